@@ -1,0 +1,156 @@
+//! The clothoid kernel: points on a curve of linear curvature, and G1 interpolation.
+
+use crate::math::{sin_cos, wrap_angle};
+use crate::pose::{Pose, heading_of};
+use glam::DVec2;
+
+/// Nodes and weights of ten-point Gauss-Legendre quadrature on [-1, 1], positive half.
+const GAUSS10: [(f64, f64); 5] = [
+    (0.148_874_338_981_631_21, 0.295_524_224_714_752_87),
+    (0.433_395_394_129_247_19, 0.269_266_719_309_996_36),
+    (0.679_409_568_299_024_41, 0.219_086_362_515_982_04),
+    (0.865_063_366_688_984_51, 0.149_451_349_150_580_59),
+    (0.973_906_528_517_171_72, 0.066_671_344_308_688_14),
+];
+
+/// Heading change that one quadrature panel integrates to about 1e-13 m.
+const PANEL_TURN: f64 = 2.0;
+
+/// Displacement after `length` along a curve that starts at the origin with the given heading and
+/// curvature, whose curvature grows by `sharpness` per metre.
+///
+/// Gauss-Legendre quadrature over panels of at most two radians, so straight lines, arcs and
+/// inflections need no special case (a Fresnel form loses digits close to an arc).
+pub fn displacement(heading: f64, curvature: f64, sharpness: f64, length: f64) -> DVec2 {
+    let end_curvature = curvature + sharpness * length;
+    let turn = 0.5 * (curvature.abs() + end_curvature.abs()) * length.abs();
+    let panels = (turn / PANEL_TURN).ceil().clamp(1.0, 1e6);
+    let half = 0.5 * length / panels;
+    let mut sum = DVec2::ZERO;
+    for panel in 0..panels as usize {
+        let middle = (2 * panel + 1) as f64 * half;
+        for (node, weight) in GAUSS10 {
+            for u in [middle - node * half, middle + node * half] {
+                let angle = heading + u * (curvature + 0.5 * sharpness * u);
+                let (sin, cos) = sin_cos(angle);
+                sum += weight * DVec2::new(cos, sin);
+            }
+        }
+    }
+    sum * half
+}
+
+/// A clothoid that joins two poses: curvature at the start, change of curvature per metre, length.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Clothoid {
+    /// Curvature at the start, 1/m, positive to the left.
+    pub curvature: f64,
+    /// Change of curvature along the curve, 1/m^2.
+    pub sharpness: f64,
+    /// Length, m.
+    pub length: f64,
+}
+
+impl Clothoid {
+    /// Curvature at the end, 1/m.
+    pub fn end_curvature(&self) -> f64 {
+        self.curvature + self.sharpness * self.length
+    }
+}
+
+/// The clothoid from one pose to another with matching headings (G1 Hermite interpolation).
+///
+/// Solves for the one free shape parameter by Newton's method from a polynomial guess
+/// (Bertolazzi and Frego 2015). Returns `None` if the poses coincide, are not finite, or the
+/// solution would be longer than 100 chords.
+pub fn join_poses(start: Pose, end: Pose) -> Option<Clothoid> {
+    let chord = end.position - start.position;
+    let distance = chord.length();
+    if !distance.is_finite() || distance < 1e-9 {
+        return None;
+    }
+    let direction = heading_of(chord);
+    let phi0 = wrap_angle(start.heading - direction);
+    let phi1 = wrap_angle(end.heading - direction);
+    let delta = phi1 - phi0;
+    let shape = solve_shape(phi0, phi1, delta)?;
+    let x = displacement(phi0, delta - shape, 2.0 * shape, 1.0).x;
+    let length = distance / x;
+    if !(length > 0.0 && length < 100.0 * distance) {
+        return None;
+    }
+    Some(Clothoid {
+        curvature: (delta - shape) / length,
+        sharpness: 2.0 * shape / (length * length),
+        length,
+    })
+}
+
+/// Root of the lateral end offset of a unit clothoid in its shape parameter.
+fn solve_shape(phi0: f64, phi1: f64, delta: f64) -> Option<f64> {
+    let mut shape = 3.0 * (phi0 + phi1);
+    for _ in 0..20 {
+        let curvature = delta - shape;
+        let lateral = displacement(phi0, curvature, 2.0 * shape, 1.0).y;
+        if lateral.abs() < 1e-14 {
+            return Some(shape);
+        }
+        let step = lateral / lateral_slope(phi0, curvature, shape);
+        if !step.is_finite() {
+            return None;
+        }
+        shape -= step;
+        if step.abs() < 1e-13 * (1.0 + shape.abs()) {
+            return Some(shape);
+        }
+    }
+    None
+}
+
+/// Derivative of the lateral end offset with respect to the shape parameter.
+fn lateral_slope(phi0: f64, curvature: f64, shape: f64) -> f64 {
+    let mut sum = 0.0;
+    for (node, weight) in GAUSS10 {
+        for u in [0.5 - 0.5 * node, 0.5 + 0.5 * node] {
+            let angle = phi0 + u * (curvature + shape * u);
+            sum += 0.5 * weight * (u * u - u) * crate::math::cos(angle);
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_quarter_circle_ends_beside_its_centre() {
+        let end = displacement(0.0, 0.1, 0.0, 5.0 * std::f64::consts::PI);
+        assert!((end - DVec2::new(10.0, 10.0)).length() < 1e-12);
+    }
+
+    #[test]
+    fn coinciding_poses_have_no_clothoid() {
+        assert_eq!(join_poses(Pose::default(), Pose::default()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn joined_poses_meet_at_the_end(
+            x in -50.0..50.0f64, y in -50.0..50.0f64, h0 in -2.0..2.0f64, h1 in -2.0..2.0f64,
+        ) {
+            prop_assume!(DVec2::new(x, y).length() > 1.0);
+            let direction = heading_of(DVec2::new(x, y));
+            let start = Pose::new(0.0, 0.0, direction + h0);
+            let end = Pose::new(x, y, direction + h1);
+            let clothoid = join_poses(start, end).expect("solvable");
+            let reached = displacement(
+                start.heading, clothoid.curvature, clothoid.sharpness, clothoid.length);
+            prop_assert!((reached - end.position).length() < 1e-9);
+            let heading = start.heading
+                + 0.5 * (clothoid.curvature + clothoid.end_curvature()) * clothoid.length;
+            prop_assert!(wrap_angle(heading - end.heading).abs() < 1e-10);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Cubic segments in OpenDRIVE's `paramPoly3` form, evaluated by arc length.
+
+use glam::DVec2;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Nodes and weights of five-point Gauss-Legendre quadrature on [-1, 1].
+const GAUSS5: [(f64, f64); 5] = [
+    (0.0, 0.568_888_888_888_888_9),
+    (-0.538_469_310_105_683_1, 0.478_628_670_499_366_47),
+    (0.538_469_310_105_683_1, 0.478_628_670_499_366_47),
+    (-0.906_179_845_938_664, 0.236_926_885_056_189_08),
+    (0.906_179_845_938_664, 0.236_926_885_056_189_08),
+];
+
+/// Panels into which a cubic is cut for measuring its length.
+const PANELS: usize = 16;
+
+/// Coefficients of a cubic in the local frame of its start, over p in [0, 1].
+///
+/// u(p) = bu p + cu p^2 + du p^3 ahead, v(p) = cv p^2 + dv p^3 to the left. The constant and the
+/// linear lateral terms are zero, so the curve starts at its pose with exactly its heading
+/// (OpenDRIVE `paramPoly3` with aU = aV = bV = 0, `pRange="normalized"`).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cubic {
+    /// Linear coefficient ahead, m; positive.
+    pub bu: f64,
+    /// Quadratic coefficient ahead, m.
+    pub cu: f64,
+    /// Cubic coefficient ahead, m.
+    pub du: f64,
+    /// Quadratic coefficient to the left, m.
+    pub cv: f64,
+    /// Cubic coefficient to the left, m.
+    pub dv: f64,
+}
+
+impl Cubic {
+    /// The cubic that starts at the origin along +x with speed `start_speed` and ends at `end`
+    /// with velocity `end_velocity` (all in the local frame, m).
+    pub fn hermite(start_speed: f64, end: DVec2, end_velocity: DVec2) -> Self {
+        Self {
+            bu: start_speed,
+            cu: 3.0 * end.x - 2.0 * start_speed - end_velocity.x,
+            du: start_speed + end_velocity.x - 2.0 * end.x,
+            cv: 3.0 * end.y - end_velocity.y,
+            dv: end_velocity.y - 2.0 * end.y,
+        }
+    }
+
+    /// Local position (ahead, left) at p, m.
+    pub fn point(&self, p: f64) -> DVec2 {
+        DVec2::new(
+            p * (self.bu + p * (self.cu + p * self.du)),
+            p * p * (self.cv + p * self.dv),
+        )
+    }
+
+    /// First derivative with respect to p, m.
+    pub fn velocity(&self, p: f64) -> DVec2 {
+        DVec2::new(
+            self.bu + p * (2.0 * self.cu + p * 3.0 * self.du),
+            p * (2.0 * self.cv + p * 3.0 * self.dv),
+        )
+    }
+
+    /// Signed curvature at p, 1/m; 0 where the curve stands still.
+    pub fn curvature(&self, p: f64) -> f64 {
+        let velocity = self.velocity(p);
+        let acceleration = DVec2::new(
+            2.0 * self.cu + 6.0 * p * self.du,
+            2.0 * self.cv + 6.0 * p * self.dv,
+        );
+        let speed = velocity.length();
+        if speed < 1e-12 {
+            return 0.0;
+        }
+        velocity.perp_dot(acceleration) / (speed * speed * speed)
+    }
+
+    /// Arc length between two parameters, m.
+    fn length_between(&self, from: f64, to: f64) -> f64 {
+        let (half, middle) = (0.5 * (to - from), 0.5 * (to + from));
+        half * GAUSS5
+            .iter()
+            .map(|(node, weight)| weight * self.velocity(middle + node * half).length())
+            .sum::<f64>()
+    }
+}
+
+/// A cubic with the table that turns arc length into its parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredCubic {
+    cubic: Cubic,
+    /// Arc length at p = i / PANELS.
+    lengths: [f64; PANELS + 1],
+}
+
+impl MeasuredCubic {
+    /// Measures a cubic. O(1): 16 panels of five-point quadrature.
+    pub fn new(cubic: Cubic) -> Self {
+        let mut lengths = [0.0; PANELS + 1];
+        for i in 0..PANELS {
+            let (from, to) = (i as f64 / PANELS as f64, (i + 1) as f64 / PANELS as f64);
+            lengths[i + 1] = lengths[i] + cubic.length_between(from, to);
+        }
+        Self { cubic, lengths }
+    }
+
+    /// The coefficients.
+    pub fn cubic(&self) -> &Cubic {
+        &self.cubic
+    }
+
+    /// Arc length, m.
+    pub fn length(&self) -> f64 {
+        self.lengths[PANELS]
+    }
+
+    /// The parameter at arc length `s` (held inside the curve): two Newton steps from a linear
+    /// guess inside the right panel.
+    pub fn parameter(&self, s: f64) -> f64 {
+        let s = s.clamp(0.0, self.length());
+        let panel = self.lengths[1..PANELS].partition_point(|&l| l <= s);
+        let span = self.lengths[panel + 1] - self.lengths[panel];
+        let low = panel as f64 / PANELS as f64;
+        if span <= 0.0 {
+            return low;
+        }
+        let mut p = low + (s - self.lengths[panel]) / span / PANELS as f64;
+        for _ in 0..2 {
+            let error = self.lengths[panel] + self.cubic.length_between(low, p) - s;
+            let speed = self.cubic.velocity(p).length();
+            if speed > 1e-12 {
+                p = (p - error / speed).clamp(low, low + 1.0 / PANELS as f64);
+            }
+        }
+        p
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hermite_ends_where_asked() {
+        let (end, velocity) = (DVec2::new(20.0, 5.0), DVec2::new(15.0, 15.0));
+        let cubic = Cubic::hermite(18.0, end, velocity);
+        assert!((cubic.point(1.0) - end).length() < 1e-12);
+        assert!((cubic.velocity(1.0) - velocity).length() < 1e-12);
+        assert_eq!(cubic.velocity(0.0), DVec2::new(18.0, 0.0));
+    }
+
+    #[test]
+    fn arc_length_and_parameter_are_inverse() {
+        let cubic = Cubic::hermite(18.0, DVec2::new(20.0, 5.0), DVec2::new(5.0, 18.0));
+        let measured = MeasuredCubic::new(cubic);
+        for i in 0..=100 {
+            let s = measured.length() * f64::from(i) / 100.0;
+            let p = measured.parameter(s);
+            let fine: f64 = (0..200)
+                .map(|k| cubic.length_between(p * f64::from(k) / 200.0, p * f64::from(k + 1) / 200.0))
+                .sum();
+            assert!((fine - s).abs() < 1e-8, "s {s}: {fine}");
+        }
+    }
+}

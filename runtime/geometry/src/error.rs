@@ -1,0 +1,60 @@
+//! What can be wrong with geometry.
+
+use thiserror::Error;
+
+/// Why a curve, polygon or grid cannot be built from the given numbers.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum GeometryError {
+    /// A curve without segments.
+    #[error("a reference line needs at least one segment")]
+    Empty,
+    /// A coordinate that is not finite or too large.
+    #[error("position ({x}, {y}) is outside +-10,000 km; coordinates are metres")]
+    Position {
+        /// x, m.
+        x: f64,
+        /// y, m.
+        y: f64,
+    },
+    /// A heading that is not a sane angle.
+    #[error("heading {0} is not an angle in radians")]
+    Heading(f64),
+    /// A segment with a number that is not finite or out of range.
+    #[error("segment {index} has a value that is not finite or out of range")]
+    Segment {
+        /// Position in the list, from 0.
+        index: usize,
+    },
+    /// A segment of no length, or of far too much.
+    #[error("segment {index} is {length} m long; expected 0.000001 to 10,000,000 m")]
+    SegmentLength {
+        /// Position in the list, from 0.
+        index: usize,
+        /// Length, m.
+        length: f64,
+    },
+    /// The whole line is too long.
+    #[error("the reference line is {0} m long; expected at most 10,000,000 m")]
+    Length(f64),
+    /// No clothoid joins two poses.
+    #[error("no smooth curve joins the two poses")]
+    NoJoin,
+    /// Fewer distinct points than a shape needs.
+    #[error("{needed} distinct points are needed, {given} given")]
+    TooFewPoints {
+        /// Number needed.
+        needed: usize,
+        /// Number given.
+        given: usize,
+    },
+    /// A grid whose size and data do not agree, or that is too large.
+    #[error("a grid of {columns} x {rows} does not fit: {why}")]
+    Grid {
+        /// Columns.
+        columns: usize,
+        /// Rows.
+        rows: usize,
+        /// What does not fit.
+        why: &'static str,
+    },
+}

@@ -1,0 +1,168 @@
+//! Smooth reference lines from corner points: lines joined by arcs.
+
+use crate::error::GeometryError;
+use crate::math::{cos, sin, tan, wrap_angle};
+use crate::pose::{Pose, heading_of};
+use crate::reference_line::{MIN_SEGMENT, ReferenceLine};
+use crate::segment::Segment;
+use glam::DVec2;
+
+/// How corner points become a curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FilletOptions {
+    /// Largest radius of an arc, m.
+    pub radius: f64,
+    /// Largest distance between a corner point and the curve, m.
+    pub miss: f64,
+}
+
+/// Points closer together than this are taken for one, m.
+const SAME_POINT: f64 = 0.01;
+/// Corners gentler than this are bent within the miss by a tiny arc anyway, rad.
+const MIN_TURN: f64 = 1e-9;
+
+/// The line through the end points that rounds every corner point between them by an arc.
+///
+/// The arc at a corner has the wanted radius, less where it would pass the corner by more than
+/// `miss` or use more than half of a leg. First and last point are met exactly. A corner of more
+/// than 175 degrees keeps an arc too (of a few millimetres radius): heading stays continuous.
+///
+/// # Errors
+/// If fewer than two distinct points are given or a coordinate is out of range.
+pub fn fillet(points: &[DVec2], options: FilletOptions) -> Result<ReferenceLine, GeometryError> {
+    let points = distinct(points);
+    if points.len() < 2 {
+        return Err(GeometryError::TooFewPoints {
+            needed: 2,
+            given: points.len(),
+        });
+    }
+    let headings: Vec<_> = points.windows(2).map(|p| heading_of(p[1] - p[0])).collect();
+    let legs: Vec<_> = points.windows(2).map(|p| (p[1] - p[0]).length()).collect();
+    let mut segments = Vec::with_capacity(2 * points.len());
+    let mut used = 0.0;
+    for i in 0..legs.len() {
+        let corner = (i + 1 < legs.len()).then(|| {
+            let turn = wrap_angle(headings[i + 1] - headings[i]);
+            Corner::new(turn, legs[i].min(legs[i + 1]), options)
+        });
+        let tangent = corner.as_ref().map_or(0.0, |c| c.tangent);
+        let straight = legs[i] - used - tangent;
+        if straight >= MIN_SEGMENT {
+            segments.push(Segment::Line { length: straight });
+        }
+        if let Some(corner) = corner.filter(|c| c.length() >= MIN_SEGMENT) {
+            segments.push(Segment::Arc {
+                length: corner.length(),
+                curvature: corner.turn.signum() / corner.radius,
+            });
+        }
+        used = tangent;
+    }
+    let start = Pose {
+        position: points[0],
+        heading: headings[0],
+    };
+    ReferenceLine::new(start, segments)
+}
+
+/// An arc that rounds one corner.
+struct Corner {
+    turn: f64,
+    radius: f64,
+    /// Distance from the corner to where the arc starts.
+    tangent: f64,
+}
+
+impl Corner {
+    fn new(turn: f64, leg: f64, options: FilletOptions) -> Self {
+        // A full turn back has no finite tangent: treat it as 175 degrees.
+        let half = 0.5 * turn.abs().min(175f64.to_radians());
+        if half < MIN_TURN {
+            return Self {
+                turn: 0.0,
+                radius: f64::INFINITY,
+                tangent: 0.0,
+            };
+        }
+        let by_miss = options.miss / (1.0 / cos(half) - 1.0).max(1e-12);
+        let by_leg = 0.49 * leg / tan(half);
+        let radius = options.radius.min(by_miss).min(by_leg);
+        Self {
+            turn,
+            radius,
+            tangent: radius * tan(half),
+        }
+    }
+
+    fn length(&self) -> f64 {
+        if self.turn == 0.0 {
+            0.0
+        } else {
+            self.radius * self.turn.abs()
+        }
+    }
+}
+
+/// Half-angle helper for tests and callers that want the miss of an arc at a corner.
+///
+/// Distance between the corner and an arc of `radius` that turns by `turn`, m.
+pub fn corner_miss(radius: f64, turn: f64) -> f64 {
+    let half = 0.5 * turn.abs();
+    radius * 2.0 * sin(0.5 * half) * sin(0.5 * half) / cos(half)
+}
+
+fn distinct(points: &[DVec2]) -> Vec<DVec2> {
+    let mut kept: Vec<DVec2> = Vec::with_capacity(points.len());
+    for &point in points {
+        if kept.last().is_none_or(|last| (point - *last).length() >= SAME_POINT) {
+            kept.push(point);
+        } else if kept.len() > 1 && point == points[points.len() - 1] {
+            // The last point is met exactly: the one beside it gives way.
+            let last = kept.len() - 1;
+            kept[last] = point;
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const OPTIONS: FilletOptions = FilletOptions { radius: 10.0, miss: 5.0 };
+
+    #[test]
+    fn a_right_angle_gets_its_arc() {
+        let points = [DVec2::ZERO, DVec2::new(50.0, 0.0), DVec2::new(50.0, 50.0)];
+        let line = fillet(&points, OPTIONS).unwrap();
+        assert_eq!(line.segments().len(), 3);
+        assert!((line.length() - (80.0 + 5.0 * std::f64::consts::PI)).abs() < 1e-9);
+        assert!((line.end().position - points[2]).length() < 1e-9);
+        // E = R (1 / cos(45 deg) - 1)
+        assert!((corner_miss(10.0, std::f64::consts::FRAC_PI_2) - 4.142_135_623).abs() < 1e-8);
+    }
+
+    #[test]
+    fn one_point_is_no_line() {
+        let error = fillet(&[DVec2::ZERO, DVec2::new(0.0, 0.001)], OPTIONS).unwrap_err();
+        assert_eq!(error, GeometryError::TooFewPoints { needed: 2, given: 1 });
+    }
+
+    proptest! {
+        #[test]
+        fn ends_are_met_and_corners_are_near(
+            coordinates in proptest::collection::vec((-100.0..100.0f64, -100.0..100.0f64), 2..12),
+        ) {
+            let points: Vec<_> = coordinates.iter().map(|&(x, y)| DVec2::new(x, y)).collect();
+            let steps_back = points.windows(3).any(|p| {
+                wrap_angle(heading_of(p[2] - p[1]) - heading_of(p[1] - p[0])).abs() > 3.0
+            });
+            prop_assume!(!steps_back && points.windows(2).all(|p| (p[1] - p[0]).length() > 1.0));
+            let line = fillet(&points, FilletOptions { radius: 20.0, miss: 0.5 }).unwrap();
+            prop_assert!((line.start().position - points[0]).length() < 1e-9);
+            prop_assert!((line.end().position - points[points.len() - 1]).length() < 1e-6);
+        }
+    }
+}

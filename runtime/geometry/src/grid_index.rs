@@ -1,0 +1,156 @@
+//! A uniform grid over points: who is near, rebuilt from scratch in a few nanoseconds a point.
+
+use glam::DVec2;
+
+/// Most cells of a grid; larger worlds get larger cells.
+const MAX_CELLS: f64 = 4e6;
+
+/// Points in cell order (structure of arrays), by counting sort.
+///
+/// The order inside a cell is the order of the input, so results do not depend on threads.
+#[derive(Debug, Clone, Default)]
+pub struct GridIndex {
+    origin: DVec2,
+    cell: f64,
+    columns: usize,
+    rows: usize,
+    /// Start of each cell in the arrays below; one more than cells.
+    starts: Vec<u32>,
+    ids: Vec<u32>,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    /// Cell of each input point, kept to avoid allocation when rebuilding.
+    cells: Vec<u32>,
+}
+
+impl GridIndex {
+    /// An empty grid.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Replaces the contents by `positions`, whose index is their id. O(points + cells).
+    ///
+    /// `cell` is the wanted side of a cell, m; it is enlarged if the world is too large for it.
+    pub fn rebuild(&mut self, positions: &[DVec2], cell: f64) {
+        let (low, high) = crate::polygon::bounds(positions).unwrap_or_default();
+        let size = high - low;
+        let smallest = (size.x.max(1.0) * size.y.max(1.0) / MAX_CELLS).sqrt();
+        self.cell = cell.max(smallest).max(1e-3);
+        self.origin = low;
+        self.columns = (size.x / self.cell) as usize + 1;
+        self.rows = (size.y / self.cell) as usize + 1;
+        self.starts.clear();
+        self.starts.resize(self.columns * self.rows + 1, 0);
+        self.cells.clear();
+        for &position in positions {
+            let (column, row) = self.cell_of(position);
+            let cell = row * self.columns + column;
+            self.cells.push(cell as u32);
+            self.starts[cell + 1] += 1;
+        }
+        for i in 1..self.starts.len() {
+            self.starts[i] += self.starts[i - 1];
+        }
+        self.ids.resize(positions.len(), 0);
+        self.x.resize(positions.len(), 0.0);
+        self.y.resize(positions.len(), 0.0);
+        // Filling backwards turns the running starts into the final ones and keeps input order.
+        for id in (0..positions.len()).rev() {
+            let end = &mut self.starts[self.cells[id] as usize + 1];
+            *end -= 1;
+            let slot = *end as usize;
+            self.ids[slot] = id as u32;
+            self.x[slot] = positions[id].x;
+            self.y[slot] = positions[id].y;
+        }
+        // Each entry i + 1 now holds the start of cell i: shift by one.
+        self.starts.rotate_left(1);
+        let last = self.starts.len() - 1;
+        self.starts[last] = positions.len() as u32;
+    }
+
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there is no point.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Calls `visit(id, position)` for every point within `radius` of `centre`, in cell order.
+    #[inline]
+    pub fn for_each_within(&self, centre: DVec2, radius: f64, mut visit: impl FnMut(u32, DVec2)) {
+        if self.ids.is_empty() {
+            return;
+        }
+        let (low_column, low_row) = self.cell_of(centre - DVec2::splat(radius));
+        let (high_column, high_row) = self.cell_of(centre + DVec2::splat(radius));
+        let limit = radius * radius;
+        for row in low_row..=high_row {
+            let base = row * self.columns;
+            let from = self.starts[base + low_column] as usize;
+            let to = self.starts[base + high_column + 1] as usize;
+            for slot in from..to {
+                let position = DVec2::new(self.x[slot], self.y[slot]);
+                if (position - centre).length_squared() <= limit {
+                    visit(self.ids[slot], position);
+                }
+            }
+        }
+    }
+
+    /// The nearest other point within `radius`: (id, distance). Ties go to the smaller id.
+    pub fn nearest_other(&self, id: u32, centre: DVec2, radius: f64) -> Option<(u32, f64)> {
+        let mut best: Option<(u32, f64)> = None;
+        self.for_each_within(centre, radius, |other, position| {
+            let distance = (position - centre).length_squared();
+            let closer = best.is_none_or(|(i, d)| distance < d || (distance == d && other < i));
+            if other != id && closer {
+                best = Some((other, distance));
+            }
+        });
+        best.map(|(id, squared)| (id, squared.sqrt()))
+    }
+
+    #[inline]
+    fn cell_of(&self, position: DVec2) -> (usize, usize) {
+        let local = (position - self.origin) / self.cell;
+        // A float cast saturates, so points outside go to the border cells.
+        let column = (local.x as usize).min(self.columns - 1);
+        let row = (local.y as usize).min(self.rows - 1);
+        (column, row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_grid_finds_what_a_scan_finds(
+            points in proptest::collection::vec((-200.0..200.0f64, -50.0..50.0f64), 0..80),
+            centre in (-250.0..250.0f64, -80.0..80.0f64),
+            radius in 0.0..120.0f64,
+            cell in 1.0..60.0f64,
+        ) {
+            let positions: Vec<_> = points.iter().map(|&p| DVec2::from(p)).collect();
+            let centre = DVec2::from(centre);
+            let mut grid = GridIndex::new();
+            // Twice, so that leftovers of the first build would show.
+            grid.rebuild(&positions[..positions.len() / 2], 7.0);
+            grid.rebuild(&positions, cell);
+            let mut found = Vec::new();
+            grid.for_each_within(centre, radius, |id, _| found.push(id));
+            found.sort_unstable();
+            let expected: Vec<u32> = (0..positions.len() as u32)
+                .filter(|&i| (positions[i as usize] - centre).length_squared() <= radius * radius)
+                .collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Geometry for roads and what stands beside them; knows no roads.
+//!
+//! Frames: x east, y north, z up, metres; headings in radians counter-clockwise from +x. Along a
+//! reference line, `s` is the distance from its start, `t` the distance to its left and `h` the
+//! height above its surface (OpenDRIVE's names).
+
+pub mod arc_length_spline;
+pub mod clothoid;
+pub mod cubic;
+mod error;
+pub mod fillet;
+pub mod grid_index;
+pub mod height_field;
+pub mod math;
+pub mod occupancy;
+pub mod oriented_box;
+pub mod polygon;
+mod pose;
+pub mod projection;
+mod reference_line;
+mod segment;
+
+pub use error::GeometryError;
+pub use glam::DVec2;
+pub use height_field::HeightField;
+pub use pose::{Pose, heading_of, left_of, unit};
+pub use reference_line::{
+    MAX_COORDINATE, MAX_LENGTH, MIN_SEGMENT, ReferenceLine, simplest_segment,
+};
+pub use segment::Segment;

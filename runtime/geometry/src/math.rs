@@ -1,0 +1,185 @@
+//! Transcendental functions that give the same bits on every processor.
+//!
+//! The standard library forwards to the platform's math library, which picks instructions by the
+//! processor it runs on, so its last bit may differ between machines. Everything that can affect
+//! a simulation calls these instead; a lint refuses the others.
+
+use std::f64::consts::{PI, TAU};
+
+/// Sine and cosine of an angle in radians.
+#[inline]
+pub fn sin_cos(angle: f64) -> (f64, f64) {
+    libm::sincos(angle)
+}
+
+/// Sine of an angle in radians.
+#[inline]
+pub fn sin(angle: f64) -> f64 {
+    libm::sin(angle)
+}
+
+/// Cosine of an angle in radians.
+#[inline]
+pub fn cos(angle: f64) -> f64 {
+    libm::cos(angle)
+}
+
+/// Tangent of an angle in radians.
+#[inline]
+pub fn tan(angle: f64) -> f64 {
+    libm::tan(angle)
+}
+
+/// Angle whose tangent is `x`, in radians, in (-pi/2, pi/2).
+#[inline]
+pub fn atan(x: f64) -> f64 {
+    libm::atan(x)
+}
+
+/// Angle of the vector (x, y) against +x, in radians, in (-pi, pi].
+#[inline]
+pub fn atan2(y: f64, x: f64) -> f64 {
+    libm::atan2(y, x)
+}
+
+/// Angle whose cosine is `x`, in radians; `x` is held in [-1, 1].
+#[inline]
+pub fn acos(x: f64) -> f64 {
+    libm::acos(x.clamp(-1.0, 1.0))
+}
+
+/// Angle whose sine is `x`, in radians; `x` is held in [-1, 1].
+#[inline]
+pub fn asin(x: f64) -> f64 {
+    libm::asin(x.clamp(-1.0, 1.0))
+}
+
+/// Natural exponential.
+#[inline]
+pub fn exp(x: f64) -> f64 {
+    libm::exp(x)
+}
+
+/// Natural logarithm of a positive number.
+#[inline]
+pub fn ln(x: f64) -> f64 {
+    libm::log(x)
+}
+
+/// Inverse hyperbolic tangent of `x` in (-1, 1).
+#[inline]
+pub fn atanh(x: f64) -> f64 {
+    libm::atanh(x)
+}
+
+/// Hyperbolic sine.
+#[inline]
+pub fn sinh(x: f64) -> f64 {
+    libm::sinh(x)
+}
+
+/// Hyperbolic cosine.
+#[inline]
+pub fn cosh(x: f64) -> f64 {
+    libm::cosh(x)
+}
+
+/// Brings an angle to (-pi, pi].
+#[inline]
+pub fn wrap_angle(angle: f64) -> f64 {
+    if angle > -PI && angle <= PI {
+        return angle;
+    }
+    let wrapped = angle - TAU * ((angle + PI) / TAU).floor();
+    // The floor maps pi to -pi; the interval is closed at the upper end.
+    if wrapped <= -PI { wrapped + TAU } else { wrapped }
+}
+
+/// A scrambled 64-bit value from another one (the finaliser of SplitMix64, Steele et al. 2014).
+///
+/// It is the only source of randomness below the editor: every stream is this function over a
+/// counter, so a draw never depends on how many draws others made.
+#[inline]
+pub fn mix64(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// A named stream of random numbers, derived from (seed, stream name, index).
+///
+/// ```
+/// use roadwright_geometry::math::Stream;
+/// let mut first = Stream::new(7, "spawn", 3);
+/// let mut again = Stream::new(7, "spawn", 3);
+/// assert_eq!(first.next_u64(), again.next_u64());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stream {
+    state: u64,
+}
+
+impl Stream {
+    /// The stream of one concern and one owner within a run.
+    pub fn new(seed: u64, name: &str, index: u64) -> Self {
+        let named = name
+            .bytes()
+            .fold(mix64(seed), |hash, byte| mix64(hash ^ u64::from(byte)));
+        Self {
+            state: mix64(named ^ mix64(index)),
+        }
+    }
+
+    /// The next 64 random bits.
+    pub fn next_u64(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        mix64(self.state)
+    }
+
+    /// A uniform number in [0, 1).
+    pub fn next_unit(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A uniform number in [low, high).
+    pub fn next_in(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.next_unit()
+    }
+
+    /// A uniform index below `count`; 0 if `count` is 0.
+    pub fn next_index(&mut self, count: usize) -> usize {
+        // Multiply-shift keeps the bias below 2^-32 for the counts that occur here.
+        ((u128::from(self.next_u64()) * count as u128) >> 64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrapped_angles_lie_in_the_half_open_interval() {
+        for (angle, expected) in [(0.0, 0.0), (PI, PI), (-PI, PI), (3.0 * PI, PI), (TAU, 0.0)] {
+            assert!((wrap_angle(angle) - expected).abs() < 1e-12, "{angle}");
+        }
+        assert!((wrap_angle(-3.5 * PI) - 0.5 * PI).abs() < 1e-12);
+    }
+
+    #[test]
+    fn streams_of_other_names_and_owners_differ() {
+        let draw = |seed, name, index| Stream::new(seed, name, index).next_u64();
+        let first = draw(1, "a", 1);
+        assert_ne!(first, draw(2, "a", 1));
+        assert_ne!(first, draw(1, "b", 1));
+        assert_ne!(first, draw(1, "a", 2));
+    }
+
+    #[test]
+    fn uniform_draws_fill_their_interval() {
+        let mut stream = Stream::new(0, "uniform", 0);
+        let mean = (0..10_000).map(|_| stream.next_unit()).sum::<f64>() / 1e4;
+        assert!((mean - 0.5).abs() < 0.02);
+        assert!((0..1000).all(|_| stream.next_index(7) < 7));
+    }
+}

@@ -1,0 +1,153 @@
+//! Rectangles that stand at an angle: vehicle outlines.
+
+use crate::pose::{Pose, left_of};
+use glam::DVec2;
+
+/// A rectangle with a centre, a heading and half sizes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OrientedBox {
+    /// Centre, m.
+    pub centre: DVec2,
+    /// Unit vector along the length.
+    pub forward: DVec2,
+    /// Half of the length, m.
+    pub half_length: f64,
+    /// Half of the width, m.
+    pub half_width: f64,
+}
+
+impl OrientedBox {
+    /// A box from the pose of its centre and its full length and width, m.
+    pub fn new(pose: Pose, length: f64, width: f64) -> Self {
+        Self {
+            centre: pose.position,
+            forward: pose.forward(),
+            half_length: 0.5 * length,
+            half_width: 0.5 * width,
+        }
+    }
+
+    /// Corners counter-clockwise from the front left.
+    pub fn corners(&self) -> [DVec2; 4] {
+        let ahead = self.forward * self.half_length;
+        let left = left_of(self.forward) * self.half_width;
+        let c = self.centre;
+        [c + ahead + left, c - ahead + left, c - ahead - left, c + ahead - left]
+    }
+
+    /// Radius of the circle around the centre that holds the box, m.
+    pub fn radius(&self) -> f64 {
+        DVec2::new(self.half_length, self.half_width).length()
+    }
+
+    /// The point of the box closest to `point` (the point itself if inside).
+    pub fn closest_point(&self, point: DVec2) -> DVec2 {
+        let left = left_of(self.forward);
+        let offset = point - self.centre;
+        let along = offset.dot(self.forward).clamp(-self.half_length, self.half_length);
+        let across = offset.dot(left).clamp(-self.half_width, self.half_width);
+        self.centre + self.forward * along + left * across
+    }
+
+    /// How deep two boxes overlap, m (separating axes; 0 if they do not touch).
+    pub fn penetration(&self, other: &Self) -> f64 {
+        let offset = other.centre - self.centre;
+        let mut depth = f64::INFINITY;
+        for axis in [
+            self.forward,
+            left_of(self.forward),
+            other.forward,
+            left_of(other.forward),
+        ] {
+            let reach = self.reach(axis) + other.reach(axis);
+            let overlap = reach - offset.dot(axis).abs();
+            if overlap <= 0.0 {
+                return 0.0;
+            }
+            depth = depth.min(overlap);
+        }
+        depth
+    }
+
+    /// How deep the box overlaps a circle, m (0 if they do not touch).
+    pub fn circle_penetration(&self, centre: DVec2, radius: f64) -> f64 {
+        let closest = self.closest_point(centre);
+        let distance = (closest - centre).length();
+        if distance > 0.0 {
+            return (radius - distance).max(0.0);
+        }
+        // The circle's centre is inside: the way out is through the nearest side.
+        let offset = centre - self.centre;
+        let along = self.half_length - offset.dot(self.forward).abs();
+        let across = self.half_width - offset.dot(left_of(self.forward)).abs();
+        radius + along.min(across)
+    }
+
+    /// How deep the box overlaps a convex polygon, m (0 if they do not touch).
+    pub fn polygon_penetration(&self, polygon: &[DVec2]) -> f64 {
+        let normals = crate::polygon::edges(polygon).map(|(a, b)| left_of(b - a).normalize_or_zero());
+        let axes = [self.forward, left_of(self.forward)];
+        let mut depth = f64::INFINITY;
+        for axis in normals.chain(axes).filter(|axis| *axis != DVec2::ZERO) {
+            let (low, high) = polygon
+                .iter()
+                .map(|p| (*p - self.centre).dot(axis))
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), d| (l.min(d), h.max(d)));
+            let reach = self.reach(axis);
+            let overlap = (reach - low).min(high + reach);
+            if overlap <= 0.0 {
+                return 0.0;
+            }
+            depth = depth.min(overlap);
+        }
+        if depth.is_finite() { depth } else { 0.0 }
+    }
+
+    /// Half extent along a unit axis.
+    fn reach(&self, axis: DVec2) -> f64 {
+        self.half_length * self.forward.dot(axis).abs()
+            + self.half_width * left_of(self.forward).dot(axis).abs()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::f64::consts::FRAC_PI_4;
+
+    #[test]
+    fn boxes_overlap_by_what_they_share() {
+        let a = OrientedBox::new(Pose::new(0.0, 0.0, 0.0), 4.0, 2.0);
+        let b = OrientedBox::new(Pose::new(3.5, 0.0, 0.0), 4.0, 2.0);
+        assert_eq!(a.penetration(&b), 0.5);
+        let turned = OrientedBox::new(Pose::new(3.6, 0.0, FRAC_PI_4), 2.0, 2.0);
+        assert_eq!(a.penetration(&turned), 0.0);
+    }
+
+    #[test]
+    fn circles_are_met_outside_and_inside() {
+        let a = OrientedBox::new(Pose::new(0.0, 0.0, 0.0), 4.0, 2.0);
+        assert_eq!(a.circle_penetration(DVec2::new(2.5, 0.0), 1.0), 0.5);
+        assert_eq!(a.circle_penetration(DVec2::ZERO, 1.0), 2.0);
+        let triangle = [(1.5, -1.0), (5.0, -1.0), (5.0, 3.0)].map(DVec2::from);
+        assert!(a.polygon_penetration(&triangle) > 0.2);
+        let away = triangle.map(|p| p + DVec2::new(3.0, 0.0));
+        assert_eq!(a.polygon_penetration(&away), 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn penetration_is_symmetric_and_agrees_with_corners(
+            x in -6.0..6.0f64, y in -6.0..6.0f64, h in -3.0..3.0f64,
+        ) {
+            let a = OrientedBox::new(Pose::new(0.0, 0.0, 0.4), 4.5, 1.8);
+            let b = OrientedBox::new(Pose::new(x, y, h), 10.0, 2.5);
+            prop_assert!((a.penetration(&b) - b.penetration(&a)).abs() < 1e-12);
+            let inside = b.corners().iter().any(|c| (a.closest_point(*c) - *c).length() < 1e-12);
+            if inside { prop_assert!(a.penetration(&b) >= 0.0) }
+            let depth = b.penetration(&a);
+            prop_assert!((depth - b.polygon_penetration(&a.corners())).abs() < 1e-9);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Polygons in the plane: bounds, area, containment, hull, simplicity.
+
+use glam::DVec2;
+
+/// Low and high corner of the smallest axis-parallel box around points; `None` without points.
+pub fn bounds(points: &[DVec2]) -> Option<(DVec2, DVec2)> {
+    let first = *points.first()?;
+    Some(points.iter().fold((first, first), |(low, high), &p| {
+        (low.min(p), high.max(p))
+    }))
+}
+
+/// Signed area, m^2: positive if the points run counter-clockwise.
+pub fn signed_area(points: &[DVec2]) -> f64 {
+    let Some(&origin) = points.first() else { return 0.0 };
+    0.5 * edges(points)
+        .map(|(a, b)| (a - origin).perp_dot(b - origin))
+        .sum::<f64>()
+}
+
+/// Centre of mass of the area; the mean of the points if the area vanishes.
+pub fn centroid(points: &[DVec2]) -> DVec2 {
+    let Some(&origin) = points.first() else { return DVec2::ZERO };
+    let area = signed_area(points);
+    if area.abs() < 1e-9 {
+        return points.iter().sum::<DVec2>() / points.len() as f64;
+    }
+    let moment: DVec2 = edges(points)
+        .map(|(a, b)| (a + b - 2.0 * origin) * (a - origin).perp_dot(b - origin))
+        .sum();
+    origin + moment / (6.0 * area)
+}
+
+/// Whether a point is inside (even-odd rule). O(n).
+pub fn contains(points: &[DVec2], point: DVec2) -> bool {
+    edges(points).fold(false, |inside, (a, b)| {
+        let crosses = (a.y > point.y) != (b.y > point.y)
+            && point.x < (b.x - a.x) * (point.y - a.y) / (b.y - a.y) + a.x;
+        inside != crosses
+    })
+}
+
+/// Distance from a point to the polygon's area: 0 inside.
+pub fn distance(points: &[DVec2], point: DVec2) -> f64 {
+    if contains(points, point) {
+        0.0
+    } else {
+        boundary_distance(points, point)
+    }
+}
+
+/// Distance from a point to the polygon's boundary. O(n).
+pub fn boundary_distance(points: &[DVec2], point: DVec2) -> f64 {
+    edges(points)
+        .map(|(a, b)| (closest_on_segment(a, b, point) - point).length())
+        .fold(f64::INFINITY, f64::min)
+}
+
+/// The point of the straight segment from `a` to `b` closest to `point`.
+pub fn closest_on_segment(a: DVec2, b: DVec2, point: DVec2) -> DVec2 {
+    let chord = b - a;
+    let squared = chord.length_squared();
+    if squared == 0.0 {
+        return a;
+    }
+    a + chord * ((point - a).dot(chord) / squared).clamp(0.0, 1.0)
+}
+
+/// Whether two straight segments cross or touch.
+pub fn segments_cross(a: DVec2, b: DVec2, c: DVec2, d: DVec2) -> bool {
+    let side = |p: DVec2, q: DVec2, r: DVec2| (q - p).perp_dot(r - p);
+    let (c_side, d_side) = (side(a, b, c), side(a, b, d));
+    let (a_side, b_side) = (side(c, d, a), side(c, d, b));
+    let separate = |u: f64, v: f64| (u > 0.0 && v > 0.0) || (u < 0.0 && v < 0.0);
+    if separate(c_side, d_side) || separate(a_side, b_side) {
+        return false;
+    }
+    // Collinear segments cross only if their boxes do.
+    let (low, high) = (a.min(b), a.max(b));
+    let (low2, high2) = (c.min(d), c.max(d));
+    low.x <= high2.x && low2.x <= high.x && low.y <= high2.y && low2.y <= high.y
+}
+
+/// Whether no two edges that are not neighbours cross. O(n^2).
+pub fn is_simple(points: &[DVec2]) -> bool {
+    let n = points.len();
+    if n < 3 {
+        return false;
+    }
+    for i in 0..n {
+        for j in i + 2..n {
+            if i == 0 && j == n - 1 {
+                continue;
+            }
+            let (a, b) = (points[i], points[i + 1]);
+            if segments_cross(a, b, points[j], points[(j + 1) % n]) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Convex hull, counter-clockwise, without collinear points (Andrew's monotone chain, O(n log n)).
+pub fn convex_hull(points: &[DVec2]) -> Vec<DVec2> {
+    let mut sorted: Vec<_> = points.to_vec();
+    sorted.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
+    sorted.dedup();
+    if sorted.len() < 3 {
+        return sorted;
+    }
+    let half = |points: &mut dyn Iterator<Item = DVec2>| {
+        let mut chain: Vec<DVec2> = Vec::new();
+        for point in points {
+            while let [.., a, b] = chain[..] {
+                if (b - a).perp_dot(point - b) > 0.0 {
+                    break;
+                }
+                chain.pop();
+            }
+            chain.push(point);
+        }
+        chain.pop();
+        chain
+    };
+    let mut hull = half(&mut sorted.iter().copied());
+    hull.extend(half(&mut sorted.iter().rev().copied()));
+    hull
+}
+
+/// Edges as pairs of points, the closing one included.
+pub fn edges(points: &[DVec2]) -> impl Iterator<Item = (DVec2, DVec2)> + '_ {
+    let last = points.last().copied();
+    last.into_iter()
+        .chain(points.iter().copied())
+        .zip(points.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn square() -> Vec<DVec2> {
+        [(0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (0.0, 4.0)].map(DVec2::from).to_vec()
+    }
+
+    #[test]
+    fn a_square_has_its_area_centre_and_inside() {
+        assert_eq!(signed_area(&square()), 16.0);
+        assert_eq!(centroid(&square()), DVec2::splat(2.0));
+        assert!(contains(&square(), DVec2::splat(1.0)));
+        assert!(!contains(&square(), DVec2::new(5.0, 1.0)));
+        assert_eq!(distance(&square(), DVec2::new(7.0, 1.0)), 3.0);
+        assert_eq!(boundary_distance(&square(), DVec2::splat(1.0)), 1.0);
+    }
+
+    #[test]
+    fn a_bow_tie_is_not_simple() {
+        let bow: Vec<_> = [(0.0, 0.0), (4.0, 4.0), (4.0, 0.0), (0.0, 4.0)].map(DVec2::from).into();
+        assert!(is_simple(&square()) && !is_simple(&bow));
+    }
+
+    #[test]
+    fn the_hull_drops_inner_and_collinear_points() {
+        let mut points = square();
+        points.extend([DVec2::splat(2.0), DVec2::new(2.0, 0.0)]);
+        assert_eq!(convex_hull(&points), square());
+    }
+}

@@ -1,0 +1,94 @@
+//! Places with a heading.
+
+use crate::math::{sin_cos, wrap_angle};
+use glam::DVec2;
+use serde::{Deserialize, Serialize};
+
+/// A unit vector at an angle counter-clockwise from +x, in radians.
+#[inline]
+pub fn unit(heading: f64) -> DVec2 {
+    let (sin, cos) = sin_cos(heading);
+    DVec2::new(cos, sin)
+}
+
+/// The vector turned a quarter to the left.
+#[inline]
+pub fn left_of(direction: DVec2) -> DVec2 {
+    DVec2::new(-direction.y, direction.x)
+}
+
+/// The heading of a vector, radians counter-clockwise from +x.
+#[inline]
+pub fn heading_of(direction: DVec2) -> f64 {
+    crate::math::atan2(direction.y, direction.x)
+}
+
+/// A position in the world frame (x east, y north, metres) with a heading.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Pose {
+    /// Position, m.
+    pub position: DVec2,
+    /// Heading, rad counter-clockwise from +x.
+    pub heading: f64,
+}
+
+impl Pose {
+    /// A pose from coordinates and heading.
+    pub fn new(x: f64, y: f64, heading: f64) -> Self {
+        Self {
+            position: DVec2::new(x, y),
+            heading,
+        }
+    }
+
+    /// Unit vector of the heading.
+    pub fn forward(&self) -> DVec2 {
+        unit(self.heading)
+    }
+
+    /// Unit vector to the left of the heading.
+    pub fn left(&self) -> DVec2 {
+        left_of(self.forward())
+    }
+
+    /// The point at (`ahead`, `left`) metres in this pose's own frame.
+    pub fn point(&self, ahead: f64, left: f64) -> DVec2 {
+        let forward = self.forward();
+        self.position + forward * ahead + left_of(forward) * left
+    }
+
+    /// A world point in this pose's own frame: metres (ahead, left).
+    pub fn to_local(&self, point: DVec2) -> DVec2 {
+        let offset = point - self.position;
+        let forward = self.forward();
+        DVec2::new(offset.dot(forward), offset.dot(left_of(forward)))
+    }
+
+    /// The same place looking the other way.
+    pub fn reversed(&self) -> Self {
+        Self {
+            position: self.position,
+            heading: wrap_angle(self.heading + std::f64::consts::PI),
+        }
+    }
+
+    /// This pose moved sideways, `t` metres to the left.
+    pub fn shifted(&self, t: f64) -> Self {
+        Self {
+            position: self.position + self.left() * t,
+            heading: self.heading,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_and_world_points_are_inverse() {
+        let pose = Pose::new(3.0, -2.0, 2.5);
+        let local = pose.to_local(pose.point(4.0, -1.5));
+        assert!((local - DVec2::new(4.0, -1.5)).length() < 1e-12);
+    }
+}

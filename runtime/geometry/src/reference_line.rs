@@ -1,0 +1,475 @@
+//! Reference lines: the curve that a road's s and t are measured from.
+
+use crate::clothoid::join_poses;
+use crate::error::GeometryError;
+use crate::math::wrap_angle;
+use crate::pose::Pose;
+use crate::segment::{Element, Segment};
+use glam::DVec2;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Largest absolute coordinate, m. Beyond it a double no longer resolves a micrometre safely.
+pub const MAX_COORDINATE: f64 = 1e7;
+/// Longest reference line, m.
+pub const MAX_LENGTH: f64 = 1e7;
+/// Shortest segment, m: shorter ones are taken for mistakes.
+pub const MIN_SEGMENT: f64 = 1e-6;
+
+/// A curve of lines, arcs, clothoids and cubics with continuous position and heading.
+///
+/// Continuity holds by construction: each segment starts at the end pose of the one before it.
+/// `s` runs from 0 to [`length`](Self::length); values outside are held at the ends.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Record", into = "Record")]
+pub struct ReferenceLine {
+    start: Pose,
+    segments: Vec<Segment>,
+    elements: Vec<Element>,
+    length: f64,
+}
+
+/// How a reference line stands in a file.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename = "ReferenceLine", deny_unknown_fields)]
+struct Record {
+    /// Start position, m.
+    x: f64,
+    /// Start position, m.
+    y: f64,
+    /// Start heading, rad counter-clockwise from +x.
+    heading: f64,
+    /// The pieces in order; at least one.
+    segments: Vec<Segment>,
+}
+
+impl JsonSchema for ReferenceLine {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ReferenceLine".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Record::json_schema(generator)
+    }
+}
+
+impl TryFrom<Record> for ReferenceLine {
+    type Error = GeometryError;
+
+    fn try_from(record: Record) -> Result<Self, GeometryError> {
+        let start = Pose::new(record.x, record.y, record.heading);
+        Self::new(start, record.segments)
+    }
+}
+
+impl From<ReferenceLine> for Record {
+    fn from(line: ReferenceLine) -> Self {
+        Self {
+            x: line.start.position.x,
+            y: line.start.position.y,
+            heading: line.start.heading,
+            segments: line.segments,
+        }
+    }
+}
+
+impl PartialEq for ReferenceLine {
+    fn eq(&self, other: &Self) -> bool {
+        self.start == other.start && self.segments == other.segments
+    }
+}
+
+impl ReferenceLine {
+    /// A line from its start pose and its segments.
+    ///
+    /// # Errors
+    /// If there is no segment, a number is not finite, a segment is shorter than [`MIN_SEGMENT`],
+    /// the line longer than [`MAX_LENGTH`] or a coordinate beyond [`MAX_COORDINATE`].
+    pub fn new(start: Pose, segments: Vec<Segment>) -> Result<Self, GeometryError> {
+        check_position(start.position)?;
+        if !start.heading.is_finite() || start.heading.abs() > 1e3 {
+            return Err(GeometryError::Heading(start.heading));
+        }
+        if segments.is_empty() {
+            return Err(GeometryError::Empty);
+        }
+        let mut elements = Vec::with_capacity(segments.len());
+        let (mut s, mut pose) = (0.0, start);
+        for (index, segment) in segments.iter().enumerate() {
+            check_segment(index, segment)?;
+            let element = Element::new(segment, s, pose);
+            if !(element.length >= MIN_SEGMENT && element.length <= MAX_LENGTH) {
+                return Err(GeometryError::SegmentLength {
+                    index,
+                    length: element.length,
+                });
+            }
+            s += element.length;
+            pose = element.pose(element.length);
+            pose.heading = wrap_angle(pose.heading);
+            check_position(pose.position)?;
+            elements.push(element);
+        }
+        if s > MAX_LENGTH {
+            return Err(GeometryError::Length(s));
+        }
+        Ok(Self {
+            start,
+            segments,
+            elements,
+            length: s,
+        })
+    }
+
+    /// The straight line between two points.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); in particular if the points coincide.
+    pub fn straight(from: DVec2, to: DVec2) -> Result<Self, GeometryError> {
+        let heading = crate::pose::heading_of(to - from);
+        let length = (to - from).length();
+        Self::new(
+            Pose {
+                position: from,
+                heading,
+            },
+            vec![Segment::Line { length }],
+        )
+    }
+
+    /// One clothoid between two poses.
+    ///
+    /// # Errors
+    /// [`GeometryError::NoJoin`] if no clothoid of sane length joins them.
+    pub fn join(start: Pose, end: Pose) -> Result<Self, GeometryError> {
+        let clothoid = join_poses(start, end).ok_or(GeometryError::NoJoin)?;
+        Self::new(start, vec![simplest_segment(&clothoid)])
+    }
+
+    /// Length, m.
+    pub fn length(&self) -> f64 {
+        self.length
+    }
+
+    /// The segments in order.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// Distance at which each segment starts, m.
+    pub fn segment_starts(&self) -> impl Iterator<Item = f64> + '_ {
+        self.elements.iter().map(|element| element.s)
+    }
+
+    /// Pose at the start.
+    pub fn start(&self) -> Pose {
+        self.start
+    }
+
+    /// Pose at the end.
+    pub fn end(&self) -> Pose {
+        self.pose(self.length)
+    }
+
+    /// Pose at distance `s` (held in [0, length]). O(log segments).
+    pub fn pose(&self, s: f64) -> Pose {
+        let (element, u) = self.element_at(s);
+        let mut pose = element.pose(u);
+        pose.heading = wrap_angle(pose.heading);
+        pose
+    }
+
+    /// Heading at distance `s`, rad in (-pi, pi].
+    pub fn heading(&self, s: f64) -> f64 {
+        self.pose(s).heading
+    }
+
+    /// Curvature at distance `s`, 1/m, positive to the left.
+    pub fn curvature(&self, s: f64) -> f64 {
+        let (element, u) = self.element_at(s);
+        element.curvature(u)
+    }
+
+    /// Largest absolute curvature, 1/m.
+    pub fn max_curvature(&self) -> f64 {
+        self.elements
+            .iter()
+            .map(Element::max_curvature)
+            .fold(0.0, f64::max)
+    }
+
+    /// The point at road coordinates (s, t): `t` metres to the left of the line.
+    pub fn point(&self, s: f64, t: f64) -> DVec2 {
+        let pose = self.pose(s);
+        pose.position + pose.left() * t
+    }
+
+    /// Pose on the curve offset by `t` metres to the left; its heading is the line's own.
+    pub fn offset_pose(&self, s: f64, t: f64) -> Pose {
+        self.pose(s).shifted(t)
+    }
+
+    /// Curvature of the curve offset by `t` metres to the left: kappa / (1 - t kappa), 1/m.
+    ///
+    /// Infinite where the offset curve folds (t kappa = 1).
+    pub fn offset_curvature(&self, s: f64, t: f64) -> f64 {
+        let curvature = self.curvature(s);
+        curvature / (1.0 - t * curvature)
+    }
+
+    /// Distances at which straight chords between them stay within `tolerance` metres of the line
+    /// (of its offset by up to `reach` metres to either side). First 0, last the length.
+    pub fn sample_distances(&self, tolerance: f64, reach: f64) -> Vec<f64> {
+        let mut distances = vec![0.0];
+        for element in &self.elements {
+            let curvature = element.max_curvature();
+            // An offset to the outside is longer by 1 + t kappa but bends less; the product of
+            // chord and curvature is what counts, so the line's own curvature is the safe one.
+            let stretch = 1.0 + curvature * reach;
+            let step = if curvature > 0.0 {
+                (8.0 * tolerance / (curvature * stretch)).sqrt().max(0.01)
+            } else {
+                f64::INFINITY
+            };
+            let count = (element.length / step).ceil().clamp(1.0, 1e6);
+            distances.extend((1..=count as usize).map(|i| {
+                if i == count as usize {
+                    element.s + element.length
+                } else {
+                    element.s + element.length * i as f64 / count
+                }
+            }));
+        }
+        distances
+    }
+
+    /// Points of the line offset by `t`, within `tolerance` metres of it.
+    pub fn sample(&self, tolerance: f64, t: f64) -> Vec<DVec2> {
+        self.sample_distances(tolerance, t.abs())
+            .into_iter()
+            .map(|s| self.point(s, t))
+            .collect()
+    }
+
+    /// Smallest axis-parallel box around the line widened by `reach` metres: (low, high) corners.
+    pub fn bounds(&self, reach: f64) -> (DVec2, DVec2) {
+        let tolerance = 0.05;
+        let pad = DVec2::splat(reach.abs() + tolerance);
+        let (low, high) = crate::polygon::bounds(&self.sample(tolerance, 0.0))
+            .expect("a reference line has at least two samples");
+        (low - pad, high + pad)
+    }
+
+    /// The same curve from its end to its start.
+    pub fn reversed(&self) -> Self {
+        let segments = self.segments.iter().rev().map(Segment::reversed).collect();
+        Self::new(self.end().reversed(), segments).expect("a reversed line keeps its ranges")
+    }
+
+    /// The part between two distances, `from < to`.
+    ///
+    /// # Errors
+    /// If less than [`MIN_SEGMENT`] remains.
+    pub fn slice(&self, from: f64, to: f64) -> Result<Self, GeometryError> {
+        let (from, to) = (from.max(0.0), to.min(self.length));
+        let segments: Vec<_> = self
+            .elements
+            .iter()
+            .filter_map(|element| {
+                let low = (from - element.s).max(0.0);
+                let high = (to - element.s).min(element.length);
+                (high - low >= MIN_SEGMENT).then(|| element.slice(low, high))
+            })
+            .collect();
+        Self::new(self.pose(from), segments)
+    }
+
+    /// This line followed by another; the other's shape is kept, its place is this line's end.
+    ///
+    /// # Errors
+    /// If the joined line would be too long or leave the coordinate range.
+    pub fn joined(&self, other: &Self) -> Result<Self, GeometryError> {
+        let mut segments = self.segments.clone();
+        segments.extend_from_slice(&other.segments);
+        Self::new(self.start, segments)
+    }
+
+    /// This line moved so that its start is at another pose.
+    ///
+    /// # Errors
+    /// If it leaves the coordinate range.
+    pub fn moved_to(&self, start: Pose) -> Result<Self, GeometryError> {
+        Self::new(start, self.segments.clone())
+    }
+
+    /// The element that holds `s` and the distance from its start.
+    fn element_at(&self, s: f64) -> (&Element, f64) {
+        // A NaN is held at the start rather than spread.
+        let s = if s > 0.0 { s.min(self.length) } else { 0.0 };
+        let index = self.elements.partition_point(|element| element.s <= s) - 1;
+        let element = &self.elements[index];
+        (element, (s - element.s).min(element.length))
+    }
+}
+
+/// The simplest record for a clothoid: OpenDRIVE wants differing end curvatures in a spiral.
+pub fn simplest_segment(clothoid: &crate::clothoid::Clothoid) -> Segment {
+    let length = clothoid.length;
+    if (clothoid.sharpness * length).abs() >= 1e-9 {
+        Segment::Spiral {
+            length,
+            curvature_start: clothoid.curvature,
+            curvature_end: clothoid.end_curvature(),
+        }
+    } else if clothoid.curvature.abs() >= 1e-9 {
+        Segment::Arc {
+            length,
+            curvature: clothoid.curvature,
+        }
+    } else {
+        Segment::Line { length }
+    }
+}
+
+fn check_position(position: DVec2) -> Result<(), GeometryError> {
+    let fits = |v: f64| v.is_finite() && v.abs() <= MAX_COORDINATE;
+    if fits(position.x) && fits(position.y) {
+        Ok(())
+    } else {
+        Err(GeometryError::Position {
+            x: position.x,
+            y: position.y,
+        })
+    }
+}
+
+fn check_segment(index: usize, segment: &Segment) -> Result<(), GeometryError> {
+    let usable = segment
+        .values()
+        .iter()
+        .all(|v| v.is_finite() && v.abs() <= MAX_LENGTH);
+    let forward = !matches!(segment, Segment::Cubic(cubic) if cubic.bu <= 0.0);
+    // A curvature above 1000/m turns about less than a millimetre: always a mistake.
+    let gentle = match *segment {
+        Segment::Arc { curvature, .. } => curvature.abs() <= 1e3,
+        Segment::Spiral {
+            curvature_start,
+            curvature_end,
+            ..
+        } => curvature_start.abs() <= 1e3 && curvature_end.abs() <= 1e3,
+        _ => true,
+    };
+    if usable && forward && gentle {
+        Ok(())
+    } else {
+        Err(GeometryError::Segment { index })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cubic::Cubic;
+    use proptest::prelude::*;
+    use std::f64::consts::{FRAC_PI_2, PI};
+
+    fn mixed() -> ReferenceLine {
+        ReferenceLine::new(
+            Pose::new(10.0, -5.0, 0.3),
+            vec![
+                Segment::Line { length: 20.0 },
+                Segment::Spiral { length: 15.0, curvature_start: 0.0, curvature_end: 0.04 },
+                Segment::Arc { length: 30.0, curvature: 0.04 },
+                Segment::Cubic(Cubic::hermite(25.0, DVec2::new(25.0, -3.0), DVec2::new(24.0, -6.0))),
+                Segment::Line { length: 5.0 },
+            ],
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn quarter_arc_has_its_textbook_end() {
+        let line = ReferenceLine::new(
+            Pose::default(),
+            vec![Segment::Arc { length: 50.0 * FRAC_PI_2, curvature: 0.02 }],
+        )
+        .unwrap();
+        let end = line.end();
+        assert!((end.position - DVec2::new(50.0, 50.0)).length() < 1e-12);
+        assert!((end.heading - FRAC_PI_2).abs() < 1e-12);
+        assert_eq!(line.offset_curvature(1.0, 10.0), 0.02 / 0.8);
+    }
+
+    #[test]
+    fn position_heading_and_distance_are_continuous() {
+        let line = mixed();
+        let step = 1e-3;
+        let count = (line.length() / step) as usize;
+        for i in 0..count {
+            let (a, b) = (line.pose(i as f64 * step), line.pose((i + 1) as f64 * step));
+            assert!(((b.position - a.position).length() - step).abs() < 1e-9);
+            assert!(wrap_angle(b.heading - a.heading).abs() < 1e-3);
+        }
+    }
+
+    #[test]
+    fn samples_stay_within_tolerance() {
+        let line = mixed();
+        for t in [0.0f64, 6.0, -6.0] {
+            let distances = line.sample_distances(0.02, t.abs());
+            for pair in distances.windows(2) {
+                let (a, b) = (line.point(pair[0], t), line.point(pair[1], t));
+                let middle = line.point(0.5 * (pair[0] + pair[1]), t);
+                let chord = (b - a).normalize();
+                assert!((middle - a).perp_dot(chord).abs() < 0.021, "t {t}");
+            }
+        }
+    }
+
+    #[test]
+    fn bad_numbers_are_refused() {
+        let line = |segment| ReferenceLine::new(Pose::default(), vec![segment]);
+        assert!(matches!(line(Segment::Line { length: 0.0 }), Err(GeometryError::SegmentLength { .. })));
+        assert!(matches!(line(Segment::Line { length: f64::NAN }), Err(GeometryError::Segment { .. })));
+        assert!(line(Segment::Line { length: 1e308 }).is_err());
+        assert!(line(Segment::Arc { length: 1.0, curvature: f64::INFINITY }).is_err());
+        assert!(matches!(ReferenceLine::new(Pose::default(), vec![]), Err(GeometryError::Empty)));
+        let far = ReferenceLine::new(Pose::new(1e308, 0.0, 0.0), vec![Segment::Line { length: 1.0 }]);
+        assert!(matches!(far, Err(GeometryError::Position { .. })));
+    }
+
+    #[test]
+    fn a_cut_line_joins_again() {
+        let line = mixed();
+        let cut = 47.3;
+        let (head, tail) = (line.slice(0.0, cut).unwrap(), line.slice(cut, line.length()).unwrap());
+        assert!((head.end().position - tail.start().position).length() < 1e-9);
+        let whole = head.joined(&tail).unwrap();
+        assert!((whole.end().position - line.end().position).length() < 1e-6);
+        assert!((whole.length() - line.length()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_file_round_trip_is_exact() {
+        let line = mixed();
+        let text = serde_json::to_string(&line).unwrap();
+        assert_eq!(serde_json::from_str::<ReferenceLine>(&text).unwrap(), line);
+    }
+
+    proptest! {
+        #[test]
+        fn reversing_mirrors_distance(s in 0.0..1.0f64) {
+            let line = mixed();
+            let back = line.reversed();
+            let (a, b) = (line.pose(s * line.length()), back.pose((1.0 - s) * line.length()));
+            prop_assert!((a.position - b.position).length() < 1e-7);
+            prop_assert!((wrap_angle(a.heading - b.heading).abs() - PI).abs() < 1e-7);
+        }
+
+        #[test]
+        fn poses_are_finite_for_any_distance(s in proptest::num::f64::ANY) {
+            let pose = mixed().pose(s);
+            prop_assert!(pose.position.is_finite() && pose.heading.is_finite());
+        }
+    }
+}

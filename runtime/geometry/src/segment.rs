@@ -1,0 +1,249 @@
+//! The pieces that a reference line is made of.
+
+use crate::clothoid::displacement;
+use crate::cubic::{Cubic, MeasuredCubic};
+use crate::pose::{Pose, left_of, unit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One geometry record of a reference line, as OpenDRIVE's `line`, `arc`, `spiral`, `paramPoly3`.
+///
+/// A segment starts where the one before it ends, with the same heading, so it carries its shape
+/// only. Lengths are in metres, curvatures in 1/m, positive to the left.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Segment {
+    /// A straight line.
+    Line {
+        /// Length, m.
+        length: f64,
+    },
+    /// A circular arc.
+    Arc {
+        /// Length, m.
+        length: f64,
+        /// Curvature, 1/m, positive to the left.
+        curvature: f64,
+    },
+    /// A clothoid: curvature changes linearly along it.
+    Spiral {
+        /// Length, m.
+        length: f64,
+        /// Curvature at the start, 1/m.
+        curvature_start: f64,
+        /// Curvature at the end, 1/m.
+        curvature_end: f64,
+    },
+    /// A cubic polynomial in the local frame of its start.
+    Cubic(Cubic),
+}
+
+impl Segment {
+    /// Arc length, m. A cubic is measured by quadrature.
+    pub fn length(&self) -> f64 {
+        match *self {
+            Self::Line { length } | Self::Arc { length, .. } | Self::Spiral { length, .. } => length,
+            Self::Cubic(cubic) => MeasuredCubic::new(cubic).length(),
+        }
+    }
+
+    /// The numbers of the segment, for checks of range.
+    pub(crate) fn values(&self) -> Vec<f64> {
+        match *self {
+            Self::Line { length } => vec![length],
+            Self::Arc { length, curvature } => vec![length, curvature],
+            Self::Spiral {
+                length,
+                curvature_start,
+                curvature_end,
+            } => vec![length, curvature_start, curvature_end],
+            Self::Cubic(c) => vec![c.bu, c.cu, c.du, c.cv, c.dv],
+        }
+    }
+
+    /// The same piece driven from its end to its start.
+    pub fn reversed(&self) -> Self {
+        match *self {
+            Self::Line { .. } => *self,
+            Self::Arc { length, curvature } => Self::Arc {
+                length,
+                curvature: -curvature,
+            },
+            Self::Spiral {
+                length,
+                curvature_start,
+                curvature_end,
+            } => Self::Spiral {
+                length,
+                curvature_start: -curvature_end,
+                curvature_end: -curvature_start,
+            },
+            Self::Cubic(cubic) => Self::Cubic(sub_cubic(&cubic, 1.0, 0.0)),
+        }
+    }
+}
+
+/// A segment in its place: start pose, start distance and, for a cubic, its length table.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Element {
+    pub(crate) s: f64,
+    pub(crate) length: f64,
+    pub(crate) start: Pose,
+    shape: Shape,
+}
+
+/// The shape of a placed segment, with lines, arcs and spirals as one family.
+#[derive(Debug, Clone, PartialEq)]
+enum Shape {
+    Line,
+    Clothoid { curvature: f64, sharpness: f64 },
+    Cubic(Box<MeasuredCubic>),
+}
+
+impl Element {
+    /// Places a segment at distance `s` and pose `start`.
+    pub(crate) fn new(segment: &Segment, s: f64, start: Pose) -> Self {
+        let (length, shape) = match *segment {
+            Segment::Line { length } => (length, Shape::Line),
+            Segment::Arc { length, curvature } => (
+                length,
+                Shape::Clothoid {
+                    curvature,
+                    sharpness: 0.0,
+                },
+            ),
+            Segment::Spiral {
+                length,
+                curvature_start,
+                curvature_end,
+            } => (
+                length,
+                Shape::Clothoid {
+                    curvature: curvature_start,
+                    sharpness: (curvature_end - curvature_start) / length,
+                },
+            ),
+            Segment::Cubic(cubic) => {
+                let measured = MeasuredCubic::new(cubic);
+                (measured.length(), Shape::Cubic(Box::new(measured)))
+            }
+        };
+        Self {
+            s,
+            length,
+            start,
+            shape,
+        }
+    }
+
+    /// Pose at `u` metres from the start of the element.
+    pub(crate) fn pose(&self, u: f64) -> Pose {
+        let Pose { position, heading } = self.start;
+        match &self.shape {
+            Shape::Line => Pose {
+                position: position + unit(heading) * u,
+                heading,
+            },
+            Shape::Clothoid {
+                curvature,
+                sharpness,
+            } => Pose {
+                position: position + clothoid_offset(heading, *curvature, *sharpness, u),
+                heading: heading + u * (curvature + 0.5 * sharpness * u),
+            },
+            Shape::Cubic(measured) => {
+                let p = measured.parameter(u);
+                let (local, velocity) = (measured.cubic().point(p), measured.cubic().velocity(p));
+                let forward = unit(heading);
+                Pose {
+                    position: position + forward * local.x + left_of(forward) * local.y,
+                    heading: heading + crate::math::atan2(velocity.y, velocity.x),
+                }
+            }
+        }
+    }
+
+    /// Curvature at `u` metres from the start of the element, 1/m.
+    pub(crate) fn curvature(&self, u: f64) -> f64 {
+        match &self.shape {
+            Shape::Line => 0.0,
+            Shape::Clothoid {
+                curvature,
+                sharpness,
+            } => curvature + sharpness * u,
+            Shape::Cubic(measured) => measured.cubic().curvature(measured.parameter(u)),
+        }
+    }
+
+    /// Largest absolute curvature (exact for lines, arcs and spirals; from 17 samples for a cubic).
+    pub(crate) fn max_curvature(&self) -> f64 {
+        match &self.shape {
+            Shape::Line => 0.0,
+            Shape::Clothoid {
+                curvature,
+                sharpness,
+            } => curvature.abs().max((curvature + sharpness * self.length).abs()),
+            Shape::Cubic(measured) => (0..=16)
+                .map(|i| measured.cubic().curvature(f64::from(i) / 16.0).abs())
+                .fold(0.0, f64::max),
+        }
+    }
+
+    /// The piece between two distances from the start of the element, as a segment.
+    pub(crate) fn slice(&self, from: f64, to: f64) -> Segment {
+        let length = to - from;
+        match &self.shape {
+            Shape::Line => Segment::Line { length },
+            Shape::Clothoid {
+                curvature,
+                sharpness,
+            } if *sharpness == 0.0 => Segment::Arc {
+                length,
+                curvature: *curvature,
+            },
+            Shape::Clothoid {
+                curvature,
+                sharpness,
+            } => Segment::Spiral {
+                length,
+                curvature_start: curvature + sharpness * from,
+                curvature_end: curvature + sharpness * to,
+            },
+            Shape::Cubic(measured) => Segment::Cubic(sub_cubic(
+                measured.cubic(),
+                measured.parameter(from),
+                measured.parameter(to),
+            )),
+        }
+    }
+}
+
+/// Displacement along a clothoid; arcs take the closed chord form, which is faster.
+fn clothoid_offset(heading: f64, curvature: f64, sharpness: f64, u: f64) -> glam::DVec2 {
+    if sharpness != 0.0 {
+        return displacement(heading, curvature, sharpness, u);
+    }
+    let half_turn = 0.5 * curvature * u;
+    // sin(x) / x by its series where the quotient would lose digits.
+    let sinc = if half_turn.abs() < 1e-4 {
+        1.0 - half_turn * half_turn / 6.0
+    } else {
+        crate::math::sin(half_turn) / half_turn
+    };
+    unit(heading + half_turn) * (u * sinc)
+}
+
+/// The part of a cubic between two parameters, in the local frame of its own start. With
+/// `to < from` it runs backwards.
+fn sub_cubic(cubic: &Cubic, from: f64, to: f64) -> Cubic {
+    let span = to - from;
+    let velocity = cubic.velocity(from) * span;
+    let speed = velocity.length();
+    let forward = velocity / speed.max(1e-300);
+    let local = |v: glam::DVec2| glam::DVec2::new(v.dot(forward), v.dot(left_of(forward)));
+    Cubic::hermite(
+        speed,
+        local(cubic.point(to) - cubic.point(from)),
+        local(cubic.velocity(to) * span),
+    )
+}

@@ -1,0 +1,185 @@
+//! Agents: who drives what, with which modules, from where to where.
+
+use crate::ids::RoadId;
+use crate::number;
+use crate::road::is_zero;
+use glam::DVec2;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A place where an agent can be.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "a place: {\"road\":, \"lane\":, \"s\":} or {\"x\":, \"y\":, \"heading\":}")]
+pub enum Place {
+    /// On a lane.
+    Lane(LanePlace),
+    /// Anywhere on the ground.
+    Ground(GroundPlace),
+}
+
+/// A place on a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LanePlace {
+    /// The road.
+    pub road: RoadId,
+    /// Its lane.
+    pub lane: i8,
+    /// Distance along the reference line, m.
+    #[serde(deserialize_with = "number::distance")]
+    pub s: f64,
+}
+
+/// A place on open ground.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroundPlace {
+    /// Position, m.
+    #[serde(deserialize_with = "number::coordinate")]
+    pub x: f64,
+    /// Position, m.
+    #[serde(deserialize_with = "number::coordinate")]
+    pub y: f64,
+    /// Heading, rad.
+    #[serde(default, deserialize_with = "number::angle", skip_serializing_if = "is_zero")]
+    pub heading: f64,
+}
+
+impl GroundPlace {
+    /// Position, m.
+    pub fn position(&self) -> DVec2 {
+        DVec2::new(self.x, self.y)
+    }
+}
+
+impl Place {
+    /// A place on a lane.
+    pub fn lane(road: RoadId, lane: i8, s: f64) -> Self {
+        Self::Lane(LanePlace { road, lane, s })
+    }
+
+    /// A place on open ground.
+    pub fn ground(x: f64, y: f64, heading: f64) -> Self {
+        Self::Ground(GroundPlace { x, y, heading })
+    }
+}
+
+/// One module in a stack.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModuleSetting {
+    /// The module's id, such as `idm`.
+    pub module: String,
+    /// How often it is asked, Hz; absent: the default of its slot.
+    #[serde(
+        default,
+        deserialize_with = "optional_rate",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub rate_hz: Option<f64>,
+    /// Parameters that differ from their defaults, by key.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, f64>,
+}
+
+fn optional_rate<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Option<f64>, D::Error> {
+    number::rate(d).map(Some)
+}
+
+impl ModuleSetting {
+    /// A module with its defaults.
+    pub fn new(module: &str) -> Self {
+        Self {
+            module: module.into(),
+            rate_hz: None,
+            parameters: BTreeMap::new(),
+        }
+    }
+
+    /// The same with one parameter set.
+    pub fn with(mut self, key: &str, value: f64) -> Self {
+        self.parameters.insert(key.into(), value);
+        self
+    }
+}
+
+/// The modules of one kind of agent, by slot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stack {
+    /// Finds the way.
+    pub planner: ModuleSetting,
+    /// Chooses lanes and the mood.
+    pub behaviour: ModuleSetting,
+    /// Steers and accelerates.
+    pub controller: ModuleSetting,
+    /// Rates the driving.
+    pub fitness: ModuleSetting,
+}
+
+impl Stack {
+    /// The built-in modules around a controller.
+    pub fn with_controller(controller: &str) -> Self {
+        Self {
+            planner: ModuleSetting::new("route"),
+            behaviour: ModuleSetting::new("lane_keeper"),
+            controller: ModuleSetting::new(controller),
+            fitness: ModuleSetting::new("crash_and_speed"),
+        }
+    }
+}
+
+/// One agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Agent {
+    /// What it is called.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Key of its vehicle type.
+    pub vehicle: String,
+    /// Key of its stack.
+    pub stack: String,
+    /// Where it starts.
+    pub start: Place,
+    /// Places to pass on the way, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub via: Vec<Place>,
+    /// Where it goes; absent: it drives on through its way-points for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destination: Option<Place>,
+    /// When it appears, s.
+    #[serde(default, deserialize_with = "number::duration", skip_serializing_if = "is_zero")]
+    pub depart: f64,
+    /// Speed at the start, m/s.
+    #[serde(
+        default,
+        deserialize_with = "number::speed_or_zero",
+        skip_serializing_if = "is_zero"
+    )]
+    pub speed: f64,
+}
+
+/// A stream of agents of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// Key of the vehicle type.
+    pub vehicle: String,
+    /// Key of the stack.
+    pub stack: String,
+    /// Where they appear.
+    pub origin: Place,
+    /// Where they go.
+    pub destination: Place,
+    /// How many per hour, on average.
+    #[serde(deserialize_with = "number::per_hour")]
+    pub rate_per_hour: f64,
+    /// When the first may appear, s.
+    #[serde(default, deserialize_with = "number::duration", skip_serializing_if = "is_zero")]
+    pub begin: f64,
+    /// When the last may appear, s.
+    #[serde(deserialize_with = "number::duration")]
+    pub end: f64,
+}

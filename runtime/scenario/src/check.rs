@@ -1,0 +1,170 @@
+//! What can be wrong with a scenario: findings that point at the object and the place.
+
+mod agents;
+mod obstacles;
+mod roads;
+
+use crate::ids::{AgentId, FlowId, NodeId, ObstacleId, RoadId};
+use crate::junction::{Layout, layout};
+use crate::lane_graph::LaneGraph;
+use crate::scenario::Scenario;
+use glam::DVec2;
+use serde::Serialize;
+use std::fmt;
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing; the scenario runs.
+    Warning,
+    /// The scenario does not do what it says.
+    Error,
+}
+
+/// What kind of finding it is. The names are stable: tools may match them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Code {
+    /// A road's line does not meet its node.
+    JointGap,
+    /// A road bends tighter than its own half-width.
+    Kink,
+    /// A road crosses itself.
+    SelfIntersection,
+    /// A restriction names a road that does not end at its node.
+    DanglingRestriction,
+    /// A lane enters a junction and has no way on.
+    LaneWithoutSuccessor,
+    /// A road is too short for the junctions at its ends.
+    RoadSqueezed,
+    /// The outline of a junction is a makeshift.
+    JunctionDegraded,
+    /// A connecting path is too tight for a vehicle that is used.
+    ImpossibleTurn,
+    /// An obstacle stands on a lane.
+    ObstacleOnRoad,
+    /// Two obstacles overlap.
+    ObstaclesOverlap,
+    /// A place names a lane that is not there.
+    NoSuchLane,
+    /// An agent starts inside an obstacle or a tree.
+    AgentInObstacle,
+    /// Two agents start in the same place at the same time.
+    AgentsOverlap,
+    /// An agent cannot get to its destination.
+    UnreachableDestination,
+}
+
+/// The object that a finding is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// A node.
+    Node(NodeId),
+    /// A road.
+    Road(RoadId),
+    /// An obstacle.
+    Obstacle(ObstacleId),
+    /// An agent.
+    Agent(AgentId),
+    /// A flow.
+    Flow(FlowId),
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Node(id) => id.fmt(f),
+            Self::Road(id) => id.fmt(f),
+            Self::Obstacle(id) => id.fmt(f),
+            Self::Agent(id) => id.fmt(f),
+            Self::Flow(id) => id.fmt(f),
+        }
+    }
+}
+
+/// One thing that is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What kind of finding.
+    pub code: Code,
+    /// The object.
+    pub object: Subject,
+    /// The place in the world, m.
+    pub place: DVec2,
+    /// What is wrong and what to do about it.
+    pub message: String,
+}
+
+impl Code {
+    /// The stable name, such as `joint-gap`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::JointGap => "joint-gap",
+            Self::Kink => "kink",
+            Self::SelfIntersection => "self-intersection",
+            Self::DanglingRestriction => "dangling-restriction",
+            Self::LaneWithoutSuccessor => "lane-without-successor",
+            Self::RoadSqueezed => "road-squeezed",
+            Self::JunctionDegraded => "junction-degraded",
+            Self::ImpossibleTurn => "impossible-turn",
+            Self::ObstacleOnRoad => "obstacle-on-road",
+            Self::ObstaclesOverlap => "obstacles-overlap",
+            Self::NoSuchLane => "no-such-lane",
+            Self::AgentInObstacle => "agent-in-obstacle",
+            Self::AgentsOverlap => "agents-overlap",
+            Self::UnreachableDestination => "unreachable-destination",
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let severity = match self.severity {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        write!(
+            f,
+            "{severity}[{}] {} at ({:.2}, {:.2}): {}",
+            self.code.name(),
+            self.object,
+            self.place.x,
+            self.place.y,
+            self.message
+        )
+    }
+}
+
+/// What the checks look at, derived once.
+pub(crate) struct Subjects<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) layout: &'a Layout,
+    pub(crate) graph: &'a LaneGraph,
+}
+
+/// All findings, errors first, then by code, object and place. Near linear in the scenario.
+pub fn check(scenario: &Scenario) -> Vec<Finding> {
+    let layout = layout(scenario.network(), scenario.about().driving_side);
+    let graph = LaneGraph::new(scenario, &layout);
+    let subjects = Subjects {
+        scenario,
+        layout: &layout,
+        graph: &graph,
+    };
+    let mut findings = Vec::new();
+    roads::check(&subjects, &mut findings);
+    obstacles::check(&subjects, &mut findings);
+    agents::check(&subjects, &mut findings);
+    findings.sort_by(|a, b| {
+        b.severity
+            .cmp(&a.severity)
+            .then(a.code.cmp(&b.code))
+            .then(a.object.cmp(&b.object))
+            .then(a.message.cmp(&b.message))
+    });
+    findings
+}

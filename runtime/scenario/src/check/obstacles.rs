@@ -1,0 +1,110 @@
+//! Findings about obstacles.
+
+use super::{Code, Finding, Severity, Subject, Subjects};
+use crate::ids::ObstacleId;
+use crate::objects::Obstacle;
+use glam::DVec2;
+use roadwright_geometry::grid_index::GridIndex;
+use roadwright_geometry::polygon;
+
+pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
+    on_roads(subjects, findings);
+    overlaps(subjects, findings);
+}
+
+/// Obstacles that stand on a strip: points of centre lines closer than half of the lane.
+fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
+    if subjects.scenario.obstacles().is_empty() {
+        return;
+    }
+    let mut points = Vec::new();
+    let mut strips = Vec::new();
+    let mut widest = 0.0f64;
+    for strip in subjects.graph.strips() {
+        widest = widest.max(strip.width);
+        for &point in strip.line.points() {
+            points.push(point);
+            strips.push(strip);
+        }
+    }
+    let mut grid = GridIndex::new();
+    grid.rebuild(&points, 10.0);
+    for (&id, obstacle) in subjects.scenario.obstacles() {
+        let (centre, radius) = circle_around(obstacle);
+        let mut hit: Option<(u32, DVec2)> = None;
+        grid.for_each_within(centre, radius + widest, |index, point| {
+            let half_lane = 0.5 * strips[index as usize].width;
+            let first = hit.is_none_or(|(best, _)| index < best);
+            if first && obstacle.shape.distance(point) < half_lane {
+                hit = Some((index, point));
+            }
+        });
+        if let Some((index, place)) = hit {
+            let road = strips[index as usize].road();
+            let on = road.map_or("a junction".into(), |road| road.to_string());
+            findings.push(Finding {
+                severity: Severity::Warning,
+                code: Code::ObstacleOnRoad,
+                object: Subject::Obstacle(id),
+                place,
+                message: format!("stands on a lane of {on}; move it if that is not meant"),
+            });
+        }
+    }
+}
+
+fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
+    let centre = obstacle.shape.centre();
+    let outline = obstacle.shape.outline();
+    let radius = outline.iter().map(|p| (*p - centre).length()).fold(0.0, f64::max);
+    (centre, radius)
+}
+
+/// Pairs of obstacles that overlap, by a sweep along x.
+fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
+    struct Swept {
+        id: ObstacleId,
+        outline: Vec<DVec2>,
+        low: DVec2,
+        high: DVec2,
+    }
+    let mut swept: Vec<_> = subjects
+        .scenario
+        .obstacles()
+        .iter()
+        .filter_map(|(&id, obstacle)| {
+            let outline = obstacle.shape.outline();
+            let (low, high) = polygon::bounds(&outline)?;
+            Some(Swept { id, outline, low, high })
+        })
+        .collect();
+    swept.sort_by(|a, b| a.low.x.total_cmp(&b.low.x).then(a.id.cmp(&b.id)));
+    for (i, a) in swept.iter().enumerate() {
+        for b in swept[i + 1..].iter().take_while(|b| b.low.x < a.high.x) {
+            let apart = b.low.y >= a.high.y || a.low.y >= b.high.y;
+            if !apart && outlines_overlap(&a.outline, &b.outline) {
+                let (first, second) = (a.id.min(b.id), a.id.max(b.id));
+                findings.push(Finding {
+                    severity: Severity::Warning,
+                    code: Code::ObstaclesOverlap,
+                    object: Subject::Obstacle(second),
+                    place: 0.5 * (a.low.max(b.low) + a.high.min(b.high)),
+                    message: format!("overlaps {first}; move one of them"),
+                });
+            }
+        }
+    }
+}
+
+fn outlines_overlap(a: &[DVec2], b: &[DVec2]) -> bool {
+    // Touching is allowed: corners are moved a millimetre towards the middle.
+    let shrunk = |points: &[DVec2]| -> Vec<DVec2> {
+        let centre = polygon::centroid(points);
+        points.iter().map(|p| *p + (centre - *p).normalize_or_zero() * 1e-3).collect()
+    };
+    let (a, b) = (shrunk(a), shrunk(b));
+    polygon::contains(&b, a[0])
+        || polygon::contains(&a, b[0])
+        || polygon::edges(&a)
+            .any(|(p, q)| polygon::edges(&b).any(|(r, s)| polygon::segments_cross(p, q, r, s)))
+}

@@ -1,0 +1,217 @@
+//! Findings about roads and junctions.
+
+use super::{Code, Finding, Severity, Subject, Subjects};
+use crate::ids::RoadId;
+use crate::junction::{Flag, Junction, LaneEnd};
+use crate::road::{Road, RoadEnd};
+use glam::DVec2;
+use roadwright_geometry::polygon;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Largest gap between a road's line and its node, m.
+const MAX_GAP: f64 = 0.01;
+
+pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
+    for (id, road) in subjects.scenario.network().roads() {
+        joint_gaps(subjects, id, road, findings);
+        kink(id, road, findings);
+        self_intersection(id, road, findings);
+    }
+    restrictions(subjects, findings);
+    for junction in &subjects.layout.junctions {
+        flags(subjects, junction, findings);
+    }
+    impossible_turns(subjects, findings);
+}
+
+fn joint_gaps(subjects: &Subjects<'_>, id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
+    let line = &road.reference_line;
+    for (end, pose) in [(RoadEnd::Start, line.start()), (RoadEnd::End, line.end())] {
+        let node_id = road.node_at(end);
+        let Some(node) = subjects.scenario.network().node(node_id) else { continue };
+        let gap = (node.position() - pose.position).length();
+        if gap > MAX_GAP {
+            findings.push(Finding {
+                severity: Severity::Error,
+                code: Code::JointGap,
+                object: Subject::Road(id),
+                place: pose.position,
+                message: format!("ends {gap:.3} m away from {node_id}; move the end onto it"),
+            });
+        }
+    }
+}
+
+fn kink(id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
+    let starts: Vec<_> = road.reference_line.segment_starts().collect();
+    for (i, &s) in starts.iter().enumerate() {
+        let next = starts.get(i + 1).copied().unwrap_or(road.length());
+        let middle = 0.5 * (s + next);
+        let curvature = road.reference_line.curvature(middle);
+        // A short arc of a few degrees is a vertex of a traced line, not a bend.
+        let turn = (curvature * (next - s)).abs();
+        let (right, left) = road.edges(middle);
+        let inner = if curvature > 0.0 { left } else { -right };
+        if curvature.abs() * inner >= 1.0 && turn > 0.35 {
+            findings.push(Finding {
+                severity: Severity::Warning,
+                code: Code::Kink,
+                object: Subject::Road(id),
+                place: road.reference_line.pose(middle).position,
+                message: format!(
+                    "turns {:.0} degrees with a radius of {:.2} m, tighter than its half-width of \
+                     {inner:.2} m; give the bend a larger radius or put a junction there",
+                    turn.to_degrees(),
+                    1.0 / curvature.abs()
+                ),
+            });
+        }
+    }
+}
+
+fn self_intersection(id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
+    let points = road.reference_line.sample(0.05, 0.0);
+    if let Some(place) = first_self_crossing(&points) {
+        findings.push(Finding {
+            severity: Severity::Warning,
+            code: Code::SelfIntersection,
+            object: Subject::Road(id),
+            place,
+            message: "crosses itself; cut it there or lift one part to another layer".into(),
+        });
+    }
+}
+
+/// The first place where a polyline crosses itself, by cells of its mean segment length.
+fn first_self_crossing(points: &[DVec2]) -> Option<DVec2> {
+    if points.len() < 4 {
+        return None;
+    }
+    let length: f64 = points.windows(2).map(|p| (p[1] - p[0]).length()).sum();
+    let cell = (2.0 * length / (points.len() - 1) as f64).max(1.0);
+    let key = |p: DVec2| ((p.x / cell).floor() as i64, (p.y / cell).floor() as i64);
+    let mut cells: BTreeMap<(i64, i64), Vec<usize>> = BTreeMap::new();
+    for i in 0..points.len() - 1 {
+        let (a, b) = (points[i], points[i + 1]);
+        let (low, high) = (key(a.min(b)), key(a.max(b)));
+        for x in low.0..=high.0 {
+            for y in low.1..=high.1 {
+                let list = cells.entry((x, y)).or_default();
+                for &j in list.iter() {
+                    // A loop road ends where it starts: that is no crossing.
+                    let closes = j == 0 && i + 2 == points.len() && points[0] == b;
+                    let crosses = || polygon::segments_cross(points[j], points[j + 1], a, b);
+                    if j + 1 < i && !closes && crosses() {
+                        return Some(0.5 * (a + b));
+                    }
+                }
+                list.push(i);
+            }
+        }
+    }
+    None
+}
+
+fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
+    let network = subjects.scenario.network();
+    for (id, node) in network.nodes() {
+        let roads: Vec<_> = network.ends_at(id).into_iter().map(|(road, _)| road).collect();
+        for restriction in &node.restrictions {
+            for road in [restriction.from, restriction.to] {
+                if !roads.contains(&road) {
+                    findings.push(Finding {
+                        severity: Severity::Warning,
+                        code: Code::DanglingRestriction,
+                        object: Subject::Node(id),
+                        place: node.position(),
+                        message: format!("a turn restriction names {road}, which does not end here"),
+                    });
+                }
+            }
+        }
+    }
+}
+
+fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Finding>) {
+    let node = Subject::Node(junction.nodes[0]);
+    let mut squeezed = BTreeSet::new();
+    for flag in &junction.flags {
+        let (code, object, place, message) = match *flag {
+            Flag::Degraded => (
+                Code::JunctionDegraded,
+                node,
+                junction.centre,
+                "its legs overlap so much that only a rough outline could be built".to_owned(),
+            ),
+            Flag::Squeezed(road) if squeezed.insert(road) => (
+                Code::RoadSqueezed,
+                Subject::Road(road),
+                place_of(subjects, road, None).unwrap_or(junction.centre),
+                "too short for the junctions at its ends; lengthen it or merge them".to_owned(),
+            ),
+            Flag::Squeezed(_) => continue,
+            Flag::NoExit(at) => (
+                Code::LaneWithoutSuccessor,
+                Subject::Road(at.road),
+                place_of(subjects, at.road, Some(at)).unwrap_or(junction.centre),
+                format!("lane {} leads into a junction and out of it nowhere", at.lane),
+            ),
+            Flag::NoCurve(from, to) => (
+                Code::ImpossibleTurn,
+                node,
+                junction.centre,
+                format!(
+                    "no curve that a car can drive leads from {} lane {} into {} lane {}",
+                    from.road, from.lane, to.road, to.lane
+                ),
+            ),
+        };
+        findings.push(Finding {
+            severity: Severity::Warning,
+            code,
+            object,
+            place,
+            message,
+        });
+    }
+}
+
+fn place_of(subjects: &Subjects<'_>, road: RoadId, at: Option<LaneEnd>) -> Option<DVec2> {
+    let road = subjects.scenario.network().road(road)?;
+    let s = match at.map(|lane| lane.end) {
+        None => 0.5 * road.length(),
+        Some(RoadEnd::Start) => 0.0,
+        Some(RoadEnd::End) => road.length(),
+    };
+    Some(road.reference_line.pose(s).position)
+}
+
+/// Paths that are too tight for the nimblest vehicle in use cannot be driven by anyone.
+fn impossible_turns(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
+    let scenario = subjects.scenario;
+    let agents = scenario.agents().values().map(|agent| &agent.vehicle);
+    let used = agents.chain(scenario.flows().values().map(|flow| &flow.vehicle));
+    let radii = used.filter_map(|key| scenario.vehicle_types().get(key));
+    let Some(tightest) = radii.map(|v| v.min_turning_radius()).min_by(f64::total_cmp) else {
+        return;
+    };
+    for junction in &subjects.layout.junctions {
+        for path in junction.paths.iter().filter(|path| path.min_radius() < 0.75 * tightest) {
+            findings.push(Finding {
+                severity: Severity::Warning,
+                code: Code::ImpossibleTurn,
+                object: Subject::Node(junction.nodes[0]),
+                place: junction.centre,
+                message: format!(
+                    "the way from {} lane {} into {} lane {} has a radius of {:.1} m; the nimblest \
+                     vehicle in use needs {tightest:.1} m and will leave its lane",
+                    path.from.road,
+                    path.from.lane,
+                    path.to.road,
+                    path.to.lane,
+                    path.min_radius()
+                ),
+            });
+        }
+    }
+}

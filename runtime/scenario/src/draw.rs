@@ -1,0 +1,441 @@
+//! Drawing roads: what a new road does to the ones it meets.
+//!
+//! These functions look at a scenario and return the [`Edit`] that makes the change, so a tool
+//! can show it before it is applied.
+
+use crate::agents::Place;
+use crate::edit::Edit;
+use crate::ids::{NodeId, RoadId};
+use crate::network::Node;
+use crate::road::{CrossSection, LaneSection, Poly3, Road, RoadClass};
+use crate::scenario::Scenario;
+use glam::DVec2;
+use roadwright_geometry::projection::Projector;
+use roadwright_geometry::{GeometryError, ReferenceLine, polygon};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// Ends closer to a node or road than this join it, m.
+pub const JOIN_DISTANCE: f64 = 0.5;
+/// A cut closer to an end than this uses the end itself, m: no slivers.
+const MIN_PIECE: f64 = 1.0;
+
+/// What a new road is like.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoadStyle {
+    /// Street name.
+    pub name: String,
+    /// Importance.
+    pub class: RoadClass,
+    /// Level; roads on other levels are passed over or under.
+    pub layer: i8,
+    /// Speed limit, m/s.
+    pub speed_limit: f64,
+    /// Lanes.
+    pub section: CrossSection,
+}
+
+/// Why a road cannot be drawn or cut.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum DrawError {
+    /// The road does not exist.
+    #[error("{0} does not exist")]
+    NoSuchRoad(RoadId),
+    /// A piece would have no sane geometry.
+    #[error("the road cannot be cut there: {0}")]
+    Geometry(#[from] GeometryError),
+    /// The road is too short to draw.
+    #[error("the road is {0:.2} m long; at least {MIN_PIECE} m are needed")]
+    TooShort(f64),
+}
+
+/// The edit that draws a road along a line.
+///
+/// Where it ends within [`JOIN_DISTANCE`] of a node it joins it; where it ends on a road or
+/// crosses one on its layer, that road is cut and a node put there. An end that joins is moved
+/// onto the node by a straight piece if it misses it by more than a millimetre.
+///
+/// # Errors
+/// If the line is too short or a cut road would be left without sane geometry.
+pub fn road(
+    scenario: &Scenario,
+    line: &ReferenceLine,
+    style: &RoadStyle,
+) -> Result<Edit, DrawError> {
+    if line.length() < MIN_PIECE {
+        return Err(DrawError::TooShort(line.length()));
+    }
+    let mut drawing = Drawing::new(scenario);
+    let mut cuts = drawing.crossings(line, style.layer);
+    cuts.retain(|cut| cut.own_s > MIN_PIECE && cut.own_s < line.length() - MIN_PIECE);
+    let start = drawing.end_node(line.start().position, style.layer);
+    let end = drawing.end_node(line.end().position, style.layer);
+    let mut stops = vec![(0.0, start)];
+    for cut in cuts {
+        let node = drawing.node_on(cut.road, cut.s);
+        if stops.last().is_none_or(|last| cut.own_s - last.0 > MIN_PIECE) {
+            stops.push((cut.own_s, node));
+        }
+    }
+    stops.push((line.length(), end));
+    drawing.add_pieces(line, style, &stops)?;
+    drawing.finish()
+}
+
+/// The edit that cuts a road at distance `s`, with the node put there.
+///
+/// The first part keeps the id. Agents, flows and turn restrictions follow the part that they
+/// stand on.
+///
+/// # Errors
+/// If the road does not exist or a part would be shorter than a metre.
+pub fn split(scenario: &Scenario, id: RoadId, s: f64) -> Result<Edit, DrawError> {
+    let road = scenario.network().road(id).ok_or(DrawError::NoSuchRoad(id))?;
+    let shorter = s.min(road.length() - s);
+    if shorter < MIN_PIECE {
+        return Err(DrawError::TooShort(shorter));
+    }
+    let mut drawing = Drawing::new(scenario);
+    drawing.node_on(id, s);
+    drawing.finish()
+}
+
+/// A crossing of the new line with an existing road.
+struct Crossing {
+    own_s: f64,
+    road: RoadId,
+    s: f64,
+}
+
+/// A change under construction.
+struct Drawing<'a> {
+    scenario: &'a Scenario,
+    edits: Vec<Edit>,
+    next_node: u32,
+    next_road: u32,
+    /// New nodes with their positions.
+    new_nodes: BTreeMap<NodeId, DVec2>,
+    /// Cuts of existing roads: distance and the node there.
+    cuts: BTreeMap<RoadId, Vec<(f64, NodeId)>>,
+}
+
+impl<'a> Drawing<'a> {
+    fn new(scenario: &'a Scenario) -> Self {
+        Self {
+            scenario,
+            edits: Vec::new(),
+            next_node: scenario.network().next_node_id().0,
+            next_road: scenario.network().next_road_id().0,
+            new_nodes: BTreeMap::new(),
+            cuts: BTreeMap::new(),
+        }
+    }
+
+    fn position(&self, node: NodeId) -> DVec2 {
+        let existing = || self.scenario.network().node(node).map(Node::position);
+        self.new_nodes.get(&node).copied().or_else(existing).unwrap_or_default()
+    }
+
+    fn new_node(&mut self, position: DVec2) -> NodeId {
+        let id = NodeId(self.next_node);
+        self.next_node += 1;
+        self.new_nodes.insert(id, position);
+        self.edits.push(Edit::Node(id, Some(Node::at(position))));
+        id
+    }
+
+    fn new_road_id(&mut self) -> RoadId {
+        let id = RoadId(self.next_road);
+        self.next_road += 1;
+        id
+    }
+
+    /// The node for an end of the new road: one that is there, one on a road, or a new one.
+    fn end_node(&mut self, point: DVec2, layer: i8) -> NodeId {
+        let network = self.scenario.network();
+        let existing = network.nodes().map(|(id, node)| (id, node.position()));
+        let near = existing
+            .chain(self.new_nodes.iter().map(|(&id, &position)| (id, position)))
+            .map(|(id, position)| ((position - point).length(), id))
+            .filter(|(distance, _)| *distance <= JOIN_DISTANCE)
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((_, id)) = near {
+            return id;
+        }
+        let on_road = network
+            .roads()
+            .filter(|(_, road)| road.layer == layer && is_near(road, point))
+            .map(|(id, road)| {
+                let foot = Projector::new(road.reference_line.clone()).closest(point);
+                let miss = (road.reference_line.pose(foot.s).position - point).length();
+                (miss, id, foot.s)
+            })
+            .filter(|(miss, ..)| *miss <= JOIN_DISTANCE)
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        match on_road {
+            Some((_, road, s)) => self.node_on(road, s),
+            None => self.new_node(point),
+        }
+    }
+
+    /// The node at a distance along an existing road: its end if that is close, else a cut.
+    fn node_on(&mut self, id: RoadId, s: f64) -> NodeId {
+        let Some(road) = self.scenario.network().road(id) else {
+            return self.new_node(DVec2::ZERO);
+        };
+        if s < MIN_PIECE {
+            return road.from;
+        }
+        if s > road.length() - MIN_PIECE {
+            return road.to;
+        }
+        let made = self.cuts.get(&id).into_iter().flatten();
+        if let Some((_, node)) = made.copied().find(|(at, _)| (at - s).abs() < MIN_PIECE) {
+            return node;
+        }
+        let node = self.new_node(road.reference_line.pose(s).position);
+        self.cuts.entry(id).or_default().push((s, node));
+        node
+    }
+
+    /// Where the line crosses roads on its layer, by growing distance along the line.
+    fn crossings(&self, line: &ReferenceLine, layer: i8) -> Vec<Crossing> {
+        let own = sampled(line);
+        let own_box = polygon::bounds(&own.iter().map(|(_, p)| *p).collect::<Vec<_>>());
+        let Some((low, high)) = own_box else { return Vec::new() };
+        let mut found = Vec::new();
+        for (id, road) in self.scenario.network().roads() {
+            let (road_low, road_high) = road.reference_line.bounds(0.0);
+            let apart = road_low.cmpgt(high).any() || road_high.cmplt(low).any();
+            if road.layer != layer || apart {
+                continue;
+            }
+            for (own_s, s) in crossing_distances(&own, &sampled(&road.reference_line)) {
+                let (own_s, s) = refine(line, &road.reference_line, own_s, s);
+                found.push(Crossing { own_s, road: id, s });
+            }
+        }
+        found.sort_by(|a, b| a.own_s.total_cmp(&b.own_s).then(a.road.cmp(&b.road)));
+        found
+    }
+
+    /// Adds the new road, cut at its stops.
+    fn add_pieces(
+        &mut self,
+        line: &ReferenceLine,
+        style: &RoadStyle,
+        stops: &[(f64, NodeId)],
+    ) -> Result<(), DrawError> {
+        let (lane_offset, lanes) = style.section.lanes(self.scenario.about().driving_side);
+        for pair in stops.windows(2) {
+            let [(from_s, from), (to_s, to)] = [pair[0], pair[1]];
+            let piece = line.slice(from_s, to_s)?;
+            let reference_line = self.attach(&piece, from, to)?;
+            let id = self.new_road_id();
+            let road = Road {
+                from,
+                to,
+                name: style.name.clone(),
+                class: style.class,
+                layer: style.layer,
+                speed_limit: style.speed_limit,
+                reference_line,
+                lane_offset: lane_offset.clone(),
+                lane_sections: vec![lanes.clone()],
+            };
+            self.edits.push(Edit::Road(id, Some(Box::new(road))));
+        }
+        Ok(())
+    }
+
+    /// The piece with its ends on its nodes: as it is if it meets them, else joined by a clothoid.
+    fn attach(
+        &self,
+        piece: &ReferenceLine,
+        from: NodeId,
+        to: NodeId,
+    ) -> Result<ReferenceLine, GeometryError> {
+        let (start, end) = (piece.start(), piece.end());
+        let (first, last) = (self.position(from), self.position(to));
+        let misses = (start.position - first).length().max((end.position - last).length());
+        if misses < 1e-3 {
+            return Ok(piece.clone());
+        }
+        let moved = |pose: roadwright_geometry::Pose, position| roadwright_geometry::Pose {
+            position,
+            ..pose
+        };
+        // The middle of the piece stays; its outer parts are bent onto the nodes.
+        let (a, b) = (piece.length() / 3.0, piece.length() * 2.0 / 3.0);
+        let head = ReferenceLine::join(moved(start, first), piece.pose(a))?;
+        let tail = ReferenceLine::join(piece.pose(b), moved(end, last))?;
+        head.joined(&piece.slice(a, b)?)?.joined(&tail)
+    }
+
+    /// Cuts the existing roads and moves what stands on them.
+    fn finish(mut self) -> Result<Edit, DrawError> {
+        let cuts = std::mem::take(&mut self.cuts);
+        for (id, mut at) in cuts {
+            at.sort_by(|a, b| a.0.total_cmp(&b.0));
+            self.cut_road(id, &at)?;
+        }
+        Ok(Edit::Batch(self.edits))
+    }
+
+    fn cut_road(&mut self, id: RoadId, cuts: &[(f64, NodeId)]) -> Result<(), DrawError> {
+        let road = self.scenario.network().road(id).ok_or(DrawError::NoSuchRoad(id))?;
+        let mut stops = vec![(0.0, road.from)];
+        stops.extend_from_slice(cuts);
+        stops.push((road.length(), road.to));
+        let mut pieces = Vec::new();
+        for (i, pair) in stops.windows(2).enumerate() {
+            let piece_id = if i == 0 { id } else { self.new_road_id() };
+            let mut piece = piece_of(road, pair[0].0, pair[1].0)?;
+            (piece.from, piece.to) = (pair[0].1, pair[1].1);
+            self.edits.push(Edit::Road(piece_id, Some(Box::new(piece))));
+            pieces.push((pair[0].0, piece_id));
+        }
+        self.move_restrictions(road.to, id, pieces[pieces.len() - 1].1);
+        self.move_places(id, &pieces);
+        Ok(())
+    }
+
+    /// Restrictions at the far node name the last piece from now on.
+    fn move_restrictions(&mut self, at: NodeId, old: RoadId, new: RoadId) {
+        let Some(node) = self.scenario.network().node(at) else { return };
+        let mut changed = node.clone();
+        for restriction in &mut changed.restrictions {
+            for road in [&mut restriction.from, &mut restriction.to] {
+                if *road == old {
+                    *road = new;
+                }
+            }
+        }
+        if changed != *node {
+            self.edits.push(Edit::Node(at, Some(changed)));
+        }
+    }
+
+    /// Agents and flows on the cut road stand on its pieces from now on.
+    fn move_places(&mut self, old: RoadId, pieces: &[(f64, RoadId)]) {
+        let moved = |place: &Place| match place {
+            Place::Lane(at) if at.road == old => {
+                let index = pieces.partition_point(|piece| piece.0 <= at.s).saturating_sub(1);
+                let (start, road) = pieces[index];
+                Place::lane(road, at.lane, at.s - start)
+            }
+            other => *other,
+        };
+        for (&id, agent) in self.scenario.agents() {
+            let mut changed = agent.clone();
+            changed.start = moved(&agent.start);
+            changed.via = agent.via.iter().map(moved).collect();
+            changed.destination = agent.destination.as_ref().map(moved);
+            if changed != *agent {
+                self.edits.push(Edit::Agent(id, Some(Box::new(changed))));
+            }
+        }
+        for (&id, flow) in self.scenario.flows() {
+            let mut changed = flow.clone();
+            changed.origin = moved(&flow.origin);
+            changed.destination = moved(&flow.destination);
+            if changed != *flow {
+                self.edits.push(Edit::Flow(id, Some(Box::new(changed))));
+            }
+        }
+    }
+}
+
+fn is_near(road: &Road, point: DVec2) -> bool {
+    let (low, high) = road.reference_line.bounds(JOIN_DISTANCE);
+    point.cmpge(low).all() && point.cmple(high).all()
+}
+
+/// The part of a road between two distances, nodes not yet set.
+fn piece_of(road: &Road, from: f64, to: f64) -> Result<Road, GeometryError> {
+    let mut piece = road.clone();
+    piece.reference_line = road.reference_line.slice(from, to)?;
+    piece.lane_offset = cut_polynomials(&road.lane_offset, from, to);
+    let sections = road.lane_sections.iter().enumerate().filter_map(|(i, section)| {
+        let (start, end) = (section.s.max(from), road.section_end(i).min(to));
+        (end - start > 1e-6).then(|| LaneSection {
+            s: start - from,
+            lanes: section
+                .lanes
+                .iter()
+                .map(|lane| {
+                    let mut lane = lane.clone();
+                    lane.width = cut_polynomials(&lane.width, start - section.s, end - section.s);
+                    lane
+                })
+                .collect(),
+        })
+    });
+    piece.lane_sections = sections.collect();
+    Ok(piece)
+}
+
+/// The polynomials that hold between two distances, measured from the first of them.
+fn cut_polynomials(list: &[Poly3], from: f64, to: f64) -> Vec<Poly3> {
+    let first = list.partition_point(|poly| poly.s <= from).saturating_sub(1);
+    list.iter()
+        .skip(first)
+        .take_while(|poly| poly.s < to)
+        .map(|poly| {
+            if poly.s <= from {
+                poly.rebased(from)
+            } else {
+                Poly3 {
+                    s: poly.s - from,
+                    ..*poly
+                }
+            }
+        })
+        .collect()
+}
+
+fn sampled(line: &ReferenceLine) -> Vec<(f64, DVec2)> {
+    line.sample_distances(0.05, 0.0)
+        .into_iter()
+        .map(|s| (s, line.pose(s).position))
+        .collect()
+}
+
+/// Approximate distances along both polylines at which they cross.
+fn crossing_distances(a: &[(f64, DVec2)], b: &[(f64, DVec2)]) -> Vec<(f64, f64)> {
+    let mut found = Vec::new();
+    for p in a.windows(2) {
+        let (low, high) = (p[0].1.min(p[1].1), p[0].1.max(p[1].1));
+        for q in b.windows(2) {
+            let (q_low, q_high) = (q[0].1.min(q[1].1), q[0].1.max(q[1].1));
+            if q_low.cmpgt(high).any() || q_high.cmplt(low).any() {
+                continue;
+            }
+            let (u, v) = (p[1].1 - p[0].1, q[1].1 - q[0].1);
+            let cross = u.perp_dot(v);
+            let gap = q[0].1 - p[0].1;
+            let (i, j) = (gap.perp_dot(v) / cross, gap.perp_dot(u) / cross);
+            if (0.0..=1.0).contains(&i) && (0.0..=1.0).contains(&j) {
+                let along = |w: &[(f64, DVec2)], t: f64| w[0].0 + t * (w[1].0 - w[0].0);
+                found.push((along(p, i), along(q, j)));
+            }
+        }
+    }
+    found
+}
+
+/// Newton's method for the exact crossing.
+fn refine(a: &ReferenceLine, b: &ReferenceLine, mut s: f64, mut t: f64) -> (f64, f64) {
+    for _ in 0..6 {
+        let (p, q) = (a.pose(s), b.pose(t));
+        let (u, v) = (p.forward(), q.forward());
+        let cross = u.perp_dot(v);
+        if cross.abs() < 1e-6 {
+            break;
+        }
+        let gap = q.position - p.position;
+        s = (s + gap.perp_dot(v) / cross).clamp(0.0, a.length());
+        t = (t + gap.perp_dot(u) / cross).clamp(0.0, b.length());
+    }
+    (s, t)
+}

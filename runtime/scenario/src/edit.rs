@@ -1,0 +1,353 @@
+//! Edits: every change of a scenario is a value, applied through one door, with its inverse.
+
+use crate::agents::{Agent, Flow, Place, Stack};
+use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, RoadId};
+use crate::network::Node;
+use crate::objects::{Forest, Obstacle};
+use crate::road::Road;
+use crate::scenario::{About, Scenario, Settings};
+use crate::vehicle_type::VehicleType;
+use roadwright_geometry::HeightField;
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// A change of a scenario.
+///
+/// For objects `Some` puts the object in or replaces it and `None` takes it out. An edit holds
+/// everything it needs, so it can be stored, sent and applied later.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Edit {
+    /// What the scenario says about itself.
+    About(Box<About>),
+    /// How it is simulated.
+    Settings(Settings),
+    /// A node.
+    Node(NodeId, Option<Node>),
+    /// A road.
+    Road(RoadId, Option<Box<Road>>),
+    /// The whole terrain.
+    Terrain(Option<Box<HeightField>>),
+    /// Some terrain samples: (index, height), row by row from the south-west.
+    TerrainSamples(Vec<(usize, f64)>),
+    /// An obstacle.
+    Obstacle(ObstacleId, Option<Box<Obstacle>>),
+    /// A forest.
+    Forest(ForestId, Option<Box<Forest>>),
+    /// A vehicle type.
+    VehicleType(String, Option<Box<VehicleType>>),
+    /// A stack.
+    Stack(String, Option<Box<Stack>>),
+    /// An agent.
+    Agent(AgentId, Option<Box<Agent>>),
+    /// A flow.
+    Flow(FlowId, Option<Box<Flow>>),
+    /// Several changes at once: all are applied or none.
+    Batch(Vec<Edit>),
+}
+
+/// Why an edit cannot be applied. The scenario is unchanged.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum EditError {
+    /// A road names a node that is not there.
+    #[error("{road} ends at {node}, which does not exist")]
+    NoSuchNode {
+        /// The road.
+        road: RoadId,
+        /// The missing node.
+        node: NodeId,
+    },
+    /// A node is still used.
+    #[error("{node} cannot go: {road} ends there")]
+    NodeInUse {
+        /// The node.
+        node: NodeId,
+        /// A road that ends there.
+        road: RoadId,
+    },
+    /// A road has no lanes or wrong ones.
+    #[error("{road}: {why}")]
+    BadLanes {
+        /// The road.
+        road: RoadId,
+        /// What is wrong.
+        why: &'static str,
+    },
+    /// Something is taken out that is not there.
+    #[error("{0} does not exist")]
+    Missing(String),
+    /// Something that is still used is taken out.
+    #[error("{what} cannot go: {user} uses it")]
+    InUse {
+        /// What is taken out.
+        what: String,
+        /// Who uses it.
+        user: String,
+    },
+    /// An agent or flow names something that is not there.
+    #[error("{user} names {what}, which does not exist")]
+    Dangling {
+        /// The agent or flow.
+        user: String,
+        /// The missing thing.
+        what: String,
+    },
+    /// A terrain sample that the terrain does not have, or a height that is no number.
+    #[error("terrain sample {index} cannot be set to {height}")]
+    TerrainSample {
+        /// Index of the sample.
+        index: usize,
+        /// Wanted height.
+        height: f64,
+    },
+}
+
+impl Scenario {
+    /// Applies an edit and returns its inverse.
+    ///
+    /// Applying the inverse gives back a scenario equal to the first one. Cost: that of the
+    /// changed objects, plus a look at the users of what is taken out.
+    ///
+    /// # Errors
+    /// If the change would break the integrity of the scenario. It is then unchanged.
+    pub fn apply(&mut self, edit: Edit) -> Result<Edit, EditError> {
+        match edit {
+            Edit::About(about) => {
+                Ok(Edit::About(Box::new(std::mem::replace(&mut self.about, *about))))
+            }
+            Edit::Settings(settings) => {
+                Ok(Edit::Settings(std::mem::replace(&mut self.settings, settings)))
+            }
+            Edit::Node(id, Some(node)) => Ok(Edit::Node(id, self.network.put_node(id, node))),
+            Edit::Node(id, None) => self.take_node(id),
+            Edit::Road(id, Some(road)) => self.put_road(id, *road),
+            Edit::Road(id, None) => self.take_road(id),
+            Edit::Terrain(terrain) => Ok(Edit::Terrain(
+                std::mem::replace(&mut self.terrain, terrain.map(|t| *t)).map(Box::new),
+            )),
+            Edit::TerrainSamples(samples) => self.set_samples(&samples),
+            Edit::Obstacle(id, value) => {
+                let old = swap(&mut self.obstacles, id, value, || id.to_string())?;
+                Ok(Edit::Obstacle(id, old))
+            }
+            Edit::Forest(id, value) => {
+                let old = swap(&mut self.forests, id, value, || id.to_string())?;
+                Ok(Edit::Forest(id, old))
+            }
+            Edit::VehicleType(key, value) => self.swap_vehicle_type(key, value),
+            Edit::Stack(key, value) => self.swap_stack(key, value),
+            Edit::Agent(id, value) => {
+                if let Some(agent) = &value {
+                    self.check_agent(id, agent)?;
+                }
+                let old = swap(&mut self.agents, id, value, || id.to_string())?;
+                Ok(Edit::Agent(id, old))
+            }
+            Edit::Flow(id, value) => {
+                if let Some(flow) = &value {
+                    let places = [flow.origin, flow.destination];
+                    self.check_user(&id.to_string(), &flow.vehicle, &flow.stack, &places)?;
+                }
+                let old = swap(&mut self.flows, id, value, || id.to_string())?;
+                Ok(Edit::Flow(id, old))
+            }
+            Edit::Batch(edits) => self.apply_all(edits),
+        }
+    }
+
+    fn apply_all(&mut self, edits: Vec<Edit>) -> Result<Edit, EditError> {
+        let mut inverses = Vec::with_capacity(edits.len());
+        for edit in edits {
+            match self.apply(edit) {
+                Ok(inverse) => inverses.push(inverse),
+                Err(error) => {
+                    for inverse in inverses.into_iter().rev() {
+                        self.apply(inverse)
+                            .expect("the inverse of an edit that was applied applies");
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        inverses.reverse();
+        Ok(Edit::Batch(inverses))
+    }
+
+    fn take_node(&mut self, id: NodeId) -> Result<Edit, EditError> {
+        if let Some(&(road, _)) = self.network.ends_at(id).first() {
+            return Err(EditError::NodeInUse { node: id, road });
+        }
+        match self.network.remove_node(id) {
+            Some(node) => Ok(Edit::Node(id, Some(node))),
+            None => Err(EditError::Missing(id.to_string())),
+        }
+    }
+
+    fn put_road(&mut self, id: RoadId, road: Road) -> Result<Edit, EditError> {
+        for node in [road.from, road.to] {
+            if self.network.node(node).is_none() {
+                return Err(EditError::NoSuchNode { road: id, node });
+            }
+        }
+        check_lanes(&road).map_err(|why| EditError::BadLanes { road: id, why })?;
+        Ok(Edit::Road(id, self.network.put_road(id, road).map(Box::new)))
+    }
+
+    fn take_road(&mut self, id: RoadId) -> Result<Edit, EditError> {
+        let stands_on = |place: &Place| matches!(place, Place::Lane(at) if at.road == id);
+        let in_use = |user: String| EditError::InUse {
+            what: id.to_string(),
+            user,
+        };
+        for (agent_id, agent) in &self.agents {
+            let places = [Some(agent.start), agent.destination];
+            if places.iter().flatten().chain(&agent.via).any(stands_on) {
+                return Err(in_use(agent_id.to_string()));
+            }
+        }
+        for (flow_id, flow) in &self.flows {
+            if [flow.origin, flow.destination].iter().any(stands_on) {
+                return Err(in_use(flow_id.to_string()));
+            }
+        }
+        match self.network.remove_road(id) {
+            Some(road) => Ok(Edit::Road(id, Some(Box::new(road)))),
+            None => Err(EditError::Missing(id.to_string())),
+        }
+    }
+
+    fn set_samples(&mut self, samples: &[(usize, f64)]) -> Result<Edit, EditError> {
+        let wrong = |&(index, height): &(usize, f64)| EditError::TerrainSample { index, height };
+        let first_error = || samples.first().map_or(EditError::Missing("terrain".into()), wrong);
+        let terrain = self.terrain.as_ref().ok_or_else(first_error)?;
+        let mut heights = terrain.heights().to_vec();
+        let mut old = Vec::with_capacity(samples.len());
+        for sample in samples {
+            let slot = heights.get_mut(sample.0).ok_or_else(|| wrong(sample))?;
+            old.push((sample.0, std::mem::replace(slot, sample.1)));
+        }
+        self.terrain = Some(terrain.with_heights(heights).map_err(|_| first_error())?);
+        old.reverse();
+        Ok(Edit::TerrainSamples(old))
+    }
+
+    fn swap_vehicle_type(
+        &mut self,
+        key: String,
+        value: Option<Box<VehicleType>>,
+    ) -> Result<Edit, EditError> {
+        if value.is_none() {
+            self.check_unused("vehicle type", &key, |a| &a.vehicle, |f| &f.vehicle)?;
+        }
+        let old = swap(&mut self.vehicle_types, key.clone(), value, || {
+            format!("vehicle type \"{key}\"")
+        })?;
+        Ok(Edit::VehicleType(key, old))
+    }
+
+    fn swap_stack(&mut self, key: String, value: Option<Box<Stack>>) -> Result<Edit, EditError> {
+        if value.is_none() {
+            self.check_unused("stack", &key, |a| &a.stack, |f| &f.stack)?;
+        }
+        let old = swap(&mut self.stacks, key.clone(), value, || {
+            format!("stack \"{key}\"")
+        })?;
+        Ok(Edit::Stack(key, old))
+    }
+
+    fn check_unused(
+        &self,
+        kind: &str,
+        key: &str,
+        of_agent: impl Fn(&Agent) -> &String,
+        of_flow: impl Fn(&Flow) -> &String,
+    ) -> Result<(), EditError> {
+        let agents = self.agents.iter().filter(|(_, a)| of_agent(a) == key);
+        let flows = self.flows.iter().filter(|(_, f)| of_flow(f) == key);
+        let mut users = agents
+            .map(|(id, _)| id.to_string())
+            .chain(flows.map(|(id, _)| id.to_string()));
+        match users.next() {
+            Some(user) => Err(EditError::InUse {
+                what: format!("{kind} \"{key}\""),
+                user,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_agent(&self, id: AgentId, agent: &Agent) -> Result<(), EditError> {
+        let mut places = agent.via.clone();
+        places.push(agent.start);
+        places.extend(agent.destination);
+        self.check_user(&id.to_string(), &agent.vehicle, &agent.stack, &places)
+    }
+
+    fn check_user(
+        &self,
+        user: &str,
+        vehicle: &str,
+        stack: &str,
+        places: &[Place],
+    ) -> Result<(), EditError> {
+        let dangling = |what: String| EditError::Dangling {
+            user: user.into(),
+            what,
+        };
+        if !self.vehicle_types.contains_key(vehicle) {
+            return Err(dangling(format!("vehicle type \"{vehicle}\"")));
+        }
+        if !self.stacks.contains_key(stack) {
+            return Err(dangling(format!("stack \"{stack}\"")));
+        }
+        for place in places {
+            if let Place::Lane(at) = place
+                && self.network.road(at.road).is_none()
+            {
+                return Err(dangling(at.road.to_string()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What every road needs to be evaluated at all.
+fn check_lanes(road: &Road) -> Result<(), &'static str> {
+    let sections = &road.lane_sections;
+    if sections.first().is_none_or(|section| section.s != 0.0) {
+        return Err("the first lane section must start at s = 0");
+    }
+    if sections.windows(2).any(|pair| pair[1].s <= pair[0].s) {
+        return Err("lane sections must be listed by growing s");
+    }
+    if sections.last().is_some_and(|section| section.s >= road.length()) {
+        return Err("a lane section starts beyond the end of the road");
+    }
+    for section in sections {
+        if section.lanes.iter().any(|lane| lane.id == 0) {
+            return Err("lane 0 is the reference line and cannot be listed");
+        }
+        if section.lanes.windows(2).any(|pair| pair[1].id >= pair[0].id) {
+            return Err("lanes must be listed by falling id, each once");
+        }
+        if section.lanes.iter().any(|lane| lane.width.is_empty()) {
+            return Err("a lane needs at least one width");
+        }
+    }
+    Ok(())
+}
+
+/// Puts in, replaces or takes out a map entry and returns the old value.
+fn swap<K: Ord, V>(
+    map: &mut BTreeMap<K, V>,
+    key: K,
+    value: Option<Box<V>>,
+    name: impl FnOnce() -> String,
+) -> Result<Option<Box<V>>, EditError> {
+    match value {
+        Some(value) => Ok(map.insert(key, *value).map(Box::new)),
+        None => match map.remove(&key) {
+            Some(old) => Ok(Some(Box::new(old))),
+            None => Err(EditError::Missing(name())),
+        },
+    }
+}

@@ -1,0 +1,298 @@
+//! Scenario files: `NAME.scenario.json`.
+//!
+//! UTF-8 JSON with a stable key order and one object per line, so that files diff and merge well.
+//! Unknown keys, wrong values and ids given twice are refused with line, key and expectation.
+
+mod migrate;
+mod unique_map;
+mod write;
+
+pub use migrate::VERSION;
+
+use crate::agents::{Agent, Flow, Stack};
+use crate::edit::{Edit, EditError};
+use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, RoadId};
+use crate::network::Node;
+use crate::objects::{Forest, Obstacle};
+use crate::road::Road;
+use crate::scenario::{About, Scenario, Settings};
+use crate::vehicle_type::VehicleType;
+use roadwright_geometry::HeightField;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use unique_map::unique;
+
+/// The value of the key `format` in every scenario file.
+pub const FORMAT: &str = "roadwright-scenario";
+
+/// Why a scenario cannot be read or written.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// The file cannot be opened, read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The text is not a scenario.
+    #[error("{place}: {error}", place = place(path, error.line, error.column))]
+    Text {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with its text.
+        error: TextError,
+    },
+}
+
+fn place(path: &Path, line: usize, column: usize) -> String {
+    match (line, column) {
+        (0, _) => path.display().to_string(),
+        (line, 0) => format!("{}:{line}", path.display()),
+        (line, column) => format!("{}:{line}:{column}", path.display()),
+    }
+}
+
+/// What is wrong with the text of a scenario, and where.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[error("{}{message}", if key.is_empty() { String::new() } else { format!("{key}: ") })]
+pub struct TextError {
+    /// Line from 1; 0 if the whole text is meant.
+    pub line: usize,
+    /// Column from 1; 0 if the whole line is meant.
+    pub column: usize,
+    /// Path of the key, such as `roads.12.speed_limit`.
+    pub key: String,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+impl TextError {
+    fn whole(key: &str, message: String) -> Self {
+        Self {
+            line: 0,
+            column: 0,
+            key: key.into(),
+            message,
+        }
+    }
+}
+
+/// A scenario file, key by key.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Roadwright scenario")]
+#[allow(dead_code, reason = "`format` and `version` are read by the header first")]
+struct Document {
+    /// Always `roadwright-scenario`.
+    format: String,
+    /// Version of the format.
+    version: u32,
+    /// What the scenario says about itself.
+    about: About,
+    /// How it is simulated.
+    settings: Settings,
+    /// Kinds of vehicles by key.
+    #[serde(default, deserialize_with = "unique")]
+    vehicle_types: BTreeMap<String, VehicleType>,
+    /// Stacks of modules by key.
+    #[serde(default, deserialize_with = "unique")]
+    stacks: BTreeMap<String, Stack>,
+    /// Junctions and road ends by id.
+    #[serde(default, deserialize_with = "unique")]
+    nodes: BTreeMap<NodeId, Node>,
+    /// Roads by id.
+    #[serde(default, deserialize_with = "unique")]
+    roads: BTreeMap<RoadId, Road>,
+    /// Height of the ground.
+    #[serde(default)]
+    terrain: Option<HeightField>,
+    /// Obstacles by id.
+    #[serde(default, deserialize_with = "unique")]
+    obstacles: BTreeMap<ObstacleId, Obstacle>,
+    /// Forests by id.
+    #[serde(default, deserialize_with = "unique")]
+    forests: BTreeMap<ForestId, Forest>,
+    /// Agents by id.
+    #[serde(default, deserialize_with = "unique")]
+    agents: BTreeMap<AgentId, Agent>,
+    /// Streams of agents by id.
+    #[serde(default, deserialize_with = "unique")]
+    flows: BTreeMap<FlowId, Flow>,
+}
+
+/// Reads a scenario from a file.
+///
+/// # Errors
+/// If the file cannot be read or is not a scenario of a known version.
+pub fn load(path: &Path) -> Result<Scenario, FileError> {
+    let io = |source| FileError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let bytes = std::fs::read(path).map_err(io)?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| FileError::Text {
+        path: path.to_owned(),
+        error: TextError::whole("", format!("not UTF-8 text: {error}")),
+    })?;
+    from_text(text).map_err(|error| FileError::Text {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+/// Writes a scenario to a file atomically: beside it first, then renamed.
+///
+/// # Errors
+/// If the file cannot be written; what was there before is then untouched.
+pub fn save(scenario: &Scenario, path: &Path) -> Result<(), FileError> {
+    save_text(&to_text(scenario), path)
+}
+
+/// Writes text to a file atomically.
+///
+/// # Errors
+/// As [`save`].
+pub fn save_text(text: &str, path: &Path) -> Result<(), FileError> {
+    let write = || -> std::io::Result<()> {
+        let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        let mut file = tempfile::Builder::new().prefix(".saving-").tempfile_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        readable_by_all(file.as_file())?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    write().map_err(|source| FileError::Io {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Temporary files are private; a scenario is shared like any other file.
+#[cfg(unix)]
+fn readable_by_all(file: &std::fs::File) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn readable_by_all(_: &std::fs::File) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// Reads a scenario from its text.
+///
+/// # Errors
+/// If the text is not a scenario of a known version.
+pub fn from_text(text: &str) -> Result<Scenario, TextError> {
+    let header = migrate::header(text)?;
+    if header < VERSION {
+        let migrated = migrate::migrate(text, header)?;
+        return parse(&migrated);
+    }
+    parse(text)
+}
+
+fn parse(text: &str) -> Result<Scenario, TextError> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let document: Document =
+        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+            let key = error.path().to_string();
+            json_error(error.inner(), if key == "." { "" } else { &key })
+        })?;
+    deserializer.end().map_err(|error| json_error(&error, ""))?;
+    assemble(document, text)
+}
+
+/// A JSON error without the position that it repeats in its text.
+fn json_error(error: &serde_json::Error, key: &str) -> TextError {
+    let text = error.to_string();
+    let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
+    TextError {
+        line: error.line(),
+        column: error.column(),
+        key: key.into(),
+        message,
+    }
+}
+
+/// Puts a document together through the one door that all changes take.
+fn assemble(document: Document, text: &str) -> Result<Scenario, TextError> {
+    let mut scenario = Scenario {
+        about: document.about,
+        settings: document.settings,
+        terrain: document.terrain,
+        vehicle_types: document.vehicle_types,
+        stacks: document.stacks,
+        obstacles: document.obstacles,
+        forests: document.forests,
+        ..Scenario::default()
+    };
+    let mut apply = |section: &str, id: u32, edit: Edit| {
+        let error = |error: EditError| TextError {
+            line: line_of(text, section, id),
+            column: 0,
+            key: format!("{section}.{id}"),
+            message: error.to_string(),
+        };
+        scenario.apply(edit).map(drop).map_err(error)
+    };
+    for (id, node) in document.nodes {
+        apply("nodes", id.0, Edit::Node(id, Some(node)))?;
+    }
+    for (id, road) in document.roads {
+        apply("roads", id.0, Edit::Road(id, Some(Box::new(road))))?;
+    }
+    for (id, agent) in document.agents {
+        apply("agents", id.0, Edit::Agent(id, Some(Box::new(agent))))?;
+    }
+    for (id, flow) in document.flows {
+        apply("flows", id.0, Edit::Flow(id, Some(Box::new(flow))))?;
+    }
+    Ok(scenario)
+}
+
+/// The line on which an object starts, found by its section and id; 0 if not found.
+fn line_of(text: &str, section: &str, id: u32) -> usize {
+    let (section, id) = (format!("\"{section}\""), format!("\"{id}\""));
+    let mut lines = (1..).zip(text.lines()).skip_while(|(_, line)| !line.contains(&section));
+    lines
+        .find(|(_, line)| line.trim_start().starts_with(&id))
+        .map_or(0, |(number, _)| number)
+}
+
+/// The text of a scenario: the same bytes for equal scenarios.
+pub fn to_text(scenario: &Scenario) -> String {
+    let mut out = write::Writer::new();
+    out.value("format", &FORMAT);
+    out.value("version", &VERSION);
+    out.value("about", &scenario.about);
+    out.value("settings", &scenario.settings);
+    out.map("vehicle_types", &scenario.vehicle_types);
+    out.map("stacks", &scenario.stacks);
+    out.entries("nodes", scenario.network.nodes());
+    out.entries("roads", scenario.network.roads());
+    if let Some(terrain) = &scenario.terrain {
+        out.value("terrain", terrain);
+    }
+    out.map("obstacles", &scenario.obstacles);
+    out.map("forests", &scenario.forests);
+    out.map("agents", &scenario.agents);
+    out.map("flows", &scenario.flows);
+    out.finish()
+}
+
+/// The JSON Schema of scenario files, as text.
+pub fn schema() -> String {
+    let schema = schemars::schema_for!(Document);
+    let mut text = serde_json::to_string_pretty(&schema).expect("a schema is plain data");
+    text.push('\n');
+    text
+}

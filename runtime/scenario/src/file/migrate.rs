@@ -1,0 +1,102 @@
+//! Versions of the format and the steps between them.
+
+use super::{FORMAT, TextError, json_error};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A step that turns a document of one version into the next one.
+type Migration = fn(&mut Value) -> Result<(), String>;
+
+/// Step i turns version i + 1 into version i + 2. Steps are only ever appended.
+const MIGRATIONS: &[Migration] = &[];
+
+/// The version that is written.
+pub const VERSION: u32 = MIGRATIONS.len() as u32 + 1;
+
+/// The two keys that every version has.
+#[derive(Deserialize)]
+struct Header {
+    format: Option<String>,
+    version: Option<u32>,
+}
+
+/// The version of a document.
+pub(super) fn header(text: &str) -> Result<u32, TextError> {
+    if text.trim().is_empty() {
+        let message = "the file is empty; a scenario starts with {\"format\": \
+                       \"roadwright-scenario\", \"version\": 1";
+        return Err(TextError::whole("", message.into()));
+    }
+    let header: Header = serde_json::from_str(text).map_err(|error| json_error(&error, ""))?;
+    match header.format.as_deref() {
+        Some(FORMAT) => {}
+        other => {
+            let found = other.map_or("nothing".into(), |text| format!("\"{text}\""));
+            let message = format!("expected \"{FORMAT}\", found {found}: not a Roadwright scenario");
+            return Err(TextError::whole("format", message));
+        }
+    }
+    match header.version {
+        Some(version) if (1..=VERSION).contains(&version) => Ok(version),
+        Some(version) => Err(TextError::whole(
+            "version",
+            format!(
+                "the file has version {version}, this Roadwright reads 1 to {VERSION}; \
+                 a newer Roadwright is needed"
+            ),
+        )),
+        None => Err(TextError::whole("version", "missing; expected a whole number from 1".into())),
+    }
+}
+
+/// Brings a document of an older version to the current one.
+pub(super) fn migrate(text: &str, version: u32) -> Result<String, TextError> {
+    migrate_by(MIGRATIONS, text, version)
+}
+
+fn migrate_by(steps: &[Migration], text: &str, version: u32) -> Result<String, TextError> {
+    let mut document: Value = serde_json::from_str(text).map_err(|error| json_error(&error, ""))?;
+    for (from, step) in (1u32..).zip(steps).skip(version as usize - 1) {
+        step(&mut document).map_err(|message| {
+            TextError::whole("version", format!("migrating from version {from}: {message}"))
+        })?;
+        document["version"] = Value::from(from + 1);
+    }
+    Ok(document.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_taken_in_order_from_the_version_of_the_file() {
+        fn rename(document: &mut Value) -> Result<(), String> {
+            let object = document.as_object_mut().ok_or("not an object")?;
+            let streets = object.remove("streets").ok_or("streets are missing")?;
+            object.insert("roads".into(), streets);
+            Ok(())
+        }
+        fn double(document: &mut Value) -> Result<(), String> {
+            let width = document["roads"]["width"].as_f64().ok_or("width is missing")?;
+            document["roads"]["width"] = Value::from(2.0 * width);
+            Ok(())
+        }
+        let steps: &[Migration] = &[rename, double];
+        let first = migrate_by(steps, r#"{"version": 1, "streets": {"width": 1.5}}"#, 1).unwrap();
+        assert_eq!(first, r#"{"version":3,"roads":{"width":3.0}}"#);
+        let second = migrate_by(steps, r#"{"version": 2, "roads": {"width": 1.5}}"#, 2).unwrap();
+        assert_eq!(second, first);
+        let error = migrate_by(steps, r#"{"version": 1}"#, 1).unwrap_err();
+        assert!(error.message.contains("migrating from version 1: streets are missing"));
+    }
+
+    #[test]
+    fn newer_and_foreign_files_are_refused() {
+        let error = |text: &str| header(text).unwrap_err().to_string();
+        assert!(error(r#"{"format": "roadwright-scenario", "version": 99}"#).contains("newer"));
+        assert!(error(r#"{"version": 1}"#).contains("not a Roadwright scenario"));
+        assert!(error("  ").contains("empty"));
+        assert!(error("<html>").contains("expected value"));
+    }
+}

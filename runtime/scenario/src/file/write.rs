@@ -1,0 +1,105 @@
+//! The layout of scenario files: top-level keys on their own lines, one object per line.
+
+use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
+use std::collections::BTreeMap;
+use std::io;
+
+/// Collects the text of a document.
+pub(super) struct Writer {
+    out: Vec<u8>,
+    empty: bool,
+}
+
+impl Writer {
+    pub(super) fn new() -> Self {
+        Self {
+            out: b"{".to_vec(),
+            empty: true,
+        }
+    }
+
+    /// A key with a value on one line.
+    pub(super) fn value(&mut self, key: &str, value: &impl Serialize) {
+        self.key(key);
+        self.compact(value);
+    }
+
+    /// A key with an object whose entries stand on a line each. An empty one is left out.
+    pub(super) fn map<K: Serialize, V: Serialize>(&mut self, key: &str, map: &BTreeMap<K, V>) {
+        self.entries(key, map.iter());
+    }
+
+    /// As [`map`](Self::map), from any entries in their order.
+    pub(super) fn entries<K: Serialize, V: Serialize>(
+        &mut self,
+        key: &str,
+        entries: impl Iterator<Item = (K, V)>,
+    ) {
+        let mut first = true;
+        for (id, value) in entries {
+            if first {
+                self.key(key);
+                self.out.push(b'{');
+            } else {
+                self.out.push(b',');
+            }
+            first = false;
+            self.out.extend(b"\n    ");
+            self.compact_key(&id);
+            self.out.extend(b": ");
+            self.compact(&value);
+        }
+        if !first {
+            self.out.extend(b"\n  }");
+        }
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        self.out.extend(b"\n}\n");
+        String::from_utf8(self.out).expect("JSON is UTF-8")
+    }
+
+    fn key(&mut self, key: &str) {
+        if !self.empty {
+            self.out.push(b',');
+        }
+        self.empty = false;
+        self.out.extend(b"\n  ");
+        self.compact(&key);
+        self.out.extend(b": ");
+    }
+
+    /// A map key: numbers become strings.
+    fn compact_key(&mut self, id: &impl Serialize) {
+        let value = serde_json::to_value(id).expect("ids are plain data");
+        match value {
+            serde_json::Value::String(text) => self.compact(&text),
+            other => self.compact(&other.to_string()),
+        }
+    }
+
+    fn compact(&mut self, value: &impl Serialize) {
+        let mut serializer = Serializer::with_formatter(&mut self.out, Spaced);
+        value
+            .serialize(&mut serializer)
+            .expect("scenario data is plain and its numbers are finite");
+    }
+}
+
+/// Compact JSON with a blank after commas and colons.
+struct Spaced;
+
+impl Formatter for Spaced {
+    fn begin_array_value<W: ?Sized + io::Write>(&mut self, w: &mut W, first: bool) -> io::Result<()> {
+        if first { Ok(()) } else { w.write_all(b", ") }
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(&mut self, w: &mut W, first: bool) -> io::Result<()> {
+        if first { Ok(()) } else { w.write_all(b", ") }
+    }
+
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, w: &mut W) -> io::Result<()> {
+        w.write_all(b": ")
+    }
+}

@@ -1,0 +1,109 @@
+//! Undo and redo, one step per gesture.
+
+use crate::edit::{Edit, EditError};
+use crate::scenario::Scenario;
+
+/// Steps that can be undone and redone.
+///
+/// Between [`begin`](Self::begin) and [`end`](Self::end) all edits form one step, so a drag that
+/// sends an edit per frame is undone at once.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    undo: Vec<Step>,
+    redo: Vec<Step>,
+    open: Option<Step>,
+}
+
+/// One step: what it is called and the edits that take it back, last first.
+#[derive(Debug, Clone, PartialEq)]
+struct Step {
+    label: String,
+    inverses: Vec<Edit>,
+}
+
+impl History {
+    /// Starts a gesture. An open one is ended first.
+    pub fn begin(&mut self, label: &str) {
+        self.end();
+        self.open = Some(Step {
+            label: label.into(),
+            inverses: Vec::new(),
+        });
+    }
+
+    /// Applies an edit to the scenario and remembers how to take it back.
+    ///
+    /// Outside a gesture the edit is a step of its own.
+    ///
+    /// # Errors
+    /// As [`Scenario::apply`]; nothing is remembered then.
+    pub fn apply(&mut self, scenario: &mut Scenario, label: &str, edit: Edit) -> Result<(), EditError> {
+        let inverse = scenario.apply(edit)?;
+        self.redo.clear();
+        match &mut self.open {
+            Some(step) => step.inverses.push(inverse),
+            None => self.undo.push(Step {
+                label: label.into(),
+                inverses: vec![inverse],
+            }),
+        }
+        Ok(())
+    }
+
+    /// Ends the gesture. One without edits leaves no step.
+    pub fn end(&mut self) {
+        if let Some(step) = self.open.take().filter(|step| !step.inverses.is_empty()) {
+            self.undo.push(step);
+        }
+    }
+
+    /// Takes back what the open gesture did so far, and ends it.
+    pub fn abort(&mut self, scenario: &mut Scenario) {
+        if let Some(step) = self.open.take() {
+            turn(scenario, step);
+        }
+    }
+
+    /// Undoes the last step; `false` if there is none.
+    pub fn undo(&mut self, scenario: &mut Scenario) -> bool {
+        self.end();
+        let Some(step) = self.undo.pop() else { return false };
+        self.redo.push(turn(scenario, step));
+        true
+    }
+
+    /// Redoes the last undone step; `false` if there is none.
+    pub fn redo(&mut self, scenario: &mut Scenario) -> bool {
+        let Some(step) = self.redo.pop() else { return false };
+        self.undo.push(turn(scenario, step));
+        true
+    }
+
+    /// Labels of the steps that can be undone, oldest first.
+    pub fn undo_labels(&self) -> impl Iterator<Item = &str> {
+        self.undo.iter().map(|step| step.label.as_str())
+    }
+
+    /// Labels of the steps that can be redone, next first.
+    pub fn redo_labels(&self) -> impl Iterator<Item = &str> {
+        self.redo.iter().rev().map(|step| step.label.as_str())
+    }
+}
+
+/// Takes a step back and returns the step that takes that back.
+fn turn(scenario: &mut Scenario, step: Step) -> Step {
+    let inverses = step
+        .inverses
+        .into_iter()
+        .rev()
+        .map(|edit| {
+            scenario
+                .apply(edit)
+                .expect("the inverse of an edit that was applied applies")
+        })
+        .collect();
+    Step {
+        label: step.label,
+        inverses,
+    }
+}

@@ -1,0 +1,37 @@
+//! Identifiers: small numbers that survive saving, editing and merging.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+macro_rules! id_type {
+    ($(#[$doc:meta] $name:ident, $word:literal;)*) => {$(
+        #[$doc]
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+        )]
+        #[serde(transparent)]
+        pub struct $name(pub u32);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($word, " {}"), self.0)
+            }
+        }
+    )*};
+}
+
+id_type! {
+    /// Identifies a node of the road graph: a junction or a road end.
+    NodeId, "node";
+    /// Identifies a road.
+    RoadId, "road";
+    /// Identifies an obstacle.
+    ObstacleId, "obstacle";
+    /// Identifies a forest region.
+    ForestId, "forest";
+    /// Identifies an agent.
+    AgentId, "agent";
+    /// Identifies a flow of agents.
+    FlowId, "flow";
+}

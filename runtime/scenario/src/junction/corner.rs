@@ -1,0 +1,204 @@
+//! Corners between neighbouring legs, and how far they cut the legs back.
+
+use super::leg::Leg;
+use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
+use roadwright_geometry::heading_of;
+use std::f64::consts::{PI, TAU};
+
+/// Below this angle two legs part like a gore, not at a corner.
+const GORE_ANGLE: f64 = 35.0 * PI / 180.0;
+/// Within this of a straight line two legs are joined by a taper.
+const STRAIGHT: f64 = 22.5 * PI / 180.0;
+/// Longest trim of a gore, m.
+const GORE_TRIM: f64 = 25.0;
+/// Longest trim at all, m.
+const MAX_TRIM: f64 = 200.0;
+/// Part of a leg that one junction may use before the fillet is made smaller.
+const LEG_SHARE: f64 = 0.45;
+/// Radius that a bend between two legs is given, m.
+const BEND_RADIUS: f64 = 20.0;
+/// Shortest taper, m.
+const MIN_TAPER: f64 = 0.15;
+
+/// What stands between a leg and the next one counter-clockwise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Corner {
+    /// Distance along this leg at which the edges meet, m.
+    pub distance: f64,
+    /// Distance along the next leg at which the edges meet, m.
+    pub next_distance: f64,
+    /// Radius that the class of the roads asks for, m; 0 where there is no kerb to round.
+    pub wanted_radius: f64,
+    /// Radius that fits, m.
+    pub radius: f64,
+    /// Length that the fillet takes of each leg beyond the meeting point, m.
+    pub tangent: f64,
+}
+
+impl Corner {
+    fn plain(distance: f64, next_distance: f64) -> Self {
+        Self {
+            distance,
+            next_distance,
+            wanted_radius: 0.0,
+            radius: 0.0,
+            tangent: 0.0,
+        }
+    }
+}
+
+/// The corner after each leg (legs counter-clockwise); none for a single leg.
+pub(super) fn corners(legs: &[Leg<'_>]) -> Vec<Corner> {
+    if legs.len() < 2 {
+        return Vec::new();
+    }
+    (0..legs.len())
+        .map(|i| between(&legs[i], &legs[(i + 1) % legs.len()], legs.len() == 2))
+        .collect()
+}
+
+/// How far leg `i` is cut back: what the corners on both of its sides ask for, m.
+pub(super) fn trim(legs: &[Leg<'_>], corners: &[Corner], i: usize) -> f64 {
+    if corners.is_empty() {
+        return 0.0;
+    }
+    let (after, before) = (&corners[i], &corners[(i + legs.len() - 1) % legs.len()]);
+    let demand = (after.distance + after.tangent).max(before.next_distance + before.tangent);
+    // Stored in micrometres, so that reading a file back builds the same junction.
+    (demand.min(MAX_TRIM) * 1e6).round() / 1e6
+}
+
+/// The corner from the left edge of `leg` to the right edge of `next`.
+fn between(leg: &Leg<'_>, next: &Leg<'_>, only_two: bool) -> Corner {
+    let angle = (next.bearing() - leg.bearing()).rem_euclid(TAU);
+    if only_two {
+        return bend(leg, next, angle);
+    }
+    if (angle - PI).abs() < STRAIGHT {
+        return taper(leg, next, angle);
+    }
+    // Legs of a merged junction need not start at one point, so their order can invert.
+    let inverted = angle > TAU - GORE_ANGLE;
+    if angle > PI && !inverted {
+        return Corner::plain(0.0, 0.0);
+    }
+    let Some((distance, next_distance)) = edges_meet(leg, next) else {
+        return Corner::plain(0.0, 0.0);
+    };
+    if angle < GORE_ANGLE || inverted {
+        let widths = leg.half_widths(0.0).0 + next.half_widths(0.0).1;
+        let cap = GORE_TRIM.min(2.0 * widths / sin(GORE_ANGLE));
+        return Corner::plain(distance.min(cap), next_distance.min(cap));
+    }
+    fillet(leg, next, distance, next_distance, angle)
+}
+
+/// A corner rounded by an arc.
+fn fillet(leg: &Leg<'_>, next: &Leg<'_>, distance: f64, next_distance: f64, angle: f64) -> Corner {
+    let class = leg.road.class.min(next.road.class);
+    // Sharp corners get a smaller kerb radius than blunt ones.
+    let blunt = if angle <= PI / 3.0 {
+        0.6
+    } else if angle <= PI / 2.0 {
+        0.6 + 0.4 * (angle - PI / 3.0) / (PI / 6.0)
+    } else {
+        (1.0 + 0.5 * (angle - PI / 2.0) / (40.0 * PI / 180.0)).min(1.5)
+    };
+    let wanted_radius = class.corner_radius() * blunt;
+    let room = |leg: &Leg<'_>, used: f64| (LEG_SHARE * leg.length() - used).max(0.0);
+    let fits = room(leg, distance).min(room(next, next_distance)) * tan(0.5 * angle);
+    let radius = wanted_radius.min(fits);
+    Corner {
+        distance,
+        next_distance,
+        wanted_radius,
+        radius,
+        tangent: radius / tan(0.5 * angle),
+    }
+}
+
+/// Two legs in line, perhaps of other widths.
+fn taper(leg: &Leg<'_>, next: &Leg<'_>, angle: f64) -> Corner {
+    let (a, b) = (leg.half_widths(0.0).0, next.half_widths(0.0).1);
+    let lanes = leg.road.section_at(leg.road_s(0.0)).lanes.len() as f64;
+    let wanted = MIN_TAPER.max((angle - PI).abs() * lanes).max((a - b).abs() * 5.0);
+    let held = |leg: &Leg<'_>| wanted.min(LEG_SHARE * leg.length());
+    Corner::plain(held(leg), held(next))
+}
+
+/// The corner of a bend: two legs only.
+fn bend(leg: &Leg<'_>, next: &Leg<'_>, angle: f64) -> Corner {
+    if continues(leg, next) {
+        return Corner::plain(0.0, 0.0);
+    }
+    let straightness = (angle - PI).abs();
+    if straightness < STRAIGHT {
+        let wanted = BEND_RADIUS * tan(0.5 * straightness);
+        let tapered = taper(leg, next, angle);
+        let held = |leg: &Leg<'_>, d: f64| d.max(wanted).min(LEG_SHARE * leg.length());
+        return Corner::plain(held(leg, tapered.distance), held(next, tapered.next_distance));
+    }
+    if angle > PI {
+        return Corner::plain(0.0, 0.0);
+    }
+    match edges_meet(leg, next) {
+        Some((d, n)) if angle >= GORE_ANGLE => fillet(leg, next, d, n, angle),
+        Some((d, n)) => Corner::plain(d.min(GORE_TRIM), n.min(GORE_TRIM)),
+        None => Corner::plain(0.0, 0.0),
+    }
+}
+
+/// Whether two legs are one road in all but name: same place, heading and lanes.
+pub(super) fn continues(leg: &Leg<'_>, next: &Leg<'_>) -> bool {
+    let (a, b) = (leg.outward.start(), next.outward.start());
+    let same_place = (a.position - b.position).length() < 1e-3;
+    let straight = (wrap_angle(a.heading - b.heading).abs() - PI).abs() < 1e-3;
+    let (left, right) = leg.half_widths(0.0);
+    let (next_left, next_right) = next.half_widths(0.0);
+    let same_edges = (left - next_right).abs() < 1e-3 && (right - next_left).abs() < 1e-3;
+    let lanes = |leg: &Leg<'_>| leg.road.section_at(leg.road_s(0.0)).lanes.len();
+    same_place && straight && same_edges && lanes(leg) == lanes(next)
+}
+
+/// Where the left edge of one leg meets the right edge of the next: distances along both, held
+/// at 0 and at half of each leg.
+///
+/// Newton's method on the true offset curves from the node outward; exact in one step for
+/// straight legs. `None` if the edges run parallel.
+fn edges_meet(leg: &Leg<'_>, next: &Leg<'_>) -> Option<(f64, f64)> {
+    let limit = |leg: &Leg<'_>| (0.5 * leg.length()).min(MAX_TRIM);
+    let (mut distance, mut next_distance) = (0.0, 0.0);
+    for _ in 0..12 {
+        let (a, b) = (leg.left_edge(distance), next.right_edge(next_distance));
+        let (u, v) = (a.forward(), b.forward());
+        let cross = u.perp_dot(v);
+        if cross.abs() < 1e-3 {
+            return None;
+        }
+        let gap = b.position - a.position;
+        let (step, next_step) = (gap.perp_dot(v) / cross, gap.perp_dot(u) / cross);
+        let moved = (distance + step).clamp(0.0, limit(leg)) - distance;
+        let next_moved = (next_distance + next_step).clamp(0.0, limit(next)) - next_distance;
+        distance += moved;
+        next_distance += next_moved;
+        if moved.abs() < 1e-9 && next_moved.abs() < 1e-9 {
+            break;
+        }
+    }
+    Some((distance, next_distance))
+}
+
+/// Distance between a corner point and its fillet's centre along the bisector, m.
+pub(super) fn fillet_centre_distance(radius: f64, angle: f64) -> f64 {
+    radius / sin(0.5 * angle).max(1e-6)
+}
+
+/// Angle at the corner between two edges, from the edges' headings, rad in [0, pi].
+pub(super) fn edge_angle(heading: f64, next_heading: f64) -> f64 {
+    roadwright_geometry::math::acos(cos(heading - next_heading))
+}
+
+/// Heading of the bisector of two outward headings.
+pub(super) fn bisector(heading: f64, next_heading: f64) -> f64 {
+    heading_of(roadwright_geometry::unit(heading) + roadwright_geometry::unit(next_heading))
+}

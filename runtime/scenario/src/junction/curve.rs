@@ -1,0 +1,135 @@
+//! The curve of a connecting path.
+
+use roadwright_geometry::clothoid::displacement;
+use roadwright_geometry::cubic::Cubic;
+use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
+use roadwright_geometry::{MIN_SEGMENT, Pose, ReferenceLine, Segment};
+use glam::DVec2;
+
+/// Share of the turn that each of the two spirals takes. It costs 20 % of the radius of a pure
+/// arc and lets the steering wheel follow.
+const SPIRAL_SHARE: f64 = 0.15;
+/// Sharper turns have no useful meeting point of their tangents.
+const MAX_TURN: f64 = 150.0 * std::f64::consts::PI / 180.0;
+/// How closely an end must be met, m.
+const END_TOLERANCE: f64 = 1e-6;
+
+/// A smooth curve from one pose to another, made of OpenDRIVE's records; `None` if there is none.
+///
+/// In order: a line; line, spiral, arc, spiral, line where the tangents meet ahead (in closed
+/// form, so ends are met to about 1e-9 m); one clothoid; a cubic.
+pub fn connecting_curve(start: Pose, end: Pose) -> Option<ReferenceLine> {
+    let local = start.to_local(end.position);
+    let turn = wrap_angle(end.heading - start.heading);
+    if local.x > MIN_SEGMENT && local.y.abs() < 1e-9 && turn.abs() < 1e-9 {
+        return ReferenceLine::straight(start.position, end.position).ok();
+    }
+    if let Some(line) = rounded_turn(start, local, turn).filter(|line| meets(line, end)) {
+        return Some(line);
+    }
+    let chord = local.length();
+    let smooth = ReferenceLine::join(start, end)
+        .ok()
+        .filter(|line| meets(line, end) && line.length() < 3.0 * chord);
+    smooth.or_else(|| cubic(start, end).filter(|line| meets(line, end)))
+}
+
+fn meets(line: &ReferenceLine, end: Pose) -> bool {
+    let reached = line.end();
+    (reached.position - end.position).length() < END_TOLERANCE
+        && wrap_angle(reached.heading - end.heading).abs() < END_TOLERANCE
+}
+
+/// Line, spiral, arc, spiral, line where both tangents run to their meeting point.
+fn rounded_turn(start: Pose, end: DVec2, turn: f64) -> Option<ReferenceLine> {
+    if turn.abs() < 1e-4 || turn.abs() > MAX_TURN {
+        return None;
+    }
+    // Start tangent: y = 0. End tangent: through `end` at angle `turn`.
+    let last = end.y / sin(turn);
+    let first = end.x - last * cos(turn);
+    let tangent = first.min(last);
+    if tangent < 1e-3 {
+        return None;
+    }
+    let size = turn.abs();
+    let spiral_turn = SPIRAL_SHARE * size;
+    // The spiral to unit radius is twice as long as it turns.
+    let spiral = 2.0 * spiral_turn;
+    let reach = displacement(0.0, 0.0, 1.0 / spiral, spiral);
+    let shift = reach.y - (1.0 - cos(spiral_turn));
+    let lead = reach.x - sin(spiral_turn);
+    let unit_tangent = (1.0 + shift) * tan(0.5 * size) + lead;
+    let radius = tangent / unit_tangent;
+    let curvature = turn.signum() / radius;
+    let (spiral, arc) = (spiral * radius, (size - 2.0 * spiral_turn) * radius);
+    let mut segments = Vec::with_capacity(5);
+    let line = |length: f64| (length >= MIN_SEGMENT).then_some(Segment::Line { length });
+    segments.extend(line(first - tangent));
+    segments.push(Segment::Spiral {
+        length: spiral,
+        curvature_start: 0.0,
+        curvature_end: curvature,
+    });
+    segments.push(Segment::Arc {
+        length: arc,
+        curvature,
+    });
+    segments.push(Segment::Spiral {
+        length: spiral,
+        curvature_start: curvature,
+        curvature_end: 0.0,
+    });
+    segments.extend(line(last - tangent));
+    ReferenceLine::new(start, segments).ok()
+}
+
+/// One cubic with handles of 40 % of the chord.
+fn cubic(start: Pose, end: Pose) -> Option<ReferenceLine> {
+    let local = start.to_local(end.position);
+    let speed = 1.2 * local.length();
+    let turn = end.heading - start.heading;
+    let velocity = DVec2::new(cos(turn), sin(turn)) * speed;
+    let cubic = Cubic::hermite(speed, local, velocity);
+    ReferenceLine::new(start, vec![Segment::Cubic(cubic)]).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::f64::consts::FRAC_PI_2;
+
+    #[test]
+    fn a_right_angle_loses_a_fifth_of_the_arc_radius() {
+        let line = connecting_curve(Pose::default(), Pose::new(8.0, 8.0, FRAC_PI_2)).unwrap();
+        // A pure arc would have 8 m; with spirals of 15 % each it is 8 / 1.244.
+        assert!((1.0 / line.max_curvature() - 8.0 / 1.244).abs() < 0.01);
+        assert_eq!(line.segments().len(), 3);
+    }
+
+    #[test]
+    fn unequal_arms_get_a_straight_piece() {
+        let line = connecting_curve(Pose::default(), Pose::new(8.0, 20.0, FRAC_PI_2)).unwrap();
+        assert_eq!(line.segments().len(), 4);
+        assert!((1.0 / line.max_curvature() - 8.0 / 1.244).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_lane_shift_and_a_u_turn_have_curves() {
+        assert!(connecting_curve(Pose::default(), Pose::new(20.0, 3.0, 0.0)).is_some());
+        let back = connecting_curve(Pose::default(), Pose::new(0.0, 12.0, std::f64::consts::PI));
+        assert!((1.0 / back.unwrap().max_curvature() - 6.0).abs() < 1e-6);
+    }
+
+    proptest! {
+        #[test]
+        fn ends_are_met(x in 2.0..40.0f64, y in -30.0..30.0f64, turn in -2.6..2.6f64) {
+            let start = Pose::new(1e5, -2e5, 0.7);
+            let end = Pose { position: start.point(x, y), heading: start.heading + turn };
+            if let Some(line) = connecting_curve(start, end) {
+                prop_assert!(meets(&line, end));
+            }
+        }
+    }
+}

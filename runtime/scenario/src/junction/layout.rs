@@ -1,0 +1,318 @@
+//! Junctions of a whole network.
+
+use super::{Junction, Leg, LaneEnd, Site, build, corner};
+use crate::ids::{NodeId, RoadId};
+use crate::network::{RestrictionKind, RoadNetwork};
+use crate::road::{DrivingSide, Road, RoadEnd};
+use glam::DVec2;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What must remain of a road between its junctions, m.
+const MIN_REMAINDER: f64 = 2.0;
+/// Largest extent of a merged junction, m.
+const MAX_CLUSTER: f64 = 60.0;
+/// Rounds of merging; each round only looks at what the last one changed.
+const MAX_ROUNDS: usize = 8;
+
+/// How much of a road's reference line its junctions take, m.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Trim {
+    /// At s = 0.
+    pub start: f64,
+    /// At the end.
+    pub end: f64,
+}
+
+impl Trim {
+    fn at_mut(&mut self, end: RoadEnd) -> &mut f64 {
+        match end {
+            RoadEnd::Start => &mut self.start,
+            RoadEnd::End => &mut self.end,
+        }
+    }
+
+    /// The trim at one end.
+    pub fn at(&self, end: RoadEnd) -> f64 {
+        match end {
+            RoadEnd::Start => self.start,
+            RoadEnd::End => self.end,
+        }
+    }
+}
+
+/// The junctions of a network and what they leave of its roads.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Layout {
+    /// Junctions, ordered by their first node. Road ends and simple continuations are junctions
+    /// too: they have no outline.
+    pub junctions: Vec<Junction>,
+    /// Index of the junction of each node.
+    pub junction_of: BTreeMap<NodeId, usize>,
+    /// Trims of the roads that remain.
+    pub trims: BTreeMap<RoadId, Trim>,
+    /// Roads that lie wholly inside a merged junction.
+    pub internal: BTreeSet<RoadId>,
+}
+
+impl Layout {
+    /// The junction at an end of a road.
+    pub fn junction_at(&self, road: &Road, end: RoadEnd) -> Option<&Junction> {
+        let index = *self.junction_of.get(&road.node_at(end))?;
+        self.junctions.get(index)
+    }
+
+    /// The part of a road between its junctions, m; `None` for one inside a junction.
+    pub fn remaining(&self, id: RoadId, road: &Road) -> Option<(f64, f64)> {
+        let trim = self.trims.get(&id)?;
+        Some((trim.start, road.length() - trim.end))
+    }
+
+    /// Paths that leave a lane end.
+    pub fn paths_from(&self, from: LaneEnd) -> impl Iterator<Item = &super::ConnectingPath> {
+        self.junctions
+            .iter()
+            .flat_map(|junction| &junction.paths)
+            .filter(move |path| path.from == from)
+    }
+}
+
+/// Lays out all junctions of a network.
+///
+/// A road that its two junctions would use up is taken into one merged junction (if that stays
+/// within 60 m; otherwise its cuts are squeezed and flagged). O(roads log roads) for roads of
+/// bounded degree.
+pub fn layout(network: &RoadNetwork, side: DrivingSide) -> Layout {
+    let mut planner = Planner::new(network, side);
+    planner.merge_short_roads();
+    planner.finish()
+}
+
+struct Planner<'a> {
+    network: &'a RoadNetwork,
+    side: DrivingSide,
+    /// Union-find: the smallest node of each node's cluster.
+    parent: BTreeMap<NodeId, NodeId>,
+    members: BTreeMap<NodeId, Vec<NodeId>>,
+    internal: BTreeSet<RoadId>,
+    trims: BTreeMap<RoadId, Trim>,
+    limits: BTreeMap<RoadId, Trim>,
+}
+
+impl<'a> Planner<'a> {
+    fn new(network: &'a RoadNetwork, side: DrivingSide) -> Self {
+        Self {
+            network,
+            side,
+            parent: network.nodes().map(|(id, _)| (id, id)).collect(),
+            members: network.nodes().map(|(id, _)| (id, vec![id])).collect(),
+            internal: BTreeSet::new(),
+            trims: BTreeMap::new(),
+            limits: BTreeMap::new(),
+        }
+    }
+
+    fn root(&self, node: NodeId) -> NodeId {
+        self.parent[&node]
+    }
+
+    fn legs(&self, root: NodeId) -> Vec<Leg<'a>> {
+        let mut legs = Vec::new();
+        for &node in &self.members[&root] {
+            for (id, end) in self.network.ends_at(node) {
+                if !self.internal.contains(&id)
+                    && let Some(road) = self.network.road(id)
+                {
+                    legs.push(Leg::new(id, road, end));
+                }
+            }
+        }
+        legs
+    }
+
+    fn centre(&self, root: NodeId) -> DVec2 {
+        let members = &self.members[&root];
+        let positions = members.iter().filter_map(|&id| self.network.node(id));
+        positions.map(|node| node.position()).sum::<DVec2>() / members.len() as f64
+    }
+
+    /// Takes roads that are too short for their junctions into them, until none is left.
+    fn merge_short_roads(&mut self) {
+        let mut dirty: BTreeSet<NodeId> = self.members.keys().copied().collect();
+        for _ in 0..MAX_ROUNDS {
+            let mut touched = BTreeSet::new();
+            for &root in &dirty {
+                self.compute_trims(root, &mut touched);
+            }
+            dirty = self.merge_used_up(&touched);
+            if dirty.is_empty() {
+                return;
+            }
+        }
+        // Chains that still grow after the last round are squeezed.
+        let all: BTreeSet<_> = self.trims.keys().copied().collect();
+        for road in self.used_up(&all) {
+            self.squeeze(road);
+        }
+    }
+
+    /// Trims of the legs of one cluster.
+    fn compute_trims(&mut self, root: NodeId, touched: &mut BTreeSet<RoadId>) {
+        let mut legs = self.legs(root);
+        super::leg::sort_counter_clockwise(&mut legs, self.centre(root));
+        let corners = corner::corners(&legs);
+        for (i, leg) in legs.iter().enumerate() {
+            let trim = corner::trim(&legs, &corners, i);
+            *self.trims.entry(leg.road_id).or_default().at_mut(leg.end) = trim;
+            touched.insert(leg.road_id);
+        }
+    }
+
+    /// Roads whose junctions leave too little of them, shortest first.
+    fn used_up(&self, candidates: &BTreeSet<RoadId>) -> Vec<RoadId> {
+        let mut short: Vec<(f64, RoadId)> = candidates
+            .iter()
+            .filter(|id| !self.limits.contains_key(id) && !self.internal.contains(id))
+            .filter_map(|&id| {
+                let (trim, length) = (self.trims.get(&id)?, self.network.road(id)?.length());
+                let used = trim.start + trim.end;
+                (used > 0.0 && used > length - MIN_REMAINDER).then_some((length, id))
+            })
+            .collect();
+        short.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        short.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// Merges clusters over used-up roads; returns the clusters that changed.
+    fn merge_used_up(&mut self, candidates: &BTreeSet<RoadId>) -> BTreeSet<NodeId> {
+        let mut changed = BTreeSet::new();
+        for id in self.used_up(candidates) {
+            let Some(road) = self.network.road(id) else { continue };
+            let (a, b) = (self.root(road.from), self.root(road.to));
+            if road.length() > MAX_CLUSTER || self.extent(a, b) > MAX_CLUSTER {
+                self.squeeze(id);
+                continue;
+            }
+            self.internal.insert(id);
+            self.trims.remove(&id);
+            changed.insert(self.union(a, b));
+        }
+        // A root that was merged away again in this round is no longer one.
+        changed.into_iter().map(|node| self.root(node)).collect()
+    }
+
+    /// Largest distance between two nodes of the clusters together, m.
+    fn extent(&self, a: NodeId, b: NodeId) -> f64 {
+        let positions: Vec<_> = [a, b]
+            .iter()
+            .flat_map(|root| &self.members[root])
+            .filter_map(|&id| Some(self.network.node(id)?.position()))
+            .collect();
+        let (low, high) = roadwright_geometry::polygon::bounds(&positions).unwrap_or_default();
+        (high - low).length()
+    }
+
+    fn union(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        let (keep, drop) = (a.min(b), a.max(b));
+        if keep == drop {
+            return keep;
+        }
+        let moved = self.members.remove(&drop).unwrap_or_default();
+        for &node in &moved {
+            self.parent.insert(node, keep);
+        }
+        if let Some(members) = self.members.get_mut(&keep) {
+            members.extend(moved);
+            members.sort_unstable();
+        }
+        keep
+    }
+
+    /// Limits the trims of a road so that something of it remains.
+    fn squeeze(&mut self, id: RoadId) {
+        let Some(length) = self.network.road(id).map(Road::length) else { return };
+        let Some(trim) = self.trims.get(&id) else { return };
+        let used = trim.start + trim.end;
+        let room = (length - MIN_REMAINDER).max(0.1 * length);
+        let share = (room / used).min(1.0);
+        let limit = Trim {
+            start: trim.start * share,
+            end: trim.end * share,
+        };
+        self.limits.insert(id, limit);
+    }
+
+    fn finish(mut self) -> Layout {
+        let roots: Vec<_> = self.members.keys().copied().collect();
+        let mut layout = Layout::default();
+        for root in roots {
+            let junction = self.build(root);
+            for leg in &junction.legs {
+                *self.trims.entry(leg.road).or_default().at_mut(leg.end) = leg.trim;
+            }
+            for &node in &junction.nodes {
+                layout.junction_of.insert(node, layout.junctions.len());
+            }
+            layout.junctions.push(junction);
+        }
+        layout.trims = self.trims;
+        layout.internal = self.internal;
+        layout
+    }
+
+    fn build(&self, root: NodeId) -> Junction {
+        let members = &self.members[&root];
+        let nodes = members.iter().filter_map(|&id| self.network.node(id));
+        let allows = |from: (RoadId, RoadEnd), to: (RoadId, RoadEnd)| self.allows(root, from, to);
+        let limits = |road: RoadId, end: RoadEnd| self.limits.get(&road).map(|trim| trim.at(end));
+        let site = Site {
+            nodes: members.clone(),
+            centre: self.centre(root),
+            side: self.side,
+            signals: nodes.clone().any(|node| node.signals),
+            allows: &allows,
+            limits: &limits,
+        };
+        build(&site, self.legs(root))
+    }
+
+    /// Whether one may drive from one leg of a cluster into another: a way over the roads inside
+    /// it that obeys directions and turn restrictions.
+    fn allows(&self, root: NodeId, from: (RoadId, RoadEnd), to: (RoadId, RoadEnd)) -> bool {
+        let node_of = |(id, end): (RoadId, RoadEnd)| self.network.road(id).map(|r| r.node_at(end));
+        let (Some(start), Some(goal)) = (node_of(from), node_of(to)) else {
+            return false;
+        };
+        let mut seen: BTreeSet<(NodeId, RoadId)> = BTreeSet::new();
+        let mut open = vec![(start, from.0)];
+        while let Some((node, arrived_by)) = open.pop() {
+            if node == goal && self.turn_allowed(node, arrived_by, to.0) {
+                return true;
+            }
+            if !seen.insert((node, arrived_by)) || self.members[&root].len() == 1 {
+                continue;
+            }
+            for (id, end) in self.network.ends_at(node) {
+                let inside = self.internal.contains(&id) && id != arrived_by;
+                let Some(road) = self.network.road(id).filter(|_| inside) else { continue };
+                let forward = end == RoadEnd::Start;
+                let s = if forward { 0.0 } else { road.length() };
+                let drivable = road.lanes_driven(s, forward, self.side) > 0;
+                if drivable && self.turn_allowed(node, arrived_by, id) {
+                    let far = if forward { road.to } else { road.from };
+                    open.push((far, id));
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether the restrictions of a node allow a turn.
+    fn turn_allowed(&self, node: NodeId, from: RoadId, to: RoadId) -> bool {
+        let Some(node) = self.network.node(node) else { return false };
+        let own = || node.restrictions.iter().filter(move |r| r.from == from);
+        let forbidden = own().any(|r| r.kind == RestrictionKind::No && r.to == to);
+        let mut only = own().filter(|r| r.kind == RestrictionKind::Only).peekable();
+        let elsewhere = only.peek().is_some() && !only.any(|r| r.to == to);
+        !forbidden && !elsewhere
+    }
+}

@@ -1,0 +1,185 @@
+//! Legs: road ends seen outward from a junction.
+
+use super::LegEnd;
+use crate::ids::RoadId;
+use crate::road::{DrivingSide, LaneType, Road, RoadEnd};
+use glam::DVec2;
+use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{Pose, ReferenceLine, heading_of};
+
+/// A road end with its reference line turned to run outward from the junction.
+#[derive(Debug, Clone)]
+pub struct Leg<'a> {
+    /// The road's id.
+    pub road_id: RoadId,
+    /// Which end of the road it is.
+    pub end: RoadEnd,
+    /// The road.
+    pub road: &'a Road,
+    /// The reference line from the node outward.
+    pub outward: ReferenceLine,
+}
+
+/// A drivable lane of a leg, at its cut.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LegLane {
+    /// Lane id in the road.
+    pub id: i8,
+    /// Whether only buses may use it.
+    pub bus_only: bool,
+    /// Whether it is driven towards the junction.
+    pub entering: bool,
+    /// Pose of its centre at the cut, in the direction of driving.
+    pub pose: Pose,
+    /// Width, m.
+    pub width: f64,
+    /// Lateral place in the direction of driving, m to the left of the reference line.
+    pub lateral: f64,
+}
+
+impl<'a> Leg<'a> {
+    /// A leg from a road and which end of it meets the junction.
+    pub fn new(road_id: RoadId, road: &'a Road, end: RoadEnd) -> Self {
+        let outward = match end {
+            RoadEnd::Start => road.reference_line.clone(),
+            RoadEnd::End => road.reference_line.reversed(),
+        };
+        Self {
+            road_id,
+            end,
+            road,
+            outward,
+        }
+    }
+
+    /// Length of the reference line, m.
+    pub fn length(&self) -> f64 {
+        self.outward.length()
+    }
+
+    /// Distance along the road of a point `distance` outward from the node.
+    pub fn road_s(&self, distance: f64) -> f64 {
+        match self.end {
+            RoadEnd::Start => distance,
+            RoadEnd::End => self.length() - distance,
+        }
+    }
+
+    /// Half-widths to the left and to the right of the reference line, seen outward, m.
+    pub fn half_widths(&self, distance: f64) -> (f64, f64) {
+        let (right, left) = self.road.edges(self.road_s(distance));
+        match self.end {
+            RoadEnd::Start => (left, -right),
+            RoadEnd::End => (-right, left),
+        }
+    }
+
+    /// Pose on the left edge at `distance`, heading outward.
+    pub fn left_edge(&self, distance: f64) -> Pose {
+        let (left, _) = self.half_widths(distance);
+        self.outward.offset_pose(distance, left)
+    }
+
+    /// Pose on the right edge at `distance`, heading outward.
+    pub fn right_edge(&self, distance: f64) -> Pose {
+        let (_, right) = self.half_widths(distance);
+        self.outward.offset_pose(distance, -right)
+    }
+
+    /// Distance at which the direction of the leg is taken: far enough out that a bend next to
+    /// the node does not mislead.
+    pub fn sight_distance(&self) -> f64 {
+        let (left, right) = self.half_widths(0.0);
+        (2.0 * left.max(right)).clamp(5.0, 15.0).min(self.length())
+    }
+
+    /// Outward heading near the junction: of the chord to the sight distance.
+    pub fn bearing(&self) -> f64 {
+        let far = self.outward.pose(self.sight_distance()).position;
+        heading_of(far - self.outward.start().position)
+    }
+
+    /// The leg's end when cut back by `trim`.
+    pub fn cut(&self, trim: f64) -> LegEnd {
+        LegEnd {
+            road: self.road_id,
+            end: self.end,
+            trim,
+            left_cut: self.left_edge(trim).position,
+            right_cut: self.right_edge(trim).position,
+        }
+    }
+
+    /// The drivable lanes at a cut, left to right in the direction of driving.
+    pub fn lanes(&self, trim: f64, side: DrivingSide, entering: bool) -> Vec<LegLane> {
+        let s = self.road_s(trim);
+        // The section next to the junction counts even if the cut falls exactly on its border.
+        let inside = match self.end {
+            RoadEnd::Start => s + 1e-6,
+            RoadEnd::End => s - 1e-6,
+        };
+        let section = self.road.section_at(inside);
+        let strips = self.road.strips(section, s);
+        let toward_growing_s = (self.end == RoadEnd::End) == entering;
+        let mut lanes: Vec<_> = section
+            .lanes
+            .iter()
+            .zip(strips)
+            .filter(|(lane, _)| lane.kind.is_drivable() && lane.is_forward(side) == toward_growing_s)
+            .map(|(lane, strip)| {
+                let pose = self.road.reference_line.offset_pose(s, strip.centre);
+                let (pose, lateral) = if toward_growing_s {
+                    (pose, strip.centre)
+                } else {
+                    (pose.reversed(), -strip.centre)
+                };
+                LegLane {
+                    id: lane.id,
+                    bus_only: lane.kind == LaneType::Bus,
+                    entering,
+                    pose,
+                    width: strip.width,
+                    lateral,
+                }
+            })
+            .collect();
+        lanes.sort_by(|a, b| b.lateral.total_cmp(&a.lateral).then(a.id.cmp(&b.id)));
+        lanes
+    }
+}
+
+/// Sorts legs counter-clockwise by the bearing of a point on their centre some way out.
+///
+/// At the node itself curved legs would swap their order. Ties are settled farther out and at
+/// last by (road, end), so the order is total.
+pub(super) fn sort_counter_clockwise(legs: &mut [Leg<'_>], centre: DVec2) {
+    let bearings = |leg: &Leg<'_>| {
+        [1.0, 2.0, 4.0].map(|factor| {
+            let distance = (factor * leg.sight_distance()).min(leg.length());
+            let (left, right) = leg.half_widths(distance);
+            let middle = leg.outward.offset_pose(distance, 0.5 * (left - right)).position;
+            heading_of(middle - centre)
+        })
+    };
+    let tie = 0.5f64.to_radians();
+    let mut keyed: Vec<_> = legs.iter().map(|leg| (bearings(leg), leg.clone())).collect();
+    keyed.sort_by(|(a, first), (b, second)| {
+        a[0].total_cmp(&b[0])
+            .then(first.road_id.cmp(&second.road_id))
+            .then(first.end.cmp(&second.end))
+    });
+    // Neighbours that are nearly tied are compared farther out. One pass of swaps keeps the
+    // result independent of the order of input, because the first sort is total.
+    for i in 1..keyed.len() {
+        if wrap_angle(keyed[i].0[0] - keyed[i - 1].0[0]).abs() < tie {
+            let farther = |k: usize| wrap_angle(keyed[i].0[k] - keyed[i - 1].0[k]);
+            let decisive = [farther(1), farther(2)].into_iter().find(|d| d.abs() >= tie);
+            if decisive.is_some_and(|d| d < 0.0) {
+                keyed.swap(i, i - 1);
+            }
+        }
+    }
+    for (slot, (_, leg)) in legs.iter_mut().zip(keyed) {
+        *slot = leg;
+    }
+}

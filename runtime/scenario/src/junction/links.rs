@@ -1,0 +1,360 @@
+//! Lane links: which lane leads through a junction into which.
+
+use super::curve::connecting_curve;
+use super::leg::{Leg, LegLane};
+use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site};
+use crate::road::DrivingSide;
+use roadwright_geometry::math::wrap_angle;
+
+/// Which way a path turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Turn {
+    /// To the left.
+    Left,
+    /// Ahead.
+    Straight,
+    /// To the right.
+    Right,
+    /// Back.
+    UTurn,
+}
+
+/// Ahead if turning by less, whatever else there is, rad.
+const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
+/// The only leg within this is ahead, rad.
+const NEARLY_STRAIGHT: f64 = 45.0 * std::f64::consts::PI / 180.0;
+/// Turning by more is turning back, rad.
+const U_TURN: f64 = 170.0 * std::f64::consts::PI / 180.0;
+/// Smallest radius at which turning back is offered, m: what a car can drive.
+const U_TURN_RADIUS: f64 = 4.5;
+
+/// A way out of the junction, seen from one leg.
+struct Exit {
+    leg: usize,
+    lanes: Vec<LegLane>,
+    /// Change of heading, rad, positive to the left.
+    change: f64,
+    turn: Turn,
+}
+
+/// One lane link before it has its curve: indices into the lanes of both legs.
+struct Link {
+    from: usize,
+    exit: usize,
+    to: usize,
+    kind: LinkKind,
+}
+
+/// All connecting paths of a junction, ordered by (from, to).
+pub(super) fn paths(
+    site: &Site<'_>,
+    legs: &[Leg<'_>],
+    trims: &[f64],
+    flags: &mut Vec<Flag>,
+) -> Vec<ConnectingPath> {
+    let mut paths = Vec::new();
+    for (index, leg) in legs.iter().enumerate() {
+        let entering = leg.lanes(trims[index], site.side, true);
+        if entering.is_empty() {
+            continue;
+        }
+        let exits = exits(site, legs, trims, index, entering[0].pose.heading);
+        let links = links(&entering, &exits, site.side);
+        for (from, lane) in entering.iter().enumerate() {
+            if !links.iter().any(|link| link.from == from) && legs.len() > 1 {
+                flags.push(Flag::NoExit(lane_end(leg, lane.id)));
+            }
+        }
+        for link in links {
+            let exit = &exits[link.exit];
+            let to_leg = &legs[exit.leg];
+            let (from, to) = (&entering[link.from], &exit.lanes[link.to]);
+            match connecting_path(leg, from, to_leg, to, exit.turn, link.kind) {
+                Some(path) => paths.push(path),
+                // A narrow dead end offers no way back: nothing to report.
+                None if exit.turn == Turn::UTurn => {}
+                None => flags.push(Flag::NoCurve(
+                    lane_end(leg, from.id),
+                    lane_end(to_leg, to.id),
+                )),
+            }
+        }
+    }
+    paths.sort_by_key(|path| (path.from, path.to));
+    paths
+}
+
+fn lane_end(leg: &Leg<'_>, lane: i8) -> LaneEnd {
+    LaneEnd {
+        road: leg.road_id,
+        end: leg.end,
+        lane,
+    }
+}
+
+/// The legs that one may leave by, coming from leg `index` with the given heading.
+fn exits(
+    site: &Site<'_>,
+    legs: &[Leg<'_>],
+    trims: &[f64],
+    index: usize,
+    heading: f64,
+) -> Vec<Exit> {
+    let from = (legs[index].road_id, legs[index].end);
+    let mut exits: Vec<_> = legs
+        .iter()
+        .enumerate()
+        .filter_map(|(i, leg)| {
+            let lanes = leg.lanes(trims[i], site.side, false);
+            let change = wrap_angle(lanes.first()?.pose.heading - heading);
+            // Back into the same road only where it is the only leg.
+            let back = i == index;
+            let possible = back == (legs.len() == 1) && (site.allows)(from, (leg.road_id, leg.end));
+            let turn = if back { Turn::UTurn } else { Turn::Straight };
+            possible.then_some(Exit {
+                leg: i,
+                lanes,
+                change,
+                turn,
+            })
+        })
+        .collect();
+    classify(&mut exits);
+    exits
+}
+
+/// Says which exit is ahead and which are to the sides.
+fn classify(exits: &mut Vec<Exit>) {
+    let is_back = |exit: &Exit| exit.turn == Turn::UTurn || exit.change.abs() > U_TURN;
+    // Turning back is for those who have no other way.
+    if exits.iter().any(|exit| !is_back(exit)) {
+        exits.retain(|exit| !is_back(exit));
+    }
+    let size = |exit: &Exit| exit.change.abs();
+    let near = exits.iter().filter(|e| size(e) < NEARLY_STRAIGHT).count();
+    let limit = if near == 1 { NEARLY_STRAIGHT } else { STRAIGHT };
+    // Ahead is the leg with the least turn; others as straight as it part to the sides.
+    let ahead = (0..exits.len())
+        .filter(|&i| size(&exits[i]) < limit)
+        .min_by(|&a, &b| size(&exits[a]).total_cmp(&size(&exits[b])));
+    for (i, exit) in exits.iter_mut().enumerate() {
+        exit.turn = if exit.turn == Turn::UTurn || exit.change.abs() > U_TURN {
+            Turn::UTurn
+        } else if Some(i) == ahead {
+            Turn::Straight
+        } else {
+            let reference = 0.0;
+            if exit.change > reference { Turn::Left } else { Turn::Right }
+        };
+    }
+}
+
+/// The lane links of one leg: the rules of turning, then what they leave without a way.
+fn links(entering: &[LegLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
+    let mut links = Vec::new();
+    for bus_only in [false, true] {
+        let own = |lanes: &[LegLane]| -> Vec<usize> {
+            (0..lanes.len()).filter(|&i| lanes[i].bus_only == bus_only).collect()
+        };
+        let from = own(entering);
+        let present = |turn: Turn| {
+            exits.iter().any(|e| e.turn == turn && !own(&e.lanes).is_empty())
+        };
+        for (e, exit) in exits.iter().enumerate() {
+            let to = own(&exit.lanes);
+            let allowed = lanes_for(&from, exit.turn, &present, side);
+            map_lanes(&mut links, e, entering, exit, allowed, &to);
+        }
+    }
+    add_merges(&mut links, entering, exits);
+    add_openings(&mut links, entering, exits);
+    links
+}
+
+/// The lanes from which a turn is made, left to right: the outermost for a turn, all for ahead,
+/// and a fair share where there is nothing ahead.
+fn lanes_for<'l>(
+    lanes: &'l [usize],
+    turn: Turn,
+    present: &impl Fn(Turn) -> bool,
+    side: DrivingSide,
+) -> &'l [usize] {
+    let n = lanes.len();
+    if n <= 1 {
+        return lanes;
+    }
+    let (left, right) = (present(Turn::Left), present(Turn::Right));
+    match turn {
+        Turn::Straight | Turn::UTurn => lanes,
+        Turn::Left if present(Turn::Straight) => &lanes[..1],
+        Turn::Right if present(Turn::Straight) => &lanes[n - 1..],
+        Turn::Left | Turn::Right if !(left && right) => lanes,
+        // A T-junction: the side of the road that crosses the other stream gets the odd lane.
+        Turn::Left | Turn::Right => {
+            let to_left = match side {
+                DrivingSide::Right => n.div_ceil(2),
+                DrivingSide::Left => n / 2,
+            };
+            if turn == Turn::Left { &lanes[..to_left] } else { &lanes[to_left..] }
+        }
+    }
+}
+
+/// Links lanes of one movement: turns from their own side, ahead by lateral place.
+fn map_lanes(
+    links: &mut Vec<Link>,
+    exit_index: usize,
+    entering: &[LegLane],
+    exit: &Exit,
+    from: &[usize],
+    to: &[usize],
+) {
+    let (n, m) = (from.len(), to.len());
+    if n == 0 || m == 0 {
+        return;
+    }
+    // Lane i goes to lane i + shift.
+    let shift = match exit.turn {
+        Turn::Left | Turn::UTurn => 0,
+        Turn::Right => m as isize - n as isize,
+        Turn::Straight => straight_shift(entering, exit, from, to),
+    };
+    let mut push = |from: usize, to: usize, kind| {
+        links.push(Link {
+            from,
+            exit: exit_index,
+            to,
+            kind,
+        });
+    };
+    let kind = if exit.turn == Turn::UTurn { LinkKind::UTurn } else { LinkKind::Normal };
+    for (i, &lane) in from.iter().enumerate() {
+        let target = i as isize + shift;
+        if (0..m as isize).contains(&target) {
+            push(lane, to[target as usize], kind);
+        }
+    }
+    // Lanes that open beyond the junction are reached from the nearest linked lane.
+    for (j, &lane) in to.iter().enumerate() {
+        let source = j as isize - shift;
+        if source < 0 {
+            push(from[0], lane, LinkKind::Fan);
+        } else if source >= n as isize {
+            push(from[n - 1], lane, LinkKind::Fan);
+        }
+    }
+}
+
+/// The shift that keeps lanes going ahead in line: most links, then least lateral jump.
+fn straight_shift(entering: &[LegLane], exit: &Exit, from: &[usize], to: &[usize]) -> isize {
+    let (n, m) = (from.len() as isize, to.len() as isize);
+    let jump = |shift: isize| -> (isize, f64) {
+        let mut sum = 0.0;
+        let mut count = 0;
+        for i in 0..n {
+            let j = i + shift;
+            if (0..m).contains(&j) {
+                let a = &entering[from[i as usize]];
+                let b = &exit.lanes[to[j as usize]];
+                sum += a.pose.to_local(b.pose.position).y.abs();
+                count += 1;
+            }
+        }
+        (-count, sum / count.max(1) as f64)
+    };
+    (1 - n..m)
+        .min_by(|&a, &b| {
+            let (count_a, jump_a) = jump(a);
+            let (count_b, jump_b) = jump(b);
+            count_a.cmp(&count_b).then(jump_a.total_cmp(&jump_b))
+        })
+        .unwrap_or(0)
+}
+
+/// Gives lanes without a way the nearest lane of the straightest exit.
+fn add_merges(links: &mut Vec<Link>, entering: &[LegLane], exits: &[Exit]) {
+    for from in 0..entering.len() {
+        if links.iter().any(|link| link.from == from) {
+            continue;
+        }
+        let bus = entering[from].bus_only;
+        let usable = |exit: &Exit| exit.lanes.iter().any(|lane| bus || !lane.bus_only);
+        let best = (0..exits.len())
+            .filter(|&e| usable(&exits[e]))
+            .min_by(|&a, &b| exits[a].change.abs().total_cmp(&exits[b].change.abs()));
+        let Some(exit) = best else { continue };
+        let lanes = &exits[exit].lanes;
+        // From the right end of the road to the right end, from the left to the left.
+        let place = |i: usize, n: usize| (i as f64 + 0.5) / n as f64;
+        let wanted = place(from, entering.len());
+        let to = (0..lanes.len())
+            .filter(|&i| bus || !lanes[i].bus_only)
+            .min_by(|&a, &b| {
+                let miss = |i: usize| (place(i, lanes.len()) - wanted).abs();
+                miss(a).total_cmp(&miss(b))
+            });
+        if let Some(to) = to {
+            links.push(Link {
+                from,
+                exit,
+                to,
+                kind: LinkKind::Merge,
+            });
+        }
+    }
+}
+
+/// Gives lanes of a linked exit that nothing leads into a way from the nearest linked lane.
+fn add_openings(links: &mut Vec<Link>, entering: &[LegLane], exits: &[Exit]) {
+    for (e, exit) in exits.iter().enumerate() {
+        for (to, lane) in exit.lanes.iter().enumerate() {
+            let reached = links.iter().any(|link| link.exit == e && link.to == to);
+            if reached || exit.turn == Turn::UTurn {
+                continue;
+            }
+            let source = links
+                .iter()
+                .filter(|link| link.exit == e)
+                .filter(|link| lane.bus_only || !entering[link.from].bus_only)
+                .min_by_key(|link| (link.to.abs_diff(to), link.from))
+                .map(|link| link.from);
+            if let Some(from) = source {
+                links.push(Link {
+                    from,
+                    exit: e,
+                    to,
+                    kind: LinkKind::Fan,
+                });
+            }
+        }
+    }
+}
+
+/// A link with its curve; `None` if no curve can be driven.
+fn connecting_path(
+    leg: &Leg<'_>,
+    from: &LegLane,
+    to_leg: &Leg<'_>,
+    to: &LegLane,
+    turn: Turn,
+    kind: LinkKind,
+) -> Option<ConnectingPath> {
+    let gap = (to.pose.position - from.pose.position).length();
+    let bent = wrap_angle(to.pose.heading - from.pose.heading).abs();
+    let curve = if gap < 1e-3 && bent < 1e-2 {
+        None
+    } else {
+        Some(connecting_curve(from.pose, to.pose)?)
+    };
+    let path = ConnectingPath {
+        from: lane_end(leg, from.id),
+        to: lane_end(to_leg, to.id),
+        turn,
+        kind,
+        curve,
+        width: (from.width, to.width),
+        bus_only: from.bus_only || to.bus_only,
+    };
+    let drivable = turn != Turn::UTurn || path.min_radius() >= U_TURN_RADIUS;
+    drivable.then_some(path)
+}

@@ -1,0 +1,197 @@
+//! Junctions: what is built where roads meet.
+//!
+//! [`build`] is a pure function from the untrimmed ends of the roads that meet to a [`Junction`]:
+//! how far each road is cut back, the outline, and a connecting path for every lane link. Nothing
+//! reads an earlier result, so building twice gives the same bits. [`layout`](fn@layout) applies
+//! it to a whole network and merges nodes whose roads would be used up by their junctions.
+
+mod corner;
+mod curve;
+mod layout;
+mod leg;
+mod links;
+mod outline;
+
+pub use corner::Corner;
+pub use curve::connecting_curve;
+pub use layout::{Layout, Trim, layout};
+pub use leg::{Leg, LegLane};
+pub use links::Turn;
+pub use outline::OutlineEdge;
+
+use crate::ids::{NodeId, RoadId};
+use crate::road::{DrivingSide, RoadEnd};
+use glam::DVec2;
+use roadwright_geometry::ReferenceLine;
+
+/// A road end as it enters a junction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LegEnd {
+    /// The road.
+    pub road: RoadId,
+    /// Which end of it.
+    pub end: RoadEnd,
+    /// How much of the reference line the junction takes, m.
+    pub trim: f64,
+    /// Where the cut meets the left edge, seen outward from the junction, m.
+    pub left_cut: DVec2,
+    /// Where the cut meets the right edge, seen outward, m.
+    pub right_cut: DVec2,
+}
+
+/// A lane at the end of a road.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LaneEnd {
+    /// The road.
+    pub road: RoadId,
+    /// Which end of it.
+    pub end: RoadEnd,
+    /// The lane's id in the lane section there.
+    pub lane: i8,
+}
+
+/// How a lane link came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkKind {
+    /// By the rules of turning.
+    Normal,
+    /// To an extra lane that opens beyond the junction: less preferred.
+    Fan,
+    /// From a lane that would have no exit.
+    Merge,
+    /// Back to where it came from.
+    UTurn,
+}
+
+/// The way from one lane through a junction into another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConnectingPath {
+    /// Lane that enters the junction.
+    pub from: LaneEnd,
+    /// Lane that leaves it.
+    pub to: LaneEnd,
+    /// Which way it turns.
+    pub turn: Turn,
+    /// How it came to be.
+    pub kind: LinkKind,
+    /// Centre line; `None` where the lanes meet without a gap.
+    pub curve: Option<ReferenceLine>,
+    /// Width at the start and at the end, m.
+    pub width: (f64, f64),
+    /// Whether only buses may use it.
+    pub bus_only: bool,
+}
+
+impl ConnectingPath {
+    /// Smallest radius of the centre line, m; infinite if it is straight.
+    pub fn min_radius(&self) -> f64 {
+        self.curve
+            .as_ref()
+            .map_or(f64::INFINITY, |curve| 1.0 / curve.max_curvature())
+    }
+}
+
+/// Something about a junction that its author should know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Flag {
+    /// The outline is a makeshift hull: corners or edges overlap.
+    Degraded,
+    /// A road is shorter than the junctions at its ends need; its cuts were squeezed in.
+    Squeezed(RoadId),
+    /// A lane that enters has no way on.
+    NoExit(LaneEnd),
+    /// Some lanes could not be joined by a smooth curve.
+    NoCurve(LaneEnd, LaneEnd),
+}
+
+/// What is built where roads meet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Junction {
+    /// The nodes it stands for; more than one if short roads between them were taken in.
+    pub nodes: Vec<NodeId>,
+    /// Middle, m.
+    pub centre: DVec2,
+    /// The road ends, counter-clockwise.
+    pub legs: Vec<LegEnd>,
+    /// Corner after each leg, towards the next one counter-clockwise.
+    pub corners: Vec<Corner>,
+    /// Outline, counter-clockwise; empty where roads only continue or end.
+    pub outline: Vec<OutlineEdge>,
+    /// Lane links with their curves, ordered by (from, to).
+    pub paths: Vec<ConnectingPath>,
+    /// Whether traffic signals stand here.
+    pub signals: bool,
+    /// What to know about it.
+    pub flags: Vec<Flag>,
+}
+
+impl Junction {
+    /// Whether traffic streams cross or merge here, so that someone has to give way.
+    pub fn is_crossing(&self) -> bool {
+        self.legs.len() > 2
+    }
+
+    /// The outline as a polygon, arcs within 5 cm.
+    pub fn polygon(&self) -> Vec<DVec2> {
+        outline::polygon(&self.outline)
+    }
+}
+
+/// What shapes a junction besides its legs.
+#[derive(Clone)]
+pub struct Site<'a> {
+    /// The nodes it stands for.
+    pub nodes: Vec<NodeId>,
+    /// Middle, m: the node's position, or the mean of several.
+    pub centre: DVec2,
+    /// On which side one drives.
+    pub side: DrivingSide,
+    /// Whether traffic signals stand here.
+    pub signals: bool,
+    /// Whether a turn from one leg into another is allowed and drivable.
+    pub allows: &'a dyn Fn((RoadId, RoadEnd), (RoadId, RoadEnd)) -> bool,
+    /// Upper limits of the trims by (road, end), where a road is too short for its junctions.
+    pub limits: &'a dyn Fn(RoadId, RoadEnd) -> Option<f64>,
+}
+
+/// Builds one junction from the untrimmed road ends that meet there.
+///
+/// Legs may come in any order. O(legs^2 + lanes^2). Never fails: what cannot be built well is
+/// flagged.
+pub fn build(site: &Site<'_>, mut legs: Vec<Leg<'_>>) -> Junction {
+    leg::sort_counter_clockwise(&mut legs, site.centre);
+    let corners = corner::corners(&legs);
+    let mut flags = Vec::new();
+    let trims: Vec<f64> = (0..legs.len())
+        .map(|i| {
+            let demand = corner::trim(&legs, &corners, i);
+            match (site.limits)(legs[i].road_id, legs[i].end) {
+                Some(limit) if demand > limit => {
+                    flags.push(Flag::Squeezed(legs[i].road_id));
+                    limit
+                }
+                _ => demand,
+            }
+        })
+        .collect();
+    let (outline, degraded) = outline::outline(&legs, &trims, &corners);
+    if degraded {
+        flags.push(Flag::Degraded);
+    }
+    let paths = links::paths(site, &legs, &trims, &mut flags);
+    let ends = legs.iter().zip(&trims).map(|(leg, &trim)| leg.cut(trim)).collect();
+    flags.sort_unstable();
+    Junction {
+        nodes: site.nodes.clone(),
+        centre: site.centre,
+        legs: ends,
+        corners,
+        outline,
+        paths,
+        signals: site.signals,
+        flags,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! The outline of a junction.
+
+use super::corner::{Corner, bisector, edge_angle, fillet_centre_distance};
+use super::leg::Leg;
+use glam::DVec2;
+use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{heading_of, polygon, unit};
+
+/// One edge of an outline, from the end of the one before it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum OutlineEdge {
+    /// A straight line.
+    Line {
+        /// Its start, m.
+        from: DVec2,
+        /// Its end, m.
+        to: DVec2,
+    },
+    /// A circular arc that bulges into the junction: a rounded kerb.
+    Arc {
+        /// Its start, m.
+        from: DVec2,
+        /// Its end, m.
+        to: DVec2,
+        /// Centre of the circle, m.
+        centre: DVec2,
+        /// Radius, m.
+        radius: f64,
+    },
+}
+
+/// Largest distance between an arc and its polygon, m.
+const ARC_TOLERANCE: f64 = 0.05;
+
+impl OutlineEdge {
+    /// Start of the edge, m.
+    pub fn from(&self) -> DVec2 {
+        match self {
+            Self::Line { from, .. } | Self::Arc { from, .. } => *from,
+        }
+    }
+
+    /// Points of the edge without its end.
+    fn points(&self) -> Vec<DVec2> {
+        match *self {
+            Self::Line { from, .. } => vec![from],
+            Self::Arc {
+                from,
+                to,
+                centre,
+                radius,
+            } => {
+                let start = heading_of(from - centre);
+                let turn = wrap_angle(heading_of(to - centre) - start);
+                let step = (8.0 * ARC_TOLERANCE / radius.max(0.01)).sqrt();
+                let count = (turn.abs() / step).ceil().clamp(1.0, 64.0) as usize;
+                let on_arc = |i: usize| {
+                    centre + radius * unit(start + turn * i as f64 / count as f64)
+                };
+                std::iter::once(from).chain((1..count).map(on_arc)).collect()
+            }
+        }
+    }
+}
+
+/// An outline as a polygon.
+pub(super) fn polygon(outline: &[OutlineEdge]) -> Vec<DVec2> {
+    outline.iter().flat_map(OutlineEdge::points).collect()
+}
+
+/// The outline around cut legs, and whether it is a makeshift one.
+///
+/// Tried in order: corners with their radii, halved radii, no radii, and at last the convex hull
+/// of the cuts. A junction without an area (roads that continue or end) has none.
+pub(super) fn outline(
+    legs: &[Leg<'_>],
+    trims: &[f64],
+    corners: &[Corner],
+) -> (Vec<OutlineEdge>, bool) {
+    if legs.len() < 2 || trims.iter().all(|&trim| trim == 0.0) {
+        return (Vec::new(), false);
+    }
+    for share in [1.0, 0.5, 0.0] {
+        let edges = trace(legs, trims, corners, share);
+        let points = polygon(&edges);
+        if polygon::signed_area(&points) > 1e-6 && polygon::is_simple(&points) {
+            return (edges, false);
+        }
+    }
+    let cuts: Vec<_> = legs
+        .iter()
+        .zip(trims)
+        .flat_map(|(leg, &trim)| [leg.left_edge(trim).position, leg.right_edge(trim).position])
+        .collect();
+    let hull = polygon::convex_hull(&cuts);
+    let edges = (0..hull.len()).map(|i| OutlineEdge::Line {
+        from: hull[i],
+        to: hull[(i + 1) % hull.len()],
+    });
+    (edges.collect(), true)
+}
+
+/// The outline with the given share of the corner radii.
+fn trace(legs: &[Leg<'_>], trims: &[f64], corners: &[Corner], share: f64) -> Vec<OutlineEdge> {
+    let mut path = Path::default();
+    for (i, leg) in legs.iter().enumerate() {
+        path.line_to(leg.right_edge(trims[i]).position);
+        path.line_to(leg.left_edge(trims[i]).position);
+        let j = (i + 1) % legs.len();
+        round_corner(&mut path, leg, &legs[j], &corners[i], share);
+    }
+    path.close()
+}
+
+/// Adds the kerb between two legs: the fillet, or the corner point if there is no radius.
+fn round_corner(path: &mut Path, leg: &Leg<'_>, next: &Leg<'_>, corner: &Corner, share: f64) {
+    if corner.wanted_radius == 0.0 {
+        return;
+    }
+    let (edge, next_edge) = (leg.left_edge(corner.distance), next.right_edge(corner.next_distance));
+    let meeting = 0.5 * (edge.position + next_edge.position);
+    let angle = edge_angle(edge.heading, next_edge.heading);
+    let radius = corner.radius * share;
+    if radius < 0.05 || !(0.2..3.0).contains(&angle) {
+        path.line_to(meeting);
+        return;
+    }
+    let tangent = corner.tangent * share;
+    let out = bisector(edge.heading, next_edge.heading);
+    let centre = meeting + unit(out) * fillet_centre_distance(radius, angle);
+    path.line_to(meeting + edge.forward() * tangent);
+    path.arc_to(meeting + next_edge.forward() * tangent, centre, radius);
+}
+
+/// A closed path under construction.
+#[derive(Default)]
+struct Path {
+    edges: Vec<OutlineEdge>,
+    at: Option<DVec2>,
+    start: Option<DVec2>,
+}
+
+impl Path {
+    fn line_to(&mut self, to: DVec2) {
+        match self.at {
+            None => self.start = Some(to),
+            Some(from) if (to - from).length() < 1e-6 => return,
+            Some(from) => self.edges.push(OutlineEdge::Line { from, to }),
+        }
+        self.at = Some(to);
+    }
+
+    fn arc_to(&mut self, to: DVec2, centre: DVec2, radius: f64) {
+        if let Some(from) = self.at {
+            self.edges.push(OutlineEdge::Arc {
+                from,
+                to,
+                centre,
+                radius,
+            });
+        }
+        self.at = Some(to);
+    }
+
+    fn close(mut self) -> Vec<OutlineEdge> {
+        if let Some(start) = self.start {
+            self.line_to(start);
+        }
+        self.edges
+    }
+}

@@ -1,0 +1,484 @@
+//! The drivable lanes as strips: what a vehicle follows, and what comes after what.
+//!
+//! A strip is the stretch of one lane between two junctions (or lane section borders), or a
+//! connecting path. Strips are numbered densely; all look-ups are by index into arrays.
+
+use crate::agents::LanePlace;
+use crate::ids::RoadId;
+use crate::junction::{LaneEnd, Layout, Turn};
+use crate::network::RoadNetwork;
+use crate::road::{DrivingSide, LaneType, Road, RoadEnd};
+use crate::scenario::Scenario;
+use glam::DVec2;
+use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{Pose, ReferenceLine};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Index of a strip.
+pub type StripId = u32;
+
+/// Stands for no strip.
+pub const NO_STRIP: StripId = u32::MAX;
+
+/// What a strip is part of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StripKind {
+    /// A lane of a road.
+    Lane {
+        /// The road.
+        road: RoadId,
+        /// Index of the lane section.
+        section: u16,
+        /// Lane id.
+        lane: i8,
+    },
+    /// A connecting path of a junction.
+    Connection {
+        /// Index of the junction in the layout.
+        junction: u32,
+        /// Index of the path in the junction.
+        path: u32,
+        /// Which way it turns.
+        turn: Turn,
+    },
+}
+
+/// A centre line as points at equal distances.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CentreLine {
+    /// Distance between points along the line, m.
+    spacing: f64,
+    points: Vec<DVec2>,
+    headings: Vec<f64>,
+}
+
+/// Wanted distance between the points of a centre line, m.
+const SPACING: f64 = 1.0;
+
+impl CentreLine {
+    /// A line through points (at least two, not all equal), resampled to equal distances.
+    fn through(points: &[DVec2]) -> Option<Self> {
+        let mut along = vec![0.0];
+        for pair in points.windows(2) {
+            along.push(along[along.len() - 1] + (pair[1] - pair[0]).length());
+        }
+        let length = along[along.len() - 1];
+        if length < 1e-6 {
+            return None;
+        }
+        let count = (length / SPACING).round().max(1.0) as usize;
+        let spacing = length / count as f64;
+        let mut piece = 0;
+        let resampled: Vec<_> = (0..=count)
+            .map(|i| {
+                let s = i as f64 * spacing;
+                while piece + 2 < along.len() && along[piece + 1] < s {
+                    piece += 1;
+                }
+                let span = (along[piece + 1] - along[piece]).max(1e-12);
+                let u = ((s - along[piece]) / span).clamp(0.0, 1.0);
+                points[piece].lerp(points[piece + 1], u)
+            })
+            .collect();
+        let headings = headings(&resampled);
+        Some(Self {
+            spacing,
+            points: resampled,
+            headings,
+        })
+    }
+
+    /// Length, m.
+    pub fn length(&self) -> f64 {
+        self.spacing * (self.points.len() - 1) as f64
+    }
+
+    /// Pose at `s`, held inside the line. O(1).
+    #[inline]
+    pub fn pose(&self, s: f64) -> Pose {
+        let (index, u) = self.place(s);
+        let (a, b) = (self.headings[index], self.headings[index + 1]);
+        Pose {
+            position: self.points[index].lerp(self.points[index + 1], u),
+            heading: wrap_angle(a + u * wrap_angle(b - a)),
+        }
+    }
+
+    /// Position at `s`, held inside the line. O(1).
+    #[inline]
+    pub fn position(&self, s: f64) -> DVec2 {
+        let (index, u) = self.place(s);
+        self.points[index].lerp(self.points[index + 1], u)
+    }
+
+    /// Heading at `s`, rad.
+    #[inline]
+    pub fn heading(&self, s: f64) -> f64 {
+        let (index, u) = self.place(s);
+        let (a, b) = (self.headings[index], self.headings[index + 1]);
+        wrap_angle(a + u * wrap_angle(b - a))
+    }
+
+    /// Distance along the line and to its left of the foot of a point near `guess`, m. Walks
+    /// from the guess; exact on the polyline within a few metres of it.
+    #[inline]
+    pub fn project(&self, point: DVec2, guess: f64) -> (f64, f64) {
+        let (mut index, _) = self.place(guess);
+        let mut last_move = 0i8;
+        loop {
+            let start = self.points[index];
+            let chord = self.points[index + 1] - start;
+            let along = (point - start).dot(chord) / (self.spacing * self.spacing);
+            // A reversal means the point is beside a bend: the joint is its foot.
+            if along > 1.0 && index + 2 < self.points.len() && last_move >= 0 {
+                index += 1;
+                last_move = 1;
+                continue;
+            }
+            if along < 0.0 && index > 0 && last_move <= 0 {
+                index -= 1;
+                last_move = -1;
+                continue;
+            }
+            let t = chord.perp_dot(point - start) / self.spacing;
+            return ((index as f64 + along) * self.spacing, t);
+        }
+    }
+
+    /// The points, evenly spaced.
+    pub fn points(&self) -> &[DVec2] {
+        &self.points
+    }
+
+    #[inline]
+    fn place(&self, s: f64) -> (usize, f64) {
+        let last = self.points.len() - 1;
+        let scaled = (s / self.spacing).clamp(0.0, last as f64);
+        let index = (scaled as usize).min(last - 1);
+        (index, scaled - index as f64)
+    }
+}
+
+/// Headings at the points of a polyline: of the chords, averaged at inner points.
+fn headings(points: &[DVec2]) -> Vec<f64> {
+    let n = points.len();
+    (0..n)
+        .map(|i| {
+            let (before, after) = (i.saturating_sub(1), (i + 1).min(n - 1));
+            roadwright_geometry::heading_of(points[after] - points[before])
+        })
+        .collect()
+}
+
+/// A stretch of lane that vehicles follow one behind the other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Strip {
+    /// What it is part of.
+    pub kind: StripKind,
+    /// Centre line in the direction of driving.
+    pub line: CentreLine,
+    /// Mean width, m.
+    pub width: f64,
+    /// Speed limit, m/s.
+    pub speed_limit: f64,
+    /// Whether only buses may use it.
+    pub bus_only: bool,
+    /// Level: vehicles on other levels pass above or below.
+    pub layer: i8,
+    /// Strips that follow, in a fixed order.
+    pub successors: Vec<StripId>,
+    /// Strips that lead here, in a fixed order.
+    pub predecessors: Vec<StripId>,
+    /// Lane to the left with the same direction, or [`NO_STRIP`].
+    pub left: StripId,
+    /// Lane to the right with the same direction, or [`NO_STRIP`].
+    pub right: StripId,
+    /// Distances along the road at the start and at the end, m (0 for connections).
+    pub road_span: (f64, f64),
+}
+
+impl Strip {
+    /// Length of the centre line, m.
+    pub fn length(&self) -> f64 {
+        self.line.length()
+    }
+
+    /// Whether it is a connecting path.
+    pub fn is_connection(&self) -> bool {
+        matches!(self.kind, StripKind::Connection { .. })
+    }
+
+    /// The road of a lane strip.
+    pub fn road(&self) -> Option<RoadId> {
+        match self.kind {
+            StripKind::Lane { road, .. } => Some(road),
+            StripKind::Connection { .. } => None,
+        }
+    }
+
+    /// Distance along the strip that corresponds to a distance along the road.
+    pub fn from_road(&self, road_s: f64) -> f64 {
+        let (start, end) = self.road_span;
+        let share = (road_s - start) / (end - start);
+        (share * self.length()).clamp(0.0, self.length())
+    }
+}
+
+/// All strips of a network.
+#[derive(Debug, Clone, Default)]
+pub struct LaneGraph {
+    strips: Vec<Strip>,
+    /// Lane strips by (road, lane), in the order of lane sections.
+    of_lane: BTreeMap<(RoadId, i8), Vec<StripId>>,
+}
+
+/// Comfortable lateral acceleration that limits the speed on connecting paths, m/s^2.
+const LATERAL_ACCELERATION: f64 = 2.5;
+/// Lanes shorter than this between their junctions are dropped, m.
+const MIN_STRIP: f64 = 0.05;
+
+impl LaneGraph {
+    /// The strips of a scenario's network, laid out by `layout`.
+    pub fn new(scenario: &Scenario, layout: &Layout) -> Self {
+        let mut graph = Self::default();
+        let (network, side) = (scenario.network(), scenario.about().driving_side);
+        for (id, road) in network.roads() {
+            if let Some((start, end)) = layout.remaining(id, road) {
+                graph.add_road(id, road, (start, end), side);
+            }
+        }
+        graph.link_sections(network, side);
+        graph.add_connections(network, layout);
+        graph.link_backwards();
+        graph
+    }
+
+    /// The strips by index.
+    pub fn strips(&self) -> &[Strip] {
+        &self.strips
+    }
+
+    /// One strip.
+    #[inline]
+    pub fn strip(&self, id: StripId) -> &Strip {
+        &self.strips[id as usize]
+    }
+
+    /// The strip at a place, and the distance along it; `None` if no drivable lane is there.
+    pub fn locate(&self, place: &LanePlace) -> Option<(StripId, f64)> {
+        let strips = self.of_lane.get(&(place.road, place.lane))?;
+        // The place may lie inside a junction: then it is moved to the nearest part of the lane.
+        let miss = |id: &&StripId| {
+            let (a, b) = self.strip(**id).road_span;
+            (a.min(b) - place.s).max(place.s - a.max(b)).max(0.0)
+        };
+        let id = strips.iter().min_by(|a, b| miss(a).total_cmp(&miss(b)))?;
+        Some((*id, self.strip(*id).from_road(place.s)))
+    }
+
+    /// Strips that can be driven to from one, lane changes included. O(strips).
+    pub fn reachable_from(&self, start: StripId, bus: bool) -> Vec<bool> {
+        let mut seen = vec![false; self.strips.len()];
+        seen[start as usize] = true;
+        let mut open = VecDeque::from([start]);
+        while let Some(id) = open.pop_front() {
+            let strip = self.strip(id);
+            let sides = [strip.left, strip.right];
+            for &next in strip.successors.iter().chain(&sides) {
+                let usable = next != NO_STRIP && (bus || !self.strip(next).bus_only);
+                if usable && !seen[next as usize] {
+                    seen[next as usize] = true;
+                    open.push_back(next);
+                }
+            }
+        }
+        seen
+    }
+
+    fn add_road(&mut self, id: RoadId, road: &Road, span: (f64, f64), side: DrivingSide) {
+        for (index, section) in road.lane_sections.iter().enumerate() {
+            let from = span.0.max(section.s);
+            let to = span.1.min(road.section_end(index));
+            if to - from < MIN_STRIP {
+                continue;
+            }
+            let mut ids: Vec<(bool, StripId)> = Vec::new();
+            for (place, lane) in section.lanes.iter().enumerate() {
+                if !lane.kind.is_drivable() {
+                    ids.push((false, NO_STRIP));
+                    continue;
+                }
+                let forward = lane.is_forward(side);
+                let Some((line, width)) = lane_line(road, index, place, (from, to), forward) else {
+                    ids.push((false, NO_STRIP));
+                    continue;
+                };
+                let strip = self.strips.len() as StripId;
+                ids.push((forward, strip));
+                self.of_lane.entry((id, lane.id)).or_default().push(strip);
+                self.strips.push(Strip {
+                    kind: StripKind::Lane {
+                        road: id,
+                        section: index as u16,
+                        lane: lane.id,
+                    },
+                    line,
+                    width,
+                    speed_limit: lane.speed_limit.unwrap_or(road.speed_limit),
+                    bus_only: lane.kind == LaneType::Bus,
+                    layer: road.layer,
+                    successors: Vec::new(),
+                    predecessors: Vec::new(),
+                    left: NO_STRIP,
+                    right: NO_STRIP,
+                    road_span: if forward { (from, to) } else { (to, from) },
+                });
+            }
+            self.link_neighbours(&ids);
+        }
+    }
+
+    /// Neighbouring lanes of one direction; `ids` run from left to right seen along the road.
+    fn link_neighbours(&mut self, ids: &[(bool, StripId)]) {
+        for pair in ids.windows(2) {
+            let [(a_forward, a), (b_forward, b)] = [pair[0], pair[1]];
+            if a == NO_STRIP || b == NO_STRIP || a_forward != b_forward {
+                continue;
+            }
+            let (left, right) = if a_forward { (a, b) } else { (b, a) };
+            self.strips[left as usize].right = right;
+            self.strips[right as usize].left = left;
+        }
+    }
+
+    /// Lanes that go on in the next lane section.
+    fn link_sections(&mut self, network: &RoadNetwork, side: DrivingSide) {
+        let lists: Vec<_> = self.of_lane.iter().map(|(key, list)| (*key, list.clone())).collect();
+        for ((road, lane), list) in lists {
+            let forward = network
+                .road(road)
+                .and_then(|r| r.lane_sections.iter().flat_map(|s| &s.lanes).find(|l| l.id == lane))
+                .is_some_and(|l| l.is_forward(side));
+            for pair in list.windows(2) {
+                let (from, to) = if forward { (pair[0], pair[1]) } else { (pair[1], pair[0]) };
+                if self.sections_touch(from, to) {
+                    self.strips[from as usize].successors.push(to);
+                }
+            }
+        }
+    }
+
+    fn sections_touch(&self, from: StripId, to: StripId) -> bool {
+        (self.strip(from).road_span.1 - self.strip(to).road_span.0).abs() < 1e-6
+    }
+
+    fn add_connections(&mut self, network: &RoadNetwork, layout: &Layout) {
+        for (j, junction) in layout.junctions.iter().enumerate() {
+            for (p, path) in junction.paths.iter().enumerate() {
+                let ends = (
+                    self.strip_at(network, path.from),
+                    self.strip_at(network, path.to),
+                );
+                let (Some(from), Some(to)) = ends else { continue };
+                let line = path.curve.as_ref().and_then(curve_line);
+                let Some(line) = line else {
+                    self.strips[from as usize].successors.push(to);
+                    continue;
+                };
+                let (a, b) = (self.strip(from), self.strip(to));
+                let limit = a.speed_limit.max(b.speed_limit);
+                let corner = (LATERAL_ACCELERATION * path.min_radius()).sqrt();
+                let strip = Strip {
+                    kind: StripKind::Connection {
+                        junction: j as u32,
+                        path: p as u32,
+                        turn: path.turn,
+                    },
+                    line,
+                    width: 0.5 * (path.width.0 + path.width.1),
+                    speed_limit: limit.min(corner),
+                    bus_only: path.bus_only,
+                    layer: a.layer.max(b.layer),
+                    successors: vec![to],
+                    predecessors: Vec::new(),
+                    left: NO_STRIP,
+                    right: NO_STRIP,
+                    road_span: (0.0, 0.0),
+                };
+                let id = self.strips.len() as StripId;
+                self.strips.push(strip);
+                self.strips[from as usize].successors.push(id);
+            }
+        }
+    }
+
+    /// The strip of a lane next to a junction.
+    fn strip_at(&self, network: &RoadNetwork, at: LaneEnd) -> Option<StripId> {
+        let list = self.of_lane.get(&(at.road, at.lane))?;
+        let id = match at.end {
+            RoadEnd::Start => *list.first()?,
+            RoadEnd::End => *list.last()?,
+        };
+        // The lane must be in the section next to the junction, not in a farther one.
+        let road = network.road(at.road)?;
+        let StripKind::Lane { section, .. } = self.strip(id).kind else { return None };
+        let wanted = match at.end {
+            RoadEnd::Start => 0,
+            RoadEnd::End => road.lane_sections.len() - 1,
+        };
+        (section as usize == wanted).then_some(id)
+    }
+
+    fn link_backwards(&mut self) {
+        for id in 0..self.strips.len() {
+            for next in self.strips[id].successors.clone() {
+                self.strips[next as usize].predecessors.push(id as StripId);
+            }
+        }
+    }
+}
+
+/// Centre line and mean width of a lane between two distances, in the direction of driving.
+fn lane_line(
+    road: &Road,
+    section: usize,
+    place: usize,
+    (from, to): (f64, f64),
+    forward: bool,
+) -> Option<(CentreLine, f64)> {
+    let section = &road.lane_sections[section];
+    let widths_vary = |lane: &crate::road::Lane| lane.width.len() > 1 || lane.width[0].b != 0.0
+        || lane.width[0].c != 0.0 || lane.width[0].d != 0.0;
+    let shifts = road.lane_offset.len() > 1 || section.lanes.iter().any(widths_vary);
+    let mut distances = vec![from];
+    distances.extend(
+        road.reference_line
+            .sample_distances(0.02, 10.0)
+            .into_iter()
+            .filter(|s| *s > from + 1e-6 && *s < to - 1e-6),
+    );
+    distances.push(to);
+    if shifts {
+        let count = ((to - from) / 1.0).ceil().clamp(1.0, 1e6);
+        distances.extend((1..count as usize).map(|i| from + (to - from) * i as f64 / count));
+        distances.sort_by(f64::total_cmp);
+    }
+    let mut width = 0.0;
+    let mut points: Vec<_> = distances
+        .iter()
+        .map(|&s| {
+            let strip = road.strips(section, s)[place];
+            width += strip.width / distances.len() as f64;
+            road.reference_line.point(s, strip.centre)
+        })
+        .collect();
+    if !forward {
+        points.reverse();
+    }
+    Some((CentreLine::through(&points)?, width))
+}
+
+/// Centre line of a connecting curve.
+fn curve_line(curve: &ReferenceLine) -> Option<CentreLine> {
+    CentreLine::through(&curve.sample(0.01, 0.0))
+}

@@ -1,0 +1,34 @@
+//! What a scenario is: road graph, obstacles, terrain, agents; how it changes, how it is stored,
+//! and what can be wrong with it.
+//!
+//! Roads and lanes follow ASAM OpenDRIVE's terms. A road's reference line runs from node to node;
+//! what happens where roads meet is derived by [`junction`], never stored.
+
+mod agents;
+pub mod check;
+pub mod draw;
+mod edit;
+pub mod file;
+mod history;
+mod ids;
+pub mod junction;
+pub mod lane_graph;
+mod network;
+mod number;
+mod objects;
+mod road;
+mod scenario;
+mod vehicle_type;
+
+pub use agents::{Agent, Flow, GroundPlace, LanePlace, ModuleSetting, Place, Stack};
+pub use edit::{Edit, EditError};
+pub use history::History;
+pub use ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, RoadId};
+pub use network::{Node, Restriction, RestrictionKind, RoadNetwork};
+pub use objects::{Forest, Obstacle, Shape};
+pub use road::{
+    CrossSection, DrivingSide, Lane, LaneDirection, LaneSection, LaneStrip, LaneType, Poly3, Road,
+    RoadClass, RoadEnd,
+};
+pub use scenario::{About, GeoOrigin, Scenario, Settings};
+pub use vehicle_type::VehicleType;

@@ -1,0 +1,183 @@
+//! The road graph: nodes are junctions and road ends, edges are roads.
+
+use crate::ids::{NodeId, RoadId};
+use crate::number;
+use crate::road::{Road, RoadEnd, is_default};
+use glam::DVec2;
+use petgraph::stable_graph::{EdgeIndex, NodeIndex, StableDiGraph};
+use petgraph::Direction;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a turn restriction says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RestrictionKind {
+    /// This turn is forbidden.
+    No,
+    /// From there only this turn is allowed.
+    Only,
+}
+
+/// A turn restriction at a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Restriction {
+    /// Forbids or prescribes.
+    pub kind: RestrictionKind,
+    /// Coming from this road.
+    pub from: RoadId,
+    /// Into this road.
+    pub to: RoadId,
+}
+
+/// A place where roads meet or end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    /// Position, m.
+    #[serde(deserialize_with = "number::coordinate")]
+    pub x: f64,
+    /// Position, m.
+    #[serde(deserialize_with = "number::coordinate")]
+    pub y: f64,
+    /// Whether traffic signals stand here.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub signals: bool,
+    /// Turn restrictions of the junction.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub restrictions: Vec<Restriction>,
+}
+
+impl Node {
+    /// A plain node.
+    pub fn at(position: DVec2) -> Self {
+        Self {
+            x: position.x,
+            y: position.y,
+            signals: false,
+            restrictions: Vec::new(),
+        }
+    }
+
+    /// Position, m.
+    pub fn position(&self) -> DVec2 {
+        DVec2::new(self.x, self.y)
+    }
+}
+
+/// Roads and nodes as a graph, found by their stable ids.
+#[derive(Debug, Clone, Default)]
+pub struct RoadNetwork {
+    graph: StableDiGraph<(NodeId, Node), (RoadId, Road)>,
+    node_index: BTreeMap<NodeId, NodeIndex>,
+    road_index: BTreeMap<RoadId, EdgeIndex>,
+}
+
+impl PartialEq for RoadNetwork {
+    fn eq(&self, other: &Self) -> bool {
+        self.nodes().eq(other.nodes()) && self.roads().eq(other.roads())
+    }
+}
+
+impl RoadNetwork {
+    /// The petgraph behind it, for algorithms. Weights carry the stable ids.
+    pub fn graph(&self) -> &StableDiGraph<(NodeId, Node), (RoadId, Road)> {
+        &self.graph
+    }
+
+    /// A node by id.
+    pub fn node(&self, id: NodeId) -> Option<&Node> {
+        self.node_index.get(&id).map(|&index| &self.graph[index].1)
+    }
+
+    /// A road by id.
+    pub fn road(&self, id: RoadId) -> Option<&Road> {
+        self.road_index.get(&id).map(|&index| &self.graph[index].1)
+    }
+
+    /// All nodes by growing id.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> + '_ {
+        self.node_index
+            .iter()
+            .map(|(&id, &index)| (id, &self.graph[index].1))
+    }
+
+    /// All roads by growing id.
+    pub fn roads(&self) -> impl Iterator<Item = (RoadId, &Road)> + '_ {
+        self.road_index
+            .iter()
+            .map(|(&id, &index)| (id, &self.graph[index].1))
+    }
+
+    /// Number of nodes.
+    pub fn node_count(&self) -> usize {
+        self.node_index.len()
+    }
+
+    /// Number of roads.
+    pub fn road_count(&self) -> usize {
+        self.road_index.len()
+    }
+
+    /// The road ends at a node, by (road, end). A loop road appears twice.
+    pub fn ends_at(&self, node: NodeId) -> Vec<(RoadId, RoadEnd)> {
+        let Some(&index) = self.node_index.get(&node) else {
+            return Vec::new();
+        };
+        let ends = |direction, end| {
+            self.graph
+                .edges_directed(index, direction)
+                .map(move |edge| (edge.weight().0, end))
+        };
+        let mut all: Vec<_> = ends(Direction::Outgoing, RoadEnd::Start)
+            .chain(ends(Direction::Incoming, RoadEnd::End))
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// The next unused node id.
+    pub fn next_node_id(&self) -> NodeId {
+        NodeId(self.node_index.last_key_value().map_or(1, |(id, _)| id.0.saturating_add(1)))
+    }
+
+    /// The next unused road id.
+    pub fn next_road_id(&self) -> RoadId {
+        RoadId(self.road_index.last_key_value().map_or(1, |(id, _)| id.0.saturating_add(1)))
+    }
+
+    /// Puts a node in or replaces it; returns the one that was there.
+    pub(crate) fn put_node(&mut self, id: NodeId, node: Node) -> Option<Node> {
+        if let Some(&index) = self.node_index.get(&id) {
+            return Some(std::mem::replace(&mut self.graph[index].1, node));
+        }
+        self.node_index.insert(id, self.graph.add_node((id, node)));
+        None
+    }
+
+    /// Takes a node out. The caller has made sure that no road ends there.
+    pub(crate) fn remove_node(&mut self, id: NodeId) -> Option<Node> {
+        let index = self.node_index.remove(&id)?;
+        self.graph.remove_node(index).map(|(_, node)| node)
+    }
+
+    /// Puts a road in or replaces it; returns the one that was there. The caller has made sure
+    /// that its nodes exist.
+    pub(crate) fn put_road(&mut self, id: RoadId, road: Road) -> Option<Road> {
+        let old = self.remove_road(id);
+        if let (Some(&from), Some(&to)) =
+            (self.node_index.get(&road.from), self.node_index.get(&road.to))
+        {
+            self.road_index.insert(id, self.graph.add_edge(from, to, (id, road)));
+        }
+        old
+    }
+
+    /// Takes a road out.
+    pub(crate) fn remove_road(&mut self, id: RoadId) -> Option<Road> {
+        let index = self.road_index.remove(&id)?;
+        self.graph.remove_edge(index).map(|(_, road)| road)
+    }
+}

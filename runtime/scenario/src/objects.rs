@@ -1,0 +1,230 @@
+//! What stands beside the roads: obstacles and forests.
+
+use crate::number;
+use glam::DVec2;
+use roadwright_geometry::math::Stream;
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::{Pose, polygon};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The outline of an obstacle.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Shape {
+    /// A disc.
+    Circle {
+        /// Centre, m.
+        #[serde(deserialize_with = "number::coordinate")]
+        x: f64,
+        /// Centre, m.
+        #[serde(deserialize_with = "number::coordinate")]
+        y: f64,
+        /// Radius, m.
+        #[serde(deserialize_with = "number::size")]
+        radius: f64,
+    },
+    /// A rectangle at an angle.
+    Box {
+        /// Centre, m.
+        #[serde(deserialize_with = "number::coordinate")]
+        x: f64,
+        /// Centre, m.
+        #[serde(deserialize_with = "number::coordinate")]
+        y: f64,
+        /// Heading of its length, rad.
+        #[serde(default, deserialize_with = "number::angle")]
+        heading: f64,
+        /// Length, m.
+        #[serde(deserialize_with = "number::size")]
+        length: f64,
+        /// Width, m.
+        #[serde(deserialize_with = "number::size")]
+        width: f64,
+    },
+    /// A simple polygon.
+    Polygon {
+        /// Corners in order, m; at least 3.
+        #[serde(deserialize_with = "number::points")]
+        #[schemars(with = "Vec<[f64; 2]>")]
+        points: Vec<DVec2>,
+    },
+}
+
+impl Shape {
+    /// The outline as a polygon; a circle becomes 24 corners.
+    pub fn outline(&self) -> Vec<DVec2> {
+        match self {
+            &Self::Circle { x, y, radius } => (0..24)
+                .map(|i| {
+                    let angle = f64::from(i) * std::f64::consts::TAU / 24.0;
+                    DVec2::new(x, y) + radius * roadwright_geometry::unit(angle)
+                })
+                .collect(),
+            &Self::Box {
+                x,
+                y,
+                heading,
+                length,
+                width,
+            } => OrientedBox::new(Pose::new(x, y, heading), length, width)
+                .corners()
+                .to_vec(),
+            Self::Polygon { points } => points.clone(),
+        }
+    }
+
+    /// A point inside or near the middle, m.
+    pub fn centre(&self) -> DVec2 {
+        match self {
+            Self::Circle { x, y, .. } | Self::Box { x, y, .. } => DVec2::new(*x, *y),
+            Self::Polygon { points } => polygon::centroid(points),
+        }
+    }
+
+    /// Distance from a point to the shape, m; 0 inside.
+    pub fn distance(&self, point: DVec2) -> f64 {
+        match self {
+            Self::Circle { x, y, radius } => {
+                ((point - DVec2::new(*x, *y)).length() - radius).max(0.0)
+            }
+            &Self::Box {
+                x,
+                y,
+                heading,
+                length,
+                width,
+            } => {
+                let shape = OrientedBox::new(Pose::new(x, y, heading), length, width);
+                (shape.closest_point(point) - point).length()
+            }
+            Self::Polygon { points } => polygon::distance(points, point),
+        }
+    }
+}
+
+/// Something that stands in the way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Obstacle {
+    /// What it is called.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Outline on the ground.
+    pub shape: Shape,
+    /// Height, m.
+    #[serde(deserialize_with = "number::size")]
+    pub height: f64,
+    /// Mass, kg; absent for something fixed to the ground.
+    #[serde(
+        default,
+        deserialize_with = "number::optional_mass",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub mass: Option<f64>,
+}
+
+/// A region in which trees are scattered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Forest {
+    /// Corners of the region in order, m; at least 3.
+    #[serde(deserialize_with = "number::points")]
+    #[schemars(with = "Vec<[f64; 2]>")]
+    pub area: Vec<DVec2>,
+    /// Trees per hectare before the spacing thins them.
+    #[serde(deserialize_with = "number::per_hectare")]
+    pub density: f64,
+    /// Least distance between trunks, m.
+    #[serde(deserialize_with = "number::size")]
+    pub spacing: f64,
+    /// Radius of a trunk, m.
+    #[serde(deserialize_with = "number::size")]
+    pub trunk_radius: f64,
+    /// Which of the possible forests it is.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// Most trees of one forest.
+pub(crate) const MAX_TREES: usize = 1_000_000;
+
+impl Forest {
+    /// The trunks: positions that depend on area, density, spacing and seed only.
+    ///
+    /// Each square cell of the world of side `spacing` holds at most one candidate, thinned to the
+    /// density; a candidate closer than the spacing to an earlier one is dropped. O(area).
+    pub fn trees(&self) -> Vec<DVec2> {
+        let Some((low, high)) = polygon::bounds(&self.area) else { return Vec::new() };
+        let cell = self.spacing.max(((high - low).element_product() / MAX_TREES as f64).sqrt());
+        let per_cell = (self.density * cell * cell / 1e4).min(1.0);
+        let first = (low / cell).floor();
+        let count = ((high / cell).floor() - first).max(DVec2::ZERO);
+        let (columns, rows) = (count.x as usize + 1, count.y as usize + 1);
+        let mut row_above: Vec<Option<DVec2>> = vec![None; columns];
+        let mut trees = Vec::new();
+        for row in 0..rows {
+            let mut current: Vec<Option<DVec2>> = vec![None; columns];
+            for column in 0..columns {
+                let corner = first + DVec2::new(column as f64, row as f64);
+                // The cell's place in the world names its stream, so growing the area keeps trees.
+                let key = ((corner.x as i64 as u64) << 32) ^ (corner.y as i64 as u64 & 0xFFFF_FFFF);
+                let mut stream = Stream::new(self.seed, "forest", key);
+                let keep = stream.next_unit() < per_cell;
+                let tree = (corner + DVec2::new(stream.next_unit(), stream.next_unit())) * cell;
+                let neighbours = [
+                    column.checked_sub(1).and_then(|c| current[c]),
+                    column.checked_sub(1).and_then(|c| row_above[c]),
+                    row_above[column],
+                    row_above.get(column + 1).copied().flatten(),
+                ];
+                let clear = neighbours
+                    .iter()
+                    .flatten()
+                    .all(|other| (*other - tree).length() >= self.spacing);
+                if keep && clear && polygon::contains(&self.area, tree) {
+                    current[column] = Some(tree);
+                    trees.push(tree);
+                }
+            }
+            row_above = current;
+        }
+        trees
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forest(density: f64) -> Forest {
+        Forest {
+            area: [(0.0, 0.0), (100.0, 0.0), (100.0, 100.0), (0.0, 100.0)].map(DVec2::from).to_vec(),
+            density,
+            spacing: 3.0,
+            trunk_radius: 0.2,
+            seed: 4,
+        }
+    }
+
+    #[test]
+    fn trees_keep_their_distance_and_their_region() {
+        let trees = forest(400.0).trees();
+        assert!(trees.len() > 150 && trees.len() < 400, "{}", trees.len());
+        for (i, a) in trees.iter().enumerate() {
+            assert!(polygon::contains(&forest(1.0).area, *a));
+            assert!(trees[..i].iter().all(|b| (*a - *b).length() >= 3.0));
+        }
+        assert_eq!(trees, forest(400.0).trees());
+    }
+
+    #[test]
+    fn distances_to_shapes_are_zero_inside() {
+        let circle = Shape::Circle { x: 1.0, y: 0.0, radius: 2.0 };
+        assert_eq!(circle.distance(DVec2::new(4.0, 0.0)), 1.0);
+        assert_eq!(circle.distance(DVec2::ZERO), 0.0);
+        let square = Shape::Box { x: 0.0, y: 0.0, heading: 0.0, length: 2.0, width: 2.0 };
+        assert_eq!(square.distance(DVec2::new(3.0, 0.0)), 2.0);
+        assert_eq!(square.outline().len(), 4);
+    }
+}

@@ -1,0 +1,472 @@
+//! Roads: a reference line with lane sections, in OpenDRIVE's terms.
+
+use crate::ids::NodeId;
+use crate::number;
+use roadwright_geometry::ReferenceLine;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// On which side of the road one drives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DrivingSide {
+    /// Left-hand traffic (Ireland, Japan).
+    Left,
+    /// Right-hand traffic.
+    #[default]
+    Right,
+}
+
+/// The importance of a road, from motorway to footway.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum RoadClass {
+    /// Footway, pedestrian street: no cars.
+    Path,
+    /// Driveway, alley, parking aisle.
+    Service,
+    /// Street that serves its houses.
+    #[default]
+    Residential,
+    /// Street that collects from residential ones.
+    Collector,
+    /// Main street through a town.
+    Arterial,
+    /// Slip road.
+    Ramp,
+    /// Road without crossing traffic.
+    Motorway,
+}
+
+impl RoadClass {
+    /// Wanted radius of a kerb at a junction, m.
+    pub fn corner_radius(self) -> f64 {
+        match self {
+            Self::Path => 1.5,
+            Self::Service => 3.0,
+            Self::Residential => 5.0,
+            Self::Collector => 8.0,
+            Self::Arterial => 12.0,
+            Self::Ramp | Self::Motorway => 25.0,
+        }
+    }
+
+    /// Default speed limit, m/s.
+    pub fn default_speed_limit(self) -> f64 {
+        let kmh = match self {
+            Self::Path => 6.0,
+            Self::Service => 15.0,
+            Self::Residential => 30.0,
+            Self::Collector | Self::Arterial => 50.0,
+            Self::Ramp => 60.0,
+            Self::Motorway => 120.0,
+        };
+        kmh / 3.6
+    }
+}
+
+/// What a lane is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LaneType {
+    /// General traffic.
+    Driving,
+    /// Buses only.
+    Bus,
+    /// Bicycles.
+    Biking,
+    /// Parked vehicles.
+    Parking,
+    /// People on foot.
+    Sidewalk,
+    /// Hard shoulder.
+    Shoulder,
+    /// Between carriageways.
+    Median,
+}
+
+impl LaneType {
+    /// Whether motor vehicles drive here.
+    pub fn is_drivable(self) -> bool {
+        matches!(self, Self::Driving | Self::Bus)
+    }
+}
+
+/// Which way a lane is driven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LaneDirection {
+    /// As the side of the reference line and the driving side say (OpenDRIVE `standard`).
+    #[default]
+    Standard,
+    /// The other way (OpenDRIVE `reversed`): a contraflow lane.
+    Reversed,
+}
+
+/// A cubic polynomial over the distance from its own start: a + b ds + c ds^2 + d ds^3.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Poly3 {
+    /// Where it starts to hold, m from the start of the road (lane offset) or section (width).
+    #[serde(default, deserialize_with = "number::distance", skip_serializing_if = "is_zero")]
+    pub s: f64,
+    /// Constant term, m.
+    #[serde(deserialize_with = "number::coefficient")]
+    pub a: f64,
+    /// Linear term.
+    #[serde(default, deserialize_with = "number::coefficient", skip_serializing_if = "is_zero")]
+    pub b: f64,
+    /// Quadratic term, 1/m.
+    #[serde(default, deserialize_with = "number::coefficient", skip_serializing_if = "is_zero")]
+    pub c: f64,
+    /// Cubic term, 1/m^2.
+    #[serde(default, deserialize_with = "number::coefficient", skip_serializing_if = "is_zero")]
+    pub d: f64,
+}
+
+pub(crate) fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}
+
+impl Poly3 {
+    /// A constant.
+    pub fn constant(a: f64) -> Self {
+        Self {
+            a,
+            ..Self::default()
+        }
+    }
+
+    /// Value at `s`.
+    pub fn value(&self, s: f64) -> f64 {
+        let ds = s - self.s;
+        self.a + ds * (self.b + ds * (self.c + ds * self.d))
+    }
+
+    /// Value at `s` of a list of polynomials, each holding until the next; 0 for an empty list.
+    pub fn value_in(list: &[Self], s: f64) -> f64 {
+        let index = list.partition_point(|poly| poly.s <= s);
+        list.get(index.saturating_sub(1)).map_or(0.0, |poly| poly.value(s))
+    }
+
+    /// The same polynomial re-based to start `ds` metres later.
+    pub fn rebased(&self, s: f64) -> Self {
+        let ds = s - self.s;
+        Self {
+            s: 0.0,
+            a: self.value(s),
+            b: self.b + ds * (2.0 * self.c + 3.0 * self.d * ds),
+            c: self.c + 3.0 * self.d * ds,
+            d: self.d,
+        }
+    }
+}
+
+/// One lane of a lane section.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Lane {
+    /// OpenDRIVE lane id: negative to the right of the reference line, positive to the left, never 0.
+    pub id: i8,
+    /// What the lane is for.
+    #[serde(rename = "type")]
+    pub kind: LaneType,
+    /// Width over the distance from the start of the section, m.
+    pub width: Vec<Poly3>,
+    /// Which way it is driven.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub direction: LaneDirection,
+    /// Speed limit, m/s, where it differs from the road's.
+    #[serde(
+        default,
+        deserialize_with = "number::optional_speed",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub speed_limit: Option<f64>,
+}
+
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl Lane {
+    /// A lane of constant width, m.
+    pub fn new(id: i8, kind: LaneType, width: f64) -> Self {
+        Self {
+            id,
+            kind,
+            width: vec![Poly3::constant(width)],
+            direction: LaneDirection::Standard,
+            speed_limit: None,
+        }
+    }
+
+    /// Whether it is driven along growing s.
+    pub fn is_forward(&self, side: DrivingSide) -> bool {
+        let right_of_line = self.id < 0;
+        let standard = (side == DrivingSide::Right) == right_of_line;
+        standard != (self.direction == LaneDirection::Reversed)
+    }
+}
+
+/// A stretch of road with a constant set of lanes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LaneSection {
+    /// Where it starts, m from the start of the road.
+    #[serde(default, deserialize_with = "number::distance", skip_serializing_if = "is_zero")]
+    pub s: f64,
+    /// The lanes, by descending id (left to right).
+    pub lanes: Vec<Lane>,
+}
+
+/// A road between two nodes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Road {
+    /// Node at s = 0.
+    pub from: NodeId,
+    /// Node at the end.
+    pub to: NodeId,
+    /// Street name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Importance.
+    #[serde(default)]
+    pub class: RoadClass,
+    /// Level: 0 ground, 1 a bridge above it, -1 a tunnel below.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub layer: i8,
+    /// Speed limit, m/s.
+    #[serde(deserialize_with = "number::speed")]
+    pub speed_limit: f64,
+    /// The line that s and t are measured from. It runs from node to node; the part inside a
+    /// junction belongs to the junction.
+    pub reference_line: ReferenceLine,
+    /// Lateral shift of lane 0 against the reference line, m to the left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lane_offset: Vec<Poly3>,
+    /// Lane sections by growing s; the first starts at 0.
+    pub lane_sections: Vec<LaneSection>,
+}
+
+/// One end of a road.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum RoadEnd {
+    /// At s = 0.
+    Start,
+    /// At s = length.
+    End,
+}
+
+/// Where a lane lies across the road at some distance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LaneStrip {
+    /// Lateral place of the lane's centre, m to the left of the reference line.
+    pub centre: f64,
+    /// Width, m.
+    pub width: f64,
+}
+
+impl Road {
+    /// Length of the reference line, m.
+    pub fn length(&self) -> f64 {
+        self.reference_line.length()
+    }
+
+    /// The node at an end.
+    pub fn node_at(&self, end: RoadEnd) -> NodeId {
+        match end {
+            RoadEnd::Start => self.from,
+            RoadEnd::End => self.to,
+        }
+    }
+
+    /// Index of the lane section that holds `s`.
+    pub fn section_index(&self, s: f64) -> usize {
+        self.lane_sections
+            .partition_point(|section| section.s <= s)
+            .saturating_sub(1)
+    }
+
+    /// The lane section that holds `s`.
+    pub fn section_at(&self, s: f64) -> &LaneSection {
+        &self.lane_sections[self.section_index(s)]
+    }
+
+    /// End of a lane section, m from the start of the road.
+    pub fn section_end(&self, index: usize) -> f64 {
+        self.lane_sections
+            .get(index + 1)
+            .map_or(self.length(), |next| next.s)
+    }
+
+    /// Where the lanes of a section lie at distance `s`, in the order of the section.
+    pub fn strips(&self, section: &LaneSection, s: f64) -> Vec<LaneStrip> {
+        let offset = Poly3::value_in(&self.lane_offset, s);
+        let width = |lane: &Lane| Poly3::value_in(&lane.width, s - section.s).max(0.0);
+        section
+            .lanes
+            .iter()
+            .map(|lane| {
+                // Lanes between this one and the reference line, on the same side.
+                let inner: f64 = section
+                    .lanes
+                    .iter()
+                    .filter(|o| o.id.signum() == lane.id.signum() && o.id.abs() < lane.id.abs())
+                    .map(&width)
+                    .sum();
+                let own = width(lane);
+                LaneStrip {
+                    centre: offset + f64::from(lane.id.signum()) * (inner + 0.5 * own),
+                    width: own,
+                }
+            })
+            .collect()
+    }
+
+    /// Where one lane lies at distance `s`; `None` if the section there has no such lane.
+    pub fn lane_strip(&self, lane: i8, s: f64) -> Option<LaneStrip> {
+        let section = self.section_at(s);
+        let index = section.lanes.iter().position(|l| l.id == lane)?;
+        Some(self.strips(section, s)[index])
+    }
+
+    /// The lane with an id at distance `s`.
+    pub fn lane(&self, lane: i8, s: f64) -> Option<&Lane> {
+        self.section_at(s).lanes.iter().find(|l| l.id == lane)
+    }
+
+    /// Lateral extent (right edge, left edge) at distance `s`, m to the left of the line.
+    pub fn edges(&self, s: f64) -> (f64, f64) {
+        let section = self.section_at(s);
+        let offset = Poly3::value_in(&self.lane_offset, s);
+        self.strips(section, s)
+            .iter()
+            .fold((offset, offset), |(right, left), strip| {
+                let half = 0.5 * strip.width;
+                (right.min(strip.centre - half), left.max(strip.centre + half))
+            })
+    }
+
+    /// Number of drivable lanes driven along (true) or against (false) growing s, at `s`.
+    pub fn lanes_driven(&self, s: f64, forward: bool, side: DrivingSide) -> usize {
+        self.section_at(s)
+            .lanes
+            .iter()
+            .filter(|lane| lane.kind.is_drivable() && lane.is_forward(side) == forward)
+            .count()
+    }
+
+    /// Whether any lane carries motor vehicles.
+    pub fn is_drivable(&self) -> bool {
+        self.lane_sections
+            .iter()
+            .any(|section| section.lanes.iter().any(|lane| lane.kind.is_drivable()))
+    }
+}
+
+/// A set of lanes to give a new road.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CrossSection {
+    /// Lanes driven along the road, from the middle outwards.
+    pub forward: Vec<(LaneType, f64)>,
+    /// Lanes driven against it, from the middle outwards.
+    pub backward: Vec<(LaneType, f64)>,
+}
+
+impl CrossSection {
+    /// Driving lanes only: `forward` and `backward` of `width` metres each.
+    pub fn driving(forward: usize, backward: usize, width: f64) -> Self {
+        Self {
+            forward: vec![(LaneType::Driving, width); forward],
+            backward: vec![(LaneType::Driving, width); backward],
+        }
+    }
+
+    /// Adds a lane outside of the others on both sides that have lanes.
+    pub fn with_border(mut self, kind: LaneType, width: f64) -> Self {
+        self.forward.push((kind, width));
+        self.backward.push((kind, width));
+        self
+    }
+
+    /// Lane offset and lane section that put this cross-section centrally on a reference line.
+    ///
+    /// A one-way road lies centred on its line; a two-way road has its line between the
+    /// directions.
+    pub fn lanes(&self, side: DrivingSide) -> (Vec<Poly3>, LaneSection) {
+        let sign: i8 = if side == DrivingSide::Right { -1 } else { 1 };
+        let numbered = |list: &[(LaneType, f64)], sign: i8| {
+            list.iter()
+                .zip(1i8..)
+                .map(move |(&(kind, width), i)| Lane::new(sign * i, kind, width))
+                .collect::<Vec<_>>()
+        };
+        let mut lanes = numbered(&self.forward, sign);
+        lanes.extend(numbered(&self.backward, -sign));
+        lanes.sort_by_key(|lane| -lane.id);
+        let drivable = |list: &[(LaneType, f64)]| list.iter().any(|(kind, _)| kind.is_drivable());
+        let total = |list: &[(LaneType, f64)]| list.iter().map(|(_, width)| width).sum::<f64>();
+        let two_way = drivable(&self.forward) && drivable(&self.backward);
+        let offset = if two_way {
+            0.0
+        } else {
+            0.5 * f64::from(sign) * (total(&self.backward) - total(&self.forward))
+        };
+        let lane_offset = if offset == 0.0 { vec![] } else { vec![Poly3::constant(offset)] };
+        (lane_offset, LaneSection { s: 0.0, lanes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DVec2;
+
+    fn road(section: CrossSection, side: DrivingSide) -> Road {
+        let (lane_offset, lanes) = section.lanes(side);
+        Road {
+            from: NodeId(0),
+            to: NodeId(1),
+            name: String::new(),
+            class: RoadClass::Residential,
+            layer: 0,
+            speed_limit: 10.0,
+            reference_line: ReferenceLine::straight(DVec2::ZERO, DVec2::new(100.0, 0.0)).unwrap(),
+            lane_offset,
+            lane_sections: vec![lanes],
+        }
+    }
+
+    #[test]
+    fn right_hand_lanes_lie_right_of_their_direction() {
+        let road = road(CrossSection::driving(1, 1, 3.0), DrivingSide::Right);
+        assert_eq!(road.lane_strip(-1, 5.0).unwrap().centre, -1.5);
+        assert!(road.lane(-1, 5.0).unwrap().is_forward(DrivingSide::Right));
+        assert!(!road.lane(1, 5.0).unwrap().is_forward(DrivingSide::Right));
+        assert_eq!(road.edges(5.0), (-3.0, 3.0));
+    }
+
+    #[test]
+    fn a_one_way_road_is_centred_on_its_line_on_either_side() {
+        for side in [DrivingSide::Left, DrivingSide::Right] {
+            let road = road(CrossSection::driving(2, 0, 3.0), side);
+            assert_eq!(road.edges(5.0), (-3.0, 3.0), "{side:?}");
+            assert_eq!(road.lanes_driven(5.0, true, side), 2);
+        }
+    }
+
+    #[test]
+    fn a_rebased_polynomial_has_the_same_values() {
+        let poly = Poly3 { s: 5.0, a: 1.0, b: 0.2, c: -0.03, d: 0.001 };
+        let later = poly.rebased(12.0);
+        assert!((later.value(3.0) - poly.value(15.0)).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,198 @@
+//! A scenario as a whole.
+
+use crate::agents::{Agent, Flow, Place, Stack};
+use crate::ids::{AgentId, FlowId, ForestId, ObstacleId};
+use crate::network::RoadNetwork;
+use crate::number;
+use crate::objects::{Forest, Obstacle};
+use crate::road::{DrivingSide, is_default};
+use crate::vehicle_type::VehicleType;
+use glam::DVec2;
+use roadwright_geometry::{HeightField, Pose, polygon};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How a scenario is simulated unless the call says otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Time step, s.
+    #[serde(deserialize_with = "number::time_step")]
+    pub dt: f64,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Simulated time of a run, s.
+    #[serde(deserialize_with = "number::duration")]
+    pub duration: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            dt: 0.01,
+            seed: 1,
+            duration: 300.0,
+        }
+    }
+}
+
+/// Where on Earth the origin of the world frame is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GeoOrigin {
+    /// Degrees north.
+    #[serde(deserialize_with = "number::latitude")]
+    pub latitude_deg: f64,
+    /// Degrees east.
+    #[serde(deserialize_with = "number::longitude")]
+    pub longitude_deg: f64,
+}
+
+/// What a scenario says about itself.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct About {
+    /// Name for people.
+    pub name: String,
+    /// What it shows.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// Whom its data came from; drawn into every picture.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub attribution: String,
+    /// On which side one drives.
+    pub driving_side: DrivingSide,
+    /// Place of the world frame's origin on Earth.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub origin: Option<GeoOrigin>,
+}
+
+/// A world with its roads, things and agents.
+///
+/// Everything in it changes through [`Edit`](crate::Edit) only, so every change can be undone.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Scenario {
+    pub(crate) about: About,
+    pub(crate) settings: Settings,
+    pub(crate) network: RoadNetwork,
+    pub(crate) terrain: Option<HeightField>,
+    pub(crate) obstacles: BTreeMap<ObstacleId, Obstacle>,
+    pub(crate) forests: BTreeMap<ForestId, Forest>,
+    pub(crate) vehicle_types: BTreeMap<String, VehicleType>,
+    pub(crate) stacks: BTreeMap<String, Stack>,
+    pub(crate) agents: BTreeMap<AgentId, Agent>,
+    pub(crate) flows: BTreeMap<FlowId, Flow>,
+}
+
+impl Scenario {
+    /// An empty world with the three standard vehicle types and the standard stacks.
+    pub fn new(name: &str) -> Self {
+        let vehicle_types = [
+            ("car", VehicleType::car()),
+            ("willys_mb", VehicleType::willys_mb()),
+            ("enviro_400", VehicleType::enviro_400()),
+        ];
+        let stacks = ["idm", "pursuit", "fuzzy_driver"]
+            .map(|controller| (controller.to_owned(), Stack::with_controller(controller)));
+        Self {
+            about: About {
+                name: name.into(),
+                ..About::default()
+            },
+            vehicle_types: vehicle_types.map(|(key, v)| (key.to_owned(), v)).into(),
+            stacks: stacks.into(),
+            ..Self::default()
+        }
+    }
+
+    /// What it says about itself.
+    pub fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// How it is simulated.
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// The road graph.
+    pub fn network(&self) -> &RoadNetwork {
+        &self.network
+    }
+
+    /// Terrain, if it is not level.
+    pub fn terrain(&self) -> Option<&HeightField> {
+        self.terrain.as_ref()
+    }
+
+    /// Obstacles by id.
+    pub fn obstacles(&self) -> &BTreeMap<ObstacleId, Obstacle> {
+        &self.obstacles
+    }
+
+    /// Forests by id.
+    pub fn forests(&self) -> &BTreeMap<ForestId, Forest> {
+        &self.forests
+    }
+
+    /// Vehicle types by key.
+    pub fn vehicle_types(&self) -> &BTreeMap<String, VehicleType> {
+        &self.vehicle_types
+    }
+
+    /// Stacks by key.
+    pub fn stacks(&self) -> &BTreeMap<String, Stack> {
+        &self.stacks
+    }
+
+    /// Agents by id.
+    pub fn agents(&self) -> &BTreeMap<AgentId, Agent> {
+        &self.agents
+    }
+
+    /// Flows by id.
+    pub fn flows(&self) -> &BTreeMap<FlowId, Flow> {
+        &self.flows
+    }
+
+    /// Height of the ground at a point, m.
+    pub fn ground_height(&self, point: DVec2) -> f64 {
+        self.terrain.as_ref().map_or(0.0, |field| field.height(point))
+    }
+
+    /// Where a place is in the world, facing the way it is driven; `None` if its lane is missing.
+    pub fn pose_of(&self, place: &Place) -> Option<Pose> {
+        match place {
+            Place::Ground(ground) => Some(Pose {
+                position: ground.position(),
+                heading: ground.heading,
+            }),
+            Place::Lane(at) => {
+                let road = self.network.road(at.road)?;
+                let strip = road.lane_strip(at.lane, at.s)?;
+                let pose = road.reference_line.offset_pose(at.s, strip.centre);
+                let forward = road.lane(at.lane, at.s)?.is_forward(self.about.driving_side);
+                Some(if forward { pose } else { pose.reversed() })
+            }
+        }
+    }
+
+    /// The box around everything in the world, m; `None` if it is empty.
+    pub fn bounds(&self) -> Option<(DVec2, DVec2)> {
+        let mut points: Vec<DVec2> = Vec::new();
+        for (_, road) in self.network.roads() {
+            let (low, high) = road.reference_line.bounds(10.0);
+            points.extend([low, high]);
+        }
+        points.extend(self.network.nodes().map(|(_, node)| node.position()));
+        points.extend(self.obstacles.values().flat_map(|o| o.shape.outline()));
+        points.extend(self.forests.values().flat_map(|f| f.area.iter().copied()));
+        let places = self.agents.values().flat_map(|a| [Some(a.start), a.destination]);
+        points.extend(places.flatten().filter_map(|p| self.pose_of(&p)).map(|p| p.position));
+        if let Some(field) = &self.terrain {
+            points.extend([field.origin(), field.far_corner()]);
+        }
+        polygon::bounds(&points)
+    }
+}

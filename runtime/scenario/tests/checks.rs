@@ -1,0 +1,133 @@
+//! Each kind of finding, provoked.
+
+mod common;
+
+use common::*;
+use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment};
+use roadwright_scenario::check::{Code, Severity, check};
+use roadwright_scenario::*;
+
+fn codes(scenario: &Scenario) -> Vec<Code> {
+    check(scenario).into_iter().map(|finding| finding.code).collect()
+}
+
+fn with(edit: Edit) -> Scenario {
+    let mut scenario = crossroads();
+    scenario.apply(edit).unwrap();
+    scenario
+}
+
+/// The crossroads with the line of road 1 replaced.
+fn with_line(line: ReferenceLine) -> Scenario {
+    let scenario = crossroads();
+    let road = Road { reference_line: line, ..scenario.network().road(RoadId(1)).unwrap().clone() };
+    with(Edit::Road(RoadId(1), Some(Box::new(road))))
+}
+
+fn with_agent(change: impl FnOnce(&mut Agent)) -> Scenario {
+    let mut agent = west_to_north();
+    change(&mut agent);
+    with(Edit::Agent(AgentId(1), Some(Box::new(agent))))
+}
+
+#[test]
+fn a_sound_scenario_has_no_findings() {
+    assert_eq!(codes(&with_agent(|_| ())), []);
+}
+
+#[test]
+fn gaps_at_nodes_are_found_from_a_centimetre() {
+    let line = |x| ReferenceLine::straight(DVec2::new(-100.0, 0.0), DVec2::new(x, 0.0)).unwrap();
+    assert_eq!(codes(&with_line(line(-0.02))), [Code::JointGap]);
+    assert_eq!(codes(&with_line(line(-0.005))), []);
+}
+
+#[test]
+fn kinks_and_self_crossings_are_found() {
+    let bend = |curvature: f64, turn: f64| {
+        let start = Pose::new(-100.0, 0.0, 0.0);
+        let segments = vec![
+            Segment::Line { length: 40.0 },
+            Segment::Arc { length: turn / curvature, curvature },
+            Segment::Line { length: 40.0 },
+        ];
+        ReferenceLine::new(start, segments).unwrap()
+    };
+    assert!(codes(&with_line(bend(0.5, 1.5))).contains(&Code::Kink));
+    assert!(codes(&with_line(bend(0.1, 5.0))).contains(&Code::SelfIntersection));
+    assert!(!codes(&with_line(bend(0.1, 1.0))).contains(&Code::SelfIntersection));
+}
+
+#[test]
+fn obstacles_on_roads_and_on_each_other_are_found() {
+    let put = |id, x, y| Edit::Obstacle(ObstacleId(id), Some(Box::new(crate_at(x, y))));
+    assert_eq!(codes(&with(put(1, 50.0, 2.0))), [Code::ObstacleOnRoad]);
+    assert_eq!(codes(&with(put(1, 50.0, 20.0))), []);
+    let two = with(Edit::Batch(vec![put(1, 50.0, 20.0), put(2, 51.0, 20.0)]));
+    assert_eq!(codes(&two), [Code::ObstaclesOverlap]);
+}
+
+#[test]
+fn agents_in_wrong_places_are_found() {
+    assert_eq!(codes(&with_agent(|a| a.start = Place::lane(RoadId(1), -3, 5.0))), [Code::NoSuchLane]);
+    assert_eq!(codes(&with_agent(|a| a.start = Place::lane(RoadId(1), -1, 5e3))), [Code::NoSuchLane]);
+    let mut scenario = with_agent(|a| a.start = Place::ground(40.0, 40.0, 0.0));
+    scenario.apply(Edit::Obstacle(ObstacleId(1), Some(Box::new(crate_at(41.0, 40.0))))).unwrap();
+    assert_eq!(codes(&scenario), [Code::AgentInObstacle]);
+    let mut twins = with_agent(|_| ());
+    twins.apply(Edit::Agent(AgentId(2), Some(Box::new(west_to_north())))).unwrap();
+    assert_eq!(codes(&twins), [Code::AgentsOverlap]);
+}
+
+#[test]
+fn unreachable_destinations_are_found() {
+    // Against the only direction of a dead-end street one cannot come.
+    let scenario = with_agent(|a| a.destination = Some(Place::lane(RoadId(1), 1, 90.0)));
+    let back = with_agent(|a| {
+        a.start = Place::lane(RoadId(2), -1, 50.0);
+        a.destination = Some(Place::lane(RoadId(1), -1, 5.0));
+    });
+    assert_eq!(codes(&scenario), [Code::UnreachableDestination]);
+    let findings = check(&back);
+    assert_eq!(findings[0].code, Code::UnreachableDestination);
+    assert_eq!(findings[0].severity, Severity::Error);
+    assert_eq!(findings[0].object, check::Subject::Agent(AgentId(1)));
+}
+
+#[test]
+fn dangling_restrictions_are_found() {
+    let mut scenario = crossroads();
+    let centre = scenario.network().road(RoadId(1)).unwrap().to;
+    let mut node = scenario.network().node(centre).unwrap().clone();
+    let kind = RestrictionKind::No;
+    node.restrictions.push(Restriction { kind, from: RoadId(1), to: RoadId(88) });
+    scenario.apply(Edit::Node(centre, Some(node))).unwrap();
+    assert_eq!(codes(&scenario), [Code::DanglingRestriction]);
+}
+
+#[test]
+fn lanes_that_lead_nowhere_are_found() {
+    // A one-way street drawn towards another one, head on.
+    let mut scenario = Scenario::new("head-on");
+    let one_way = draw::RoadStyle { section: CrossSection::driving(1, 0, 3.0), ..street("one") };
+    draw(&mut scenario, (0.0, 0.0), (100.0, 0.0), &one_way);
+    draw(&mut scenario, (200.0, 0.0), (100.0, 0.0), &one_way);
+    assert_eq!(codes(&scenario), [Code::LaneWithoutSuccessor; 2]);
+}
+
+#[test]
+fn turns_that_nobody_can_drive_are_found() {
+    let mut scenario = Scenario::new("hairpin");
+    let alley = draw::RoadStyle {
+        class: RoadClass::Path,
+        section: CrossSection::driving(1, 0, 2.0),
+        ..street("alley")
+    };
+    draw(&mut scenario, (0.0, 0.0), (60.0, 0.0), &alley);
+    draw(&mut scenario, (60.0, 0.0), (2.0, 12.0), &alley);
+    let mut agent = west_to_north();
+    agent.start = Place::lane(RoadId(1), -1, 5.0);
+    agent.destination = Some(Place::lane(RoadId(2), -1, 30.0));
+    scenario.apply(Edit::Agent(AgentId(1), Some(Box::new(agent)))).unwrap();
+    assert!(codes(&scenario).contains(&Code::ImpossibleTurn), "{:?}", check(&scenario));
+}

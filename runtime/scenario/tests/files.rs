@@ -1,0 +1,136 @@
+//! Scenario files: what they look like, and what is refused with which words.
+
+mod common;
+
+use common::*;
+use roadwright_scenario::file::{self, from_text, to_text};
+use roadwright_scenario::*;
+
+fn sample() -> Scenario {
+    let mut scenario = crossroads();
+    scenario.apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_north())))).unwrap();
+    scenario.apply(Edit::Obstacle(ObstacleId(3), Some(Box::new(crate_at(20.0, 20.0))))).unwrap();
+    scenario
+}
+
+fn refused(text: &str) -> String {
+    let error = from_text(text).expect_err("must be refused");
+    format!("{}:{} {error}", error.line, error.column)
+}
+
+#[test]
+fn a_file_of_version_1_still_opens() {
+    // Never regenerate this file: it stands for the files that people have.
+    let text = include_str!("files/version-1.scenario.json");
+    let scenario = from_text(text).unwrap();
+    assert_eq!(scenario.network().road_count(), 4);
+    assert_eq!(scenario.agents().len(), 1);
+    if file::VERSION == 1 {
+        assert_eq!(to_text(&scenario), text);
+    }
+}
+
+#[test]
+fn format_and_version_come_first_and_objects_have_a_line_each() {
+    let text = to_text(&sample());
+    assert!(text.starts_with("{\n  \"format\": \"roadwright-scenario\",\n  \"version\": 1,\n"));
+    let roads = text.lines().filter(|line| line.contains("\"reference_line\"")).count();
+    assert_eq!(roads, 4);
+}
+
+#[test]
+fn saving_is_atomic_and_loading_gives_the_same_scenario() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.scenario.json");
+    file::save(&sample(), &path).unwrap();
+    file::save(&sample(), &path).unwrap();
+    assert!(file::load(&path).unwrap() == sample());
+    let entries: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(entries.len(), 1, "no temporary file stays");
+    let error = file::save(&sample(), &folder.path().join("missing/a.json")).unwrap_err();
+    assert!(error.to_string().contains("missing/a.json"));
+}
+
+#[test]
+fn wrong_values_are_refused_with_line_key_and_expectation() {
+    let text = to_text(&sample());
+    let line_of = |needle: &str| text.lines().position(|l| l.contains(needle)).unwrap() + 1;
+    let changed = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        refused(&text.replacen(from, to, 1))
+    };
+    let message = changed("\"dt\": 0.01", "\"dt\": 0");
+    assert!(message.contains("settings.dt: 0 is out of range: expected 0.0001 to 1 s"), "{message}");
+    assert!(message.starts_with(&format!("{}:", line_of("\"dt\""))), "{message}");
+    let message = changed("\"name\": \"East Street\"", "\"nmae\": \"East Street\"");
+    assert!(message.contains("roads.1") && message.contains("unknown field `nmae`, expected one of"), "{message}");
+    assert!(message.starts_with(&format!("{}:", line_of("East Street"))), "{message}");
+    let message = changed("\"x\": -100.0", "\"x\": 1e308");
+    assert!(message.contains("1e308") || message.contains("out of range"), "{message}");
+    let message = changed("\"x\": -100.0", "\"x\": NaN");
+    assert!(message.contains("expected value"), "{message}");
+    let message = changed("\"x\": -100.0", "\"x\": \"here\"");
+    assert!(message.contains("invalid type: string \"here\", expected f64"), "{message}");
+    let message = changed("\"length\": 100.0", "\"length\": 0.0");
+    assert!(message.contains("segment 0 is 0 m long"), "{message}");
+    let message = changed("\"length\": 100.0", "\"length\": 1e300");
+    assert!(message.contains("segment 0"), "{message}");
+    let message = changed("\"2\": {\"x\"", "\"1\": {\"x\"");
+    assert!(message.contains("NodeId(1) is given twice"), "{message}");
+    let message = changed("\"from\": 1,", "\"from\": 77,");
+    assert!(message.contains("road 1 ends at node 77, which does not exist"), "{message}");
+    assert!(message.starts_with(&format!("{}:", line_of("East Street"))), "{message}");
+    let message = changed("\"vehicle\": \"car\"", "\"vehicle\": \"boat\"");
+    assert!(message.contains("agent 1 names vehicle type \"boat\""), "{message}");
+    let message = changed("\"version\": 1", "\"version\": 2000");
+    assert!(message.contains("a newer Roadwright is needed"), "{message}");
+}
+
+#[test]
+fn broken_texts_are_refused() {
+    assert!(refused("").contains("the file is empty"));
+    assert!(refused("<!DOCTYPE html><html></html>").contains("expected value"));
+    assert!(refused("[]").contains("invalid"));
+    assert!(refused("{\"format\": \"geojson\"}").contains("not a Roadwright scenario"));
+    let text = to_text(&sample());
+    for cut in (0..text.len() - 2).step_by(97) {
+        assert!(from_text(&text[..cut]).is_err(), "cut at {cut}");
+    }
+}
+
+#[test]
+fn bytes_that_are_not_text_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.scenario.json");
+    std::fs::write(&path, [0xFF, 0xFE, 0x00]).unwrap();
+    let error = file::load(&path).unwrap_err().to_string();
+    assert!(error.contains("a.scenario.json") && error.contains("not UTF-8"), "{error}");
+    assert!(file::load(folder.path()).is_err());
+}
+
+#[test]
+fn a_road_of_a_million_points_loads() {
+    let mut scenario = Scenario::new("long");
+    let points: Vec<_> = (0..1_000_000)
+        .map(|i| {
+            let x = f64::from(i);
+            glam::DVec2::new(x, 3.0 * roadwright_geometry::math::sin(0.01 * x))
+        })
+        .collect();
+    let options = roadwright_geometry::fillet::FilletOptions { radius: 50.0, miss: 0.1 };
+    let line = roadwright_geometry::fillet::fillet(&points, options).unwrap();
+    let edit = draw::road(&scenario, &line, &street("endless")).unwrap();
+    scenario.apply(edit).unwrap();
+    let back = from_text(&to_text(&scenario)).unwrap();
+    assert!(back == scenario);
+    let findings = check::check(&back);
+    assert!(findings.is_empty(), "{findings:#?}");
+}
+
+#[test]
+fn the_shipped_schema_is_the_current_one() {
+    // Renew with: cargo run -- check --schema > docs/scenario.schema.json
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.schema.json");
+    let shipped = std::fs::read_to_string(path).unwrap();
+    assert!(shipped == file::schema(), "docs/scenario.schema.json is out of date");
+}
