@@ -163,11 +163,11 @@ fn links(entering: &[LegLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
         for (e, exit) in exits.iter().enumerate() {
             let to = own(&exit.lanes);
             let allowed = lanes_for(&from, exit.turn, &present, side);
-            map_lanes(&mut links, e, entering, exit, allowed, &to);
+            map_lanes(&mut links, e, entering, exit, allowed, &to, side);
         }
     }
-    add_merges(&mut links, entering, exits);
-    add_openings(&mut links, entering, exits);
+    add_merges(&mut links, entering, exits, side);
+    add_openings(&mut links, entering, exits, side);
     links
 }
 
@@ -208,6 +208,7 @@ fn map_lanes(
     exit: &Exit,
     from: &[usize],
     to: &[usize],
+    side: DrivingSide,
 ) {
     let (n, m) = (from.len(), to.len());
     if n == 0 || m == 0 {
@@ -217,7 +218,7 @@ fn map_lanes(
     let shift = match exit.turn {
         Turn::Left | Turn::UTurn => 0,
         Turn::Right => m as isize - n as isize,
-        Turn::Straight => straight_shift(entering, exit, from, to),
+        Turn::Straight => straight_shift(entering, exit, from, to, side),
     };
     let mut push = |from: usize, to: usize, kind| {
         links.push(Link {
@@ -246,7 +247,13 @@ fn map_lanes(
 }
 
 /// The shift that keeps lanes going ahead in line: most links, then least lateral jump.
-fn straight_shift(entering: &[LegLane], exit: &Exit, from: &[usize], to: &[usize]) -> isize {
+fn straight_shift(
+    entering: &[LegLane],
+    exit: &Exit,
+    from: &[usize],
+    to: &[usize],
+    side: DrivingSide,
+) -> isize {
     let (n, m) = (from.len() as isize, to.len() as isize);
     let jump = |shift: isize| -> (isize, f64) {
         let mut sum = 0.0;
@@ -266,13 +273,29 @@ fn straight_shift(entering: &[LegLane], exit: &Exit, from: &[usize], to: &[usize
         .min_by(|&a, &b| {
             let (count_a, jump_a) = jump(a);
             let (count_b, jump_b) = jump(b);
-            count_a.cmp(&count_b).then(jump_a.total_cmp(&jump_b))
+            let tied = (jump_a - jump_b).abs() < 1e-6;
+            let by_jump = if tied { kerb_first(a, b, side) } else { jump_a.total_cmp(&jump_b) };
+            count_a.cmp(&count_b).then(by_jump)
         })
         .unwrap_or(0)
 }
 
+/// Settles ties by the lane nearer to the kerb, so that left-hand junctions mirror right-hand
+/// ones. Lanes are numbered from the left.
+fn kerb_first<T: Ord>(a: T, b: T, side: DrivingSide) -> std::cmp::Ordering {
+    match side {
+        DrivingSide::Right => b.cmp(&a),
+        DrivingSide::Left => a.cmp(&b),
+    }
+}
+
 /// Gives lanes without a way the nearest lane of the straightest exit.
-fn add_merges(links: &mut Vec<Link>, entering: &[LegLane], exits: &[Exit]) {
+fn add_merges(
+    links: &mut Vec<Link>,
+    entering: &[LegLane],
+    exits: &[Exit],
+    side: DrivingSide,
+) {
     for from in 0..entering.len() {
         if links.iter().any(|link| link.from == from) {
             continue;
@@ -291,7 +314,8 @@ fn add_merges(links: &mut Vec<Link>, entering: &[LegLane], exits: &[Exit]) {
             .filter(|&i| bus || !lanes[i].bus_only)
             .min_by(|&a, &b| {
                 let miss = |i: usize| (place(i, lanes.len()) - wanted).abs();
-                miss(a).total_cmp(&miss(b))
+                let tied = (miss(a) - miss(b)).abs() < 1e-9;
+                if tied { kerb_first(a, b, side) } else { miss(a).total_cmp(&miss(b)) }
             });
         if let Some(to) = to {
             links.push(Link {
@@ -305,7 +329,12 @@ fn add_merges(links: &mut Vec<Link>, entering: &[LegLane], exits: &[Exit]) {
 }
 
 /// Gives lanes of a linked exit that nothing leads into a way from the nearest linked lane.
-fn add_openings(links: &mut Vec<Link>, entering: &[LegLane], exits: &[Exit]) {
+fn add_openings(
+    links: &mut Vec<Link>,
+    entering: &[LegLane],
+    exits: &[Exit],
+    side: DrivingSide,
+) {
     for (e, exit) in exits.iter().enumerate() {
         for (to, lane) in exit.lanes.iter().enumerate() {
             let reached = links.iter().any(|link| link.exit == e && link.to == to);
@@ -316,7 +345,10 @@ fn add_openings(links: &mut Vec<Link>, entering: &[LegLane], exits: &[Exit]) {
                 .iter()
                 .filter(|link| link.exit == e)
                 .filter(|link| lane.bus_only || !entering[link.from].bus_only)
-                .min_by_key(|link| (link.to.abs_diff(to), link.from))
+                .min_by(|a, b| {
+                    let distance = |link: &Link| link.to.abs_diff(to);
+                    distance(a).cmp(&distance(b)).then(kerb_first(a.from, b.from, side))
+                })
                 .map(|link| link.from);
             if let Some(from) = source {
                 links.push(Link {

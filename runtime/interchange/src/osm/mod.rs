@@ -1,0 +1,230 @@
+//! OpenStreetMap import.
+//!
+//! [`read`] turns XML or PBF bytes into plain elements, [`import`] turns those into a scenario.
+//! Nothing is dropped silently: the summary lists what was left out and why.
+
+mod elements;
+mod pbf;
+mod projection;
+mod restrictions;
+mod roads;
+mod tags;
+mod xml;
+
+pub use elements::{Elements, OsmNode, Relation, Tags, Way};
+pub use projection::{LocalProjection, great_circle_distance};
+
+use roadwright_geometry::GeometryError;
+use roadwright_scenario::junction::layout;
+use roadwright_scenario::lane_graph::LaneGraph;
+use roadwright_scenario::{DrivingSide, EditError, Scenario};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Who must be named wherever OpenStreetMap data are shown.
+pub const ATTRIBUTION: &str = "(c) OpenStreetMap contributors, ODbL 1.0";
+
+/// Why a file cannot be imported.
+#[derive(Debug, Error)]
+pub enum ImportError {
+    /// The file cannot be read.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Neither OSM XML nor PBF.
+    #[error("not OpenStreetMap data: {0}. Expected .osm XML (starting with <osm>) or .osm.pbf")]
+    Foreign(String),
+    /// OSM data that are damaged or cut off.
+    #[error("damaged OpenStreetMap data{}: {what}", place(*.line))]
+    Damaged {
+        /// Line from 1; 0 if unknown.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// Nothing that one can drive on.
+    #[error("no way for motor vehicles in it{0}")]
+    NoRoads(&'static str),
+    /// Geometry that cannot be built (coordinates out of range).
+    #[error("way {way}: {source}")]
+    Geometry {
+        /// Id of the way.
+        way: i64,
+        /// What is wrong.
+        source: GeometryError,
+    },
+    /// The scenario does not take an object.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+}
+
+fn place(line: usize) -> String {
+    if line == 0 { String::new() } else { format!(" (line {line})") }
+}
+
+/// A box in degrees.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GeoBox {
+    /// Western edge, degrees.
+    pub west: f64,
+    /// Southern edge, degrees.
+    pub south: f64,
+    /// Eastern edge, degrees.
+    pub east: f64,
+    /// Northern edge, degrees.
+    pub north: f64,
+}
+
+impl GeoBox {
+    /// Whether a node lies inside.
+    pub fn contains(&self, node: &OsmNode) -> bool {
+        (self.west..=self.east).contains(&node.longitude)
+            && (self.south..=self.north).contains(&node.latitude)
+    }
+}
+
+/// What to import and how.
+#[derive(Debug, Clone, Default)]
+pub struct ImportOptions {
+    /// Name of the scenario.
+    pub name: String,
+    /// Only what lies in this box; roads are cut at its edge.
+    pub clip: Option<GeoBox>,
+    /// Driving side; `None`: that of the country the data lie in.
+    pub driving_side: Option<DrivingSide>,
+}
+
+/// Something that was left out or changed, and how often.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportWarning {
+    /// What and why.
+    pub reason: String,
+    /// How many times.
+    pub count: usize,
+    /// The first few, as OSM ids such as `way 123`.
+    pub examples: Vec<String>,
+}
+
+/// Collects warnings by reason.
+#[derive(Debug, Default)]
+pub(crate) struct Warnings(BTreeMap<String, (usize, Vec<String>)>);
+
+impl Warnings {
+    /// Counts one case; `object` is an OSM id such as `way 123`.
+    pub(crate) fn add(&mut self, reason: impl Into<String>, object: String) {
+        let (count, examples) = self.0.entry(reason.into()).or_default();
+        *count += 1;
+        if examples.len() < 5 {
+            examples.push(object);
+        }
+    }
+
+    fn into_list(self) -> Vec<ImportWarning> {
+        let warning = |(reason, (count, examples))| ImportWarning {
+            reason,
+            count,
+            examples,
+        };
+        self.0.into_iter().map(warning).collect()
+    }
+}
+
+/// What an import brought.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImportSummary {
+    /// Drivable ways found (inside the box, if any).
+    pub ways: usize,
+    /// Roads made of them: ways are cut where they meet.
+    pub roads: usize,
+    /// Places where three or more road ends meet.
+    pub junctions: usize,
+    /// Drivable lanes, one per road and direction and lane.
+    pub lanes: usize,
+    /// Sum of the reference lines, km.
+    pub road_km: f64,
+    /// Sum of the drivable lanes, between junctions, km.
+    pub lane_km: f64,
+    /// Traffic signals on drivable ways.
+    pub signals: usize,
+    /// Turn restrictions that hold.
+    pub restrictions: usize,
+    /// On which side one drives.
+    pub driving_side: DrivingSide,
+    /// What was left out and why.
+    pub warnings: Vec<ImportWarning>,
+}
+
+/// Reads the elements of an .osm or .osm.pbf file, told apart by content.
+///
+/// # Errors
+/// If the file cannot be read, is no OSM data, or is damaged.
+pub fn read_file(path: &Path) -> Result<Elements, ImportError> {
+    let bytes = std::fs::read(path).map_err(|source| ImportError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    read(&bytes)
+}
+
+/// Reads the elements of OSM XML or PBF bytes.
+///
+/// # Errors
+/// If the bytes are no OSM data, or damaged.
+pub fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
+    let text_start = bytes.iter().position(|b| !b.is_ascii_whitespace() && !b"\xEF\xBB\xBF".contains(b));
+    match text_start {
+        None => Err(ImportError::Foreign("the file is empty".into())),
+        Some(start) if bytes[start] == b'<' => xml::read(bytes),
+        Some(_) if bytes.get(4..64).is_some_and(|head| contains(head, b"OSMHeader")) => pbf::read(bytes),
+        Some(_) => Err(ImportError::Foreign("unknown content".into())),
+    }
+}
+
+fn contains(bytes: &[u8], needle: &[u8]) -> bool {
+    bytes.windows(needle.len()).any(|window| window == needle)
+}
+
+/// Makes a scenario of OSM elements.
+///
+/// Every way for motor vehicles becomes one or more roads, cut where ways meet and at signals
+/// away from junctions; node ids and road ids count up in the order of the data.
+///
+/// # Errors
+/// If there is nothing to drive on, or coordinates are out of range.
+pub fn import(
+    elements: &Elements,
+    options: &ImportOptions,
+) -> Result<(Scenario, ImportSummary), ImportError> {
+    let mut warnings = Warnings::default();
+    let built = roads::build(elements, options, &mut warnings)?;
+    let restrictions = restrictions::collect(elements, &built, &mut warnings);
+    let scenario = built.into_scenario(options, &restrictions)?;
+    let side = scenario.0.about().driving_side;
+    let layout = layout(scenario.0.network(), side);
+    let graph = LaneGraph::new(&scenario.0, &layout);
+    let (scenario, ways, signals) = scenario;
+    let network = scenario.network();
+    let lanes = |road: &roadwright_scenario::Road| {
+        let sections = road.lane_sections.iter();
+        sections.map(|s| s.lanes.iter().filter(|l| l.kind.is_drivable()).count()).sum::<usize>()
+    };
+    let lane_strips = graph.strips().iter().filter(|strip| !strip.is_connection());
+    let summary = ImportSummary {
+        ways,
+        roads: network.road_count(),
+        junctions: layout.junctions.iter().filter(|j| j.is_crossing()).count(),
+        lanes: network.roads().map(|(_, road)| lanes(road)).sum(),
+        road_km: network.roads().map(|(_, road)| road.length()).sum::<f64>() / 1000.0,
+        lane_km: lane_strips.map(|strip| strip.length()).sum::<f64>() / 1000.0,
+        signals,
+        restrictions: restrictions.values().map(Vec::len).sum(),
+        driving_side: side,
+        warnings: warnings.into_list(),
+    };
+    Ok((scenario, summary))
+}

@@ -1,0 +1,417 @@
+//! Roads and nodes from ways.
+
+use super::elements::{Elements, OsmNode, Way};
+use super::projection::{LocalProjection, great_circle_distance};
+use super::tags::{self, WayStyle};
+use super::{ATTRIBUTION, GeoBox, ImportError, ImportOptions, Warnings};
+use country_boundaries::{BOUNDARIES_ODBL_360X180, CountryBoundaries, LatLon};
+use glam::DVec2;
+use roadwright_geometry::fillet::{FilletOptions, fillet};
+use roadwright_scenario::{
+    About, DrivingSide, Edit, GeoOrigin, Node, NodeId, Restriction, Road, RoadId, Scenario,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How traced points become a smooth line: a vertex is missed by at most 15 cm.
+const FILLET: FilletOptions = FilletOptions {
+    radius: 40.0,
+    miss: 0.15,
+};
+/// A signal this close to a junction along its way belongs to the junction, m.
+const SIGNAL_REACH: f64 = 30.0;
+/// Shorter pieces are dropped, m.
+const MIN_LENGTH: f64 = 0.05;
+
+/// A stretch of way between two nodes of the graph.
+pub(super) struct Piece {
+    pub(super) way: i64,
+    pub(super) style: usize,
+    /// OSM node ids; synthetic ones are negative beyond any in the data.
+    pub(super) nodes: Vec<i64>,
+}
+
+/// Ways cut into the roads of the graph.
+pub(super) struct Built {
+    pub(super) pieces: Vec<Piece>,
+    styles: Vec<WayStyle>,
+    places: BTreeMap<i64, OsmNode>,
+    /// Graph nodes that carry signals.
+    signals: BTreeSet<i64>,
+    signal_count: usize,
+    way_count: usize,
+}
+
+/// A drivable way with its nodes present and inside the box.
+struct Run {
+    way: i64,
+    style: usize,
+    nodes: Vec<i64>,
+}
+
+/// Cuts the drivable ways into pieces.
+pub(super) fn build(
+    elements: &Elements,
+    options: &ImportOptions,
+    warnings: &mut Warnings,
+) -> Result<Built, ImportError> {
+    let mut places: BTreeMap<i64, OsmNode> = BTreeMap::new();
+    let mut styles = Vec::new();
+    let mut runs: Vec<Run> = Vec::new();
+    let mut synthetic = elements.nodes.first_key_value().map_or(0, |(id, _)| *id).min(0);
+    let mut way_count = 0;
+    for way in &elements.ways {
+        let style = match tags::style(&way.tags) {
+            Ok(style) => style,
+            Err(reason) => {
+                warnings.add(reason, format!("way {}", way.id));
+                continue;
+            }
+        };
+        let lists = present_runs(elements, way, options.clip, &mut places, &mut synthetic, warnings);
+        if lists.is_empty() {
+            continue;
+        }
+        way_count += 1;
+        let index = styles.len();
+        let reversed = style.reversed;
+        styles.push(style);
+        runs.extend(lists.into_iter().map(|mut nodes| {
+            if reversed {
+                nodes.reverse();
+            }
+            Run { way: way.id, style: index, nodes }
+        }));
+    }
+    if runs.is_empty() {
+        let hint = if options.clip.is_some() { " inside the box" } else { "" };
+        return Err(ImportError::NoRoads(hint));
+    }
+    let mut cuts = cut_nodes(&runs);
+    let (signals, signal_count) = place_signals(&runs, &places, &mut cuts);
+    let off_road = elements.nodes.iter().filter(|(id, node)| node.signals && !places.contains_key(*id));
+    for (id, _) in off_road {
+        warnings.add("signals that stand on no drivable way", format!("node {id}"));
+    }
+    let pieces = cut_runs(&runs, &cuts, &places, warnings);
+    Ok(Built {
+        pieces,
+        styles,
+        places,
+        signals,
+        signal_count,
+        way_count,
+    })
+}
+
+/// The stretches of a way whose nodes are in the data and in the box, cut at the box's edge.
+fn present_runs(
+    elements: &Elements,
+    way: &Way,
+    clip: Option<GeoBox>,
+    places: &mut BTreeMap<i64, OsmNode>,
+    synthetic: &mut i64,
+    warnings: &mut Warnings,
+) -> Vec<Vec<i64>> {
+    let mut runs: Vec<Vec<i64>> = Vec::new();
+    let mut current: Vec<i64> = Vec::new();
+    let mut previous: Option<&OsmNode> = None;
+    let mut missing = false;
+    let mut at_edge = |inside: &OsmNode, outside: &OsmNode, area: GeoBox| {
+        *synthetic -= 1;
+        (*synthetic, edge_point(inside, outside, area))
+    };
+    for id in &way.nodes {
+        let node = elements.nodes.get(id);
+        let inside = node.is_some_and(|node| clip.is_none_or(|area| area.contains(node)));
+        missing |= node.is_none();
+        if let (true, Some(node)) = (inside, node) {
+            if let (true, Some(before), Some(area)) = (current.is_empty(), previous, clip) {
+                let (edge, place) = at_edge(node, before, area);
+                places.insert(edge, place);
+                current.push(edge);
+            }
+            places.insert(*id, *node);
+            current.push(*id);
+        } else {
+            if let (false, Some(before), Some(after), Some(area)) =
+                (current.is_empty(), previous, node, clip)
+            {
+                let (edge, place) = at_edge(before, after, area);
+                places.insert(edge, place);
+                current.push(edge);
+            }
+            runs.push(std::mem::take(&mut current));
+        }
+        previous = node;
+    }
+    runs.push(current);
+    if missing {
+        warnings.add("ways of which some nodes are missing in the data", format!("way {}", way.id));
+    }
+    runs.retain(|run| run.len() > 1);
+    runs
+}
+
+/// The point on the way from an inner to an outer node where the box ends.
+fn edge_point(inside: &OsmNode, outside: &OsmNode, area: GeoBox) -> OsmNode {
+    let share = |from: f64, to: f64, low: f64, high: f64| {
+        if to < low {
+            (low - from) / (to - from)
+        } else if to > high {
+            (high - from) / (to - from)
+        } else {
+            1.0
+        }
+    };
+    let t = share(inside.latitude, outside.latitude, area.south, area.north)
+        .min(share(inside.longitude, outside.longitude, area.west, area.east));
+    OsmNode {
+        latitude: inside.latitude + t * (outside.latitude - inside.latitude),
+        longitude: inside.longitude + t * (outside.longitude - inside.longitude),
+        signals: false,
+    }
+}
+
+/// Nodes at which runs are cut: their ends and what two runs, or one run twice, pass.
+fn cut_nodes(runs: &[Run]) -> BTreeSet<i64> {
+    let mut seen: BTreeMap<i64, usize> = BTreeMap::new();
+    for run in runs {
+        let last = run.nodes.len() - 1;
+        for (i, &node) in run.nodes.iter().enumerate() {
+            // An end counts as a meeting of its own.
+            *seen.entry(node).or_default() += if i == 0 || i == last { 2 } else { 1 };
+        }
+    }
+    seen.into_iter().filter(|(_, count)| *count > 1).map(|(node, _)| node).collect()
+}
+
+/// Gives each signal to the nearest junction along its way, or makes it a node of its own.
+fn place_signals(
+    runs: &[Run],
+    places: &BTreeMap<i64, OsmNode>,
+    cuts: &mut BTreeSet<i64>,
+) -> (BTreeSet<i64>, usize) {
+    let mut carriers = BTreeSet::new();
+    let mut counted = BTreeSet::new();
+    for run in runs {
+        for (i, &node) in run.nodes.iter().enumerate() {
+            if !places[&node].signals {
+                continue;
+            }
+            counted.insert(node);
+            let junction = nearest_cut(run, i, places, cuts);
+            cuts.insert(junction.unwrap_or(node));
+            carriers.insert(junction.unwrap_or(node));
+        }
+    }
+    (carriers, counted.len())
+}
+
+/// The nearest cut node along a run from position `i`, within reach of a signal.
+fn nearest_cut(
+    run: &Run,
+    i: usize,
+    places: &BTreeMap<i64, OsmNode>,
+    cuts: &BTreeSet<i64>,
+) -> Option<i64> {
+    let walk = |order: &mut dyn Iterator<Item = usize>| {
+        let mut distance = 0.0;
+        let mut last = i;
+        for k in order {
+            distance += great_circle_distance(&places[&run.nodes[last]], &places[&run.nodes[k]]);
+            last = k;
+            if distance > SIGNAL_REACH {
+                return None;
+            }
+            if cuts.contains(&run.nodes[k]) {
+                return Some((distance, run.nodes[k]));
+            }
+        }
+        None
+    };
+    if cuts.contains(&run.nodes[i]) {
+        return Some(run.nodes[i]);
+    }
+    let ahead = walk(&mut (i + 1..run.nodes.len()));
+    let behind = walk(&mut (0..i).rev());
+    // At equal distance the junction ahead: signals stand before what they guard.
+    let both = [ahead, behind].into_iter().flatten();
+    both.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, node)| node)
+}
+
+fn cut_runs(
+    runs: &[Run],
+    cuts: &BTreeSet<i64>,
+    places: &BTreeMap<i64, OsmNode>,
+    warnings: &mut Warnings,
+) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for run in runs {
+        let mut start = 0;
+        for i in 1..run.nodes.len() {
+            if !cuts.contains(&run.nodes[i]) {
+                continue;
+            }
+            let nodes = &run.nodes[start..=i];
+            start = i;
+            let length: f64 = nodes
+                .windows(2)
+                .map(|pair| great_circle_distance(&places[&pair[0]], &places[&pair[1]]))
+                .sum();
+            if length < MIN_LENGTH {
+                warnings.add("stretches shorter than 5 cm", format!("way {}", run.way));
+                continue;
+            }
+            let mut push = |nodes: &[i64]| {
+                pieces.push(Piece {
+                    way: run.way,
+                    style: run.style,
+                    nodes: nodes.to_vec(),
+                });
+            };
+            if nodes[0] == nodes[nodes.len() - 1] && nodes.len() > 3 {
+                // A loop would start and end at one junction: cut it in the middle.
+                let middle = nodes.len() / 2;
+                push(&nodes[..=middle]);
+                push(&nodes[middle..]);
+            } else if nodes[0] != nodes[nodes.len() - 1] {
+                push(nodes);
+            } else {
+                warnings.add("loops of two points", format!("way {}", run.way));
+            }
+        }
+    }
+    pieces
+}
+
+impl Built {
+    /// The scenario, with how many ways and signals went into it.
+    pub(super) fn into_scenario(
+        self,
+        options: &ImportOptions,
+        restrictions: &BTreeMap<i64, Vec<Restriction>>,
+    ) -> Result<(Scenario, usize, usize), ImportError> {
+        let centre = self.centre();
+        let side = options.driving_side.unwrap_or_else(|| side_of(centre.0, centre.1));
+        let projection = LocalProjection::new(centre.0, centre.1);
+        let mut scenario = Scenario::new(&options.name);
+        scenario.apply(Edit::About(Box::new(About {
+            name: options.name.clone(),
+            description: "Imported from OpenStreetMap.".into(),
+            attribution: ATTRIBUTION.into(),
+            driving_side: side,
+            origin: Some(GeoOrigin {
+                latitude_deg: centre.0,
+                longitude_deg: centre.1,
+            }),
+        })))?;
+        let ids = self.node_ids();
+        for (osm, id) in &ids {
+            let mut node = Node::at(self.world(&projection, *osm));
+            node.signals = self.signals.contains(osm);
+            node.restrictions = restrictions.get(osm).cloned().unwrap_or_default();
+            scenario.apply(Edit::Node(*id, Some(node)))?;
+        }
+        for (index, piece) in self.pieces.iter().enumerate() {
+            let road = self.road(piece, &projection, &ids, side)?;
+            scenario.apply(Edit::Road(road_id(index), Some(Box::new(road))))?;
+        }
+        Ok((scenario, self.way_count, self.signal_count))
+    }
+
+    /// Middle of the data, degrees (latitude, longitude).
+    fn centre(&self) -> (f64, f64) {
+        let range = |value: fn(&OsmNode) -> f64| {
+            let values = self.places.values().map(value);
+            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)))
+        };
+        let (south, north) = range(|node| node.latitude);
+        let (west, east) = range(|node| node.longitude);
+        // Rounded, so that the origin reads well and a small change of data keeps it.
+        let rounded = |v: f64| (v * 1e4).round() / 1e4;
+        (rounded(0.5 * (south + north)), rounded(0.5 * (west + east)))
+    }
+
+    fn world(&self, projection: &LocalProjection, node: i64) -> DVec2 {
+        let place = &self.places[&node];
+        let point = projection.to_world(place.latitude, place.longitude);
+        // Millimetres are finer than any survey.
+        (point * 1e3).round() / 1e3
+    }
+
+    /// Node ids in the order in which pieces use them.
+    fn node_ids(&self) -> BTreeMap<i64, NodeId> {
+        let mut ids = BTreeMap::new();
+        for piece in &self.pieces {
+            for node in [piece.nodes[0], piece.nodes[piece.nodes.len() - 1]] {
+                let next = NodeId(ids.len() as u32 + 1);
+                ids.entry(node).or_insert(next);
+            }
+        }
+        ids
+    }
+
+    fn road(
+        &self,
+        piece: &Piece,
+        projection: &LocalProjection,
+        ids: &BTreeMap<i64, NodeId>,
+        side: DrivingSide,
+    ) -> Result<Road, ImportError> {
+        let style = &self.styles[piece.style];
+        let points: Vec<_> = piece.nodes.iter().map(|&n| self.world(projection, n)).collect();
+        let reference_line = fillet(&points, FILLET).map_err(|source| ImportError::Geometry {
+            way: piece.way,
+            source,
+        })?;
+        let (lane_offset, lanes) = style.section.lanes(side);
+        Ok(Road {
+            from: ids[&piece.nodes[0]],
+            to: ids[&piece.nodes[piece.nodes.len() - 1]],
+            name: style.name.clone(),
+            class: style.class,
+            layer: style.layer,
+            speed_limit: style.speed_limit,
+            reference_line,
+            lane_offset,
+            lane_sections: vec![lanes],
+        })
+    }
+}
+
+/// The id of the road made of a piece.
+pub(super) fn road_id(index: usize) -> RoadId {
+    RoadId(index as u32 + 1)
+}
+
+/// Countries and territories in which one drives on the left (ISO 3166-1).
+const LEFT_HAND: [&str; 76] = [
+    "AG", "AI", "AU", "BB", "BD", "BM", "BN", "BS", "BT", "BW", "CC", "CK", "CX", "CY", "DM", "FJ",
+    "FK", "GB", "GD", "GG", "GS", "GY", "HK", "ID", "IE", "IM", "IN", "JE", "JM", "JP", "KE", "KI",
+    "KN", "KY", "LC", "LK", "LS", "MO", "MS", "MT", "MU", "MV", "MW", "MY", "MZ", "NA", "NF", "NP",
+    "NR", "NU", "NZ", "PG", "PK", "PN", "SB", "SC", "SG", "SH", "SR", "SZ", "TC", "TH", "TK", "TL",
+    "TO", "TT", "TV", "TZ", "UG", "VC", "VG", "VI", "WS", "ZA", "ZM", "ZW",
+];
+
+/// The driving side of the country that a place lies in.
+fn side_of(latitude: f64, longitude: f64) -> DrivingSide {
+    let boundaries = CountryBoundaries::from_reader(BOUNDARIES_ODBL_360X180);
+    let (Ok(boundaries), Ok(place)) = (boundaries, LatLon::new(latitude, longitude)) else {
+        return DrivingSide::Right;
+    };
+    let left = boundaries.ids(place).iter().any(|id| LEFT_HAND.contains(id));
+    if left { DrivingSide::Left } else { DrivingSide::Right }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_tells_the_driving_side() {
+        assert_eq!(side_of(53.34, -6.26), DrivingSide::Left);
+        assert_eq!(side_of(35.68, 139.69), DrivingSide::Left);
+        assert_eq!(side_of(48.85, 2.35), DrivingSide::Right);
+        assert_eq!(side_of(40.71, -74.0), DrivingSide::Right);
+    }
+}

@@ -1,0 +1,226 @@
+//! What the tags of a way say about a road.
+
+use super::elements::Tags;
+use roadwright_scenario::{CrossSection, LaneType, RoadClass};
+
+/// What a drivable way becomes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct WayStyle {
+    pub(super) name: String,
+    pub(super) class: RoadClass,
+    pub(super) layer: i8,
+    /// m/s.
+    pub(super) speed_limit: f64,
+    pub(super) section: CrossSection,
+    /// Whether it is driven against the order of its nodes only.
+    pub(super) reversed: bool,
+}
+
+/// The style of a way, or why no motor vehicle drives on it.
+pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
+    let get = |key: &str| tags.get(key).map(String::as_str);
+    let highway = get("highway").unwrap_or_default();
+    let Some((class, lane_width)) = class_of(highway) else {
+        return Err(format!("highway={highway}: not for motor vehicles"));
+    };
+    if get("area") == Some("yes") {
+        return Err("area=yes: an area, not a street".into());
+    }
+    let access = access(tags)?;
+    let direction = direction(tags);
+    let section = section(tags, class, lane_width, direction, access);
+    Ok(WayStyle {
+        name: get("name").unwrap_or_default().to_owned(),
+        class,
+        layer: layer(tags),
+        speed_limit: speed_limit(get("maxspeed")).unwrap_or(class.default_speed_limit()),
+        section,
+        reversed: direction == Direction::Against,
+    })
+}
+
+/// Class and usual lane width, m, of the highways that motor vehicles use.
+fn class_of(highway: &str) -> Option<(RoadClass, f64)> {
+    Some(match highway {
+        "motorway" => (RoadClass::Motorway, 3.5),
+        "motorway_link" | "trunk_link" => (RoadClass::Ramp, 3.5),
+        "trunk" | "primary" | "primary_link" => (RoadClass::Arterial, 3.25),
+        "secondary" | "secondary_link" => (RoadClass::Arterial, 3.25),
+        "tertiary" | "tertiary_link" => (RoadClass::Collector, 3.0),
+        "unclassified" | "residential" | "living_street" | "road" => (RoadClass::Residential, 3.0),
+        "busway" | "bus_guideway" => (RoadClass::Collector, 3.25),
+        "service" => (RoadClass::Service, 2.5),
+        _ => return None,
+    })
+}
+
+/// Who may drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    All,
+    BusOnly,
+}
+
+fn access(tags: &Tags) -> Result<Access, String> {
+    let get = |key: &str| tags.get(key).map(String::as_str);
+    let bus = ["bus", "psv"].iter().any(|k| matches!(get(k), Some("yes" | "designated" | "official")));
+    let busway = matches!(get("highway"), Some("busway" | "bus_guideway"));
+    // The most specific key decides.
+    let general = ["motorcar", "motor_vehicle", "vehicle", "access"].iter().find_map(|k| get(k));
+    match general {
+        _ if busway => Ok(Access::BusOnly),
+        Some("no") if bus => Ok(Access::BusOnly),
+        Some("no") => Err("closed to motor vehicles by its access tags".into()),
+        _ => Ok(Access::All),
+    }
+}
+
+/// Directions in which a way is driven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Both,
+    Along,
+    Against,
+}
+
+fn direction(tags: &Tags) -> Direction {
+    let get = |key: &str| tags.get(key).map(String::as_str);
+    match get("oneway") {
+        Some("yes" | "true" | "1") => Direction::Along,
+        Some("-1" | "reverse") => Direction::Against,
+        Some("no" | "false" | "0") => Direction::Both,
+        _ => {
+            let round = matches!(get("junction"), Some("roundabout" | "circular"));
+            let motorway = matches!(get("highway"), Some("motorway" | "motorway_link"));
+            if round || motorway { Direction::Along } else { Direction::Both }
+        }
+    }
+}
+
+/// Lanes from `lanes`, `lanes:forward`, `lanes:backward`, `lanes:psv` and the class.
+fn section(
+    tags: &Tags,
+    class: RoadClass,
+    width: f64,
+    direction: Direction,
+    access: Access,
+) -> CrossSection {
+    let count = |key: &str| {
+        let value = tags.get(key)?.split(';').next()?.trim().parse::<f64>().ok()?;
+        (1.0..=12.0).contains(&value).then_some(value as usize)
+    };
+    let total = count("lanes");
+    let (forward, backward) = if direction == Direction::Both {
+        let all = total.unwrap_or(2).max(2);
+        match (count("lanes:forward"), count("lanes:backward")) {
+            (Some(f), Some(b)) => (f, b),
+            (Some(f), None) => (f, all.saturating_sub(f).max(1)),
+            (None, Some(b)) => (all.saturating_sub(b).max(1), b),
+            (None, None) => (all.div_ceil(2), (all / 2).max(1)),
+        }
+    } else {
+        let usual = if class == RoadClass::Motorway { 2 } else { 1 };
+        (total.or(count("lanes:forward")).unwrap_or(usual), 0)
+    };
+    let mut section = CrossSection::driving(forward, backward, width);
+    if access == Access::BusOnly {
+        for lane in section.forward.iter_mut().chain(&mut section.backward) {
+            lane.0 = LaneType::Bus;
+        }
+    } else {
+        let one_way = direction != Direction::Both;
+        let any = if one_way { count("lanes:psv").or(count("lanes:bus")) } else { None };
+        let along = count("lanes:psv:forward").or(count("lanes:bus:forward")).or(any);
+        let against = count("lanes:psv:backward").or(count("lanes:bus:backward"));
+        reserve_for_buses(&mut section.forward, along);
+        reserve_for_buses(&mut section.backward, against);
+    }
+    section
+}
+
+/// Makes the outermost lanes bus lanes, but leaves one for everybody.
+fn reserve_for_buses(lanes: &mut [(LaneType, f64)], count: Option<usize>) {
+    let count = count.unwrap_or(0).min(lanes.len().saturating_sub(1));
+    let first = lanes.len() - count;
+    for lane in &mut lanes[first..] {
+        lane.0 = LaneType::Bus;
+    }
+}
+
+fn layer(tags: &Tags) -> i8 {
+    let get = |key: &str| tags.get(key).map(String::as_str);
+    let tagged = get("layer").and_then(|value| value.trim().parse::<f64>().ok());
+    let is = |key: &str| get(key).is_some_and(|value| value != "no");
+    match tagged {
+        Some(layer) => layer.clamp(-10.0, 10.0) as i8,
+        None if is("bridge") => 1,
+        None if is("tunnel") && get("tunnel") != Some("building_passage") => -1,
+        None => 0,
+    }
+}
+
+/// `maxspeed` in m/s; `None` if it has no number.
+fn speed_limit(value: Option<&str>) -> Option<f64> {
+    let value = value?.trim();
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| *v >= 1.0 && *v <= 300.0);
+    if let Some(mph) = value.strip_suffix("mph") {
+        return Some(number(mph)? * 0.44704);
+    }
+    if let Some(knots) = value.strip_suffix("knots") {
+        return Some(number(knots)? * 0.514_444);
+    }
+    if value == "walk" {
+        return Some(6.0 / 3.6);
+    }
+    Some(number(value.strip_suffix("km/h").unwrap_or(value))? / 3.6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn style_of(tags: &[(&str, &str)]) -> Result<WayStyle, String> {
+        style(&tags.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
+    }
+
+    #[test]
+    fn lanes_follow_their_tags() {
+        let lanes = |tags: &[(&str, &str)]| {
+            let mut all = vec![("highway", "secondary")];
+            all.extend(tags);
+            let section = style_of(&all).unwrap().section;
+            (section.forward.len(), section.backward.len())
+        };
+        assert_eq!(lanes(&[]), (1, 1));
+        assert_eq!(lanes(&[("oneway", "yes")]), (1, 0));
+        assert_eq!(lanes(&[("oneway", "-1"), ("lanes", "3")]), (3, 0));
+        assert_eq!(lanes(&[("lanes", "3")]), (2, 1));
+        assert_eq!(lanes(&[("lanes", "3"), ("lanes:backward", "2")]), (1, 2));
+        assert_eq!(lanes(&[("lanes", "1")]), (1, 1));
+        assert_eq!(lanes(&[("lanes", "many")]), (1, 1));
+        assert_eq!(lanes(&[("junction", "roundabout")]), (1, 0));
+    }
+
+    #[test]
+    fn buses_get_the_outer_lane() {
+        let tags = [("highway", "primary"), ("oneway", "yes"), ("lanes", "3"), ("lanes:psv", "1")];
+        let section = style_of(&tags).unwrap().section;
+        let kinds: Vec<_> = section.forward.iter().map(|lane| lane.0).collect();
+        assert_eq!(kinds, [LaneType::Driving, LaneType::Driving, LaneType::Bus]);
+        let only = [("highway", "service"), ("motor_vehicle", "no"), ("psv", "yes")];
+        assert!(style_of(&only).unwrap().section.forward.iter().all(|l| l.0 == LaneType::Bus));
+    }
+
+    #[test]
+    fn speeds_layers_and_access_are_read() {
+        let speed = |value| style_of(&[("highway", "primary"), ("maxspeed", value)]).unwrap().speed_limit;
+        assert!((speed("50") - 50.0 / 3.6).abs() < 1e-12);
+        assert!((speed("30 mph") - 13.4112).abs() < 1e-9);
+        assert_eq!(speed("IE:urban"), 50.0 / 3.6);
+        let layer = |key, value| style_of(&[("highway", "primary"), (key, value)]).unwrap().layer;
+        assert_eq!((layer("bridge", "yes"), layer("tunnel", "yes"), layer("layer", "2")), (1, -1, 2));
+        assert!(style_of(&[("highway", "footway")]).unwrap_err().contains("footway"));
+        assert!(style_of(&[("highway", "service"), ("access", "no")]).is_err());
+        assert!(style_of(&[("highway", "service"), ("access", "private")]).is_ok());
+    }
+}
