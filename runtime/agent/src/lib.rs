@@ -1,1 +1,16 @@
-//! x
+//! The middleware: what a module is, which slots it can fill, and how slots are asked.
+//!
+//! A module answers a batch of plain input records with a batch of plain output records and
+//! describes its parameters. Built-ins, plugins and scripts are the same thing to the host.
+
+mod module;
+mod parameter;
+mod rate;
+mod registry;
+
+pub use module::{
+    Behaviour, Controller, Fitness, Lookahead, Module, ModuleInfo, Planner, PlannerView, Slot, Step,
+};
+pub use parameter::{ParameterError, ParameterInfo, ParameterKind, ParameterSet};
+pub use rate::Rate;
+pub use registry::{ModuleError, Modules, Registry};

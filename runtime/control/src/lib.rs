@@ -1,1 +1,20 @@
-//! x
+//! Built-in controllers: fuzzy driving, car following, pursuit of a point on the way.
+
+pub mod fuzzy;
+mod fuzzy_driver;
+mod idm;
+pub mod laws;
+mod pursuit;
+
+pub use fuzzy_driver::FuzzyDriver;
+pub use idm::Idm;
+pub use pursuit::Pursuit;
+
+use roadwright_agent::Registry;
+
+/// Adds the built-in controllers.
+pub fn register(registry: &mut Registry) {
+    registry.add_controller(|| Box::new(FuzzyDriver::default()));
+    registry.add_controller(|| Box::new(Idm::default()));
+    registry.add_controller(|| Box::new(Pursuit::default()));
+}

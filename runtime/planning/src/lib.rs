@@ -1,1 +1,15 @@
-//! x
+//! Built-in planners and behaviours: the route through the lanes, and when to change lanes.
+
+mod lane_keeper;
+mod route;
+
+pub use lane_keeper::LaneKeeper;
+pub use route::RoutePlanner;
+
+use roadwright_agent::Registry;
+
+/// Adds the built-in planners and behaviours.
+pub fn register(registry: &mut Registry) {
+    registry.add_planner(|| Box::new(RoutePlanner::default()));
+    registry.add_behaviour(|| Box::new(LaneKeeper::default()));
+}

@@ -1,1 +1,141 @@
-//! x
+//! Vehicle models. So far: the kinematic one-track model with its actuators.
+
+use roadwright_geometry::math::{sin_cos, tan, wrap_angle};
+use roadwright_geometry::{DVec2, Pose};
+use roadwright_scenario::VehicleType;
+
+/// Limits and dimensions that one step needs, prepared once per vehicle type.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OneTrackLimits {
+    /// Distance between the axles, m.
+    pub wheelbase: f64,
+    /// Top speed, m/s.
+    pub max_speed: f64,
+    /// Largest acceleration, m/s^2.
+    pub max_acceleration: f64,
+    /// Hardest braking, m/s^2.
+    pub max_braking: f64,
+    /// Steering lock, rad.
+    pub max_steering: f64,
+    /// How fast the front wheels turn, rad/s.
+    pub steering_rate: f64,
+}
+
+impl From<&VehicleType> for OneTrackLimits {
+    fn from(kind: &VehicleType) -> Self {
+        Self {
+            wheelbase: kind.wheelbase,
+            max_speed: kind.max_speed,
+            max_acceleration: kind.max_acceleration,
+            max_braking: kind.max_braking,
+            max_steering: kind.max_steering,
+            steering_rate: kind.steering_rate,
+        }
+    }
+}
+
+/// Pose of the middle of the rear axle, speed and steering angle.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct OneTrackState {
+    /// Position of the middle of the rear axle and heading of the body.
+    pub pose: Pose,
+    /// Speed, m/s, never negative.
+    pub speed: f64,
+    /// Angle of the front wheels, rad, positive to the left.
+    pub steering: f64,
+}
+
+/// One step of the kinematic one-track model in its rear-axle form:
+/// x' = v cos(theta), y' = v sin(theta), theta' = v tan(delta) / L.
+///
+/// The wanted acceleration and steering pass the actuators first: acceleration within the limits
+/// of engine and brakes, steering within the lock and its rate. Semi-implicit: speed and steering
+/// first, then the pose along the middle heading of the step, which keeps circles closed to
+/// third order in dt. Commands that are not finite count as full braking and wheels held.
+#[inline]
+pub fn step(
+    state: &OneTrackState,
+    limits: &OneTrackLimits,
+    acceleration: f64,
+    steering: f64,
+    dt: f64,
+) -> OneTrackState {
+    let acceleration = if acceleration.is_finite() { acceleration } else { -limits.max_braking };
+    let wanted = if steering.is_finite() { steering } else { state.steering };
+    let speed_change = acceleration.clamp(-limits.max_braking, limits.max_acceleration) * dt;
+    let speed = (state.speed + speed_change).clamp(0.0, limits.max_speed);
+    let turn_limit = limits.steering_rate * dt;
+    let turned = (wanted - state.steering).clamp(-turn_limit, turn_limit);
+    let steering = (state.steering + turned).clamp(-limits.max_steering, limits.max_steering);
+    if speed == 0.0 {
+        return OneTrackState {
+            pose: state.pose,
+            speed,
+            steering,
+        };
+    }
+    let distance = speed * dt;
+    let heading_change = distance * tan(steering) / limits.wheelbase;
+    let (sin, cos) = sin_cos(state.pose.heading + 0.5 * heading_change);
+    OneTrackState {
+        pose: Pose {
+            position: state.pose.position + DVec2::new(cos, sin) * distance,
+            heading: wrap_angle(state.pose.heading + heading_change),
+        },
+        speed,
+        steering,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn car() -> OneTrackLimits {
+        OneTrackLimits::from(&VehicleType::car())
+    }
+
+    #[test]
+    fn constant_steering_drives_a_circle() {
+        let steering = 0.3;
+        let start = OneTrackState { speed: 5.0, steering, ..OneTrackState::default() };
+        let radius = 2.7 / tan(steering);
+        let mut state = start;
+        let steps = (std::f64::consts::TAU * radius / (5.0 * 0.001)).round() as usize;
+        for _ in 0..steps {
+            state = step(&state, &car(), 0.0, steering, 0.001);
+            let centre = DVec2::new(0.0, radius);
+            assert!(((state.pose.position - centre).length() - radius).abs() < 1e-3);
+        }
+        assert!(state.pose.position.length() < 0.01, "{:?}", state.pose);
+    }
+
+    #[test]
+    fn braking_ends_at_rest() {
+        let mut state = OneTrackState { speed: 10.0, ..OneTrackState::default() };
+        for _ in 0..1000 {
+            state = step(&state, &car(), -4.0, 0.0, 0.01);
+        }
+        assert_eq!(state.speed, 0.0);
+        // v^2 / 2a, up to one step of speed.
+        assert!((state.pose.position.x - 12.5).abs() < 0.1);
+    }
+
+    proptest! {
+        #[test]
+        fn limits_hold_for_any_command(
+            speed in 0.0..50.0f64, wheel in -0.6..0.6f64,
+            a in proptest::num::f64::ANY, delta in proptest::num::f64::ANY,
+        ) {
+            let limits = car();
+            let state = OneTrackState { speed, steering: wheel, ..OneTrackState::default() };
+            let next = step(&state, &limits, a, delta, 0.01);
+            prop_assert!(next.speed >= 0.0 && next.speed <= limits.max_speed);
+            prop_assert!((next.speed - speed).abs() <= limits.max_braking * 0.01 + 1e-12);
+            prop_assert!((next.steering - wheel).abs() <= limits.steering_rate * 0.01 + 1e-12);
+            prop_assert!(next.steering.abs() <= limits.max_steering);
+            prop_assert!(next.pose.position.is_finite());
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! How often a slot is asked, spread over the steps.
+
+/// A period in whole steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    period: u64,
+}
+
+impl Rate {
+    /// The nearest period for a rate in Hz at a time step in s; at least one step.
+    pub fn new(rate_hz: f64, dt: f64) -> Self {
+        let steps = (1.0 / (rate_hz * dt)).round().clamp(1.0, 1e12);
+        Self {
+            period: steps as u64,
+        }
+    }
+
+    /// Steps between two questions.
+    pub fn period(&self) -> u64 {
+        self.period
+    }
+
+    /// Whether agent number `index` is asked in this step. Agents take turns, so that each step
+    /// asks about the same number of them.
+    #[inline]
+    pub fn is_due(&self, step: u64, index: u64) -> bool {
+        (step + index).is_multiple_of(self.period)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn rates_become_whole_periods() {
+        assert_eq!(Rate::new(30.0, 0.01).period(), 3);
+        assert_eq!(Rate::new(6.0, 0.01).period(), 17);
+        assert_eq!(Rate::new(30.0, 0.1).period(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn every_agent_is_asked_once_a_period(rate in 0.5..200.0f64, index in 0u64..1000) {
+            let rate = Rate::new(rate, 0.01);
+            let due = (100..100 + rate.period()).filter(|&step| rate.is_due(step, index)).count();
+            prop_assert_eq!(due, 1);
+        }
+    }
+}

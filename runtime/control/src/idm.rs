@@ -1,0 +1,158 @@
+//! The intelligent driver model, steered by a pursuit point.
+
+use crate::laws::{STOP_GAP, pursuit_steering};
+use roadwright_agent::{
+    Controller, Lookahead, Module, ModuleInfo, ParameterInfo, ParameterSet, Step,
+};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput};
+
+static PARAMETERS: [ParameterInfo; 6] = [
+    ParameterInfo::number("acceleration", "m/s^2", (0.1, 10.0), 1.5, "Acceleration on a free road from rest."),
+    ParameterInfo::number("braking", "m/s^2", (0.1, 10.0), 2.5, "Comfortable braking."),
+    ParameterInfo::number("headway", "s", (0.1, 5.0), 1.2, "Time gap to the leader."),
+    ParameterInfo::number("standstill_gap", "m", (0.1, 20.0), 2.0, "Gap between standing vehicles."),
+    ParameterInfo::number("lookahead_time", "s", (0.0, 5.0), 0.6, "Time ahead at which the pursuit point lies."),
+    ParameterInfo::number("lookahead_distance", "m", (0.5, 100.0), 4.5, "Least distance of the pursuit point."),
+];
+
+/// Follows by the intelligent driver model (Treiber, Hennecke and Helbing 2000) and steers for a
+/// pursuit point on the way.
+///
+/// A point where one must stand counts as a standing leader.
+pub struct Idm {
+    parameters: ParameterSet,
+}
+
+impl Default for Idm {
+    fn default() -> Self {
+        Self {
+            parameters: ParameterSet::new(&PARAMETERS),
+        }
+    }
+}
+
+/// The model's constants for one batch.
+struct Law {
+    acceleration: f64,
+    braking: f64,
+    headway: f64,
+    standstill_gap: f64,
+}
+
+impl Law {
+    /// Part of the acceleration that a leader takes away: (s* / s)^2.
+    #[inline]
+    fn interaction(&self, speed: f64, gap: f64, standstill_gap: f64, leader_speed: f64) -> f64 {
+        let closing = speed * (speed - leader_speed) / (2.0 * (self.acceleration * self.braking).sqrt());
+        let wanted = standstill_gap + (speed * self.headway + closing).max(0.0);
+        let ratio = wanted / gap.max(0.05);
+        ratio * ratio
+    }
+
+    #[inline]
+    fn acceleration(&self, input: &ControllerInput) -> f64 {
+        let ratio = input.speed / input.road_speed.max(0.1);
+        let free = ratio * ratio * ratio * ratio;
+        let leader = self.interaction(input.speed, input.leader_gap, self.standstill_gap, input.leader_speed);
+        let stop = self.interaction(input.speed, input.stop_distance, STOP_GAP, 0.0);
+        let obstacle = self.interaction(input.speed, in_the_way(input), self.standstill_gap, 0.0);
+        // Above the wanted speed the model brakes with up to (v / v0)^4: held at comfort.
+        let slowing = (1.0 - free).max(-self.braking / self.acceleration);
+        self.acceleration * (slowing - leader.max(stop).max(obstacle)).max(-20.0)
+    }
+}
+
+/// Distance to an obstacle straight ahead; far if it is to the side.
+fn in_the_way(input: &ControllerInput) -> f64 {
+    let lateral = input.obstacle_distance * roadwright_geometry::math::sin(input.obstacle_angle.abs().min(1.5));
+    if lateral < 1.5 { input.obstacle_distance } else { roadwright_plugin_api::NOTHING }
+}
+
+impl Module for Idm {
+    fn info(&self) -> ModuleInfo {
+        ModuleInfo {
+            id: "idm",
+            name: "Intelligent driver model",
+            doc: "Keeps a time gap to the leader; steers for a point on the way.",
+        }
+    }
+
+    fn parameters(&self) -> &ParameterSet {
+        &self.parameters
+    }
+
+    fn parameters_mut(&mut self) -> &mut ParameterSet {
+        &mut self.parameters
+    }
+}
+
+impl Controller for Idm {
+    fn step(&self, _: &Step, inputs: &[ControllerInput], outputs: &mut [ControllerOutput]) {
+        let law = Law {
+            acceleration: self.parameters.at(0),
+            braking: self.parameters.at(1),
+            headway: self.parameters.at(2),
+            standstill_gap: self.parameters.at(3),
+        };
+        for (input, output) in inputs.iter().zip(outputs) {
+            *output = ControllerOutput {
+                acceleration: law.acceleration(input),
+                steering: pursuit_steering(input.wheelbase, input.waypoint_distance, input.waypoint_angle),
+            };
+        }
+    }
+
+    fn lookahead(&self) -> Lookahead {
+        Lookahead {
+            time: self.parameters.at(4),
+            distance: self.parameters.at(5),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadwright_plugin_api::NOTHING;
+
+    fn free(speed: f64) -> ControllerInput {
+        ControllerInput {
+            speed,
+            road_speed: 14.0,
+            wheelbase: 2.7,
+            waypoint_distance: 10.0,
+            leader_gap: NOTHING,
+            obstacle_distance: NOTHING,
+            stop_distance: NOTHING,
+            ..ControllerInput::default()
+        }
+    }
+
+    fn acceleration(input: ControllerInput) -> f64 {
+        let mut outputs = [ControllerOutput::default()];
+        let step = Step { time: 0.0, period: 0.03 };
+        Idm::default().step(&step, &[input], &mut outputs);
+        outputs[0].acceleration
+    }
+
+    #[test]
+    fn a_free_road_is_accelerated_on_up_to_its_speed() {
+        assert!((acceleration(free(0.0)) - 1.5).abs() < 1e-6);
+        assert!(acceleration(free(14.0)).abs() < 1e-3);
+        assert!(acceleration(free(20.0)) < -1.0);
+    }
+
+    #[test]
+    fn the_equilibrium_gap_is_that_of_the_model() {
+        // s = (s0 + v T) / sqrt(1 - (v / v0)^4)
+        let gap = (2.0 + 7.0 * 1.2) / (1.0f64 - 0.5f64.powi(4)).sqrt();
+        let input = ControllerInput { leader_gap: gap, leader_speed: 7.0, ..free(7.0) };
+        assert!(acceleration(input).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_stop_line_and_a_standing_leader_brake() {
+        assert!(acceleration(ControllerInput { stop_distance: 10.0, ..free(10.0) }) < -2.0);
+        assert!(acceleration(ControllerInput { leader_gap: 3.0, ..free(0.5) }) < 0.5);
+    }
+}

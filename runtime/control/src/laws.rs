@@ -1,0 +1,60 @@
+//! Laws that several controllers share.
+
+use roadwright_geometry::math::{atan, sin};
+use roadwright_plugin_api::ControllerInput;
+
+/// Gap that is kept between standing vehicles, m.
+pub const STANDSTILL_GAP: f64 = 2.0;
+/// Distance that is kept to a stop line, m.
+pub const STOP_GAP: f64 = 0.5;
+
+/// Steering angle that drives the circle through a point, tangent to the heading: source 004's
+/// pursuit point. `distance` and `angle` are those of the point from the rear axle.
+#[inline]
+pub fn pursuit_steering(wheelbase: f64, distance: f64, angle: f64) -> f64 {
+    let curvature = 2.0 * sin(angle) / distance.max(0.5);
+    atan(wheelbase * curvature)
+}
+
+/// Highest speed from which one can still stop in `gap` metres behind something that moves at
+/// `front_speed` and may itself brake, after a reaction time: Krauss' safe speed as used by SUMO.
+#[inline]
+pub fn safe_speed(gap: f64, front_speed: f64, braking: f64, reaction: f64) -> f64 {
+    let lag = braking * reaction;
+    let radicand = lag * lag + front_speed * front_speed + 2.0 * braking * gap.max(0.0);
+    (radicand.sqrt() - lag).max(0.0)
+}
+
+/// Speed that keeps clear of the leader and of the point where one must stand, m/s.
+#[inline]
+pub fn halting_speed(input: &ControllerInput, braking: f64, reaction: f64) -> f64 {
+    let gap = input.leader_gap - STANDSTILL_GAP;
+    let behind = safe_speed(gap, input.leader_speed, braking, reaction);
+    let before = safe_speed(input.stop_distance - STOP_GAP, 0.0, braking, reaction);
+    behind.min(before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_circle_passes_through_the_point() {
+        // A point 10 m away at 30 degrees lies on a circle of radius 10 m.
+        let steering = pursuit_steering(2.7, 10.0, 30f64.to_radians());
+        assert!((2.7 / roadwright_geometry::math::tan(steering) - 10.0).abs() < 1e-9);
+    }
+
+    proptest! {
+        #[test]
+        fn a_follower_at_safe_speed_never_hits_a_braking_leader(
+            gap in 0.0..60.0f64, leader in 0.0..30.0f64,
+        ) {
+            let (braking, reaction) = (3.0, 0.5);
+            let speed = safe_speed(gap, leader, braking, reaction);
+            let stopping = speed * reaction + speed * speed / (2.0 * braking);
+            prop_assert!(stopping <= gap + leader * leader / (2.0 * braking) + 1e-9);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Pursuit of a point on the way with proportional cruising and proportional-derivative following.
+
+use crate::laws::{halting_speed, pursuit_steering};
+use roadwright_agent::{
+    Controller, Lookahead, Module, ModuleInfo, ParameterInfo, ParameterSet, Step,
+};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput};
+
+static PARAMETERS: [ParameterInfo; 8] = [
+    ParameterInfo::number("lookahead_time", "s", (0.0, 5.0), 0.6, "Time ahead at which the pursuit point lies."),
+    ParameterInfo::number("lookahead_distance", "m", (0.5, 100.0), 4.5, "Least distance of the pursuit point."),
+    ParameterInfo::number("speed_gain", "1/s", (0.05, 10.0), 0.8, "Acceleration per missing speed."),
+    ParameterInfo::number("gap_gain", "1/s^2", (0.0, 5.0), 0.25, "Acceleration per missing gap."),
+    ParameterInfo::number("closing_gain", "1/s", (0.0, 10.0), 0.9, "Acceleration per closing speed."),
+    ParameterInfo::number("headway", "s", (0.1, 5.0), 1.2, "Time gap to the leader."),
+    ParameterInfo::number("braking", "m/s^2", (0.5, 10.0), 3.0, "Braking that stopping is planned with."),
+    ParameterInfo::number("reaction", "s", (0.0, 3.0), 0.3, "Time that passes before braking."),
+];
+
+/// Steers for a pursuit point; cruises and follows as source 004 describes: a proportional
+/// controller for the speed, a proportional-derivative one for the gap that counts only when it
+/// asks for less, and halts before what is closed.
+pub struct Pursuit {
+    parameters: ParameterSet,
+}
+
+impl Default for Pursuit {
+    fn default() -> Self {
+        Self {
+            parameters: ParameterSet::new(&PARAMETERS),
+        }
+    }
+}
+
+impl Pursuit {
+    fn acceleration(&self, input: &ControllerInput) -> f64 {
+        let p = |index| self.parameters.at(index);
+        let allowed = input.road_speed.min(halting_speed(input, p(6), p(7)));
+        let cruising = p(2) * (allowed - input.speed);
+        // Above the allowed speed the brakes do what it takes.
+        let cruising = if allowed < input.speed { 4.0 * cruising } else { cruising };
+        let missing_gap = input.leader_gap - crate::laws::STANDSTILL_GAP - p(5) * input.speed;
+        let following = p(3) * missing_gap + p(4) * (input.leader_speed - input.speed);
+        cruising.min(if following < 0.0 { following } else { f64::INFINITY })
+    }
+}
+
+impl Module for Pursuit {
+    fn info(&self) -> ModuleInfo {
+        ModuleInfo {
+            id: "pursuit",
+            name: "Pursuit point",
+            doc: "Steers for a point on the way; cruises and follows by linear controllers.",
+        }
+    }
+
+    fn parameters(&self) -> &ParameterSet {
+        &self.parameters
+    }
+
+    fn parameters_mut(&mut self) -> &mut ParameterSet {
+        &mut self.parameters
+    }
+}
+
+impl Controller for Pursuit {
+    fn step(&self, _: &Step, inputs: &[ControllerInput], outputs: &mut [ControllerOutput]) {
+        for (input, output) in inputs.iter().zip(outputs) {
+            *output = ControllerOutput {
+                acceleration: self.acceleration(input),
+                steering: pursuit_steering(input.wheelbase, input.waypoint_distance, input.waypoint_angle),
+            };
+        }
+    }
+
+    fn lookahead(&self) -> Lookahead {
+        Lookahead {
+            time: self.parameters.at(0),
+            distance: self.parameters.at(1),
+        }
+    }
+}

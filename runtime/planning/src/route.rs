@@ -1,0 +1,255 @@
+//! The fastest way through the road graph, lane by lane.
+
+use roadwright_agent::{
+    Module, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView,
+};
+use roadwright_geometry::DVec2;
+use roadwright_plugin_api::{PlannerInput, PlannerOutput};
+use roadwright_scenario::junction::Turn;
+use roadwright_scenario::lane_graph::{LaneGraph, NO_STRIP, StripId, StripKind};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+static PARAMETERS: [ParameterInfo; 3] = [
+    ParameterInfo::number("lane_change_time", "s", (0.0, 60.0), 3.0, "What a lane change is worth."),
+    ParameterInfo::number("turn_time", "s", (0.0, 60.0), 1.5, "What a turn at a junction costs."),
+    ParameterInfo::number("delay_weight", "", (0.0, 10.0), 1.0, "How much standing traffic counts."),
+];
+
+/// Lane changes on strips shorter than this are avoided, m.
+const SHORT_STRIP: f64 = 25.0;
+/// What a lane change on a short strip costs on top, s.
+const SHORT_PENALTY: f64 = 10.0;
+
+/// A* over the lanes of the road graph by travel time: the lane to drive in follows from the next
+/// turns, because only some lanes lead into each.
+///
+/// A route is a list of strips; where two neighbours in it lie side by side, the lane is changed.
+pub struct RoutePlanner {
+    parameters: ParameterSet,
+}
+
+impl Default for RoutePlanner {
+    fn default() -> Self {
+        Self {
+            parameters: ParameterSet::new(&PARAMETERS),
+        }
+    }
+}
+
+impl Module for RoutePlanner {
+    fn info(&self) -> ModuleInfo {
+        ModuleInfo {
+            id: "route",
+            name: "Fastest route",
+            doc: "Finds the way of least travel time and the lanes that lead along it.",
+        }
+    }
+
+    fn parameters(&self) -> &ParameterSet {
+        &self.parameters
+    }
+
+    fn parameters_mut(&mut self) -> &mut ParameterSet {
+        &mut self.parameters
+    }
+}
+
+impl Planner for RoutePlanner {
+    fn step(
+        &self,
+        view: &PlannerView<'_>,
+        inputs: &[PlannerInput],
+        routes: &mut Vec<StripId>,
+        outputs: &mut [PlannerOutput],
+    ) {
+        let mut search = Search::new(view, &self.parameters);
+        for (input, output) in inputs.iter().zip(outputs) {
+            *output = search.run(input, routes);
+        }
+    }
+}
+
+/// An open strip; ordered so that the heap gives the least cost, then the least id.
+#[derive(PartialEq)]
+struct Open {
+    estimate: f64,
+    strip: StripId,
+}
+
+impl Eq for Open {}
+
+impl Ord for Open {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other
+            .estimate
+            .total_cmp(&self.estimate)
+            .then_with(|| other.strip.cmp(&self.strip))
+    }
+}
+
+impl PartialOrd for Open {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// What the search knows of a strip; valid if its stamp is the current one.
+#[derive(Clone, Copy)]
+struct Mark {
+    stamp: u32,
+    closed: bool,
+    cost: f64,
+    parent: StripId,
+}
+
+/// Arrays that several searches of one batch share.
+struct Search<'a> {
+    graph: &'a LaneGraph,
+    delays: &'a [f32],
+    change_time: f64,
+    turn_time: f64,
+    delay_weight: f64,
+    top_speed: f64,
+    marks: Vec<Mark>,
+    stamp: u32,
+    open: BinaryHeap<Open>,
+}
+
+impl<'a> Search<'a> {
+    fn new(view: &PlannerView<'a>, parameters: &ParameterSet) -> Self {
+        let fresh = Mark {
+            stamp: 0,
+            closed: false,
+            cost: 0.0,
+            parent: NO_STRIP,
+        };
+        let speeds = view.graph.strips().iter().map(|strip| strip.speed_limit);
+        Self {
+            graph: view.graph,
+            delays: view.delays,
+            change_time: parameters.at(0),
+            turn_time: parameters.at(1),
+            delay_weight: parameters.at(2),
+            top_speed: speeds.fold(1.0, f64::max),
+            marks: vec![fresh; view.graph.strips().len()],
+            stamp: 0,
+            open: BinaryHeap::new(),
+        }
+    }
+
+    /// One search. The cost of a strip is that of reaching its start.
+    fn run(&mut self, input: &PlannerInput, routes: &mut Vec<StripId>) -> PlannerOutput {
+        self.stamp += 1;
+        self.open.clear();
+        let goal = self.graph.strip(input.goal_strip).line.position(input.goal_s);
+        let first = self.graph.strip(input.strip);
+        let behind = -input.s / first.speed_limit;
+        let ahead_on_strip = input.strip == input.goal_strip && input.goal_s >= input.s;
+        if ahead_on_strip {
+            let start = routes.len() as u32;
+            routes.push(input.strip);
+            let travel_time = (input.goal_s - input.s) / first.speed_limit;
+            return PlannerOutput { start, count: 1, travel_time };
+        }
+        self.expand(input.strip, behind, goal, input, input.may_change_first != 0);
+        while let Some(Open { strip, .. }) = self.open.pop() {
+            let mark = &mut self.marks[strip as usize];
+            if mark.closed {
+                continue;
+            }
+            mark.closed = true;
+            let cost = mark.cost;
+            if strip == input.goal_strip {
+                return self.answer(input, cost, routes);
+            }
+            self.expand(strip, cost, goal, input, true);
+        }
+        PlannerOutput::default()
+    }
+
+    fn expand(
+        &mut self,
+        id: StripId,
+        cost: f64,
+        goal: DVec2,
+        input: &PlannerInput,
+        may_change: bool,
+    ) {
+        let strip = self.graph.strip(id);
+        let through = cost + self.traverse_time(id);
+        for &next in &strip.successors {
+            self.reach(next, id, through, goal, input.bus != 0);
+        }
+        if may_change {
+            let short = if strip.length() < SHORT_STRIP { SHORT_PENALTY } else { 0.0 };
+            for side in [strip.left, strip.right] {
+                if side != NO_STRIP {
+                    let changed = cost + self.change_time + short;
+                    self.reach(side, id, changed, goal, input.bus != 0);
+                }
+            }
+        }
+    }
+
+    fn traverse_time(&self, id: StripId) -> f64 {
+        let strip = self.graph.strip(id);
+        let turning = match strip.kind {
+            StripKind::Connection { turn, .. } => match turn {
+                Turn::Straight => 0.0,
+                Turn::Left | Turn::Right => self.turn_time,
+                Turn::UTurn => 4.0 * self.turn_time,
+            },
+            StripKind::Lane { .. } => 0.0,
+        };
+        let delay = self.delays.get(id as usize).copied().unwrap_or(0.0);
+        strip.length() / strip.speed_limit + turning + self.delay_weight * f64::from(delay)
+    }
+
+    fn reach(&mut self, id: StripId, parent: StripId, cost: f64, goal: DVec2, bus: bool) {
+        let strip = self.graph.strip(id);
+        if strip.bus_only && !bus {
+            return;
+        }
+        let mark = &mut self.marks[id as usize];
+        let known = mark.stamp == self.stamp;
+        if known && (mark.closed || mark.cost <= cost) {
+            return;
+        }
+        *mark = Mark {
+            stamp: self.stamp,
+            closed: false,
+            cost,
+            parent,
+        };
+        // The straight line at top speed: consistent, because a cost is that of a strip's start.
+        let left = (strip.line.position(0.0) - goal).length();
+        let estimate = cost + left / self.top_speed;
+        self.open.push(Open { estimate, strip: id });
+    }
+
+    /// Follows the parents back from the goal.
+    fn answer(
+        &self,
+        input: &PlannerInput,
+        cost: f64,
+        routes: &mut Vec<StripId>,
+    ) -> PlannerOutput {
+        let start = routes.len();
+        let mut strip = input.goal_strip;
+        loop {
+            routes.push(strip);
+            strip = self.marks[strip as usize].parent;
+            if strip == input.strip {
+                break;
+            }
+        }
+        routes.push(input.strip);
+        routes[start..].reverse();
+        PlannerOutput {
+            start: start as u32,
+            count: (routes.len() - start) as u32,
+            travel_time: cost + input.goal_s / self.graph.strip(input.goal_strip).speed_limit,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Routes on drawn networks.
+
+use roadwright_agent::{Planner, PlannerView};
+use roadwright_geometry::{DVec2, ReferenceLine};
+use roadwright_planning::RoutePlanner;
+use roadwright_plugin_api::{PlannerInput, PlannerOutput};
+use roadwright_scenario::draw::{self, RoadStyle};
+use roadwright_scenario::junction::layout;
+use roadwright_scenario::lane_graph::{LaneGraph, StripId};
+use roadwright_scenario::*;
+
+/// A grid of streets, 100 m apart, with `lanes` lanes each way.
+fn grid(count: i32, lanes: usize) -> (Scenario, LaneGraph) {
+    let mut scenario = Scenario::new("grid");
+    let style = RoadStyle {
+        name: "street".into(),
+        class: RoadClass::Residential,
+        layer: 0,
+        speed_limit: 10.0,
+        section: CrossSection::driving(lanes, lanes, 3.25),
+    };
+    let far = f64::from(count) * 100.0;
+    let mut draw = |a: (f64, f64), b: (f64, f64)| {
+        let line = ReferenceLine::straight(DVec2::from(a), DVec2::from(b)).unwrap();
+        let edit = draw::road(&scenario, &line, &style).unwrap();
+        scenario.apply(edit).unwrap();
+    };
+    for i in 1..count {
+        let at = f64::from(i) * 100.0;
+        draw((0.0, at), (far, at));
+        draw((at, 0.0), (at, far));
+    }
+    let layout = layout(scenario.network(), scenario.about().driving_side);
+    let graph = LaneGraph::new(&scenario, &layout);
+    (scenario, graph)
+}
+
+fn plan(graph: &LaneGraph, delays: &[f32], input: PlannerInput) -> (Vec<StripId>, f64) {
+    let mut routes = Vec::new();
+    let mut outputs = [PlannerOutput::default()];
+    let view = PlannerView { graph, delays };
+    RoutePlanner::default().step(&view, &[input], &mut routes, &mut outputs);
+    let range = outputs[0].start as usize..(outputs[0].start + outputs[0].count) as usize;
+    (routes[range].to_vec(), outputs[0].travel_time)
+}
+
+fn ask(strip: StripId, goal_strip: StripId) -> PlannerInput {
+    PlannerInput { strip, s: 0.0, goal_strip, goal_s: 5.0, bus: 0, may_change_first: 1 }
+}
+
+/// Least travel times to all strips by relaxing until nothing changes (Bellman and Ford).
+fn all_times(graph: &LaneGraph, start: StripId) -> Vec<f64> {
+    let mut times = vec![f64::INFINITY; graph.strips().len()];
+    times[start as usize] = 0.0;
+    loop {
+        let mut changed = false;
+        for (id, strip) in graph.strips().iter().enumerate() {
+            let turning = match strip.kind {
+                lane_graph::StripKind::Connection { turn, .. } => match turn {
+                    junction::Turn::Straight => 0.0,
+                    junction::Turn::UTurn => 6.0,
+                    _ => 1.5,
+                },
+                lane_graph::StripKind::Lane { .. } => 0.0,
+            };
+            let through = times[id] + strip.length() / strip.speed_limit + turning;
+            let side = times[id] + 3.0 + if strip.length() < 25.0 { 10.0 } else { 0.0 };
+            let next = strip.successors.iter().map(|&n| (n, through));
+            let sides = [strip.left, strip.right].map(|n| (n, side));
+            for (n, time) in next.chain(sides).filter(|(n, _)| *n != lane_graph::NO_STRIP) {
+                if time < times[n as usize] - 1e-12 {
+                    times[n as usize] = time;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            return times;
+        }
+    }
+}
+
+#[test]
+fn routes_are_the_fastest_ones() {
+    let (_, graph) = grid(4, 2);
+    let strips = graph.strips().len() as StripId;
+    for start in (0..strips).step_by(17).filter(|&s| !graph.strip(s).is_connection()) {
+        let times = all_times(&graph, start);
+        for goal in (0..strips).step_by(11).filter(|&g| g != start && !graph.strip(g).is_connection()) {
+            let (route, time) = plan(&graph, &[], ask(start, goal));
+            if route.is_empty() {
+                assert!(times[goal as usize].is_infinite());
+                continue;
+            }
+            assert_eq!((route[0], route[route.len() - 1]), (start, goal));
+            let expected = times[goal as usize] + 5.0 / graph.strip(goal).speed_limit;
+            assert!((time - expected).abs() < 1e-9, "{start} to {goal}: {time} {expected}");
+            for pair in route.windows(2) {
+                let strip = graph.strip(pair[0]);
+                let linked = strip.successors.contains(&pair[1]);
+                assert!(linked || strip.left == pair[1] || strip.right == pair[1]);
+            }
+        }
+    }
+}
+
+#[test]
+fn standing_traffic_is_driven_around() {
+    let (_, graph) = grid(4, 1);
+    let start = graph.locate(&LanePlace { road: RoadId(1), lane: -1, s: 10.0 }).unwrap().0;
+    let goal = graph.strips().iter().position(|strip| {
+        strip.road().is_some() && (strip.line.position(5.0) - DVec2::new(310.0, 98.4)).length() < 8.0
+    });
+    let input = ask(start, goal.unwrap() as StripId);
+    let (free, _) = plan(&graph, &[], input);
+    let mut delays = vec![0.0; graph.strips().len()];
+    delays[free[free.len() / 2] as usize] = 500.0;
+    let (round, _) = plan(&graph, &delays, input);
+    assert!(!round.is_empty() && !round.contains(&free[free.len() / 2]));
+}
+
+#[test]
+fn a_goal_behind_on_the_same_lane_is_reached_by_going_round() {
+    let (_, graph) = grid(4, 1);
+    let inner = graph.strips().iter().position(|strip| {
+        strip.road().is_some() && (strip.line.position(50.0) - DVec2::new(150.0, 98.4)).length() < 12.0
+    });
+    let strip = inner.unwrap() as StripId;
+    let input = PlannerInput { s: 60.0, goal_s: 20.0, ..ask(strip, strip) };
+    let (route, _) = plan(&graph, &[], input);
+    assert!(route.len() > 4);
+    assert_eq!((route[0], route[route.len() - 1]), (strip, strip));
+    let ahead = PlannerInput { s: 20.0, goal_s: 60.0, ..ask(strip, strip) };
+    assert_eq!(plan(&graph, &[], ahead).0, [strip]);
+}
