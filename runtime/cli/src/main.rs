@@ -1,2 +1,47 @@
-//! x
-fn main(){}
+//! The program `roadwright`.
+
+mod arguments;
+mod commands;
+mod progress;
+
+use arguments::{Arguments, Verb};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// What a command that ran found out.
+enum Outcome {
+    /// All is well.
+    Fine,
+    /// The work was done and found something wrong.
+    Findings,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.verb {
+        None => commands::main_job(),
+        Some(Verb::Run(run)) => commands::run(&run),
+        Some(Verb::Check(check)) => commands::check(&check),
+        Some(Verb::Import(import)) => commands::import(&import),
+        Some(Verb::Render(render)) => commands::render(&render),
+        Some(Verb::Controller(controller)) => commands::controller(&controller),
+        Some(Verb::Completions { shell }) => commands::completions(shell),
+    };
+    match outcome {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => ExitCode::from(1),
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// `roadwright ... | head` closes the pipe: that is no error.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let io = cause.downcast_ref::<std::io::Error>();
+        io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}

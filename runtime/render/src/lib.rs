@@ -1,1 +1,29 @@
-//! x
+//! Pictures: anti-aliased maps of scenarios and control surfaces, as PNG, without a screen.
+
+mod canvas;
+mod furniture;
+mod map;
+mod marking;
+mod palette;
+mod plot;
+mod road;
+mod text;
+
+pub use map::{Picture, map};
+pub use plot::{SurfacePlot, surface};
+
+use thiserror::Error;
+
+/// Why a picture cannot be drawn.
+#[derive(Debug, Error)]
+pub enum RenderError {
+    /// No memory for a picture of this size, or no size at all.
+    #[error("a picture of {0} x {1} pixels cannot be made")]
+    Size(u32, u32),
+    /// There is nothing to draw.
+    #[error("the scenario is empty: there is nothing to draw")]
+    Empty,
+    /// The picture cannot be written as PNG.
+    #[error("cannot write PNG: {0}")]
+    Png(String),
+}

@@ -295,6 +295,27 @@ impl LaneGraph {
         seen
     }
 
+    /// The largest set of strips from each of which every other one can be reached, without
+    /// bus lanes; ascending. O(strips).
+    pub fn main_component(&self) -> Vec<StripId> {
+        let mut graph = petgraph::graph::DiGraph::<(), ()>::with_capacity(self.strips.len(), 0);
+        for _ in &self.strips {
+            graph.add_node(());
+        }
+        for (id, strip) in self.strips.iter().enumerate().filter(|(_, strip)| !strip.bus_only) {
+            for &next in strip.successors.iter().chain([&strip.left, &strip.right]) {
+                if next != NO_STRIP && !self.strip(next).bus_only {
+                    graph.add_edge((id as u32).into(), next.into(), ());
+                }
+            }
+        }
+        let components = petgraph::algo::tarjan_scc(&graph);
+        let largest = components.into_iter().max_by_key(Vec::len).unwrap_or_default();
+        let mut strips: Vec<StripId> = largest.into_iter().map(|n| n.index() as StripId).collect();
+        strips.sort_unstable();
+        strips
+    }
+
     fn add_road(&mut self, id: RoadId, road: &Road, span: (f64, f64), side: DrivingSide) {
         for (index, section) in road.lane_sections.iter().enumerate() {
             let from = span.0.max(section.s);

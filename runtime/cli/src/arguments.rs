@@ -1,0 +1,218 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Draw worlds, let agents drive in them, and measure how well they do.
+///
+/// Without a verb the shipped scenario old-town is run and drawn.
+#[derive(Debug, Parser)]
+#[command(version, about, after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) verb: Option<Verb>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  roadwright run scenarios/old-town.scenario.json --seconds 300
+  roadwright import city.osm.pbf --out city.scenario.json
+  roadwright check city.scenario.json
+  roadwright run city.scenario.json --populate 150 --json
+  roadwright render city.scenario.json --out city.png --at 60
+  roadwright controller eval fuzzy_driver.route.speed --input distance=10 --input angle=0.3
+
+Exit codes: 0 fine; 1 the work was done and found something wrong; 2 the call or its input was unusable.";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Run a scenario and report what came of it.
+    Run(Run),
+    /// Look for what is wrong with a scenario.
+    Check(Check),
+    /// Make a scenario of OpenStreetMap data.
+    Import(Import),
+    /// Draw a scenario as a picture.
+    Render(Render),
+    /// Look into the built-in controllers.
+    Controller(Controller),
+    /// Print shell completions, e.g. `roadwright completions bash > /etc/bash_completion.d/roadwright`.
+    Completions {
+        /// For which shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Flags of everything that simulates.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Simulate {
+    /// Seed of all random streams [default: the scenario's]
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// Time step in seconds [default: the scenario's]
+    #[arg(long)]
+    pub(crate) dt: Option<f64>,
+    /// Threads; the result is the same for any number
+    #[arg(long, default_value_t = 1)]
+    pub(crate) threads: usize,
+    /// Add this many cars between random places that can reach each other
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) populate: usize,
+    /// Stack of the added cars
+    #[arg(long, default_value = "idm", value_name = "STACK")]
+    pub(crate) stack: String,
+    /// Use another module in all stacks: `controller=pursuit`
+    #[arg(long = "use", value_name = "SLOT=MODULE")]
+    pub(crate) modules: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "The run ends early when all agents have arrived. Ctrl-C ends it with the summary so far.")]
+pub(crate) struct Run {
+    /// The scenario
+    pub(crate) file: PathBuf,
+    /// Simulated time in seconds [default: the scenario's]
+    #[arg(long)]
+    pub(crate) seconds: Option<f64>,
+    #[command(flatten)]
+    pub(crate) simulate: Simulate,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write where every vehicle was, ten times a second, as CSV
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// No progress bar, no summary; errors only
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// The scenario
+    #[arg(required_unless_present = "schema")]
+    pub(crate) file: Option<PathBuf>,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the JSON Schema of scenario files instead
+    #[arg(long)]
+    pub(crate) schema: bool,
+}
+
+/// On which side one drives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum DriveOn {
+    /// As in the country that the data lie in
+    Auto,
+    /// Left-hand traffic
+    Left,
+    /// Right-hand traffic
+    Right,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// .osm XML or .osm.pbf
+    pub(crate) file: PathBuf,
+    /// The scenario to write
+    #[arg(long)]
+    pub(crate) out: PathBuf,
+    /// Only what lies in this box, in degrees: WEST,SOUTH,EAST,NORTH
+    #[arg(long = "box", value_name = "W,S,E,N", allow_hyphen_values = true, value_delimiter = ',', num_args = 4)]
+    pub(crate) clip: Option<Vec<f64>>,
+    /// On which side one drives
+    #[arg(long, value_enum, default_value_t = DriveOn::Auto)]
+    pub(crate) drive_on: DriveOn,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print errors only
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Render {
+    /// The scenario
+    pub(crate) file: PathBuf,
+    /// The picture to write (PNG)
+    #[arg(long)]
+    pub(crate) out: PathBuf,
+    /// Width and height in pixels
+    #[arg(long, default_value = "1600x1000", value_name = "WxH")]
+    pub(crate) size: String,
+    /// Run this many simulated seconds first and draw the vehicles
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) at: Option<f64>,
+    /// Only this part of the world, in metres: LEFT,BOTTOM,RIGHT,TOP
+    #[arg(long, value_name = "L,B,R,T", allow_hyphen_values = true, value_delimiter = ',', num_args = 4)]
+    pub(crate) view: Option<Vec<f64>>,
+    #[command(flatten)]
+    pub(crate) simulate: Simulate,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Controller {
+    #[command(subcommand)]
+    pub(crate) verb: ControllerVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ControllerVerb {
+    /// List the controllers
+    List {
+        /// Print one JSON document and nothing else
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show parameters, or terms and rules
+    Show {
+        /// A controller, e.g. `idm` or `fuzzy_driver.route.speed`
+        name: String,
+        /// Print one JSON document and nothing else
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show memberships, fired rules and output for given inputs
+    Eval(Eval),
+    /// Draw the control surface
+    Surface {
+        /// A fuzzy controller, e.g. `fuzzy_driver.route.speed`
+        name: String,
+        /// The picture to write (PNG)
+        #[arg(long)]
+        out: PathBuf,
+        /// How rules that name one output term are joined
+        #[arg(long, value_enum, default_value_t = Join::Max)]
+        aggregation: Join,
+    },
+}
+
+/// How rules that name one output term are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Join {
+    /// By the strongest rule
+    Max,
+    /// By the sum of the rules
+    Sum,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Eval {
+    /// A fuzzy controller, e.g. `fuzzy_driver.route.speed`
+    pub(crate) name: String,
+    /// An input: `distance=10` (m) or `angle=0.3` (rad)
+    #[arg(long = "input", value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    pub(crate) inputs: Vec<String>,
+    /// Evaluate every row of a table with the columns `distance` and `angle`
+    #[arg(long, value_name = "FILE", conflicts_with = "inputs")]
+    pub(crate) csv: Option<PathBuf>,
+    /// How rules that name one output term are joined
+    #[arg(long, value_enum, default_value_t = Join::Max)]
+    pub(crate) aggregation: Join,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}

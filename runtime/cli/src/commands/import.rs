@@ -1,0 +1,99 @@
+//! `roadwright import`.
+
+use super::print_json;
+use crate::Outcome;
+use crate::arguments::{DriveOn, Import};
+use anyhow::{Context, bail};
+use roadwright_interchange::osm::{GeoBox, ImportOptions, ImportSummary, import as build, read_file};
+use roadwright_scenario::{DrivingSide, file};
+use serde_json::json;
+use std::io::Write;
+use std::path::Path;
+
+pub(crate) fn import(arguments: &Import) -> anyhow::Result<Outcome> {
+    let options = ImportOptions {
+        name: name_of(&arguments.file),
+        clip: arguments.clip.as_deref().map(geo_box).transpose()?,
+        driving_side: match arguments.drive_on {
+            DriveOn::Auto => None,
+            DriveOn::Left => Some(DrivingSide::Left),
+            DriveOn::Right => Some(DrivingSide::Right),
+        },
+    };
+    let cannot = || format!("cannot import {}", arguments.file.display());
+    let elements = read_file(&arguments.file).with_context(cannot)?;
+    let (scenario, summary) = build(&elements, &options).with_context(cannot)?;
+    file::save(&scenario, &arguments.out).context("cannot write the scenario")?;
+    if arguments.json {
+        print_json(&document(&summary))?;
+    } else if !arguments.quiet {
+        write!(std::io::stdout().lock(), "{}", text(&summary))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = name.trim_end_matches(".pbf").trim_end_matches(".osm");
+    name.to_owned()
+}
+
+fn geo_box(values: &[f64]) -> anyhow::Result<GeoBox> {
+    let &[west, south, east, north] = values else {
+        bail!("--box needs four numbers: WEST,SOUTH,EAST,NORTH");
+    };
+    if !(west < east && south < north && south >= -90.0 && north <= 90.0) {
+        bail!("--box {west},{south},{east},{north}: expected WEST < EAST and SOUTH < NORTH in degrees");
+    }
+    Ok(GeoBox { west, south, east, north })
+}
+
+fn side(summary: &ImportSummary) -> &'static str {
+    match summary.driving_side {
+        DrivingSide::Left => "left",
+        DrivingSide::Right => "right",
+    }
+}
+
+fn document(summary: &ImportSummary) -> serde_json::Value {
+    let warnings: Vec<_> = summary
+        .warnings
+        .iter()
+        .map(|w| json!({"reason": w.reason, "count": w.count, "examples": w.examples}))
+        .collect();
+    json!({
+        "ways": summary.ways,
+        "roads": summary.roads,
+        "junctions": summary.junctions,
+        "lanes": summary.lanes,
+        "road_km": summary.road_km,
+        "lane_km": summary.lane_km,
+        "signals": summary.signals,
+        "restrictions": summary.restrictions,
+        "driving_side": side(summary),
+        "warnings": warnings,
+    })
+}
+
+fn text(summary: &ImportSummary) -> String {
+    let mut text = format!(
+        "ways             {}\nroads            {}, {:.2} km\nlanes            {}, {:.2} km\n\
+         junctions        {}\nsignals          {}\nrestrictions     {}\ntraffic          {}-hand\n",
+        summary.ways,
+        summary.roads,
+        summary.road_km,
+        summary.lanes,
+        summary.lane_km,
+        summary.junctions,
+        summary.signals,
+        summary.restrictions,
+        side(summary),
+    );
+    if !summary.warnings.is_empty() {
+        text += "left out:\n";
+    }
+    for warning in &summary.warnings {
+        text += &format!("  {:>5}  {} (e.g. {})\n", warning.count, warning.reason, warning.examples.join(", "));
+    }
+    text
+}

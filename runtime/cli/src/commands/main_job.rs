@@ -1,0 +1,35 @@
+//! What `roadwright` does without a verb: it runs the shipped scenario and draws it.
+
+use super::run::{drive, table};
+use crate::Outcome;
+use anyhow::Context;
+use roadwright_render::{Picture, map};
+use roadwright_scenario::file;
+use roadwright_simulation::{RunOptions, World, builtin_modules};
+use std::io::Write;
+
+/// The scenario, built in so that the program needs no files to show what it does.
+const OLD_TOWN: &str = include_str!("../../../../scenarios/old-town.scenario.json");
+/// Where the picture goes.
+const PICTURE: &str = "old-town.png";
+/// When it is taken, s: with most vehicles under way.
+const PICTURE_TIME: f64 = 60.0;
+
+pub(crate) fn main_job() -> anyhow::Result<Outcome> {
+    let scenario = file::from_text(OLD_TOWN).context("the built-in scenario old-town")?;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}: {}", scenario.about().name, scenario.about().description)?;
+    let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default())
+        .context("cannot run old-town")?;
+    let steps = (PICTURE_TIME / world.dt()).round() as u64;
+    let mut early = drive(&mut world, PICTURE_TIME, false, None)?;
+    let png = map(&scenario, Some(&world.snapshot()), &Picture::default()).context("cannot draw old-town")?;
+    std::fs::write(PICTURE, png).with_context(|| format!("cannot write {PICTURE}"))?;
+    let rest = scenario.settings().duration - steps as f64 * world.dt();
+    let late = drive(&mut world, rest.max(0.0), false, None)?;
+    early.absorb(late);
+    write!(out, "\n{}", table(&early))?;
+    writeln!(out, "picture          {PICTURE} (at {PICTURE_TIME} s)")?;
+    writeln!(out, "\nNext: roadwright --help, or see the five-minute tour in README.md.")?;
+    Ok(Outcome::Fine)
+}

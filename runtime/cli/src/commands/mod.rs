@@ -1,0 +1,61 @@
+//! One file per verb.
+
+mod check;
+mod completions;
+mod controller;
+mod import;
+mod main_job;
+mod render;
+mod run;
+
+pub(crate) use check::check;
+pub(crate) use completions::completions;
+pub(crate) use controller::controller;
+pub(crate) use import::import;
+pub(crate) use main_job::main_job;
+pub(crate) use render::render;
+pub(crate) use run::run;
+
+use crate::arguments::Simulate;
+use anyhow::{Context, bail};
+use roadwright_scenario::{Scenario, file};
+use roadwright_simulation::RunOptions;
+use serde::Serialize;
+use std::io::Write;
+use std::path::Path;
+
+fn load(path: &Path) -> anyhow::Result<Scenario> {
+    file::load(path).context("cannot open the scenario")
+}
+
+fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, value).map_err(std::io::Error::from)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+/// Options of a run from its flags.
+fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
+    let mut controller = None;
+    for setting in &simulate.modules {
+        match setting.split_once('=') {
+            Some(("controller", id)) => controller = Some(id.to_owned()),
+            _ => bail!("--use {setting}: expected controller=MODULE"),
+        }
+    }
+    if simulate.dt.is_some_and(|dt| !(1e-4..=1.0).contains(&dt)) {
+        bail!("--dt must be 0.0001 to 1 s");
+    }
+    if simulate.threads > 256 {
+        bail!("--threads {} is out of range: expected 1 to 256", simulate.threads);
+    }
+    Ok(RunOptions {
+        seed: simulate.seed,
+        dt: simulate.dt,
+        threads: simulate.threads,
+        populate: simulate.populate,
+        populate_stack: Some(simulate.stack.clone()),
+        controller,
+    })
+}

@@ -1,0 +1,55 @@
+//! `roadwright render`.
+
+use super::{load, run_options};
+use crate::Outcome;
+use crate::arguments::Render;
+use crate::progress;
+use anyhow::{Context, bail};
+use glam::DVec2;
+use roadwright_render::{Picture, map};
+use roadwright_simulation::{World, builtin_modules};
+
+pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
+    let scenario = load(&arguments.file)?;
+    let mut picture = Picture {
+        size: size_of(&arguments.size)?,
+        ..Picture::default()
+    };
+    if let Some(&[left, bottom, right, top]) = arguments.view.as_deref() {
+        if !(left < right && bottom < top) {
+            bail!("--view {left},{bottom},{right},{top}: expected LEFT < RIGHT and BOTTOM < TOP");
+        }
+        picture.view = Some((DVec2::new(left, bottom), DVec2::new(right, top)));
+    }
+    let simulated = arguments.at.is_some() || arguments.simulate.populate > 0;
+    let snapshot = if simulated {
+        let options = run_options(&arguments.simulate)?;
+        let mut world = World::new(&scenario, &builtin_modules(), &options).context("cannot run the scenario")?;
+        let seconds = arguments.at.unwrap_or(0.0);
+        if !(0.0..=1e7).contains(&seconds) {
+            bail!("--at must be 0 to 10,000,000 s");
+        }
+        let steps = ((seconds / world.dt()).round() as u64).max(1);
+        progress::catch_interrupt();
+        for _ in 0..steps {
+            if progress::interrupted() {
+                bail!("interrupted");
+            }
+            world.step();
+        }
+        Some(world.snapshot())
+    } else {
+        None
+    };
+    let png = map(&scenario, snapshot.as_ref(), &picture).context("cannot draw the scenario")?;
+    std::fs::write(&arguments.out, png).with_context(|| format!("cannot write {}", arguments.out.display()))?;
+    Ok(Outcome::Fine)
+}
+
+fn size_of(text: &str) -> anyhow::Result<(u32, u32)> {
+    let size = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    match size {
+        Some((w, h)) if (64..=16384).contains(&w) && (64..=16384).contains(&h) => Ok((w, h)),
+        _ => bail!("--size {text}: expected WxH with 64 to 16384 pixels each, such as 1600x1000"),
+    }
+}

@@ -1,0 +1,69 @@
+//! What a map needs besides the world: title, scale bar, attribution.
+
+use crate::canvas::Canvas;
+use crate::palette::{INK, PAPER, QUIET_INK, faded, rgb};
+use crate::text::{self, Align};
+
+/// Distance from the border, pixels.
+const MARGIN: f32 = 18.0;
+
+/// A length of 1, 2 or 5 times a power of ten that fits into `room` metres.
+pub(crate) fn round_length(room: f64) -> f64 {
+    let mut best = 0.0;
+    for exponent in -3..7 {
+        for digit in [1.0, 2.0, 5.0] {
+            let length = digit * 10f64.powi(exponent);
+            if length <= room {
+                best = f64::max(best, length);
+            }
+        }
+    }
+    best
+}
+
+fn length_text(metres: f64) -> String {
+    if metres >= 1000.0 { format!("{} km", metres / 1000.0) } else { format!("{metres} m") }
+}
+
+/// A bar with its length, lower left.
+pub(crate) fn scale_bar(canvas: &mut Canvas) {
+    let length = round_length(200.0 / canvas.scale);
+    let width = (length * canvas.scale) as f32;
+    let (x, y) = (MARGIN, canvas.height() - MARGIN);
+    let label = length_text(length);
+    canvas.rect(x - 8.0, y - 28.0, width + 16.0, 36.0, faded(PAPER, 0.75));
+    canvas.rect(x, y - 5.0, width, 5.0, rgb(INK));
+    canvas.rect(x + 0.5 * width, y - 4.0, 0.5 * width - 1.0, 3.0, rgb(PAPER));
+    canvas.text(&label, x + 0.5 * width, y - 11.0, 13.0, Align::Centre, INK);
+}
+
+/// Name of the scenario and what is shown of it, upper left.
+pub(crate) fn title(canvas: &mut Canvas, name: &str, detail: &str) {
+    let width = text::width(name, 19.0).max(text::width(detail, 13.0));
+    let height = if detail.is_empty() { 34.0 } else { 54.0 };
+    canvas.rect(MARGIN - 8.0, MARGIN - 8.0, width + 18.0, height, faded(PAPER, 0.75));
+    canvas.text(name, MARGIN, MARGIN + 17.0, 19.0, Align::Left, INK);
+    canvas.text(detail, MARGIN, MARGIN + 38.0, 13.0, Align::Left, QUIET_INK);
+}
+
+/// Whom the data came from, lower right.
+pub(crate) fn attribution(canvas: &mut Canvas, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    let width = text::width(text, 12.0);
+    let (x, y) = (canvas.width() - MARGIN, canvas.height() - MARGIN);
+    canvas.rect(x - width - 8.0, y - 18.0, width + 16.0, 26.0, faded(PAPER, 0.8));
+    canvas.text(text, x, y - 1.0, 12.0, Align::Right, INK);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_have_round_lengths() {
+        assert_eq!([0.7, 3.0, 49.0, 120.0, 2600.0].map(round_length), [0.5, 2.0, 20.0, 100.0, 2000.0]);
+        assert_eq!((length_text(2000.0), length_text(50.0)), ("2 km".into(), "50 m".into()));
+    }
+}

@@ -1,0 +1,205 @@
+//! The map of a scenario.
+
+use crate::RenderError;
+use crate::canvas::Canvas;
+use crate::palette::{
+    BODIES, CROWN, DESTINATION, FIXED, FOREST, GLASS, GROUND, LOOSE, OUTLINE, TRUNK, faded, rgb,
+};
+use crate::{furniture, marking, road};
+use glam::{DVec2, DVec3};
+use roadwright_geometry::HeightField;
+use roadwright_geometry::math::mix64;
+use roadwright_scenario::junction::{Junction, Layout, layout};
+use roadwright_scenario::{Place, Scenario};
+use roadwright_simulation::{Snapshot, VehicleRecord};
+use std::collections::BTreeSet;
+use tiny_skia::Color;
+
+/// What a picture shows and how large it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    /// Width and height, pixels.
+    pub size: (u32, u32),
+    /// Part of the world as low and high corner, m; `None`: all of it.
+    pub view: Option<(DVec2, DVec2)>,
+}
+
+impl Default for Picture {
+    fn default() -> Self {
+        Self {
+            size: (1600, 1000),
+            view: None,
+        }
+    }
+}
+
+/// Free space around the world, as a share of its size.
+const FRAME: f64 = 0.03;
+
+/// Draws a scenario, with the vehicles of a snapshot, as PNG.
+///
+/// # Errors
+/// If there is nothing to draw or the picture cannot be made.
+pub fn map(
+    scenario: &Scenario,
+    snapshot: Option<&Snapshot>,
+    picture: &Picture,
+) -> Result<Vec<u8>, RenderError> {
+    let (low, high) = match picture.view {
+        Some(view) => view,
+        None => framed(scenario.bounds().ok_or(RenderError::Empty)?),
+    };
+    let mut canvas = Canvas::new(picture.size, low, high)?;
+    canvas.clear(GROUND);
+    if let Some(terrain) = scenario.terrain() {
+        shade(&mut canvas, terrain);
+    }
+    for forest in scenario.forests().values() {
+        canvas.polygon(&forest.area, faded(FOREST, 0.8));
+    }
+    let layout = layout(scenario.network(), scenario.about().driving_side);
+    draw_roads(&mut canvas, scenario, &layout);
+    draw_obstacles(&mut canvas, scenario);
+    draw_trees(&mut canvas, scenario);
+    marking::names(&mut canvas, scenario, &layout);
+    draw_ground_goals(&mut canvas, scenario);
+    for vehicle in snapshot.into_iter().flat_map(|s| &s.vehicles) {
+        draw_vehicle(&mut canvas, vehicle);
+    }
+    let about = scenario.about();
+    furniture::title(&mut canvas, &about.name, &detail(snapshot));
+    furniture::scale_bar(&mut canvas);
+    furniture::attribution(&mut canvas, &about.attribution);
+    canvas.png()
+}
+
+fn framed((low, high): (DVec2, DVec2)) -> (DVec2, DVec2) {
+    let pad = (FRAME * (high - low)).max(DVec2::splat(2.0));
+    (low - pad, high + pad)
+}
+
+fn detail(snapshot: Option<&Snapshot>) -> String {
+    let text = |s: &Snapshot| format!("{} vehicles at {:.1} s", s.vehicles.len(), s.time);
+    snapshot.map(text).unwrap_or_default()
+}
+
+/// Height tints and hill shading, light from the north-west.
+fn shade(canvas: &mut Canvas, field: &HeightField) {
+    let light = DVec3::new(-0.5, 0.5, 0.7).normalize();
+    let heights = field.heights();
+    let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
+    let highest = heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (from, to) = (field.origin(), field.far_corner());
+    for y in 0..canvas.height() as u32 {
+        for x in 0..canvas.width() as u32 {
+            let point = canvas.world(f64::from(x) + 0.5, f64::from(y) + 0.5);
+            if point.cmplt(from).any() || point.cmpgt(to).any() {
+                continue;
+            }
+            let height = (field.height(point) - lowest) / (highest - lowest).max(1.0);
+            let brightness = field.normal(point).dot(light) / light.z;
+            // Contour lines every tenth of the range, a pixel wide.
+            let beside = canvas.world(f64::from(x) + 1.5, f64::from(y) + 1.5);
+            let band = |p: DVec2| ((field.height(p) - lowest) / (highest - lowest).max(1.0) * 10.0).floor();
+            let contour = if band(point) == band(beside) { 1.0 } else { 0.9 };
+            canvas.put(x, y, tint(height, brightness.clamp(0.3, 1.25) * contour));
+        }
+    }
+}
+
+fn tint(height: f64, brightness: f64) -> Color {
+    let (low, high) = ([0.83, 0.87, 0.76], [0.93, 0.90, 0.83]);
+    let mix = |i: usize| ((low[i] + height * (high[i] - low[i])) * brightness).clamp(0.0, 1.0) as f32;
+    Color::from_rgba(mix(0), mix(1), mix(2), 1.0).unwrap_or(Color::WHITE)
+}
+
+/// Roads and junctions, lower layers first.
+fn draw_roads(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout) {
+    let side = scenario.about().driving_side;
+    let layers: BTreeSet<i8> = scenario.network().roads().map(|(_, road)| road.layer).collect();
+    for layer in layers {
+        let stretches = road::stretches(scenario, layout, layer, canvas.scale);
+        let junctions: Vec<&Junction> = layout
+            .junctions
+            .iter()
+            .filter(|junction| layer_of(scenario, junction) == Some(layer))
+            .collect();
+        road::draw(canvas, &stretches, &junctions);
+        marking::lines(canvas, &stretches, side);
+        marking::arrows(canvas, &stretches, side);
+        marking::stop_lines(canvas, scenario, &junctions);
+    }
+}
+
+/// The lowest layer of the roads that meet: a ramp's foot lies on the ground.
+fn layer_of(scenario: &Scenario, junction: &Junction) -> Option<i8> {
+    let roads = junction.legs.iter().filter_map(|leg| scenario.network().road(leg.road));
+    roads.map(|road| road.layer).min()
+}
+
+fn draw_obstacles(canvas: &mut Canvas, scenario: &Scenario) {
+    for obstacle in scenario.obstacles().values() {
+        let outline = obstacle.shape.outline();
+        // A shadow as long as the thing is high tells walls from kerbs.
+        let shadow = DVec2::new(0.25, -0.25) * obstacle.height.min(20.0);
+        let cast: Vec<_> = outline.iter().map(|p| *p + shadow).collect();
+        canvas.polygon(&cast, faded(OUTLINE, 0.25));
+        let color = if obstacle.mass.is_some() { LOOSE } else { FIXED };
+        canvas.polygon(&outline, rgb(color));
+        canvas.edge(&outline, 0.0, 1.2, rgb(OUTLINE));
+    }
+}
+
+fn draw_trees(canvas: &mut Canvas, scenario: &Scenario) {
+    for forest in scenario.forests().values() {
+        let crown = (0.45 * forest.spacing).clamp(0.8, 3.5);
+        for tree in forest.trees() {
+            canvas.circle(tree + DVec2::new(0.3, -0.3) * crown, crown, 1.0, faded(OUTLINE, 0.18));
+            canvas.circle(tree, crown, 1.0, faded(CROWN, 0.75));
+            canvas.circle(tree, forest.trunk_radius, 0.7, rgb(TRUNK));
+        }
+    }
+}
+
+/// Destinations off the lanes: nothing else shows them.
+fn draw_ground_goals(canvas: &mut Canvas, scenario: &Scenario) {
+    for agent in scenario.agents().values() {
+        if let Some(Place::Ground(goal)) = agent.destination {
+            canvas.circle(goal.position(), 1.6, 6.0, rgb(DESTINATION));
+            canvas.circle(goal.position(), 0.9, 3.4, rgb(crate::palette::PAPER));
+            canvas.circle(goal.position(), 0.45, 1.6, rgb(DESTINATION));
+        }
+    }
+}
+
+fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord) {
+    // Never smaller than a few pixels: a city shows where its traffic is.
+    let grow = (5.0 / (vehicle.length * canvas.scale)).max(1.0);
+    let (half_length, half_width) = (0.5 * vehicle.length * grow, 0.5 * vehicle.width * grow);
+    let outline = |ahead: f64, behind: f64, width: f64| {
+        let corner = 0.35 * width;
+        [
+            (ahead, width - corner),
+            (ahead - corner, width),
+            (behind + 0.5 * corner, width),
+            (behind, width - 0.5 * corner),
+            (behind, -width + 0.5 * corner),
+            (behind + 0.5 * corner, -width),
+            (ahead - corner, -width),
+            (ahead, -width + corner),
+        ]
+        .map(|(x, y)| vehicle.body.point(x, y))
+    };
+    let body = outline(half_length, -half_length, half_width);
+    let color = BODIES[(mix64(vehicle.agent) % BODIES.len() as u64) as usize];
+    canvas.edge(&body, 0.25, 1.4, faded(GLASS, 0.85));
+    canvas.polygon(&body, rgb(color));
+    if canvas.scale > 3.0 {
+        let glass = |from: f64, to: f64| {
+            [(from, 0.78), (to, 0.66), (to, -0.66), (from, -0.78)]
+                .map(|(x, y)| vehicle.body.point(x * half_length, y * half_width))
+        };
+        canvas.polygon(&glass(0.55, 0.2), faded(GLASS, 0.85));
+        canvas.polygon(&glass(-0.75, -0.55), faded(GLASS, 0.85));
+    }
+}

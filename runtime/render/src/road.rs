@@ -1,0 +1,129 @@
+//! Road surfaces and junctions.
+
+use crate::canvas::Canvas;
+use crate::palette::{
+    ASPHALT, BUS_LANE, CYCLE_LANE, KERB, MEDIAN, PARKING, PAVING, SIDEWALK, rgb,
+};
+use glam::DVec2;
+use roadwright_scenario::junction::{Junction, Layout};
+use roadwright_scenario::{LaneSection, LaneType, Road, RoadClass, Scenario};
+
+/// Largest distance between a curve and what is drawn, pixels.
+const TOLERANCE: f64 = 0.25;
+/// Width of the kerb around a surface, m.
+const KERB_WIDTH: f64 = 0.7;
+
+/// A stretch of road with one set of lanes, between its junctions.
+pub(crate) struct Stretch<'a> {
+    pub(crate) road: &'a Road,
+    pub(crate) section: &'a LaneSection,
+    /// Distances along the road at which it is drawn.
+    pub(crate) distances: Vec<f64>,
+}
+
+impl Stretch<'_> {
+    /// The line at a lateral place that may change along the way.
+    pub(crate) fn line(&self, lateral: impl Fn(f64) -> f64) -> Vec<DVec2> {
+        let point = |&s: &f64| self.road.reference_line.point(s, lateral(s));
+        self.distances.iter().map(point).collect()
+    }
+
+    /// The surface between two lateral places.
+    fn band(&self, left: impl Fn(f64) -> f64, right: impl Fn(f64) -> f64) -> Vec<DVec2> {
+        let mut points = self.line(left);
+        points.extend(self.line(right).into_iter().rev());
+        points
+    }
+}
+
+/// All stretches of a layer, in the order of their roads.
+pub(crate) fn stretches<'a>(
+    scenario: &'a Scenario,
+    layout: &Layout,
+    layer: i8,
+    scale: f64,
+) -> Vec<Stretch<'a>> {
+    let mut stretches = Vec::new();
+    for (id, road) in scenario.network().roads().filter(|(_, road)| road.layer == layer) {
+        let Some((from, to)) = layout.remaining(id, road) else { continue };
+        for (index, section) in road.lane_sections.iter().enumerate() {
+            let (from, to) = (from.max(section.s), to.min(road.section_end(index)));
+            if to - from < 0.01 {
+                continue;
+            }
+            stretches.push(Stretch { road, section, distances: distances(road, from, to, scale) });
+        }
+    }
+    stretches
+}
+
+fn distances(road: &Road, from: f64, to: f64, scale: f64) -> Vec<f64> {
+    let all = road.reference_line.sample_distances(TOLERANCE / scale, 8.0);
+    let inner = all.into_iter().filter(|s| *s > from + 1e-6 && *s < to - 1e-6);
+    let mut distances: Vec<f64> = std::iter::once(from).chain(inner).chain([to]).collect();
+    let varies = road.lane_offset.len() > 1
+        || road.lane_sections.iter().flat_map(|s| &s.lanes).any(|lane| {
+            lane.width.iter().any(|w| w.b != 0.0 || w.c != 0.0 || w.d != 0.0)
+        });
+    if varies {
+        let count = ((to - from) / 2.0).ceil().clamp(1.0, 1e5) as usize;
+        distances.extend((1..count).map(|i| from + (to - from) * i as f64 / count as f64));
+        distances.sort_by(f64::total_cmp);
+    }
+    distances
+}
+
+/// Kerbs and surfaces of a layer: kerbs first, so that no kerb crosses a surface.
+pub(crate) fn draw(canvas: &mut Canvas, stretches: &[Stretch<'_>], junctions: &[&Junction]) {
+    let surfaces: Vec<(Vec<DVec2>, u32)> = stretches
+        .iter()
+        .map(|stretch| {
+            let edges = |s: f64| stretch.road.edges(s);
+            let surface = stretch.band(|s| edges(s).1, |s| edges(s).0);
+            (surface, surface_color(stretch.road))
+        })
+        .collect();
+    let areas: Vec<(Vec<DVec2>, u32)> =
+        junctions.iter().map(|junction| (junction.polygon(), ASPHALT)).collect();
+    let paved = |hex: u32| hex == PAVING;
+    // Paving first: carriageways run through pedestrian areas, not under them.
+    for pass in [true, false] {
+        let chosen = || surfaces.iter().chain(&areas).filter(move |(_, hex)| paved(*hex) == pass);
+        for (points, _) in chosen() {
+            canvas.edge(points, KERB_WIDTH, 1.5, rgb(KERB));
+        }
+        for (points, hex) in chosen() {
+            canvas.polygon(points, rgb(*hex));
+            // Closes the hairline between neighbouring anti-aliased surfaces.
+            canvas.edge(points, 0.0, 0.6, rgb(*hex));
+        }
+    }
+    for stretch in stretches {
+        lanes(canvas, stretch);
+    }
+}
+
+fn surface_color(road: &Road) -> u32 {
+    if road.class == RoadClass::Path || !road.is_drivable() { PAVING } else { ASPHALT }
+}
+
+/// Lanes that are not plain carriageway.
+fn lanes(canvas: &mut Canvas, stretch: &Stretch<'_>) {
+    for (place, lane) in stretch.section.lanes.iter().enumerate() {
+        let color = match lane.kind {
+            LaneType::Driving | LaneType::Shoulder => continue,
+            LaneType::Bus => BUS_LANE,
+            LaneType::Biking => CYCLE_LANE,
+            LaneType::Parking => PARKING,
+            LaneType::Sidewalk if surface_color(stretch.road) == PAVING => PAVING,
+            LaneType::Sidewalk => SIDEWALK,
+            LaneType::Median => MEDIAN,
+        };
+        let strip = |s: f64| stretch.road.strips(stretch.section, s)[place];
+        let band = stretch.band(
+            |s| strip(s).centre + 0.5 * strip(s).width,
+            |s| strip(s).centre - 0.5 * strip(s).width,
+        );
+        canvas.polygon(&band, rgb(color));
+    }
+}

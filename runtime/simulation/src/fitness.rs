@@ -1,0 +1,76 @@
+//! The built-in fitness: crashes and speed.
+
+use roadwright_agent::{Fitness, Module, ModuleInfo, ParameterInfo, ParameterSet};
+use roadwright_plugin_api::{FitnessInput, FitnessOutput};
+
+static PARAMETERS: [ParameterInfo; 2] = [
+    ParameterInfo::number("crash_weight", "1/m^2", (0.0, 1000.0), 1.0, "Weight of the crash rating."),
+    ParameterInfo::number("speed_weight", "", (0.0, 1000.0), 1.0, "Weight of the missing speed."),
+];
+
+/// Equation 10.1 of source 003: crash rating times its weight, plus the missing part of the
+/// allowed speed times its weight. Lower is better, 0 is perfect.
+///
+/// The crash rating is already a mean of squared penetrations; it is not squared again.
+pub struct CrashAndSpeed {
+    parameters: ParameterSet,
+}
+
+impl Default for CrashAndSpeed {
+    fn default() -> Self {
+        Self {
+            parameters: ParameterSet::new(&PARAMETERS),
+        }
+    }
+}
+
+impl Module for CrashAndSpeed {
+    fn info(&self) -> ModuleInfo {
+        ModuleInfo {
+            id: "crash_and_speed",
+            name: "Crashes and speed",
+            doc: "Mean squared penetration plus the missing part of the allowed speed.",
+        }
+    }
+
+    fn parameters(&self) -> &ParameterSet {
+        &self.parameters
+    }
+
+    fn parameters_mut(&mut self) -> &mut ParameterSet {
+        &mut self.parameters
+    }
+}
+
+impl Fitness for CrashAndSpeed {
+    fn step(&self, inputs: &[FitnessInput], outputs: &mut [FitnessOutput]) {
+        for (input, output) in inputs.iter().zip(outputs) {
+            let share = if input.mean_road_speed > 0.0 {
+                input.mean_speed / input.mean_road_speed
+            } else {
+                0.0
+            };
+            output.score = self.parameters.at(0) * input.crash_rating
+                + self.parameters.at(1) * (1.0 - share);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_the_source() {
+        // Crash rating 0.4 m^2, 20 of 30 km/h: 0.7333.
+        let input = FitnessInput {
+            crash_rating: 0.4,
+            mean_speed: 20.0 / 3.6,
+            mean_road_speed: 30.0 / 3.6,
+            ..FitnessInput::default()
+        };
+        let mut outputs = [FitnessOutput::default()];
+        CrashAndSpeed::default().step(&[input], &mut outputs);
+        assert!((outputs[0].score - 0.733_333).abs() < 1e-6);
+    }
+}

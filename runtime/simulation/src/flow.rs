@@ -1,0 +1,49 @@
+//! Flows: agents that appear at random times at a mean rate.
+
+use roadwright_geometry::math::{Stream, ln};
+use roadwright_scenario::{Flow, FlowId};
+
+/// Ids of flow agents start here, above those of agents in files.
+const FIRST_ID: u64 = 1 << 40;
+
+/// A flow that is running.
+pub(crate) struct RunningFlow {
+    pub(crate) flow: Flow,
+    id: FlowId,
+    stream: Stream,
+    next_time: f64,
+    count: u64,
+}
+
+impl RunningFlow {
+    pub(crate) fn new(id: FlowId, flow: &Flow, seed: u64) -> Self {
+        let mut running = Self {
+            flow: flow.clone(),
+            id,
+            stream: Stream::new(seed, "flow", u64::from(id.0)),
+            next_time: flow.begin,
+            count: 0,
+        };
+        running.next_time += running.gap();
+        running
+    }
+
+    /// Time to the next agent: exponential, so that arrivals are a Poisson process.
+    fn gap(&mut self) -> f64 {
+        let rate = self.flow.rate_per_hour / 3600.0;
+        if rate <= 0.0 {
+            return f64::INFINITY;
+        }
+        -ln(1.0 - self.stream.next_unit()) / rate
+    }
+
+    /// The id of an agent that is due at `time`, if there is one.
+    pub(crate) fn due(&mut self, time: f64) -> Option<u64> {
+        if self.next_time > time || self.next_time > self.flow.end {
+            return None;
+        }
+        self.next_time += self.gap();
+        self.count += 1;
+        Some(FIRST_ID + (u64::from(self.id.0) << 32) + self.count)
+    }
+}

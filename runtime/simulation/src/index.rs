@@ -1,0 +1,103 @@
+//! Who is where: vehicles by strip and by place, rebuilt every step.
+
+use crate::mover::Mover;
+use crate::world::Kind;
+use glam::DVec2;
+use roadwright_geometry::grid_index::GridIndex;
+use roadwright_scenario::lane_graph::{NO_STRIP, StripId};
+
+/// A vehicle's place on a strip.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) strip: StripId,
+    pub(crate) agent: u32,
+    /// Place of the rear axle, m.
+    pub(crate) s: f64,
+}
+
+/// Side of a cell of the place index, m.
+const CELL: f64 = 20.0;
+const ABSENT: u32 = u32::MAX;
+
+/// Vehicles in strip order and in a grid.
+#[derive(Default)]
+pub(crate) struct Index {
+    /// Sorted by strip, then from back to front.
+    entries: Vec<Entry>,
+    /// First entry of each strip, or [`ABSENT`].
+    first: Vec<u32>,
+    /// Entry of each agent on its own strip.
+    slot: Vec<u32>,
+    /// Agents in the grid, by their number in it.
+    pub(crate) located: Vec<u32>,
+    /// Middles of their bodies.
+    pub(crate) middles: Vec<DVec2>,
+    pub(crate) grid: GridIndex,
+}
+
+impl Index {
+    pub(crate) fn new(strips: usize) -> Self {
+        Self {
+            first: vec![ABSENT; strips],
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn rebuild(&mut self, movers: &[Mover], kinds: &[Kind]) {
+        for entry in &self.entries {
+            self.first[entry.strip as usize] = ABSENT;
+        }
+        self.entries.clear();
+        self.located.clear();
+        self.middles.clear();
+        self.slot.clear();
+        self.slot.resize(movers.len(), ABSENT);
+        for (agent, mover) in movers.iter().enumerate().filter(|(_, m)| m.is_active()) {
+            let agent = agent as u32;
+            for strip in [mover.strip, mover.shadow].into_iter().filter(|&s| s != NO_STRIP) {
+                self.entries.push(Entry { strip, agent, s: mover.s });
+            }
+            self.located.push(agent);
+            let forward = kinds[mover.kind as usize].body_centre;
+            self.middles.push(mover.state.pose.point(forward, 0.0));
+        }
+        self.entries.sort_unstable_by(|a, b| {
+            a.strip.cmp(&b.strip).then(a.s.total_cmp(&b.s)).then(a.agent.cmp(&b.agent))
+        });
+        for (place, entry) in self.entries.iter().enumerate().rev() {
+            self.first[entry.strip as usize] = place as u32;
+            if movers[entry.agent as usize].strip == entry.strip {
+                self.slot[entry.agent as usize] = place as u32;
+            }
+        }
+        self.grid.rebuild(&self.middles, CELL);
+    }
+
+    /// Vehicles on a strip from back to front.
+    #[inline]
+    pub(crate) fn on_strip(&self, strip: StripId) -> &[Entry] {
+        let first = self.first[strip as usize];
+        if first == ABSENT {
+            return &[];
+        }
+        let rest = &self.entries[first as usize..];
+        let count = rest.iter().take_while(|entry| entry.strip == strip).count();
+        &rest[..count]
+    }
+
+    /// The hindmost vehicle on a strip.
+    #[inline]
+    pub(crate) fn hindmost(&self, strip: StripId) -> Option<Entry> {
+        let first = self.first[strip as usize];
+        (first != ABSENT).then(|| self.entries[first as usize])
+    }
+
+    /// The vehicle before an agent on its own strip.
+    #[inline]
+    pub(crate) fn ahead_on_strip(&self, agent: u32) -> Option<Entry> {
+        let place = self.slot[agent as usize] as usize;
+        let own = self.entries.get(place)?;
+        let next = self.entries.get(place + 1)?;
+        (next.strip == own.strip).then_some(*next)
+    }
+}

@@ -1,0 +1,135 @@
+//! The moving state of agents: one plain record each, in an array.
+
+use roadwright_plugin_api::ControllerOutput;
+use roadwright_scenario::lane_graph::{NO_STRIP, StripId};
+use roadwright_vehicle::OneTrackState;
+
+/// Where an agent is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Status {
+    /// Its time has not come, or its place is taken.
+    Waiting,
+    /// It drives.
+    Active,
+    /// It has reached its destination and is gone.
+    Arrived,
+    /// It cannot get to its destination and never appeared.
+    Refused,
+}
+
+/// One agent as the step sees it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Mover {
+    /// Id for people and random streams.
+    pub(crate) id: u64,
+    pub(crate) status: Status,
+    /// Index of the vehicle type.
+    pub(crate) kind: u16,
+    /// Index of the stack.
+    pub(crate) stack: u16,
+    pub(crate) state: OneTrackState,
+    pub(crate) command: ControllerOutput,
+    /// Strip that it follows; [`NO_STRIP`] off the lanes.
+    pub(crate) strip: StripId,
+    /// Strip that it is leaving sideways, or [`NO_STRIP`].
+    pub(crate) shadow: StripId,
+    /// Place of the rear axle along and to the left of the strip, m.
+    pub(crate) s: f64,
+    pub(crate) t: f64,
+    /// Index of the strip in the agent's path.
+    pub(crate) cursor: u32,
+    /// Connections in the path before this index may be entered.
+    pub(crate) granted_to: u32,
+    /// Index in the path of the connection that is asked for, and the step of asking.
+    pub(crate) asked_for: u32,
+    pub(crate) asked_at: u64,
+    /// Number of goals reached.
+    pub(crate) goals_reached: u32,
+    /// Factor on the speed that the road allows, from the behaviour.
+    pub(crate) speed_factor: f64,
+    /// How long it has been standing, s.
+    pub(crate) waiting: f64,
+    /// Step in which its way was last planned.
+    pub(crate) planned_at: u64,
+    /// Statistics of the drive.
+    pub(crate) drive: Drive,
+}
+
+/// What is counted while an agent drives.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Drive {
+    pub(crate) started: f64,
+    pub(crate) ended: f64,
+    pub(crate) distance: f64,
+    pub(crate) squared_penetration: f64,
+    pub(crate) road_speed_sum: f64,
+    pub(crate) samples: u64,
+    pub(crate) steps: u64,
+}
+
+impl Mover {
+    pub(crate) fn new(id: u64, kind: u16, stack: u16) -> Self {
+        Self {
+            id,
+            status: Status::Waiting,
+            kind,
+            stack,
+            state: OneTrackState::default(),
+            command: ControllerOutput::default(),
+            strip: NO_STRIP,
+            shadow: NO_STRIP,
+            s: 0.0,
+            t: 0.0,
+            cursor: 0,
+            granted_to: 0,
+            asked_for: 0,
+            asked_at: 0,
+            goals_reached: 0,
+            speed_factor: 1.0,
+            waiting: 0.0,
+            planned_at: 0,
+            drive: Drive::default(),
+        }
+    }
+
+    pub(crate) fn is_active(&self) -> bool {
+        self.status == Status::Active
+    }
+
+    pub(crate) fn on_lane(&self) -> bool {
+        self.strip != NO_STRIP
+    }
+
+    /// Feeds all of the state to a hash, bit by bit.
+    pub(crate) fn hash(&self, hasher: &mut impl std::hash::Hasher) {
+        let pose = self.state.pose;
+        for value in [
+            pose.position.x,
+            pose.position.y,
+            pose.heading,
+            self.state.speed,
+            self.state.steering,
+            self.command.acceleration,
+            self.command.steering,
+            self.s,
+            self.t,
+            self.speed_factor,
+            self.waiting,
+            self.drive.started,
+            self.drive.ended,
+            self.drive.distance,
+            self.drive.squared_penetration,
+            self.drive.road_speed_sum,
+        ] {
+            hasher.write_u64(value.to_bits());
+        }
+        hasher.write_u64(self.id);
+        hasher.write_u8(self.status as u8);
+        for value in [self.strip, self.shadow, self.cursor, self.granted_to, self.goals_reached] {
+            hasher.write_u32(value);
+        }
+        hasher.write_u64(self.drive.samples);
+        hasher.write_u64(self.drive.steps);
+    }
+}

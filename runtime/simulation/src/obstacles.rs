@@ -1,0 +1,165 @@
+//! What stands still: obstacles and trees, found by place.
+
+use glam::DVec2;
+use roadwright_geometry::grid_index::GridIndex;
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::polygon;
+use roadwright_scenario::lane_graph::LaneGraph;
+use roadwright_scenario::{ForestId, ObstacleId, Scenario, Shape};
+
+/// Lanes closer to an obstacle than this look out for it, m.
+const WATCH_DISTANCE: f64 = 6.0;
+
+/// Whose body something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Owner {
+    Obstacle(ObstacleId),
+    Tree(ForestId, u32),
+}
+
+/// A still body: a disc, or a convex polygon.
+#[derive(Debug, Clone)]
+enum Body {
+    Disc { centre: DVec2, radius: f64 },
+    Polygon(Vec<DVec2>),
+}
+
+impl Body {
+    fn closest_point(&self, point: DVec2) -> DVec2 {
+        match self {
+            Self::Disc { centre, radius } => {
+                let offset = point - *centre;
+                let distance = offset.length();
+                if distance <= *radius { point } else { *centre + offset * (radius / distance) }
+            }
+            Self::Polygon(corners) if polygon::contains(corners, point) => point,
+            Self::Polygon(corners) => polygon::edges(corners)
+                .map(|(a, b)| polygon::closest_on_segment(a, b, point))
+                .min_by(|a, b| (*a - point).length_squared().total_cmp(&(*b - point).length_squared()))
+                .unwrap_or(point),
+        }
+    }
+
+    fn penetration(&self, vehicle: &OrientedBox) -> f64 {
+        match self {
+            Self::Disc { centre, radius } => vehicle.circle_penetration(*centre, *radius),
+            Self::Polygon(corners) => vehicle.polygon_penetration(corners),
+        }
+    }
+}
+
+/// All still bodies of a scenario.
+pub(crate) struct Obstacles {
+    bodies: Vec<(Owner, Body)>,
+    grid: GridIndex,
+    /// Radius of the largest body around its middle, m.
+    largest: f64,
+    /// Whether a strip passes close to one.
+    watched: Vec<bool>,
+}
+
+impl Obstacles {
+    pub(crate) fn new(scenario: &Scenario, graph: &LaneGraph) -> Self {
+        let mut bodies = Vec::new();
+        for (&id, obstacle) in scenario.obstacles() {
+            let owner = Owner::Obstacle(id);
+            bodies.extend(bodies_of(&obstacle.shape).into_iter().map(|body| (owner, body)));
+        }
+        for (&id, forest) in scenario.forests() {
+            bodies.extend(forest.trees().into_iter().zip(0..).map(|(centre, number)| {
+                let radius = forest.trunk_radius;
+                (Owner::Tree(id, number), Body::Disc { centre, radius })
+            }));
+        }
+        let extents: Vec<(DVec2, f64)> = bodies.iter().map(|(_, body)| extent(body)).collect();
+        let middles: Vec<_> = extents.iter().map(|(middle, _)| *middle).collect();
+        let mut grid = GridIndex::new();
+        grid.rebuild(&middles, 20.0);
+        let largest = extents.iter().map(|(_, radius)| *radius).fold(0.0, f64::max);
+        let mut obstacles = Self {
+            bodies,
+            grid,
+            largest,
+            watched: Vec::new(),
+        };
+        let near = |point: &DVec2| obstacles.nearest(*point, WATCH_DISTANCE, |_| true).is_some();
+        obstacles.watched =
+            graph.strips().iter().map(|strip| strip.line.points().iter().any(near)).collect();
+        obstacles
+    }
+
+    /// Whether vehicles on a strip have to look out for obstacles.
+    #[inline]
+    pub(crate) fn is_watched(&self, strip: u32) -> bool {
+        self.watched[strip as usize]
+    }
+
+    /// The nearest point of an obstacle within `reach` that passes a test.
+    pub(crate) fn nearest(
+        &self,
+        point: DVec2,
+        reach: f64,
+        accept: impl Fn(DVec2) -> bool,
+    ) -> Option<DVec2> {
+        let mut best: Option<(f64, u32, DVec2)> = None;
+        self.grid.for_each_within(point, reach + self.largest, |index, _| {
+            let closest = self.bodies[index as usize].1.closest_point(point);
+            let distance = (closest - point).length();
+            let better = best.is_none_or(|(d, i, _)| distance < d || (distance == d && index < i));
+            if distance <= reach && better && accept(closest) {
+                best = Some((distance, index, closest));
+            }
+        });
+        best.map(|(_, _, closest)| closest)
+    }
+
+    /// Calls `visit(owner, depth)` for every obstacle that a vehicle overlaps.
+    pub(crate) fn for_each_contact(&self, vehicle: &OrientedBox, mut visit: impl FnMut(Owner, f64)) {
+        let reach = vehicle.radius() + self.largest;
+        self.grid.for_each_within(vehicle.centre, reach, |index, _| {
+            let (owner, body) = &self.bodies[index as usize];
+            let depth = body.penetration(vehicle);
+            if depth > 0.0 {
+                visit(*owner, depth);
+            }
+        });
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bodies.is_empty()
+    }
+}
+
+/// A shape as convex bodies; a polygon with notches becomes triangles.
+fn bodies_of(shape: &Shape) -> Vec<Body> {
+    if let &Shape::Circle { x, y, radius } = shape {
+        return vec![Body::Disc { centre: DVec2::new(x, y), radius }];
+    }
+    let mut outline = shape.outline();
+    if polygon::signed_area(&outline) < 0.0 {
+        outline.reverse();
+    }
+    let convex = (0..outline.len()).all(|i| {
+        let [a, b, c] = [0, 1, 2].map(|k| outline[(i + k) % outline.len()]);
+        (b - a).perp_dot(c - b) >= 0.0
+    });
+    if convex {
+        return vec![Body::Polygon(outline)];
+    }
+    let mut triangles: Vec<u32> = Vec::new();
+    earcut::Earcut::new().earcut(outline.iter().map(|p| [p.x, p.y]), &[], &mut triangles);
+    triangles
+        .chunks_exact(3)
+        .map(|t| Body::Polygon(t.iter().map(|&i| outline[i as usize]).collect()))
+        .collect()
+}
+
+fn extent(body: &Body) -> (DVec2, f64) {
+    match body {
+        Body::Disc { centre, radius } => (*centre, *radius),
+        Body::Polygon(corners) => {
+            let (low, high) = polygon::bounds(corners).unwrap_or_default();
+            (0.5 * (low + high), 0.5 * (high - low).length())
+        }
+    }
+}

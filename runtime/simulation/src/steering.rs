@@ -1,0 +1,80 @@
+//! Moving agents: the vehicle model, and their place on the strips of their way.
+
+use crate::mover::{Mover, Status};
+use crate::roads::Roads;
+use crate::way::{Goal, Way};
+use crate::world::Kind;
+use roadwright_scenario::lane_graph::NO_STRIP;
+
+/// A goal on open ground counts as reached within this, m (source 003, chapter 12).
+const GROUND_GOAL_RADIUS: f64 = 6.0;
+/// Below this speed an agent counts as standing, m/s.
+const STANDING: f64 = 0.1;
+
+/// Moves one agent by a step.
+#[inline]
+pub(crate) fn advance(mover: &mut Mover, way: &Way, kind: &Kind, roads: &Roads, time: f64, dt: f64) {
+    let command = mover.command;
+    let before = mover.state.pose.position;
+    mover.state = roadwright_vehicle::step(
+        &mover.state,
+        &kind.limits,
+        command.acceleration,
+        command.steering,
+        dt,
+    );
+    mover.drive.distance += (mover.state.pose.position - before).length();
+    mover.drive.steps += 1;
+    mover.waiting = if mover.state.speed < STANDING { mover.waiting + dt } else { 0.0 };
+    if mover.on_lane() {
+        follow_strips(mover, way, roads);
+    }
+    reach_goals(mover, way, time + dt);
+}
+
+/// Finds the new place on the strip, or on the next one.
+fn follow_strips(mover: &mut Mover, way: &Way, roads: &Roads) {
+    let position = mover.state.pose.position;
+    loop {
+        let strip = roads.strip(mover.strip);
+        (mover.s, mover.t) = strip.line.project(position, mover.s);
+        let next = way.strip(mover.cursor + 1);
+        match next {
+            Some(next) if mover.s >= strip.length() && strip.successors.contains(&next) => {
+                mover.s -= strip.length();
+                mover.strip = next;
+                mover.cursor += 1;
+                mover.shadow = NO_STRIP;
+            }
+            _ => break,
+        }
+    }
+    // The old lane is free once the body is out of it.
+    if mover.shadow != NO_STRIP && mover.t.abs() < 0.5 {
+        mover.shadow = NO_STRIP;
+    }
+}
+
+/// Counts goals that are reached, and retires the agent at the last one.
+fn reach_goals(mover: &mut Mover, way: &Way, time: f64) {
+    while let Some(goal) = way.next_goal(mover.goals_reached) {
+        let reached = match goal {
+            Goal::Ground(place) => {
+                (mover.state.pose.position - place).length() < GROUND_GOAL_RADIUS
+            }
+            Goal::Strip { s, .. } => {
+                let at = way.goal_at[mover.goals_reached as usize];
+                mover.cursor > at || (mover.cursor == at && mover.s >= s)
+            }
+        };
+        if !reached {
+            return;
+        }
+        mover.goals_reached += 1;
+        if !way.endless && mover.goals_reached as usize == way.goals.len() {
+            mover.status = Status::Arrived;
+            mover.drive.ended = time;
+            return;
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What came of a run.
+
+use crate::collisions::Collision;
+use serde::Serialize;
+
+/// How many agents are in which state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct AgentCounts {
+    /// Appeared so far.
+    pub spawned: usize,
+    /// Reached their destination.
+    pub arrived: usize,
+    /// Drive now.
+    pub active: usize,
+    /// Have no way to their destination.
+    pub refused: usize,
+    /// Wait for their time or for a free place.
+    pub waiting: usize,
+}
+
+/// A mean with its spread.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Statistic {
+    /// Number of values.
+    pub count: usize,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation (n - 1).
+    pub standard_deviation: f64,
+    /// Standard error of the mean.
+    pub standard_error: f64,
+}
+
+impl Statistic {
+    /// Mean and spread of values; all zero without any.
+    pub fn of(values: &[f64]) -> Self {
+        let count = values.len();
+        if count == 0 {
+            return Self::default();
+        }
+        let n = count as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+        let standard_deviation = if count > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 };
+        Self {
+            count,
+            mean,
+            standard_deviation,
+            standard_error: standard_deviation / n.sqrt(),
+        }
+    }
+}
+
+/// The outcome of a run so far.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Hash over the state of all agents, 16 hexadecimal digits.
+    pub state_hash: String,
+    /// Steps taken.
+    pub steps: u64,
+    /// Simulated time, s.
+    pub sim_seconds: f64,
+    /// Agents by state.
+    pub agents: AgentCounts,
+    /// Sum over the steps of the agents that drove.
+    pub agent_updates: u64,
+    /// Bodies that began to overlap.
+    pub collisions: Vec<Collision>,
+    /// Sum over all agents, m.
+    pub distance_driven: f64,
+    /// Time from start to destination of those who arrived, s.
+    pub travel_time: Statistic,
+    /// Fitness of all who drove; lower is better.
+    pub fitness: Statistic,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spread_is_that_of_a_sample() {
+        let s = Statistic::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
+        assert_eq!((s.count, s.mean), (8, 5.0));
+        assert!((s.standard_deviation - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
+        assert_eq!(Statistic::of(&[]), Statistic::default());
+        assert_eq!(Statistic::of(&[3.0]).standard_error, 0.0);
+    }
+}

@@ -1,0 +1,53 @@
+//! An agent's way: its goals and the strips that lead there.
+
+use glam::DVec2;
+use roadwright_scenario::lane_graph::StripId;
+
+/// A place to reach.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Goal {
+    /// On a strip.
+    Strip { strip: StripId, s: f64 },
+    /// On open ground.
+    Ground(DVec2),
+}
+
+/// Where an agent goes and by which strips.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Way {
+    /// Goals in order.
+    pub(crate) goals: Vec<Goal>,
+    /// Whether the goals are driven round and round.
+    pub(crate) endless: bool,
+    /// Strips from the start to the last goal.
+    pub(crate) path: Vec<StripId>,
+    /// Index in the path of the strip of each goal.
+    pub(crate) goal_at: Vec<u32>,
+}
+
+impl Way {
+    /// The strip at an index of the path.
+    #[inline]
+    pub(crate) fn strip(&self, index: u32) -> Option<StripId> {
+        self.path.get(index as usize).copied()
+    }
+
+    /// The next goal of an agent that has reached `reached` of them.
+    pub(crate) fn next_goal(&self, reached: u32) -> Option<Goal> {
+        if self.endless && !self.goals.is_empty() {
+            return Some(self.goals[reached as usize % self.goals.len()]);
+        }
+        self.goals.get(reached as usize).copied()
+    }
+
+    /// Replaces the part of the path between an index and the next goal by another one that
+    /// starts and ends with the same strips.
+    pub(crate) fn replace_leg(&mut self, from: u32, reached: u32, leg: &[StripId]) {
+        let to = self.goal_at[reached as usize];
+        let old = (to - from + 1) as usize;
+        self.path.splice(from as usize..=to as usize, leg.iter().copied());
+        for at in &mut self.goal_at[reached as usize..] {
+            *at = (*at as usize + leg.len() - old) as u32;
+        }
+    }
+}
