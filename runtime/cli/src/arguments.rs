@@ -120,7 +120,7 @@ pub(crate) struct Import {
     #[arg(long)]
     pub(crate) out: PathBuf,
     /// Only what lies in this box, in degrees: WEST,SOUTH,EAST,NORTH
-    #[arg(long = "box", value_name = "W,S,E,N", allow_hyphen_values = true, value_delimiter = ',', num_args = 4)]
+    #[arg(long = "box", value_name = "W,S,E,N", allow_hyphen_values = true, value_delimiter = ',', num_args = 1)]
     pub(crate) clip: Option<Vec<f64>>,
     /// On which side one drives
     #[arg(long, value_enum, default_value_t = DriveOn::Auto)]
@@ -147,7 +147,7 @@ pub(crate) struct Render {
     #[arg(long, value_name = "SECONDS")]
     pub(crate) at: Option<f64>,
     /// Only this part of the world, in metres: LEFT,BOTTOM,RIGHT,TOP
-    #[arg(long, value_name = "L,B,R,T", allow_hyphen_values = true, value_delimiter = ',', num_args = 4)]
+    #[arg(long, value_name = "L,B,R,T", allow_hyphen_values = true, value_delimiter = ',', num_args = 1)]
     pub(crate) view: Option<Vec<f64>>,
     #[command(flatten)]
     pub(crate) simulate: Simulate,

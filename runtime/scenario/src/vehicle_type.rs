@@ -68,7 +68,7 @@ impl VehicleType {
             max_acceleration: 2.6,
             max_braking: 8.0,
             max_steering: 0.61,
-            steering_rate: 0.6,
+            steering_rate: 0.9,
         }
     }
 
@@ -89,7 +89,7 @@ impl VehicleType {
             max_acceleration: 2.0,
             max_braking: 7.0,
             max_steering: 0.55,
-            steering_rate: 0.6,
+            steering_rate: 0.9,
         }
     }
 

@@ -21,8 +21,6 @@ const OBSTACLE_ANGLE: f64 = 1.2;
 pub(crate) const OPEN_GROUND_SPEED: f64 = 8.0;
 /// Bodies this close beside the way count as in it, m.
 const SIDE_CLEARANCE: f64 = 0.3;
-/// After standing this long before crossing traffic, an agent tries to move on, s.
-const PATIENCE: f64 = 8.0;
 /// A vehicle that has just left the way to the side still blocks it with its tail, m.
 const PARTING_DISTANCE: f64 = 8.0;
 
@@ -81,7 +79,8 @@ impl<'a> View<'a> {
         let mover = &self.movers[agent as usize];
         let way = &self.ways[agent as usize];
         let roads = self.roads;
-        let mut next = Some((mover.cursor, mover.strip, -mover.s));
+        // Before the start of the strip (at the seam of two strips) counts as on its start.
+        let mut next = Some((mover.cursor, mover.strip, -mover.s.max(0.0)));
         std::iter::from_fn(move || {
             let (at, strip, distance) = next?;
             let length = roads.strip(strip).length();
@@ -248,18 +247,10 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether another vehicle is not taken care of by following and by giving way.
+    /// Whether another vehicle is not taken care of by following and by giving way, as lane
+    /// traffic is.
     fn matters(&self, agent: u32, other: u32) -> bool {
-        let (own, other) = (&self.movers[agent as usize], &self.movers[other as usize]);
-        if !own.on_lane() || !other.on_lane() {
-            return true;
-        }
-        // Lane traffic: ignored on other levels, on the own way and once patience is out.
-        let way = &self.ways[agent as usize];
-        let near = own.cursor as usize..(own.cursor as usize + 4).min(way.path.len());
-        let on_way = way.path[near].contains(&other.strip);
-        let level = self.roads.strip(own.strip).layer == self.roads.strip(other.strip).layer;
-        level && !on_way && own.shadow != other.strip && other.shadow == NO_STRIP && own.waiting < PATIENCE
+        !self.movers[agent as usize].on_lane() || !self.movers[other as usize].on_lane()
     }
 
     /// Whether a point is ahead: off the lanes within the reach of sight, on a lane beside the way

@@ -16,8 +16,8 @@ use roadwright_scenario::lane_graph::StripId;
 const ASKING_MARGIN: f64 = 12.0;
 /// Space left behind the last vehicle beyond the junction, m.
 const EXIT_GAP: f64 = 2.0;
-/// A vehicle beyond the junction that drives faster than this makes room by itself, m/s.
-const DRAINING_SPEED: f64 = 2.0;
+/// Junctions in a row that a vehicle may need at once, because it fits nowhere between them.
+const MAX_CHAIN: usize = 4;
 
 /// A vehicle that may be inside.
 #[derive(Debug, Clone, Copy)]
@@ -36,10 +36,57 @@ struct Request {
     since: u64,
     id: u64,
     agent: u32,
+    /// Index of the first contested connection in its path.
+    at: u32,
+}
+
+/// A contested connection that a request needs.
+#[derive(Debug, Clone, Copy)]
+struct Need {
     junction: u32,
     path: u32,
     at: u32,
-    exit: Option<StripId>,
+    exit: StripId,
+}
+
+/// What requests are decided by.
+#[derive(Clone, Copy)]
+struct Scene<'a> {
+    roads: &'a Roads,
+    kinds: &'a [Kind],
+    ways: &'a [Way],
+    index: &'a Index,
+}
+
+impl Scene<'_> {
+    /// Length that a vehicle takes in a queue, m.
+    fn space(&self, mover: &Mover) -> f64 {
+        self.kinds[mover.kind as usize].length + EXIT_GAP
+    }
+
+    /// The connections that a vehicle needs at once: up to the first lane on which it can stand
+    /// without its tail in a junction.
+    fn needs(&self, mover: &Mover, way: &Way, from: u32, out: &mut Vec<Need>) {
+        out.clear();
+        let mut room = 0.0;
+        let mut at = from;
+        while let (Some(strip), true) = (way.strip(at), out.len() < MAX_CHAIN) {
+            match (self.roads.contested(strip), way.strip(at + 1)) {
+                (Some((junction, path)), Some(exit)) => {
+                    out.push(Need { junction, path, at, exit });
+                    room = 0.0;
+                }
+                (Some(_), None) => return,
+                (None, _) => {
+                    room += self.roads.strip(strip).length();
+                    if room >= self.space(mover) {
+                        return;
+                    }
+                }
+            }
+            at += 1;
+        }
+    }
 }
 
 /// The state of all junctions.
@@ -76,30 +123,48 @@ impl Reservations {
         self.collect(step, roads, kinds, movers, ways);
         self.requests.sort_unstable_by_key(|request| (request.since, request.id));
         self.pending.clear();
+        let scene = Scene { roads, kinds, ways, index };
+        let mut needs = Vec::with_capacity(MAX_CHAIN);
         for i in 0..self.requests.len() {
             let request = self.requests[i];
-            if !has_turn(&request, roads, movers, ways, index) {
-                continue;
+            if has_turn(&request, &scene, movers) {
+                let mover = &movers[request.agent as usize];
+                scene.needs(mover, &ways[request.agent as usize], request.at, &mut needs);
+                if self.decide(&request, &needs, &scene, movers)
+                    && let Some(last) = needs.last()
+                {
+                    movers[request.agent as usize].granted_to = last.at + 1;
+                }
             }
-            let Some(exit) = request.exit else { continue };
-            if !self.has_room(&request, exit, roads, kinds, movers, index) {
-                continue;
+        }
+    }
+
+    /// Grants all that a request needs, or nothing.
+    fn decide(&mut self, request: &Request, needs: &[Need], scene: &Scene<'_>, movers: &[Mover]) -> bool {
+        let room = needs.iter().enumerate().all(|(i, need)| {
+            let last = i + 1 == needs.len();
+            self.has_room(request, need, last, scene, movers)
+        });
+        if needs.is_empty() || !room {
+            return false;
+        }
+        if needs.iter().any(|need| self.is_blocked(request, need, scene.roads)) {
+            self.pending.extend(needs.iter().map(|need| (need.junction, need.path)));
+            return false;
+        }
+        for need in needs {
+            let list = &mut self.granted[need.junction as usize];
+            if list.is_empty() {
+                self.busy.push(need.junction);
             }
-            if self.is_blocked(&request, roads) {
-                self.pending.push((request.junction, request.path));
-                continue;
-            }
-            movers[request.agent as usize].granted_to = request.at + 1;
-            if self.granted[request.junction as usize].is_empty() {
-                self.busy.push(request.junction);
-            }
-            self.granted[request.junction as usize].push(Grant {
+            list.push(Grant {
                 agent: request.agent,
-                path: request.path,
-                at: request.at,
-                exit,
+                path: need.path,
+                at: need.at,
+                exit: need.exit,
             });
         }
+        true
     }
 
     /// Forgets vehicles whose tail is out of the junction.
@@ -144,7 +209,7 @@ impl Reservations {
                     break;
                 }
                 let contested = roads.contested(strip).filter(|_| at >= mover.granted_to);
-                if let Some((junction, path)) = contested {
+                if contested.is_some() {
                     if mover.asked_for != at {
                         mover.asked_for = at;
                         mover.asked_at = step;
@@ -153,10 +218,7 @@ impl Reservations {
                         since: mover.asked_at,
                         id: mover.id,
                         agent: agent as u32,
-                        junction,
-                        path,
                         at,
-                        exit: way.strip(at + 1),
                     });
                     break;
                 }
@@ -167,63 +229,65 @@ impl Reservations {
     }
 
     /// Whether a vehicle inside, or an earlier request that waits for one, is on a conflicting path.
-    fn is_blocked(&self, request: &Request, roads: &Roads) -> bool {
-        let conflicts = |path: u32| roads.in_conflict(request.junction, request.path, path);
-        let inside = &self.granted[request.junction as usize];
-        let earlier = self.pending.iter().filter(|(junction, _)| *junction == request.junction);
+    fn is_blocked(&self, request: &Request, need: &Need, roads: &Roads) -> bool {
+        let conflicts = |path: u32| roads.in_conflict(need.junction, need.path, path);
+        let inside = &self.granted[need.junction as usize];
+        let mut earlier = self.pending.iter().filter(|(junction, _)| *junction == need.junction);
         inside.iter().any(|grant| grant.agent != request.agent && conflicts(grant.path))
-            || earlier.into_iter().any(|&(_, path)| conflicts(path))
+            || earlier.any(|&(_, path)| conflicts(path))
     }
 
-    /// Whether the vehicle would find room beyond the junction.
+    /// Whether the vehicle would find room beyond a junction, counted as if the vehicles there
+    /// that may not go on stood in a queue. A lane that it only passes must be empty.
     fn has_room(
         &self,
         request: &Request,
-        exit: StripId,
-        roads: &Roads,
-        kinds: &[Kind],
+        need: &Need,
+        last: bool,
+        scene: &Scene<'_>,
         movers: &[Mover],
-        index: &Index,
     ) -> bool {
-        let need = |agent: u32| kinds[movers[agent as usize].kind as usize].length + EXIT_GAP;
-        let promised: f64 = self.granted[request.junction as usize]
-            .iter()
-            .filter(|grant| grant.exit == exit && movers[grant.agent as usize].cursor <= grant.at)
-            .map(|grant| need(grant.agent))
+        let own = scene.space(&movers[request.agent as usize]);
+        let promised = self.granted[need.junction as usize].iter().filter(|grant| {
+            grant.exit == need.exit && movers[grant.agent as usize].cursor <= grant.at
+        });
+        let queued = scene.index.on_strip(need.exit).iter().filter(|entry| {
+            let mover = &movers[entry.agent as usize];
+            mover.strip != need.exit || mover.granted_to <= mover.cursor + 1
+        });
+        let taken: f64 = promised
+            .map(|grant| grant.agent)
+            .chain(queued.map(|entry| entry.agent))
+            .filter(|&agent| agent != request.agent)
+            .map(|agent| scene.space(&movers[agent as usize]))
             .sum();
-        let free = match index.hindmost(exit) {
-            Some(entry) => {
-                let other = &movers[entry.agent as usize];
-                if other.state.speed > DRAINING_SPEED {
-                    return true;
-                }
-                entry.s - kinds[other.kind as usize].rear_overhang
-            }
-            None => roads.strip(exit).length().max(need(request.agent)),
-        };
-        free - promised >= need(request.agent)
+        let length = scene.roads.strip(need.exit).length();
+        taken == 0.0 || (last && length - taken >= own)
     }
 }
 
 /// Whether the vehicle is the foremost on its lane that is not let in yet.
-fn has_turn(request: &Request, roads: &Roads, movers: &[Mover], ways: &[Way], index: &Index) -> bool {
+fn has_turn(request: &Request, scene: &Scene<'_>, movers: &[Mover]) -> bool {
     let mover = &movers[request.agent as usize];
+    let way = &scene.ways[request.agent as usize];
+    let Some((junction, _)) = way.strip(request.at).and_then(|strip| scene.roads.contested(strip))
+    else {
+        return false;
+    };
     // On the strips up to the junction nobody may be ahead who still waits.
-    let mut ahead = index.ahead_on_strip(request.agent);
+    let mut ahead = scene.index.ahead_on_strip(request.agent);
     let mut at = mover.cursor + 1;
     while ahead.is_none() && at < request.at {
-        ahead = ways[request.agent as usize].strip(at).and_then(|strip| index.hindmost(strip));
+        ahead = way.strip(at).and_then(|strip| scene.index.hindmost(strip));
         at += 1;
     }
     let Some(entry) = ahead else { return true };
     let other = &movers[entry.agent as usize];
-    let way = &ways[entry.agent as usize];
-    let entered = (other.cursor + 1..other.granted_to)
-        .filter_map(|at| way.strip(at))
-        .any(|strip| roads.contested(strip).is_some_and(|(junction, _)| junction == request.junction));
-    // A leader whose way does not lead into this junction does not wait for it.
-    let leaves = !(other.cursor + 1..other.cursor + 4)
-        .filter_map(|at| way.strip(at))
-        .any(|strip| roads.contested(strip).is_some_and(|(junction, _)| junction == request.junction));
-    entered || leaves
+    let other_way = &scene.ways[entry.agent as usize];
+    let leads_in = |from: u32, to: u32| {
+        let strips = (from..to).filter_map(|at| other_way.strip(at));
+        strips.filter_map(|strip| scene.roads.contested(strip)).any(|(found, _)| found == junction)
+    };
+    // Let in already, or not on its way into this junction at all.
+    leads_in(other.cursor + 1, other.granted_to) || !leads_in(other.cursor + 1, other.cursor + 4)
 }

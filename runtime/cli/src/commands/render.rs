@@ -15,12 +15,7 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
         size: size_of(&arguments.size)?,
         ..Picture::default()
     };
-    if let Some(&[left, bottom, right, top]) = arguments.view.as_deref() {
-        if !(left < right && bottom < top) {
-            bail!("--view {left},{bottom},{right},{top}: expected LEFT < RIGHT and BOTTOM < TOP");
-        }
-        picture.view = Some((DVec2::new(left, bottom), DVec2::new(right, top)));
-    }
+    picture.view = arguments.view.as_deref().map(view_of).transpose()?;
     let simulated = arguments.at.is_some() || arguments.simulate.populate > 0;
     let snapshot = if simulated {
         let options = run_options(&arguments.simulate)?;
@@ -44,6 +39,15 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     let png = map(&scenario, snapshot.as_ref(), &picture).context("cannot draw the scenario")?;
     std::fs::write(&arguments.out, png).with_context(|| format!("cannot write {}", arguments.out.display()))?;
     Ok(Outcome::Fine)
+}
+
+fn view_of(values: &[f64]) -> anyhow::Result<(DVec2, DVec2)> {
+    match *values {
+        [left, bottom, right, top] if left < right && bottom < top => {
+            Ok((DVec2::new(left, bottom), DVec2::new(right, top)))
+        }
+        _ => bail!("--view needs four numbers, LEFT,BOTTOM,RIGHT,TOP, with LEFT < RIGHT and BOTTOM < TOP"),
+    }
 }
 
 fn size_of(text: &str) -> anyhow::Result<(u32, u32)> {

@@ -161,12 +161,12 @@ pub(super) fn continues(leg: &Leg<'_>, next: &Leg<'_>) -> bool {
 }
 
 /// Where the left edge of one leg meets the right edge of the next: distances along both, held
-/// at 0 and at half of each leg.
+/// inside each leg. A leg that is shorter than the corner needs is used up: the layout sees to it.
 ///
 /// Newton's method on the true offset curves from the node outward; exact in one step for
 /// straight legs. `None` if the edges run parallel.
 fn edges_meet(leg: &Leg<'_>, next: &Leg<'_>) -> Option<(f64, f64)> {
-    let limit = |leg: &Leg<'_>| (0.5 * leg.length()).min(MAX_TRIM);
+    let limit = |leg: &Leg<'_>| leg.length().min(MAX_TRIM);
     let (mut distance, mut next_distance) = (0.0, 0.0);
     for _ in 0..12 {
         let (a, b) = (leg.left_edge(distance), next.right_edge(next_distance));

@@ -373,7 +373,8 @@ fn connecting_path(
 ) -> Option<ConnectingPath> {
     let gap = (to.pose.position - from.pose.position).length();
     let bent = wrap_angle(to.pose.heading - from.pose.heading).abs();
-    let curve = if gap < 1e-3 && bent < 1e-2 {
+    // Roads that continue each other may differ by a milliradian: a centimetre at their edge.
+    let curve = if gap < 0.02 && bent < 1e-2 {
         None
     } else {
         Some(connecting_curve(from.pose, to.pose)?)
