@@ -189,9 +189,9 @@ pub struct Strip {
     pub successors: Vec<StripId>,
     /// Strips that lead here, in a fixed order.
     pub predecessors: Vec<StripId>,
-    /// Lane to the left with the same direction, or [`NO_STRIP`].
+    /// Lane to the left that one can change to, or [`NO_STRIP`].
     pub left: StripId,
-    /// Lane to the right with the same direction, or [`NO_STRIP`].
+    /// Lane to the right that one can change to, or [`NO_STRIP`].
     pub right: StripId,
     /// Distances along the road at the start and at the end, m (0 for connections).
     pub road_span: (f64, f64),
@@ -234,6 +234,8 @@ pub struct LaneGraph {
 
 /// Comfortable lateral acceleration that limits the speed on connecting paths, m/s^2.
 const LATERAL_ACCELERATION: f64 = 2.5;
+/// On shorter lanes nobody changes to the next one: a car could not get straight again, m.
+const MIN_LANE_CHANGE: f64 = 15.0;
 /// Lanes shorter than this between their junctions are dropped, m.
 const MIN_STRIP: f64 = 0.05;
 
@@ -364,6 +366,9 @@ impl LaneGraph {
         for pair in ids.windows(2) {
             let [(a_forward, a), (b_forward, b)] = [pair[0], pair[1]];
             if a == NO_STRIP || b == NO_STRIP || a_forward != b_forward {
+                continue;
+            }
+            if self.strip(a).length().min(self.strip(b).length()) < MIN_LANE_CHANGE {
                 continue;
             }
             let (left, right) = if a_forward { (a, b) } else { (b, a) };

@@ -64,6 +64,17 @@ impl Scene<'_> {
         self.kinds[mover.kind as usize].length + EXIT_GAP
     }
 
+    /// Whether a vehicle that was let in has another one before it on its way to the junction,
+    /// which changed lanes in front of it: that one has to go first.
+    fn is_behind(&self, grant: &Grant, agent: u32, movers: &[Mover]) -> bool {
+        let (own, other) = (&movers[agent as usize], &movers[grant.agent as usize]);
+        let way = &self.ways[grant.agent as usize];
+        let mut between = (other.cursor..grant.at).filter_map(|at| way.strip(at));
+        grant.agent != agent
+            && between.any(|strip| strip == own.strip)
+            && (own.strip != other.strip || own.s > other.s)
+    }
+
     /// The connections that a vehicle needs at once: up to the first lane on which it can stand
     /// without its tail in a junction.
     fn needs(&self, mover: &Mover, way: &Way, from: u32, out: &mut Vec<Need>) {
@@ -148,7 +159,7 @@ impl Reservations {
         if needs.is_empty() || !room {
             return false;
         }
-        if needs.iter().any(|need| self.is_blocked(request, need, scene.roads)) {
+        if needs.iter().any(|need| self.is_blocked(request, need, scene, movers)) {
             self.pending.extend(needs.iter().map(|need| (need.junction, need.path)));
             return false;
         }
@@ -229,11 +240,14 @@ impl Reservations {
     }
 
     /// Whether a vehicle inside, or an earlier request that waits for one, is on a conflicting path.
-    fn is_blocked(&self, request: &Request, need: &Need, roads: &Roads) -> bool {
-        let conflicts = |path: u32| roads.in_conflict(need.junction, need.path, path);
+    fn is_blocked(&self, request: &Request, need: &Need, scene: &Scene<'_>, movers: &[Mover]) -> bool {
+        let conflicts = |path: u32| scene.roads.in_conflict(need.junction, need.path, path);
         let inside = &self.granted[need.junction as usize];
         let mut earlier = self.pending.iter().filter(|(junction, _)| *junction == need.junction);
-        inside.iter().any(|grant| grant.agent != request.agent && conflicts(grant.path))
+        inside
+            .iter()
+            .filter(|grant| !scene.is_behind(grant, request.agent, movers))
+            .any(|grant| grant.agent != request.agent && conflicts(grant.path))
             || earlier.any(|&(_, path)| conflicts(path))
     }
 
@@ -249,7 +263,9 @@ impl Reservations {
     ) -> bool {
         let own = scene.space(&movers[request.agent as usize]);
         let promised = self.granted[need.junction as usize].iter().filter(|grant| {
-            grant.exit == need.exit && movers[grant.agent as usize].cursor <= grant.at
+            grant.exit == need.exit
+                && movers[grant.agent as usize].cursor <= grant.at
+                && !scene.is_behind(grant, request.agent, movers)
         });
         let queued = scene.index.on_strip(need.exit).iter().filter(|entry| {
             let mover = &movers[entry.agent as usize];

@@ -8,6 +8,8 @@ use roadwright_scenario::lane_graph::NO_STRIP;
 
 /// A goal on open ground counts as reached within this, m (source 003, chapter 12).
 const GROUND_GOAL_RADIUS: f64 = 6.0;
+/// Standing between two lanes for longer ends a lane change, s.
+const HALF_WAY_PATIENCE: f64 = 3.0;
 /// Below this speed an agent counts as standing, m/s.
 const STANDING: f64 = 0.1;
 
@@ -49,8 +51,9 @@ fn follow_strips(mover: &mut Mover, way: &Way, roads: &Roads) {
             _ => break,
         }
     }
-    // The old lane is free once the body is out of it.
-    if mover.shadow != NO_STRIP && mover.t.abs() < 0.5 {
+    // The old lane is free once the body is out of it, or when the agent has come to stand half-way
+    // and has to get on from there.
+    if mover.shadow != NO_STRIP && (mover.t.abs() < 0.5 || mover.waiting > HALF_WAY_PATIENCE) {
         mover.shadow = NO_STRIP;
     }
 }

@@ -19,6 +19,9 @@ const FILLET: FilletOptions = FilletOptions {
 };
 /// A signal this close to a junction along its way belongs to the junction, m.
 const SIGNAL_REACH: f64 = 30.0;
+/// A vertex that turns by more is a corner: the way is cut there, so that the corner gets the
+/// radius of a junction while the reference lines keep the length of the way. Radians.
+const SHARP_TURN: f64 = 0.6;
 /// Shorter pieces are dropped, m.
 const MIN_LENGTH: f64 = 0.05;
 
@@ -87,6 +90,7 @@ pub(super) fn build(
         return Err(ImportError::NoRoads(hint));
     }
     let mut cuts = cut_nodes(&runs);
+    cuts.extend(runs.iter().flat_map(|run| sharp_nodes(run, &places)));
     let (signals, signal_count) = place_signals(&runs, &places, &mut cuts);
     let off_road = elements.nodes.iter().filter(|(id, node)| node.signals && !places.contains_key(*id));
     for (id, _) in off_road {
@@ -183,6 +187,21 @@ fn cut_nodes(runs: &[Run]) -> BTreeSet<i64> {
         }
     }
     seen.into_iter().filter(|(_, count)| *count > 1).map(|(node, _)| node).collect()
+}
+
+/// Inner nodes of a run at which it turns sharply.
+fn sharp_nodes(run: &Run, places: &BTreeMap<i64, OsmNode>) -> Vec<i64> {
+    let first = &places[&run.nodes[0]];
+    let projection = LocalProjection::new(first.latitude, first.longitude);
+    let point = |node: &i64| {
+        let place = &places[node];
+        projection.to_world(place.latitude, place.longitude)
+    };
+    let is_sharp = |corner: &&[i64]| {
+        let [a, b, c] = [point(&corner[0]), point(&corner[1]), point(&corner[2])];
+        (b - a).angle_to(c - b).abs() > SHARP_TURN
+    };
+    run.nodes.windows(3).filter(is_sharp).map(|corner| corner[1]).collect()
 }
 
 /// Gives each signal to the nearest junction along its way, or makes it a node of its own.

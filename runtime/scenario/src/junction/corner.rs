@@ -17,6 +17,8 @@ const MAX_TRIM: f64 = 200.0;
 const LEG_SHARE: f64 = 0.45;
 /// Radius that a bend between two legs is given, m.
 const BEND_RADIUS: f64 = 20.0;
+/// Least radius of a bend's inner kerb, m: a car has to get round it in its lane.
+const MIN_BEND_RADIUS: f64 = 5.0;
 /// Shortest taper, m.
 const MIN_TAPER: f64 = 0.15;
 
@@ -90,12 +92,18 @@ fn between(leg: &Leg<'_>, next: &Leg<'_>, only_two: bool) -> Corner {
         let cap = GORE_TRIM.min(2.0 * widths / sin(GORE_ANGLE));
         return Corner::plain(distance.min(cap), next_distance.min(cap));
     }
-    fillet(leg, next, distance, next_distance, angle)
+    let class = leg.road.class.min(next.road.class);
+    fillet(leg, next, (distance, next_distance), angle, class.corner_radius())
 }
 
-/// A corner rounded by an arc.
-fn fillet(leg: &Leg<'_>, next: &Leg<'_>, distance: f64, next_distance: f64, angle: f64) -> Corner {
-    let class = leg.road.class.min(next.road.class);
+/// A corner rounded by an arc; `base_radius` is the one wanted at a right angle.
+fn fillet(
+    leg: &Leg<'_>,
+    next: &Leg<'_>,
+    (distance, next_distance): (f64, f64),
+    angle: f64,
+    base_radius: f64,
+) -> Corner {
     // Sharp corners get a smaller kerb radius than blunt ones.
     let blunt = if angle <= PI / 3.0 {
         0.6
@@ -104,7 +112,7 @@ fn fillet(leg: &Leg<'_>, next: &Leg<'_>, distance: f64, next_distance: f64, angl
     } else {
         (1.0 + 0.5 * (angle - PI / 2.0) / (40.0 * PI / 180.0)).min(1.5)
     };
-    let wanted_radius = class.corner_radius() * blunt;
+    let wanted_radius = base_radius * blunt;
     let room = |leg: &Leg<'_>, used: f64| (LEG_SHARE * leg.length() - used).max(0.0);
     let fits = room(leg, distance).min(room(next, next_distance)) * tan(0.5 * angle);
     let radius = wanted_radius.min(fits);
@@ -142,7 +150,10 @@ fn bend(leg: &Leg<'_>, next: &Leg<'_>, angle: f64) -> Corner {
         return Corner::plain(0.0, 0.0);
     }
     match edges_meet(leg, next) {
-        Some((d, n)) if angle >= GORE_ANGLE => fillet(leg, next, d, n, angle),
+        Some((d, n)) if angle >= GORE_ANGLE => {
+            let class = leg.road.class.min(next.road.class);
+            fillet(leg, next, (d, n), angle, class.corner_radius().max(MIN_BEND_RADIUS))
+        }
         Some((d, n)) => Corner::plain(d.min(GORE_TRIM), n.min(GORE_TRIM)),
         None => Corner::plain(0.0, 0.0),
     }
