@@ -61,11 +61,11 @@ pub fn map(
     draw_roads(&mut canvas, scenario, &layout);
     draw_obstacles(&mut canvas, scenario);
     draw_trees(&mut canvas, scenario);
-    marking::names(&mut canvas, scenario, &layout);
     draw_ground_goals(&mut canvas, scenario);
     for vehicle in snapshot.into_iter().flat_map(|s| &s.vehicles) {
         draw_vehicle(&mut canvas, vehicle);
     }
+    marking::names(&mut canvas, scenario, &layout);
     let about = scenario.about();
     furniture::title(&mut canvas, &about.name, &detail(snapshot));
     furniture::scale_bar(&mut canvas);
@@ -97,14 +97,22 @@ fn shade(canvas: &mut Canvas, field: &HeightField) {
                 continue;
             }
             let height = (field.height(point) - lowest) / (highest - lowest).max(1.0);
-            let brightness = field.normal(point).dot(light) / light.z;
+            let brightness = smooth_normal(field, point).dot(light) / light.z;
             // Contour lines every tenth of the range, a pixel wide.
             let beside = canvas.world(f64::from(x) + 1.5, f64::from(y) + 1.5);
             let band = |p: DVec2| ((field.height(p) - lowest) / (highest - lowest).max(1.0) * 10.0).floor();
             let contour = if band(point) == band(beside) { 1.0 } else { 0.9 };
-            canvas.put(x, y, tint(height, brightness.clamp(0.3, 1.25) * contour));
+            canvas.put(x, y, tint(height, brightness.clamp(0.45, 1.1) * contour));
         }
     }
+}
+
+/// The normal from heights a sample apart: the facets of the grid do not show.
+fn smooth_normal(field: &HeightField, point: DVec2) -> DVec3 {
+    let step = field.spacing();
+    let slope = |offset: DVec2| (field.height(point + offset) - field.height(point - offset)) / (2.0 * step);
+    let (x, y) = (slope(DVec2::new(step, 0.0)), slope(DVec2::new(0.0, step)));
+    DVec3::new(-x, -y, 1.0).normalize()
 }
 
 fn tint(height: f64, brightness: f64) -> Color {
@@ -174,7 +182,7 @@ fn draw_ground_goals(canvas: &mut Canvas, scenario: &Scenario) {
 
 fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord) {
     // Never smaller than a few pixels: a city shows where its traffic is.
-    let grow = (5.0 / (vehicle.length * canvas.scale)).max(1.0);
+    let grow = (8.0 / (vehicle.length * canvas.scale)).max(1.0);
     let (half_length, half_width) = (0.5 * vehicle.length * grow, 0.5 * vehicle.width * grow);
     let outline = |ahead: f64, behind: f64, width: f64| {
         let corner = 0.35 * width;

@@ -132,10 +132,16 @@ pub(crate) fn names(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout) {
             *known = (to - from, middle);
         }
     }
+    let mut written: Vec<(f32, f32, f32)> = Vec::new();
     for (name, (length, middle)) in longest {
-        let wide = crate::text::width(name, 11.0) < 1.2 * (length * canvas.scale) as f32;
-        if wide {
-            let (x, y) = canvas.pixel(middle);
+        let width = crate::text::width(name, 11.0);
+        let (x, y) = canvas.pixel(middle);
+        // No name over another one.
+        let taken = written.iter().any(|&(other_x, other_y, other_width)| {
+            (x - other_x).abs() < 0.5 * (width + other_width) + 6.0 && (y - other_y).abs() < 16.0
+        });
+        if width < 1.2 * (length * canvas.scale) as f32 && !taken {
+            written.push((x, y, width));
             canvas.text(name, x, y + 4.0, 11.0, crate::text::Align::Centre, crate::palette::INK);
         }
     }

@@ -75,27 +75,25 @@ fn distances(road: &Road, from: f64, to: f64, scale: f64) -> Vec<f64> {
 
 /// Kerbs and surfaces of a layer: kerbs first, so that no kerb crosses a surface.
 pub(crate) fn draw(canvas: &mut Canvas, stretches: &[Stretch<'_>], junctions: &[&Junction]) {
-    let surfaces: Vec<(Vec<DVec2>, u32)> = stretches
-        .iter()
-        .map(|stretch| {
-            let edges = |s: f64| stretch.road.edges(s);
-            let surface = stretch.band(|s| edges(s).1, |s| edges(s).0);
-            (surface, surface_color(stretch.road))
-        })
-        .collect();
-    let areas: Vec<(Vec<DVec2>, u32)> =
-        junctions.iter().map(|junction| (junction.polygon(), ASPHALT)).collect();
-    let paved = |hex: u32| hex == PAVING;
+    let areas: Vec<Vec<DVec2>> = junctions.iter().map(|junction| junction.polygon()).collect();
     // Paving first: carriageways run through pedestrian areas, not under them.
-    for pass in [true, false] {
-        let chosen = || surfaces.iter().chain(&areas).filter(move |(_, hex)| paved(*hex) == pass);
-        for (points, _) in chosen() {
-            canvas.edge(points, KERB_WIDTH, 1.5, rgb(KERB));
+    for pass in [PAVING, ASPHALT] {
+        let chosen = || stretches.iter().filter(move |s| surface_color(s.road) == pass);
+        let areas = if pass == ASPHALT { areas.as_slice() } else { &[] };
+        for area in areas {
+            canvas.edge(area, KERB_WIDTH, 1.5, rgb(KERB));
         }
-        for (points, hex) in chosen() {
-            canvas.polygon(points, rgb(*hex));
+        for stretch in chosen() {
+            // Along the sides only: a kerb across the end would show where layers meet.
+            for side in [stretch.line(|s| stretch.road.edges(s).1), stretch.line(|s| stretch.road.edges(s).0)] {
+                canvas.line(&side, KERB_WIDTH, 1.5, None, rgb(KERB));
+            }
+        }
+        let surfaces = chosen().map(|s| s.band(|x| s.road.edges(x).1, |x| s.road.edges(x).0));
+        for surface in surfaces.chain(areas.iter().cloned()) {
+            canvas.polygon(&surface, rgb(pass));
             // Closes the hairline between neighbouring anti-aliased surfaces.
-            canvas.edge(points, 0.0, 0.6, rgb(*hex));
+            canvas.edge(&surface, 0.0, 0.6, rgb(pass));
         }
     }
     for stretch in stretches {
@@ -125,5 +123,6 @@ fn lanes(canvas: &mut Canvas, stretch: &Stretch<'_>) {
             |s| strip(s).centre - 0.5 * strip(s).width,
         );
         canvas.polygon(&band, rgb(color));
+        canvas.edge(&band, 0.0, 0.6, rgb(color));
     }
 }

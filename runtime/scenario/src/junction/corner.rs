@@ -1,6 +1,7 @@
 //! Corners between neighbouring legs, and how far they cut the legs back.
 
 use super::leg::Leg;
+use crate::road::LaneDirection;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use roadwright_geometry::heading_of;
 use std::f64::consts::{PI, TAU};
@@ -19,6 +20,10 @@ const LEG_SHARE: f64 = 0.45;
 const BEND_RADIUS: f64 = 20.0;
 /// Least radius of a bend's inner kerb, m: a car has to get round it in its lane.
 const MIN_BEND_RADIUS: f64 = 5.0;
+/// Smallest radius at which turning back is offered, m: what a car can drive.
+pub(super) const U_TURN_RADIUS: f64 = 4.5;
+/// Space beyond the path of a vehicle that turns round in a dead end, m.
+const TURNING_MARGIN: f64 = 1.5;
 /// Shortest taper, m.
 const MIN_TAPER: f64 = 0.15;
 
@@ -62,12 +67,34 @@ pub(super) fn corners(legs: &[Leg<'_>]) -> Vec<Corner> {
 /// How far leg `i` is cut back: what the corners on both of its sides ask for, m.
 pub(super) fn trim(legs: &[Leg<'_>], corners: &[Corner], i: usize) -> f64 {
     if corners.is_empty() {
-        return 0.0;
+        return turning_space(&legs[i]);
     }
     let (after, before) = (&corners[i], &corners[(i + legs.len() - 1) % legs.len()]);
     let demand = (after.distance + after.tangent).max(before.next_distance + before.tangent);
     // Stored in micrometres, so that reading a file back builds the same junction.
     (demand.min(MAX_TRIM) * 1e6).round() / 1e6
+}
+
+/// How much of a dead end is needed to turn round in: 0 where the road is too narrow for a car.
+fn turning_space(leg: &Leg<'_>) -> f64 {
+    let section = leg.road.section_at(leg.road_s(0.0));
+    let strips = leg.road.strips(section, leg.road_s(0.0));
+    let drivable = section.lanes.iter().zip(&strips).filter(|(lane, _)| lane.kind.is_drivable());
+    let places = drivable.filter(|(lane, _)| lane.direction == LaneDirection::Standard);
+    let (mut right, mut left) = (0.0f64, 0.0f64);
+    for (lane, strip) in places {
+        if lane.id < 0 {
+            right = right.max(-strip.centre);
+        } else {
+            left = left.max(strip.centre);
+        }
+    }
+    let radius = 0.5 * (left + right);
+    let room = radius + TURNING_MARGIN;
+    if left == 0.0 || right == 0.0 || radius < U_TURN_RADIUS || room > LEG_SHARE * leg.length() {
+        return 0.0;
+    }
+    room
 }
 
 /// The corner from the left edge of `leg` to the right edge of `next`.

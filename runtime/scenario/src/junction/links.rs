@@ -1,5 +1,6 @@
 //! Lane links: which lane leads through a junction into which.
 
+use super::corner::U_TURN_RADIUS;
 use super::curve::connecting_curve;
 use super::leg::{Leg, LegLane};
 use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site};
@@ -25,8 +26,6 @@ const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
 const NEARLY_STRAIGHT: f64 = 45.0 * std::f64::consts::PI / 180.0;
 /// Turning by more is turning back, rad.
 const U_TURN: f64 = 170.0 * std::f64::consts::PI / 180.0;
-/// Smallest radius at which turning back is offered, m: what a car can drive.
-const U_TURN_RADIUS: f64 = 4.5;
 
 /// A way out of the junction, seen from one leg.
 struct Exit {
@@ -142,9 +141,10 @@ fn classify(exits: &mut Vec<Exit>) {
             Turn::UTurn
         } else if Some(i) == ahead {
             Turn::Straight
+        } else if exit.change > 0.0 {
+            Turn::Left
         } else {
-            let reference = 0.0;
-            if exit.change > reference { Turn::Left } else { Turn::Right }
+            Turn::Right
         };
     }
 }

@@ -77,8 +77,11 @@ pub(super) fn outline(
     trims: &[f64],
     corners: &[Corner],
 ) -> (Vec<OutlineEdge>, bool) {
-    if legs.len() < 2 || trims.iter().all(|&trim| trim == 0.0) {
+    if trims.iter().all(|&trim| trim == 0.0) {
         return (Vec::new(), false);
+    }
+    if let [leg] = legs {
+        return (turning_place(leg, trims[0]), false);
     }
     for share in [1.0, 0.5, 0.0] {
         let edges = trace(legs, trims, corners, share);
@@ -98,6 +101,15 @@ pub(super) fn outline(
         to: hull[(i + 1) % hull.len()],
     });
     (edges.collect(), true)
+}
+
+/// The end of a road in which vehicles turn round.
+fn turning_place(leg: &Leg<'_>, trim: f64) -> Vec<OutlineEdge> {
+    let mut path = Path::default();
+    for pose in [leg.right_edge(trim), leg.left_edge(trim), leg.left_edge(0.0), leg.right_edge(0.0)] {
+        path.line_to(pose.position);
+    }
+    path.close()
 }
 
 /// The outline with the given share of the corner radii.

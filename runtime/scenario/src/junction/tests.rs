@@ -90,6 +90,10 @@ fn a_dead_end_has_no_way_back_on_a_narrow_road() {
     assert!(narrow.paths.is_empty() && narrow.outline.is_empty());
     let wide = junction_of(&[arm(0.0, 100.0, CrossSection::driving(1, 1, 10.0), RIGHT)], RIGHT);
     assert_eq!(wide.paths[0].turn, Turn::UTurn);
+    let place = wide.polygon();
+    for point in wide.paths[0].curve.as_ref().unwrap().sample(0.1, 0.0) {
+        assert!(polygon::distance(&place, point) < 1e-6, "vehicles turn on the road, not beyond it");
+    }
 }
 
 #[test]

@@ -1,0 +1,32 @@
+//! Writes the scenarios that ship: `cargo run --example shipped_scenarios -- scenarios`.
+//!
+//! They are drawn here by the same functions that the editor's tools use, so they can be changed
+//! by changing a line. A test holds the files equal to what this program writes.
+
+#[path = "shipped_scenarios/builder.rs"]
+mod builder;
+#[path = "shipped_scenarios/old_town.rs"]
+mod old_town;
+#[path = "shipped_scenarios/small.rs"]
+mod small;
+
+use roadwright_scenario::{Scenario, file};
+use std::path::PathBuf;
+
+/// All shipped scenarios with their file names.
+pub fn all() -> Vec<(&'static str, Scenario)> {
+    vec![
+        ("crossroads", small::crossroads()),
+        ("figure-eight", small::figure_eight()),
+        ("obstacle-field", small::obstacle_field()),
+        ("old-town", old_town::old_town()),
+    ]
+}
+
+fn main() -> Result<(), file::FileError> {
+    let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "scenarios".into()));
+    for (name, scenario) in all() {
+        file::save(&scenario, &folder.join(format!("{name}.scenario.json")))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! Drawing a scenario line by line.
+
+use roadwright_geometry::fillet::{FilletOptions, fillet};
+use roadwright_geometry::{DVec2, ReferenceLine};
+use roadwright_scenario::draw::{self, RoadStyle};
+use roadwright_scenario::{
+    About, Agent, AgentId, CrossSection, DrivingSide, Edit, Flow, FlowId, Forest, ForestId,
+    LaneType, Obstacle, ObstacleId, Place, RoadClass, Scenario, Settings, Shape, Stack,
+};
+
+/// A scenario under construction; every change goes through the one door.
+pub(crate) struct Builder {
+    pub(crate) scenario: Scenario,
+}
+
+impl Builder {
+    pub(crate) fn new(name: &str, description: &str, side: DrivingSide) -> Self {
+        let mut builder = Self {
+            scenario: Scenario::new(name),
+        };
+        builder.apply(Edit::About(Box::new(About {
+            name: name.into(),
+            description: description.into(),
+            driving_side: side,
+            ..About::default()
+        })));
+        builder
+    }
+
+    pub(crate) fn apply(&mut self, edit: Edit) {
+        self.scenario.apply(edit).expect("a shipped scenario is sound");
+    }
+
+    pub(crate) fn settings(&mut self, seed: u64, duration: f64) {
+        self.apply(Edit::Settings(Settings { dt: 0.01, seed, duration }));
+    }
+
+    /// Draws a road through points, bends rounded by up to `radius` metres.
+    pub(crate) fn road(&mut self, points: &[(f64, f64)], radius: f64, style: &RoadStyle) {
+        let points: Vec<_> = points.iter().map(|&p| DVec2::from(p)).collect();
+        let options = FilletOptions { radius, miss: 1e3 };
+        let line = fillet(&points, options).expect("distinct points");
+        self.line(&line, style);
+    }
+
+    /// Draws a road along a line.
+    pub(crate) fn line(&mut self, line: &ReferenceLine, style: &RoadStyle) {
+        let edit = draw::road(&self.scenario, line, style).expect("a road that can be drawn");
+        self.apply(edit);
+    }
+
+    pub(crate) fn stack(&mut self, key: &str, stack: Stack) {
+        self.apply(Edit::Stack(key.into(), Some(Box::new(stack))));
+    }
+
+    pub(crate) fn building(&mut self, name: &str, corners: &[(f64, f64)], height: f64) {
+        let points = corners.iter().map(|&p| DVec2::from(p)).collect();
+        self.obstacle(Obstacle {
+            name: name.into(),
+            shape: Shape::Polygon { points },
+            height,
+            mass: None,
+        });
+    }
+
+    pub(crate) fn obstacle(&mut self, obstacle: Obstacle) {
+        let id = self.scenario.obstacles().len() as u32 + 1;
+        self.apply(Edit::Obstacle(ObstacleId(id), Some(Box::new(obstacle))));
+    }
+
+    pub(crate) fn forest(&mut self, area: &[(f64, f64)], density: f64, spacing: f64, seed: u64) {
+        let id = self.scenario.forests().len() as u32 + 1;
+        let forest = Forest {
+            area: area.iter().map(|&p| DVec2::from(p)).collect(),
+            density,
+            spacing,
+            trunk_radius: 0.25,
+            seed,
+        };
+        self.apply(Edit::Forest(ForestId(id), Some(Box::new(forest))));
+    }
+
+    pub(crate) fn agent(&mut self, agent: Agent) {
+        let id = self.scenario.agents().len() as u32 + 1;
+        self.apply(Edit::Agent(AgentId(id), Some(Box::new(agent))));
+    }
+
+    pub(crate) fn flow(&mut self, flow: Flow) {
+        let id = self.scenario.flows().len() as u32 + 1;
+        self.apply(Edit::Flow(FlowId(id), Some(Box::new(flow))));
+    }
+}
+
+/// A trip of a vehicle.
+pub(crate) fn trip(vehicle: &str, stack: &str, start: Place, destination: Place, depart: f64) -> Agent {
+    Agent {
+        name: String::new(),
+        vehicle: vehicle.into(),
+        stack: stack.into(),
+        start,
+        via: Vec::new(),
+        destination: Some(destination),
+        depart,
+        speed: 0.0,
+    }
+}
+
+fn style(name: &str, class: RoadClass, kmh: f64, section: CrossSection) -> RoadStyle {
+    RoadStyle {
+        name: name.into(),
+        class,
+        layer: 0,
+        speed_limit: (kmh / 3.6 * 100.0_f64).round() / 100.0,
+        section,
+    }
+}
+
+/// A two-way street with sidewalks.
+pub(crate) fn street(name: &str) -> RoadStyle {
+    let section = CrossSection::driving(1, 1, 3.25).with_border(LaneType::Sidewalk, 2.0);
+    style(name, RoadClass::Residential, 40.0, section)
+}
+
+/// A one-way street with sidewalks.
+pub(crate) fn one_way(name: &str, lanes: usize) -> RoadStyle {
+    let section = CrossSection::driving(lanes, 0, 3.25).with_border(LaneType::Sidewalk, 2.0);
+    style(name, RoadClass::Collector, 40.0, section)
+}
+
+/// A main street, two lanes each way.
+pub(crate) fn avenue(name: &str) -> RoadStyle {
+    let section = CrossSection::driving(2, 2, 3.25).with_border(LaneType::Sidewalk, 2.5);
+    style(name, RoadClass::Arterial, 50.0, section)
+}
+
+/// A one-way street of two lanes with a bus lane beside them.
+pub(crate) fn bus_street(name: &str) -> RoadStyle {
+    let mut section = CrossSection::driving(2, 0, 3.25);
+    section.forward.push((LaneType::Bus, 3.25));
+    section = section.with_border(LaneType::Sidewalk, 2.5);
+    style(name, RoadClass::Collector, 40.0, section)
+}
+
+/// A narrow one-way alley.
+pub(crate) fn alley(name: &str) -> RoadStyle {
+    style(name, RoadClass::Service, 20.0, CrossSection::driving(1, 0, 3.0))
+}
+
+/// A street for people on foot.
+pub(crate) fn footway(name: &str) -> RoadStyle {
+    let section = CrossSection {
+        forward: vec![(LaneType::Sidewalk, 3.0)],
+        backward: vec![(LaneType::Sidewalk, 3.0)],
+    };
+    style(name, RoadClass::Path, 6.0, section)
+}
