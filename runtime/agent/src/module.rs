@@ -22,7 +22,12 @@ pub enum Slot {
 
 impl Slot {
     /// All slots in the order in which a step asks them.
-    pub const ALL: [Self; 4] = [Self::Planner, Self::Behaviour, Self::Controller, Self::Fitness];
+    pub const ALL: [Self; 4] = [
+        Self::Planner,
+        Self::Behaviour,
+        Self::Controller,
+        Self::Fitness,
+    ];
 
     /// Its name in files and on the command line.
     pub fn name(self) -> &'static str {

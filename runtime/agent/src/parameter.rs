@@ -138,7 +138,11 @@ impl ParameterSet {
             let keys: Vec<_> = self.infos.iter().map(|info| info.key).collect();
             return Err(ParameterError::Unknown {
                 key: key.into(),
-                known: if keys.is_empty() { "none".into() } else { keys.join(", ") },
+                known: if keys.is_empty() {
+                    "none".into()
+                } else {
+                    keys.join(", ")
+                },
             });
         };
         let info = &self.infos[index];
@@ -177,7 +181,10 @@ mod tests {
         let error = set.set("gain", f64::NAN).unwrap_err().to_string();
         assert_eq!(error, "gain = NaN is out of range: expected 0 to 10 1/s");
         let error = set.set("gian", 1.0).unwrap_err().to_string();
-        assert_eq!(error, "unknown parameter \"gian\"; the module has: gain, rule");
+        assert_eq!(
+            error,
+            "unknown parameter \"gian\"; the module has: gain, rule"
+        );
         set.set("rule", 0.9).unwrap();
         assert_eq!(set.get("rule"), Some(1.0));
     }

@@ -106,7 +106,9 @@ fn make<M: Module + ?Sized>(
 ) -> Result<Box<M>, ModuleError> {
     let all: Vec<_> = makers.iter().map(|make| make()).collect();
     let known: Vec<_> = all.iter().map(|module| module.info().id).collect();
-    let found = all.into_iter().find(|module| module.info().id == setting.module);
+    let found = all
+        .into_iter()
+        .find(|module| module.info().id == setting.module);
     let mut module = found.ok_or_else(|| ModuleError::Unknown {
         stack: stack.into(),
         slot: slot.name(),
@@ -114,12 +116,15 @@ fn make<M: Module + ?Sized>(
         known: known.join(", "),
     })?;
     for (key, &value) in &setting.parameters {
-        module.parameters_mut().set(key, value).map_err(|error| ModuleError::Parameter {
-            stack: stack.into(),
-            slot: slot.name(),
-            module: setting.module.clone(),
-            error,
-        })?;
+        module
+            .parameters_mut()
+            .set(key, value)
+            .map_err(|error| ModuleError::Parameter {
+                stack: stack.into(),
+                slot: slot.name(),
+                module: setting.module.clone(),
+                error,
+            })?;
     }
     Ok(module)
 }

@@ -68,7 +68,9 @@ pub(crate) struct Simulate {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "The run ends early when all agents have arrived. Ctrl-C ends it with the summary so far.")]
+#[command(
+    after_help = "The run ends early when all agents have arrived. Ctrl-C ends it with the summary so far."
+)]
 pub(crate) struct Run {
     /// The scenario
     pub(crate) file: PathBuf,
@@ -120,7 +122,13 @@ pub(crate) struct Import {
     #[arg(long)]
     pub(crate) out: PathBuf,
     /// Only what lies in this box, in degrees: WEST,SOUTH,EAST,NORTH
-    #[arg(long = "box", value_name = "W,S,E,N", allow_hyphen_values = true, value_delimiter = ',', num_args = 1)]
+    #[arg(
+        long = "box",
+        value_name = "W,S,E,N",
+        allow_hyphen_values = true,
+        value_delimiter = ',',
+        num_args = 1
+    )]
     pub(crate) clip: Option<Vec<f64>>,
     /// On which side one drives
     #[arg(long, value_enum, default_value_t = DriveOn::Auto)]
@@ -147,7 +155,13 @@ pub(crate) struct Render {
     #[arg(long, value_name = "SECONDS")]
     pub(crate) at: Option<f64>,
     /// Only this part of the world, in metres: LEFT,BOTTOM,RIGHT,TOP
-    #[arg(long, value_name = "L,B,R,T", allow_hyphen_values = true, value_delimiter = ',', num_args = 1)]
+    #[arg(
+        long,
+        value_name = "L,B,R,T",
+        allow_hyphen_values = true,
+        value_delimiter = ',',
+        num_args = 1
+    )]
     pub(crate) view: Option<Vec<f64>>,
     #[command(flatten)]
     pub(crate) simulate: Simulate,

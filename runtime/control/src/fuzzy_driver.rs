@@ -12,14 +12,60 @@ use roadwright_geometry::math::atan;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 
 static PARAMETERS: [ParameterInfo; 8] = [
-    ParameterInfo::choice("aggregation", &["max", "sum"], "How rules that name one output term are joined."),
-    ParameterInfo::number("route_steering_gain", "", (0.0, 50.0), 1.0, "Factor on the steering of route following; 1 is the printed table."),
-    ParameterInfo::number("avoid_steering_gain", "", (0.0, 50.0), 1.0, "Factor on the steering of obstacle avoidance; 1 is the printed table."),
-    ParameterInfo::number("lookahead_time", "s", (0.0, 5.0), 0.0, "Time ahead at which the way-point lies."),
-    ParameterInfo::number("lookahead_distance", "m", (0.5, 100.0), 28.28, "Least distance of the way-point."),
-    ParameterInfo::number("speed_time", "s", (0.05, 10.0), 0.5, "Time in which a missing speed is made up."),
-    ParameterInfo::number("braking", "m/s^2", (0.5, 10.0), 3.0, "Braking that the end of the free way is planned with."),
-    ParameterInfo::number("reaction", "s", (0.0, 3.0), 0.3, "Time that passes before braking."),
+    ParameterInfo::choice(
+        "aggregation",
+        &["max", "sum"],
+        "How rules that name one output term are joined.",
+    ),
+    ParameterInfo::number(
+        "route_steering_gain",
+        "",
+        (0.0, 50.0),
+        1.0,
+        "Factor on the steering of route following; 1 is the printed table.",
+    ),
+    ParameterInfo::number(
+        "avoid_steering_gain",
+        "",
+        (0.0, 50.0),
+        1.0,
+        "Factor on the steering of obstacle avoidance; 1 is the printed table.",
+    ),
+    ParameterInfo::number(
+        "lookahead_time",
+        "s",
+        (0.0, 5.0),
+        0.0,
+        "Time ahead at which the way-point lies.",
+    ),
+    ParameterInfo::number(
+        "lookahead_distance",
+        "m",
+        (0.5, 100.0),
+        28.28,
+        "Least distance of the way-point.",
+    ),
+    ParameterInfo::number(
+        "speed_time",
+        "s",
+        (0.05, 10.0),
+        0.5,
+        "Time in which a missing speed is made up.",
+    ),
+    ParameterInfo::number(
+        "braking",
+        "m/s^2",
+        (0.5, 10.0),
+        3.0,
+        "Braking that the end of the free way is planned with.",
+    ),
+    ParameterInfo::number(
+        "reaction",
+        "s",
+        (0.0, 3.0),
+        0.3,
+        "Time that passes before braking.",
+    ),
 ];
 
 /// Two pairs of fuzzy controllers, one for following the route and one for avoiding obstacles.
@@ -71,7 +117,9 @@ impl Settings {
             // Straight ahead counts as on the right: away from it is to the left.
             factor -= self.avoid_gain * turn * if angle > 0.0 { 1.0 } else { -1.0 };
         }
-        let allowed = input.road_speed.min(halting_speed(input, self.braking, self.reaction));
+        let allowed = input
+            .road_speed
+            .min(halting_speed(input, self.braking, self.reaction));
         let commanded = fraction * allowed;
         // The commanded turn rate belongs to the commanded speed: below it the same curve is
         // driven, above it the same rate is kept.
@@ -105,7 +153,11 @@ impl Controller for FuzzyDriver {
     fn step(&self, _: &Step, inputs: &[ControllerInput], outputs: &mut [ControllerOutput]) {
         let p = |index| self.parameters.at(index);
         let settings = Settings {
-            aggregation: if p(0) == 0.0 { Aggregation::Max } else { Aggregation::Sum },
+            aggregation: if p(0) == 0.0 {
+                Aggregation::Max
+            } else {
+                Aggregation::Sum
+            },
             route_gain: p(1),
             avoid_gain: p(2),
             speed_time: p(5),
@@ -144,7 +196,10 @@ mod tests {
         };
         change(&mut input);
         let mut outputs = [ControllerOutput::default()];
-        let step = Step { time: 0.0, period: 0.03 };
+        let step = Step {
+            time: 0.0,
+            period: 0.03,
+        };
         FuzzyDriver::default().step(&step, &[input], &mut outputs);
         outputs[0]
     }
@@ -176,8 +231,14 @@ mod tests {
     #[test]
     fn obstacles_out_of_reach_do_not_count() {
         let free = drive(|_| ());
-        assert_eq!(drive(|i| (i.obstacle_distance, i.obstacle_angle) = (28.3, 0.0)), free);
-        assert_eq!(drive(|i| (i.obstacle_distance, i.obstacle_angle) = (3.0, 1.3)), free);
+        assert_eq!(
+            drive(|i| (i.obstacle_distance, i.obstacle_angle) = (28.3, 0.0)),
+            free
+        );
+        assert_eq!(
+            drive(|i| (i.obstacle_distance, i.obstacle_angle) = (3.0, 1.3)),
+            free
+        );
     }
 
     #[test]

@@ -7,12 +7,36 @@ use roadwright_agent::{
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 
 static PARAMETERS: [ParameterInfo; 6] = [
-    ParameterInfo::number("acceleration", "m/s^2", (0.1, 10.0), 1.5, "Acceleration on a free road from rest."),
+    ParameterInfo::number(
+        "acceleration",
+        "m/s^2",
+        (0.1, 10.0),
+        1.5,
+        "Acceleration on a free road from rest.",
+    ),
     ParameterInfo::number("braking", "m/s^2", (0.1, 10.0), 2.5, "Comfortable braking."),
     ParameterInfo::number("headway", "s", (0.1, 5.0), 1.2, "Time gap to the leader."),
-    ParameterInfo::number("standstill_gap", "m", (0.1, 20.0), 2.0, "Gap between standing vehicles."),
-    ParameterInfo::number("lookahead_time", "s", (0.0, 5.0), 0.6, "Time ahead at which the pursuit point lies."),
-    ParameterInfo::number("lookahead_distance", "m", (0.5, 100.0), 4.5, "Least distance of the pursuit point."),
+    ParameterInfo::number(
+        "standstill_gap",
+        "m",
+        (0.1, 20.0),
+        2.0,
+        "Gap between standing vehicles.",
+    ),
+    ParameterInfo::number(
+        "lookahead_time",
+        "s",
+        (0.0, 5.0),
+        0.6,
+        "Time ahead at which the pursuit point lies.",
+    ),
+    ParameterInfo::number(
+        "lookahead_distance",
+        "m",
+        (0.5, 100.0),
+        4.5,
+        "Least distance of the pursuit point.",
+    ),
 ];
 
 /// Follows by the intelligent driver model (Treiber, Hennecke and Helbing 2000) and steers for a
@@ -43,7 +67,8 @@ impl Law {
     /// Part of the acceleration that a leader takes away: (s* / s)^2.
     #[inline]
     fn interaction(&self, speed: f64, gap: f64, standstill_gap: f64, leader_speed: f64) -> f64 {
-        let closing = speed * (speed - leader_speed) / (2.0 * (self.acceleration * self.braking).sqrt());
+        let closing =
+            speed * (speed - leader_speed) / (2.0 * (self.acceleration * self.braking).sqrt());
         let wanted = standstill_gap + (speed * self.headway + closing).max(0.0);
         let ratio = wanted / gap.max(0.05);
         ratio * ratio
@@ -53,7 +78,12 @@ impl Law {
     fn acceleration(&self, input: &ControllerInput) -> f64 {
         let ratio = input.speed / input.road_speed.max(0.1);
         let free = ratio * ratio * ratio * ratio;
-        let leader = self.interaction(input.speed, input.leader_gap, self.standstill_gap, input.leader_speed);
+        let leader = self.interaction(
+            input.speed,
+            input.leader_gap,
+            self.standstill_gap,
+            input.leader_speed,
+        );
         let stop = self.interaction(input.speed, input.stop_distance, STOP_GAP, 0.0);
         let obstacle = self.interaction(input.speed, in_the_way(input), self.standstill_gap, 0.0);
         // Above the wanted speed the model brakes with up to (v / v0)^4: held at comfort.
@@ -64,8 +94,13 @@ impl Law {
 
 /// Distance to an obstacle straight ahead; far if it is to the side.
 fn in_the_way(input: &ControllerInput) -> f64 {
-    let lateral = input.obstacle_distance * roadwright_geometry::math::sin(input.obstacle_angle.abs().min(1.5));
-    if lateral < 1.5 { input.obstacle_distance } else { roadwright_plugin_api::NOTHING }
+    let lateral = input.obstacle_distance
+        * roadwright_geometry::math::sin(input.obstacle_angle.abs().min(1.5));
+    if lateral < 1.5 {
+        input.obstacle_distance
+    } else {
+        roadwright_plugin_api::NOTHING
+    }
 }
 
 impl Module for Idm {
@@ -97,7 +132,11 @@ impl Controller for Idm {
         for (input, output) in inputs.iter().zip(outputs) {
             *output = ControllerOutput {
                 acceleration: law.acceleration(input),
-                steering: pursuit_steering(input.wheelbase, input.waypoint_distance, input.waypoint_angle),
+                steering: pursuit_steering(
+                    input.wheelbase,
+                    input.waypoint_distance,
+                    input.waypoint_angle,
+                ),
             };
         }
     }
@@ -130,7 +169,10 @@ mod tests {
 
     fn acceleration(input: ControllerInput) -> f64 {
         let mut outputs = [ControllerOutput::default()];
-        let step = Step { time: 0.0, period: 0.03 };
+        let step = Step {
+            time: 0.0,
+            period: 0.03,
+        };
         Idm::default().step(&step, &[input], &mut outputs);
         outputs[0].acceleration
     }
@@ -146,13 +188,27 @@ mod tests {
     fn the_equilibrium_gap_is_that_of_the_model() {
         // s = (s0 + v T) / sqrt(1 - (v / v0)^4)
         let gap = (2.0 + 7.0 * 1.2) / (1.0f64 - 0.5f64.powi(4)).sqrt();
-        let input = ControllerInput { leader_gap: gap, leader_speed: 7.0, ..free(7.0) };
+        let input = ControllerInput {
+            leader_gap: gap,
+            leader_speed: 7.0,
+            ..free(7.0)
+        };
         assert!(acceleration(input).abs() < 1e-6);
     }
 
     #[test]
     fn a_stop_line_and_a_standing_leader_brake() {
-        assert!(acceleration(ControllerInput { stop_distance: 10.0, ..free(10.0) }) < -2.0);
-        assert!(acceleration(ControllerInput { leader_gap: 3.0, ..free(0.5) }) < 0.5);
+        assert!(
+            acceleration(ControllerInput {
+                stop_distance: 10.0,
+                ..free(10.0)
+            }) < -2.0
+        );
+        assert!(
+            acceleration(ControllerInput {
+                leader_gap: 3.0,
+                ..free(0.5)
+            }) < 0.5
+        );
     }
 }

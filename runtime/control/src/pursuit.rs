@@ -7,14 +7,56 @@ use roadwright_agent::{
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 
 static PARAMETERS: [ParameterInfo; 8] = [
-    ParameterInfo::number("lookahead_time", "s", (0.0, 5.0), 0.6, "Time ahead at which the pursuit point lies."),
-    ParameterInfo::number("lookahead_distance", "m", (0.5, 100.0), 4.5, "Least distance of the pursuit point."),
-    ParameterInfo::number("speed_gain", "1/s", (0.05, 10.0), 0.8, "Acceleration per missing speed."),
-    ParameterInfo::number("gap_gain", "1/s^2", (0.0, 5.0), 0.25, "Acceleration per missing gap."),
-    ParameterInfo::number("closing_gain", "1/s", (0.0, 10.0), 0.9, "Acceleration per closing speed."),
+    ParameterInfo::number(
+        "lookahead_time",
+        "s",
+        (0.0, 5.0),
+        0.6,
+        "Time ahead at which the pursuit point lies.",
+    ),
+    ParameterInfo::number(
+        "lookahead_distance",
+        "m",
+        (0.5, 100.0),
+        4.5,
+        "Least distance of the pursuit point.",
+    ),
+    ParameterInfo::number(
+        "speed_gain",
+        "1/s",
+        (0.05, 10.0),
+        0.8,
+        "Acceleration per missing speed.",
+    ),
+    ParameterInfo::number(
+        "gap_gain",
+        "1/s^2",
+        (0.0, 5.0),
+        0.25,
+        "Acceleration per missing gap.",
+    ),
+    ParameterInfo::number(
+        "closing_gain",
+        "1/s",
+        (0.0, 10.0),
+        0.9,
+        "Acceleration per closing speed.",
+    ),
     ParameterInfo::number("headway", "s", (0.1, 5.0), 1.2, "Time gap to the leader."),
-    ParameterInfo::number("braking", "m/s^2", (0.5, 10.0), 3.0, "Braking that stopping is planned with."),
-    ParameterInfo::number("reaction", "s", (0.0, 3.0), 0.3, "Time that passes before braking."),
+    ParameterInfo::number(
+        "braking",
+        "m/s^2",
+        (0.5, 10.0),
+        3.0,
+        "Braking that stopping is planned with.",
+    ),
+    ParameterInfo::number(
+        "reaction",
+        "s",
+        (0.0, 3.0),
+        0.3,
+        "Time that passes before braking.",
+    ),
 ];
 
 /// Steers for a pursuit point; cruises and follows as source 004 describes: a proportional
@@ -38,10 +80,18 @@ impl Pursuit {
         let allowed = input.road_speed.min(halting_speed(input, p(6), p(7)));
         let cruising = p(2) * (allowed - input.speed);
         // Above the allowed speed the brakes do what it takes.
-        let cruising = if allowed < input.speed { 4.0 * cruising } else { cruising };
+        let cruising = if allowed < input.speed {
+            4.0 * cruising
+        } else {
+            cruising
+        };
         let missing_gap = input.leader_gap - crate::laws::STANDSTILL_GAP - p(5) * input.speed;
         let following = p(3) * missing_gap + p(4) * (input.leader_speed - input.speed);
-        cruising.min(if following < 0.0 { following } else { f64::INFINITY })
+        cruising.min(if following < 0.0 {
+            following
+        } else {
+            f64::INFINITY
+        })
     }
 }
 
@@ -68,7 +118,11 @@ impl Controller for Pursuit {
         for (input, output) in inputs.iter().zip(outputs) {
             *output = ControllerOutput {
                 acceleration: self.acceleration(input),
-                steering: pursuit_steering(input.wheelbase, input.waypoint_distance, input.waypoint_angle),
+                steering: pursuit_steering(
+                    input.wheelbase,
+                    input.waypoint_distance,
+                    input.waypoint_angle,
+                ),
             };
         }
     }

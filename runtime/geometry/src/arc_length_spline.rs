@@ -72,7 +72,8 @@ impl ArcLengthSpline {
         let h = self.spacing;
         (self.points[i + 1] - self.points[i]) / h
             + h / 6.0
-                * ((3.0 * b * b - 1.0) * self.moments[i + 1] - (3.0 * a * a - 1.0) * self.moments[i])
+                * ((3.0 * b * b - 1.0) * self.moments[i + 1]
+                    - (3.0 * a * a - 1.0) * self.moments[i])
     }
 
     /// Match and arc-length error against the input curve, from 64 samples a piece.
@@ -105,8 +106,8 @@ fn solve_moments(points: &[DVec2], h: f64, clamp: Option<(DVec2, DVec2)>) -> Vec
     let n = points.len();
     let chord = |i: usize| (points[i + 1] - points[i]) / h;
     let (mut diagonal, mut right) = (vec![4.0; n], vec![DVec2::ZERO; n]);
-    for i in 1..n - 1 {
-        right[i] = 6.0 / h * (chord(i) - chord(i - 1));
+    for (i, value) in right.iter_mut().enumerate().take(n - 1).skip(1) {
+        *value = 6.0 / h * (chord(i) - chord(i - 1));
     }
     // Off-diagonal entry that links an end row to its neighbour.
     let link = if let Some((start, end)) = clamp {
@@ -143,7 +144,11 @@ mod tests {
     use crate::cubic::Cubic;
 
     fn curve() -> MeasuredCubic {
-        MeasuredCubic::new(Cubic::hermite(40.0, DVec2::new(30.0, 20.0), DVec2::new(0.0, 40.0)))
+        MeasuredCubic::new(Cubic::hermite(
+            40.0,
+            DVec2::new(30.0, 20.0),
+            DVec2::new(0.0, 40.0),
+        ))
     }
 
     #[test]
@@ -158,9 +163,8 @@ mod tests {
 
     #[test]
     fn more_pieces_and_clamped_ends_shrink_both_errors() {
-        let errors = |pieces, ends| {
-            ArcLengthSpline::from_cubic(&curve(), pieces, ends).errors(&curve())
-        };
+        let errors =
+            |pieces, ends| ArcLengthSpline::from_cubic(&curve(), pieces, ends).errors(&curve());
         let natural = [5, 10, 20].map(|m| errors(m, EndCondition::Natural));
         let clamped = [5, 10, 20].map(|m| errors(m, EndCondition::Clamped));
         for i in 0..2 {

@@ -161,7 +161,9 @@ mod tests {
             let s = measured.length() * f64::from(i) / 100.0;
             let p = measured.parameter(s);
             let fine: f64 = (0..200)
-                .map(|k| cubic.length_between(p * f64::from(k) / 200.0, p * f64::from(k + 1) / 200.0))
+                .map(|k| {
+                    cubic.length_between(p * f64::from(k) / 200.0, p * f64::from(k + 1) / 200.0)
+                })
                 .sum();
             assert!((fine - s).abs() < 1e-8, "s {s}: {fine}");
         }

@@ -115,7 +115,10 @@ pub fn corner_miss(radius: f64, turn: f64) -> f64 {
 fn distinct(points: &[DVec2]) -> Vec<DVec2> {
     let mut kept: Vec<DVec2> = Vec::with_capacity(points.len());
     for &point in points {
-        if kept.last().is_none_or(|last| (point - *last).length() >= SAME_POINT) {
+        if kept
+            .last()
+            .is_none_or(|last| (point - *last).length() >= SAME_POINT)
+        {
             kept.push(point);
         } else if kept.len() > 1 && point == points[points.len() - 1] {
             // The last point is met exactly: the one beside it gives way.
@@ -131,7 +134,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const OPTIONS: FilletOptions = FilletOptions { radius: 10.0, miss: 5.0 };
+    const OPTIONS: FilletOptions = FilletOptions {
+        radius: 10.0,
+        miss: 5.0,
+    };
 
     #[test]
     fn a_right_angle_gets_its_arc() {
@@ -147,7 +153,13 @@ mod tests {
     #[test]
     fn one_point_is_no_line() {
         let error = fillet(&[DVec2::ZERO, DVec2::new(0.0, 0.001)], OPTIONS).unwrap_err();
-        assert_eq!(error, GeometryError::TooFewPoints { needed: 2, given: 1 });
+        assert_eq!(
+            error,
+            GeometryError::TooFewPoints {
+                needed: 2,
+                given: 1
+            }
+        );
     }
 
     proptest! {

@@ -87,7 +87,9 @@ impl HeightField {
             return Err(wrong("at least 2 x 2 samples are needed"));
         }
         if columns * rows != heights.len() {
-            return Err(wrong("the number of heights is not a multiple of the columns"));
+            return Err(wrong(
+                "the number of heights is not a multiple of the columns",
+            ));
         }
         if heights.len() > MAX_SAMPLES {
             return Err(wrong("more than 16 million samples"));
@@ -193,7 +195,11 @@ impl HeightField {
         let y = local.y.clamp(0.0, (self.rows - 1) as f64);
         let column = (x as usize).min(self.columns - 2);
         let row = (y as usize).min(self.rows - 2);
-        (row * self.columns + column, x - column as f64, y - row as f64)
+        (
+            row * self.columns + column,
+            x - column as f64,
+            y - row as f64,
+        )
     }
 }
 
@@ -203,7 +209,9 @@ mod tests {
 
     fn plane() -> HeightField {
         // z = 2 + 0.5 x - 0.25 y on a 4 x 3 grid of 10 m
-        let heights = (0..12).map(|i| 2.0 + 5.0 * f64::from(i % 4) - 2.5 * f64::from(i / 4)).collect();
+        let heights = (0..12)
+            .map(|i| 2.0 + 5.0 * f64::from(i % 4) - 2.5 * f64::from(i / 4))
+            .collect();
         HeightField::new(DVec2::new(-10.0, 5.0), 10.0, 4, heights).unwrap()
     }
 
@@ -223,7 +231,8 @@ mod tests {
 
     #[test]
     fn wrong_grids_are_refused() {
-        let new = |columns, count: usize| HeightField::new(DVec2::ZERO, 1.0, columns, vec![0.0; count]);
+        let new =
+            |columns, count: usize| HeightField::new(DVec2::ZERO, 1.0, columns, vec![0.0; count]);
         assert!(new(0, 4).is_err() && new(2, 3).is_err() && new(2, 2).is_err());
         assert!(HeightField::new(DVec2::ZERO, 1.0, 2, vec![0.0, f64::NAN, 0.0, 0.0]).is_err());
         assert!(HeightField::level(DVec2::ZERO, DVec2::splat(1e7), 0.001).is_err());

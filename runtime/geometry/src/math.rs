@@ -92,7 +92,11 @@ pub fn wrap_angle(angle: f64) -> f64 {
     }
     let wrapped = angle - TAU * ((angle + PI) / TAU).floor();
     // The floor maps pi to -pi; the interval is closed at the upper end.
-    if wrapped <= -PI { wrapped + TAU } else { wrapped }
+    if wrapped <= -PI {
+        wrapped + TAU
+    } else {
+        wrapped
+    }
 }
 
 /// A scrambled 64-bit value from another one (the finaliser of SplitMix64, Steele et al. 2014).

@@ -35,7 +35,9 @@ impl OccupancyGrid {
             return Err(wrong("more than 64 million cells"));
         }
         if !(cell > 0.0 && cell.is_finite() && origin.is_finite()) {
-            return Err(wrong("origin or cell size is not a usable number of metres"));
+            return Err(wrong(
+                "origin or cell size is not a usable number of metres",
+            ));
         }
         Ok(Self {
             origin,
@@ -85,12 +87,16 @@ impl OccupancyGrid {
 
     /// Marks every cell whose centre is inside a polygon.
     pub fn fill_polygon(&mut self, polygon: &[DVec2]) {
-        let Some((low, high)) = crate::polygon::bounds(polygon) else { return };
+        let Some((low, high)) = crate::polygon::bounds(polygon) else {
+            return;
+        };
         let cell = self.cell;
         let clamp = |v: f64, count: usize| (v / cell).clamp(0.0, count as f64) as usize;
         let (low, high) = (low - self.origin, high - self.origin);
         for row in clamp(low.y, self.rows)..(clamp(high.y, self.rows) + 1).min(self.rows) {
-            for column in clamp(low.x, self.columns)..(clamp(high.x, self.columns) + 1).min(self.columns) {
+            for column in
+                clamp(low.x, self.columns)..(clamp(high.x, self.columns) + 1).min(self.columns)
+            {
                 if crate::polygon::contains(polygon, self.centre(column, row)) {
                     self.set(column, row, true);
                 }
@@ -124,13 +130,21 @@ impl OccupancyGrid {
             let mut distance = f64::INFINITY;
             for row in 0..rows {
                 let index = row * columns + column;
-                distance = if self.occupied[index] { 0.0 } else { distance + 1.0 };
+                distance = if self.occupied[index] {
+                    0.0
+                } else {
+                    distance + 1.0
+                };
                 vertical[index] = distance;
             }
             distance = f64::INFINITY;
             for row in (0..rows).rev() {
                 let index = row * columns + column;
-                distance = if self.occupied[index] { 0.0 } else { distance + 1.0 };
+                distance = if self.occupied[index] {
+                    0.0
+                } else {
+                    distance + 1.0
+                };
                 vertical[index] = vertical[index].min(distance);
             }
         }
@@ -212,14 +226,21 @@ mod tests {
 
     #[test]
     fn a_free_grid_stays_free() {
-        assert!(grid(5, 4, &[]).squared_distances().iter().all(|d| d.is_infinite()));
+        assert!(
+            grid(5, 4, &[])
+                .squared_distances()
+                .iter()
+                .all(|d| d.is_infinite())
+        );
     }
 
     #[test]
     fn a_polygon_marks_the_cells_whose_centres_it_holds() {
         let mut grid = grid(10, 10, &[]);
         grid.fill_polygon(&[(1.0, 1.0), (2.0, 1.0), (2.0, 2.0), (1.0, 2.0)].map(DVec2::from));
-        let marked = (0..100).filter(|i| grid.is_occupied(i % 10, i / 10)).count();
+        let marked = (0..100)
+            .filter(|i| grid.is_occupied(i % 10, i / 10))
+            .count();
         assert_eq!(marked, 4);
     }
 

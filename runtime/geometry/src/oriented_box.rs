@@ -32,7 +32,12 @@ impl OrientedBox {
         let ahead = self.forward * self.half_length;
         let left = left_of(self.forward) * self.half_width;
         let c = self.centre;
-        [c + ahead + left, c - ahead + left, c - ahead - left, c + ahead - left]
+        [
+            c + ahead + left,
+            c - ahead + left,
+            c - ahead - left,
+            c + ahead - left,
+        ]
     }
 
     /// Radius of the circle around the centre that holds the box, m.
@@ -44,7 +49,9 @@ impl OrientedBox {
     pub fn closest_point(&self, point: DVec2) -> DVec2 {
         let left = left_of(self.forward);
         let offset = point - self.centre;
-        let along = offset.dot(self.forward).clamp(-self.half_length, self.half_length);
+        let along = offset
+            .dot(self.forward)
+            .clamp(-self.half_length, self.half_length);
         let across = offset.dot(left).clamp(-self.half_width, self.half_width);
         self.centre + self.forward * along + left * across
     }
@@ -85,14 +92,17 @@ impl OrientedBox {
 
     /// How deep the box overlaps a convex polygon, m (0 if they do not touch).
     pub fn polygon_penetration(&self, polygon: &[DVec2]) -> f64 {
-        let normals = crate::polygon::edges(polygon).map(|(a, b)| left_of(b - a).normalize_or_zero());
+        let normals =
+            crate::polygon::edges(polygon).map(|(a, b)| left_of(b - a).normalize_or_zero());
         let axes = [self.forward, left_of(self.forward)];
         let mut depth = f64::INFINITY;
         for axis in normals.chain(axes).filter(|axis| *axis != DVec2::ZERO) {
             let (low, high) = polygon
                 .iter()
                 .map(|p| (*p - self.centre).dot(axis))
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), d| (l.min(d), h.max(d)));
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), d| {
+                    (l.min(d), h.max(d))
+                });
             let reach = self.reach(axis);
             let overlap = (reach - low).min(high + reach);
             if overlap <= 0.0 {

@@ -5,14 +5,18 @@ use glam::DVec2;
 /// Low and high corner of the smallest axis-parallel box around points; `None` without points.
 pub fn bounds(points: &[DVec2]) -> Option<(DVec2, DVec2)> {
     let first = *points.first()?;
-    Some(points.iter().fold((first, first), |(low, high), &p| {
-        (low.min(p), high.max(p))
-    }))
+    Some(
+        points
+            .iter()
+            .fold((first, first), |(low, high), &p| (low.min(p), high.max(p))),
+    )
 }
 
 /// Signed area, m^2: positive if the points run counter-clockwise.
 pub fn signed_area(points: &[DVec2]) -> f64 {
-    let Some(&origin) = points.first() else { return 0.0 };
+    let Some(&origin) = points.first() else {
+        return 0.0;
+    };
     0.5 * edges(points)
         .map(|(a, b)| (a - origin).perp_dot(b - origin))
         .sum::<f64>()
@@ -20,7 +24,9 @@ pub fn signed_area(points: &[DVec2]) -> f64 {
 
 /// Centre of mass of the area; the mean of the points if the area vanishes.
 pub fn centroid(points: &[DVec2]) -> DVec2 {
-    let Some(&origin) = points.first() else { return DVec2::ZERO };
+    let Some(&origin) = points.first() else {
+        return DVec2::ZERO;
+    };
     let area = signed_area(points);
     if area.abs() < 1e-9 {
         return points.iter().sum::<DVec2>() / points.len() as f64;
@@ -141,7 +147,9 @@ mod tests {
     use super::*;
 
     fn square() -> Vec<DVec2> {
-        [(0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (0.0, 4.0)].map(DVec2::from).to_vec()
+        [(0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (0.0, 4.0)]
+            .map(DVec2::from)
+            .to_vec()
     }
 
     #[test]
@@ -156,7 +164,9 @@ mod tests {
 
     #[test]
     fn a_bow_tie_is_not_simple() {
-        let bow: Vec<_> = [(0.0, 0.0), (4.0, 4.0), (4.0, 0.0), (0.0, 4.0)].map(DVec2::from).into();
+        let bow: Vec<_> = [(0.0, 0.0), (4.0, 4.0), (4.0, 0.0), (0.0, 4.0)]
+            .map(DVec2::from)
+            .into();
         assert!(is_simple(&square()) && !is_simple(&bow));
     }
 

@@ -113,7 +113,11 @@ impl Projector {
         let Some(second) = second else { return foot };
         let other = self.closest_near(point, second);
         let distance = |foot: RoadPoint| (self.line.pose(foot.s).position - point).length_squared();
-        if distance(other) < distance(foot) { other } else { foot }
+        if distance(other) < distance(foot) {
+            other
+        } else {
+            foot
+        }
     }
 
     /// Guesses on the nearest chord and, if another branch is about as near, on that one.
@@ -287,8 +291,8 @@ impl CellIndex {
         let clamp = |v: f64, count: usize| v.clamp(0.0, count as f64 - 1.0) as usize;
         for row in clamp(low.y, self.rows)..=clamp(high.y, self.rows) {
             for column in clamp(low.x, self.columns)..=clamp(high.x, self.columns) {
-                let centre = self.origin
-                    + self.cell * DVec2::new(column as f64 + 0.5, row as f64 + 0.5);
+                let centre =
+                    self.origin + self.cell * DVec2::new(column as f64 + 0.5, row as f64 + 0.5);
                 visit((row * self.columns + column) as u32, centre);
             }
         }
@@ -306,8 +310,7 @@ impl CellIndex {
             return None;
         }
         let cell = row * self.columns + column;
-        let list =
-            &self.intervals[self.offsets[cell] as usize..self.offsets[cell + 1] as usize];
+        let list = &self.intervals[self.offsets[cell] as usize..self.offsets[cell + 1] as usize];
         (!list.is_empty()).then_some(list)
     }
 }
@@ -328,10 +331,23 @@ mod tests {
             let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
             let curvature = sign * stream.next_in(0.005, 1.0 / 30.0);
             let turn = 0.9 / curvature.abs();
-            segments.push(Segment::Spiral { length: 12.0, curvature_start: 0.0, curvature_end: curvature });
-            segments.push(Segment::Arc { length: turn.min(60.0) * 0.5, curvature });
-            segments.push(Segment::Spiral { length: 12.0, curvature_start: curvature, curvature_end: 0.0 });
-            segments.push(Segment::Line { length: stream.next_in(10.0, 40.0) });
+            segments.push(Segment::Spiral {
+                length: 12.0,
+                curvature_start: 0.0,
+                curvature_end: curvature,
+            });
+            segments.push(Segment::Arc {
+                length: turn.min(60.0) * 0.5,
+                curvature,
+            });
+            segments.push(Segment::Spiral {
+                length: 12.0,
+                curvature_start: curvature,
+                curvature_end: 0.0,
+            });
+            segments.push(Segment::Line {
+                length: stream.next_in(10.0, 40.0),
+            });
         }
         ReferenceLine::new(Pose::new(100.0, 50.0, -0.3), segments).unwrap()
     }
@@ -348,7 +364,10 @@ mod tests {
             let cold = projector.closest(point);
             let warm = projector.closest_near(point, (s + stream.next_in(-1.0, 1.0)).max(0.0));
             for foot in [cold, warm] {
-                assert!((foot.s - s).abs() < 1e-9 && (foot.t - t).abs() < 1e-9, "{s} {t} {foot:?}");
+                assert!(
+                    (foot.s - s).abs() < 1e-9 && (foot.t - t).abs() < 1e-9,
+                    "{s} {t} {foot:?}"
+                );
             }
         }
     }
@@ -357,7 +376,11 @@ mod tests {
     fn height_is_measured_from_the_surface() {
         let projector = Projector::new(winding(2));
         let surface = |p: DVec2| 0.1 * p.x;
-        let at = RoadPoint { s: 30.0, t: 2.0, h: 1.5 };
+        let at = RoadPoint {
+            s: 30.0,
+            t: 2.0,
+            h: 1.5,
+        };
         let back = projector.road(projector.world(at, surface), surface);
         assert!((back.h - 1.5).abs() < 1e-9 && (back.s - 30.0).abs() < 1e-9);
     }

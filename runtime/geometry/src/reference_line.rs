@@ -378,9 +378,20 @@ mod tests {
             Pose::new(10.0, -5.0, 0.3),
             vec![
                 Segment::Line { length: 20.0 },
-                Segment::Spiral { length: 15.0, curvature_start: 0.0, curvature_end: 0.04 },
-                Segment::Arc { length: 30.0, curvature: 0.04 },
-                Segment::Cubic(Cubic::hermite(25.0, DVec2::new(25.0, -3.0), DVec2::new(24.0, -6.0))),
+                Segment::Spiral {
+                    length: 15.0,
+                    curvature_start: 0.0,
+                    curvature_end: 0.04,
+                },
+                Segment::Arc {
+                    length: 30.0,
+                    curvature: 0.04,
+                },
+                Segment::Cubic(Cubic::hermite(
+                    25.0,
+                    DVec2::new(25.0, -3.0),
+                    DVec2::new(24.0, -6.0),
+                )),
                 Segment::Line { length: 5.0 },
             ],
         )
@@ -391,7 +402,10 @@ mod tests {
     fn quarter_arc_has_its_textbook_end() {
         let line = ReferenceLine::new(
             Pose::default(),
-            vec![Segment::Arc { length: 50.0 * FRAC_PI_2, curvature: 0.02 }],
+            vec![Segment::Arc {
+                length: 50.0 * FRAC_PI_2,
+                curvature: 0.02,
+            }],
         )
         .unwrap();
         let end = line.end();
@@ -429,12 +443,30 @@ mod tests {
     #[test]
     fn bad_numbers_are_refused() {
         let line = |segment| ReferenceLine::new(Pose::default(), vec![segment]);
-        assert!(matches!(line(Segment::Line { length: 0.0 }), Err(GeometryError::SegmentLength { .. })));
-        assert!(matches!(line(Segment::Line { length: f64::NAN }), Err(GeometryError::Segment { .. })));
+        assert!(matches!(
+            line(Segment::Line { length: 0.0 }),
+            Err(GeometryError::SegmentLength { .. })
+        ));
+        assert!(matches!(
+            line(Segment::Line { length: f64::NAN }),
+            Err(GeometryError::Segment { .. })
+        ));
         assert!(line(Segment::Line { length: 1e308 }).is_err());
-        assert!(line(Segment::Arc { length: 1.0, curvature: f64::INFINITY }).is_err());
-        assert!(matches!(ReferenceLine::new(Pose::default(), vec![]), Err(GeometryError::Empty)));
-        let far = ReferenceLine::new(Pose::new(1e308, 0.0, 0.0), vec![Segment::Line { length: 1.0 }]);
+        assert!(
+            line(Segment::Arc {
+                length: 1.0,
+                curvature: f64::INFINITY
+            })
+            .is_err()
+        );
+        assert!(matches!(
+            ReferenceLine::new(Pose::default(), vec![]),
+            Err(GeometryError::Empty)
+        ));
+        let far = ReferenceLine::new(
+            Pose::new(1e308, 0.0, 0.0),
+            vec![Segment::Line { length: 1.0 }],
+        );
         assert!(matches!(far, Err(GeometryError::Position { .. })));
     }
 
@@ -442,7 +474,10 @@ mod tests {
     fn a_cut_line_joins_again() {
         let line = mixed();
         let cut = 47.3;
-        let (head, tail) = (line.slice(0.0, cut).unwrap(), line.slice(cut, line.length()).unwrap());
+        let (head, tail) = (
+            line.slice(0.0, cut).unwrap(),
+            line.slice(cut, line.length()).unwrap(),
+        );
         assert!((head.end().position - tail.start().position).length() < 1e-9);
         let whole = head.joined(&tail).unwrap();
         assert!((whole.end().position - line.end().position).length() < 1e-6);

@@ -42,7 +42,9 @@ impl Segment {
     /// Arc length, m. A cubic is measured by quadrature.
     pub fn length(&self) -> f64 {
         match *self {
-            Self::Line { length } | Self::Arc { length, .. } | Self::Spiral { length, .. } => length,
+            Self::Line { length } | Self::Arc { length, .. } | Self::Spiral { length, .. } => {
+                length
+            }
             Self::Cubic(cubic) => MeasuredCubic::new(cubic).length(),
         }
     }
@@ -182,7 +184,9 @@ impl Element {
             Shape::Clothoid {
                 curvature,
                 sharpness,
-            } => curvature.abs().max((curvature + sharpness * self.length).abs()),
+            } => curvature
+                .abs()
+                .max((curvature + sharpness * self.length).abs()),
             Shape::Cubic(measured) => (0..=16)
                 .map(|i| measured.cubic().curvature(f64::from(i) / 16.0).abs())
                 .fold(0.0, f64::max),

@@ -1,4 +1,5 @@
 //! OpenStreetMap import: small data of our own, real Dublin where it is at hand, and damage.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use proptest::prelude::*;
 use roadwright_interchange::osm::{
@@ -27,7 +28,10 @@ const CROSSROADS: &str = r#"<?xml version="1.0"?>
 </osm>"#;
 
 fn imported(elements: &Elements) -> (Scenario, ImportSummary) {
-    let options = ImportOptions { name: "test".into(), ..ImportOptions::default() };
+    let options = ImportOptions {
+        name: "test".into(),
+        ..ImportOptions::default()
+    };
     import(elements, &options).unwrap()
 }
 
@@ -40,9 +44,19 @@ fn a_crossroads_arrives_whole() {
     assert_eq!(summary.driving_side, DrivingSide::Left);
     let (_, west) = scenario.network().roads().next().unwrap();
     assert_eq!(west.name, "West & Co");
-    let one_way = scenario.network().roads().find(|(_, r)| r.lane_sections[0].lanes.len() == 1);
-    assert!(one_way.unwrap().1.lane_sections[0].lanes[0].id > 0, "left-hand traffic keeps left");
-    let restricted = scenario.network().nodes().find(|(_, n)| !n.restrictions.is_empty()).unwrap();
+    let one_way = scenario
+        .network()
+        .roads()
+        .find(|(_, r)| r.lane_sections[0].lanes.len() == 1);
+    assert!(
+        one_way.unwrap().1.lane_sections[0].lanes[0].id > 0,
+        "left-hand traffic keeps left"
+    );
+    let restricted = scenario
+        .network()
+        .nodes()
+        .find(|(_, n)| !n.restrictions.is_empty())
+        .unwrap();
     assert_eq!(restricted.1.restrictions[0].kind, RestrictionKind::No);
     assert!(restricted.1.signals);
     let reasons: Vec<_> = summary.warnings.iter().map(|w| w.reason.as_str()).collect();
@@ -54,14 +68,34 @@ fn a_crossroads_arrives_whole() {
 #[test]
 fn a_box_cuts_roads_at_its_edge() {
     let elements = read(CROSSROADS.as_bytes()).unwrap();
-    let clip = GeoBox { west: -6.2610, south: 53.3395, east: -6.2590, north: 53.3405 };
-    let options = ImportOptions { clip: Some(clip), ..ImportOptions::default() };
+    let clip = GeoBox {
+        west: -6.2610,
+        south: 53.3395,
+        east: -6.2590,
+        north: 53.3405,
+    };
+    let options = ImportOptions {
+        clip: Some(clip),
+        ..ImportOptions::default()
+    };
     let (_, summary) = import(&elements, &options).unwrap();
     let (_, whole) = imported(&elements);
     assert_eq!(summary.roads, 4);
-    assert!((summary.road_km - 0.5 * whole.road_km).abs() < 0.01, "{}", summary.road_km);
-    let away = GeoBox { west: 0.0, south: 0.0, east: 1.0, north: 1.0 };
-    let options = ImportOptions { clip: Some(away), ..ImportOptions::default() };
+    assert!(
+        (summary.road_km - 0.5 * whole.road_km).abs() < 0.01,
+        "{}",
+        summary.road_km
+    );
+    let away = GeoBox {
+        west: 0.0,
+        south: 0.0,
+        east: 1.0,
+        north: 1.0,
+    };
+    let options = ImportOptions {
+        clip: Some(away),
+        ..ImportOptions::default()
+    };
     let error = import(&elements, &options).unwrap_err().to_string();
     assert!(error.contains("inside the box"), "{error}");
 }
@@ -76,9 +110,17 @@ fn foreign_and_damaged_files_are_clear_errors() {
     let half = &CROSSROADS[..CROSSROADS.len() / 2];
     assert!(error(half).contains("line"), "{}", error(half));
     let no_lat = CROSSROADS.replace("lat=\"53.3390\"", "lat=\"north\"");
-    assert!(error(&no_lat).contains("(line 6): lat=\"north\" is not a number"), "{}", error(&no_lat));
+    assert!(
+        error(&no_lat).contains("(line 6): lat=\"north\" is not a number"),
+        "{}",
+        error(&no_lat)
+    );
     let far = CROSSROADS.replace("lat=\"53.3390\"", "lat=\"1e308\"");
-    assert!(error(&far).contains("latitude 1e308") || error(&far).contains("latitude 1000"), "{}", error(&far));
+    assert!(
+        error(&far).contains("latitude 1e308") || error(&far).contains("latitude 1000"),
+        "{}",
+        error(&far)
+    );
     let empty = read(b"<osm version=\"0.6\"></osm>").unwrap();
     let no_roads = import(&empty, &ImportOptions::default()).unwrap_err();
     assert!(matches!(no_roads, ImportError::NoRoads(_)));
@@ -104,7 +146,9 @@ proptest! {
 
 /// The real data, if they are at hand.
 fn data(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/osm").join(name);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/data/osm")
+        .join(name);
     if path.exists() {
         return Some(path);
     }
@@ -114,48 +158,97 @@ fn data(name: &str) -> Option<PathBuf> {
 
 #[test]
 fn the_ring_around_trinity_college_arrives_whole() {
-    let Some(path) = data("trinity-ring-roads.osm") else { return };
+    let Some(path) = data("trinity-ring-roads.osm") else {
+        return;
+    };
     let elements = read_file(&path).unwrap();
     assert_eq!(elements.ways.len(), 1386);
     assert_eq!(elements.nodes.values().filter(|n| n.signals).count(), 97);
     assert_eq!(elements.restrictions.len(), 44);
     let (scenario, summary) = imported(&elements);
     assert_eq!(summary.driving_side, DrivingSide::Left);
-    let left_out: usize = summary.warnings.iter()
-        .filter(|w| w.examples.iter().any(|e| e.starts_with("way")) && !w.reason.contains("missing")
-            && !w.reason.contains("stretches") && !w.reason.contains("loops"))
-        .map(|w| w.count).sum();
-    assert_eq!(summary.ways + left_out, 1386, "every way arrives or is listed");
+    let left_out: usize = summary
+        .warnings
+        .iter()
+        .filter(|w| {
+            w.examples.iter().any(|e| e.starts_with("way"))
+                && !w.reason.contains("missing")
+                && !w.reason.contains("stretches")
+                && !w.reason.contains("loops")
+        })
+        .map(|w| w.count)
+        .sum();
+    assert_eq!(
+        summary.ways + left_out,
+        1386,
+        "every way arrives or is listed"
+    );
     // Lengths against the great-circle sum of the same ways.
     let not_taken: Vec<&str> = summary.warnings.iter().map(|w| w.reason.as_str()).collect();
-    let drivable = ["service", "secondary", "unclassified", "tertiary", "residential", "secondary_link", "tertiary_link"];
-    let expected: f64 = elements.ways.iter()
+    let drivable = [
+        "service",
+        "secondary",
+        "unclassified",
+        "tertiary",
+        "residential",
+        "secondary_link",
+        "tertiary_link",
+    ];
+    let expected: f64 = elements
+        .ways
+        .iter()
         .filter(|w| drivable.contains(&w.tags["highway"].as_str()))
         .filter(|w| w.tags.get("area").is_none_or(|v| v != "yes") && !closed(w))
-        .map(|w| w.nodes.windows(2).map(|p| great_circle_distance(&elements.nodes[&p[0]], &elements.nodes[&p[1]])).sum::<f64>())
+        .map(|w| {
+            w.nodes
+                .windows(2)
+                .map(|p| great_circle_distance(&elements.nodes[&p[0]], &elements.nodes[&p[1]]))
+                .sum::<f64>()
+        })
         .sum();
     let error = summary.road_km * 1000.0 / expected - 1.0;
-    assert!(error.abs() < 1e-3, "{error}: {} of {expected}; {not_taken:?}", summary.road_km);
+    assert!(
+        error.abs() < 1e-3,
+        "{error}: {} of {expected}; {not_taken:?}",
+        summary.road_km
+    );
     let findings = check(&scenario);
-    assert!(findings.iter().all(|f| f.code != Code::JointGap), "{findings:?}");
+    assert!(
+        findings.iter().all(|f| f.code != Code::JointGap),
+        "{findings:?}"
+    );
     // One-way streets stay one-way.
-    let one_way = scenario.network().roads().filter(|(_, r)| {
-        let lanes = &r.lane_sections[0].lanes;
-        lanes.iter().all(|l| l.id > 0 && l.kind != LaneType::Sidewalk)
-    }).count();
+    let one_way = scenario
+        .network()
+        .roads()
+        .filter(|(_, r)| {
+            let lanes = &r.lane_sections[0].lanes;
+            lanes
+                .iter()
+                .all(|l| l.id > 0 && l.kind != LaneType::Sidewalk)
+        })
+        .count();
     assert!(one_way > 200, "{one_way}");
 }
 
 fn closed(way: &roadwright_interchange::osm::Way) -> bool {
     let get = |key: &str| way.tags.get(key).map(String::as_str);
-    let general = ["motorcar", "motor_vehicle", "vehicle", "access"].iter().find_map(|k| get(k));
-    let bus = ["bus", "psv"].iter().any(|k| matches!(get(k), Some("yes" | "designated" | "official")));
+    let general = ["motorcar", "motor_vehicle", "vehicle", "access"]
+        .iter()
+        .find_map(|k| get(k));
+    let bus = ["bus", "psv"]
+        .iter()
+        .any(|k| matches!(get(k), Some("yes" | "designated" | "official")));
     general == Some("no") && !bus
 }
 
 #[test]
 fn xml_and_pbf_of_other_areas_load_and_truncation_is_an_error() {
-    for name in ["trinity-one-junction-filtered.osm", "trinity-ring-filtered.osm.pbf", "dublin-centre-roads.osm.pbf"] {
+    for name in [
+        "trinity-one-junction-filtered.osm",
+        "trinity-ring-filtered.osm.pbf",
+        "dublin-centre-roads.osm.pbf",
+    ] {
         let Some(path) = data(name) else { return };
         let bytes = std::fs::read(&path).unwrap();
         let (_, summary) = imported(&read(&bytes).unwrap());

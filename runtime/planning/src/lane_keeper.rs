@@ -1,15 +1,37 @@
 //! Changes lanes where the route asks for it and the gap is large enough.
 
-use roadwright_agent::{
-    Behaviour, Module, ModuleInfo, ParameterInfo, ParameterSet, Step,
-};
+use roadwright_agent::{Behaviour, Module, ModuleInfo, ParameterInfo, ParameterSet, Step};
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
 
 static PARAMETERS: [ParameterInfo; 4] = [
-    ParameterInfo::number("gap", "m", (0.5, 50.0), 3.0, "Least gap ahead and behind for a lane change."),
-    ParameterInfo::number("gap_time", "s", (0.0, 10.0), 1.5, "Added gap per closing speed."),
-    ParameterInfo::number("urgent_distance", "m", (0.0, 500.0), 40.0, "Closer to the end of the lane, half of the gap will do."),
-    ParameterInfo::number("speed_factor", "", (0.1, 2.0), 1.0, "Factor on the speed that the road allows."),
+    ParameterInfo::number(
+        "gap",
+        "m",
+        (0.5, 50.0),
+        3.0,
+        "Least gap ahead and behind for a lane change.",
+    ),
+    ParameterInfo::number(
+        "gap_time",
+        "s",
+        (0.0, 10.0),
+        1.5,
+        "Added gap per closing speed.",
+    ),
+    ParameterInfo::number(
+        "urgent_distance",
+        "m",
+        (0.0, 500.0),
+        40.0,
+        "Closer to the end of the lane, half of the gap will do.",
+    ),
+    ParameterInfo::number(
+        "speed_factor",
+        "",
+        (0.1, 2.0),
+        1.0,
+        "Factor on the speed that the road allows.",
+    ),
 ];
 
 /// Keeps its lane, and changes it only where the route asks.
@@ -29,7 +51,11 @@ impl LaneKeeper {
     /// Whether the gaps in the other lane allow to change into it now.
     fn gap_fits(&self, input: &BehaviourInput) -> bool {
         let p = |index| self.parameters.at(index);
-        let urgent = if input.lane_remaining < p(2) { 0.5 } else { 1.0 };
+        let urgent = if input.lane_remaining < p(2) {
+            0.5
+        } else {
+            1.0
+        };
         let needed = |closing: f64| urgent * (p(0) + p(1) * closing.max(0.0));
         input.target_gap_ahead >= needed(input.speed - input.target_speed_ahead)
             && input.target_gap_behind >= needed(input.target_speed_behind - input.speed)
@@ -59,7 +85,11 @@ impl Behaviour for LaneKeeper {
         for (input, output) in inputs.iter().zip(outputs) {
             let changes = input.lane_change_needed != 0.0 && self.gap_fits(input);
             *output = BehaviourOutput {
-                lane_change: if changes { input.lane_change_needed } else { 0.0 },
+                lane_change: if changes {
+                    input.lane_change_needed
+                } else {
+                    0.0
+                },
                 speed_factor: self.parameters.at(3),
             };
         }
@@ -83,7 +113,14 @@ mod tests {
         };
         change(&mut input);
         let mut outputs = [BehaviourOutput::default()];
-        LaneKeeper::default().step(&Step { time: 0.0, period: 0.25 }, &[input], &mut outputs);
+        LaneKeeper::default().step(
+            &Step {
+                time: 0.0,
+                period: 0.25,
+            },
+            &[input],
+            &mut outputs,
+        );
         outputs[0].lane_change
     }
 
@@ -95,6 +132,9 @@ mod tests {
         assert_eq!(decide(|i| i.target_speed_behind = 30.0), 0.0);
         assert_eq!(decide(|i| i.target_gap_ahead = 2.0), 0.0);
         // Near the end of the lane a smaller gap will do.
-        assert_eq!(decide(|i| (i.target_gap_ahead, i.lane_remaining) = (2.0, 20.0)), 1.0);
+        assert_eq!(
+            decide(|i| (i.target_gap_ahead, i.lane_remaining) = (2.0, 20.0)),
+            1.0
+        );
     }
 }

@@ -1,8 +1,6 @@
 //! The fastest way through the road graph, lane by lane.
 
-use roadwright_agent::{
-    Module, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView,
-};
+use roadwright_agent::{Module, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView};
 use roadwright_geometry::DVec2;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::junction::Turn;
@@ -11,9 +9,27 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 static PARAMETERS: [ParameterInfo; 3] = [
-    ParameterInfo::number("lane_change_time", "s", (0.0, 60.0), 3.0, "What a lane change is worth."),
-    ParameterInfo::number("turn_time", "s", (0.0, 60.0), 1.5, "What a turn at a junction costs."),
-    ParameterInfo::number("delay_weight", "", (0.0, 10.0), 1.0, "How much standing traffic counts."),
+    ParameterInfo::number(
+        "lane_change_time",
+        "s",
+        (0.0, 60.0),
+        3.0,
+        "What a lane change is worth.",
+    ),
+    ParameterInfo::number(
+        "turn_time",
+        "s",
+        (0.0, 60.0),
+        1.5,
+        "What a turn at a junction costs.",
+    ),
+    ParameterInfo::number(
+        "delay_weight",
+        "",
+        (0.0, 10.0),
+        1.0,
+        "How much standing traffic counts.",
+    ),
 ];
 
 /// Lane changes on strips shorter than this are avoided, m.
@@ -142,7 +158,11 @@ impl<'a> Search<'a> {
     fn run(&mut self, input: &PlannerInput, routes: &mut Vec<StripId>) -> PlannerOutput {
         self.stamp += 1;
         self.open.clear();
-        let goal = self.graph.strip(input.goal_strip).line.position(input.goal_s);
+        let goal = self
+            .graph
+            .strip(input.goal_strip)
+            .line
+            .position(input.goal_s);
         let first = self.graph.strip(input.strip);
         let behind = -input.s / first.speed_limit;
         let ahead_on_strip = input.strip == input.goal_strip && input.goal_s >= input.s;
@@ -150,9 +170,19 @@ impl<'a> Search<'a> {
             let start = routes.len() as u32;
             routes.push(input.strip);
             let travel_time = (input.goal_s - input.s) / first.speed_limit;
-            return PlannerOutput { start, count: 1, travel_time };
+            return PlannerOutput {
+                start,
+                count: 1,
+                travel_time,
+            };
         }
-        self.expand(input.strip, behind, goal, input, input.may_change_first != 0);
+        self.expand(
+            input.strip,
+            behind,
+            goal,
+            input,
+            input.may_change_first != 0,
+        );
         while let Some(Open { strip, .. }) = self.open.pop() {
             let mark = &mut self.marks[strip as usize];
             if mark.closed {
@@ -182,7 +212,11 @@ impl<'a> Search<'a> {
             self.reach(next, id, through, goal, input.bus != 0);
         }
         if may_change {
-            let short = if strip.length() < SHORT_STRIP { SHORT_PENALTY } else { 0.0 };
+            let short = if strip.length() < SHORT_STRIP {
+                SHORT_PENALTY
+            } else {
+                0.0
+            };
             for side in [strip.left, strip.right] {
                 if side != NO_STRIP {
                     let changed = cost + self.change_time + short;
@@ -225,16 +259,14 @@ impl<'a> Search<'a> {
         // The straight line at top speed: consistent, because a cost is that of a strip's start.
         let left = (strip.line.position(0.0) - goal).length();
         let estimate = cost + left / self.top_speed;
-        self.open.push(Open { estimate, strip: id });
+        self.open.push(Open {
+            estimate,
+            strip: id,
+        });
     }
 
     /// Follows the parents back from the goal.
-    fn answer(
-        &self,
-        input: &PlannerInput,
-        cost: f64,
-        routes: &mut Vec<StripId>,
-    ) -> PlannerOutput {
+    fn answer(&self, input: &PlannerInput, cost: f64, routes: &mut Vec<StripId>) -> PlannerOutput {
         let start = routes.len();
         let mut strip = input.goal_strip;
         loop {

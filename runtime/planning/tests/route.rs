@@ -1,4 +1,5 @@
 //! Routes on drawn networks.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_agent::{Planner, PlannerView};
 use roadwright_geometry::{DVec2, ReferenceLine};
@@ -45,7 +46,14 @@ fn plan(graph: &LaneGraph, delays: &[f32], input: PlannerInput) -> (Vec<StripId>
 }
 
 fn ask(strip: StripId, goal_strip: StripId) -> PlannerInput {
-    PlannerInput { strip, s: 0.0, goal_strip, goal_s: 5.0, bus: 0, may_change_first: 1 }
+    PlannerInput {
+        strip,
+        s: 0.0,
+        goal_strip,
+        goal_s: 5.0,
+        bus: 0,
+        may_change_first: 1,
+    }
 }
 
 /// Least travel times to all strips by relaxing until nothing changes (Bellman and Ford).
@@ -67,7 +75,10 @@ fn all_times(graph: &LaneGraph, start: StripId) -> Vec<f64> {
             let side = times[id] + 3.0 + if strip.length() < 25.0 { 10.0 } else { 0.0 };
             let next = strip.successors.iter().map(|&n| (n, through));
             let sides = [strip.left, strip.right].map(|n| (n, side));
-            for (n, time) in next.chain(sides).filter(|(n, _)| *n != lane_graph::NO_STRIP) {
+            for (n, time) in next
+                .chain(sides)
+                .filter(|(n, _)| *n != lane_graph::NO_STRIP)
+            {
                 if time < times[n as usize] - 1e-12 {
                     times[n as usize] = time;
                     changed = true;
@@ -84,9 +95,15 @@ fn all_times(graph: &LaneGraph, start: StripId) -> Vec<f64> {
 fn routes_are_the_fastest_ones() {
     let (_, graph) = grid(4, 2);
     let strips = graph.strips().len() as StripId;
-    for start in (0..strips).step_by(17).filter(|&s| !graph.strip(s).is_connection()) {
+    for start in (0..strips)
+        .step_by(17)
+        .filter(|&s| !graph.strip(s).is_connection())
+    {
         let times = all_times(&graph, start);
-        for goal in (0..strips).step_by(11).filter(|&g| g != start && !graph.strip(g).is_connection()) {
+        for goal in (0..strips)
+            .step_by(11)
+            .filter(|&g| g != start && !graph.strip(g).is_connection())
+        {
             let (route, time) = plan(&graph, &[], ask(start, goal));
             if route.is_empty() {
                 assert!(times[goal as usize].is_infinite());
@@ -94,7 +111,10 @@ fn routes_are_the_fastest_ones() {
             }
             assert_eq!((route[0], route[route.len() - 1]), (start, goal));
             let expected = times[goal as usize] + 5.0 / graph.strip(goal).speed_limit;
-            assert!((time - expected).abs() < 1e-9, "{start} to {goal}: {time} {expected}");
+            assert!(
+                (time - expected).abs() < 1e-9,
+                "{start} to {goal}: {time} {expected}"
+            );
             for pair in route.windows(2) {
                 let strip = graph.strip(pair[0]);
                 let linked = strip.successors.contains(&pair[1]);
@@ -107,9 +127,17 @@ fn routes_are_the_fastest_ones() {
 #[test]
 fn standing_traffic_is_driven_around() {
     let (_, graph) = grid(4, 1);
-    let start = graph.locate(&LanePlace { road: RoadId(1), lane: -1, s: 10.0 }).unwrap().0;
+    let start = graph
+        .locate(&LanePlace {
+            road: RoadId(1),
+            lane: -1,
+            s: 10.0,
+        })
+        .unwrap()
+        .0;
     let goal = graph.strips().iter().position(|strip| {
-        strip.road().is_some() && (strip.line.position(5.0) - DVec2::new(310.0, 98.4)).length() < 8.0
+        strip.road().is_some()
+            && (strip.line.position(5.0) - DVec2::new(310.0, 98.4)).length() < 8.0
     });
     let input = ask(start, goal.unwrap() as StripId);
     let (free, _) = plan(&graph, &[], input);
@@ -123,13 +151,22 @@ fn standing_traffic_is_driven_around() {
 fn a_goal_behind_on_the_same_lane_is_reached_by_going_round() {
     let (_, graph) = grid(4, 1);
     let inner = graph.strips().iter().position(|strip| {
-        strip.road().is_some() && (strip.line.position(50.0) - DVec2::new(150.0, 98.4)).length() < 12.0
+        strip.road().is_some()
+            && (strip.line.position(50.0) - DVec2::new(150.0, 98.4)).length() < 12.0
     });
     let strip = inner.unwrap() as StripId;
-    let input = PlannerInput { s: 60.0, goal_s: 20.0, ..ask(strip, strip) };
+    let input = PlannerInput {
+        s: 60.0,
+        goal_s: 20.0,
+        ..ask(strip, strip)
+    };
     let (route, _) = plan(&graph, &[], input);
     assert!(route.len() > 4);
     assert_eq!((route[0], route[route.len() - 1]), (strip, strip));
-    let ahead = PlannerInput { s: 20.0, goal_s: 60.0, ..ask(strip, strip) };
+    let ahead = PlannerInput {
+        s: 20.0,
+        goal_s: 60.0,
+        ..ask(strip, strip)
+    };
     assert_eq!(plan(&graph, &[], ahead).0, [strip]);
 }

@@ -101,7 +101,8 @@ impl Canvas {
     pub(crate) fn circle(&mut self, centre: DVec2, radius: f64, least: f32, color: Color) {
         let (x, y) = self.pixel(centre);
         let radius = ((radius * self.scale) as f32).max(least);
-        let outside = x < -radius || y < -radius || x > self.width() + radius || y > self.height() + radius;
+        let outside =
+            x < -radius || y < -radius || x > self.width() + radius || y > self.height() + radius;
         if outside {
             return;
         }
@@ -121,7 +122,11 @@ impl Canvas {
     pub(crate) fn pixel_line(&mut self, points: &[(f32, f32)], width: f32, color: Color) {
         let mut builder = PathBuilder::new();
         for (i, &(x, y)) in points.iter().enumerate() {
-            if i == 0 { builder.move_to(x, y) } else { builder.line_to(x, y) }
+            if i == 0 {
+                builder.move_to(x, y)
+            } else {
+                builder.line_to(x, y)
+            }
         }
         if let Some(path) = builder.finish() {
             self.stroke(&path, width, None, color);
@@ -130,15 +135,21 @@ impl Canvas {
 
     /// Writes a text with its baseline at a pixel, with a halo that keeps it legible on anything.
     pub(crate) fn text(&mut self, text: &str, x: f32, y: f32, size: f32, align: Align, hex: u32) {
-        let Some(path) = text::outline(text, size, align) else { return };
-        let Some(path) = path.transform(text::at(x, y)) else { return };
+        let Some(path) = text::outline(text, size, align) else {
+            return;
+        };
+        let Some(path) = path.transform(text::at(x, y)) else {
+            return;
+        };
         self.stroke(&path, 0.22 * size, None, faded(PAPER, 0.85));
         self.fill(&path, rgb(hex));
     }
 
     /// The picture as PNG.
     pub(crate) fn png(&self) -> Result<Vec<u8>, RenderError> {
-        self.pixmap.encode_png().map_err(|error| RenderError::Png(error.to_string()))
+        self.pixmap
+            .encode_png()
+            .map_err(|error| RenderError::Png(error.to_string()))
     }
 
     /// A path in pixels; `None` if it is outside of the picture or has no extent.
@@ -149,7 +160,11 @@ impl Canvas {
         let mut builder = PathBuilder::with_capacity(points.len() + 1, points.len());
         for (i, &point) in points.iter().enumerate() {
             let (x, y) = self.pixel(point);
-            if i == 0 { builder.move_to(x, y) } else { builder.line_to(x, y) }
+            if i == 0 {
+                builder.move_to(x, y)
+            } else {
+                builder.line_to(x, y)
+            }
         }
         if close {
             builder.close();
@@ -164,7 +179,13 @@ impl Canvas {
     }
 
     fn fill(&mut self, path: &Path, color: Color) {
-        self.pixmap.fill_path(path, &paint(color), FillRule::Winding, Transform::identity(), None);
+        self.pixmap.fill_path(
+            path,
+            &paint(color),
+            FillRule::Winding,
+            Transform::identity(),
+            None,
+        );
     }
 
     fn stroke(&mut self, path: &Path, width: f32, dash: Option<[f32; 2]>, color: Color) {
@@ -175,7 +196,8 @@ impl Canvas {
             dash: dash.and_then(|dash| StrokeDash::new(dash.to_vec(), 0.0)),
             ..Stroke::default()
         };
-        self.pixmap.stroke_path(path, &paint(color), &stroke, Transform::identity(), None);
+        self.pixmap
+            .stroke_path(path, &paint(color), &stroke, Transform::identity(), None);
     }
 }
 

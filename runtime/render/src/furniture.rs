@@ -22,7 +22,11 @@ pub(crate) fn round_length(room: f64) -> f64 {
 }
 
 fn length_text(metres: f64) -> String {
-    if metres >= 1000.0 { format!("{} km", metres / 1000.0) } else { format!("{metres} m") }
+    if metres >= 1000.0 {
+        format!("{} km", metres / 1000.0)
+    } else {
+        format!("{metres} m")
+    }
 }
 
 /// A bar with its length, lower left.
@@ -41,7 +45,13 @@ pub(crate) fn scale_bar(canvas: &mut Canvas) {
 pub(crate) fn title(canvas: &mut Canvas, name: &str, detail: &str) {
     let width = text::width(name, 19.0).max(text::width(detail, 13.0));
     let height = if detail.is_empty() { 34.0 } else { 54.0 };
-    canvas.rect(MARGIN - 8.0, MARGIN - 8.0, width + 18.0, height, faded(PAPER, 0.75));
+    canvas.rect(
+        MARGIN - 8.0,
+        MARGIN - 8.0,
+        width + 18.0,
+        height,
+        faded(PAPER, 0.75),
+    );
     canvas.text(name, MARGIN, MARGIN + 17.0, 19.0, Align::Left, INK);
     canvas.text(detail, MARGIN, MARGIN + 38.0, 13.0, Align::Left, QUIET_INK);
 }
@@ -53,7 +63,13 @@ pub(crate) fn attribution(canvas: &mut Canvas, text: &str) {
     }
     let width = text::width(text, 12.0);
     let (x, y) = (canvas.width() - MARGIN, canvas.height() - MARGIN);
-    canvas.rect(x - width - 8.0, y - 18.0, width + 16.0, 26.0, faded(PAPER, 0.8));
+    canvas.rect(
+        x - width - 8.0,
+        y - 18.0,
+        width + 16.0,
+        26.0,
+        faded(PAPER, 0.8),
+    );
     canvas.text(text, x, y - 1.0, 12.0, Align::Right, INK);
 }
 
@@ -63,7 +79,13 @@ mod tests {
 
     #[test]
     fn bars_have_round_lengths() {
-        assert_eq!([0.7, 3.0, 49.0, 120.0, 2600.0].map(round_length), [0.5, 2.0, 20.0, 100.0, 2000.0]);
-        assert_eq!((length_text(2000.0), length_text(50.0)), ("2 km".into(), "50 m".into()));
+        assert_eq!(
+            [0.7, 3.0, 49.0, 120.0, 2600.0].map(round_length),
+            [0.5, 2.0, 20.0, 100.0, 2000.0]
+        );
+        assert_eq!(
+            (length_text(2000.0), length_text(50.0)),
+            ("2 km".into(), "50 m".into())
+        );
     }
 }

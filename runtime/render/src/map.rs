@@ -100,8 +100,14 @@ fn shade(canvas: &mut Canvas, field: &HeightField) {
             let brightness = smooth_normal(field, point).dot(light) / light.z;
             // Contour lines every tenth of the range, a pixel wide.
             let beside = canvas.world(f64::from(x) + 1.5, f64::from(y) + 1.5);
-            let band = |p: DVec2| ((field.height(p) - lowest) / (highest - lowest).max(1.0) * 10.0).floor();
-            let contour = if band(point) == band(beside) { 1.0 } else { 0.9 };
+            let band = |p: DVec2| {
+                ((field.height(p) - lowest) / (highest - lowest).max(1.0) * 10.0).floor()
+            };
+            let contour = if band(point) == band(beside) {
+                1.0
+            } else {
+                0.9
+            };
             canvas.put(x, y, tint(height, brightness.clamp(0.45, 1.1) * contour));
         }
     }
@@ -110,21 +116,28 @@ fn shade(canvas: &mut Canvas, field: &HeightField) {
 /// The normal from heights a sample apart: the facets of the grid do not show.
 fn smooth_normal(field: &HeightField, point: DVec2) -> DVec3 {
     let step = field.spacing();
-    let slope = |offset: DVec2| (field.height(point + offset) - field.height(point - offset)) / (2.0 * step);
+    let slope = |offset: DVec2| {
+        (field.height(point + offset) - field.height(point - offset)) / (2.0 * step)
+    };
     let (x, y) = (slope(DVec2::new(step, 0.0)), slope(DVec2::new(0.0, step)));
     DVec3::new(-x, -y, 1.0).normalize()
 }
 
 fn tint(height: f64, brightness: f64) -> Color {
     let (low, high) = ([0.83, 0.87, 0.76], [0.93, 0.90, 0.83]);
-    let mix = |i: usize| ((low[i] + height * (high[i] - low[i])) * brightness).clamp(0.0, 1.0) as f32;
+    let mix =
+        |i: usize| ((low[i] + height * (high[i] - low[i])) * brightness).clamp(0.0, 1.0) as f32;
     Color::from_rgba(mix(0), mix(1), mix(2), 1.0).unwrap_or(Color::WHITE)
 }
 
 /// Roads and junctions, lower layers first.
 fn draw_roads(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout) {
     let side = scenario.about().driving_side;
-    let layers: BTreeSet<i8> = scenario.network().roads().map(|(_, road)| road.layer).collect();
+    let layers: BTreeSet<i8> = scenario
+        .network()
+        .roads()
+        .map(|(_, road)| road.layer)
+        .collect();
     for layer in layers {
         let stretches = road::stretches(scenario, layout, layer, canvas.scale);
         let junctions: Vec<&Junction> = layout
@@ -141,7 +154,10 @@ fn draw_roads(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout) {
 
 /// The lowest layer of the roads that meet: a ramp's foot lies on the ground.
 fn layer_of(scenario: &Scenario, junction: &Junction) -> Option<i8> {
-    let roads = junction.legs.iter().filter_map(|leg| scenario.network().road(leg.road));
+    let roads = junction
+        .legs
+        .iter()
+        .filter_map(|leg| scenario.network().road(leg.road));
     roads.map(|road| road.layer).min()
 }
 
@@ -152,7 +168,11 @@ fn draw_obstacles(canvas: &mut Canvas, scenario: &Scenario) {
         let shadow = DVec2::new(0.25, -0.25) * obstacle.height.min(20.0);
         let cast: Vec<_> = outline.iter().map(|p| *p + shadow).collect();
         canvas.polygon(&cast, faded(OUTLINE, 0.25));
-        let color = if obstacle.mass.is_some() { LOOSE } else { FIXED };
+        let color = if obstacle.mass.is_some() {
+            LOOSE
+        } else {
+            FIXED
+        };
         canvas.polygon(&outline, rgb(color));
         canvas.edge(&outline, 0.0, 1.2, rgb(OUTLINE));
     }
@@ -162,7 +182,12 @@ fn draw_trees(canvas: &mut Canvas, scenario: &Scenario) {
     for forest in scenario.forests().values() {
         let crown = (0.45 * forest.spacing).clamp(0.8, 3.5);
         for tree in forest.trees() {
-            canvas.circle(tree + DVec2::new(0.3, -0.3) * crown, crown, 1.0, faded(OUTLINE, 0.18));
+            canvas.circle(
+                tree + DVec2::new(0.3, -0.3) * crown,
+                crown,
+                1.0,
+                faded(OUTLINE, 0.18),
+            );
             canvas.circle(tree, crown, 1.0, faded(CROWN, 0.75));
             canvas.circle(tree, forest.trunk_radius, 0.7, rgb(TRUNK));
         }

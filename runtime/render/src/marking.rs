@@ -43,12 +43,17 @@ type Dash = Option<(f64, f64)>;
 fn border_style(left: &Lane, right: &Lane, side: DrivingSide) -> Option<(Dash, u32)> {
     let drivable = (left.kind.is_drivable(), right.kind.is_drivable());
     match drivable {
-        (true, true) if left.is_forward(side) != right.is_forward(side) => Some((Some((4.0, 2.0)), MARKING)),
+        (true, true) if left.is_forward(side) != right.is_forward(side) => {
+            Some((Some((4.0, 2.0)), MARKING))
+        }
         (true, true) if left.kind != right.kind => Some((None, MARKING)),
         (true, true) => Some((Some((2.0, 4.0)), MARKING)),
         (true, false) | (false, true) => {
             let other = if drivable.0 { right.kind } else { left.kind };
-            let marked = matches!(other, LaneType::Parking | LaneType::Biking | LaneType::Shoulder);
+            let marked = matches!(
+                other,
+                LaneType::Parking | LaneType::Biking | LaneType::Shoulder
+            );
             marked.then_some((Some((1.0, 1.0)), MARKING))
         }
         (false, false) => None,
@@ -61,7 +66,10 @@ pub(crate) fn arrows(canvas: &mut Canvas, stretches: &[Stretch<'_>], side: Drivi
         return;
     }
     for stretch in stretches {
-        let (from, to) = (stretch.distances[0], stretch.distances[stretch.distances.len() - 1]);
+        let (from, to) = (
+            stretch.distances[0],
+            stretch.distances[stretch.distances.len() - 1],
+        );
         let count = ((to - from) / ARROW_DISTANCE).round().max(1.0) as usize;
         if to - from < 12.0 {
             continue;
@@ -72,7 +80,11 @@ pub(crate) fn arrows(canvas: &mut Canvas, stretches: &[Stretch<'_>], side: Drivi
             for (lane, strip) in stretch.section.lanes.iter().zip(strips) {
                 if lane.kind.is_drivable() {
                     let pose = stretch.road.reference_line.offset_pose(s, strip.centre);
-                    let pose = if lane.is_forward(side) { pose } else { pose.reversed() };
+                    let pose = if lane.is_forward(side) {
+                        pose
+                    } else {
+                        pose.reversed()
+                    };
                     arrow(canvas, pose, (0.28 * strip.width).min(0.9));
                 }
             }
@@ -103,7 +115,9 @@ pub(crate) fn stop_lines(canvas: &mut Canvas, scenario: &Scenario, junctions: &[
     let side = scenario.about().driving_side;
     for junction in junctions.iter().filter(|junction| junction.is_crossing()) {
         for end in &junction.legs {
-            let Some(road) = scenario.network().road(end.road) else { continue };
+            let Some(road) = scenario.network().road(end.road) else {
+                continue;
+            };
             let lanes = Leg::new(end.road, road, end.end).lanes(end.trim, side, true);
             for lane in lanes {
                 let at = |left: f64| lane.pose.point(-0.4, left * (0.5 * lane.width - 0.15));
@@ -123,9 +137,16 @@ pub(crate) fn names(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout) {
     if canvas.scale < MIN_SCALE {
         return;
     }
-    let mut longest: std::collections::BTreeMap<&str, (f64, DVec2)> = std::collections::BTreeMap::new();
-    for (id, road) in scenario.network().roads().filter(|(_, road)| !road.name.is_empty()) {
-        let Some((from, to)) = layout.remaining(id, road) else { continue };
+    let mut longest: std::collections::BTreeMap<&str, (f64, DVec2)> =
+        std::collections::BTreeMap::new();
+    for (id, road) in scenario
+        .network()
+        .roads()
+        .filter(|(_, road)| !road.name.is_empty())
+    {
+        let Some((from, to)) = layout.remaining(id, road) else {
+            continue;
+        };
         let middle = road.reference_line.pose(0.5 * (from + to)).position;
         let known = longest.entry(&road.name).or_insert((0.0, middle));
         if to - from > known.0 {
@@ -142,7 +163,14 @@ pub(crate) fn names(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout) {
         });
         if width < 1.2 * (length * canvas.scale) as f32 && !taken {
             written.push((x, y, width));
-            canvas.text(name, x, y + 4.0, 11.0, crate::text::Align::Centre, crate::palette::INK);
+            canvas.text(
+                name,
+                x,
+                y + 4.0,
+                11.0,
+                crate::text::Align::Centre,
+                crate::palette::INK,
+            );
         }
     }
 }

@@ -53,7 +53,9 @@ pub(crate) fn heat(value: f64) -> Color {
         (1.0, [253.0, 231.0, 37.0]),
     ];
     let value = value.clamp(0.0, 1.0);
-    let index = STOPS.partition_point(|stop| stop.0 <= value).clamp(1, STOPS.len() - 1);
+    let index = STOPS
+        .partition_point(|stop| stop.0 <= value)
+        .clamp(1, STOPS.len() - 1);
     let ((low, a), (high, b)) = (STOPS[index - 1], STOPS[index]);
     let u = (value - low) / (high - low);
     let mix = |i: usize| (a[i] + u * (b[i] - a[i])).round() as u8;

@@ -37,7 +37,10 @@ const CONTOURS: f64 = 10.0;
 ///
 /// # Errors
 /// If the picture cannot be made.
-pub fn surface(plot: &SurfacePlot<'_>, z: impl Fn(f64, f64) -> f64) -> Result<Vec<u8>, RenderError> {
+pub fn surface(
+    plot: &SurfacePlot<'_>,
+    z: impl Fn(f64, f64) -> f64,
+) -> Result<Vec<u8>, RenderError> {
     let high = DVec2::new(f64::from(SIZE.0), f64::from(SIZE.1));
     let mut canvas = Canvas::new(SIZE, DVec2::ZERO, high)?;
     canvas.clear(PAPER);
@@ -62,7 +65,8 @@ pub fn surface(plot: &SurfacePlot<'_>, z: impl Fn(f64, f64) -> f64) -> Result<Ve
             let (x, y) = (px as f32 + 0.5, py as f32 + 0.5);
             let v = share(value(x, y));
             let band = |v: f64| (v * CONTOURS - 1e-9).floor();
-            let edge = band(v) != band(share(value(x + 1.0, y))) || band(v) != band(share(value(x, y + 1.0)));
+            let edge = band(v) != band(share(value(x + 1.0, y)))
+                || band(v) != band(share(value(x, y + 1.0)));
             let color = if edge { faded(INK, 1.0) } else { heat(v) };
             canvas.put(px, py, color);
         }
@@ -75,7 +79,13 @@ pub fn surface(plot: &SurfacePlot<'_>, z: impl Fn(f64, f64) -> f64) -> Result<Ve
 
 fn axes(canvas: &mut Canvas, plot: &SurfacePlot<'_>, ends: (f64, f64)) {
     let (left, top, right, bottom) = FRAME;
-    let frame = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)];
+    let frame = [
+        (left, top),
+        (right, top),
+        (right, bottom),
+        (left, bottom),
+        (left, top),
+    ];
     canvas.pixel_line(&frame, 1.4, rgb(INK));
     let x_at = |v: f64| left + (v / ends.0) as f32 * (right - left);
     let y_at = |v: f64| bottom - (v / ends.1) as f32 * (bottom - top);
@@ -88,10 +98,24 @@ fn axes(canvas: &mut Canvas, plot: &SurfacePlot<'_>, ends: (f64, f64)) {
     for (knot, term) in plot.y_knots.iter().zip(plot.y_terms) {
         let y = y_at(*knot);
         canvas.pixel_line(&[(left - 7.0, y), (left, y)], 1.4, rgb(INK));
-        canvas.text(&number(*knot), left - 12.0, y + 4.0, 13.0, Align::Right, INK);
+        canvas.text(
+            &number(*knot),
+            left - 12.0,
+            y + 4.0,
+            13.0,
+            Align::Right,
+            INK,
+        );
         canvas.text(term, left - 12.0, y + 19.0, 11.0, Align::Right, QUIET_INK);
     }
-    canvas.text(plot.x_label, 0.5 * (left + right), bottom + 66.0, 15.0, Align::Centre, INK);
+    canvas.text(
+        plot.x_label,
+        0.5 * (left + right),
+        bottom + 66.0,
+        15.0,
+        Align::Centre,
+        INK,
+    );
     canvas.text(plot.y_label, left, top - 10.0, 15.0, Align::Centre, INK);
 }
 
@@ -109,9 +133,23 @@ fn color_bar(canvas: &mut Canvas, plot: &SurfacePlot<'_>, lowest: f64, highest: 
         let y = bottom - share as f32 * (bottom - top);
         canvas.pixel_line(&[(x + width, y), (x + width + 6.0, y)], 1.2, rgb(INK));
         let value = lowest + share * (highest - lowest);
-        canvas.text(&number(value), x + width + 11.0, y + 4.0, 13.0, Align::Left, INK);
+        canvas.text(
+            &number(value),
+            x + width + 11.0,
+            y + 4.0,
+            13.0,
+            Align::Left,
+            INK,
+        );
     }
-    canvas.text(plot.z_label, x + width + 60.0, top - 10.0, 13.0, Align::Right, INK);
+    canvas.text(
+        plot.z_label,
+        x + width + 60.0,
+        top - 10.0,
+        13.0,
+        Align::Right,
+        INK,
+    );
 }
 
 /// A number with as few digits as tell it apart.

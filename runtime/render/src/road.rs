@@ -1,9 +1,7 @@
 //! Road surfaces and junctions.
 
 use crate::canvas::Canvas;
-use crate::palette::{
-    ASPHALT, BUS_LANE, CYCLE_LANE, KERB, MEDIAN, PARKING, PAVING, SIDEWALK, rgb,
-};
+use crate::palette::{ASPHALT, BUS_LANE, CYCLE_LANE, KERB, MEDIAN, PARKING, PAVING, SIDEWALK, rgb};
 use glam::DVec2;
 use roadwright_scenario::junction::{Junction, Layout};
 use roadwright_scenario::{LaneSection, LaneType, Road, RoadClass, Scenario};
@@ -44,14 +42,24 @@ pub(crate) fn stretches<'a>(
     scale: f64,
 ) -> Vec<Stretch<'a>> {
     let mut stretches = Vec::new();
-    for (id, road) in scenario.network().roads().filter(|(_, road)| road.layer == layer) {
-        let Some((from, to)) = layout.remaining(id, road) else { continue };
+    for (id, road) in scenario
+        .network()
+        .roads()
+        .filter(|(_, road)| road.layer == layer)
+    {
+        let Some((from, to)) = layout.remaining(id, road) else {
+            continue;
+        };
         for (index, section) in road.lane_sections.iter().enumerate() {
             let (from, to) = (from.max(section.s), to.min(road.section_end(index)));
             if to - from < 0.01 {
                 continue;
             }
-            stretches.push(Stretch { road, section, distances: distances(road, from, to, scale) });
+            stretches.push(Stretch {
+                road,
+                section,
+                distances: distances(road, from, to, scale),
+            });
         }
     }
     stretches
@@ -59,12 +67,20 @@ pub(crate) fn stretches<'a>(
 
 fn distances(road: &Road, from: f64, to: f64, scale: f64) -> Vec<f64> {
     let all = road.reference_line.sample_distances(TOLERANCE / scale, 8.0);
-    let inner = all.into_iter().filter(|s| *s > from + 1e-6 && *s < to - 1e-6);
+    let inner = all
+        .into_iter()
+        .filter(|s| *s > from + 1e-6 && *s < to - 1e-6);
     let mut distances: Vec<f64> = std::iter::once(from).chain(inner).chain([to]).collect();
     let varies = road.lane_offset.len() > 1
-        || road.lane_sections.iter().flat_map(|s| &s.lanes).any(|lane| {
-            lane.width.iter().any(|w| w.b != 0.0 || w.c != 0.0 || w.d != 0.0)
-        });
+        || road
+            .lane_sections
+            .iter()
+            .flat_map(|s| &s.lanes)
+            .any(|lane| {
+                lane.width
+                    .iter()
+                    .any(|w| w.b != 0.0 || w.c != 0.0 || w.d != 0.0)
+            });
     if varies {
         let count = ((to - from) / 2.0).ceil().clamp(1.0, 1e5) as usize;
         distances.extend((1..count).map(|i| from + (to - from) * i as f64 / count as f64));
@@ -75,17 +91,31 @@ fn distances(road: &Road, from: f64, to: f64, scale: f64) -> Vec<f64> {
 
 /// Kerbs and surfaces of a layer: kerbs first, so that no kerb crosses a surface.
 pub(crate) fn draw(canvas: &mut Canvas, stretches: &[Stretch<'_>], junctions: &[&Junction]) {
-    let areas: Vec<Vec<DVec2>> = junctions.iter().map(|junction| junction.polygon()).collect();
+    let areas: Vec<Vec<DVec2>> = junctions
+        .iter()
+        .map(|junction| junction.polygon())
+        .collect();
     // Paving first: carriageways run through pedestrian areas, not under them.
     for pass in [PAVING, ASPHALT] {
-        let chosen = || stretches.iter().filter(move |s| surface_color(s.road) == pass);
-        let areas = if pass == ASPHALT { areas.as_slice() } else { &[] };
+        let chosen = || {
+            stretches
+                .iter()
+                .filter(move |s| surface_color(s.road) == pass)
+        };
+        let areas = if pass == ASPHALT {
+            areas.as_slice()
+        } else {
+            &[]
+        };
         for area in areas {
             canvas.edge(area, KERB_WIDTH, 1.5, rgb(KERB));
         }
         for stretch in chosen() {
             // Along the sides only: a kerb across the end would show where layers meet.
-            for side in [stretch.line(|s| stretch.road.edges(s).1), stretch.line(|s| stretch.road.edges(s).0)] {
+            for side in [
+                stretch.line(|s| stretch.road.edges(s).1),
+                stretch.line(|s| stretch.road.edges(s).0),
+            ] {
                 canvas.line(&side, KERB_WIDTH, 1.5, None, rgb(KERB));
             }
         }
@@ -102,7 +132,11 @@ pub(crate) fn draw(canvas: &mut Canvas, stretches: &[Stretch<'_>], junctions: &[
 }
 
 fn surface_color(road: &Road) -> u32 {
-    if road.class == RoadClass::Path || !road.is_drivable() { PAVING } else { ASPHALT }
+    if road.class == RoadClass::Path || !road.is_drivable() {
+        PAVING
+    } else {
+        ASPHALT
+    }
 }
 
 /// Lanes that are not plain carriageway.

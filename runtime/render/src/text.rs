@@ -20,7 +20,9 @@ fn face() -> Option<Face<'static>> {
 pub(crate) fn width(text: &str, size: f32) -> f32 {
     let Some(face) = face() else { return 0.0 };
     let scale = size / f32::from(face.units_per_em());
-    text.chars().map(|c| advance(&face, glyph(&face, c)) * scale).sum()
+    text.chars()
+        .map(|c| advance(&face, glyph(&face, c)) * scale)
+        .sum()
 }
 
 /// The outline of a text with its baseline starting at the origin; `None` if it is blank.

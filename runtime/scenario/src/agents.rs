@@ -10,7 +10,10 @@ use std::collections::BTreeMap;
 
 /// A place where an agent can be.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "a place: {\"road\":, \"lane\":, \"s\":} or {\"x\":, \"y\":, \"heading\":}")]
+#[serde(
+    untagged,
+    expecting = "a place: {\"road\":, \"lane\":, \"s\":} or {\"x\":, \"y\":, \"heading\":}"
+)]
 pub enum Place {
     /// On a lane.
     Lane(LanePlace),
@@ -42,7 +45,11 @@ pub struct GroundPlace {
     #[serde(deserialize_with = "number::coordinate")]
     pub y: f64,
     /// Heading, rad.
-    #[serde(default, deserialize_with = "number::angle", skip_serializing_if = "is_zero")]
+    #[serde(
+        default,
+        deserialize_with = "number::angle",
+        skip_serializing_if = "is_zero"
+    )]
     pub heading: f64,
 }
 
@@ -150,7 +157,11 @@ pub struct Agent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<Place>,
     /// When it appears, s.
-    #[serde(default, deserialize_with = "number::duration", skip_serializing_if = "is_zero")]
+    #[serde(
+        default,
+        deserialize_with = "number::duration",
+        skip_serializing_if = "is_zero"
+    )]
     pub depart: f64,
     /// Speed at the start, m/s.
     #[serde(
@@ -177,7 +188,11 @@ pub struct Flow {
     #[serde(deserialize_with = "number::per_hour")]
     pub rate_per_hour: f64,
     /// When the first may appear, s.
-    #[serde(default, deserialize_with = "number::duration", skip_serializing_if = "is_zero")]
+    #[serde(
+        default,
+        deserialize_with = "number::duration",
+        skip_serializing_if = "is_zero"
+    )]
     pub begin: f64,
     /// When the last may appear, s.
     #[serde(deserialize_with = "number::duration")]

@@ -73,7 +73,10 @@ pub fn road(
     let mut stops = vec![(0.0, start)];
     for cut in cuts {
         let node = drawing.node_on(cut.road, cut.s);
-        if stops.last().is_none_or(|last| cut.own_s - last.0 > MIN_PIECE) {
+        if stops
+            .last()
+            .is_none_or(|last| cut.own_s - last.0 > MIN_PIECE)
+        {
             stops.push((cut.own_s, node));
         }
     }
@@ -90,7 +93,10 @@ pub fn road(
 /// # Errors
 /// If the road does not exist or a part would be shorter than a metre.
 pub fn split(scenario: &Scenario, id: RoadId, s: f64) -> Result<Edit, DrawError> {
-    let road = scenario.network().road(id).ok_or(DrawError::NoSuchRoad(id))?;
+    let road = scenario
+        .network()
+        .road(id)
+        .ok_or(DrawError::NoSuchRoad(id))?;
     let shorter = s.min(road.length() - s);
     if shorter < MIN_PIECE {
         return Err(DrawError::TooShort(shorter));
@@ -133,7 +139,11 @@ impl<'a> Drawing<'a> {
 
     fn position(&self, node: NodeId) -> DVec2 {
         let existing = || self.scenario.network().node(node).map(Node::position);
-        self.new_nodes.get(&node).copied().or_else(existing).unwrap_or_default()
+        self.new_nodes
+            .get(&node)
+            .copied()
+            .or_else(existing)
+            .unwrap_or_default()
     }
 
     fn new_node(&mut self, position: DVec2) -> NodeId {
@@ -202,7 +212,9 @@ impl<'a> Drawing<'a> {
     fn crossings(&self, line: &ReferenceLine, layer: i8) -> Vec<Crossing> {
         let own = sampled(line);
         let own_box = polygon::bounds(&own.iter().map(|(_, p)| *p).collect::<Vec<_>>());
-        let Some((low, high)) = own_box else { return Vec::new() };
+        let Some((low, high)) = own_box else {
+            return Vec::new();
+        };
         let mut found = Vec::new();
         for (id, road) in self.scenario.network().roads() {
             let (road_low, road_high) = road.reference_line.bounds(0.0);
@@ -257,7 +269,9 @@ impl<'a> Drawing<'a> {
     ) -> Result<ReferenceLine, GeometryError> {
         let (start, end) = (piece.start(), piece.end());
         let (first, last) = (self.position(from), self.position(to));
-        let misses = (start.position - first).length().max((end.position - last).length());
+        let misses = (start.position - first)
+            .length()
+            .max((end.position - last).length());
         if misses < 1e-3 {
             return Ok(piece.clone());
         }
@@ -283,7 +297,11 @@ impl<'a> Drawing<'a> {
     }
 
     fn cut_road(&mut self, id: RoadId, cuts: &[(f64, NodeId)]) -> Result<(), DrawError> {
-        let road = self.scenario.network().road(id).ok_or(DrawError::NoSuchRoad(id))?;
+        let road = self
+            .scenario
+            .network()
+            .road(id)
+            .ok_or(DrawError::NoSuchRoad(id))?;
         let mut stops = vec![(0.0, road.from)];
         stops.extend_from_slice(cuts);
         stops.push((road.length(), road.to));
@@ -302,7 +320,9 @@ impl<'a> Drawing<'a> {
 
     /// Restrictions at the far node name the last piece from now on.
     fn move_restrictions(&mut self, at: NodeId, old: RoadId, new: RoadId) {
-        let Some(node) = self.scenario.network().node(at) else { return };
+        let Some(node) = self.scenario.network().node(at) else {
+            return;
+        };
         let mut changed = node.clone();
         for restriction in &mut changed.restrictions {
             for road in [&mut restriction.from, &mut restriction.to] {
@@ -320,7 +340,9 @@ impl<'a> Drawing<'a> {
     fn move_places(&mut self, old: RoadId, pieces: &[(f64, RoadId)]) {
         let moved = |place: &Place| match place {
             Place::Lane(at) if at.road == old => {
-                let index = pieces.partition_point(|piece| piece.0 <= at.s).saturating_sub(1);
+                let index = pieces
+                    .partition_point(|piece| piece.0 <= at.s)
+                    .saturating_sub(1);
                 let (start, road) = pieces[index];
                 Place::lane(road, at.lane, at.s - start)
             }
@@ -356,28 +378,35 @@ fn piece_of(road: &Road, from: f64, to: f64) -> Result<Road, GeometryError> {
     let mut piece = road.clone();
     piece.reference_line = road.reference_line.slice(from, to)?;
     piece.lane_offset = cut_polynomials(&road.lane_offset, from, to);
-    let sections = road.lane_sections.iter().enumerate().filter_map(|(i, section)| {
-        let (start, end) = (section.s.max(from), road.section_end(i).min(to));
-        (end - start > 1e-6).then(|| LaneSection {
-            s: start - from,
-            lanes: section
-                .lanes
-                .iter()
-                .map(|lane| {
-                    let mut lane = lane.clone();
-                    lane.width = cut_polynomials(&lane.width, start - section.s, end - section.s);
-                    lane
-                })
-                .collect(),
-        })
-    });
+    let sections = road
+        .lane_sections
+        .iter()
+        .enumerate()
+        .filter_map(|(i, section)| {
+            let (start, end) = (section.s.max(from), road.section_end(i).min(to));
+            (end - start > 1e-6).then(|| LaneSection {
+                s: start - from,
+                lanes: section
+                    .lanes
+                    .iter()
+                    .map(|lane| {
+                        let mut lane = lane.clone();
+                        lane.width =
+                            cut_polynomials(&lane.width, start - section.s, end - section.s);
+                        lane
+                    })
+                    .collect(),
+            })
+        });
     piece.lane_sections = sections.collect();
     Ok(piece)
 }
 
 /// The polynomials that hold between two distances, measured from the first of them.
 fn cut_polynomials(list: &[Poly3], from: f64, to: f64) -> Vec<Poly3> {
-    let first = list.partition_point(|poly| poly.s <= from).saturating_sub(1);
+    let first = list
+        .partition_point(|poly| poly.s <= from)
+        .saturating_sub(1);
     list.iter()
         .skip(first)
         .take_while(|poly| poly.s < to)

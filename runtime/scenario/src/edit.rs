@@ -111,12 +111,14 @@ impl Scenario {
     /// If the change would break the integrity of the scenario. It is then unchanged.
     pub fn apply(&mut self, edit: Edit) -> Result<Edit, EditError> {
         match edit {
-            Edit::About(about) => {
-                Ok(Edit::About(Box::new(std::mem::replace(&mut self.about, *about))))
-            }
-            Edit::Settings(settings) => {
-                Ok(Edit::Settings(std::mem::replace(&mut self.settings, settings)))
-            }
+            Edit::About(about) => Ok(Edit::About(Box::new(std::mem::replace(
+                &mut self.about,
+                *about,
+            )))),
+            Edit::Settings(settings) => Ok(Edit::Settings(std::mem::replace(
+                &mut self.settings,
+                settings,
+            ))),
             Edit::Node(id, Some(node)) => Ok(Edit::Node(id, self.network.put_node(id, node))),
             Edit::Node(id, None) => self.take_node(id),
             Edit::Road(id, Some(road)) => self.put_road(id, *road),
@@ -189,7 +191,10 @@ impl Scenario {
             }
         }
         check_lanes(&road).map_err(|why| EditError::BadLanes { road: id, why })?;
-        Ok(Edit::Road(id, self.network.put_road(id, road).map(Box::new)))
+        Ok(Edit::Road(
+            id,
+            self.network.put_road(id, road).map(Box::new),
+        ))
     }
 
     fn take_road(&mut self, id: RoadId) -> Result<Edit, EditError> {
@@ -217,7 +222,11 @@ impl Scenario {
 
     fn set_samples(&mut self, samples: &[(usize, f64)]) -> Result<Edit, EditError> {
         let wrong = |&(index, height): &(usize, f64)| EditError::TerrainSample { index, height };
-        let first_error = || samples.first().map_or(EditError::Missing("terrain".into()), wrong);
+        let first_error = || {
+            samples
+                .first()
+                .map_or(EditError::Missing("terrain".into()), wrong)
+        };
         let terrain = self.terrain.as_ref().ok_or_else(first_error)?;
         let mut heights = terrain.heights().to_vec();
         let mut old = Vec::with_capacity(samples.len());
@@ -319,14 +328,21 @@ fn check_lanes(road: &Road) -> Result<(), &'static str> {
     if sections.windows(2).any(|pair| pair[1].s <= pair[0].s) {
         return Err("lane sections must be listed by growing s");
     }
-    if sections.last().is_some_and(|section| section.s >= road.length()) {
+    if sections
+        .last()
+        .is_some_and(|section| section.s >= road.length())
+    {
         return Err("a lane section starts beyond the end of the road");
     }
     for section in sections {
         if section.lanes.iter().any(|lane| lane.id == 0) {
             return Err("lane 0 is the reference line and cannot be listed");
         }
-        if section.lanes.windows(2).any(|pair| pair[1].id >= pair[0].id) {
+        if section
+            .lanes
+            .windows(2)
+            .any(|pair| pair[1].id >= pair[0].id)
+        {
             return Err("lanes must be listed by falling id, each once");
         }
         if section.lanes.iter().any(|lane| lane.width.is_empty()) {

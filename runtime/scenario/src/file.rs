@@ -87,7 +87,10 @@ impl TextError {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Roadwright scenario")]
-#[allow(dead_code, reason = "`format` and `version` are read by the header first")]
+#[allow(
+    dead_code,
+    reason = "`format` and `version` are read by the header first"
+)]
 struct Document {
     /// Always `roadwright-scenario`.
     format: String,
@@ -162,7 +165,9 @@ pub fn save_text(text: &str, path: &Path) -> Result<(), FileError> {
     let write = || -> std::io::Result<()> {
         let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
-        let mut file = tempfile::Builder::new().prefix(".saving-").tempfile_in(folder)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(".saving-")
+            .tempfile_in(folder)?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
         readable_by_all(file.as_file())?;
@@ -262,7 +267,9 @@ fn assemble(document: Document, text: &str) -> Result<Scenario, TextError> {
 /// The line on which an object starts, found by its section and id; 0 if not found.
 fn line_of(text: &str, section: &str, id: u32) -> usize {
     let (section, id) = (format!("\"{section}\""), format!("\"{id}\""));
-    let mut lines = (1..).zip(text.lines()).skip_while(|(_, line)| !line.contains(&section));
+    let mut lines = (1..)
+        .zip(text.lines())
+        .skip_while(|(_, line)| !line.contains(&section));
     lines
         .find(|(_, line)| line.trim_start().starts_with(&id))
         .map_or(0, |(number, _)| number)

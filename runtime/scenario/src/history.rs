@@ -37,7 +37,12 @@ impl History {
     ///
     /// # Errors
     /// As [`Scenario::apply`]; nothing is remembered then.
-    pub fn apply(&mut self, scenario: &mut Scenario, label: &str, edit: Edit) -> Result<(), EditError> {
+    pub fn apply(
+        &mut self,
+        scenario: &mut Scenario,
+        label: &str,
+        edit: Edit,
+    ) -> Result<(), EditError> {
         let inverse = scenario.apply(edit)?;
         self.redo.clear();
         match &mut self.open {
@@ -67,14 +72,18 @@ impl History {
     /// Undoes the last step; `false` if there is none.
     pub fn undo(&mut self, scenario: &mut Scenario) -> bool {
         self.end();
-        let Some(step) = self.undo.pop() else { return false };
+        let Some(step) = self.undo.pop() else {
+            return false;
+        };
         self.redo.push(turn(scenario, step));
         true
     }
 
     /// Redoes the last undone step; `false` if there is none.
     pub fn redo(&mut self, scenario: &mut Scenario) -> bool {
-        let Some(step) = self.redo.pop() else { return false };
+        let Some(step) = self.redo.pop() else {
+            return false;
+        };
         self.undo.push(turn(scenario, step));
         true
     }

@@ -304,7 +304,12 @@ impl LaneGraph {
         for _ in &self.strips {
             graph.add_node(());
         }
-        for (id, strip) in self.strips.iter().enumerate().filter(|(_, strip)| !strip.bus_only) {
+        for (id, strip) in self
+            .strips
+            .iter()
+            .enumerate()
+            .filter(|(_, strip)| !strip.bus_only)
+        {
             for &next in strip.successors.iter().chain([&strip.left, &strip.right]) {
                 if next != NO_STRIP && !self.strip(next).bus_only {
                     graph.add_edge((id as u32).into(), next.into(), ());
@@ -312,7 +317,10 @@ impl LaneGraph {
             }
         }
         let components = petgraph::algo::tarjan_scc(&graph);
-        let largest = components.into_iter().max_by_key(Vec::len).unwrap_or_default();
+        let largest = components
+            .into_iter()
+            .max_by_key(Vec::len)
+            .unwrap_or_default();
         let mut strips: Vec<StripId> = largest.into_iter().map(|n| n.index() as StripId).collect();
         strips.sort_unstable();
         strips
@@ -379,14 +387,27 @@ impl LaneGraph {
 
     /// Lanes that go on in the next lane section.
     fn link_sections(&mut self, network: &RoadNetwork, side: DrivingSide) {
-        let lists: Vec<_> = self.of_lane.iter().map(|(key, list)| (*key, list.clone())).collect();
+        let lists: Vec<_> = self
+            .of_lane
+            .iter()
+            .map(|(key, list)| (*key, list.clone()))
+            .collect();
         for ((road, lane), list) in lists {
             let forward = network
                 .road(road)
-                .and_then(|r| r.lane_sections.iter().flat_map(|s| &s.lanes).find(|l| l.id == lane))
+                .and_then(|r| {
+                    r.lane_sections
+                        .iter()
+                        .flat_map(|s| &s.lanes)
+                        .find(|l| l.id == lane)
+                })
                 .is_some_and(|l| l.is_forward(side));
             for pair in list.windows(2) {
-                let (from, to) = if forward { (pair[0], pair[1]) } else { (pair[1], pair[0]) };
+                let (from, to) = if forward {
+                    (pair[0], pair[1])
+                } else {
+                    (pair[1], pair[0])
+                };
                 if self.sections_touch(from, to) {
                     self.strips[from as usize].successors.push(to);
                 }
@@ -405,7 +426,9 @@ impl LaneGraph {
                     self.strip_at(network, path.from),
                     self.strip_at(network, path.to),
                 );
-                let (Some(from), Some(to)) = ends else { continue };
+                let (Some(from), Some(to)) = ends else {
+                    continue;
+                };
                 let line = path.curve.as_ref().and_then(curve_line);
                 let Some(line) = line else {
                     self.strips[from as usize].successors.push(to);
@@ -447,7 +470,9 @@ impl LaneGraph {
         };
         // The lane must be in the section next to the junction, not in a farther one.
         let road = network.road(at.road)?;
-        let StripKind::Lane { section, .. } = self.strip(id).kind else { return None };
+        let StripKind::Lane { section, .. } = self.strip(id).kind else {
+            return None;
+        };
         let wanted = match at.end {
             RoadEnd::Start => 0,
             RoadEnd::End => road.lane_sections.len() - 1,
@@ -473,8 +498,12 @@ fn lane_line(
     forward: bool,
 ) -> Option<(CentreLine, f64)> {
     let section = &road.lane_sections[section];
-    let widths_vary = |lane: &crate::road::Lane| lane.width.len() > 1 || lane.width[0].b != 0.0
-        || lane.width[0].c != 0.0 || lane.width[0].d != 0.0;
+    let widths_vary = |lane: &crate::road::Lane| {
+        lane.width.len() > 1
+            || lane.width[0].b != 0.0
+            || lane.width[0].c != 0.0
+            || lane.width[0].d != 0.0
+    };
     let shifts = road.lane_offset.len() > 1 || section.lanes.iter().any(widths_vary);
     let mut distances = vec![from];
     distances.extend(

@@ -4,8 +4,8 @@ use crate::ids::{NodeId, RoadId};
 use crate::number;
 use crate::road::{Road, RoadEnd, is_default};
 use glam::DVec2;
-use petgraph::stable_graph::{EdgeIndex, NodeIndex, StableDiGraph};
 use petgraph::Direction;
+use petgraph::stable_graph::{EdgeIndex, NodeIndex, StableDiGraph};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -140,12 +140,20 @@ impl RoadNetwork {
 
     /// The next unused node id.
     pub fn next_node_id(&self) -> NodeId {
-        NodeId(self.node_index.last_key_value().map_or(1, |(id, _)| id.0.saturating_add(1)))
+        NodeId(
+            self.node_index
+                .last_key_value()
+                .map_or(1, |(id, _)| id.0.saturating_add(1)),
+        )
     }
 
     /// The next unused road id.
     pub fn next_road_id(&self) -> RoadId {
-        RoadId(self.road_index.last_key_value().map_or(1, |(id, _)| id.0.saturating_add(1)))
+        RoadId(
+            self.road_index
+                .last_key_value()
+                .map_or(1, |(id, _)| id.0.saturating_add(1)),
+        )
     }
 
     /// Puts a node in or replaces it; returns the one that was there.
@@ -167,10 +175,12 @@ impl RoadNetwork {
     /// that its nodes exist.
     pub(crate) fn put_road(&mut self, id: RoadId, road: Road) -> Option<Road> {
         let old = self.remove_road(id);
-        if let (Some(&from), Some(&to)) =
-            (self.node_index.get(&road.from), self.node_index.get(&road.to))
-        {
-            self.road_index.insert(id, self.graph.add_edge(from, to, (id, road)));
+        if let (Some(&from), Some(&to)) = (
+            self.node_index.get(&road.from),
+            self.node_index.get(&road.to),
+        ) {
+            self.road_index
+                .insert(id, self.graph.add_edge(from, to, (id, road)));
         }
         old
     }

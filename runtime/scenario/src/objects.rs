@@ -155,8 +155,12 @@ impl Forest {
     /// Each square cell of the world of side `spacing` holds at most one candidate, thinned to the
     /// density; a candidate closer than the spacing to an earlier one is dropped. O(area).
     pub fn trees(&self) -> Vec<DVec2> {
-        let Some((low, high)) = polygon::bounds(&self.area) else { return Vec::new() };
-        let cell = self.spacing.max(((high - low).element_product() / MAX_TREES as f64).sqrt());
+        let Some((low, high)) = polygon::bounds(&self.area) else {
+            return Vec::new();
+        };
+        let cell = self
+            .spacing
+            .max(((high - low).element_product() / MAX_TREES as f64).sqrt());
         let per_cell = (self.density * cell * cell / 1e4).min(1.0);
         let first = (low / cell).floor();
         let count = ((high / cell).floor() - first).max(DVec2::ZERO);
@@ -199,7 +203,9 @@ mod tests {
 
     fn forest(density: f64) -> Forest {
         Forest {
-            area: [(0.0, 0.0), (100.0, 0.0), (100.0, 100.0), (0.0, 100.0)].map(DVec2::from).to_vec(),
+            area: [(0.0, 0.0), (100.0, 0.0), (100.0, 100.0), (0.0, 100.0)]
+                .map(DVec2::from)
+                .to_vec(),
             density,
             spacing: 3.0,
             trunk_radius: 0.2,
@@ -220,10 +226,20 @@ mod tests {
 
     #[test]
     fn distances_to_shapes_are_zero_inside() {
-        let circle = Shape::Circle { x: 1.0, y: 0.0, radius: 2.0 };
+        let circle = Shape::Circle {
+            x: 1.0,
+            y: 0.0,
+            radius: 2.0,
+        };
         assert_eq!(circle.distance(DVec2::new(4.0, 0.0)), 1.0);
         assert_eq!(circle.distance(DVec2::ZERO), 0.0);
-        let square = Shape::Box { x: 0.0, y: 0.0, heading: 0.0, length: 2.0, width: 2.0 };
+        let square = Shape::Box {
+            x: 0.0,
+            y: 0.0,
+            heading: 0.0,
+            length: 2.0,
+            width: 2.0,
+        };
         assert_eq!(square.distance(DVec2::new(3.0, 0.0)), 2.0);
         assert_eq!(square.outline().len(), 4);
     }

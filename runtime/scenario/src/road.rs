@@ -110,19 +110,35 @@ pub enum LaneDirection {
 #[serde(deny_unknown_fields)]
 pub struct Poly3 {
     /// Where it starts to hold, m from the start of the road (lane offset) or section (width).
-    #[serde(default, deserialize_with = "number::distance", skip_serializing_if = "is_zero")]
+    #[serde(
+        default,
+        deserialize_with = "number::distance",
+        skip_serializing_if = "is_zero"
+    )]
     pub s: f64,
     /// Constant term, m.
     #[serde(deserialize_with = "number::coefficient")]
     pub a: f64,
     /// Linear term.
-    #[serde(default, deserialize_with = "number::coefficient", skip_serializing_if = "is_zero")]
+    #[serde(
+        default,
+        deserialize_with = "number::coefficient",
+        skip_serializing_if = "is_zero"
+    )]
     pub b: f64,
     /// Quadratic term, 1/m.
-    #[serde(default, deserialize_with = "number::coefficient", skip_serializing_if = "is_zero")]
+    #[serde(
+        default,
+        deserialize_with = "number::coefficient",
+        skip_serializing_if = "is_zero"
+    )]
     pub c: f64,
     /// Cubic term, 1/m^2.
-    #[serde(default, deserialize_with = "number::coefficient", skip_serializing_if = "is_zero")]
+    #[serde(
+        default,
+        deserialize_with = "number::coefficient",
+        skip_serializing_if = "is_zero"
+    )]
     pub d: f64,
 }
 
@@ -148,7 +164,8 @@ impl Poly3 {
     /// Value at `s` of a list of polynomials, each holding until the next; 0 for an empty list.
     pub fn value_in(list: &[Self], s: f64) -> f64 {
         let index = list.partition_point(|poly| poly.s <= s);
-        list.get(index.saturating_sub(1)).map_or(0.0, |poly| poly.value(s))
+        list.get(index.saturating_sub(1))
+            .map_or(0.0, |poly| poly.value(s))
     }
 
     /// The same polynomial re-based to start `ds` metres later.
@@ -216,7 +233,11 @@ impl Lane {
 #[serde(deny_unknown_fields)]
 pub struct LaneSection {
     /// Where it starts, m from the start of the road.
-    #[serde(default, deserialize_with = "number::distance", skip_serializing_if = "is_zero")]
+    #[serde(
+        default,
+        deserialize_with = "number::distance",
+        skip_serializing_if = "is_zero"
+    )]
     pub s: f64,
     /// The lanes, by descending id (left to right).
     pub lanes: Vec<Lane>,
@@ -350,7 +371,10 @@ impl Road {
             .iter()
             .fold((offset, offset), |(right, left), strip| {
                 let half = 0.5 * strip.width;
-                (right.min(strip.centre - half), left.max(strip.centre + half))
+                (
+                    right.min(strip.centre - half),
+                    left.max(strip.centre + half),
+                )
             })
     }
 
@@ -420,7 +444,11 @@ impl CrossSection {
         } else {
             0.5 * f64::from(sign) * (total(&self.backward) - total(&self.forward))
         };
-        let lane_offset = if offset == 0.0 { vec![] } else { vec![Poly3::constant(offset)] };
+        let lane_offset = if offset == 0.0 {
+            vec![]
+        } else {
+            vec![Poly3::constant(offset)]
+        };
         (lane_offset, LaneSection { s: 0.0, lanes })
     }
 }
@@ -465,7 +493,13 @@ mod tests {
 
     #[test]
     fn a_rebased_polynomial_has_the_same_values() {
-        let poly = Poly3 { s: 5.0, a: 1.0, b: 0.2, c: -0.03, d: 0.001 };
+        let poly = Poly3 {
+            s: 5.0,
+            a: 1.0,
+            b: 0.2,
+            c: -0.03,
+            d: 0.001,
+        };
         let later = poly.rebased(12.0);
         assert!((later.value(3.0) - poly.value(15.0)).abs() < 1e-12);
     }

@@ -158,7 +158,9 @@ impl Scenario {
 
     /// Height of the ground at a point, m.
     pub fn ground_height(&self, point: DVec2) -> f64 {
-        self.terrain.as_ref().map_or(0.0, |field| field.height(point))
+        self.terrain
+            .as_ref()
+            .map_or(0.0, |field| field.height(point))
     }
 
     /// Where a place is in the world, facing the way it is driven; `None` if its lane is missing.
@@ -172,7 +174,9 @@ impl Scenario {
                 let road = self.network.road(at.road)?;
                 let strip = road.lane_strip(at.lane, at.s)?;
                 let pose = road.reference_line.offset_pose(at.s, strip.centre);
-                let forward = road.lane(at.lane, at.s)?.is_forward(self.about.driving_side);
+                let forward = road
+                    .lane(at.lane, at.s)?
+                    .is_forward(self.about.driving_side);
                 Some(if forward { pose } else { pose.reversed() })
             }
         }
@@ -188,8 +192,16 @@ impl Scenario {
         points.extend(self.network.nodes().map(|(_, node)| node.position()));
         points.extend(self.obstacles.values().flat_map(|o| o.shape.outline()));
         points.extend(self.forests.values().flat_map(|f| f.area.iter().copied()));
-        let places = self.agents.values().flat_map(|a| [Some(a.start), a.destination]);
-        points.extend(places.flatten().filter_map(|p| self.pose_of(&p)).map(|p| p.position));
+        let places = self
+            .agents
+            .values()
+            .flat_map(|a| [Some(a.start), a.destination]);
+        points.extend(
+            places
+                .flatten()
+                .filter_map(|p| self.pose_of(&p))
+                .map(|p| p.position),
+        );
         if let Some(field) = &self.terrain {
             points.extend([field.origin(), field.far_corner()]);
         }

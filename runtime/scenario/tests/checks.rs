@@ -1,4 +1,5 @@
 //! Each kind of finding, provoked.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
 
@@ -8,7 +9,10 @@ use roadwright_scenario::check::{Code, Severity, check};
 use roadwright_scenario::*;
 
 fn codes(scenario: &Scenario) -> Vec<Code> {
-    check(scenario).into_iter().map(|finding| finding.code).collect()
+    check(scenario)
+        .into_iter()
+        .map(|finding| finding.code)
+        .collect()
 }
 
 fn with(edit: Edit) -> Scenario {
@@ -20,7 +24,10 @@ fn with(edit: Edit) -> Scenario {
 /// The crossroads with the line of road 1 replaced.
 fn with_line(line: ReferenceLine) -> Scenario {
     let scenario = crossroads();
-    let road = Road { reference_line: line, ..scenario.network().road(RoadId(1)).unwrap().clone() };
+    let road = Road {
+        reference_line: line,
+        ..scenario.network().road(RoadId(1)).unwrap().clone()
+    };
     with(Edit::Road(RoadId(1), Some(Box::new(road))))
 }
 
@@ -48,7 +55,10 @@ fn kinks_and_self_crossings_are_found() {
         let start = Pose::new(-100.0, 0.0, 0.0);
         let segments = vec![
             Segment::Line { length: 40.0 },
-            Segment::Arc { length: turn / curvature, curvature },
+            Segment::Arc {
+                length: turn / curvature,
+                curvature,
+            },
             Segment::Line { length: 40.0 },
         ];
         ReferenceLine::new(start, segments).unwrap()
@@ -69,13 +79,26 @@ fn obstacles_on_roads_and_on_each_other_are_found() {
 
 #[test]
 fn agents_in_wrong_places_are_found() {
-    assert_eq!(codes(&with_agent(|a| a.start = Place::lane(RoadId(1), -3, 5.0))), [Code::NoSuchLane]);
-    assert_eq!(codes(&with_agent(|a| a.start = Place::lane(RoadId(1), -1, 5e3))), [Code::NoSuchLane]);
+    assert_eq!(
+        codes(&with_agent(|a| a.start = Place::lane(RoadId(1), -3, 5.0))),
+        [Code::NoSuchLane]
+    );
+    assert_eq!(
+        codes(&with_agent(|a| a.start = Place::lane(RoadId(1), -1, 5e3))),
+        [Code::NoSuchLane]
+    );
     let mut scenario = with_agent(|a| a.start = Place::ground(40.0, 40.0, 0.0));
-    scenario.apply(Edit::Obstacle(ObstacleId(1), Some(Box::new(crate_at(41.0, 40.0))))).unwrap();
+    scenario
+        .apply(Edit::Obstacle(
+            ObstacleId(1),
+            Some(Box::new(crate_at(41.0, 40.0))),
+        ))
+        .unwrap();
     assert_eq!(codes(&scenario), [Code::AgentInObstacle]);
     let mut twins = with_agent(|_| ());
-    twins.apply(Edit::Agent(AgentId(2), Some(Box::new(west_to_north())))).unwrap();
+    twins
+        .apply(Edit::Agent(AgentId(2), Some(Box::new(west_to_north()))))
+        .unwrap();
     assert_eq!(codes(&twins), [Code::AgentsOverlap]);
 }
 
@@ -100,7 +123,11 @@ fn dangling_restrictions_are_found() {
     let centre = scenario.network().road(RoadId(1)).unwrap().to;
     let mut node = scenario.network().node(centre).unwrap().clone();
     let kind = RestrictionKind::No;
-    node.restrictions.push(Restriction { kind, from: RoadId(1), to: RoadId(88) });
+    node.restrictions.push(Restriction {
+        kind,
+        from: RoadId(1),
+        to: RoadId(88),
+    });
     scenario.apply(Edit::Node(centre, Some(node))).unwrap();
     assert_eq!(codes(&scenario), [Code::DanglingRestriction]);
 }
@@ -109,7 +136,10 @@ fn dangling_restrictions_are_found() {
 fn lanes_that_lead_nowhere_are_found() {
     // A one-way street drawn towards another one, head on.
     let mut scenario = Scenario::new("head-on");
-    let one_way = draw::RoadStyle { section: CrossSection::driving(1, 0, 3.0), ..street("one") };
+    let one_way = draw::RoadStyle {
+        section: CrossSection::driving(1, 0, 3.0),
+        ..street("one")
+    };
     draw(&mut scenario, (0.0, 0.0), (100.0, 0.0), &one_way);
     draw(&mut scenario, (200.0, 0.0), (100.0, 0.0), &one_way);
     assert_eq!(codes(&scenario), [Code::LaneWithoutSuccessor; 2]);
@@ -128,6 +158,12 @@ fn turns_that_nobody_can_drive_are_found() {
     let mut agent = west_to_north();
     agent.start = Place::lane(RoadId(1), -1, 5.0);
     agent.destination = Some(Place::lane(RoadId(2), -1, 30.0));
-    scenario.apply(Edit::Agent(AgentId(1), Some(Box::new(agent)))).unwrap();
-    assert!(codes(&scenario).contains(&Code::ImpossibleTurn), "{:?}", check(&scenario));
+    scenario
+        .apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
+        .unwrap();
+    assert!(
+        codes(&scenario).contains(&Code::ImpossibleTurn),
+        "{:?}",
+        check(&scenario)
+    );
 }

@@ -1,4 +1,5 @@
 //! Every change can be undone: random sequences of edits, back and forth.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
 
@@ -24,30 +25,49 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
         5 => Edit::Obstacle(ObstacleId(id), Some(Box::new(crate_at(a, b)))),
         6 => Edit::Obstacle(ObstacleId(id), None),
         7 => {
-            let agent = Agent { start: Place::lane(RoadId(id), -1, a.abs()), ..west_to_north() };
+            let agent = Agent {
+                start: Place::lane(RoadId(id), -1, a.abs()),
+                ..west_to_north()
+            };
             Edit::Agent(AgentId(id), Some(Box::new(agent)))
         }
         8 => Edit::Agent(AgentId(id), None),
-        9 => Edit::Settings(Settings { seed: u64::from(n), ..scenario.settings() }),
+        9 => Edit::Settings(Settings {
+            seed: u64::from(n),
+            ..scenario.settings()
+        }),
         10 => {
             let level = HeightField::level(DVec2::ZERO, DVec2::splat(30.0), 10.0).ok()?;
             Edit::Terrain(Some(Box::new(level)))
         }
         11 => Edit::TerrainSamples(vec![(n as usize % 20, a), (n as usize % 7, b)]),
-        12 => Edit::Stack("idm".into(), (n % 2 == 0).then(|| Box::new(Stack::with_controller("pursuit")))),
+        12 => Edit::Stack(
+            "idm".into(),
+            n.is_multiple_of(2).then(|| Box::new(Stack::with_controller("pursuit"))),
+        ),
         _ => Edit::Batch(vec![
             Edit::Node(NodeId(200 + id), Some(Node::at(point))),
-            Edit::Flow(FlowId(id), Some(Box::new(Flow {
-                vehicle: "car".into(), stack: "fuzzy_driver".into(),
-                origin: Place::lane(RoadId(id), -1, 3.0), destination: Place::lane(RoadId(2), -1, 50.0),
-                rate_per_hour: a.abs(), begin: 0.0, end: 600.0,
-            }))),
+            Edit::Flow(
+                FlowId(id),
+                Some(Box::new(Flow {
+                    vehicle: "car".into(),
+                    stack: "fuzzy_driver".into(),
+                    origin: Place::lane(RoadId(id), -1, 3.0),
+                    destination: Place::lane(RoadId(2), -1, 50.0),
+                    rate_per_hour: a.abs(),
+                    begin: 0.0,
+                    end: 600.0,
+                })),
+            ),
         ]),
     })
 }
 
 fn steps() -> impl Strategy<Value = Vec<(u8, f64, f64, u32)>> {
-    proptest::collection::vec((any::<u8>(), -80.0..80.0f64, -80.0..80.0f64, any::<u32>()), 1..25)
+    proptest::collection::vec(
+        (any::<u8>(), -80.0..80.0f64, -80.0..80.0f64, any::<u32>()),
+        1..25,
+    )
 }
 
 proptest! {
@@ -94,7 +114,10 @@ fn a_gesture_is_one_step() {
     let mut history = History::default();
     history.begin("drag crate");
     for i in 0..30 {
-        let edit = Edit::Obstacle(ObstacleId(1), Some(Box::new(crate_at(20.0 + f64::from(i), 20.0))));
+        let edit = Edit::Obstacle(
+            ObstacleId(1),
+            Some(Box::new(crate_at(20.0 + f64::from(i), 20.0))),
+        );
         history.apply(&mut scenario, "ignored", edit).unwrap();
     }
     history.end();
@@ -119,9 +142,14 @@ fn an_aborted_gesture_leaves_nothing() {
 #[test]
 fn what_is_in_use_cannot_go() {
     let mut scenario = crossroads();
-    scenario.apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_north())))).unwrap();
+    scenario
+        .apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_north()))))
+        .unwrap();
     let error = |scenario: &mut Scenario, edit| scenario.apply(edit).unwrap_err().to_string();
-    assert_eq!(error(&mut scenario, Edit::Road(RoadId(1), None)), "road 1 cannot go: agent 1 uses it");
+    assert_eq!(
+        error(&mut scenario, Edit::Road(RoadId(1), None)),
+        "road 1 cannot go: agent 1 uses it"
+    );
     assert!(error(&mut scenario, Edit::VehicleType("car".into(), None)).contains("agent 1"));
     assert!(error(&mut scenario, Edit::Stack("idm".into(), None)).contains("agent 1"));
     assert!(error(&mut scenario, Edit::Node(NodeId(1), None)).contains("ends there"));
@@ -131,10 +159,20 @@ fn what_is_in_use_cannot_go() {
 #[test]
 fn crossing_a_road_makes_a_junction() {
     let scenario = crossroads();
-    assert_eq!((scenario.network().road_count(), scenario.network().node_count()), (4, 5));
+    assert_eq!(
+        (
+            scenario.network().road_count(),
+            scenario.network().node_count()
+        ),
+        (4, 5)
+    );
     let side = scenario.about().driving_side;
     let layout = junction::layout(scenario.network(), side);
-    let crossing: Vec<_> = layout.junctions.iter().filter(|j| j.is_crossing()).collect();
+    let crossing: Vec<_> = layout
+        .junctions
+        .iter()
+        .filter(|j| j.is_crossing())
+        .collect();
     assert_eq!(crossing.len(), 1);
     assert!(crossing[0].centre.length() < 1e-9);
     assert_eq!(crossing[0].paths.len(), 12);
@@ -147,22 +185,33 @@ fn ending_on_a_road_makes_a_junction_and_moves_what_stands_there() {
     let mut agent = west_to_north();
     agent.start = Place::lane(RoadId(1), -1, 150.0);
     agent.destination = Some(Place::lane(RoadId(1), -1, 50.0));
-    scenario.apply(Edit::Agent(AgentId(1), Some(Box::new(agent)))).unwrap();
-    let place = scenario.pose_of(&scenario.agents()[&AgentId(1)].start).unwrap();
+    scenario
+        .apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
+        .unwrap();
+    let place = scenario
+        .pose_of(&scenario.agents()[&AgentId(1)].start)
+        .unwrap();
     draw(&mut scenario, (100.0, 80.0), (100.0, 0.2), &street("side"));
     assert_eq!(scenario.network().road_count(), 3);
     let moved = &scenario.agents()[&AgentId(1)];
     assert!(matches!(moved.start, Place::Lane(at) if at.road != RoadId(1) && at.s == 50.0));
     let after = scenario.pose_of(&moved.start).unwrap();
     assert!((after.position - place.position).length() < 1e-9);
-    assert!(check::check(&scenario).iter().all(|f| f.code != check::Code::JointGap));
+    assert!(
+        check::check(&scenario)
+            .iter()
+            .all(|f| f.code != check::Code::JointGap)
+    );
 }
 
 #[test]
 fn roads_on_other_layers_are_passed_over() {
     let mut scenario = Scenario::new("bridge");
     draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &street("below"));
-    let bridge = draw::RoadStyle { layer: 1, ..street("above") };
+    let bridge = draw::RoadStyle {
+        layer: 1,
+        ..street("above")
+    };
     draw(&mut scenario, (0.0, -100.0), (0.0, 100.0), &bridge);
     assert_eq!(scenario.network().road_count(), 2);
 }
@@ -176,7 +225,11 @@ fn short_roads_are_taken_into_one_junction() {
     draw(&mut scenario, (3.0, 0.0), (3.0, -100.0), &street("south"));
     let layout = junction::layout(scenario.network(), scenario.about().driving_side);
     assert_eq!(layout.internal.len(), 1);
-    let merged = layout.junctions.iter().find(|j| j.nodes.len() == 2).unwrap();
+    let merged = layout
+        .junctions
+        .iter()
+        .find(|j| j.nodes.len() == 2)
+        .unwrap();
     assert_eq!((merged.legs.len(), merged.paths.len()), (4, 12));
     for (id, trim) in &layout.trims {
         let length = scenario.network().road(*id).unwrap().length();

@@ -1,4 +1,5 @@
 //! Scenario files: what they look like, and what is refused with which words.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
 
@@ -8,8 +9,15 @@ use roadwright_scenario::*;
 
 fn sample() -> Scenario {
     let mut scenario = crossroads();
-    scenario.apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_north())))).unwrap();
-    scenario.apply(Edit::Obstacle(ObstacleId(3), Some(Box::new(crate_at(20.0, 20.0))))).unwrap();
+    scenario
+        .apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_north()))))
+        .unwrap();
+    scenario
+        .apply(Edit::Obstacle(
+            ObstacleId(3),
+            Some(Box::new(crate_at(20.0, 20.0))),
+        ))
+        .unwrap();
     scenario
 }
 
@@ -34,7 +42,10 @@ fn a_file_of_version_1_still_opens() {
 fn format_and_version_come_first_and_objects_have_a_line_each() {
     let text = to_text(&sample());
     assert!(text.starts_with("{\n  \"format\": \"roadwright-scenario\",\n  \"version\": 1,\n"));
-    let roads = text.lines().filter(|line| line.contains("\"reference_line\"")).count();
+    let roads = text
+        .lines()
+        .filter(|line| line.contains("\"reference_line\""))
+        .count();
     assert_eq!(roads, 4);
 }
 
@@ -60,17 +71,35 @@ fn wrong_values_are_refused_with_line_key_and_expectation() {
         refused(&text.replacen(from, to, 1))
     };
     let message = changed("\"dt\": 0.01", "\"dt\": 0");
-    assert!(message.contains("settings.dt: 0 is out of range: expected 0.0001 to 1 s"), "{message}");
-    assert!(message.starts_with(&format!("{}:", line_of("\"dt\""))), "{message}");
+    assert!(
+        message.contains("settings.dt: 0 is out of range: expected 0.0001 to 1 s"),
+        "{message}"
+    );
+    assert!(
+        message.starts_with(&format!("{}:", line_of("\"dt\""))),
+        "{message}"
+    );
     let message = changed("\"name\": \"East Street\"", "\"nmae\": \"East Street\"");
-    assert!(message.contains("roads.1") && message.contains("unknown field `nmae`, expected one of"), "{message}");
-    assert!(message.starts_with(&format!("{}:", line_of("East Street"))), "{message}");
+    assert!(
+        message.contains("roads.1") && message.contains("unknown field `nmae`, expected one of"),
+        "{message}"
+    );
+    assert!(
+        message.starts_with(&format!("{}:", line_of("East Street"))),
+        "{message}"
+    );
     let message = changed("\"x\": -100.0", "\"x\": 1e308");
-    assert!(message.contains("1e308") || message.contains("out of range"), "{message}");
+    assert!(
+        message.contains("1e308") || message.contains("out of range"),
+        "{message}"
+    );
     let message = changed("\"x\": -100.0", "\"x\": NaN");
     assert!(message.contains("expected value"), "{message}");
     let message = changed("\"x\": -100.0", "\"x\": \"here\"");
-    assert!(message.contains("invalid type: string \"here\", expected f64"), "{message}");
+    assert!(
+        message.contains("invalid type: string \"here\", expected f64"),
+        "{message}"
+    );
     let message = changed("\"length\": 100.0", "\"length\": 0.0");
     assert!(message.contains("segment 0 is 0 m long"), "{message}");
     let message = changed("\"length\": 100.0", "\"length\": 1e300");
@@ -78,12 +107,24 @@ fn wrong_values_are_refused_with_line_key_and_expectation() {
     let message = changed("\"2\": {\"x\"", "\"1\": {\"x\"");
     assert!(message.contains("NodeId(1) is given twice"), "{message}");
     let message = changed("\"from\": 1,", "\"from\": 77,");
-    assert!(message.contains("road 1 ends at node 77, which does not exist"), "{message}");
-    assert!(message.starts_with(&format!("{}:", line_of("East Street"))), "{message}");
+    assert!(
+        message.contains("road 1 ends at node 77, which does not exist"),
+        "{message}"
+    );
+    assert!(
+        message.starts_with(&format!("{}:", line_of("East Street"))),
+        "{message}"
+    );
     let message = changed("\"vehicle\": \"car\"", "\"vehicle\": \"boat\"");
-    assert!(message.contains("agent 1 names vehicle type \"boat\""), "{message}");
+    assert!(
+        message.contains("agent 1 names vehicle type \"boat\""),
+        "{message}"
+    );
     let message = changed("\"version\": 1", "\"version\": 2000");
-    assert!(message.contains("a newer Roadwright is needed"), "{message}");
+    assert!(
+        message.contains("a newer Roadwright is needed"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -104,7 +145,10 @@ fn bytes_that_are_not_text_are_refused() {
     let path = folder.path().join("a.scenario.json");
     std::fs::write(&path, [0xFF, 0xFE, 0x00]).unwrap();
     let error = file::load(&path).unwrap_err().to_string();
-    assert!(error.contains("a.scenario.json") && error.contains("not UTF-8"), "{error}");
+    assert!(
+        error.contains("a.scenario.json") && error.contains("not UTF-8"),
+        "{error}"
+    );
     assert!(file::load(folder.path()).is_err());
 }
 
@@ -117,7 +161,10 @@ fn a_road_of_a_million_points_loads() {
             glam::DVec2::new(x, 3.0 * roadwright_geometry::math::sin(0.01 * x))
         })
         .collect();
-    let options = roadwright_geometry::fillet::FilletOptions { radius: 50.0, miss: 0.1 };
+    let options = roadwright_geometry::fillet::FilletOptions {
+        radius: 50.0,
+        miss: 0.1,
+    };
     let line = roadwright_geometry::fillet::fillet(&points, options).unwrap();
     let edit = draw::road(&scenario, &line, &street("endless")).unwrap();
     scenario.apply(edit).unwrap();
@@ -130,7 +177,13 @@ fn a_road_of_a_million_points_loads() {
 #[test]
 fn the_shipped_schema_is_the_current_one() {
     // Renew with: cargo run -- check --schema > docs/scenario.schema.json
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.schema.json");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/scenario.schema.json"
+    );
     let shipped = std::fs::read_to_string(path).unwrap();
-    assert!(shipped == file::schema(), "docs/scenario.schema.json is out of date");
+    assert!(
+        shipped == file::schema(),
+        "docs/scenario.schema.json is out of date"
+    );
 }

@@ -24,7 +24,11 @@ pub fn all() -> Vec<(&'static str, Scenario)> {
 }
 
 fn main() -> Result<(), file::FileError> {
-    let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "scenarios".into()));
+    let folder = PathBuf::from(
+        std::env::args()
+            .nth(1)
+            .unwrap_or_else(|| "scenarios".into()),
+    );
     for (name, scenario) in all() {
         file::save(&scenario, &folder.join(format!("{name}.scenario.json")))?;
     }

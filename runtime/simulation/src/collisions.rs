@@ -90,42 +90,55 @@ impl Scene<'_> {
         let middle = self.index.middles[number];
         let radius = self.kinds[mover.kind as usize].radius;
         let mut body: Option<OrientedBox> = None;
-        self.index.grid.for_each_within(middle, radius + self.largest, |other, place| {
-            let other = other as usize;
-            if other <= number {
-                return;
-            }
-            let other_agent = self.index.located[other];
-            let other_mover = &self.movers[other_agent as usize];
-            let reach = radius + self.kinds[other_mover.kind as usize].radius;
-            if (place - middle).length_squared() > reach * reach {
-                return;
-            }
-            // A bridge and the road below it do not meet.
-            if let (Some(a), Some(b)) = (self.layer(mover), self.layer(other_mover))
-                && a != b
-            {
-                return;
-            }
-            let depth = body.get_or_insert_with(|| self.body(number)).penetration(&self.body(other));
-            if depth > 0.0 {
-                out.push(Contact {
-                    agent,
-                    other: Some(other_agent),
-                    with: Party::Agent(other_mover.id),
-                    place: 0.5 * (middle + place),
-                    depth,
-                });
-            }
-        });
+        self.index
+            .grid
+            .for_each_within(middle, radius + self.largest, |other, place| {
+                let other = other as usize;
+                if other <= number {
+                    return;
+                }
+                let other_agent = self.index.located[other];
+                let other_mover = &self.movers[other_agent as usize];
+                let reach = radius + self.kinds[other_mover.kind as usize].radius;
+                if (place - middle).length_squared() > reach * reach {
+                    return;
+                }
+                // A bridge and the road below it do not meet.
+                if let (Some(a), Some(b)) = (self.layer(mover), self.layer(other_mover))
+                    && a != b
+                {
+                    return;
+                }
+                let depth = body
+                    .get_or_insert_with(|| self.body(number))
+                    .penetration(&self.body(other));
+                if depth > 0.0 {
+                    out.push(Contact {
+                        agent,
+                        other: Some(other_agent),
+                        with: Party::Agent(other_mover.id),
+                        place: 0.5 * (middle + place),
+                        depth,
+                    });
+                }
+            });
         if !self.obstacles.is_empty() {
             let body = body.unwrap_or_else(|| self.body(number));
             self.obstacles.for_each_contact(&body, |owner, depth| {
                 let with = match owner {
                     Owner::Obstacle(id) => Party::Obstacle(id.0),
-                    Owner::Tree(forest, tree) => Party::Tree { forest: forest.0, tree },
+                    Owner::Tree(forest, tree) => Party::Tree {
+                        forest: forest.0,
+                        tree,
+                    },
                 };
-                out.push(Contact { agent, other: None, with, place: middle, depth });
+                out.push(Contact {
+                    agent,
+                    other: None,
+                    with,
+                    place: middle,
+                    depth,
+                });
             });
         }
     }

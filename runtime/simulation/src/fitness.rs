@@ -4,8 +4,20 @@ use roadwright_agent::{Fitness, Module, ModuleInfo, ParameterInfo, ParameterSet}
 use roadwright_plugin_api::{FitnessInput, FitnessOutput};
 
 static PARAMETERS: [ParameterInfo; 2] = [
-    ParameterInfo::number("crash_weight", "1/m^2", (0.0, 1000.0), 1.0, "Weight of the crash rating."),
-    ParameterInfo::number("speed_weight", "", (0.0, 1000.0), 1.0, "Weight of the missing speed."),
+    ParameterInfo::number(
+        "crash_weight",
+        "1/m^2",
+        (0.0, 1000.0),
+        1.0,
+        "Weight of the crash rating.",
+    ),
+    ParameterInfo::number(
+        "speed_weight",
+        "",
+        (0.0, 1000.0),
+        1.0,
+        "Weight of the missing speed.",
+    ),
 ];
 
 /// Equation 10.1 of source 003: crash rating times its weight, plus the missing part of the
@@ -50,8 +62,8 @@ impl Fitness for CrashAndSpeed {
             } else {
                 0.0
             };
-            output.score = self.parameters.at(0) * input.crash_rating
-                + self.parameters.at(1) * (1.0 - share);
+            output.score =
+                self.parameters.at(0) * input.crash_rating + self.parameters.at(1) * (1.0 - share);
         }
     }
 }

@@ -54,15 +54,25 @@ impl Index {
         self.slot.resize(movers.len(), ABSENT);
         for (agent, mover) in movers.iter().enumerate().filter(|(_, m)| m.is_active()) {
             let agent = agent as u32;
-            for strip in [mover.strip, mover.shadow].into_iter().filter(|&s| s != NO_STRIP) {
-                self.entries.push(Entry { strip, agent, s: mover.s });
+            for strip in [mover.strip, mover.shadow]
+                .into_iter()
+                .filter(|&s| s != NO_STRIP)
+            {
+                self.entries.push(Entry {
+                    strip,
+                    agent,
+                    s: mover.s,
+                });
             }
             self.located.push(agent);
             let forward = kinds[mover.kind as usize].body_centre;
             self.middles.push(mover.state.pose.point(forward, 0.0));
         }
         self.entries.sort_unstable_by(|a, b| {
-            a.strip.cmp(&b.strip).then(a.s.total_cmp(&b.s)).then(a.agent.cmp(&b.agent))
+            a.strip
+                .cmp(&b.strip)
+                .then(a.s.total_cmp(&b.s))
+                .then(a.agent.cmp(&b.agent))
         });
         for (place, entry) in self.entries.iter().enumerate().rev() {
             self.first[entry.strip as usize] = place as u32;

@@ -126,7 +126,13 @@ impl Mover {
         }
         hasher.write_u64(self.id);
         hasher.write_u8(self.status as u8);
-        for value in [self.strip, self.shadow, self.cursor, self.granted_to, self.goals_reached] {
+        for value in [
+            self.strip,
+            self.shadow,
+            self.cursor,
+            self.granted_to,
+            self.goals_reached,
+        ] {
             hasher.write_u32(value);
         }
         hasher.write_u64(self.drive.samples);

@@ -30,12 +30,20 @@ impl Body {
             Self::Disc { centre, radius } => {
                 let offset = point - *centre;
                 let distance = offset.length();
-                if distance <= *radius { point } else { *centre + offset * (radius / distance) }
+                if distance <= *radius {
+                    point
+                } else {
+                    *centre + offset * (radius / distance)
+                }
             }
             Self::Polygon(corners) if polygon::contains(corners, point) => point,
             Self::Polygon(corners) => polygon::edges(corners)
                 .map(|(a, b)| polygon::closest_on_segment(a, b, point))
-                .min_by(|a, b| (*a - point).length_squared().total_cmp(&(*b - point).length_squared()))
+                .min_by(|a, b| {
+                    (*a - point)
+                        .length_squared()
+                        .total_cmp(&(*b - point).length_squared())
+                })
                 .unwrap_or(point),
         }
     }
@@ -63,7 +71,11 @@ impl Obstacles {
         let mut bodies = Vec::new();
         for (&id, obstacle) in scenario.obstacles() {
             let owner = Owner::Obstacle(id);
-            bodies.extend(bodies_of(&obstacle.shape).into_iter().map(|body| (owner, body)));
+            bodies.extend(
+                bodies_of(&obstacle.shape)
+                    .into_iter()
+                    .map(|body| (owner, body)),
+            );
         }
         for (&id, forest) in scenario.forests() {
             bodies.extend(forest.trees().into_iter().zip(0..).map(|(centre, number)| {
@@ -75,16 +87,26 @@ impl Obstacles {
         let middles: Vec<_> = extents.iter().map(|(middle, _)| *middle).collect();
         let mut grid = GridIndex::new();
         grid.rebuild(&middles, 20.0);
-        let largest = extents.iter().map(|(_, radius)| *radius).fold(0.0, f64::max);
+        let largest = extents
+            .iter()
+            .map(|(_, radius)| *radius)
+            .fold(0.0, f64::max);
         let mut obstacles = Self {
             bodies,
             grid,
             largest,
             watched: Vec::new(),
         };
-        let near = |point: &DVec2| obstacles.nearest(*point, WATCH_DISTANCE, |_| true).is_some();
-        obstacles.watched =
-            graph.strips().iter().map(|strip| strip.line.points().iter().any(near)).collect();
+        let near = |point: &DVec2| {
+            obstacles
+                .nearest(*point, WATCH_DISTANCE, |_| true)
+                .is_some()
+        };
+        obstacles.watched = graph
+            .strips()
+            .iter()
+            .map(|strip| strip.line.points().iter().any(near))
+            .collect();
         obstacles
     }
 
@@ -102,27 +124,34 @@ impl Obstacles {
         accept: impl Fn(DVec2) -> bool,
     ) -> Option<DVec2> {
         let mut best: Option<(f64, u32, DVec2)> = None;
-        self.grid.for_each_within(point, reach + self.largest, |index, _| {
-            let closest = self.bodies[index as usize].1.closest_point(point);
-            let distance = (closest - point).length();
-            let better = best.is_none_or(|(d, i, _)| distance < d || (distance == d && index < i));
-            if distance <= reach && better && accept(closest) {
-                best = Some((distance, index, closest));
-            }
-        });
+        self.grid
+            .for_each_within(point, reach + self.largest, |index, _| {
+                let closest = self.bodies[index as usize].1.closest_point(point);
+                let distance = (closest - point).length();
+                let better =
+                    best.is_none_or(|(d, i, _)| distance < d || (distance == d && index < i));
+                if distance <= reach && better && accept(closest) {
+                    best = Some((distance, index, closest));
+                }
+            });
         best.map(|(_, _, closest)| closest)
     }
 
     /// Calls `visit(owner, depth)` for every obstacle that a vehicle overlaps.
-    pub(crate) fn for_each_contact(&self, vehicle: &OrientedBox, mut visit: impl FnMut(Owner, f64)) {
+    pub(crate) fn for_each_contact(
+        &self,
+        vehicle: &OrientedBox,
+        mut visit: impl FnMut(Owner, f64),
+    ) {
         let reach = vehicle.radius() + self.largest;
-        self.grid.for_each_within(vehicle.centre, reach, |index, _| {
-            let (owner, body) = &self.bodies[index as usize];
-            let depth = body.penetration(vehicle);
-            if depth > 0.0 {
-                visit(*owner, depth);
-            }
-        });
+        self.grid
+            .for_each_within(vehicle.centre, reach, |index, _| {
+                let (owner, body) = &self.bodies[index as usize];
+                let depth = body.penetration(vehicle);
+                if depth > 0.0 {
+                    visit(*owner, depth);
+                }
+            });
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -133,7 +162,10 @@ impl Obstacles {
 /// A shape as convex bodies; a polygon with notches becomes triangles.
 fn bodies_of(shape: &Shape) -> Vec<Body> {
     if let &Shape::Circle { x, y, radius } = shape {
-        return vec![Body::Disc { centre: DVec2::new(x, y), radius }];
+        return vec![Body::Disc {
+            centre: DVec2::new(x, y),
+            radius,
+        }];
     }
     let mut outline = shape.outline();
     if polygon::signed_area(&outline) < 0.0 {

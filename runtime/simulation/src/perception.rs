@@ -88,14 +88,20 @@ impl<'a> View<'a> {
                 .strip(at + 1)
                 .filter(|following| roads.strip(strip).successors.contains(following))
                 .map(|following| (at + 1, following, distance + length));
-            Some(Stretch { strip, at, distance })
+            Some(Stretch {
+                strip,
+                at,
+                distance,
+            })
         })
     }
 
     /// Whether the next strip of the path lies beside the current one: 1 to the left, -1 to the
     /// right, 0 if not.
     pub(crate) fn lane_change_needed(&self, mover: &Mover, way: &Way) -> f64 {
-        let Some(next) = way.strip(mover.cursor + 1) else { return 0.0 };
+        let Some(next) = way.strip(mover.cursor + 1) else {
+            return 0.0;
+        };
         let strip = self.roads.strip(mover.strip);
         match next {
             _ if next == strip.left => 1.0,
@@ -116,8 +122,13 @@ impl<'a> View<'a> {
         input.heading_error = wrap_angle(pose.heading - here);
         input.road_speed = self.roads.road_speed(mover.strip, mover.s);
         // Far enough to brake for what is there, gently.
-        let horizon = (speed * speed / (2.0 * PROFILE_BRAKING) + 20.0).max(lookahead).max(30.0);
-        let mut leader = self.index.ahead_on_strip(agent).map(|entry| (entry, -mover.s));
+        let horizon = (speed * speed / (2.0 * PROFILE_BRAKING) + 20.0)
+            .max(lookahead)
+            .max(30.0);
+        let mut leader = self
+            .index
+            .ahead_on_strip(agent)
+            .map(|entry| (entry, -mover.s));
         let mut waypoint: Option<Pose> = None;
         for stretch in self.ahead(agent) {
             if stretch.distance > horizon {
@@ -137,14 +148,20 @@ impl<'a> View<'a> {
                     input.stop_distance = input.stop_distance.min(stretch.distance - kind.front);
                 }
                 if leader.is_none() {
-                    leader = self.index.hindmost(stretch.strip).map(|e| (e, stretch.distance));
+                    leader = self
+                        .index
+                        .hindmost(stretch.strip)
+                        .map(|e| (e, stretch.distance));
                 }
             }
             if leader.is_none() {
                 leader = self.parting(way, &stretch).map(|entry| (entry, end));
             }
             let last = way.strip(stretch.at + 1).is_none();
-            let changes = !last && !strip.successors.contains(&way.path[stretch.at as usize + 1]);
+            let changes = !last
+                && !strip
+                    .successors
+                    .contains(&way.path[stretch.at as usize + 1]);
             if changes {
                 // The lane has to be changed before it ends.
                 input.stop_distance = input.stop_distance.min(end - kind.front - 1.0);
@@ -152,7 +169,10 @@ impl<'a> View<'a> {
             if waypoint.is_none() && (last || changes) {
                 let at_end = strip.line.pose(strip.length());
                 let beyond = at_end.point(lookahead - end, 0.0);
-                waypoint = Some(Pose { position: beyond, heading: at_end.heading });
+                waypoint = Some(Pose {
+                    position: beyond,
+                    heading: at_end.heading,
+                });
             }
             if leader.is_some() && waypoint.is_some() && end > horizon {
                 break;
@@ -204,7 +224,10 @@ impl<'a> View<'a> {
         let mover = &self.movers[agent as usize];
         let kind = self.kind(mover);
         let pose = mover.state.pose;
-        let eye = Pose { position: pose.point(kind.front, 0.0), ..pose };
+        let eye = Pose {
+            position: pose.point(kind.front, 0.0),
+            ..pose
+        };
         let mut nearest: Option<(f64, DVec2, f64)> = None;
         let mut consider = |point: DVec2, closing: f64| {
             let distance = (point - eye.position).length();
@@ -223,23 +246,28 @@ impl<'a> View<'a> {
                 consider(point, mover.state.speed * direction.dot(pose.forward()));
             }
         }
-        self.index.grid.for_each_within(eye.position, OBSTACLE_REACH, |number, middle| {
-            let other_agent = self.index.located[number as usize];
-            if other_agent == agent || !self.matters(agent, other_agent) {
-                return;
-            }
-            let other = &self.movers[other_agent as usize];
-            let other_kind = self.kind(other);
-            let centre = Pose { position: middle, heading: other.state.pose.heading };
-            let body = OrientedBox::new(centre, other_kind.length, other_kind.width);
-            let point = body.closest_point(eye.position);
-            if self.is_in_the_way(agent, eye, point) {
-                let direction = (point - eye.position).normalize_or_zero();
-                let own = pose.forward() * mover.state.speed;
-                let theirs = other.state.pose.forward() * other.state.speed;
-                consider(point, (own - theirs).dot(direction));
-            }
-        });
+        self.index
+            .grid
+            .for_each_within(eye.position, OBSTACLE_REACH, |number, middle| {
+                let other_agent = self.index.located[number as usize];
+                if other_agent == agent || !self.matters(agent, other_agent) {
+                    return;
+                }
+                let other = &self.movers[other_agent as usize];
+                let other_kind = self.kind(other);
+                let centre = Pose {
+                    position: middle,
+                    heading: other.state.pose.heading,
+                };
+                let body = OrientedBox::new(centre, other_kind.length, other_kind.width);
+                let point = body.closest_point(eye.position);
+                if self.is_in_the_way(agent, eye, point) {
+                    let direction = (point - eye.position).normalize_or_zero();
+                    let own = pose.forward() * mover.state.speed;
+                    let theirs = other.state.pose.forward() * other.state.speed;
+                    consider(point, (own - theirs).dot(direction));
+                }
+            });
         if let Some((distance, point, closing)) = nearest {
             input.obstacle_distance = distance;
             input.obstacle_angle = angle_to(eye, point);
@@ -305,7 +333,11 @@ impl<'a> View<'a> {
         }
         input.lane_change_needed = self.lane_change_needed(mover, &self.ways[agent as usize]);
         if input.lane_change_needed != 0.0 && mover.shadow == NO_STRIP {
-            let target = if input.lane_change_needed > 0.0 { strip.left } else { strip.right };
+            let target = if input.lane_change_needed > 0.0 {
+                strip.left
+            } else {
+                strip.right
+            };
             self.target_gaps(agent, target, &mut input);
         } else {
             // One change at a time.
@@ -329,7 +361,9 @@ impl<'a> View<'a> {
         }
         let behind = match place.checked_sub(1).map(|i| entries[i]) {
             Some(entry) => Some((entry, s - entry.s)),
-            None => self.behind_strip(target).map(|(entry, gap)| (entry, s + gap)),
+            None => self
+                .behind_strip(target)
+                .map(|(entry, gap)| (entry, s + gap)),
         };
         if let Some((entry, distance)) = behind {
             let other = &self.movers[entry.agent as usize];

@@ -51,11 +51,14 @@ pub(crate) fn trips(graph: &LaneGraph, count: usize, seed: u64) -> Vec<Trip> {
     let mut trips = Vec::new();
     for _ in 0..count {
         let free = (0..TRIES).map(|_| place()).find(|&(lane, s)| {
-            !taken.iter().any(|&(other, at)| other == lane && (at - s).abs() < SPACING)
+            !taken
+                .iter()
+                .any(|&(other, at)| other == lane && (at - s).abs() < SPACING)
         });
         let Some(from) = free else { break };
         let start = graph.strip(from.0).line.position(from.1);
-        let distance = |to: &(StripId, f64)| (graph.strip(to.0).line.position(to.1) - start).length();
+        let distance =
+            |to: &(StripId, f64)| (graph.strip(to.0).line.position(to.1) - start).length();
         let mut best = place();
         for _ in 0..TRIES {
             if distance(&best) >= MIN_TRIP {

@@ -84,7 +84,12 @@ impl Scene<'_> {
         while let (Some(strip), true) = (way.strip(at), out.len() < MAX_CHAIN) {
             match (self.roads.contested(strip), way.strip(at + 1)) {
                 (Some((junction, path)), Some(exit)) => {
-                    out.push(Need { junction, path, at, exit });
+                    out.push(Need {
+                        junction,
+                        path,
+                        at,
+                        exit,
+                    });
                     room = 0.0;
                 }
                 (Some(_), None) => return,
@@ -132,9 +137,15 @@ impl Reservations {
     ) {
         self.release(kinds, movers, roads, ways);
         self.collect(step, roads, kinds, movers, ways);
-        self.requests.sort_unstable_by_key(|request| (request.since, request.id));
+        self.requests
+            .sort_unstable_by_key(|request| (request.since, request.id));
         self.pending.clear();
-        let scene = Scene { roads, kinds, ways, index };
+        let scene = Scene {
+            roads,
+            kinds,
+            ways,
+            index,
+        };
         let mut needs = Vec::with_capacity(MAX_CHAIN);
         for i in 0..self.requests.len() {
             let request = self.requests[i];
@@ -151,7 +162,13 @@ impl Reservations {
     }
 
     /// Grants all that a request needs, or nothing.
-    fn decide(&mut self, request: &Request, needs: &[Need], scene: &Scene<'_>, movers: &[Mover]) -> bool {
+    fn decide(
+        &mut self,
+        request: &Request,
+        needs: &[Need],
+        scene: &Scene<'_>,
+        movers: &[Mover],
+    ) -> bool {
         let room = needs.iter().enumerate().all(|(i, need)| {
             let last = i + 1 == needs.len();
             self.has_room(request, need, last, scene, movers)
@@ -159,8 +176,12 @@ impl Reservations {
         if needs.is_empty() || !room {
             return false;
         }
-        if needs.iter().any(|need| self.is_blocked(request, need, scene, movers)) {
-            self.pending.extend(needs.iter().map(|need| (need.junction, need.path)));
+        if needs
+            .iter()
+            .any(|need| self.is_blocked(request, need, scene, movers))
+        {
+            self.pending
+                .extend(needs.iter().map(|need| (need.junction, need.path)));
             return false;
         }
         for need in needs {
@@ -201,7 +222,14 @@ impl Reservations {
     }
 
     /// The next contested connection of everyone who is close enough to ask.
-    fn collect(&mut self, step: u64, roads: &Roads, kinds: &[Kind], movers: &mut [Mover], ways: &[Way]) {
+    fn collect(
+        &mut self,
+        step: u64,
+        roads: &Roads,
+        kinds: &[Kind],
+        movers: &mut [Mover],
+        ways: &[Way],
+    ) {
         self.requests.clear();
         for (agent, mover) in movers.iter_mut().enumerate() {
             if !mover.is_active() || !mover.on_lane() {
@@ -215,7 +243,9 @@ impl Reservations {
             let mut distance = roads.strip(mover.strip).length() - mover.s;
             let mut at = mover.cursor + 1;
             while distance < reach {
-                let (Some(before), Some(strip)) = (way.strip(at - 1), way.strip(at)) else { break };
+                let (Some(before), Some(strip)) = (way.strip(at - 1), way.strip(at)) else {
+                    break;
+                };
                 if !roads.strip(before).successors.contains(&strip) {
                     break;
                 }
@@ -240,10 +270,19 @@ impl Reservations {
     }
 
     /// Whether a vehicle inside, or an earlier request that waits for one, is on a conflicting path.
-    fn is_blocked(&self, request: &Request, need: &Need, scene: &Scene<'_>, movers: &[Mover]) -> bool {
+    fn is_blocked(
+        &self,
+        request: &Request,
+        need: &Need,
+        scene: &Scene<'_>,
+        movers: &[Mover],
+    ) -> bool {
         let conflicts = |path: u32| scene.roads.in_conflict(need.junction, need.path, path);
         let inside = &self.granted[need.junction as usize];
-        let mut earlier = self.pending.iter().filter(|(junction, _)| *junction == need.junction);
+        let mut earlier = self
+            .pending
+            .iter()
+            .filter(|(junction, _)| *junction == need.junction);
         inside
             .iter()
             .filter(|grant| !scene.is_behind(grant, request.agent, movers))
@@ -286,7 +325,9 @@ impl Reservations {
 fn has_turn(request: &Request, scene: &Scene<'_>, movers: &[Mover]) -> bool {
     let mover = &movers[request.agent as usize];
     let way = &scene.ways[request.agent as usize];
-    let Some((junction, _)) = way.strip(request.at).and_then(|strip| scene.roads.contested(strip))
+    let Some((junction, _)) = way
+        .strip(request.at)
+        .and_then(|strip| scene.roads.contested(strip))
     else {
         return false;
     };
@@ -302,7 +343,9 @@ fn has_turn(request: &Request, scene: &Scene<'_>, movers: &[Mover]) -> bool {
     let other_way = &scene.ways[entry.agent as usize];
     let leads_in = |from: u32, to: u32| {
         let strips = (from..to).filter_map(|at| other_way.strip(at));
-        strips.filter_map(|strip| scene.roads.contested(strip)).any(|(found, _)| found == junction)
+        strips
+            .filter_map(|strip| scene.roads.contested(strip))
+            .any(|(found, _)| found == junction)
     };
     // Let in already, or not on its way into this junction at all.
     leads_in(other.cursor + 1, other.granted_to) || !leads_in(other.cursor + 1, other.cursor + 4)

@@ -109,8 +109,11 @@ fn speed_profile(strip: &Strip) -> Vec<f32> {
 }
 
 fn conflicts(graph: &LaneGraph, layout: &Layout) -> Vec<Conflicts> {
-    let mut strips: Vec<Vec<Option<&Strip>>> =
-        layout.junctions.iter().map(|junction| vec![None; junction.paths.len()]).collect();
+    let mut strips: Vec<Vec<Option<&Strip>>> = layout
+        .junctions
+        .iter()
+        .map(|junction| vec![None; junction.paths.len()])
+        .collect();
     for strip in graph.strips() {
         if let StripKind::Connection { junction, path, .. } = strip.kind {
             strips[junction as usize][path as usize] = Some(strip);
@@ -144,16 +147,24 @@ fn junction_conflicts(paths: &[ConnectingPath], strips: &[Option<&Strip>]) -> Co
             table[j * n + i] = conflict;
         }
     }
-    let any = (0..n).map(|i| table[i * n..(i + 1) * n].contains(&true)).collect();
-    Conflicts { paths: n, table, any }
+    let any = (0..n)
+        .map(|i| table[i * n..(i + 1) * n].contains(&true))
+        .collect();
+    Conflicts {
+        paths: n,
+        table,
+        any,
+    }
 }
 
 /// Whether two centre lines come closer than the clearance. Points are about a metre apart, which
 /// the clearance is lengthened for.
 fn too_close(a: &Strip, b: &Strip) -> bool {
     let limit = CLEARANCE * CLEARANCE + 0.25;
-    a.line
-        .points()
-        .iter()
-        .any(|p| b.line.points().iter().any(|q| (*p - *q).length_squared() < limit))
+    a.line.points().iter().any(|p| {
+        b.line
+            .points()
+            .iter()
+            .any(|q| (*p - *q).length_squared() < limit)
+    })
 }

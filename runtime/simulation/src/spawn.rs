@@ -48,22 +48,32 @@ pub(crate) fn places(
             Place::Ground(at) => format!("({}, {})", at.x, at.y),
         },
     };
-    let open = std::iter::once(start).chain(goals).any(|place| matches!(place, Place::Ground(_)));
+    let open = std::iter::once(start)
+        .chain(goals)
+        .any(|place| matches!(place, Place::Ground(_)));
     let pose = |place: &Place| scenario.pose_of(place).ok_or_else(|| missing(place));
     let locate = |place: &Place| match place {
         Place::Lane(at) => graph.locate(at).ok_or_else(|| missing(place)),
         Place::Ground(_) => Err(missing(place)),
     };
     if open {
-        let goals = goals.iter().map(|place| Ok(Goal::Ground(pose(place)?.position)));
-        return Ok((Start::Ground(pose(start)?), goals.collect::<Result<_, SimulationError>>()?));
+        let goals = goals
+            .iter()
+            .map(|place| Ok(Goal::Ground(pose(place)?.position)));
+        return Ok((
+            Start::Ground(pose(start)?),
+            goals.collect::<Result<_, SimulationError>>()?,
+        ));
     }
     let (strip, s) = locate(start)?;
     let goals = goals.iter().map(|place| {
         let (strip, s) = locate(place)?;
         Ok(Goal::Strip { strip, s })
     });
-    Ok((Start::Lane { strip, s }, goals.collect::<Result<_, SimulationError>>()?))
+    Ok((
+        Start::Lane { strip, s },
+        goals.collect::<Result<_, SimulationError>>()?,
+    ))
 }
 
 /// Plans the way of an agent leg by leg; `false` if a goal cannot be reached.
@@ -77,7 +87,13 @@ pub(crate) fn plan_way(
     way.path = vec![strip];
     way.goal_at.clear();
     for goal in way.goals.clone() {
-        let Goal::Strip { strip: goal_strip, s: goal_s } = goal else { return false };
+        let Goal::Strip {
+            strip: goal_strip,
+            s: goal_s,
+        } = goal
+        else {
+            return false;
+        };
         let input = PlannerInput {
             strip,
             s,
@@ -100,12 +116,7 @@ pub(crate) fn plan_way(
 }
 
 /// Whether nobody stands where a vehicle is to appear, and nobody would have to brake hard.
-pub(crate) fn has_room(
-    start: Start,
-    kind: &Kind,
-    view: &View<'_>,
-    appeared: &[u32],
-) -> bool {
+pub(crate) fn has_room(start: Start, kind: &Kind, view: &View<'_>, appeared: &[u32]) -> bool {
     let index: &Index = view.index;
     let clear = |agent: u32| {
         let other = &view.movers[agent as usize];
@@ -126,12 +137,18 @@ pub(crate) fn has_room(
         }
     };
     let here: Vec<u32> = match start {
-        Start::Lane { strip, .. } => index.on_strip(strip).iter().map(|entry| entry.agent).collect(),
+        Start::Lane { strip, .. } => index
+            .on_strip(strip)
+            .iter()
+            .map(|entry| entry.agent)
+            .collect(),
         Start::Ground(pose) => {
             let mut near = Vec::new();
-            index.grid.for_each_within(pose.position, 30.0, |number, _: DVec2| {
-                near.push(index.located[number as usize]);
-            });
+            index
+                .grid
+                .for_each_within(pose.position, 30.0, |number, _: DVec2| {
+                    near.push(index.located[number as usize]);
+                });
             near
         }
     };

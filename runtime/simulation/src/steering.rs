@@ -15,7 +15,14 @@ const STANDING: f64 = 0.1;
 
 /// Moves one agent by a step.
 #[inline]
-pub(crate) fn advance(mover: &mut Mover, way: &Way, kind: &Kind, roads: &Roads, time: f64, dt: f64) {
+pub(crate) fn advance(
+    mover: &mut Mover,
+    way: &Way,
+    kind: &Kind,
+    roads: &Roads,
+    time: f64,
+    dt: f64,
+) {
     let command = mover.command;
     let before = mover.state.pose.position;
     mover.state = roadwright_vehicle::step(
@@ -27,7 +34,11 @@ pub(crate) fn advance(mover: &mut Mover, way: &Way, kind: &Kind, roads: &Roads, 
     );
     mover.drive.distance += (mover.state.pose.position - before).length();
     mover.drive.steps += 1;
-    mover.waiting = if mover.state.speed < STANDING { mover.waiting + dt } else { 0.0 };
+    mover.waiting = if mover.state.speed < STANDING {
+        mover.waiting + dt
+    } else {
+        0.0
+    };
     if mover.on_lane() {
         follow_strips(mover, way, roads);
     }

@@ -41,7 +41,11 @@ impl Statistic {
         let n = count as f64;
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-        let standard_deviation = if count > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 };
+        let standard_deviation = if count > 1 {
+            (squares / (n - 1.0)).sqrt()
+        } else {
+            0.0
+        };
         Self {
             count,
             mean,

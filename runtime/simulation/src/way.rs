@@ -45,7 +45,8 @@ impl Way {
     pub(crate) fn replace_leg(&mut self, from: u32, reached: u32, leg: &[StripId]) {
         let to = self.goal_at[reached as usize];
         let old = (to - from + 1) as usize;
-        self.path.splice(from as usize..=to as usize, leg.iter().copied());
+        self.path
+            .splice(from as usize..=to as usize, leg.iter().copied());
         for at in &mut self.goal_at[reached as usize..] {
             *at = (*at as usize + leg.len() - old) as u32;
         }

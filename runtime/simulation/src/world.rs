@@ -185,7 +185,13 @@ impl World {
         let mut stacks = Vec::new();
         for (name, stack) in scenario.stacks() {
             stack_names.push(name.clone());
-            stacks.push(running_stack(name, stack, modules, options.controller.as_deref(), dt)?);
+            stacks.push(running_stack(
+                name,
+                stack,
+                modules,
+                options.controller.as_deref(),
+                dt,
+            )?);
         }
         let strips = roads.graph.strips().len();
         let mut world = Self {
@@ -230,8 +236,13 @@ impl World {
         for (id, agent) in scenario.agents() {
             let mut goals = agent.via.clone();
             goals.extend(agent.destination);
-            let (start, goals) =
-                spawn::places(&scenario, &self.roads.graph, &id.to_string(), &agent.start, &goals)?;
+            let (start, goals) = spawn::places(
+                &scenario,
+                &self.roads.graph,
+                &id.to_string(),
+                &agent.start,
+                &goals,
+            )?;
             let way = Way {
                 goals,
                 // Way-points without a destination are driven round and round on open ground.
@@ -239,7 +250,14 @@ impl World {
                 ..Way::default()
             };
             let names = (agent.vehicle.as_str(), agent.stack.as_str());
-            self.add(u64::from(id.0), names, way, start, agent.depart, agent.speed);
+            self.add(
+                u64::from(id.0),
+                names,
+                way,
+                start,
+                agent.depart,
+                agent.speed,
+            );
         }
         Ok(())
     }
@@ -248,7 +266,13 @@ impl World {
         for (id, flow) in self.scenario.flows() {
             // The places are checked now, not when the first agent appears.
             let goals = [flow.destination];
-            spawn::places(&self.scenario, &self.roads.graph, &id.to_string(), &flow.origin, &goals)?;
+            spawn::places(
+                &self.scenario,
+                &self.roads.graph,
+                &id.to_string(),
+                &flow.origin,
+                &goals,
+            )?;
             self.flows.push(RunningFlow::new(*id, flow, self.seed));
         }
         Ok(())
@@ -269,13 +293,24 @@ impl World {
                 wanted: options.populate,
             });
         }
-        let first = self.movers.iter().map(|mover| mover.id + 1).max().unwrap_or(1);
+        let first = self
+            .movers
+            .iter()
+            .map(|mover| mover.id + 1)
+            .max()
+            .unwrap_or(1);
         for (trip, id) in trips.into_iter().zip(first..) {
             let way = Way {
-                goals: vec![Goal::Strip { strip: trip.to.0, s: trip.to.1 }],
+                goals: vec![Goal::Strip {
+                    strip: trip.to.0,
+                    s: trip.to.1,
+                }],
                 ..Way::default()
             };
-            let start = Start::Lane { strip: trip.from.0, s: trip.from.1 };
+            let start = Start::Lane {
+                strip: trip.from.0,
+                s: trip.from.1,
+            };
             self.add(id, ("car", stack), way, start, 0.0, 0.0);
         }
         Ok(())
@@ -291,13 +326,24 @@ impl World {
         speed: f64,
     ) -> u32 {
         let place = |names: &[String], name: &str| {
-            names.iter().position(|known| known == name).unwrap_or_default() as u16
+            names
+                .iter()
+                .position(|known| known == name)
+                .unwrap_or_default() as u16
         };
         let agent = self.movers.len() as u32;
-        let (kind, stack) = (place(&self.kind_names, vehicle), place(&self.stack_names, stack));
+        let (kind, stack) = (
+            place(&self.kind_names, vehicle),
+            place(&self.stack_names, stack),
+        );
         self.movers.push(Mover::new(id, kind, stack));
         self.ways.push(way);
-        self.departures.push(Departure { agent, time, start, speed });
+        self.departures.push(Departure {
+            agent,
+            time,
+            start,
+            speed,
+        });
         agent
     }
 
@@ -367,7 +413,11 @@ impl World {
     fn appear(&mut self) -> bool {
         let time = self.time();
         self.start_flow_agents(time);
-        let due = self.departures.iter().take_while(|departure| departure.time <= time).count();
+        let due = self
+            .departures
+            .iter()
+            .take_while(|departure| departure.time <= time)
+            .count();
         if due == 0 {
             return false;
         }
@@ -383,8 +433,13 @@ impl World {
             let planned = match departure.start {
                 Start::Ground(_) => true,
                 Start::Lane { strip, s } => {
-                    let planner = &*self.stacks[self.movers[agent].stack as usize].modules.planner;
-                    let view = PlannerView { graph: &self.roads.graph, delays: &self.delays };
+                    let planner = &*self.stacks[self.movers[agent].stack as usize]
+                        .modules
+                        .planner;
+                    let view = PlannerView {
+                        graph: &self.roads.graph,
+                        delays: &self.delays,
+                    };
                     spawn::plan_way(planner, &view, (strip, s), kind.bus, &mut self.ways[agent])
                 }
             };
@@ -405,9 +460,13 @@ impl World {
             while let Some(id) = self.flows[i].due(time) {
                 let flow = self.flows[i].flow.clone();
                 let goals: [Place; 1] = [flow.destination];
-                let found = spawn::places(&self.scenario, &self.roads.graph, "", &flow.origin, &goals);
+                let found =
+                    spawn::places(&self.scenario, &self.roads.graph, "", &flow.origin, &goals);
                 if let Ok((start, goals)) = found {
-                    let way = Way { goals, ..Way::default() };
+                    let way = Way {
+                        goals,
+                        ..Way::default()
+                    };
                     self.add(id, (&flow.vehicle, &flow.stack), way, start, time, 0.0);
                     // It is due now: among those who wait, behind the ones that came before.
                     let last = self.departures.pop();
@@ -461,7 +520,10 @@ impl World {
     fn reroute_question(&self, agent: u32) -> Option<(u32, PlannerInput)> {
         let mover = &self.movers[agent as usize];
         let way = &self.ways[agent as usize];
-        let Some(Goal::Strip { strip: goal_strip, s: goal_s }) = way.next_goal(mover.goals_reached)
+        let Some(Goal::Strip {
+            strip: goal_strip,
+            s: goal_s,
+        }) = way.next_goal(mover.goals_reached)
         else {
             return None;
         };
@@ -476,7 +538,11 @@ impl World {
             return None;
         }
         // What has been granted is kept.
-        let from = if mover.granted_to > mover.cursor + 1 { mover.granted_to } else { mover.cursor };
+        let from = if mover.granted_to > mover.cursor + 1 {
+            mover.granted_to
+        } else {
+            mover.cursor
+        };
         let strip = way.strip(from)?;
         let goal_at = *way.goal_at.get(mover.goals_reached as usize)?;
         if from > goal_at {
@@ -496,7 +562,10 @@ impl World {
 
     fn reroute(&mut self, stack: usize, agent: u32, from: u32, input: PlannerInput) {
         let planner = &self.stacks[stack].modules.planner;
-        let view = PlannerView { graph: &self.roads.graph, delays: &self.delays };
+        let view = PlannerView {
+            graph: &self.roads.graph,
+            delays: &self.delays,
+        };
         let (mut routes, mut outputs) = (Vec::new(), [PlannerOutput::default()]);
         planner.step(&view, &[input], &mut routes, &mut outputs);
         let mover = &mut self.movers[agent as usize];
@@ -550,7 +619,11 @@ impl World {
             return;
         }
         let strip = self.roads.strip(mover.strip);
-        let target = if output.lane_change > 0.0 { strip.left } else { strip.right };
+        let target = if output.lane_change > 0.0 {
+            strip.left
+        } else {
+            strip.right
+        };
         // Only where the way leads: a change elsewhere would need a new way.
         if self.ways[agent as usize].strip(mover.cursor + 1) != Some(target) {
             return;
@@ -581,7 +654,9 @@ impl World {
                 |agent| view.controller_input(agent, lookahead),
                 |i, o| running.modules.controller.step(&step, i, o),
             );
-            for ((&agent, input), output) in batches.due.iter().zip(inputs.iter()).zip(outputs.iter()) {
+            for ((&agent, input), output) in
+                batches.due.iter().zip(inputs.iter()).zip(outputs.iter())
+            {
                 let mover = &mut self.movers[agent as usize];
                 mover.command = *output;
                 mover.drive.road_speed_sum += input.road_speed;
@@ -602,12 +677,18 @@ impl World {
         };
         self.agent_updates += self.index.located.len() as u64;
         match &self.pool {
-            None => self.movers.iter_mut().zip(&self.ways).for_each(|(m, w)| one(m, w)),
+            None => self
+                .movers
+                .iter_mut()
+                .zip(&self.ways)
+                .for_each(|(m, w)| one(m, w)),
             Some(pool) => pool.install(|| {
                 let movers = self.movers.par_chunks_mut(SLICE);
-                movers.zip(self.ways.par_chunks(SLICE)).for_each(|(movers, ways)| {
-                    movers.iter_mut().zip(ways).for_each(|(m, w)| one(m, w));
-                });
+                movers
+                    .zip(self.ways.par_chunks(SLICE))
+                    .for_each(|(movers, ways)| {
+                        movers.iter_mut().zip(ways).for_each(|(m, w)| one(m, w));
+                    });
             }),
         }
     }
@@ -663,10 +744,12 @@ impl World {
         let record = |mover: &Mover| {
             let kind = &self.kinds[mover.kind as usize];
             let pose = mover.state.pose;
-            let lane = mover.on_lane().then(|| match self.roads.strip(mover.strip).kind {
-                StripKind::Lane { road, lane, .. } => Some((road, lane)),
-                StripKind::Connection { .. } => None,
-            });
+            let lane = mover
+                .on_lane()
+                .then(|| match self.roads.strip(mover.strip).kind {
+                    StripKind::Lane { road, lane, .. } => Some((road, lane)),
+                    StripKind::Connection { .. } => None,
+                });
             VehicleRecord {
                 agent: mover.id,
                 pose,
@@ -688,7 +771,12 @@ impl World {
         Snapshot {
             time: self.time(),
             step: self.step,
-            vehicles: self.movers.iter().filter(|m| m.is_active()).map(record).collect(),
+            vehicles: self
+                .movers
+                .iter()
+                .filter(|m| m.is_active())
+                .map(record)
+                .collect(),
         }
     }
 
@@ -696,7 +784,9 @@ impl World {
     pub fn path_of(&self, agent: u64) -> Option<&[StripId]> {
         let index = self.movers.iter().position(|mover| mover.id == agent)?;
         let mover = &self.movers[index];
-        mover.on_lane().then(|| &self.ways[index].path[mover.cursor as usize..])
+        mover
+            .on_lane()
+            .then(|| &self.ways[index].path[mover.cursor as usize..])
     }
 
     /// How many agents are in which state.
@@ -757,7 +847,8 @@ fn pool(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError> {
         return Ok(None);
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map(Some).map_err(|_| SimulationError::Threads(threads))
+    pool.map(Some)
+        .map_err(|_| SimulationError::Threads(threads))
 }
 
 fn running_stack(
@@ -771,9 +862,16 @@ fn running_stack(
     if let Some(id) = controller.filter(|id| *id != stack.controller.module) {
         stack.controller = ModuleSetting::new(id);
     }
-    let settings = [&stack.planner, &stack.behaviour, &stack.controller, &stack.fitness];
+    let settings = [
+        &stack.planner,
+        &stack.behaviour,
+        &stack.controller,
+        &stack.fitness,
+    ];
     let rates = std::array::from_fn(|i| {
-        let rate = settings[i].rate_hz.unwrap_or(Slot::ALL[i].default_rate_hz());
+        let rate = settings[i]
+            .rate_hz
+            .unwrap_or(Slot::ALL[i].default_rate_hz());
         Rate::new(rate, dt)
     });
     Ok(RunningStack {

@@ -60,8 +60,16 @@ pub fn step(
     steering: f64,
     dt: f64,
 ) -> OneTrackState {
-    let acceleration = if acceleration.is_finite() { acceleration } else { -limits.max_braking };
-    let wanted = if steering.is_finite() { steering } else { state.steering };
+    let acceleration = if acceleration.is_finite() {
+        acceleration
+    } else {
+        -limits.max_braking
+    };
+    let wanted = if steering.is_finite() {
+        steering
+    } else {
+        state.steering
+    };
     let speed_change = acceleration.clamp(-limits.max_braking, limits.max_acceleration) * dt;
     let speed = (state.speed + speed_change).clamp(0.0, limits.max_speed);
     let turn_limit = limits.steering_rate * dt;
@@ -99,7 +107,11 @@ mod tests {
     #[test]
     fn constant_steering_drives_a_circle() {
         let steering = 0.3;
-        let start = OneTrackState { speed: 5.0, steering, ..OneTrackState::default() };
+        let start = OneTrackState {
+            speed: 5.0,
+            steering,
+            ..OneTrackState::default()
+        };
         let radius = 2.7 / tan(steering);
         let mut state = start;
         let steps = (std::f64::consts::TAU * radius / (5.0 * 0.001)).round() as usize;
@@ -113,7 +125,10 @@ mod tests {
 
     #[test]
     fn braking_ends_at_rest() {
-        let mut state = OneTrackState { speed: 10.0, ..OneTrackState::default() };
+        let mut state = OneTrackState {
+            speed: 10.0,
+            ..OneTrackState::default()
+        };
         for _ in 0..1000 {
             state = step(&state, &car(), -4.0, 0.0, 0.01);
         }

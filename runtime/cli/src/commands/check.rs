@@ -22,13 +22,23 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
         write!(out, "{}", file::schema())?;
         return Ok(Outcome::Fine);
     }
-    let path = arguments.file.as_deref().context("a scenario file is needed")?;
+    let path = arguments
+        .file
+        .as_deref()
+        .context("a scenario file is needed")?;
     let findings = find(&load(path)?);
-    let errors = findings.iter().filter(|f| f.severity == Severity::Error).count();
+    let errors = findings
+        .iter()
+        .filter(|f| f.severity == Severity::Error)
+        .count();
     let warnings = findings.len() - errors;
     if arguments.json {
         drop(out);
-        print_json(&Report { errors, warnings, findings: &findings })?;
+        print_json(&Report {
+            errors,
+            warnings,
+            findings: &findings,
+        })?;
     } else {
         for finding in &findings {
             writeln!(out, "{finding}")?;
@@ -38,5 +48,9 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
             _ => writeln!(out, "{errors} errors, {warnings} warnings")?,
         }
     }
-    Ok(if errors > 0 { Outcome::Findings } else { Outcome::Fine })
+    Ok(if errors > 0 {
+        Outcome::Findings
+    } else {
+        Outcome::Fine
+    })
 }

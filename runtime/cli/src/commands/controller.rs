@@ -16,7 +16,11 @@ pub(crate) fn controller(arguments: &Controller) -> anyhow::Result<Outcome> {
         ControllerVerb::List { json } => list(*json)?,
         ControllerVerb::Show { name, json } => show(name, *json)?,
         ControllerVerb::Eval(eval) => evaluate(eval)?,
-        ControllerVerb::Surface { name, out, aggregation } => {
+        ControllerVerb::Surface {
+            name,
+            out,
+            aggregation,
+        } => {
             surface(fuzzy_controller(name)?, out, aggregation_of(*aggregation))?;
         }
     }
@@ -32,16 +36,26 @@ fn aggregation_of(join: Join) -> Aggregation {
 
 fn fuzzy_controller(name: &str) -> anyhow::Result<&'static FuzzyController> {
     let names: Vec<_> = fuzzy::CONTROLLERS.iter().map(|c| c.name).collect();
-    fuzzy::controller(name)
-        .with_context(|| format!("no fuzzy controller is called \"{name}\"; there are: {}", names.join(", ")))
+    fuzzy::controller(name).with_context(|| {
+        format!(
+            "no fuzzy controller is called \"{name}\"; there are: {}",
+            names.join(", ")
+        )
+    })
 }
 
 fn list(json: bool) -> anyhow::Result<()> {
     let modules = builtin_modules();
     let drivers: Vec<_> = modules.controllers().map(|c| c.info()).collect();
     if json {
-        let drivers: Vec<_> = drivers.iter().map(|i| json!({"id": i.id, "name": i.name, "doc": i.doc})).collect();
-        let parts: Vec<_> = fuzzy::CONTROLLERS.iter().map(|c| json!({"id": c.name, "output": c.output})).collect();
+        let drivers: Vec<_> = drivers
+            .iter()
+            .map(|i| json!({"id": i.id, "name": i.name, "doc": i.doc}))
+            .collect();
+        let parts: Vec<_> = fuzzy::CONTROLLERS
+            .iter()
+            .map(|c| json!({"id": c.name, "output": c.output}))
+            .collect();
         return print_json(&json!({"controllers": drivers, "fuzzy": parts}));
     }
     let mut out = std::io::stdout().lock();
@@ -56,7 +70,11 @@ fn list(json: bool) -> anyhow::Result<()> {
 
 fn show(name: &str, json: bool) -> anyhow::Result<()> {
     if let Some(controller) = fuzzy::controller(name) {
-        return if json { print_json(&fuzzy_document(controller)) } else { show_fuzzy(controller) };
+        return if json {
+            print_json(&fuzzy_document(controller))
+        } else {
+            show_fuzzy(controller)
+        };
     }
     let modules = builtin_modules();
     let Some(driver) = modules.controllers().find(|c| c.info().id == name) else {
@@ -65,19 +83,33 @@ fn show(name: &str, json: bool) -> anyhow::Result<()> {
     let (info, parameters) = (driver.info(), driver.parameters().infos());
     if json {
         let list: Vec<_> = parameters.iter().map(parameter_document).collect();
-        return print_json(&json!({"id": info.id, "name": info.name, "doc": info.doc, "parameters": list}));
+        return print_json(
+            &json!({"id": info.id, "name": info.name, "doc": info.doc, "parameters": list}),
+        );
     }
     let mut out = std::io::stdout().lock();
     writeln!(out, "{} ({})\n{}\n", info.id, info.name, info.doc)?;
-    writeln!(out, "{:<22} {:>9} {:>18} {:<7} meaning", "parameter", "default", "range", "unit")?;
+    writeln!(
+        out,
+        "{:<22} {:>9} {:>18} {:<7} meaning",
+        "parameter", "default", "range", "unit"
+    )?;
     for p in parameters {
         let range = format!("{} .. {}", p.min, p.max);
         let mut meaning = p.doc.to_owned();
         if let ParameterKind::Choice(words) = p.kind {
-            let words: Vec<_> = words.iter().enumerate().map(|(i, w)| format!("{i} = {w}")).collect();
+            let words: Vec<_> = words
+                .iter()
+                .enumerate()
+                .map(|(i, w)| format!("{i} = {w}"))
+                .collect();
             meaning += &format!(" ({})", words.join(", "));
         }
-        writeln!(out, "{:<22} {:>9} {:>18} {:<7} {meaning}", p.key, p.default, range, p.unit)?;
+        writeln!(
+            out,
+            "{:<22} {:>9} {:>18} {:<7} {meaning}",
+            p.key, p.default, range, p.unit
+        )?;
     }
     Ok(())
 }
@@ -95,8 +127,16 @@ fn variable_document(v: &Variable) -> Value {
 }
 
 fn fuzzy_document(c: &FuzzyController) -> Value {
-    let terms: Vec<_> = c.terms.iter().map(|t| json!({"name": t.name, "value": t.value})).collect();
-    let rules: Vec<Vec<_>> = c.rules.iter().map(|row| row.iter().map(|&i| c.terms[i].name).collect()).collect();
+    let terms: Vec<_> = c
+        .terms
+        .iter()
+        .map(|t| json!({"name": t.name, "value": t.value}))
+        .collect();
+    let rules: Vec<Vec<_>> = c
+        .rules
+        .iter()
+        .map(|row| row.iter().map(|&i| c.terms[i].name).collect())
+        .collect();
     json!({
         "id": c.name, "output": c.output, "inputs": [variable_document(&c.distance), variable_document(&c.angle)],
         "terms": terms, "rules": rules,
@@ -108,12 +148,23 @@ fn show_fuzzy(c: &FuzzyController) -> anyhow::Result<()> {
     writeln!(out, "{}: {}\n", c.name, c.output)?;
     for v in [&c.distance, &c.angle] {
         let [a, b, d] = v.knots;
-        writeln!(out, "{} ({}): {} 1 to {a}, 0 at {b}; {} peak at {b}; {} from {b}, 1 at {d}",
-            v.name, v.unit, v.terms[0], v.terms[1], v.terms[2])?;
+        writeln!(
+            out,
+            "{} ({}): {} 1 to {a}, 0 at {b}; {} peak at {b}; {} from {b}, 1 at {d}",
+            v.name, v.unit, v.terms[0], v.terms[1], v.terms[2]
+        )?;
     }
-    let terms: Vec<_> = c.terms.iter().map(|t| format!("{} {}", t.name, t.value)).collect();
+    let terms: Vec<_> = c
+        .terms
+        .iter()
+        .map(|t| format!("{} {}", t.name, t.value))
+        .collect();
     writeln!(out, "output terms: {}\n", terms.join(", "))?;
-    writeln!(out, "{:<8} {:<12} {:<12} {:<12}", "", c.distance.terms[0], c.distance.terms[1], c.distance.terms[2])?;
+    writeln!(
+        out,
+        "{:<8} {:<12} {:<12} {:<12}",
+        "", c.distance.terms[0], c.distance.terms[1], c.distance.terms[2]
+    )?;
     for (name, row) in c.angle.terms.iter().zip(&c.rules) {
         let [x, y, z] = row.map(|i| c.terms[i].name);
         writeln!(out, "{name:<8} {x:<12} {y:<12} {z:<12}")?;
@@ -130,7 +181,10 @@ fn evaluate(eval: &Eval) -> anyhow::Result<()> {
     let aggregation = aggregation_of(eval.aggregation);
     let infer = |&(distance, angle): &(f64, f64)| controller.infer(distance, angle, aggregation);
     if eval.json {
-        let documents: Vec<_> = rows.iter().map(|row| document(controller, *row, &infer(row))).collect();
+        let documents: Vec<_> = rows
+            .iter()
+            .map(|row| document(controller, *row, &infer(row)))
+            .collect();
         return match documents.as_slice() {
             [one] if eval.csv.is_none() => print_json(one),
             all => print_json(&all),
@@ -146,8 +200,14 @@ fn evaluate(eval: &Eval) -> anyhow::Result<()> {
 fn inputs_of(inputs: &[String]) -> anyhow::Result<(f64, f64)> {
     let (mut distance, mut angle) = (None, None);
     for input in inputs {
-        let (name, value) = input.split_once('=').with_context(|| format!("--input {input}: expected NAME=VALUE"))?;
-        let value: f64 = value.trim().parse().ok().filter(|v: &f64| v.is_finite())
+        let (name, value) = input
+            .split_once('=')
+            .with_context(|| format!("--input {input}: expected NAME=VALUE"))?;
+        let value: f64 = value
+            .trim()
+            .parse()
+            .ok()
+            .filter(|v: &f64| v.is_finite())
             .with_context(|| format!("--input {input}: \"{value}\" is not a number"))?;
         match name.trim() {
             "distance" => distance = Some(value),
@@ -162,11 +222,17 @@ fn inputs_of(inputs: &[String]) -> anyhow::Result<(f64, f64)> {
 }
 
 fn rows_of(path: &Path) -> anyhow::Result<Vec<(f64, f64)>> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path)
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .from_path(path)
         .with_context(|| format!("cannot read {}", path.display()))?;
     let headers = reader.headers()?.clone();
-    let column = |name: &str| headers.iter().position(|h| h == name)
-        .with_context(|| format!("{}: the column \"{name}\" is missing", path.display()));
+    let column = |name: &str| {
+        headers
+            .iter()
+            .position(|h| h == name)
+            .with_context(|| format!("{}: the column \"{name}\" is missing", path.display()))
+    };
     let (distance, angle) = (column("distance")?, column("angle")?);
     let mut rows = Vec::new();
     for record in reader.records() {
@@ -186,15 +252,21 @@ fn document(c: &FuzzyController, (distance, angle): (f64, f64), inference: &Infe
     let rules: Vec<_> = inference
         .fired
         .iter()
-        .map(|rule| json!({
-            "distance": c.distance.terms[rule.distance],
-            "angle": c.angle.terms[rule.angle],
-            "output": c.terms[rule.output].name,
-            "strength": rule.strength,
-        }))
+        .map(|rule| {
+            json!({
+                "distance": c.distance.terms[rule.distance],
+                "angle": c.angle.terms[rule.angle],
+                "output": c.terms[rule.output].name,
+                "strength": rule.strength,
+            })
+        })
         .collect();
     let memberships = |v: &Variable, values: [f64; 3]| -> Value {
-        v.terms.iter().zip(values).map(|(term, value)| ((*term).to_owned(), json!(value))).collect()
+        v.terms
+            .iter()
+            .zip(values)
+            .map(|(term, value)| ((*term).to_owned(), json!(value)))
+            .collect()
     };
     json!({
         "inputs": {"distance": distance, "angle": angle},
@@ -209,7 +281,12 @@ fn document(c: &FuzzyController, (distance, angle): (f64, f64), inference: &Infe
 
 fn explain(c: &FuzzyController, (distance, angle): (f64, f64), inference: &Inference) -> String {
     let memberships = |v: &Variable, value: f64, m: [f64; 3]| {
-        let list: Vec<_> = v.terms.iter().zip(m).map(|(term, m)| format!("{term} {m:.4}")).collect();
+        let list: Vec<_> = v
+            .terms
+            .iter()
+            .zip(m)
+            .map(|(term, m)| format!("{term} {m:.4}"))
+            .collect();
         format!("{:<9} {value} {}: {}\n", v.name, v.unit, list.join("  "))
     };
     let mut text = memberships(&c.distance, distance, inference.distance);
@@ -217,14 +294,21 @@ fn explain(c: &FuzzyController, (distance, angle): (f64, f64), inference: &Infer
     for rule in &inference.fired {
         text += &format!(
             "  {:.4}  IF distance is {} AND angle is {} THEN {} ({})\n",
-            rule.strength, c.distance.terms[rule.distance], c.angle.terms[rule.angle],
-            c.terms[rule.output].name, c.terms[rule.output].value
+            rule.strength,
+            c.distance.terms[rule.distance],
+            c.angle.terms[rule.angle],
+            c.terms[rule.output].name,
+            c.terms[rule.output].value
         );
     }
     text + &format!("output    {:.6} ({})\n", inference.output, c.output)
 }
 
-fn surface(controller: &FuzzyController, out: &Path, aggregation: Aggregation) -> anyhow::Result<()> {
+fn surface(
+    controller: &FuzzyController,
+    out: &Path,
+    aggregation: Aggregation,
+) -> anyhow::Result<()> {
     let sample = |distance: f64, angle: f64| controller.output(distance, angle, aggregation);
     let [distance, angle] = [&controller.distance, &controller.angle];
     let plot = roadwright_render::SurfacePlot {

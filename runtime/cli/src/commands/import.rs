@@ -4,7 +4,9 @@ use super::print_json;
 use crate::Outcome;
 use crate::arguments::{DriveOn, Import};
 use anyhow::{Context, bail};
-use roadwright_interchange::osm::{GeoBox, ImportOptions, ImportSummary, import as build, read_file};
+use roadwright_interchange::osm::{
+    GeoBox, ImportOptions, ImportSummary, import as build, read_file,
+};
 use roadwright_scenario::{DrivingSide, file};
 use serde_json::json;
 use std::io::Write;
@@ -33,7 +35,10 @@ pub(crate) fn import(arguments: &Import) -> anyhow::Result<Outcome> {
 }
 
 fn name_of(path: &Path) -> String {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let name = name.trim_end_matches(".pbf").trim_end_matches(".osm");
     name.to_owned()
 }
@@ -43,9 +48,16 @@ fn geo_box(values: &[f64]) -> anyhow::Result<GeoBox> {
         bail!("--box needs four numbers: WEST,SOUTH,EAST,NORTH");
     };
     if !(west < east && south < north && south >= -90.0 && north <= 90.0) {
-        bail!("--box {west},{south},{east},{north}: expected WEST < EAST and SOUTH < NORTH in degrees");
+        bail!(
+            "--box {west},{south},{east},{north}: expected WEST < EAST and SOUTH < NORTH in degrees"
+        );
     }
-    Ok(GeoBox { west, south, east, north })
+    Ok(GeoBox {
+        west,
+        south,
+        east,
+        north,
+    })
 }
 
 fn side(summary: &ImportSummary) -> &'static str {
@@ -93,7 +105,12 @@ fn text(summary: &ImportSummary) -> String {
         text += "left out:\n";
     }
     for warning in &summary.warnings {
-        text += &format!("  {:>5}  {} (e.g. {})\n", warning.count, warning.reason, warning.examples.join(", "));
+        text += &format!(
+            "  {:>5}  {} (e.g. {})\n",
+            warning.count,
+            warning.reason,
+            warning.examples.join(", ")
+        );
     }
     text
 }

@@ -18,18 +18,27 @@ const PICTURE_TIME: f64 = 60.0;
 pub(crate) fn main_job() -> anyhow::Result<Outcome> {
     let scenario = file::from_text(OLD_TOWN).context("the built-in scenario old-town")?;
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{}: {}", scenario.about().name, scenario.about().description)?;
+    writeln!(
+        out,
+        "{}: {}",
+        scenario.about().name,
+        scenario.about().description
+    )?;
     let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default())
         .context("cannot run old-town")?;
     let steps = (PICTURE_TIME / world.dt()).round() as u64;
     let mut early = drive(&mut world, PICTURE_TIME, false, None)?;
-    let png = map(&scenario, Some(&world.snapshot()), &Picture::default()).context("cannot draw old-town")?;
+    let png = map(&scenario, Some(&world.snapshot()), &Picture::default())
+        .context("cannot draw old-town")?;
     std::fs::write(PICTURE, png).with_context(|| format!("cannot write {PICTURE}"))?;
     let rest = scenario.settings().duration - steps as f64 * world.dt();
     let late = drive(&mut world, rest.max(0.0), false, None)?;
     early.absorb(late);
     write!(out, "\n{}", table(&early))?;
     writeln!(out, "picture          {PICTURE} (at {PICTURE_TIME} s)")?;
-    writeln!(out, "\nNext: roadwright --help, or see the five-minute tour in README.md.")?;
+    writeln!(
+        out,
+        "\nNext: roadwright --help, or see the five-minute tour in README.md."
+    )?;
     Ok(Outcome::Fine)
 }

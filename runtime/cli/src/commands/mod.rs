@@ -48,7 +48,10 @@ fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
         bail!("--dt must be 0.0001 to 1 s");
     }
     if simulate.threads > 256 {
-        bail!("--threads {} is out of range: expected 1 to 256", simulate.threads);
+        bail!(
+            "--threads {} is out of range: expected 1 to 256",
+            simulate.threads
+        );
     }
     Ok(RunOptions {
         seed: simulate.seed,

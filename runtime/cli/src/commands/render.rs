@@ -19,7 +19,8 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     let simulated = arguments.at.is_some() || arguments.simulate.populate > 0;
     let snapshot = if simulated {
         let options = run_options(&arguments.simulate)?;
-        let mut world = World::new(&scenario, &builtin_modules(), &options).context("cannot run the scenario")?;
+        let mut world = World::new(&scenario, &builtin_modules(), &options)
+            .context("cannot run the scenario")?;
         let seconds = arguments.at.unwrap_or(0.0);
         if !(0.0..=1e7).contains(&seconds) {
             bail!("--at must be 0 to 10,000,000 s");
@@ -37,7 +38,8 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
         None
     };
     let png = map(&scenario, snapshot.as_ref(), &picture).context("cannot draw the scenario")?;
-    std::fs::write(&arguments.out, png).with_context(|| format!("cannot write {}", arguments.out.display()))?;
+    std::fs::write(&arguments.out, png)
+        .with_context(|| format!("cannot write {}", arguments.out.display()))?;
     Ok(Outcome::Fine)
 }
 
@@ -46,12 +48,16 @@ fn view_of(values: &[f64]) -> anyhow::Result<(DVec2, DVec2)> {
         [left, bottom, right, top] if left < right && bottom < top => {
             Ok((DVec2::new(left, bottom), DVec2::new(right, top)))
         }
-        _ => bail!("--view needs four numbers, LEFT,BOTTOM,RIGHT,TOP, with LEFT < RIGHT and BOTTOM < TOP"),
+        _ => bail!(
+            "--view needs four numbers, LEFT,BOTTOM,RIGHT,TOP, with LEFT < RIGHT and BOTTOM < TOP"
+        ),
     }
 }
 
 fn size_of(text: &str) -> anyhow::Result<(u32, u32)> {
-    let size = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    let size = text
+        .split_once('x')
+        .and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     match size {
         Some((w, h)) if (64..=16384).contains(&w) && (64..=16384).contains(&h) => Ok((w, h)),
         _ => bail!("--size {text}: expected WxH with 64 to 16384 pixels each, such as 1600x1000"),

@@ -51,7 +51,8 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         bail!("--seconds must be 0 to 10,000,000");
     }
     let options = run_options(&arguments.simulate)?;
-    let mut world = World::new(&scenario, &builtin_modules(), &options).context("cannot run the scenario")?;
+    let mut world =
+        World::new(&scenario, &builtin_modules(), &options).context("cannot run the scenario")?;
     let mut trace = arguments.trace.as_deref().map(Trace::create).transpose()?;
     let quiet = arguments.quiet || arguments.json;
     let report = drive(&mut world, seconds, quiet, trace.as_mut())?;
@@ -76,12 +77,18 @@ pub(super) fn drive(
     progress::catch_interrupt();
     let steps = (seconds / world.dt()).round() as u64;
     let bar = progress::bar(steps, quiet);
-    #[expect(clippy::disallowed_methods, reason = "the program reports how long the run took")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the program reports how long the run took"
+    )]
     let wall = std::time::Instant::now();
     let cpu = ProcessTime::now();
     let trace_steps = (TRACE_PERIOD / world.dt()).round().max(1.0) as u64;
     for step in 0..steps {
-        if let Some(trace) = trace.as_deref_mut().filter(|_| step.is_multiple_of(trace_steps)) {
+        if let Some(trace) = trace
+            .as_deref_mut()
+            .filter(|_| step.is_multiple_of(trace_steps))
+        {
             trace.write(&world.snapshot())?;
         }
         if progress::interrupted() || world.is_over() {
@@ -109,7 +116,11 @@ pub(super) fn drive(
 
 fn message(world: &World) -> String {
     let counts = world.counts();
-    format!("{} of {} arrived", counts.arrived, counts.spawned + counts.waiting)
+    format!(
+        "{} of {} arrived",
+        counts.arrived,
+        counts.spawned + counts.waiting
+    )
 }
 
 /// The summary for people.
@@ -117,40 +128,71 @@ pub(super) fn table(report: &Report) -> String {
     let summary = &report.summary;
     let agents = summary.agents;
     let mut rows = vec![
-        ("simulated", format!("{:.2} s in {} steps", summary.sim_seconds, summary.steps)),
-        ("agents", format!(
-            "{} spawned, {} arrived, {} active, {} refused, {} waiting",
-            agents.spawned, agents.arrived, agents.active, agents.refused, agents.waiting
-        )),
-        ("distance driven", format!("{:.1} km", summary.distance_driven / 1000.0)),
-        ("travel time", format!(
-            "{:.1} s, standard error {:.1} s, of {} trips",
-            summary.travel_time.mean, summary.travel_time.standard_error, summary.travel_time.count
-        )),
-        ("fitness", format!(
-            "{:.4}, standard error {:.4}, of {} agents (0 is best)",
-            summary.fitness.mean, summary.fitness.standard_error, summary.fitness.count
-        )),
+        (
+            "simulated",
+            format!("{:.2} s in {} steps", summary.sim_seconds, summary.steps),
+        ),
+        (
+            "agents",
+            format!(
+                "{} spawned, {} arrived, {} active, {} refused, {} waiting",
+                agents.spawned, agents.arrived, agents.active, agents.refused, agents.waiting
+            ),
+        ),
+        (
+            "distance driven",
+            format!("{:.1} km", summary.distance_driven / 1000.0),
+        ),
+        (
+            "travel time",
+            format!(
+                "{:.1} s, standard error {:.1} s, of {} trips",
+                summary.travel_time.mean,
+                summary.travel_time.standard_error,
+                summary.travel_time.count
+            ),
+        ),
+        (
+            "fitness",
+            format!(
+                "{:.4}, standard error {:.4}, of {} agents (0 is best)",
+                summary.fitness.mean, summary.fitness.standard_error, summary.fitness.count
+            ),
+        ),
         ("collisions", summary.collisions.len().to_string()),
-        ("speed", format!(
-            "{:.0}x real time, {:.2} million agent updates per CPU second",
-            report.realtime_factor,
-            report.updates_per_cpu_second / 1e6
-        )),
+        (
+            "speed",
+            format!(
+                "{:.0}x real time, {:.2} million agent updates per CPU second",
+                report.realtime_factor,
+                report.updates_per_cpu_second / 1e6
+            ),
+        ),
         ("state hash", summary.state_hash.clone()),
     ];
     if report.interrupted {
         rows.insert(0, ("interrupted", "the figures are those so far".into()));
     }
-    let mut text: String = rows.iter().map(|(name, value)| format!("{name:<16} {value}\n")).collect();
+    let mut text: String = rows
+        .iter()
+        .map(|(name, value)| format!("{name:<16} {value}\n"))
+        .collect();
     for collision in summary.collisions.iter().take(5) {
         text += &format!(
             "  at {:.2} s agent {} with {:?} at ({:.1}, {:.1}), {:.2} m deep\n",
-            collision.time, collision.agent, collision.with, collision.x, collision.y, collision.depth
+            collision.time,
+            collision.agent,
+            collision.with,
+            collision.x,
+            collision.y,
+            collision.depth
         );
     }
     if summary.collisions.len() > 5 {
-        text += &format!("  and {} more (--json lists all)\n", summary.collisions.len() - 5);
+        text += &format!(
+            "  and {} more (--json lists all)\n",
+            summary.collisions.len() - 5
+        );
     }
     text
 }
@@ -163,17 +205,29 @@ impl Trace {
         let mut writer = csv::Writer::from_path(path)
             .with_context(|| format!("cannot write {}", path.display()))?;
         writer.write_record([
-            "time_s", "agent", "x_m", "y_m", "heading_rad", "speed_mps", "acceleration_mps2",
-            "steering_rad", "road", "lane", "s_m", "t_m",
+            "time_s",
+            "agent",
+            "x_m",
+            "y_m",
+            "heading_rad",
+            "speed_mps",
+            "acceleration_mps2",
+            "steering_rad",
+            "road",
+            "lane",
+            "s_m",
+            "t_m",
         ])?;
         Ok(Self(writer))
     }
 
     fn write(&mut self, snapshot: &Snapshot) -> anyhow::Result<()> {
         for vehicle in &snapshot.vehicles {
-            let (road, lane) = vehicle.lane.map_or((String::new(), String::new()), |(road, lane)| {
-                (road.0.to_string(), lane.to_string())
-            });
+            let (road, lane) = vehicle
+                .lane
+                .map_or((String::new(), String::new()), |(road, lane)| {
+                    (road.0.to_string(), lane.to_string())
+                });
             self.0.write_record([
                 format!("{:.3}", snapshot.time),
                 vehicle.agent.to_string(),

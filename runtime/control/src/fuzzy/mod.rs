@@ -113,14 +113,20 @@ impl FuzzyController {
     /// The crisp output.
     #[inline]
     pub fn output(&self, distance: f64, angle: f64, aggregation: Aggregation) -> f64 {
-        let (columns, rows) = (self.distance.memberships(distance), self.angle.memberships(angle));
+        let (columns, rows) = (
+            self.distance.memberships(distance),
+            self.angle.memberships(angle),
+        );
         let activations = self.activations(&columns, &rows, aggregation);
         self.defuzzify(&activations)
     }
 
     /// The crisp output with all that led to it.
     pub fn infer(&self, distance: f64, angle: f64, aggregation: Aggregation) -> Inference {
-        let (columns, rows) = (self.distance.memberships(distance), self.angle.memberships(angle));
+        let (columns, rows) = (
+            self.distance.memberships(distance),
+            self.angle.memberships(angle),
+        );
         let activations = self.activations(&columns, &rows, aggregation);
         let mut fired = Vec::new();
         for (row, &row_membership) in rows.iter().enumerate() {
@@ -184,7 +190,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn crisp(name: &str, distance: f64, angle: f64) -> f64 {
-        controller(name).unwrap().output(distance, angle, Aggregation::Max)
+        controller(name)
+            .unwrap()
+            .output(distance, angle, Aggregation::Max)
     }
 
     #[test]
@@ -192,16 +200,32 @@ mod tests {
         // At the peaks of the terms exactly one rule fires: the printed tables 8.5 to 8.8.
         let peaks = |c: &FuzzyController| (c.distance.knots, c.angle.knots);
         let expected: [(&str, [[f64; 3]; 3]); 4] = [
-            ("fuzzy_driver.avoid.speed", [[0.0, 0.2, 0.0], [0.2, 0.4, 0.6], [0.4, 0.6, 0.8]]),
-            ("fuzzy_driver.avoid.steer", [[0.08, 0.04, 0.01], [0.04, 0.01, 0.0], [0.01, 0.0, 0.0]]),
-            ("fuzzy_driver.route.speed", [[0.2, 0.8, 1.0], [0.2, 0.6, 0.8], [0.2, 0.4, 0.6]]),
-            ("fuzzy_driver.route.steer", [[0.0, 0.005, 0.01], [0.005, 0.01, 0.02], [0.01, 0.02, 0.04]]),
+            (
+                "fuzzy_driver.avoid.speed",
+                [[0.0, 0.2, 0.0], [0.2, 0.4, 0.6], [0.4, 0.6, 0.8]],
+            ),
+            (
+                "fuzzy_driver.avoid.steer",
+                [[0.08, 0.04, 0.01], [0.04, 0.01, 0.0], [0.01, 0.0, 0.0]],
+            ),
+            (
+                "fuzzy_driver.route.speed",
+                [[0.2, 0.8, 1.0], [0.2, 0.6, 0.8], [0.2, 0.4, 0.6]],
+            ),
+            (
+                "fuzzy_driver.route.steer",
+                [[0.0, 0.005, 0.01], [0.005, 0.01, 0.02], [0.01, 0.02, 0.04]],
+            ),
         ];
         for (name, table) in expected {
             let (distances, angles) = peaks(controller(name).unwrap());
             for (row, &angle) in angles.iter().enumerate() {
                 for (column, &distance) in distances.iter().enumerate() {
-                    assert_eq!(crisp(name, distance, angle), table[row][column], "{name} {row} {column}");
+                    assert_eq!(
+                        crisp(name, distance, angle),
+                        table[row][column],
+                        "{name} {row} {column}"
+                    );
                 }
             }
         }

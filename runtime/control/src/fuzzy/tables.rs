@@ -127,5 +127,7 @@ pub const CONTROLLERS: [&FuzzyController; 4] =
 
 /// A fuzzy controller by its full name.
 pub fn controller(name: &str) -> Option<&'static FuzzyController> {
-    CONTROLLERS.into_iter().find(|controller| controller.name == name)
+    CONTROLLERS
+        .into_iter()
+        .find(|controller| controller.name == name)
 }

@@ -69,7 +69,11 @@ impl Elements {
 
     /// Adds a relation if it is a turn restriction.
     pub(crate) fn add_relation(&mut self, relation: Relation) {
-        if relation.tags.get("type").is_some_and(|kind| kind == "restriction") {
+        if relation
+            .tags
+            .get("type")
+            .is_some_and(|kind| kind == "restriction")
+        {
             self.restrictions.push(relation);
         }
     }

@@ -64,7 +64,11 @@ pub enum ImportError {
 }
 
 fn place(line: usize) -> String {
-    if line == 0 { String::new() } else { format!(" (line {line})") }
+    if line == 0 {
+        String::new()
+    } else {
+        format!(" (line {line})")
+    }
 }
 
 /// A box in degrees.
@@ -176,11 +180,19 @@ pub fn read_file(path: &Path) -> Result<Elements, ImportError> {
 /// # Errors
 /// If the bytes are no OSM data, or damaged.
 pub fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
-    let text_start = bytes.iter().position(|b| !b.is_ascii_whitespace() && !b"\xEF\xBB\xBF".contains(b));
+    let text_start = bytes
+        .iter()
+        .position(|b| !b.is_ascii_whitespace() && !b"\xEF\xBB\xBF".contains(b));
     match text_start {
         None => Err(ImportError::Foreign("the file is empty".into())),
         Some(start) if bytes[start] == b'<' => xml::read(bytes),
-        Some(_) if bytes.get(4..64).is_some_and(|head| contains(head, b"OSMHeader")) => pbf::read(bytes),
+        Some(_)
+            if bytes
+                .get(4..64)
+                .is_some_and(|head| contains(head, b"OSMHeader")) =>
+        {
+            pbf::read(bytes)
+        }
         Some(_) => Err(ImportError::Foreign("unknown content".into())),
     }
 }
@@ -211,7 +223,9 @@ pub fn import(
     let network = scenario.network();
     let lanes = |road: &roadwright_scenario::Road| {
         let sections = road.lane_sections.iter();
-        sections.map(|s| s.lanes.iter().filter(|l| l.kind.is_drivable()).count()).sum::<usize>()
+        sections
+            .map(|s| s.lanes.iter().filter(|l| l.kind.is_drivable()).count())
+            .sum::<usize>()
     };
     let lane_strips = graph.strips().iter().filter(|strip| !strip.is_connection());
     let summary = ImportSummary {

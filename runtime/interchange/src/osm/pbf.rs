@@ -59,5 +59,6 @@ fn is_signal<'a>(mut tags: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
 }
 
 fn collect<'a>(tags: impl Iterator<Item = (&'a str, &'a str)>) -> Tags {
-    tags.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+    tags.map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect()
 }

@@ -2,7 +2,7 @@
 
 use super::elements::OsmNode;
 use glam::DVec2;
-use roadwright_geometry::math::{asin, atan2, atanh, cos, sin, sinh, cosh, tan};
+use roadwright_geometry::math::{asin, atan2, atanh, cos, cosh, sin, sinh, tan};
 
 /// Mean radius of the Earth, m (IUGG).
 const EARTH_RADIUS: f64 = 6_371_008.8;
@@ -36,7 +36,10 @@ impl LocalProjection {
 
     /// Degrees (latitude, longitude) of a place in metres.
     pub fn to_degrees(&self, point: DVec2) -> (f64, f64) {
-        let (x, y) = (point.x / EARTH_RADIUS, point.y / EARTH_RADIUS + self.latitude);
+        let (x, y) = (
+            point.x / EARTH_RADIUS,
+            point.y / EARTH_RADIUS + self.latitude,
+        );
         let latitude = asin(sin(y) / cosh(x));
         let longitude = self.longitude + atan2(sinh(x), cos(y));
         (latitude.to_degrees(), longitude.to_degrees())
@@ -80,8 +83,15 @@ mod tests {
 
     #[test]
     fn a_degree_of_latitude_has_its_length() {
-        let a = OsmNode { latitude: 53.0, longitude: -6.0, signals: false };
-        let b = OsmNode { latitude: 54.0, ..a };
+        let a = OsmNode {
+            latitude: 53.0,
+            longitude: -6.0,
+            signals: false,
+        };
+        let b = OsmNode {
+            latitude: 54.0,
+            ..a
+        };
         assert!((great_circle_distance(&a, &b) - 111_195.08).abs() < 0.1);
     }
 }

@@ -1,8 +1,8 @@
 //! Turn restrictions from relations.
 
+use super::Warnings;
 use super::elements::{Elements, Relation};
 use super::roads::{Built, road_id};
-use super::Warnings;
 use roadwright_scenario::{Restriction, RestrictionKind, RoadId};
 use std::collections::BTreeMap;
 
@@ -15,7 +15,9 @@ pub(super) fn collect(
     let mut ends: BTreeMap<(i64, i64), Vec<RoadId>> = BTreeMap::new();
     for (index, piece) in built.pieces.iter().enumerate() {
         for node in [piece.nodes[0], piece.nodes[piece.nodes.len() - 1]] {
-            ends.entry((piece.way, node)).or_default().push(road_id(index));
+            ends.entry((piece.way, node))
+                .or_default()
+                .push(road_id(index));
         }
     }
     let mut found: BTreeMap<i64, Vec<Restriction>> = BTreeMap::new();
@@ -37,7 +39,10 @@ fn read(
     relation: &Relation,
     ends: &BTreeMap<(i64, i64), Vec<RoadId>>,
 ) -> Result<(i64, Vec<Restriction>), &'static str> {
-    let value = relation.tags.get("restriction").or(relation.tags.get("restriction:motorcar"));
+    let value = relation
+        .tags
+        .get("restriction")
+        .or(relation.tags.get("restriction:motorcar"));
     let kind = match value.map(String::as_str) {
         Some(v) if v.starts_with("no_") => RestrictionKind::No,
         Some(v) if v.starts_with("only_") => RestrictionKind::Only,
@@ -53,7 +58,10 @@ fn read(
     };
     let roads = |role: &'static str| -> Vec<RoadId> {
         let ways = member(role).filter(|m| m.0 == 'w');
-        ways.filter_map(|m| ends.get(&(m.1, via))).flatten().copied().collect()
+        ways.filter_map(|m| ends.get(&(m.1, via)))
+            .flatten()
+            .copied()
+            .collect()
     };
     let (from, to) = (roads("from"), roads("to"));
     if from.is_empty() || to.is_empty() {

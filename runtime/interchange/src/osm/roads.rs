@@ -60,7 +60,11 @@ pub(super) fn build(
     let mut places: BTreeMap<i64, OsmNode> = BTreeMap::new();
     let mut styles = Vec::new();
     let mut runs: Vec<Run> = Vec::new();
-    let mut synthetic = elements.nodes.first_key_value().map_or(0, |(id, _)| *id).min(0);
+    let mut synthetic = elements
+        .nodes
+        .first_key_value()
+        .map_or(0, |(id, _)| *id)
+        .min(0);
     let mut way_count = 0;
     for way in &elements.ways {
         let style = match tags::style(&way.tags) {
@@ -70,7 +74,14 @@ pub(super) fn build(
                 continue;
             }
         };
-        let lists = present_runs(elements, way, options.clip, &mut places, &mut synthetic, warnings);
+        let lists = present_runs(
+            elements,
+            way,
+            options.clip,
+            &mut places,
+            &mut synthetic,
+            warnings,
+        );
         if lists.is_empty() {
             continue;
         }
@@ -82,19 +93,33 @@ pub(super) fn build(
             if reversed {
                 nodes.reverse();
             }
-            Run { way: way.id, style: index, nodes }
+            Run {
+                way: way.id,
+                style: index,
+                nodes,
+            }
         }));
     }
     if runs.is_empty() {
-        let hint = if options.clip.is_some() { " inside the box" } else { "" };
+        let hint = if options.clip.is_some() {
+            " inside the box"
+        } else {
+            ""
+        };
         return Err(ImportError::NoRoads(hint));
     }
     let mut cuts = cut_nodes(&runs);
     cuts.extend(runs.iter().flat_map(|run| sharp_nodes(run, &places)));
     let (signals, signal_count) = place_signals(&runs, &places, &mut cuts);
-    let off_road = elements.nodes.iter().filter(|(id, node)| node.signals && !places.contains_key(*id));
+    let off_road = elements
+        .nodes
+        .iter()
+        .filter(|(id, node)| node.signals && !places.contains_key(*id));
     for (id, _) in off_road {
-        warnings.add("signals that stand on no drivable way", format!("node {id}"));
+        warnings.add(
+            "signals that stand on no drivable way",
+            format!("node {id}"),
+        );
     }
     let pieces = cut_runs(&runs, &cuts, &places, warnings);
     Ok(Built {
@@ -150,7 +175,10 @@ fn present_runs(
     }
     runs.push(current);
     if missing {
-        warnings.add("ways of which some nodes are missing in the data", format!("way {}", way.id));
+        warnings.add(
+            "ways of which some nodes are missing in the data",
+            format!("way {}", way.id),
+        );
     }
     runs.retain(|run| run.len() > 1);
     runs
@@ -167,8 +195,12 @@ fn edge_point(inside: &OsmNode, outside: &OsmNode, area: GeoBox) -> OsmNode {
             1.0
         }
     };
-    let t = share(inside.latitude, outside.latitude, area.south, area.north)
-        .min(share(inside.longitude, outside.longitude, area.west, area.east));
+    let t = share(inside.latitude, outside.latitude, area.south, area.north).min(share(
+        inside.longitude,
+        outside.longitude,
+        area.west,
+        area.east,
+    ));
     OsmNode {
         latitude: inside.latitude + t * (outside.latitude - inside.latitude),
         longitude: inside.longitude + t * (outside.longitude - inside.longitude),
@@ -186,7 +218,10 @@ fn cut_nodes(runs: &[Run]) -> BTreeSet<i64> {
             *seen.entry(node).or_default() += if i == 0 || i == last { 2 } else { 1 };
         }
     }
-    seen.into_iter().filter(|(_, count)| *count > 1).map(|(node, _)| node).collect()
+    seen.into_iter()
+        .filter(|(_, count)| *count > 1)
+        .map(|(node, _)| node)
+        .collect()
 }
 
 /// Inner nodes of a run at which it turns sharply.
@@ -201,7 +236,11 @@ fn sharp_nodes(run: &Run, places: &BTreeMap<i64, OsmNode>) -> Vec<i64> {
         let [a, b, c] = [point(&corner[0]), point(&corner[1]), point(&corner[2])];
         (b - a).angle_to(c - b).abs() > SHARP_TURN
     };
-    run.nodes.windows(3).filter(is_sharp).map(|corner| corner[1]).collect()
+    run.nodes
+        .windows(3)
+        .filter(is_sharp)
+        .map(|corner| corner[1])
+        .collect()
 }
 
 /// Gives each signal to the nearest junction along its way, or makes it a node of its own.
@@ -255,7 +294,8 @@ fn nearest_cut(
     let behind = walk(&mut (0..i).rev());
     // At equal distance the junction ahead: signals stand before what they guard.
     let both = [ahead, behind].into_iter().flatten();
-    both.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, node)| node)
+    both.min_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, node)| node)
 }
 
 fn cut_runs(
@@ -311,7 +351,9 @@ impl Built {
         restrictions: &BTreeMap<i64, Vec<Restriction>>,
     ) -> Result<(Scenario, usize, usize), ImportError> {
         let centre = self.centre();
-        let side = options.driving_side.unwrap_or_else(|| side_of(centre.0, centre.1));
+        let side = options
+            .driving_side
+            .unwrap_or_else(|| side_of(centre.0, centre.1));
         let projection = LocalProjection::new(centre.0, centre.1);
         let mut scenario = Scenario::new(&options.name);
         scenario.apply(Edit::About(Box::new(About {
@@ -342,7 +384,9 @@ impl Built {
     fn centre(&self) -> (f64, f64) {
         let range = |value: fn(&OsmNode) -> f64| {
             let values = self.places.values().map(value);
-            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)))
+            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| {
+                (l.min(v), h.max(v))
+            })
         };
         let (south, north) = range(|node| node.latitude);
         let (west, east) = range(|node| node.longitude);
@@ -378,7 +422,11 @@ impl Built {
         side: DrivingSide,
     ) -> Result<Road, ImportError> {
         let style = &self.styles[piece.style];
-        let points: Vec<_> = piece.nodes.iter().map(|&n| self.world(projection, n)).collect();
+        let points: Vec<_> = piece
+            .nodes
+            .iter()
+            .map(|&n| self.world(projection, n))
+            .collect();
         let reference_line = fillet(&points, FILLET).map_err(|source| ImportError::Geometry {
             way: piece.way,
             source,
@@ -418,8 +466,15 @@ fn side_of(latitude: f64, longitude: f64) -> DrivingSide {
     let (Ok(boundaries), Ok(place)) = (boundaries, LatLon::new(latitude, longitude)) else {
         return DrivingSide::Right;
     };
-    let left = boundaries.ids(place).iter().any(|id| LEFT_HAND.contains(id));
-    if left { DrivingSide::Left } else { DrivingSide::Right }
+    let left = boundaries
+        .ids(place)
+        .iter()
+        .any(|id| LEFT_HAND.contains(id));
+    if left {
+        DrivingSide::Left
+    } else {
+        DrivingSide::Right
+    }
 }
 
 #[cfg(test)]

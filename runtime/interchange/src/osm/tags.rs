@@ -63,10 +63,14 @@ enum Access {
 
 fn access(tags: &Tags) -> Result<Access, String> {
     let get = |key: &str| tags.get(key).map(String::as_str);
-    let bus = ["bus", "psv"].iter().any(|k| matches!(get(k), Some("yes" | "designated" | "official")));
+    let bus = ["bus", "psv"]
+        .iter()
+        .any(|k| matches!(get(k), Some("yes" | "designated" | "official")));
     let busway = matches!(get("highway"), Some("busway" | "bus_guideway"));
     // The most specific key decides.
-    let general = ["motorcar", "motor_vehicle", "vehicle", "access"].iter().find_map(|k| get(k));
+    let general = ["motorcar", "motor_vehicle", "vehicle", "access"]
+        .iter()
+        .find_map(|k| get(k));
     match general {
         _ if busway => Ok(Access::BusOnly),
         Some("no") if bus => Ok(Access::BusOnly),
@@ -92,7 +96,11 @@ fn direction(tags: &Tags) -> Direction {
         _ => {
             let round = matches!(get("junction"), Some("roundabout" | "circular"));
             let motorway = matches!(get("highway"), Some("motorway" | "motorway_link"));
-            if round || motorway { Direction::Along } else { Direction::Both }
+            if round || motorway {
+                Direction::Along
+            } else {
+                Direction::Both
+            }
         }
     }
 }
@@ -106,7 +114,13 @@ fn section(
     access: Access,
 ) -> CrossSection {
     let count = |key: &str| {
-        let value = tags.get(key)?.split(';').next()?.trim().parse::<f64>().ok()?;
+        let value = tags
+            .get(key)?
+            .split(';')
+            .next()?
+            .trim()
+            .parse::<f64>()
+            .ok()?;
         (1.0..=12.0).contains(&value).then_some(value as usize)
     };
     let total = count("lanes");
@@ -129,8 +143,14 @@ fn section(
         }
     } else {
         let one_way = direction != Direction::Both;
-        let any = if one_way { count("lanes:psv").or(count("lanes:bus")) } else { None };
-        let along = count("lanes:psv:forward").or(count("lanes:bus:forward")).or(any);
+        let any = if one_way {
+            count("lanes:psv").or(count("lanes:bus"))
+        } else {
+            None
+        };
+        let along = count("lanes:psv:forward")
+            .or(count("lanes:bus:forward"))
+            .or(any);
         let against = count("lanes:psv:backward").or(count("lanes:bus:backward"));
         reserve_for_buses(&mut section.forward, along);
         reserve_for_buses(&mut section.backward, against);
@@ -162,7 +182,12 @@ fn layer(tags: &Tags) -> i8 {
 /// `maxspeed` in m/s; `None` if it has no number.
 fn speed_limit(value: Option<&str>) -> Option<f64> {
     let value = value?.trim();
-    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| *v >= 1.0 && *v <= 300.0);
+    let number = |text: &str| {
+        text.trim()
+            .parse::<f64>()
+            .ok()
+            .filter(|v| *v >= 1.0 && *v <= 300.0)
+    };
     if let Some(mph) = value.strip_suffix("mph") {
         return Some(number(mph)? * 0.44704);
     }
@@ -180,7 +205,12 @@ mod tests {
     use super::*;
 
     fn style_of(tags: &[(&str, &str)]) -> Result<WayStyle, String> {
-        style(&tags.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
+        style(
+            &tags
+                .iter()
+                .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+                .collect(),
+        )
     }
 
     #[test]
@@ -203,23 +233,58 @@ mod tests {
 
     #[test]
     fn buses_get_the_outer_lane() {
-        let tags = [("highway", "primary"), ("oneway", "yes"), ("lanes", "3"), ("lanes:psv", "1")];
+        let tags = [
+            ("highway", "primary"),
+            ("oneway", "yes"),
+            ("lanes", "3"),
+            ("lanes:psv", "1"),
+        ];
         let section = style_of(&tags).unwrap().section;
         let kinds: Vec<_> = section.forward.iter().map(|lane| lane.0).collect();
         assert_eq!(kinds, [LaneType::Driving, LaneType::Driving, LaneType::Bus]);
-        let only = [("highway", "service"), ("motor_vehicle", "no"), ("psv", "yes")];
-        assert!(style_of(&only).unwrap().section.forward.iter().all(|l| l.0 == LaneType::Bus));
+        let only = [
+            ("highway", "service"),
+            ("motor_vehicle", "no"),
+            ("psv", "yes"),
+        ];
+        assert!(
+            style_of(&only)
+                .unwrap()
+                .section
+                .forward
+                .iter()
+                .all(|l| l.0 == LaneType::Bus)
+        );
     }
 
     #[test]
     fn speeds_layers_and_access_are_read() {
-        let speed = |value| style_of(&[("highway", "primary"), ("maxspeed", value)]).unwrap().speed_limit;
+        let speed = |value| {
+            style_of(&[("highway", "primary"), ("maxspeed", value)])
+                .unwrap()
+                .speed_limit
+        };
         assert!((speed("50") - 50.0 / 3.6).abs() < 1e-12);
         assert!((speed("30 mph") - 13.4112).abs() < 1e-9);
         assert_eq!(speed("IE:urban"), 50.0 / 3.6);
-        let layer = |key, value| style_of(&[("highway", "primary"), (key, value)]).unwrap().layer;
-        assert_eq!((layer("bridge", "yes"), layer("tunnel", "yes"), layer("layer", "2")), (1, -1, 2));
-        assert!(style_of(&[("highway", "footway")]).unwrap_err().contains("footway"));
+        let layer = |key, value| {
+            style_of(&[("highway", "primary"), (key, value)])
+                .unwrap()
+                .layer
+        };
+        assert_eq!(
+            (
+                layer("bridge", "yes"),
+                layer("tunnel", "yes"),
+                layer("layer", "2")
+            ),
+            (1, -1, 2)
+        );
+        assert!(
+            style_of(&[("highway", "footway")])
+                .unwrap_err()
+                .contains("footway")
+        );
         assert!(style_of(&[("highway", "service"), ("access", "no")]).is_err());
         assert!(style_of(&[("highway", "service"), ("access", "private")]).is_ok());
     }

@@ -8,15 +8,28 @@ use quick_xml::events::{BytesStart, Event};
 
 /// The element being read.
 enum Open {
-    Node { id: i64, latitude: f64, longitude: f64 },
-    Way { id: i64, nodes: Vec<i64> },
-    Relation { id: i64, members: Vec<(char, i64, String)> },
+    Node {
+        id: i64,
+        latitude: f64,
+        longitude: f64,
+    },
+    Way {
+        id: i64,
+        nodes: Vec<i64>,
+    },
+    Relation {
+        id: i64,
+        members: Vec<(char, i64, String)>,
+    },
 }
 
 /// Reads OSM XML. Attributes that only matter to editing (version, user, ...) may be missing.
 pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        damaged(&format!("not UTF-8: {error}"), line_at(bytes, error.valid_up_to()))
+        damaged(
+            &format!("not UTF-8: {error}"),
+            line_at(bytes, error.valid_up_to()),
+        )
     })?;
     let mut reader = Reader::from_str(text);
     let mut state = State::default();
@@ -36,7 +49,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
             Err(error) => return Err(ImportError::Foreign(format!("broken XML: {error}"))),
         }
         if let Some(root) = state.foreign_root.take() {
-            return Err(ImportError::Foreign(format!("an XML file with the root <{root}>")));
+            return Err(ImportError::Foreign(format!(
+                "an XML file with the root <{root}>"
+            )));
         }
     }
     if !state.in_osm {
@@ -57,7 +72,10 @@ fn damaged(what: &str, line: usize) -> ImportError {
 }
 
 fn line_at(bytes: &[u8], offset: usize) -> usize {
-    1 + bytes[..offset.min(bytes.len())].iter().filter(|&&b| b == b'\n').count()
+    1 + bytes[..offset.min(bytes.len())]
+        .iter()
+        .filter(|&&b| b == b'\n')
+        .count()
 }
 
 #[derive(Default)]
@@ -84,13 +102,25 @@ impl State {
             "node" => {
                 let (latitude, longitude) = (number(tag, "lat")?, number(tag, "lon")?);
                 if latitude.abs() > 90.0 || longitude.abs() > 180.0 {
-                    return Err(format!("a node at latitude {latitude}, longitude {longitude}"));
+                    return Err(format!(
+                        "a node at latitude {latitude}, longitude {longitude}"
+                    ));
                 }
                 let id = integer(tag, "id")?;
-                self.open(Open::Node { id, latitude, longitude });
+                self.open(Open::Node {
+                    id,
+                    latitude,
+                    longitude,
+                });
             }
-            "way" => self.open(Open::Way { id: integer(tag, "id")?, nodes: Vec::new() }),
-            "relation" => self.open(Open::Relation { id: integer(tag, "id")?, members: Vec::new() }),
+            "way" => self.open(Open::Way {
+                id: integer(tag, "id")?,
+                nodes: Vec::new(),
+            }),
+            "relation" => self.open(Open::Relation {
+                id: integer(tag, "id")?,
+                members: Vec::new(),
+            }),
             "nd" => {
                 if let Some(Open::Way { nodes, .. }) = &mut self.open {
                     nodes.push(integer(tag, "ref")?);
@@ -103,10 +133,8 @@ impl State {
                     members.push((kind, id, role));
                 }
             }
-            "tag" => {
-                if self.open.is_some() {
-                    self.tags.insert(required(tag, "k")?, required(tag, "v")?);
-                }
+            "tag" if self.open.is_some() => {
+                self.tags.insert(required(tag, "k")?, required(tag, "v")?);
             }
             _ => {}
         }
@@ -129,7 +157,11 @@ impl State {
     fn close(&mut self) {
         let tags = std::mem::take(&mut self.tags);
         match self.open.take() {
-            Some(Open::Node { id, latitude, longitude }) => {
+            Some(Open::Node {
+                id,
+                latitude,
+                longitude,
+            }) => {
                 let signals = tags.get("highway").is_some_and(|v| v == "traffic_signals");
                 self.elements.add_node(id, latitude, longitude, signals);
             }
@@ -143,8 +175,12 @@ impl State {
 }
 
 fn text(tag: &BytesStart<'_>, key: &str) -> Result<Option<String>, String> {
-    let attribute = tag.try_get_attribute(key).map_err(|error| error.to_string())?;
-    let Some(attribute) = attribute else { return Ok(None) };
+    let attribute = tag
+        .try_get_attribute(key)
+        .map_err(|error| error.to_string())?;
+    let Some(attribute) = attribute else {
+        return Ok(None);
+    };
     let value = attribute.normalized_value(XmlVersion::Implicit1_0);
     Ok(Some(value.map_err(|error| error.to_string())?.into_owned()))
 }
@@ -156,7 +192,9 @@ fn required(tag: &BytesStart<'_>, key: &str) -> Result<String, String> {
 
 fn integer(tag: &BytesStart<'_>, key: &str) -> Result<i64, String> {
     let value = required(tag, key)?;
-    value.parse().map_err(|_| format!("{key}=\"{value}\" is not a whole number"))
+    value
+        .parse()
+        .map_err(|_| format!("{key}=\"{value}\" is not a whole number"))
 }
 
 fn number(tag: &BytesStart<'_>, key: &str) -> Result<f64, String> {

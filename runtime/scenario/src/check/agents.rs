@@ -17,11 +17,25 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         let mut stops = vec![agent.start];
         stops.extend(&agent.via);
         stops.extend(agent.destination);
-        journey(subjects, Subject::Agent(id), &agent.vehicle, &stops, &mut reach, findings);
+        journey(
+            subjects,
+            Subject::Agent(id),
+            &agent.vehicle,
+            &stops,
+            &mut reach,
+            findings,
+        );
     }
     for (&id, flow) in subjects.scenario.flows() {
         let stops = [flow.origin, flow.destination];
-        journey(subjects, Subject::Flow(id), &flow.vehicle, &stops, &mut reach, findings);
+        journey(
+            subjects,
+            Subject::Flow(id),
+            &flow.vehicle,
+            &stops,
+            &mut reach,
+            findings,
+        );
     }
     starts(subjects, findings);
 }
@@ -44,7 +58,11 @@ fn journey(
             strips.push(None);
             continue;
         };
-        let on_road = subjects.scenario.network().road(at.road).is_some_and(|r| at.s <= r.length());
+        let on_road = subjects
+            .scenario
+            .network()
+            .road(at.road)
+            .is_some_and(|r| at.s <= r.length());
         match subjects.graph.locate(at).filter(|_| on_road) {
             Some((strip, _)) => strips.push(Some(strip)),
             None => {
@@ -52,7 +70,10 @@ fn journey(
                     severity: Severity::Error,
                     code: Code::NoSuchLane,
                     object,
-                    place: subjects.scenario.pose_of(stop).map_or(DVec2::ZERO, |p| p.position),
+                    place: subjects
+                        .scenario
+                        .pose_of(stop)
+                        .map_or(DVec2::ZERO, |p| p.position),
                     message: format!(
                         "lane {} of {} at s = {:.1} m is not a lane that one can drive on",
                         at.lane, at.road, at.s
@@ -62,9 +83,15 @@ fn journey(
             }
         }
     }
-    let bus = subjects.scenario.vehicle_types().get(vehicle).is_some_and(VehicleType::is_bus);
+    let bus = subjects
+        .scenario
+        .vehicle_types()
+        .get(vehicle)
+        .is_some_and(VehicleType::is_bus);
     for (pair, places) in strips.windows(2).zip(stops.windows(2)) {
-        let [Some(from), Some(to)] = [pair[0], pair[1]] else { continue };
+        let [Some(from), Some(to)] = [pair[0], pair[1]] else {
+            continue;
+        };
         let seen = reach
             .entry((from, bus))
             .or_insert_with(|| subjects.graph.reachable_from(from, bus));
@@ -74,7 +101,10 @@ fn journey(
                 severity: Severity::Error,
                 code: Code::UnreachableDestination,
                 object,
-                place: subjects.scenario.pose_of(&places[1]).map_or(DVec2::ZERO, |p| p.position),
+                place: subjects
+                    .scenario
+                    .pose_of(&places[1])
+                    .map_or(DVec2::ZERO, |p| p.position),
                 message: "no way leads there from where it comes; see one-way streets, turn \
                           restrictions and bus lanes"
                     .into(),
@@ -84,8 +114,16 @@ fn journey(
     }
 }
 
-fn behind(subjects: &Subjects<'_>, places: &[Place], from: StripId, to: StripId, bus: bool) -> bool {
-    let [Place::Lane(a), Place::Lane(b)] = [places[0], places[1]] else { return false };
+fn behind(
+    subjects: &Subjects<'_>,
+    places: &[Place],
+    from: StripId,
+    to: StripId,
+    bus: bool,
+) -> bool {
+    let [Place::Lane(a), Place::Lane(b)] = [places[0], places[1]] else {
+        return false;
+    };
     let along = |at| subjects.graph.locate(at).map_or(0.0, |(_, s)| s);
     if from != to || along(&b) >= along(&a) {
         return false;
@@ -106,8 +144,15 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             let vehicle = scenario.vehicle_types().get(&agent.vehicle)?;
             let pose = scenario.pose_of(&agent.start)?;
             let middle = pose.point(vehicle.body_centre(), 0.0);
-            let pose = Pose { position: middle, ..pose };
-            Some((id, agent, OrientedBox::new(pose, vehicle.length, vehicle.width)))
+            let pose = Pose {
+                position: middle,
+                ..pose
+            };
+            Some((
+                id,
+                agent,
+                OrientedBox::new(pose, vehicle.length, vehicle.width),
+            ))
         })
         .collect();
     let trees: Vec<(DVec2, f64)> = scenario
@@ -128,9 +173,10 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         });
     };
     for (i, (id, agent, body)) in started.iter().enumerate() {
-        let hit = scenario.obstacles().iter().find(|(_, obstacle)| {
-            body.polygon_penetration(&obstacle.shape.outline()) > 0.0
-        });
+        let hit = scenario
+            .obstacles()
+            .iter()
+            .find(|(_, obstacle)| body.polygon_penetration(&obstacle.shape.outline()) > 0.0);
         if let Some((obstacle, _)) = hit {
             let message = format!("starts inside {obstacle}; move one of them");
             push(*id, Code::AgentInObstacle, body.centre, message);

@@ -56,7 +56,10 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
     let centre = obstacle.shape.centre();
     let outline = obstacle.shape.outline();
-    let radius = outline.iter().map(|p| (*p - centre).length()).fold(0.0, f64::max);
+    let radius = outline
+        .iter()
+        .map(|p| (*p - centre).length())
+        .fold(0.0, f64::max);
     (centre, radius)
 }
 
@@ -75,7 +78,12 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         .filter_map(|(&id, obstacle)| {
             let outline = obstacle.shape.outline();
             let (low, high) = polygon::bounds(&outline)?;
-            Some(Swept { id, outline, low, high })
+            Some(Swept {
+                id,
+                outline,
+                low,
+                high,
+            })
         })
         .collect();
     swept.sort_by(|a, b| a.low.x.total_cmp(&b.low.x).then(a.id.cmp(&b.id)));
@@ -100,7 +108,10 @@ fn outlines_overlap(a: &[DVec2], b: &[DVec2]) -> bool {
     // Touching is allowed: corners are moved a millimetre towards the middle.
     let shrunk = |points: &[DVec2]| -> Vec<DVec2> {
         let centre = polygon::centroid(points);
-        points.iter().map(|p| *p + (centre - *p).normalize_or_zero() * 1e-3).collect()
+        points
+            .iter()
+            .map(|p| *p + (centre - *p).normalize_or_zero() * 1e-3)
+            .collect()
     };
     let (a, b) = (shrunk(a), shrunk(b));
     polygon::contains(&b, a[0])

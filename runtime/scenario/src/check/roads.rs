@@ -28,7 +28,9 @@ fn joint_gaps(subjects: &Subjects<'_>, id: RoadId, road: &Road, findings: &mut V
     let line = &road.reference_line;
     for (end, pose) in [(RoadEnd::Start, line.start()), (RoadEnd::End, line.end())] {
         let node_id = road.node_at(end);
-        let Some(node) = subjects.scenario.network().node(node_id) else { continue };
+        let Some(node) = subjects.scenario.network().node(node_id) else {
+            continue;
+        };
         let gap = (node.position() - pose.position).length();
         if gap > MAX_GAP {
             findings.push(Finding {
@@ -115,7 +117,11 @@ fn first_self_crossing(points: &[DVec2]) -> Option<DVec2> {
 fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let network = subjects.scenario.network();
     for (id, node) in network.nodes() {
-        let roads: Vec<_> = network.ends_at(id).into_iter().map(|(road, _)| road).collect();
+        let roads: Vec<_> = network
+            .ends_at(id)
+            .into_iter()
+            .map(|(road, _)| road)
+            .collect();
         for restriction in &node.restrictions {
             for road in [restriction.from, restriction.to] {
                 if !roads.contains(&road) {
@@ -124,7 +130,9 @@ fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                         code: Code::DanglingRestriction,
                         object: Subject::Node(id),
                         place: node.position(),
-                        message: format!("a turn restriction names {road}, which does not end here"),
+                        message: format!(
+                            "a turn restriction names {road}, which does not end here"
+                        ),
                     });
                 }
             }
@@ -154,7 +162,10 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 Code::LaneWithoutSuccessor,
                 Subject::Road(at.road),
                 place_of(subjects, at.road, Some(at)).unwrap_or(junction.centre),
-                format!("lane {} leads into a junction and out of it nowhere", at.lane),
+                format!(
+                    "lane {} leads into a junction and out of it nowhere",
+                    at.lane
+                ),
             ),
             Flag::NoCurve(from, to) => (
                 Code::ImpossibleTurn,
@@ -196,7 +207,11 @@ fn impossible_turns(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         return;
     };
     for junction in &subjects.layout.junctions {
-        for path in junction.paths.iter().filter(|path| path.min_radius() < 0.75 * tightest) {
+        for path in junction
+            .paths
+            .iter()
+            .filter(|path| path.min_radius() < 0.75 * tightest)
+        {
             findings.push(Finding {
                 severity: Severity::Warning,
                 code: Code::ImpossibleTurn,

@@ -32,7 +32,8 @@ pub(super) fn header(text: &str) -> Result<u32, TextError> {
         Some(FORMAT) => {}
         other => {
             let found = other.map_or("nothing".into(), |text| format!("\"{text}\""));
-            let message = format!("expected \"{FORMAT}\", found {found}: not a Roadwright scenario");
+            let message =
+                format!("expected \"{FORMAT}\", found {found}: not a Roadwright scenario");
             return Err(TextError::whole("format", message));
         }
     }
@@ -45,7 +46,10 @@ pub(super) fn header(text: &str) -> Result<u32, TextError> {
                  a newer Roadwright is needed"
             ),
         )),
-        None => Err(TextError::whole("version", "missing; expected a whole number from 1".into())),
+        None => Err(TextError::whole(
+            "version",
+            "missing; expected a whole number from 1".into(),
+        )),
     }
 }
 
@@ -58,7 +62,10 @@ fn migrate_by(steps: &[Migration], text: &str, version: u32) -> Result<String, T
     let mut document: Value = serde_json::from_str(text).map_err(|error| json_error(&error, ""))?;
     for (from, step) in (1u32..).zip(steps).skip(version as usize - 1) {
         step(&mut document).map_err(|message| {
-            TextError::whole("version", format!("migrating from version {from}: {message}"))
+            TextError::whole(
+                "version",
+                format!("migrating from version {from}: {message}"),
+            )
         })?;
         document["version"] = Value::from(from + 1);
     }
@@ -78,7 +85,9 @@ mod tests {
             Ok(())
         }
         fn double(document: &mut Value) -> Result<(), String> {
-            let width = document["roads"]["width"].as_f64().ok_or("width is missing")?;
+            let width = document["roads"]["width"]
+                .as_f64()
+                .ok_or("width is missing")?;
             document["roads"]["width"] = Value::from(2.0 * width);
             Ok(())
         }
@@ -88,7 +97,11 @@ mod tests {
         let second = migrate_by(steps, r#"{"version": 2, "roads": {"width": 1.5}}"#, 2).unwrap();
         assert_eq!(second, first);
         let error = migrate_by(steps, r#"{"version": 1}"#, 1).unwrap_err();
-        assert!(error.message.contains("migrating from version 1: streets are missing"));
+        assert!(
+            error
+                .message
+                .contains("migrating from version 1: streets are missing")
+        );
     }
 
     #[test]

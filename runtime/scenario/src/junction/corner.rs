@@ -2,8 +2,8 @@
 
 use super::leg::Leg;
 use crate::road::LaneDirection;
-use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use roadwright_geometry::heading_of;
+use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use std::f64::consts::{PI, TAU};
 
 /// Below this angle two legs part like a gore, not at a corner.
@@ -79,7 +79,11 @@ pub(super) fn trim(legs: &[Leg<'_>], corners: &[Corner], i: usize) -> f64 {
 fn turning_space(leg: &Leg<'_>) -> f64 {
     let section = leg.road.section_at(leg.road_s(0.0));
     let strips = leg.road.strips(section, leg.road_s(0.0));
-    let drivable = section.lanes.iter().zip(&strips).filter(|(lane, _)| lane.kind.is_drivable());
+    let drivable = section
+        .lanes
+        .iter()
+        .zip(&strips)
+        .filter(|(lane, _)| lane.kind.is_drivable());
     let places = drivable.filter(|(lane, _)| lane.direction == LaneDirection::Standard);
     let (mut right, mut left) = (0.0f64, 0.0f64);
     for (lane, strip) in places {
@@ -120,7 +124,13 @@ fn between(leg: &Leg<'_>, next: &Leg<'_>, only_two: bool) -> Corner {
         return Corner::plain(distance.min(cap), next_distance.min(cap));
     }
     let class = leg.road.class.min(next.road.class);
-    fillet(leg, next, (distance, next_distance), angle, class.corner_radius())
+    fillet(
+        leg,
+        next,
+        (distance, next_distance),
+        angle,
+        class.corner_radius(),
+    )
 }
 
 /// A corner rounded by an arc; `base_radius` is the one wanted at a right angle.
@@ -156,7 +166,9 @@ fn fillet(
 fn taper(leg: &Leg<'_>, next: &Leg<'_>, angle: f64) -> Corner {
     let (a, b) = (leg.half_widths(0.0).0, next.half_widths(0.0).1);
     let lanes = leg.road.section_at(leg.road_s(0.0)).lanes.len() as f64;
-    let wanted = MIN_TAPER.max((angle - PI).abs() * lanes).max((a - b).abs() * 5.0);
+    let wanted = MIN_TAPER
+        .max((angle - PI).abs() * lanes)
+        .max((a - b).abs() * 5.0);
     let held = |leg: &Leg<'_>| wanted.min(LEG_SHARE * leg.length());
     Corner::plain(held(leg), held(next))
 }
@@ -171,7 +183,10 @@ fn bend(leg: &Leg<'_>, next: &Leg<'_>, angle: f64) -> Corner {
         let wanted = BEND_RADIUS * tan(0.5 * straightness);
         let tapered = taper(leg, next, angle);
         let held = |leg: &Leg<'_>, d: f64| d.max(wanted).min(LEG_SHARE * leg.length());
-        return Corner::plain(held(leg, tapered.distance), held(next, tapered.next_distance));
+        return Corner::plain(
+            held(leg, tapered.distance),
+            held(next, tapered.next_distance),
+        );
     }
     if angle > PI {
         return Corner::plain(0.0, 0.0);
@@ -179,7 +194,13 @@ fn bend(leg: &Leg<'_>, next: &Leg<'_>, angle: f64) -> Corner {
     match edges_meet(leg, next) {
         Some((d, n)) if angle >= GORE_ANGLE => {
             let class = leg.road.class.min(next.road.class);
-            fillet(leg, next, (d, n), angle, class.corner_radius().max(MIN_BEND_RADIUS))
+            fillet(
+                leg,
+                next,
+                (d, n),
+                angle,
+                class.corner_radius().max(MIN_BEND_RADIUS),
+            )
         }
         Some((d, n)) => Corner::plain(d.min(GORE_TRIM), n.min(GORE_TRIM)),
         None => Corner::plain(0.0, 0.0),

@@ -1,10 +1,10 @@
 //! The curve of a connecting path.
 
+use glam::DVec2;
 use roadwright_geometry::clothoid::displacement;
 use roadwright_geometry::cubic::Cubic;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use roadwright_geometry::{MIN_SEGMENT, Pose, ReferenceLine, Segment};
-use glam::DVec2;
 
 /// Share of the turn that each of the two spirals takes. It costs 20 % of the radius of a pure
 /// arc and lets the steering wheel follow.

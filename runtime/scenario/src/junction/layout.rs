@@ -1,6 +1,6 @@
 //! Junctions of a whole network.
 
-use super::{Junction, Leg, LaneEnd, Site, build, corner};
+use super::{Junction, LaneEnd, Leg, Site, build, corner};
 use crate::ids::{NodeId, RoadId};
 use crate::network::{RestrictionKind, RoadNetwork};
 use crate::road::{DrivingSide, Road, RoadEnd};
@@ -186,7 +186,9 @@ impl<'a> Planner<'a> {
     fn merge_used_up(&mut self, candidates: &BTreeSet<RoadId>) -> BTreeSet<NodeId> {
         let mut changed = BTreeSet::new();
         for id in self.used_up(candidates) {
-            let Some(road) = self.network.road(id) else { continue };
+            let Some(road) = self.network.road(id) else {
+                continue;
+            };
             let (a, b) = (self.root(road.from), self.root(road.to));
             if road.length() > MAX_CLUSTER || self.extent(a, b) > MAX_CLUSTER {
                 self.squeeze(id);
@@ -229,8 +231,12 @@ impl<'a> Planner<'a> {
 
     /// Limits the trims of a road so that something of it remains.
     fn squeeze(&mut self, id: RoadId) {
-        let Some(length) = self.network.road(id).map(Road::length) else { return };
-        let Some(trim) = self.trims.get(&id) else { return };
+        let Some(length) = self.network.road(id).map(Road::length) else {
+            return;
+        };
+        let Some(trim) = self.trims.get(&id) else {
+            return;
+        };
         let used = trim.start + trim.end;
         let room = (length - MIN_REMAINDER).max(0.1 * length);
         let share = (room / used).min(1.0);
@@ -293,7 +299,9 @@ impl<'a> Planner<'a> {
             }
             for (id, end) in self.network.ends_at(node) {
                 let inside = self.internal.contains(&id) && id != arrived_by;
-                let Some(road) = self.network.road(id).filter(|_| inside) else { continue };
+                let Some(road) = self.network.road(id).filter(|_| inside) else {
+                    continue;
+                };
                 let forward = end == RoadEnd::Start;
                 let s = if forward { 0.0 } else { road.length() };
                 let drivable = road.lanes_driven(s, forward, self.side) > 0;
@@ -308,7 +316,9 @@ impl<'a> Planner<'a> {
 
     /// Whether the restrictions of a node allow a turn.
     fn turn_allowed(&self, node: NodeId, from: RoadId, to: RoadId) -> bool {
-        let Some(node) = self.network.node(node) else { return false };
+        let Some(node) = self.network.node(node) else {
+            return false;
+        };
         let own = || node.restrictions.iter().filter(move |r| r.from == from);
         let forbidden = own().any(|r| r.kind == RestrictionKind::No && r.to == to);
         let mut only = own().filter(|r| r.kind == RestrictionKind::Only).peekable();

@@ -125,7 +125,9 @@ impl<'a> Leg<'a> {
             .lanes
             .iter()
             .zip(strips)
-            .filter(|(lane, _)| lane.kind.is_drivable() && lane.is_forward(side) == toward_growing_s)
+            .filter(|(lane, _)| {
+                lane.kind.is_drivable() && lane.is_forward(side) == toward_growing_s
+            })
             .map(|(lane, strip)| {
                 let pose = self.road.reference_line.offset_pose(s, strip.centre);
                 let (pose, lateral) = if toward_growing_s {
@@ -157,12 +159,18 @@ pub(super) fn sort_counter_clockwise(legs: &mut [Leg<'_>], centre: DVec2) {
         [1.0, 2.0, 4.0].map(|factor| {
             let distance = (factor * leg.sight_distance()).min(leg.length());
             let (left, right) = leg.half_widths(distance);
-            let middle = leg.outward.offset_pose(distance, 0.5 * (left - right)).position;
+            let middle = leg
+                .outward
+                .offset_pose(distance, 0.5 * (left - right))
+                .position;
             heading_of(middle - centre)
         })
     };
     let tie = 0.5f64.to_radians();
-    let mut keyed: Vec<_> = legs.iter().map(|leg| (bearings(leg), leg.clone())).collect();
+    let mut keyed: Vec<_> = legs
+        .iter()
+        .map(|leg| (bearings(leg), leg.clone()))
+        .collect();
     keyed.sort_by(|(a, first), (b, second)| {
         a[0].total_cmp(&b[0])
             .then(first.road_id.cmp(&second.road_id))
@@ -173,7 +181,9 @@ pub(super) fn sort_counter_clockwise(legs: &mut [Leg<'_>], centre: DVec2) {
     for i in 1..keyed.len() {
         if wrap_angle(keyed[i].0[0] - keyed[i - 1].0[0]).abs() < tie {
             let farther = |k: usize| wrap_angle(keyed[i].0[k] - keyed[i - 1].0[k]);
-            let decisive = [farther(1), farther(2)].into_iter().find(|d| d.abs() >= tie);
+            let decisive = [farther(1), farther(2)]
+                .into_iter()
+                .find(|d| d.abs() >= tie);
             if decisive.is_some_and(|d| d < 0.0) {
                 keyed.swap(i, i - 1);
             }

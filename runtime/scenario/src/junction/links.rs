@@ -154,11 +154,15 @@ fn links(entering: &[LegLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
     let mut links = Vec::new();
     for bus_only in [false, true] {
         let own = |lanes: &[LegLane]| -> Vec<usize> {
-            (0..lanes.len()).filter(|&i| lanes[i].bus_only == bus_only).collect()
+            (0..lanes.len())
+                .filter(|&i| lanes[i].bus_only == bus_only)
+                .collect()
         };
         let from = own(entering);
         let present = |turn: Turn| {
-            exits.iter().any(|e| e.turn == turn && !own(&e.lanes).is_empty())
+            exits
+                .iter()
+                .any(|e| e.turn == turn && !own(&e.lanes).is_empty())
         };
         for (e, exit) in exits.iter().enumerate() {
             let to = own(&exit.lanes);
@@ -195,7 +199,11 @@ fn lanes_for<'l>(
                 DrivingSide::Right => n.div_ceil(2),
                 DrivingSide::Left => n / 2,
             };
-            if turn == Turn::Left { &lanes[..to_left] } else { &lanes[to_left..] }
+            if turn == Turn::Left {
+                &lanes[..to_left]
+            } else {
+                &lanes[to_left..]
+            }
         }
     }
 }
@@ -228,7 +236,11 @@ fn map_lanes(
             kind,
         });
     };
-    let kind = if exit.turn == Turn::UTurn { LinkKind::UTurn } else { LinkKind::Normal };
+    let kind = if exit.turn == Turn::UTurn {
+        LinkKind::UTurn
+    } else {
+        LinkKind::Normal
+    };
     for (i, &lane) in from.iter().enumerate() {
         let target = i as isize + shift;
         if (0..m as isize).contains(&target) {
@@ -274,7 +286,11 @@ fn straight_shift(
             let (count_a, jump_a) = jump(a);
             let (count_b, jump_b) = jump(b);
             let tied = (jump_a - jump_b).abs() < 1e-6;
-            let by_jump = if tied { kerb_first(a, b, side) } else { jump_a.total_cmp(&jump_b) };
+            let by_jump = if tied {
+                kerb_first(a, b, side)
+            } else {
+                jump_a.total_cmp(&jump_b)
+            };
             count_a.cmp(&count_b).then(by_jump)
         })
         .unwrap_or(0)
@@ -290,12 +306,7 @@ fn kerb_first<T: Ord>(a: T, b: T, side: DrivingSide) -> std::cmp::Ordering {
 }
 
 /// Gives lanes without a way the nearest lane of the straightest exit.
-fn add_merges(
-    links: &mut Vec<Link>,
-    entering: &[LegLane],
-    exits: &[Exit],
-    side: DrivingSide,
-) {
+fn add_merges(links: &mut Vec<Link>, entering: &[LegLane], exits: &[Exit], side: DrivingSide) {
     for from in 0..entering.len() {
         if links.iter().any(|link| link.from == from) {
             continue;
@@ -315,7 +326,11 @@ fn add_merges(
             .min_by(|&a, &b| {
                 let miss = |i: usize| (place(i, lanes.len()) - wanted).abs();
                 let tied = (miss(a) - miss(b)).abs() < 1e-9;
-                if tied { kerb_first(a, b, side) } else { miss(a).total_cmp(&miss(b)) }
+                if tied {
+                    kerb_first(a, b, side)
+                } else {
+                    miss(a).total_cmp(&miss(b))
+                }
             });
         if let Some(to) = to {
             links.push(Link {
@@ -329,12 +344,7 @@ fn add_merges(
 }
 
 /// Gives lanes of a linked exit that nothing leads into a way from the nearest linked lane.
-fn add_openings(
-    links: &mut Vec<Link>,
-    entering: &[LegLane],
-    exits: &[Exit],
-    side: DrivingSide,
-) {
+fn add_openings(links: &mut Vec<Link>, entering: &[LegLane], exits: &[Exit], side: DrivingSide) {
     for (e, exit) in exits.iter().enumerate() {
         for (to, lane) in exit.lanes.iter().enumerate() {
             let reached = links.iter().any(|link| link.exit == e && link.to == to);
@@ -347,7 +357,9 @@ fn add_openings(
                 .filter(|link| lane.bus_only || !entering[link.from].bus_only)
                 .min_by(|a, b| {
                     let distance = |link: &Link| link.to.abs_diff(to);
-                    distance(a).cmp(&distance(b)).then(kerb_first(a.from, b.from, side))
+                    distance(a)
+                        .cmp(&distance(b))
+                        .then(kerb_first(a.from, b.from, side))
                 })
                 .map(|link| link.from);
             if let Some(from) = source {

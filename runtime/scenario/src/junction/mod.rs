@@ -179,7 +179,11 @@ pub fn build(site: &Site<'_>, mut legs: Vec<Leg<'_>>) -> Junction {
         flags.push(Flag::Degraded);
     }
     let paths = links::paths(site, &legs, &trims, &mut flags);
-    let ends = legs.iter().zip(&trims).map(|(leg, &trim)| leg.cut(trim)).collect();
+    let ends = legs
+        .iter()
+        .zip(&trims)
+        .map(|(leg, &trim)| leg.cut(trim))
+        .collect();
     flags.sort_unstable();
     Junction {
         nodes: site.nodes.clone(),

@@ -1,10 +1,11 @@
 //! The outline of a junction.
 
 use super::corner::{Corner, bisector, edge_angle, fillet_centre_distance};
+use super::curve::connecting_curve;
 use super::leg::Leg;
 use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
-use roadwright_geometry::{heading_of, polygon, unit};
+use roadwright_geometry::{Pose, heading_of, polygon, unit};
 
 /// One edge of an outline, from the end of the one before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,10 +55,11 @@ impl OutlineEdge {
                 let turn = wrap_angle(heading_of(to - centre) - start);
                 let step = (8.0 * ARC_TOLERANCE / radius.max(0.01)).sqrt();
                 let count = (turn.abs() / step).ceil().clamp(1.0, 64.0) as usize;
-                let on_arc = |i: usize| {
-                    centre + radius * unit(start + turn * i as f64 / count as f64)
-                };
-                std::iter::once(from).chain((1..count).map(on_arc)).collect()
+                let on_arc =
+                    |i: usize| centre + radius * unit(start + turn * i as f64 / count as f64);
+                std::iter::once(from)
+                    .chain((1..count).map(on_arc))
+                    .collect()
             }
         }
     }
@@ -106,7 +108,12 @@ pub(super) fn outline(
 /// The end of a road in which vehicles turn round.
 fn turning_place(leg: &Leg<'_>, trim: f64) -> Vec<OutlineEdge> {
     let mut path = Path::default();
-    for pose in [leg.right_edge(trim), leg.left_edge(trim), leg.left_edge(0.0), leg.right_edge(0.0)] {
+    for pose in [
+        leg.right_edge(trim),
+        leg.left_edge(trim),
+        leg.left_edge(0.0),
+        leg.right_edge(0.0),
+    ] {
         path.line_to(pose.position);
     }
     path.close()
@@ -119,17 +126,35 @@ fn trace(legs: &[Leg<'_>], trims: &[f64], corners: &[Corner], share: f64) -> Vec
         path.line_to(leg.right_edge(trims[i]).position);
         path.line_to(leg.left_edge(trims[i]).position);
         let j = (i + 1) % legs.len();
-        round_corner(&mut path, leg, &legs[j], &corners[i], share);
+        let trims = (trims[i], trims[j]);
+        round_corner(&mut path, (leg, &legs[j]), trims, &corners[i], share);
     }
     path.close()
 }
 
-/// Adds the kerb between two legs: the fillet, or the corner point if there is no radius.
-fn round_corner(path: &mut Path, leg: &Leg<'_>, next: &Leg<'_>, corner: &Corner, share: f64) {
+/// Adds the kerb between two legs: the fillet, the corner point if there is no radius, or a
+/// smooth line where there is no corner (the outside of a bend, a taper).
+fn round_corner(
+    path: &mut Path,
+    (leg, next): (&Leg<'_>, &Leg<'_>),
+    trims: (f64, f64),
+    corner: &Corner,
+    share: f64,
+) {
     if corner.wanted_radius == 0.0 {
+        if share > 0.0 {
+            smooth_side(
+                path,
+                leg.left_edge(trims.0).reversed(),
+                next.right_edge(trims.1),
+            );
+        }
         return;
     }
-    let (edge, next_edge) = (leg.left_edge(corner.distance), next.right_edge(corner.next_distance));
+    let (edge, next_edge) = (
+        leg.left_edge(corner.distance),
+        next.right_edge(corner.next_distance),
+    );
     let meeting = 0.5 * (edge.position + next_edge.position);
     let angle = edge_angle(edge.heading, next_edge.heading);
     let radius = corner.radius * share;
@@ -142,6 +167,20 @@ fn round_corner(path: &mut Path, leg: &Leg<'_>, next: &Leg<'_>, corner: &Corner,
     let centre = meeting + unit(out) * fillet_centre_distance(radius, angle);
     path.line_to(meeting + edge.forward() * tangent);
     path.arc_to(meeting + next_edge.forward() * tangent, centre, radius);
+}
+
+/// Adds the curve between two edges that face each other, if there is a short one.
+fn smooth_side(path: &mut Path, from: Pose, to: Pose) {
+    let chord = (to.position - from.position).length();
+    if chord < 0.1 {
+        return;
+    }
+    if let Some(curve) = connecting_curve(from, to).filter(|curve| curve.length() < 1.6 * chord) {
+        curve
+            .sample(ARC_TOLERANCE, 0.0)
+            .into_iter()
+            .for_each(|point| path.line_to(point));
+    }
 }
 
 /// A closed path under construction.

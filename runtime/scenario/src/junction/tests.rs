@@ -1,7 +1,7 @@
 use super::*;
 use crate::road::{CrossSection, Road, RoadClass};
 use proptest::prelude::*;
-use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use roadwright_geometry::{polygon, unit};
 
 const RIGHT: DrivingSide = DrivingSide::Right;
@@ -51,9 +51,13 @@ fn trims_are_those_of_the_corner_formula() {
         let roads = [two_way(0.0), two_way(angle), two_way(200.0)];
         let junction = junction_of(&roads, RIGHT);
         let phi = angle.to_radians();
-        let meeting = 3.5 * (1.0 + phi.cos()) / phi.sin();
-        let expected = meeting + 5.0 * radius_share / (0.5 * phi).tan();
-        let leg = junction.legs.iter().find(|leg| leg.road == RoadId(1)).unwrap();
+        let meeting = 3.5 * (1.0 + cos(phi)) / sin(phi);
+        let expected = meeting + 5.0 * radius_share / tan(0.5 * phi);
+        let leg = junction
+            .legs
+            .iter()
+            .find(|leg| leg.road == RoadId(1))
+            .unwrap();
         assert!((leg.trim - expected).abs() < 1e-5, "{angle}: {leg:?}");
     }
 }
@@ -62,7 +66,10 @@ fn trims_are_those_of_the_corner_formula() {
 fn a_gore_is_capped() {
     // D1: below 35 degrees the corner formula would explode.
     let junction = junction_of(&[two_way(0.0), two_way(10.0), two_way(180.0)], RIGHT);
-    assert!(junction.legs.iter().all(|leg| leg.trim <= 25.0), "{junction:?}");
+    assert!(
+        junction.legs.iter().all(|leg| leg.trim <= 25.0),
+        "{junction:?}"
+    );
 }
 
 #[test]
@@ -70,7 +77,12 @@ fn legs_in_line_taper() {
     // D2: the corner formula divides by sin(180 degrees).
     let wide = arm(178.0, 100.0, CrossSection::driving(2, 2, 3.5), RIGHT);
     let junction = junction_of(&[two_way(0.0), wide], RIGHT);
-    assert!(junction.legs.iter().all(|leg| leg.trim > 1.0 && leg.trim < 40.0));
+    assert!(
+        junction
+            .legs
+            .iter()
+            .all(|leg| leg.trim > 1.0 && leg.trim < 40.0)
+    );
     assert!(!junction.paths.is_empty());
 }
 
@@ -88,11 +100,17 @@ fn a_dead_end_has_no_way_back_on_a_narrow_road() {
     // D4: a U-turn needs the radius of a car.
     let narrow = junction_of(&[two_way(0.0)], RIGHT);
     assert!(narrow.paths.is_empty() && narrow.outline.is_empty());
-    let wide = junction_of(&[arm(0.0, 100.0, CrossSection::driving(1, 1, 10.0), RIGHT)], RIGHT);
+    let wide = junction_of(
+        &[arm(0.0, 100.0, CrossSection::driving(1, 1, 10.0), RIGHT)],
+        RIGHT,
+    );
     assert_eq!(wide.paths[0].turn, Turn::UTurn);
     let place = wide.polygon();
     for point in wide.paths[0].curve.as_ref().unwrap().sample(0.1, 0.0) {
-        assert!(polygon::distance(&place, point) < 1e-6, "vehicles turn on the road, not beyond it");
+        assert!(
+            polygon::distance(&place, point) < 1e-6,
+            "vehicles turn on the road, not beyond it"
+        );
     }
 }
 
@@ -102,7 +120,10 @@ fn a_crossroads_of_single_lanes_has_twelve_links() {
     let junction = junction_of(&roads, RIGHT);
     assert_eq!(junction.paths.len(), 12);
     let count = |turn| junction.paths.iter().filter(|p| p.turn == turn).count();
-    assert_eq!((count(Turn::Left), count(Turn::Straight), count(Turn::Right)), (4, 4, 4));
+    assert_eq!(
+        (count(Turn::Left), count(Turn::Straight), count(Turn::Right)),
+        (4, 4, 4)
+    );
     assert!(junction.flags.is_empty());
 }
 
@@ -111,7 +132,10 @@ fn two_lanes_turn_from_their_own_side() {
     let two = |bearing| arm(bearing, 100.0, CrossSection::driving(2, 2, 3.5), RIGHT);
     let junction = junction_of(&[0.0, 90.0, 180.0, 270.0].map(two), RIGHT);
     let normal = |turn| {
-        junction.paths.iter().filter(move |p| p.turn == turn && p.kind == LinkKind::Normal)
+        junction
+            .paths
+            .iter()
+            .filter(move |p| p.turn == turn && p.kind == LinkKind::Normal)
     };
     // Lane -1 / +1 is next to the middle, -2 / +2 next to the kerb.
     assert!(normal(Turn::Left).all(|p| p.from.lane.abs() == 1 && p.to.lane.abs() == 1));
@@ -147,7 +171,10 @@ fn forbidden_turns_have_no_path() {
     };
     let junction = build(&site, legs);
     let has = |from, to| {
-        junction.paths.iter().any(|p| p.from.road == RoadId(from) && p.to.road == RoadId(to))
+        junction
+            .paths
+            .iter()
+            .any(|p| p.from.road == RoadId(from) && p.to.road == RoadId(to))
     };
     assert!(!has(1, 2) && has(1, 3) && has(2, 1));
 }
@@ -179,7 +206,10 @@ fn road_strategy() -> impl Strategy<Value = (Vec<f64>, Vec<(usize, usize, f64)>)
 fn mirrored(road: &Road) -> Road {
     let end = road.reference_line.end().position;
     let line = ReferenceLine::straight(DVec2::ZERO, DVec2::new(end.x, -end.y)).unwrap();
-    let mut mirrored = Road { reference_line: line, ..road.clone() };
+    let mut mirrored = Road {
+        reference_line: line,
+        ..road.clone()
+    };
     for offset in &mut mirrored.lane_offset {
         offset.a = -offset.a;
     }

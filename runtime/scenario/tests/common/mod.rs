@@ -26,8 +26,18 @@ pub(crate) fn draw(scenario: &mut Scenario, from: (f64, f64), to: (f64, f64), st
 /// Two streets that cross in the middle.
 pub(crate) fn crossroads() -> Scenario {
     let mut scenario = Scenario::new("crossroads");
-    draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &street("East Street"));
-    draw(&mut scenario, (0.0, -100.0), (0.0, 100.0), &street("North Street"));
+    draw(
+        &mut scenario,
+        (-100.0, 0.0),
+        (100.0, 0.0),
+        &street("East Street"),
+    );
+    draw(
+        &mut scenario,
+        (0.0, -100.0),
+        (0.0, 100.0),
+        &street("North Street"),
+    );
     scenario
 }
 
@@ -49,7 +59,13 @@ pub(crate) fn west_to_north() -> Agent {
 pub(crate) fn crate_at(x: f64, y: f64) -> Obstacle {
     Obstacle {
         name: "crate".into(),
-        shape: Shape::Box { x, y, heading: 0.3, length: 2.0, width: 2.0 },
+        shape: Shape::Box {
+            x,
+            y,
+            heading: 0.3,
+            length: 2.0,
+            width: 2.0,
+        },
         height: 1.0,
         mass: Some(80.0),
     }

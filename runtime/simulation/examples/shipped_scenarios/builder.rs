@@ -28,11 +28,17 @@ impl Builder {
     }
 
     pub(crate) fn apply(&mut self, edit: Edit) {
-        self.scenario.apply(edit).expect("a shipped scenario is sound");
+        self.scenario
+            .apply(edit)
+            .expect("a shipped scenario is sound");
     }
 
     pub(crate) fn settings(&mut self, seed: u64, duration: f64) {
-        self.apply(Edit::Settings(Settings { dt: 0.01, seed, duration }));
+        self.apply(Edit::Settings(Settings {
+            dt: 0.01,
+            seed,
+            duration,
+        }));
     }
 
     /// Draws a road through points, bends rounded by up to `radius` metres.
@@ -92,7 +98,13 @@ impl Builder {
 }
 
 /// A trip of a vehicle.
-pub(crate) fn trip(vehicle: &str, stack: &str, start: Place, destination: Place, depart: f64) -> Agent {
+pub(crate) fn trip(
+    vehicle: &str,
+    stack: &str,
+    start: Place,
+    destination: Place,
+    depart: f64,
+) -> Agent {
     Agent {
         name: String::new(),
         vehicle: vehicle.into(),
@@ -143,7 +155,12 @@ pub(crate) fn bus_street(name: &str) -> RoadStyle {
 
 /// A narrow one-way alley.
 pub(crate) fn alley(name: &str) -> RoadStyle {
-    style(name, RoadClass::Service, 20.0, CrossSection::driving(1, 0, 3.0))
+    style(
+        name,
+        RoadClass::Service,
+        20.0,
+        CrossSection::driving(1, 0, 3.0),
+    )
 }
 
 /// A street for people on foot.

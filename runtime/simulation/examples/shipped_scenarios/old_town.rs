@@ -28,46 +28,154 @@ pub(crate) fn old_town() -> Scenario {
 /// Streets, drawn from the outer ones to the alleys; crossings make junctions.
 fn roads(b: &mut Builder) {
     // Avenues around the district.
-    b.road(&[(-420.0, 300.0), (420.0, 300.0)], 0.0, &avenue("North Quay"));
-    b.road(&[(-420.0, -300.0), (420.0, -300.0)], 0.0, &avenue("Canal Road"));
-    b.road(&[(-350.0, -360.0), (-350.0, 360.0)], 0.0, &avenue("Castle Street"));
-    b.road(&[(350.0, -360.0), (350.0, 360.0)], 0.0, &avenue("Station Road"));
+    b.road(
+        &[(-420.0, 300.0), (420.0, 300.0)],
+        0.0,
+        &avenue("North Quay"),
+    );
+    b.road(
+        &[(-420.0, -300.0), (420.0, -300.0)],
+        0.0,
+        &avenue("Canal Road"),
+    );
+    b.road(
+        &[(-350.0, -360.0), (-350.0, 360.0)],
+        0.0,
+        &avenue("Castle Street"),
+    );
+    b.road(
+        &[(350.0, -360.0), (350.0, 360.0)],
+        0.0,
+        &avenue("Station Road"),
+    );
     // The one-way ring around the campus, clockwise, with its bus lane.
-    let ring = [(-140.0, 120.0), (150.0, 120.0), (150.0, -110.0), (-140.0, -110.0), (-140.0, 120.0)];
-    for (pair, name) in ring.windows(2).zip(["College Street", "East Gate", "South Gate", "Parliament Row"]) {
+    let ring = [
+        (-140.0, 120.0),
+        (150.0, 120.0),
+        (150.0, -110.0),
+        (-140.0, -110.0),
+        (-140.0, 120.0),
+    ];
+    for (pair, name) in ring.windows(2).zip([
+        "College Street",
+        "East Gate",
+        "South Gate",
+        "Parliament Row",
+    ]) {
         b.road(pair, 0.0, &bus_street(name));
     }
     // One-way streets in pairs between the ring and the avenues.
-    b.road(&[(-140.0, 300.0), (-140.0, 120.0)], 0.0, &one_way("Bridge Street", 2));
-    b.road(&[(150.0, 120.0), (150.0, 300.0)], 0.0, &one_way("Custom House Lane", 2));
-    b.road(&[(150.0, -300.0), (150.0, -110.0)], 0.0, &one_way("Merchant Street", 2));
-    b.road(&[(-140.0, -110.0), (-140.0, -300.0)], 0.0, &one_way("Mill Street", 2));
-    b.road(&[(-350.0, 120.0), (-140.0, 120.0)], 0.0, &one_way("Dame Row", 2));
-    b.road(&[(-140.0, -110.0), (-350.0, -110.0)], 0.0, &one_way("Saint Anne's Row", 2));
-    b.road(&[(150.0, 120.0), (350.0, 120.0)], 0.0, &one_way("Market Street", 2));
-    b.road(&[(350.0, -110.0), (150.0, -110.0)], 0.0, &one_way("Lincoln Row", 2));
+    b.road(
+        &[(-140.0, 300.0), (-140.0, 120.0)],
+        0.0,
+        &one_way("Bridge Street", 2),
+    );
+    b.road(
+        &[(150.0, 120.0), (150.0, 300.0)],
+        0.0,
+        &one_way("Custom House Lane", 2),
+    );
+    b.road(
+        &[(150.0, -300.0), (150.0, -110.0)],
+        0.0,
+        &one_way("Merchant Street", 2),
+    );
+    b.road(
+        &[(-140.0, -110.0), (-140.0, -300.0)],
+        0.0,
+        &one_way("Mill Street", 2),
+    );
+    b.road(
+        &[(-350.0, 120.0), (-140.0, 120.0)],
+        0.0,
+        &one_way("Dame Row", 2),
+    );
+    b.road(
+        &[(-140.0, -110.0), (-350.0, -110.0)],
+        0.0,
+        &one_way("Saint Anne's Row", 2),
+    );
+    b.road(
+        &[(150.0, 120.0), (350.0, 120.0)],
+        0.0,
+        &one_way("Market Street", 2),
+    );
+    b.road(
+        &[(350.0, -110.0), (150.0, -110.0)],
+        0.0,
+        &one_way("Lincoln Row", 2),
+    );
     // A slanting street makes junctions of five.
-    b.road(&[(-350.0, -110.0), (-240.0, 10.0), (-140.0, 120.0)], 60.0, &street("Old Post Road"));
+    b.road(
+        &[(-350.0, -110.0), (-240.0, 10.0), (-140.0, 120.0)],
+        60.0,
+        &street("Old Post Road"),
+    );
     // Two-way streets of the quarters.
-    b.road(&[(-240.0, 300.0), (-240.0, 120.0)], 0.0, &street("Cutler Street"));
-    b.road(&[(250.0, 300.0), (250.0, -300.0)], 0.0, &street("Fenian Street"));
-    b.road(&[(0.0, 300.0), (0.0, 210.0), (10.0, 120.0)], 60.0, &street("Hawkins Street"));
-    b.road(&[(0.0, -110.0), (0.0, -300.0)], 0.0, &street("Dawson Street"));
-    b.road(&[(-350.0, 210.0), (0.0, 210.0), (350.0, 210.0)], 0.0, &street("Poolbeg Street"));
-    b.road(&[(-350.0, -205.0), (350.0, -205.0)], 0.0, &street("Molesworth Street"));
+    b.road(
+        &[(-240.0, 300.0), (-240.0, 120.0)],
+        0.0,
+        &street("Cutler Street"),
+    );
+    b.road(
+        &[(250.0, 300.0), (250.0, -300.0)],
+        0.0,
+        &street("Fenian Street"),
+    );
+    b.road(
+        &[(0.0, 300.0), (0.0, 210.0), (10.0, 120.0)],
+        60.0,
+        &street("Hawkins Street"),
+    );
+    b.road(
+        &[(0.0, -110.0), (0.0, -300.0)],
+        0.0,
+        &street("Dawson Street"),
+    );
+    b.road(
+        &[(-350.0, 210.0), (0.0, 210.0), (350.0, 210.0)],
+        0.0,
+        &street("Poolbeg Street"),
+    );
+    b.road(
+        &[(-350.0, -205.0), (350.0, -205.0)],
+        0.0,
+        &street("Molesworth Street"),
+    );
     // Alleys.
-    b.road(&[(-70.0, 210.0), (-70.0, 120.0)], 0.0, &alley("Tanner's Alley"));
+    b.road(
+        &[(-70.0, 210.0), (-70.0, 120.0)],
+        0.0,
+        &alley("Tanner's Alley"),
+    );
     b.road(&[(75.0, 120.0), (75.0, 210.0)], 0.0, &alley("Rope Walk"));
-    b.road(&[(-240.0, -205.0), (-240.0, -110.0)], 0.0, &alley("Cooper's Alley"));
-    b.road(&[(75.0, -205.0), (75.0, -300.0)], 0.0, &alley("Hat Makers' Lane"));
+    b.road(
+        &[(-240.0, -205.0), (-240.0, -110.0)],
+        0.0,
+        &alley("Cooper's Alley"),
+    );
+    b.road(
+        &[(75.0, -205.0), (75.0, -300.0)],
+        0.0,
+        &alley("Hat Makers' Lane"),
+    );
     // The street without cars.
-    b.road(&[(-70.0, -117.5), (-70.0, -196.0)], 0.0, &footway("Grove Street"));
+    b.road(
+        &[(-70.0, -117.5), (-70.0, -196.0)],
+        0.0,
+        &footway("Grove Street"),
+    );
 }
 
 /// Buildings, the campus and its trees.
 fn blocks(b: &mut Builder) {
     let mut block = |name: &str, (x, y): (f64, f64), (width, depth): (f64, f64), height: f64| {
-        let corners = [(x, y), (x + width, y), (x + width, y + depth), (x, y + depth)];
+        let corners = [
+            (x, y),
+            (x + width, y),
+            (x + width, y + depth),
+            (x, y + depth),
+        ];
         b.building(name, &corners, height);
     };
     block("Old Library", (-60.0, -20.0), (70.0, 18.0), 18.0);
@@ -75,22 +183,57 @@ fn blocks(b: &mut Builder) {
     block("Theatre", (60.0, 40.0), (30.0, 40.0), 20.0);
     block("Physics", (80.0, -70.0), (40.0, 26.0), 15.0);
     for (x, y, w, d) in [
-        (-220.0, 140.0, 55.0, 48.0), (-120.0, 140.0, 36.0, 48.0), (-50.0, 140.0, 36.0, 48.0),
-        (24.0, 140.0, 38.0, 48.0), (90.0, 140.0, 40.0, 48.0), (172.0, 140.0, 55.0, 48.0),
-        (-120.0, 228.0, 90.0, 46.0), (20.0, 228.0, 105.0, 46.0), (172.0, 228.0, 56.0, 46.0),
-        (-120.0, -185.0, 36.0, 52.0), (-48.0, -185.0, 30.0, 52.0), (20.0, -185.0, 105.0, 52.0),
-        (172.0, -185.0, 56.0, 52.0), (-120.0, -280.0, 95.0, 52.0), (20.0, -280.0, 40.0, 52.0),
-        (90.0, -280.0, 38.0, 52.0), (172.0, -280.0, 56.0, 52.0), (-330.0, -280.0, 160.0, 52.0),
-        (270.0, -90.0, 60.0, 190.0), (172.0, -90.0, 56.0, 190.0), (270.0, 228.0, 60.0, 46.0),
-        (-330.0, 228.0, 70.0, 46.0), (-218.0, 228.0, 56.0, 46.0), (270.0, 140.0, 60.0, 48.0),
-        (270.0, -280.0, 60.0, 52.0), (270.0, -185.0, 60.0, 52.0),
-        (-328.0, 140.0, 68.0, 48.0), (-328.0, -185.0, 68.0, 52.0), (-220.0, -185.0, 60.0, 52.0),
-        (-190.0, -85.0, 30.0, 90.0), (-325.0, 50.0, 62.0, 45.0),
+        (-220.0, 140.0, 55.0, 48.0),
+        (-120.0, 140.0, 36.0, 48.0),
+        (-50.0, 140.0, 36.0, 48.0),
+        (24.0, 140.0, 38.0, 48.0),
+        (90.0, 140.0, 40.0, 48.0),
+        (172.0, 140.0, 55.0, 48.0),
+        (-120.0, 228.0, 90.0, 46.0),
+        (20.0, 228.0, 105.0, 46.0),
+        (172.0, 228.0, 56.0, 46.0),
+        (-120.0, -185.0, 36.0, 52.0),
+        (-48.0, -185.0, 30.0, 52.0),
+        (20.0, -185.0, 105.0, 52.0),
+        (172.0, -185.0, 56.0, 52.0),
+        (-120.0, -280.0, 95.0, 52.0),
+        (20.0, -280.0, 40.0, 52.0),
+        (90.0, -280.0, 38.0, 52.0),
+        (172.0, -280.0, 56.0, 52.0),
+        (-330.0, -280.0, 160.0, 52.0),
+        (270.0, -90.0, 60.0, 190.0),
+        (172.0, -90.0, 56.0, 190.0),
+        (270.0, 228.0, 60.0, 46.0),
+        (-330.0, 228.0, 70.0, 46.0),
+        (-218.0, 228.0, 56.0, 46.0),
+        (270.0, 140.0, 60.0, 48.0),
+        (270.0, -280.0, 60.0, 52.0),
+        (270.0, -185.0, 60.0, 52.0),
+        (-328.0, 140.0, 68.0, 48.0),
+        (-328.0, -185.0, 68.0, 52.0),
+        (-220.0, -185.0, 60.0, 52.0),
+        (-190.0, -85.0, 30.0, 90.0),
+        (-325.0, 50.0, 62.0, 45.0),
     ] {
         block("", (x, y), (w, d), 14.0);
     }
-    b.forest(&[(-110.0, -90.0), (60.0, -90.0), (60.0, -35.0), (-110.0, -35.0)], 160.0, 6.0, 5);
-    b.forest(&[(-40.0, 20.0), (45.0, 20.0), (45.0, 95.0), (-40.0, 95.0)], 120.0, 7.0, 6);
+    b.forest(
+        &[
+            (-110.0, -90.0),
+            (60.0, -90.0),
+            (60.0, -35.0),
+            (-110.0, -35.0),
+        ],
+        160.0,
+        6.0,
+        5,
+    );
+    b.forest(
+        &[(-40.0, 20.0), (45.0, 20.0), (45.0, 95.0), (-40.0, 95.0)],
+        120.0,
+        7.0,
+        6,
+    );
 }
 
 /// Cars, jeeps and buses between places that are far apart and can be reached.
@@ -102,19 +245,26 @@ fn traffic(b: &mut Builder) {
         .into_iter()
         .filter(|&id| {
             let strip = graph.strip(id);
-            let road = strip.road().and_then(|road| b.scenario.network().road(road));
+            let road = strip
+                .road()
+                .and_then(|road| b.scenario.network().road(road));
             strip.length() > 40.0 && road.is_some_and(|road| road.class != RoadClass::Service)
         })
         .collect();
     let mut stream = Stream::new(2009, "old town", 0);
     let mut taken: Vec<(StripId, f64)> = Vec::new();
     while taken.len() < VEHICLES {
-        let (from, to) = (lanes[stream.next_index(lanes.len())], lanes[stream.next_index(lanes.len())]);
+        let (from, to) = (
+            lanes[stream.next_index(lanes.len())],
+            lanes[stream.next_index(lanes.len())],
+        );
         let start = stream.next_in(8.0, graph.strip(from).length() - 12.0);
         let goal = stream.next_in(10.0, graph.strip(to).length() - 12.0);
         let position = |id: StripId, s: f64| graph.strip(id).line.position(s);
         let near = (position(from, start) - position(to, goal)).length() < 250.0;
-        let crowded = taken.iter().any(|&(other, s)| other == from && (s - start).abs() < 18.0);
+        let crowded = taken
+            .iter()
+            .any(|&(other, s)| other == from && (s - start).abs() < 18.0);
         if near || crowded {
             continue;
         }
@@ -127,7 +277,13 @@ fn traffic(b: &mut Builder) {
             _ => ("car", "idm"),
         };
         let place = |id: StripId, s: f64| place_on(&graph, id, s);
-        b.agent(trip(vehicle, stack, place(from, start), place(to, goal), 0.0));
+        b.agent(trip(
+            vehicle,
+            stack,
+            place(from, start),
+            place(to, goal),
+            0.0,
+        ));
     }
 }
 
@@ -137,7 +293,9 @@ fn place_on(graph: &LaneGraph, id: StripId, s: f64) -> Place {
     let (from, to) = strip.road_span;
     let road_s = from + (to - from) * s / strip.length();
     match strip.kind {
-        StripKind::Lane { road, lane, .. } => Place::lane(road, lane, (road_s * 100.0).round() / 100.0),
+        StripKind::Lane { road, lane, .. } => {
+            Place::lane(road, lane, (road_s * 100.0).round() / 100.0)
+        }
         StripKind::Connection { .. } => Place::lane(RoadId(0), 0, 0.0),
     }
 }

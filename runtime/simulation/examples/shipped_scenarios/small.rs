@@ -16,8 +16,16 @@ pub(crate) fn crossroads() -> Scenario {
         DrivingSide::Right,
     );
     b.settings(1, 300.0);
-    b.road(&[(-200.0, 0.0), (200.0, 0.0)], 0.0, &avenue("Sunset Avenue"));
-    b.road(&[(0.0, -200.0), (0.0, 200.0)], 0.0, &avenue("Harbour Avenue"));
+    b.road(
+        &[(-200.0, 0.0), (200.0, 0.0)],
+        0.0,
+        &avenue("Sunset Avenue"),
+    );
+    b.road(
+        &[(0.0, -200.0), (0.0, 200.0)],
+        0.0,
+        &avenue("Harbour Avenue"),
+    );
     // Roads 1 to 4: west, south, north, east of the crossing.
     let arms = [(1, -1, 1), (2, -1, 1), (3, 1, -1), (4, 1, -1)];
     let far = |road: u32| if road <= 2 { 10.0 } else { 185.0 };
@@ -27,7 +35,11 @@ pub(crate) fn crossroads() -> Scenario {
                 let lane = if (i + j) % 2 == 0 { 1 } else { 2 };
                 b.flow(Flow {
                     vehicle: "car".into(),
-                    stack: if j == 0 { "pursuit".into() } else { "idm".into() },
+                    stack: if j == 0 {
+                        "pursuit".into()
+                    } else {
+                        "idm".into()
+                    },
                     origin: Place::lane(RoadId(from), inward * lane, far(from)),
                     destination: Place::lane(RoadId(to), outward * lane, far(to)),
                     rate_per_hour: 90.0,
@@ -53,24 +65,39 @@ pub(crate) fn figure_eight() -> Scenario {
     let start_heading = std::f64::consts::FRAC_PI_4;
     let unplaced = loop_line(Pose::new(0.0, 0.0, start_heading), -1.0);
     let d = -0.5 * unplaced.end().position.y;
-    let style = |name: &str, layer: i8| RoadStyle { layer, ..street(name) };
+    let style = |name: &str, layer: i8| RoadStyle {
+        layer,
+        ..street(name)
+    };
     let straight = |from: (f64, f64), to: (f64, f64)| {
         ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).expect("two points")
     };
     b.line(&straight((-d, -d), (d, d)), &style("", 0));
-    b.line(&loop_line(Pose::new(d, d, start_heading), -1.0), &style("East Loop", 0));
+    b.line(
+        &loop_line(Pose::new(d, d, start_heading), -1.0),
+        &style("East Loop", 0),
+    );
     b.line(&straight((d, -d), (-d, d)), &style("Bridge", 1));
-    b.line(&loop_line(Pose::new(-d, d, 3.0 * start_heading), 1.0), &style("West Loop", 0));
+    b.line(
+        &loop_line(Pose::new(-d, d, 3.0 * start_heading), 1.0),
+        &style("West Loop", 0),
+    );
     let stack = |key: &str| match key {
         "fuzzy_driver" => calibrated_fuzzy(),
         other => Stack::with_controller(other),
     };
     for (key, lead) in [("idm", 46.0), ("pursuit", 28.0), ("fuzzy_driver", 10.0)] {
         b.stack(key, stack(key));
-        let (start, goal) = (Place::lane(RoadId(1), -1, lead), Place::lane(RoadId(1), -1, 58.0));
+        let (start, goal) = (
+            Place::lane(RoadId(1), -1, lead),
+            Place::lane(RoadId(1), -1, 58.0),
+        );
         let mut agent = trip("car", key, start, goal, 0.0);
         // Two rounds.
-        let (bridge, underpass) = (Place::lane(RoadId(3), -1, 40.0), Place::lane(RoadId(1), -1, 52.0));
+        let (bridge, underpass) = (
+            Place::lane(RoadId(3), -1, 40.0),
+            Place::lane(RoadId(1), -1, 52.0),
+        );
         agent.via = vec![bridge, underpass, bridge];
         agent.name = format!("{key} car");
         b.agent(agent);
@@ -83,9 +110,20 @@ fn loop_line(start: Pose, side: f64) -> ReferenceLine {
     let curvature = side / 45.0;
     let (turn, spiral) = (1.5 * std::f64::consts::PI, 25.0);
     let segments = vec![
-        Segment::Spiral { length: spiral, curvature_start: 0.0, curvature_end: curvature },
-        Segment::Arc { length: turn * 45.0 - spiral, curvature },
-        Segment::Spiral { length: spiral, curvature_start: curvature, curvature_end: 0.0 },
+        Segment::Spiral {
+            length: spiral,
+            curvature_start: 0.0,
+            curvature_end: curvature,
+        },
+        Segment::Arc {
+            length: turn * 45.0 - spiral,
+            curvature,
+        },
+        Segment::Spiral {
+            length: spiral,
+            curvature_start: curvature,
+            curvature_end: 0.0,
+        },
     ];
     ReferenceLine::new(start, segments).expect("plain numbers")
 }
@@ -118,19 +156,40 @@ pub(crate) fn obstacle_field() -> Scenario {
     for row in 0..5 {
         for column in -3..=3 {
             let x = 35.0 + 22.0 * f64::from(row) + stream.next_in(-4.0, 4.0);
-            let y = 24.0 * f64::from(column) + 12.0 * f64::from(row % 2) + stream.next_in(-4.0, 4.0);
+            let y =
+                24.0 * f64::from(column) + 12.0 * f64::from(row % 2) + stream.next_in(-4.0, 4.0);
             b.obstacle(Obstacle {
                 name: "post".into(),
-                shape: Shape::Box { x, y, heading: stream.next_in(0.0, 1.5), length: 2.0, width: 2.0 },
+                shape: Shape::Box {
+                    x,
+                    y,
+                    heading: stream.next_in(0.0, 1.5),
+                    length: 2.0,
+                    width: 2.0,
+                },
                 height: 10.0,
                 mass: Some(1000.0),
             });
         }
     }
-    b.forest(&[(40.0, 105.0), (120.0, 95.0), (140.0, 125.0), (60.0, 135.0)], 180.0, 5.0, 2);
-    for (i, y) in [-60.0, -36.0, -12.0, 12.0, 36.0, 60.0].into_iter().enumerate() {
+    b.forest(
+        &[(40.0, 105.0), (120.0, 95.0), (140.0, 125.0), (60.0, 135.0)],
+        180.0,
+        5.0,
+        2,
+    );
+    for (i, y) in [-60.0, -36.0, -12.0, 12.0, 36.0, 60.0]
+        .into_iter()
+        .enumerate()
+    {
         let destination = Place::ground(160.0, -y, 0.0);
-        b.agent(trip("willys_mb", "fuzzy_driver", Place::ground(0.0, y, 0.0), destination, 2.0 * i as f64));
+        b.agent(trip(
+            "willys_mb",
+            "fuzzy_driver",
+            Place::ground(0.0, y, 0.0),
+            destination,
+            2.0 * i as f64,
+        ));
     }
     b.scenario
 }

@@ -1,0 +1,342 @@
+//! The program as its users call it.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn scenario(name: &str) -> String {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    folder
+        .join(format!("{name}.scenario.json"))
+        .display()
+        .to_string()
+}
+
+fn call(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_roadwright"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let output = call(arguments);
+    assert_eq!(code(&output), 0, "{arguments:?}: {}", stderr(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn run_reports_what_came_of_it() {
+    let file = scenario("crossroads");
+    let report = json(&["run", &file, "--seconds", "40", "--json"]);
+    for key in [
+        "state_hash",
+        "steps",
+        "sim_seconds",
+        "wall_seconds",
+        "cpu_seconds",
+        "agents",
+        "agent_updates",
+        "updates_per_cpu_second",
+        "realtime_factor",
+        "collisions",
+        "distance_driven",
+        "fitness",
+    ] {
+        assert!(!report[key].is_null(), "{key}");
+    }
+    for key in ["spawned", "arrived", "active", "refused"] {
+        assert!(report["agents"][key].is_u64(), "{key}");
+    }
+    assert_eq!(report["steps"], 4000);
+    let again = json(&["run", &file, "--seconds", "40", "--json", "--threads", "2"]);
+    assert_eq!(report["state_hash"], again["state_hash"]);
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace.csv").display().to_string();
+    let traced = json(&["run", &file, "--seconds", "40", "--json", "--trace", &trace]);
+    assert_eq!(report["state_hash"], traced["state_hash"]);
+    let rows = std::fs::read_to_string(&trace).unwrap();
+    assert!(rows.starts_with("time_s,agent,x_m,y_m,heading_rad,speed_mps"));
+    assert!(rows.lines().count() > 100);
+    let other = json(&[
+        "run",
+        &file,
+        "--seconds",
+        "40",
+        "--json",
+        "--use",
+        "controller=pursuit",
+        "--seed",
+        "5",
+        "--dt",
+        "0.02",
+    ]);
+    assert_eq!(other["steps"], 2000);
+    assert_ne!(report["state_hash"], other["state_hash"]);
+    let text = stdout(&call(&["run", &file, "--seconds", "5"]));
+    assert!(
+        text.contains("state hash") && text.contains("standard error"),
+        "{text}"
+    );
+}
+
+#[test]
+fn unusable_calls_end_with_two_and_say_why() {
+    let file = scenario("crossroads");
+    let refused = |arguments: &[&str], words: &str| {
+        let output = call(arguments);
+        assert_eq!(code(&output), 2, "{arguments:?}");
+        assert!(
+            stderr(&output).contains(words),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+    };
+    refused(&["run", "missing.scenario.json"], "missing.scenario.json");
+    refused(&["run", &file, "--dt", "0"], "--dt must be");
+    refused(&["run", &file, "--seconds", "-3"], "--seconds");
+    refused(
+        &["run", &file, "--use", "controller=nobody"],
+        "there are: fuzzy_driver, idm, pursuit",
+    );
+    refused(
+        &["run", &file, "--use", "brakes"],
+        "expected controller=MODULE",
+    );
+    refused(
+        &["run", &file, "--populate", "5", "--stack", "nobody"],
+        "no stack \"nobody\"",
+    );
+    refused(&["run", &file, "--populate", "100000"], "find a place");
+    refused(
+        &["render", &file, "--out", "x.png", "--size", "big"],
+        "--size big",
+    );
+    refused(
+        &["render", &file, "--out", "x.png", "--view", "1,2,3"],
+        "--view needs four numbers",
+    );
+    refused(
+        &[
+            "controller",
+            "eval",
+            "fuzzy_driver.route.speed",
+            "--input",
+            "angle=0.3",
+        ],
+        "distance is missing",
+    );
+    refused(
+        &["controller", "eval", "fuzzy_driver", "--input", "angle=0.3"],
+        "there are: fuzzy_driver.route.speed",
+    );
+    refused(&["controller", "show", "nobody"], "controller list");
+    refused(&["frobnicate"], "unrecognized subcommand");
+}
+
+#[test]
+fn check_tells_errors_by_its_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let fine = call(&["check", &scenario("old-town")]);
+    assert_eq!(
+        (code(&fine), stdout(&fine).as_str()),
+        (0, "nothing wrong\n")
+    );
+    let text = std::fs::read_to_string(scenario("figure-eight")).unwrap();
+    let path = folder
+        .path()
+        .join("bad.scenario.json")
+        .display()
+        .to_string();
+    std::fs::write(
+        &path,
+        text.replace("\"lane\": -1, \"s\": 28.0", "\"lane\": -9, \"s\": 28.0"),
+    )
+    .unwrap();
+    let bad = call(&["check", &path, "--json"]);
+    assert_eq!(code(&bad), 1);
+    let report: Value = serde_json::from_slice(&bad.stdout).unwrap();
+    assert_eq!(report["errors"], 1);
+    assert_eq!(report["findings"][0]["code"], "no-such-lane");
+    assert_eq!(report["findings"][0]["object"]["agent"], 2);
+    assert!(report["findings"][0]["place"].is_array());
+    std::fs::write(&path, &text[..text.len() / 2]).unwrap();
+    assert_eq!(code(&call(&["check", &path])), 2);
+    let schema: Value = serde_json::from_slice(&call(&["check", "--schema"]).stdout).unwrap();
+    assert_eq!(schema["title"], "Roadwright scenario");
+}
+
+const OSM: &str = r#"<osm><node id="1" lat="53.34" lon="-6.262"/><node id="2" lat="53.34" lon="-6.26"/>
+<node id="3" lat="53.34" lon="-6.258"/><node id="4" lat="53.339" lon="-6.26"/><node id="5" lat="53.341" lon="-6.26"/>
+<way id="10"><nd ref="1"/><nd ref="2"/><nd ref="3"/><tag k="highway" v="secondary"/></way>
+<way id="11"><nd ref="4"/><nd ref="2"/><nd ref="5"/><tag k="highway" v="residential"/></way></osm>"#;
+
+#[test]
+fn import_check_and_render_work_hand_in_hand() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("a.osm"), OSM).unwrap();
+    let report = json(&[
+        "import",
+        &path("a.osm"),
+        "--out",
+        &path("a.scenario.json"),
+        "--json",
+    ]);
+    assert_eq!(
+        (&report["roads"], &report["junctions"], &report["lanes"]),
+        (&4.into(), &1.into(), &8.into())
+    );
+    for key in ["road_km", "lane_km", "signals", "restrictions", "warnings"] {
+        assert!(!report[key].is_null(), "{key}");
+    }
+    assert_eq!(report["driving_side"], "left");
+    let right = json(&[
+        "import",
+        &path("a.osm"),
+        "--out",
+        &path("b.scenario.json"),
+        "--json",
+        "--drive-on",
+        "right",
+        "--box",
+        "-6.261,53.3395,-6.259,53.3405",
+    ]);
+    assert_eq!(right["driving_side"], "right");
+    assert!(right["road_km"].as_f64() < report["road_km"].as_f64());
+    assert_eq!(code(&call(&["check", &path("a.scenario.json")])), 0);
+    let drawn = call(&[
+        "render",
+        &path("a.scenario.json"),
+        "--out",
+        &path("a.png"),
+        "--size",
+        "400x300",
+    ]);
+    assert_eq!(code(&drawn), 0, "{}", stderr(&drawn));
+    assert!(
+        std::fs::read(path("a.png"))
+            .unwrap()
+            .starts_with(b"\x89PNG")
+    );
+    std::fs::write(path("page.osm"), "<!DOCTYPE html><html></html>").unwrap();
+    let html = call(&[
+        "import",
+        &path("page.osm"),
+        "--out",
+        &path("c.scenario.json"),
+    ]);
+    assert_eq!(code(&html), 2);
+    assert!(
+        stderr(&html).contains("not OpenStreetMap data"),
+        "{}",
+        stderr(&html)
+    );
+    assert!(!folder.path().join("c.scenario.json").exists());
+}
+
+#[test]
+fn pictures_are_the_same_every_time_and_show_vehicles() {
+    let folder = tempfile::tempdir().unwrap();
+    let draw = |name: &str, at: Option<&str>| {
+        let out = folder.path().join(name).display().to_string();
+        let file = scenario("crossroads");
+        let mut arguments = vec!["render", &file, "--out", &out, "--size", "320x240"];
+        arguments.extend(at.into_iter().flat_map(|at| ["--at", at]));
+        assert_eq!(code(&call(&arguments)), 0);
+        std::fs::read(out).unwrap()
+    };
+    let first = draw("a.png", Some("30"));
+    assert_eq!(first, draw("b.png", Some("30")));
+    assert_ne!(first, draw("c.png", None));
+}
+
+#[test]
+fn controllers_explain_themselves() {
+    let list = stdout(&call(&["controller", "list"]));
+    for name in ["idm", "pursuit", "fuzzy_driver", "fuzzy_driver.avoid.steer"] {
+        assert!(list.lines().any(|line| line.starts_with(name)), "{name}");
+    }
+    let name = "fuzzy_driver.route.speed";
+    let one = json(&[
+        "controller",
+        "eval",
+        name,
+        "--input",
+        "distance=10",
+        "--input",
+        "angle=0.3",
+        "--json",
+    ]);
+    assert!((one["output"].as_f64().unwrap() - 1.6 / 3.0).abs() < 1e-12);
+    assert_eq!(one["rules"].as_array().unwrap().len(), 4);
+    assert_eq!(one["inputs"]["distance"], 10.0);
+    let folder = tempfile::tempdir().unwrap();
+    let table = folder.path().join("rows.csv").display().to_string();
+    std::fs::write(&table, "angle, distance\n0.3,10\n0.0,40\n").unwrap();
+    let rows = json(&["controller", "eval", name, "--csv", &table, "--json"]);
+    assert_eq!(rows[0]["output"], one["output"]);
+    assert_eq!(rows[1]["output"], 1.0);
+    let text = stdout(&call(&[
+        "controller",
+        "eval",
+        name,
+        "--input",
+        "distance=10",
+        "--input",
+        "angle=0.3",
+    ]));
+    assert!(
+        text.contains("NEAR 0.5000") && text.contains("output    0.533333"),
+        "{text}"
+    );
+    let surface = folder.path().join("s.png").display().to_string();
+    assert_eq!(
+        code(&call(&["controller", "surface", name, "--out", &surface])),
+        0
+    );
+    assert!(std::fs::metadata(surface).unwrap().len() > 10_000);
+    let shown = json(&["controller", "show", "idm", "--json"]);
+    assert_eq!(shown["parameters"][0]["key"], "acceleration");
+    std::fs::write(&table, "angle,distance\n0.3,ten\n").unwrap();
+    let bad = call(&["controller", "eval", name, "--csv", &table]);
+    assert!(
+        code(&bad) == 2 && stderr(&bad).contains(":2: \"ten\" is not a number"),
+        "{}",
+        stderr(&bad)
+    );
+}
+
+#[test]
+fn help_and_completions_are_there() {
+    let help = stdout(&call(&["--help"]));
+    assert!(help.contains("Examples:") && help.contains("Exit codes"));
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(stdout(&call(&["completions", shell])).contains("roadwright"));
+    }
+}
+
+#[test]
+fn without_a_verb_old_town_is_run_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_roadwright"))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(stdout(&output).contains("state hash"));
+    assert!(folder.path().join("old-town.png").exists());
+}

@@ -1,0 +1,72 @@
+//! Scenarios that several tests use.
+#![allow(dead_code, reason = "each test binary uses some of these")]
+
+use roadwright_geometry::{DVec2, ReferenceLine};
+use roadwright_scenario::draw::{self, RoadStyle};
+use roadwright_scenario::*;
+
+/// A residential two-way street.
+pub(crate) fn street(name: &str) -> RoadStyle {
+    RoadStyle {
+        name: name.into(),
+        class: RoadClass::Residential,
+        layer: 0,
+        speed_limit: 50.0 / 3.6,
+        section: CrossSection::driving(1, 1, 3.25),
+    }
+}
+
+/// Draws a straight road.
+pub(crate) fn draw(scenario: &mut Scenario, from: (f64, f64), to: (f64, f64), style: &RoadStyle) {
+    let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
+    let edit = draw::road(scenario, &line, style).unwrap();
+    scenario.apply(edit).unwrap();
+}
+
+/// Two streets that cross in the middle.
+pub(crate) fn crossroads() -> Scenario {
+    let mut scenario = Scenario::new("crossroads");
+    draw(
+        &mut scenario,
+        (-100.0, 0.0),
+        (100.0, 0.0),
+        &street("East Street"),
+    );
+    draw(
+        &mut scenario,
+        (0.0, -100.0),
+        (0.0, 100.0),
+        &street("North Street"),
+    );
+    scenario
+}
+
+/// An agent that drives from the west to the north end of the crossroads.
+pub(crate) fn west_to_north() -> Agent {
+    Agent {
+        name: String::new(),
+        vehicle: "car".into(),
+        stack: "idm".into(),
+        start: Place::lane(RoadId(1), -1, 5.0),
+        via: vec![],
+        destination: Some(Place::lane(RoadId(4), -1, 80.0)),
+        depart: 0.0,
+        speed: 0.0,
+    }
+}
+
+/// An obstacle of 2 m by 2 m.
+pub(crate) fn crate_at(x: f64, y: f64) -> Obstacle {
+    Obstacle {
+        name: "crate".into(),
+        shape: Shape::Box {
+            x,
+            y,
+            heading: 0.3,
+            length: 2.0,
+            width: 2.0,
+        },
+        height: 1.0,
+        mass: Some(80.0),
+    }
+}

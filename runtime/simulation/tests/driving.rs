@@ -1,0 +1,359 @@
+//! Agents drive: stories with an outcome.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::*;
+use roadwright_geometry::DVec2;
+use roadwright_scenario::draw::RoadStyle;
+use roadwright_scenario::*;
+use roadwright_simulation::{Party, RunOptions, Summary, World, builtin_modules};
+use std::path::PathBuf;
+
+fn run(scenario: &Scenario, seconds: f64) -> Summary {
+    run_with(scenario, seconds, &RunOptions::default())
+}
+
+fn run_with(scenario: &Scenario, seconds: f64, options: &RunOptions) -> Summary {
+    let mut world = World::new(scenario, &builtin_modules(), options).unwrap();
+    while world.time() < seconds && !world.is_over() {
+        world.step();
+    }
+    world.summary()
+}
+
+fn put(scenario: &mut Scenario, id: u32, agent: Agent) {
+    scenario
+        .apply(Edit::Agent(AgentId(id), Some(Box::new(agent))))
+        .unwrap();
+}
+
+fn on_lane(road: u32, lane: i8, s: f64) -> Place {
+    Place::lane(RoadId(road), lane, s)
+}
+
+/// A straight road of 400 m with lanes in one direction.
+fn one_way_road(lanes: usize) -> Scenario {
+    let mut scenario = Scenario::new("road");
+    let style = RoadStyle {
+        section: CrossSection::driving(lanes, 0, 3.25),
+        ..street("road")
+    };
+    draw(&mut scenario, (0.0, 0.0), (400.0, 0.0), &style);
+    scenario
+}
+
+#[test]
+fn every_controller_drives_through_a_junction_and_arrives() {
+    for controller in ["idm", "pursuit", "fuzzy_driver"] {
+        let mut scenario = crossroads();
+        let mut stack = Stack::with_controller(controller);
+        if controller == "fuzzy_driver" {
+            stack.controller = ModuleSetting::new(controller)
+                .with("lookahead_distance", 9.0)
+                .with("route_steering_gain", 9.0);
+        }
+        scenario
+            .apply(Edit::Stack(controller.into(), Some(Box::new(stack))))
+            .unwrap();
+        for (id, goal) in [
+            (1, on_lane(4, -1, 80.0)),
+            (2, on_lane(3, -1, 80.0)),
+            (3, on_lane(2, 1, 20.0)),
+        ] {
+            let start = on_lane(1, -1, 5.0 + 15.0 * f64::from(id));
+            put(
+                &mut scenario,
+                id,
+                Agent {
+                    stack: controller.into(),
+                    start,
+                    destination: Some(goal),
+                    ..west_to_north()
+                },
+            );
+        }
+        let summary = run(&scenario, 120.0);
+        assert_eq!(summary.agents.arrived, 3, "{controller}: {summary:?}");
+        assert!(
+            summary.collisions.is_empty(),
+            "{controller}: {:?}",
+            summary.collisions
+        );
+    }
+}
+
+#[test]
+fn a_queue_stops_behind_an_obstacle_without_touching() {
+    let mut scenario = one_way_road(1);
+    scenario
+        .apply(Edit::Obstacle(
+            ObstacleId(1),
+            Some(Box::new(crate_at(300.0, 0.0))),
+        ))
+        .unwrap();
+    for id in 1..=5 {
+        let start = on_lane(1, -1, 20.0 * f64::from(id));
+        put(
+            &mut scenario,
+            id,
+            Agent {
+                start,
+                destination: Some(on_lane(1, -1, 390.0)),
+                ..west_to_north()
+            },
+        );
+    }
+    let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+    while world.time() < 90.0 {
+        world.step();
+    }
+    let snapshot = world.snapshot();
+    assert!(
+        snapshot.vehicles.iter().all(|v| v.speed < 0.5),
+        "{:?}",
+        snapshot.vehicles
+    );
+    let first = snapshot
+        .vehicles
+        .iter()
+        .map(|v| v.pose.position.x)
+        .fold(0.0, f64::max);
+    assert!(first > 270.0 && first < 298.0, "{first}");
+    assert!(world.summary().collisions.is_empty());
+}
+
+#[test]
+fn what_drives_into_an_obstacle_is_a_collision() {
+    let mut scenario = Scenario::new("open ground");
+    scenario
+        .apply(Edit::Obstacle(
+            ObstacleId(7),
+            Some(Box::new(crate_at(30.0, 0.5))),
+        ))
+        .unwrap();
+    let agent = Agent {
+        stack: "pursuit".into(),
+        start: Place::ground(0.0, 0.0, 0.0),
+        destination: Some(Place::ground(80.0, 0.0, 0.0)),
+        ..west_to_north()
+    };
+    put(&mut scenario, 1, agent);
+    let summary = run(&scenario, 60.0);
+    assert_eq!(summary.agents.arrived, 1);
+    assert_eq!(summary.collisions.len(), 1);
+    let hit = summary.collisions[0];
+    assert_eq!((hit.agent, hit.with), (1, Party::Obstacle(7)));
+    // The front, 3.55 m ahead of the axle, meets the crate at 29 m.
+    assert!(hit.x > 24.0 && hit.x < 29.0, "{hit:?}");
+}
+
+#[test]
+fn the_fuzzy_driver_avoids_what_the_pursuer_hits() {
+    let mut scenario = Scenario::new("open ground");
+    scenario
+        .apply(Edit::Obstacle(
+            ObstacleId(7),
+            Some(Box::new(crate_at(40.0, 1.0))),
+        ))
+        .unwrap();
+    let agent = Agent {
+        stack: "fuzzy_driver".into(),
+        start: Place::ground(0.0, 0.0, 0.0),
+        destination: Some(Place::ground(100.0, 0.0, 0.0)),
+        ..west_to_north()
+    };
+    put(&mut scenario, 1, agent);
+    let summary = run(&scenario, 120.0);
+    assert_eq!(
+        (summary.agents.arrived, summary.collisions.len()),
+        (1, 0),
+        "{summary:?}"
+    );
+}
+
+#[test]
+fn lanes_are_changed_to_reach_the_destination() {
+    let mut scenario = one_way_road(3);
+    for id in 1..=6 {
+        let lane = -1 - (id as i8 % 3);
+        let start = on_lane(1, lane, 15.0 * f64::from(id));
+        let goal = on_lane(1, -1 - (lane.abs() % 3), 380.0);
+        put(
+            &mut scenario,
+            id,
+            Agent {
+                start,
+                destination: Some(goal),
+                ..west_to_north()
+            },
+        );
+    }
+    let summary = run(&scenario, 90.0);
+    assert_eq!(summary.agents.arrived, 6, "{summary:?}");
+    assert!(summary.collisions.is_empty(), "{:?}", summary.collisions);
+}
+
+#[test]
+fn who_cannot_get_there_is_refused() {
+    let mut scenario = crossroads();
+    put(
+        &mut scenario,
+        1,
+        Agent {
+            start: on_lane(2, -1, 50.0),
+            destination: Some(on_lane(1, -1, 5.0)),
+            ..west_to_north()
+        },
+    );
+    put(&mut scenario, 2, west_to_north());
+    let summary = run(&scenario, 120.0);
+    assert_eq!((summary.agents.refused, summary.agents.arrived), (1, 1));
+}
+
+#[test]
+fn agents_wait_until_their_place_is_free() {
+    let mut scenario = one_way_road(1);
+    for id in 1..=4 {
+        let (start, goal) = (on_lane(1, -1, 20.0), on_lane(1, -1, 380.0));
+        put(
+            &mut scenario,
+            id,
+            Agent {
+                start,
+                destination: Some(goal),
+                ..west_to_north()
+            },
+        );
+    }
+    let summary = run(&scenario, 120.0);
+    assert_eq!(summary.agents.arrived, 4);
+    assert!(summary.collisions.is_empty());
+}
+
+#[test]
+fn a_flow_brings_agents_at_its_rate() {
+    let mut scenario = one_way_road(1);
+    let flow = Flow {
+        vehicle: "car".into(),
+        stack: "idm".into(),
+        origin: on_lane(1, -1, 10.0),
+        destination: on_lane(1, -1, 390.0),
+        rate_per_hour: 600.0,
+        begin: 0.0,
+        end: 600.0,
+    };
+    scenario
+        .apply(Edit::Flow(FlowId(1), Some(Box::new(flow))))
+        .unwrap();
+    let summary = run(&scenario, 700.0);
+    // 100 expected, standard deviation 10.
+    assert!(
+        (70..=130).contains(&summary.agents.arrived),
+        "{:?}",
+        summary.agents
+    );
+    assert!(summary.collisions.is_empty());
+}
+
+#[test]
+fn bridges_and_roads_below_do_not_meet() {
+    let mut scenario = Scenario::new("bridge");
+    draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &street("below"));
+    draw(
+        &mut scenario,
+        (0.0, -100.0),
+        (0.0, 100.0),
+        &RoadStyle {
+            layer: 1,
+            ..street("above")
+        },
+    );
+    put(
+        &mut scenario,
+        1,
+        Agent {
+            start: on_lane(1, -1, 20.0),
+            destination: Some(on_lane(1, -1, 190.0)),
+            ..west_to_north()
+        },
+    );
+    put(
+        &mut scenario,
+        2,
+        Agent {
+            start: on_lane(2, -1, 20.0),
+            destination: Some(on_lane(2, -1, 190.0)),
+            ..west_to_north()
+        },
+    );
+    let summary = run(&scenario, 60.0);
+    assert_eq!((summary.agents.arrived, summary.collisions.len()), (2, 0));
+}
+
+#[test]
+fn unknown_modules_and_parameters_name_the_known_ones() {
+    let error = |setting: ModuleSetting| {
+        let mut scenario = crossroads();
+        let stack = Stack {
+            controller: setting,
+            ..Stack::with_controller("idm")
+        };
+        scenario
+            .apply(Edit::Stack("idm".into(), Some(Box::new(stack))))
+            .unwrap();
+        World::new(&scenario, &builtin_modules(), &RunOptions::default())
+            .err()
+            .unwrap()
+            .to_string()
+    };
+    let text = error(ModuleSetting::new("idn"));
+    assert_eq!(
+        text,
+        "stack \"idm\": no controller is called \"idn\"; there are: fuzzy_driver, idm, pursuit"
+    );
+    let text = error(ModuleSetting::new("idm").with("headway", -1.0));
+    assert!(
+        text.contains("headway = -1 is out of range: expected 0.1 to 5 s"),
+        "{text}"
+    );
+}
+
+#[test]
+fn shipped_scenarios_are_sound_and_everyone_arrives() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    for name in ["crossroads", "figure-eight", "obstacle-field", "old-town"] {
+        let scenario = file::load(&folder.join(format!("{name}.scenario.json"))).unwrap();
+        assert_eq!(check::check(&scenario), [], "{name}");
+        let summary = run(&scenario, scenario.settings().duration);
+        let agents = summary.agents;
+        assert!(
+            agents.arrived * 10 >= (agents.spawned + agents.waiting) * 9,
+            "{name}: {agents:?}"
+        );
+        assert_eq!(agents.refused, 0, "{name}");
+        assert!(summary.fitness.mean < 1.0 && summary.fitness.count == agents.spawned);
+    }
+}
+
+#[test]
+fn lane_graphs_of_shipped_scenarios_are_continuous() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    for name in ["crossroads", "figure-eight", "old-town"] {
+        let scenario = file::load(&folder.join(format!("{name}.scenario.json"))).unwrap();
+        let layout = junction::layout(scenario.network(), scenario.about().driving_side);
+        let graph = lane_graph::LaneGraph::new(&scenario, &layout);
+        for strip in graph.strips() {
+            let end: DVec2 = strip.line.position(strip.length());
+            for &next in &strip.successors {
+                let gap = (graph.strip(next).line.position(0.0) - end).length();
+                assert!(
+                    gap < 0.05,
+                    "{name}: {:?} to {:?}: {gap}",
+                    strip.kind,
+                    graph.strip(next).kind
+                );
+            }
+        }
+    }
+}

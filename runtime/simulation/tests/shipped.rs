@@ -1,0 +1,31 @@
+//! The shipped files are what their program writes.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+#[path = "../examples/shipped_scenarios/builder.rs"]
+mod builder;
+#[path = "../examples/shipped_scenarios/old_town.rs"]
+mod old_town;
+#[path = "../examples/shipped_scenarios/small.rs"]
+mod small;
+
+use roadwright_scenario::{Scenario, file};
+use std::path::PathBuf;
+
+#[test]
+fn files_are_up_to_date() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let scenarios: [(&str, Scenario); 4] = [
+        ("crossroads", small::crossroads()),
+        ("figure-eight", small::figure_eight()),
+        ("obstacle-field", small::obstacle_field()),
+        ("old-town", old_town::old_town()),
+    ];
+    for (name, scenario) in scenarios {
+        let text = std::fs::read_to_string(folder.join(format!("{name}.scenario.json"))).unwrap();
+        assert!(
+            text == file::to_text(&scenario),
+            "scenarios/{name}.scenario.json is out of date; renew with: \
+             cargo run --release -p roadwright-simulation --example shipped_scenarios -- scenarios"
+        );
+    }
+}
