@@ -99,7 +99,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub(crate) json: bool,
     /// Print the JSON Schema of scenario files instead
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["file", "json"])]
     pub(crate) schema: bool,
 }
 

@@ -107,7 +107,7 @@ fn unusable_calls_end_with_two_and_say_why() {
     };
     refused(&["run", "missing.scenario.json"], "missing.scenario.json");
     refused(&["run", &file, "--dt", "0"], "--dt must be");
-    refused(&["run", &file, "--seconds", "-3"], "--seconds");
+    refused(&["run", &file, "--seconds=-3"], "--seconds");
     refused(
         &["run", &file, "--use", "controller=nobody"],
         "there are: fuzzy_driver, idm, pursuit",

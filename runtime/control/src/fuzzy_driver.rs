@@ -106,7 +106,8 @@ impl Settings {
         let (distance, angle) = (input.waypoint_distance, input.waypoint_angle);
         let mut fraction = ROUTE_SPEED.output(distance, angle.abs(), self.aggregation);
         let seek = ROUTE_STEER.output(distance, angle.abs(), self.aggregation);
-        let mut factor = self.route_gain * seek * angle.signum();
+        let towards = if angle == 0.0 { 0.0 } else { angle.signum() };
+        let mut factor = self.route_gain * seek * towards;
         // An obstacle counts only within the reach of its terms.
         let (reach, width) = (OBSTACLE_DISTANCE.knots[2], OBSTACLE_ANGLE.knots[2]);
         let (distance, angle) = (input.obstacle_distance, input.obstacle_angle);

@@ -1,7 +1,7 @@
 //! Smooth reference lines from corner points: lines joined by arcs.
 
 use crate::error::GeometryError;
-use crate::math::{cos, sin, tan, wrap_angle};
+use crate::math::{cos, tan, wrap_angle};
 use crate::pose::{Pose, heading_of};
 use crate::reference_line::{MIN_SEGMENT, ReferenceLine};
 use crate::segment::Segment;
@@ -104,14 +104,6 @@ impl Corner {
     }
 }
 
-/// Half-angle helper for tests and callers that want the miss of an arc at a corner.
-///
-/// Distance between the corner and an arc of `radius` that turns by `turn`, m.
-pub fn corner_miss(radius: f64, turn: f64) -> f64 {
-    let half = 0.5 * turn.abs();
-    radius * 2.0 * sin(0.5 * half) * sin(0.5 * half) / cos(half)
-}
-
 fn distinct(points: &[DVec2]) -> Vec<DVec2> {
     let mut kept: Vec<DVec2> = Vec::with_capacity(points.len());
     for &point in points {
@@ -147,7 +139,8 @@ mod tests {
         assert!((line.length() - (80.0 + 5.0 * std::f64::consts::PI)).abs() < 1e-9);
         assert!((line.end().position - points[2]).length() < 1e-9);
         // E = R (1 / cos(45 deg) - 1)
-        assert!((corner_miss(10.0, std::f64::consts::FRAC_PI_2) - 4.142_135_623).abs() < 1e-8);
+        let middle = line.pose(0.5 * line.length()).position;
+        assert!(((middle - points[1]).length() - 4.142_135_623).abs() < 1e-6);
     }
 
     #[test]

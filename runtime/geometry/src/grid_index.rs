@@ -35,7 +35,9 @@ impl GridIndex {
     pub fn rebuild(&mut self, positions: &[DVec2], cell: f64) {
         let (low, high) = crate::polygon::bounds(positions).unwrap_or_default();
         let size = high - low;
-        let smallest = (size.x.max(1.0) * size.y.max(1.0) / MAX_CELLS).sqrt();
+        // Cells cost time too: no more of them than a few for each point.
+        let most = (4.0 * positions.len() as f64 + 1024.0).min(MAX_CELLS);
+        let smallest = (size.x.max(1.0) * size.y.max(1.0) / most).sqrt();
         self.cell = cell.max(smallest).max(1e-3);
         self.origin = low;
         self.columns = (size.x / self.cell) as usize + 1;

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 pub const MAX_COORDINATE: f64 = 1e7;
 /// Longest reference line, m.
 pub const MAX_LENGTH: f64 = 1e7;
+/// Largest product of length and curvature of one segment, rad: about 32 full turns.
+const MAX_TURN: f64 = 200.0;
 /// Shortest segment, m: shorter ones are taken for mistakes.
 pub const MIN_SEGMENT: f64 = 1e-6;
 
@@ -93,32 +95,42 @@ impl ReferenceLine {
         if segments.is_empty() {
             return Err(GeometryError::Empty);
         }
-        let mut elements = Vec::with_capacity(segments.len());
-        let (mut s, mut pose) = (0.0, start);
         for (index, segment) in segments.iter().enumerate() {
             check_segment(index, segment)?;
-            let element = Element::new(segment, s, pose);
+        }
+        let line = Self::assembled(start, segments);
+        for (index, element) in line.elements.iter().enumerate() {
             if !(element.length >= MIN_SEGMENT && element.length <= MAX_LENGTH) {
                 return Err(GeometryError::SegmentLength {
                     index,
                     length: element.length,
                 });
             }
+            check_position(element.pose(element.length).position)?;
+        }
+        if line.length > MAX_LENGTH {
+            return Err(GeometryError::Length(line.length));
+        }
+        Ok(line)
+    }
+
+    /// Puts segments one after the other without looking at their values.
+    fn assembled(start: Pose, segments: Vec<Segment>) -> Self {
+        let mut elements = Vec::with_capacity(segments.len());
+        let (mut s, mut pose) = (0.0, start);
+        for segment in &segments {
+            let element = Element::new(segment, s, pose);
             s += element.length;
             pose = element.pose(element.length);
             pose.heading = wrap_angle(pose.heading);
-            check_position(pose.position)?;
             elements.push(element);
         }
-        if s > MAX_LENGTH {
-            return Err(GeometryError::Length(s));
-        }
-        Ok(Self {
+        Self {
             start,
             segments,
             elements,
             length: s,
-        })
+        }
     }
 
     /// The straight line between two points.
@@ -263,7 +275,7 @@ impl ReferenceLine {
     /// The same curve from its end to its start.
     pub fn reversed(&self) -> Self {
         let segments = self.segments.iter().rev().map(Segment::reversed).collect();
-        Self::new(self.end().reversed(), segments).expect("a reversed line keeps its ranges")
+        Self::assembled(self.end().reversed(), segments)
     }
 
     /// The part between two distances, `from < to`.
@@ -292,14 +304,6 @@ impl ReferenceLine {
         let mut segments = self.segments.clone();
         segments.extend_from_slice(&other.segments);
         Self::new(self.start, segments)
-    }
-
-    /// This line moved so that its start is at another pose.
-    ///
-    /// # Errors
-    /// If it leaves the coordinate range.
-    pub fn moved_to(&self, start: Pose) -> Result<Self, GeometryError> {
-        Self::new(start, self.segments.clone())
     }
 
     /// The element that holds `s` and the distance from its start.
@@ -348,15 +352,21 @@ fn check_segment(index: usize, segment: &Segment) -> Result<(), GeometryError> {
         .values()
         .iter()
         .all(|v| v.is_finite() && v.abs() <= MAX_LENGTH);
-    let forward = !matches!(segment, Segment::Cubic(cubic) if cubic.bu <= 0.0);
-    // A curvature above 1000/m turns about less than a millimetre: always a mistake.
+    // A cubic has to move at both ends, or it would have no heading there.
+    let moves =
+        |cubic: &crate::cubic::Cubic| cubic.bu > 1e-6 && cubic.velocity(1.0).length() > 1e-6;
+    let forward = !matches!(segment, Segment::Cubic(cubic) if !moves(cubic));
+    // A curvature above 1000/m, or dozens of full turns, are always a mistake.
+    let fits = |length: f64, curvature: f64| {
+        curvature.abs() <= 1e3 && (curvature * length).abs() <= MAX_TURN
+    };
     let gentle = match *segment {
-        Segment::Arc { curvature, .. } => curvature.abs() <= 1e3,
+        Segment::Arc { length, curvature } => fits(length, curvature),
         Segment::Spiral {
+            length,
             curvature_start,
             curvature_end,
-            ..
-        } => curvature_start.abs() <= 1e3 && curvature_end.abs() <= 1e3,
+        } => fits(length, curvature_start) && fits(length, curvature_end),
         _ => true,
     };
     if usable && forward && gentle {
@@ -468,6 +478,34 @@ mod tests {
             vec![Segment::Line { length: 1.0 }],
         );
         assert!(matches!(far, Err(GeometryError::Position { .. })));
+    }
+
+    #[test]
+    fn a_cubic_that_stands_still_at_its_end_is_refused() {
+        let cubic = |bu, cu, du| {
+            Segment::Cubic(Cubic {
+                bu,
+                cu,
+                du,
+                cv: 0.0,
+                dv: 0.0,
+            })
+        };
+        let line = |segment| ReferenceLine::new(Pose::default(), vec![segment]);
+        // u(p) = 2 p - p^2 has no speed at p = 1: turned round it would start without a heading.
+        assert!(line(cubic(2.0, -1.0, 0.0)).is_err());
+        let fast = line(cubic(1.0, 0.0, 9e6)).unwrap();
+        assert!((fast.reversed().length() - fast.length()).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_spiral_of_endless_turns_is_refused() {
+        let spiral = Segment::Spiral {
+            length: 1e4,
+            curvature_start: 0.0,
+            curvature_end: 1e3,
+        };
+        assert!(ReferenceLine::new(Pose::default(), vec![spiral]).is_err());
     }
 
     #[test]

@@ -86,6 +86,9 @@ impl Planner for RoutePlanner {
     }
 }
 
+/// Marks a parent that is a lane beside the start, by its place in the list of those.
+const FROM_BESIDE: u32 = 1 << 31;
+
 /// An open strip; ordered so that the heap gives the least cost, then the least id.
 #[derive(PartialEq)]
 struct Open {
@@ -155,34 +158,43 @@ impl<'a> Search<'a> {
     }
 
     /// One search. The cost of a strip is that of reaching its start.
+    ///
+    /// The lanes beside the start, which need no driving to reach, are kept apart from the others:
+    /// a goal behind on one of them is reached by going round, not by a lane change.
     fn run(&mut self, input: &PlannerInput, routes: &mut Vec<StripId>) -> PlannerOutput {
         self.stamp += 1;
         self.open.clear();
+        let start = self.graph.strip(input.strip);
         let goal = self
             .graph
             .strip(input.goal_strip)
             .line
             .position(input.goal_s);
-        let first = self.graph.strip(input.strip);
-        let behind = -input.s / first.speed_limit;
-        let ahead_on_strip = input.strip == input.goal_strip && input.goal_s >= input.s;
-        if ahead_on_strip {
-            let start = routes.len() as u32;
-            routes.push(input.strip);
-            let travel_time = (input.goal_s - input.s) / first.speed_limit;
-            return PlannerOutput {
-                start,
-                count: 1,
-                travel_time,
-            };
+        let share = input.s / start.length();
+        let beside = self.lanes_beside(input);
+        for (place, &(lane, changing)) in beside.iter().enumerate() {
+            let strip = self.graph.strip(lane);
+            let here = share * strip.length();
+            if lane == input.goal_strip && input.goal_s >= here {
+                let first = routes.len() as u32;
+                routes.extend(Self::way_beside(&beside, place));
+                return PlannerOutput {
+                    start: first,
+                    count: routes.len() as u32 - first,
+                    travel_time: changing + (input.goal_s - here) / strip.speed_limit,
+                };
+            }
+            let through = changing - here / strip.speed_limit + self.traverse_time(lane);
+            for &next in &strip.successors {
+                self.reach(
+                    next,
+                    FROM_BESIDE | place as u32,
+                    through,
+                    goal,
+                    input.bus != 0,
+                );
+            }
         }
-        self.expand(
-            input.strip,
-            behind,
-            goal,
-            input,
-            input.may_change_first != 0,
-        );
         while let Some(Open { strip, .. }) = self.open.pop() {
             let mark = &mut self.marks[strip as usize];
             if mark.closed {
@@ -191,37 +203,64 @@ impl<'a> Search<'a> {
             mark.closed = true;
             let cost = mark.cost;
             if strip == input.goal_strip {
-                return self.answer(input, cost, routes);
+                return self.answer(input, cost, &beside, routes);
             }
-            self.expand(strip, cost, goal, input, true);
+            self.expand(strip, cost, goal, input.bus != 0);
         }
         PlannerOutput::default()
     }
 
-    fn expand(
-        &mut self,
-        id: StripId,
-        cost: f64,
-        goal: DVec2,
-        input: &PlannerInput,
-        may_change: bool,
-    ) {
+    /// The start and the lanes that can be changed to from it, with the time that changing costs;
+    /// from the nearest outwards.
+    fn lanes_beside(&self, input: &PlannerInput) -> Vec<(StripId, f64)> {
+        let mut lanes = vec![(input.strip, 0.0)];
+        if input.may_change_first == 0 {
+            return lanes;
+        }
+        for to_left in [true, false] {
+            let (mut lane, mut cost) = (input.strip, 0.0);
+            loop {
+                let strip = self.graph.strip(lane);
+                let side = if to_left { strip.left } else { strip.right };
+                let usable =
+                    side != NO_STRIP && (input.bus != 0 || !self.graph.strip(side).bus_only);
+                if !usable {
+                    break;
+                }
+                cost += self.change_cost(lane);
+                lane = side;
+                lanes.push((lane, cost));
+            }
+        }
+        lanes
+    }
+
+    /// The lanes from the start to one beside it.
+    fn way_beside(beside: &[(StripId, f64)], place: usize) -> impl Iterator<Item = StripId> + '_ {
+        // The list holds the start, all lanes to the left, then all lanes to the right.
+        let first_right = (2..beside.len())
+            .find(|&i| beside[i].1 <= beside[i - 1].1)
+            .unwrap_or(beside.len());
+        let from = if place >= first_right { first_right } else { 1 };
+        std::iter::once(beside[0].0).chain((from..=place).map(|i| beside[i].0))
+    }
+
+    /// What a lane change on a strip is worth, s.
+    fn change_cost(&self, id: StripId) -> f64 {
+        let short = self.graph.strip(id).length() < SHORT_STRIP;
+        self.change_time + if short { SHORT_PENALTY } else { 0.0 }
+    }
+
+    fn expand(&mut self, id: StripId, cost: f64, goal: DVec2, bus: bool) {
         let strip = self.graph.strip(id);
         let through = cost + self.traverse_time(id);
         for &next in &strip.successors {
-            self.reach(next, id, through, goal, input.bus != 0);
+            self.reach(next, id, through, goal, bus);
         }
-        if may_change {
-            let short = if strip.length() < SHORT_STRIP {
-                SHORT_PENALTY
-            } else {
-                0.0
-            };
-            for side in [strip.left, strip.right] {
-                if side != NO_STRIP {
-                    let changed = cost + self.change_time + short;
-                    self.reach(side, id, changed, goal, input.bus != 0);
-                }
+        let changed = cost + self.change_cost(id);
+        for side in [strip.left, strip.right] {
+            if side != NO_STRIP {
+                self.reach(side, id, changed, goal, bus);
             }
         }
     }
@@ -266,17 +305,22 @@ impl<'a> Search<'a> {
     }
 
     /// Follows the parents back from the goal.
-    fn answer(&self, input: &PlannerInput, cost: f64, routes: &mut Vec<StripId>) -> PlannerOutput {
+    fn answer(
+        &self,
+        input: &PlannerInput,
+        cost: f64,
+        beside: &[(StripId, f64)],
+        routes: &mut Vec<StripId>,
+    ) -> PlannerOutput {
         let start = routes.len();
         let mut strip = input.goal_strip;
-        loop {
+        while strip & FROM_BESIDE == 0 {
             routes.push(strip);
             strip = self.marks[strip as usize].parent;
-            if strip == input.strip {
-                break;
-            }
         }
-        routes.push(input.strip);
+        let mut first: Vec<_> = Self::way_beside(beside, (strip & !FROM_BESIDE) as usize).collect();
+        first.reverse();
+        routes.extend(first);
         routes[start..].reverse();
         PlannerOutput {
             start: start as u32,

@@ -170,3 +170,34 @@ fn a_goal_behind_on_the_same_lane_is_reached_by_going_round() {
     };
     assert_eq!(plan(&graph, &[], ahead).0, [strip]);
 }
+
+#[test]
+fn a_goal_behind_is_not_reached_by_changing_lanes() {
+    let (_, graph) = grid(4, 2);
+    let inner = graph.strips().iter().position(|strip| {
+        let middle = strip.line.position(0.5 * strip.length());
+        strip.road().is_some()
+            && strip.left != lane_graph::NO_STRIP
+            && (middle - DVec2::new(150.0, 95.0)).length() < 8.0
+    });
+    let lane = inner.unwrap() as StripId;
+    let beside = graph.strip(lane).left;
+    let from = PlannerInput {
+        s: 60.0,
+        goal_s: 20.0,
+        ..ask(lane, beside)
+    };
+    let (route, _) = plan(&graph, &[], from);
+    assert!(route.len() > 6, "{route:?}");
+    let ahead = PlannerInput {
+        s: 20.0,
+        goal_s: 60.0,
+        ..ask(lane, beside)
+    };
+    assert_eq!(plan(&graph, &[], ahead).0, [lane, beside]);
+    let forbidden = PlannerInput {
+        may_change_first: 0,
+        ..ahead
+    };
+    assert!(plan(&graph, &[], forbidden).0.get(1) != Some(&beside));
+}

@@ -153,7 +153,7 @@ pub struct Agent {
     /// Places to pass on the way, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<Place>,
-    /// Where it goes; absent: it drives on through its way-points for ever.
+    /// Where it goes; absent: its last way-point is its destination.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<Place>,
     /// When it appears, s.

@@ -54,6 +54,8 @@ pub enum Code {
     AgentsOverlap,
     /// An agent cannot get to its destination.
     UnreachableDestination,
+    /// An agent has neither a destination nor a way-point.
+    NoDestination,
 }
 
 /// The object that a finding is about.
@@ -117,6 +119,7 @@ impl Code {
             Self::AgentInObstacle => "agent-in-obstacle",
             Self::AgentsOverlap => "agents-overlap",
             Self::UnreachableDestination => "unreachable-destination",
+            Self::NoDestination => "no-destination",
         }
     }
 }

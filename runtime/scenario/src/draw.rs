@@ -3,9 +3,9 @@
 //! These functions look at a scenario and return the [`Edit`] that makes the change, so a tool
 //! can show it before it is applied.
 
-use crate::agents::Place;
+use crate::agents::{Agent, Flow, Place};
 use crate::edit::Edit;
-use crate::ids::{NodeId, RoadId};
+use crate::ids::{AgentId, FlowId, NodeId, RoadId};
 use crate::network::Node;
 use crate::road::{CrossSection, LaneSection, Poly3, Road, RoadClass};
 use crate::scenario::Scenario;
@@ -52,8 +52,8 @@ pub enum DrawError {
 /// The edit that draws a road along a line.
 ///
 /// Where it ends within [`JOIN_DISTANCE`] of a node it joins it; where it ends on a road or
-/// crosses one on its layer, that road is cut and a node put there. An end that joins is moved
-/// onto the node by a straight piece if it misses it by more than a millimetre.
+/// crosses one on its layer, that road is cut and a node put there. If an end misses the node that
+/// it joins by more than a millimetre, the outer third of the road is bent onto it.
 ///
 /// # Errors
 /// If the line is too short or a cut road would be left without sane geometry.
@@ -72,11 +72,15 @@ pub fn road(
     let end = drawing.end_node(line.end().position, style.layer);
     let mut stops = vec![(0.0, start)];
     for cut in cuts {
-        let node = drawing.node_on(cut.road, cut.s);
+        // Too close to the last stop: the road is not cut for nothing.
         if stops
             .last()
-            .is_none_or(|last| cut.own_s - last.0 > MIN_PIECE)
+            .is_some_and(|last| cut.own_s - last.0 <= MIN_PIECE)
         {
+            continue;
+        }
+        let node = drawing.node_on(cut.road, cut.s);
+        if node != end && stops.iter().all(|stop| stop.1 != node) {
             stops.push((cut.own_s, node));
         }
     }
@@ -123,6 +127,10 @@ struct Drawing<'a> {
     new_nodes: BTreeMap<NodeId, DVec2>,
     /// Cuts of existing roads: distance and the node there.
     cuts: BTreeMap<RoadId, Vec<(f64, NodeId)>>,
+    /// Objects that follow the pieces of cut roads. An object may stand on several of them.
+    moved_agents: BTreeMap<AgentId, Agent>,
+    moved_flows: BTreeMap<FlowId, Flow>,
+    moved_nodes: BTreeMap<NodeId, Node>,
 }
 
 impl<'a> Drawing<'a> {
@@ -134,6 +142,9 @@ impl<'a> Drawing<'a> {
             next_road: scenario.network().next_road_id().0,
             new_nodes: BTreeMap::new(),
             cuts: BTreeMap::new(),
+            moved_agents: BTreeMap::new(),
+            moved_flows: BTreeMap::new(),
+            moved_nodes: BTreeMap::new(),
         }
     }
 
@@ -293,6 +304,15 @@ impl<'a> Drawing<'a> {
             at.sort_by(|a, b| a.0.total_cmp(&b.0));
             self.cut_road(id, &at)?;
         }
+        let nodes = self.moved_nodes.into_iter();
+        self.edits
+            .extend(nodes.map(|(id, node)| Edit::Node(id, Some(node))));
+        let agents = self.moved_agents.into_iter();
+        self.edits
+            .extend(agents.map(|(id, agent)| Edit::Agent(id, Some(Box::new(agent)))));
+        let flows = self.moved_flows.into_iter();
+        self.edits
+            .extend(flows.map(|(id, flow)| Edit::Flow(id, Some(Box::new(flow)))));
         Ok(Edit::Batch(self.edits))
     }
 
@@ -323,46 +343,53 @@ impl<'a> Drawing<'a> {
         let Some(node) = self.scenario.network().node(at) else {
             return;
         };
-        let mut changed = node.clone();
-        for restriction in &mut changed.restrictions {
-            for road in [&mut restriction.from, &mut restriction.to] {
-                if *road == old {
-                    *road = new;
+        if node
+            .restrictions
+            .iter()
+            .any(|r| r.from == old || r.to == old)
+        {
+            let changed = self.moved_nodes.entry(at).or_insert_with(|| node.clone());
+            for restriction in &mut changed.restrictions {
+                for road in [&mut restriction.from, &mut restriction.to] {
+                    if *road == old {
+                        *road = new;
+                    }
                 }
             }
-        }
-        if changed != *node {
-            self.edits.push(Edit::Node(at, Some(changed)));
         }
     }
 
     /// Agents and flows on the cut road stand on its pieces from now on.
     fn move_places(&mut self, old: RoadId, pieces: &[(f64, RoadId)]) {
-        let moved = |place: &Place| match place {
-            Place::Lane(at) if at.road == old => {
-                let index = pieces
-                    .partition_point(|piece| piece.0 <= at.s)
-                    .saturating_sub(1);
-                let (start, road) = pieces[index];
-                Place::lane(road, at.lane, at.s - start)
+        let stands_there = |place: &Place| matches!(place, Place::Lane(at) if at.road == old);
+        let shift = |place: &mut Place| {
+            if let Place::Lane(at) = place
+                && at.road == old
+            {
+                let index = pieces.partition_point(|piece| piece.0 <= at.s);
+                let (start, road) = pieces[index.saturating_sub(1)];
+                *place = Place::lane(road, at.lane, at.s - start);
             }
-            other => *other,
         };
         for (&id, agent) in self.scenario.agents() {
-            let mut changed = agent.clone();
-            changed.start = moved(&agent.start);
-            changed.via = agent.via.iter().map(moved).collect();
-            changed.destination = agent.destination.as_ref().map(moved);
-            if changed != *agent {
-                self.edits.push(Edit::Agent(id, Some(Box::new(changed))));
+            let ends = [Some(&agent.start), agent.destination.as_ref()];
+            if ends
+                .into_iter()
+                .flatten()
+                .chain(&agent.via)
+                .any(stands_there)
+            {
+                let changed = self.moved_agents.entry(id).or_insert_with(|| agent.clone());
+                shift(&mut changed.start);
+                changed.via.iter_mut().for_each(shift);
+                changed.destination.iter_mut().for_each(shift);
             }
         }
         for (&id, flow) in self.scenario.flows() {
-            let mut changed = flow.clone();
-            changed.origin = moved(&flow.origin);
-            changed.destination = moved(&flow.destination);
-            if changed != *flow {
-                self.edits.push(Edit::Flow(id, Some(Box::new(changed))));
+            if [flow.origin, flow.destination].iter().any(stands_there) {
+                let changed = self.moved_flows.entry(id).or_insert_with(|| flow.clone());
+                shift(&mut changed.origin);
+                shift(&mut changed.destination);
             }
         }
     }

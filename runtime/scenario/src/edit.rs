@@ -4,10 +4,12 @@ use crate::agents::{Agent, Flow, Place, Stack};
 use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, RoadId};
 use crate::network::Node;
 use crate::objects::{Forest, Obstacle};
-use crate::road::Road;
+use crate::road::{Poly3, Road};
 use crate::scenario::{About, Scenario, Settings};
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::HeightField;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -91,6 +93,22 @@ pub enum EditError {
         /// The missing thing.
         what: String,
     },
+    /// A number that no file may hold.
+    #[error("{what}: {message}")]
+    OutOfRange {
+        /// The object.
+        what: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// More roads than a junction can be built of.
+    #[error("{road}: {node} already has {MAX_ENDS} road ends")]
+    TooManyEnds {
+        /// The road.
+        road: RoadId,
+        /// The node.
+        node: NodeId,
+    },
     /// A terrain sample that the terrain does not have, or a height that is no number.
     #[error("terrain sample {index} cannot be set to {height}")]
     TerrainSample {
@@ -110,6 +128,12 @@ impl Scenario {
     /// # Errors
     /// If the change would break the integrity of the scenario. It is then unchanged.
     pub fn apply(&mut self, edit: Edit) -> Result<Edit, EditError> {
+        check_values(&edit)?;
+        self.apply_trusted(edit)
+    }
+
+    /// Applies an edit whose numbers have been looked at already: loading does so while reading.
+    pub(crate) fn apply_trusted(&mut self, edit: Edit) -> Result<Edit, EditError> {
         match edit {
             Edit::About(about) => Ok(Edit::About(Box::new(std::mem::replace(
                 &mut self.about,
@@ -119,6 +143,10 @@ impl Scenario {
                 &mut self.settings,
                 settings,
             ))),
+            Edit::Node(id, Some(_)) if id.0 > MAX_ID => Err(EditError::OutOfRange {
+                what: id.to_string(),
+                message: format!("ids run up to {MAX_ID}"),
+            }),
             Edit::Node(id, Some(node)) => Ok(Edit::Node(id, self.network.put_node(id, node))),
             Edit::Node(id, None) => self.take_node(id),
             Edit::Road(id, Some(road)) => self.put_road(id, *road),
@@ -189,6 +217,20 @@ impl Scenario {
             if self.network.node(node).is_none() {
                 return Err(EditError::NoSuchNode { road: id, node });
             }
+            let others = self
+                .network
+                .ends_at(node)
+                .into_iter()
+                .filter(|end| end.0 != id);
+            if others.count() >= MAX_ENDS {
+                return Err(EditError::TooManyEnds { road: id, node });
+            }
+        }
+        if id.0 > MAX_ID {
+            return Err(EditError::OutOfRange {
+                what: id.to_string(),
+                message: format!("ids run up to {MAX_ID}"),
+            });
         }
         check_lanes(&road).map_err(|why| EditError::BadLanes { road: id, why })?;
         Ok(Edit::Road(
@@ -233,6 +275,10 @@ impl Scenario {
         for sample in samples {
             let slot = heights.get_mut(sample.0).ok_or_else(|| wrong(sample))?;
             old.push((sample.0, std::mem::replace(slot, sample.1)));
+        }
+        let usable = |height: f64| height.abs() <= roadwright_geometry::MAX_COORDINATE;
+        if let Some(sample) = samples.iter().find(|sample| !usable(sample.1)) {
+            return Err(wrong(sample));
         }
         self.terrain = Some(terrain.with_heights(heights).map_err(|_| first_error())?);
         old.reverse();
@@ -345,11 +391,86 @@ fn check_lanes(road: &Road) -> Result<(), &'static str> {
         {
             return Err("lanes must be listed by falling id, each once");
         }
-        if section.lanes.iter().any(|lane| lane.width.is_empty()) {
-            return Err("a lane needs at least one width");
+        if section
+            .lanes
+            .iter()
+            .any(|lane| lane.id.unsigned_abs() > MAX_LANES)
+        {
+            return Err("lane ids run from -100 to 100");
+        }
+    }
+    for (index, section) in sections.iter().enumerate() {
+        let length = road.section_end(index) - section.s;
+        for lane in &section.lanes {
+            if lane.width.is_empty() {
+                return Err("a lane needs at least one width");
+            }
+            check_polynomials(&lane.width, length, 0.0..=MAX_LANE_WIDTH)?;
+        }
+    }
+    check_polynomials(&road.lane_offset, road.length(), -MAX_OFFSET..=MAX_OFFSET)
+}
+
+/// Lane ids on either side.
+const MAX_LANES: u8 = 100;
+/// Widest lane, m.
+const MAX_LANE_WIDTH: f64 = 100.0;
+/// Largest shift of lane 0, m.
+const MAX_OFFSET: f64 = 1000.0;
+/// Most road ends at one node: a junction considers all pairs of their lanes.
+const MAX_ENDS: usize = 32;
+/// Largest id: there is always a next one.
+const MAX_ID: u32 = 4_000_000_000;
+
+/// Whether polynomials are listed in order from 0 and stay within a range over a length.
+fn check_polynomials(
+    list: &[Poly3],
+    length: f64,
+    range: std::ops::RangeInclusive<f64>,
+) -> Result<(), &'static str> {
+    if list.first().is_some_and(|poly| poly.s != 0.0) {
+        return Err("the first width or lane offset must start at s = 0");
+    }
+    if list.windows(2).any(|pair| pair[1].s <= pair[0].s) {
+        return Err("widths and lane offsets must be listed by growing s");
+    }
+    for (i, poly) in list.iter().enumerate() {
+        let end = list.get(i + 1).map_or(length, |next| next.s).max(poly.s);
+        let place = |k: i32| poly.s + (end - poly.s) * f64::from(k) / 8.0;
+        // A lane may narrow to nothing; rounding may take it a little below.
+        let inside = |value: f64| value >= range.start() - 1e-3 && value <= *range.end();
+        if !(0..=8).all(|k| inside(poly.value(place(k)))) {
+            return Err("a lane's width leaves 0 to 100 m, or the lane offset +-1000 m");
         }
     }
     Ok(())
+}
+
+/// Whether a value is one that a file may hold.
+fn valid<T: Serialize + DeserializeOwned>(what: &str, value: &T) -> Result<(), EditError> {
+    let refused = |error: serde_json::Error| EditError::OutOfRange {
+        what: what.into(),
+        message: error.to_string(),
+    };
+    let json = serde_json::to_value(value).map_err(refused)?;
+    serde_json::from_value::<T>(json).map(drop).map_err(refused)
+}
+
+/// Looks at the numbers of an edit that does not come from a file.
+fn check_values(edit: &Edit) -> Result<(), EditError> {
+    match edit {
+        Edit::About(about) => valid("about", about),
+        Edit::Settings(settings) => valid("settings", settings),
+        Edit::Node(id, Some(node)) => valid(&id.to_string(), node),
+        Edit::Obstacle(id, Some(obstacle)) => valid(&id.to_string(), obstacle),
+        Edit::Forest(id, Some(forest)) => valid(&id.to_string(), forest),
+        Edit::VehicleType(key, Some(kind)) => valid(key, kind),
+        Edit::Stack(key, Some(stack)) => valid(key, stack),
+        Edit::Agent(id, Some(agent)) => valid(&id.to_string(), agent),
+        Edit::Flow(id, Some(flow)) => valid(&id.to_string(), flow),
+        Edit::Road(id, Some(road)) => valid(&id.to_string(), road),
+        _ => Ok(()),
+    }
 }
 
 /// Puts in, replaces or takes out a map entry and returns the old value.

@@ -247,7 +247,7 @@ fn assemble(document: Document, text: &str) -> Result<Scenario, TextError> {
             key: format!("{section}.{id}"),
             message: error.to_string(),
         };
-        scenario.apply(edit).map(drop).map_err(error)
+        scenario.apply_trusted(edit).map(drop).map_err(error)
     };
     for (id, node) in document.nodes {
         apply("nodes", id.0, Edit::Node(id, Some(node)))?;

@@ -249,7 +249,7 @@ impl LaneGraph {
                 graph.add_road(id, road, (start, end), side);
             }
         }
-        graph.link_sections(network, side);
+        graph.link_sections();
         graph.add_connections(network, layout);
         graph.link_backwards();
         graph
@@ -386,31 +386,17 @@ impl LaneGraph {
     }
 
     /// Lanes that go on in the next lane section.
-    fn link_sections(&mut self, network: &RoadNetwork, side: DrivingSide) {
-        let lists: Vec<_> = self
-            .of_lane
-            .iter()
-            .map(|(key, list)| (*key, list.clone()))
-            .collect();
-        for ((road, lane), list) in lists {
-            let forward = network
-                .road(road)
-                .and_then(|r| {
-                    r.lane_sections
-                        .iter()
-                        .flat_map(|s| &s.lanes)
-                        .find(|l| l.id == lane)
-                })
-                .is_some_and(|l| l.is_forward(side));
-            for pair in list.windows(2) {
-                let (from, to) = if forward {
-                    (pair[0], pair[1])
-                } else {
-                    (pair[1], pair[0])
-                };
-                if self.sections_touch(from, to) {
-                    self.strips[from as usize].successors.push(to);
-                }
+    fn link_sections(&mut self) {
+        let lists: Vec<_> = self.of_lane.values().cloned().collect();
+        for pair in lists.iter().flat_map(|list| list.windows(2)) {
+            let forward = |id: StripId| self.strip(id).road_span.1 > self.strip(id).road_span.0;
+            let (from, to) = match (forward(pair[0]), forward(pair[1])) {
+                (true, true) => (pair[0], pair[1]),
+                (false, false) => (pair[1], pair[0]),
+                _ => continue,
+            };
+            if self.sections_touch(from, to) {
+                self.strips[from as usize].successors.push(to);
             }
         }
     }
@@ -423,8 +409,8 @@ impl LaneGraph {
         for (j, junction) in layout.junctions.iter().enumerate() {
             for (p, path) in junction.paths.iter().enumerate() {
                 let ends = (
-                    self.strip_at(network, path.from),
-                    self.strip_at(network, path.to),
+                    self.strip_at(network, layout, path.from),
+                    self.strip_at(network, layout, path.to),
                 );
                 let (Some(from), Some(to)) = ends else {
                     continue;
@@ -462,7 +448,7 @@ impl LaneGraph {
     }
 
     /// The strip of a lane next to a junction.
-    fn strip_at(&self, network: &RoadNetwork, at: LaneEnd) -> Option<StripId> {
+    fn strip_at(&self, network: &RoadNetwork, layout: &Layout, at: LaneEnd) -> Option<StripId> {
         let list = self.of_lane.get(&(at.road, at.lane))?;
         let id = match at.end {
             RoadEnd::Start => *list.first()?,
@@ -473,9 +459,10 @@ impl LaneGraph {
         let StripKind::Lane { section, .. } = self.strip(id).kind else {
             return None;
         };
+        let (start, end) = layout.remaining(at.road, road)?;
         let wanted = match at.end {
-            RoadEnd::Start => 0,
-            RoadEnd::End => road.lane_sections.len() - 1,
+            RoadEnd::Start => road.section_index(start + 1e-6),
+            RoadEnd::End => road.section_index(end - 1e-6),
         };
         (section as usize == wanted).then_some(id)
     }

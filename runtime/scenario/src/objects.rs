@@ -158,9 +158,11 @@ impl Forest {
         let Some((low, high)) = polygon::bounds(&self.area) else {
             return Vec::new();
         };
+        let size = high - low;
         let cell = self
             .spacing
-            .max(((high - low).element_product() / MAX_TREES as f64).sqrt());
+            .max((size.element_product() / MAX_TREES as f64).sqrt())
+            .max(size.max_element() / MAX_TREES as f64);
         let per_cell = (self.density * cell * cell / 1e4).min(1.0);
         let first = (low / cell).floor();
         let count = ((high / cell).floor() - first).max(DVec2::ZERO);

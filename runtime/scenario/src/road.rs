@@ -168,7 +168,7 @@ impl Poly3 {
             .map_or(0.0, |poly| poly.value(s))
     }
 
-    /// The same polynomial re-based to start `ds` metres later.
+    /// The same polynomial measured from `s` on.
     pub fn rebased(&self, s: f64) -> Self {
         let ds = s - self.s;
         Self {

@@ -167,3 +167,36 @@ fn turns_that_nobody_can_drive_are_found() {
         check(&scenario)
     );
 }
+
+#[test]
+fn agents_that_go_nowhere_are_found() {
+    assert_eq!(
+        codes(&with_agent(|agent| agent.destination = None)),
+        [Code::NoDestination]
+    );
+}
+
+#[test]
+fn the_notch_of_an_obstacle_is_free() {
+    // Separating axes of the whole outline took the notch of an L for solid.
+    let points = [
+        (30.0, 30.0),
+        (60.0, 30.0),
+        (60.0, 35.0),
+        (35.0, 35.0),
+        (35.0, 60.0),
+        (30.0, 60.0),
+    ];
+    let shape = Shape::Polygon {
+        points: points.map(DVec2::from).to_vec(),
+    };
+    let mut scenario = with_agent(|agent| agent.start = Place::ground(45.0, 45.0, 0.0));
+    let wall = Obstacle {
+        shape,
+        ..crate_at(0.0, 0.0)
+    };
+    scenario
+        .apply(Edit::Obstacle(ObstacleId(1), Some(Box::new(wall))))
+        .unwrap();
+    assert_eq!(codes(&scenario), []);
+}

@@ -43,7 +43,8 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
         11 => Edit::TerrainSamples(vec![(n as usize % 20, a), (n as usize % 7, b)]),
         12 => Edit::Stack(
             "idm".into(),
-            n.is_multiple_of(2).then(|| Box::new(Stack::with_controller("pursuit"))),
+            n.is_multiple_of(2)
+                .then(|| Box::new(Stack::with_controller("pursuit"))),
         ),
         _ => Edit::Batch(vec![
             Edit::Node(NodeId(200 + id), Some(Node::at(point))),
@@ -235,4 +236,74 @@ fn short_roads_are_taken_into_one_junction() {
         let length = scenario.network().road(*id).unwrap().length();
         assert!(trim.start + trim.end <= length, "{id}");
     }
+}
+
+#[test]
+fn an_agent_on_two_cut_roads_follows_both() {
+    // It used to keep only the change of the road that was cut last.
+    let mut scenario = Scenario::new("two");
+    draw(&mut scenario, (0.0, 0.0), (200.0, 0.0), &street("south"));
+    draw(&mut scenario, (0.0, 50.0), (200.0, 50.0), &street("north"));
+    let mut agent = west_to_north();
+    agent.start = Place::lane(RoadId(1), -1, 150.0);
+    agent.destination = Some(Place::lane(RoadId(2), -1, 160.0));
+    scenario
+        .apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
+        .unwrap();
+    let places = |scenario: &Scenario| {
+        let agent = &scenario.agents()[&AgentId(1)];
+        [agent.start, agent.destination.unwrap()].map(|p| scenario.pose_of(&p).unwrap().position)
+    };
+    let before = places(&scenario);
+    draw(
+        &mut scenario,
+        (100.0, -50.0),
+        (100.0, 100.0),
+        &street("across"),
+    );
+    let after = places(&scenario);
+    assert!((before[0] - after[0]).length() < 1e-9 && (before[1] - after[1]).length() < 1e-9);
+}
+
+#[test]
+fn numbers_that_no_file_may_hold_are_refused() {
+    let mut scenario = crossroads();
+    let mut refused = |edit| scenario.apply(edit).unwrap_err().to_string();
+    assert!(
+        refused(Edit::Node(
+            NodeId(9),
+            Some(Node::at(DVec2::new(f64::NAN, 0.0)))
+        ))
+        .contains("node 9")
+    );
+    assert!(
+        refused(Edit::Node(NodeId(u32::MAX), Some(Node::at(DVec2::ZERO))))
+            .contains("ids run up to")
+    );
+    let settings = Settings {
+        dt: 0.0,
+        ..Settings::default()
+    };
+    assert!(refused(Edit::Settings(settings)).contains("expected 0.0001 to 1 s"));
+    let wide = |width: Poly3| {
+        let mut road = crossroads().network().road(RoadId(1)).unwrap().clone();
+        road.lane_sections[0].lanes[0].width = vec![width];
+        Edit::Road(RoadId(1), Some(Box::new(road)))
+    };
+    assert!(
+        refused(wide(Poly3 {
+            a: 3.0,
+            d: 1.0,
+            ..Poly3::default()
+        }))
+        .contains("width leaves")
+    );
+    assert!(
+        refused(wide(Poly3 {
+            s: 5.0,
+            a: 3.0,
+            ..Poly3::default()
+        }))
+        .contains("start at s = 0")
+    );
 }

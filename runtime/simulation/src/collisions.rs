@@ -124,6 +124,7 @@ impl Scene<'_> {
             });
         if !self.obstacles.is_empty() {
             let body = body.unwrap_or_else(|| self.body(number));
+            let first = out.len();
             self.obstacles.for_each_contact(&body, |owner, depth| {
                 let with = match owner {
                     Owner::Obstacle(id) => Party::Obstacle(id.0),
@@ -132,6 +133,11 @@ impl Scene<'_> {
                         tree,
                     },
                 };
+                // An obstacle may have several bodies: it counts once, by the deepest.
+                if let Some(known) = out[first..].iter_mut().find(|contact| contact.with == with) {
+                    known.depth = known.depth.max(depth);
+                    return;
+                }
                 out.push(Contact {
                     agent,
                     other: None,

@@ -10,6 +10,9 @@ use roadwright_scenario::{ForestId, ObstacleId, Scenario, Shape};
 /// Lanes closer to an obstacle than this look out for it, m.
 const WATCH_DISTANCE: f64 = 6.0;
 
+/// Bodies with a larger circle around them are kept apart, m.
+const LARGE_RADIUS: f64 = 15.0;
+
 /// Whose body something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Owner {
@@ -59,8 +62,14 @@ impl Body {
 /// All still bodies of a scenario.
 pub(crate) struct Obstacles {
     bodies: Vec<(Owner, Body)>,
+    /// Middles of the small bodies; large ones are in a list, so that one long wall does not make
+    /// every look-up a wide one.
     grid: GridIndex,
-    /// Radius of the largest body around its middle, m.
+    /// Body of each point in the grid.
+    small: Vec<u32>,
+    /// Large bodies with the circle around them.
+    large: Vec<(u32, DVec2, f64)>,
+    /// Radius of the largest small body around its middle, m.
     largest: f64,
     /// Whether a strip passes close to one.
     watched: Vec<bool>,
@@ -83,20 +92,15 @@ impl Obstacles {
                 (Owner::Tree(id, number), Body::Disc { centre, radius })
             }));
         }
-        let extents: Vec<(DVec2, f64)> = bodies.iter().map(|(_, body)| extent(body)).collect();
-        let middles: Vec<_> = extents.iter().map(|(middle, _)| *middle).collect();
-        let mut grid = GridIndex::new();
-        grid.rebuild(&middles, 20.0);
-        let largest = extents
-            .iter()
-            .map(|(_, radius)| *radius)
-            .fold(0.0, f64::max);
         let mut obstacles = Self {
             bodies,
-            grid,
-            largest,
+            grid: GridIndex::new(),
+            small: Vec::new(),
+            large: Vec::new(),
+            largest: 0.0,
             watched: Vec::new(),
         };
+        obstacles.index();
         let near = |point: &DVec2| {
             obstacles
                 .nearest(*point, WATCH_DISTANCE, |_| true)
@@ -108,6 +112,35 @@ impl Obstacles {
             .map(|strip| strip.line.points().iter().any(near))
             .collect();
         obstacles
+    }
+
+    /// Sorts bodies into small and large ones.
+    fn index(&mut self) {
+        let mut middles = Vec::new();
+        for (number, (_, body)) in (0u32..).zip(&self.bodies) {
+            let (middle, radius) = extent(body);
+            if radius > LARGE_RADIUS {
+                self.large.push((number, middle, radius));
+            } else {
+                self.small.push(number);
+                middles.push(middle);
+                self.largest = self.largest.max(radius);
+            }
+        }
+        self.grid.rebuild(&middles, 20.0);
+    }
+
+    /// Calls `visit` for every body whose circle comes within `reach` of a point.
+    fn for_each_near(&self, point: DVec2, reach: f64, mut visit: impl FnMut(u32)) {
+        self.grid
+            .for_each_within(point, reach + self.largest, |index, _| {
+                visit(self.small[index as usize])
+            });
+        for &(number, middle, radius) in &self.large {
+            if (middle - point).length_squared() <= (reach + radius) * (reach + radius) {
+                visit(number);
+            }
+        }
     }
 
     /// Whether vehicles on a strip have to look out for obstacles.
@@ -124,16 +157,14 @@ impl Obstacles {
         accept: impl Fn(DVec2) -> bool,
     ) -> Option<DVec2> {
         let mut best: Option<(f64, u32, DVec2)> = None;
-        self.grid
-            .for_each_within(point, reach + self.largest, |index, _| {
-                let closest = self.bodies[index as usize].1.closest_point(point);
-                let distance = (closest - point).length();
-                let better =
-                    best.is_none_or(|(d, i, _)| distance < d || (distance == d && index < i));
-                if distance <= reach && better && accept(closest) {
-                    best = Some((distance, index, closest));
-                }
-            });
+        self.for_each_near(point, reach, |index| {
+            let closest = self.bodies[index as usize].1.closest_point(point);
+            let distance = (closest - point).length();
+            let better = best.is_none_or(|(d, i, _)| distance < d || (distance == d && index < i));
+            if distance <= reach && better && accept(closest) {
+                best = Some((distance, index, closest));
+            }
+        });
         best.map(|(_, _, closest)| closest)
     }
 
@@ -143,15 +174,13 @@ impl Obstacles {
         vehicle: &OrientedBox,
         mut visit: impl FnMut(Owner, f64),
     ) {
-        let reach = vehicle.radius() + self.largest;
-        self.grid
-            .for_each_within(vehicle.centre, reach, |index, _| {
-                let (owner, body) = &self.bodies[index as usize];
-                let depth = body.penetration(vehicle);
-                if depth > 0.0 {
-                    visit(*owner, depth);
-                }
-            });
+        self.for_each_near(vehicle.centre, vehicle.radius(), |index| {
+            let (owner, body) = &self.bodies[index as usize];
+            let depth = body.penetration(vehicle);
+            if depth > 0.0 {
+                visit(*owner, depth);
+            }
+        });
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -293,11 +293,10 @@ impl<'a> View<'a> {
         }
         let kind = self.kind(mover);
         let reach = 0.5 * kind.width + SIDE_CLEARANCE;
-        let guess = mover.s + kind.front;
         for stretch in self.ahead(agent).take(4) {
             let strip = self.roads.strip(stretch.strip);
-            let start = (guess + stretch.distance + mover.s).min(strip.length());
-            let (s, t) = strip.line.project(point, start.max(0.0));
+            let guess = (kind.front - stretch.distance).clamp(0.0, strip.length());
+            let (s, t) = strip.line.project(point, guess);
             if s <= strip.length() {
                 let ahead = stretch.distance + s > kind.front - 0.5;
                 return ahead && s >= 0.0 && (t - mover.t.clamp(-0.5, 0.5)).abs() < reach;

@@ -210,9 +210,13 @@ impl Reservations {
                     return false;
                 }
                 // Distance of the rear axle beyond the connection.
+                // Lanes that were left sideways do not count twice.
+                let way = &ways[grant.agent as usize];
                 let beyond: f64 = (grant.at + 1..mover.cursor)
-                    .filter_map(|at| ways[grant.agent as usize].strip(at))
-                    .map(|strip| roads.strip(strip).length())
+                    .filter_map(|at| Some((way.strip(at)?, way.strip(at + 1)?)))
+                    .map(|(strip, next)| (roads.strip(strip), next))
+                    .filter(|(strip, next)| strip.successors.contains(next))
+                    .map(|(strip, _)| strip.length())
                     .sum();
                 let inside = mover.cursor <= grant.at;
                 inside || beyond + mover.s < kinds[mover.kind as usize].rear_overhang

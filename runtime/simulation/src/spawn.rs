@@ -136,6 +136,11 @@ pub(crate) fn has_room(start: Start, kind: &Kind, view: &View<'_>, appeared: &[u
             }
         }
     };
+    if let Start::Lane { strip, s } = start
+        && !has_room_at_seams(strip, s, kind, view)
+    {
+        return false;
+    }
     let here: Vec<u32> = match start {
         Start::Lane { strip, .. } => index
             .on_strip(strip)
@@ -153,6 +158,31 @@ pub(crate) fn has_room(start: Start, kind: &Kind, view: &View<'_>, appeared: &[u
         }
     };
     here.into_iter().chain(appeared.iter().copied()).all(clear)
+}
+
+/// Whether vehicles on the strips before and after leave room for one that is to appear.
+fn has_room_at_seams(strip: StripId, s: f64, kind: &Kind, view: &View<'_>) -> bool {
+    let own = view.roads.strip(strip);
+    let behind = own.predecessors.iter().filter_map(|&id| {
+        let entry = *view.index.on_strip(id).last()?;
+        Some((entry.agent, view.roads.strip(id).length() - entry.s + s))
+    });
+    let clear_behind = behind.into_iter().all(|(agent, distance)| {
+        let other = &view.movers[agent as usize];
+        let speed = other.state.speed;
+        let gap = distance - kind.rear_overhang - view.kinds[other.kind as usize].front;
+        gap > ROOM + speed * speed / (2.0 * BRAKING)
+    });
+    let ahead = own
+        .successors
+        .iter()
+        .filter_map(|&id| view.index.hindmost(id));
+    let clear_ahead = ahead.into_iter().all(|entry| {
+        let other = &view.movers[entry.agent as usize];
+        let rear = own.length() - s + entry.s - view.kinds[other.kind as usize].rear_overhang;
+        rear - kind.front > ROOM
+    });
+    clear_behind && clear_ahead
 }
 
 /// Puts an agent on the road.

@@ -85,7 +85,7 @@ fn reach_goals(mover: &mut Mover, way: &Way, time: f64) {
             return;
         }
         mover.goals_reached += 1;
-        if !way.endless && mover.goals_reached as usize == way.goals.len() {
+        if mover.goals_reached as usize == way.goals.len() {
             mover.status = Status::Arrived;
             mover.drive.ended = time;
             return;

@@ -17,8 +17,6 @@ pub(crate) enum Goal {
 pub(crate) struct Way {
     /// Goals in order.
     pub(crate) goals: Vec<Goal>,
-    /// Whether the goals are driven round and round.
-    pub(crate) endless: bool,
     /// Strips from the start to the last goal.
     pub(crate) path: Vec<StripId>,
     /// Index in the path of the strip of each goal.
@@ -34,9 +32,6 @@ impl Way {
 
     /// The next goal of an agent that has reached `reached` of them.
     pub(crate) fn next_goal(&self, reached: u32) -> Option<Goal> {
-        if self.endless && !self.goals.is_empty() {
-            return Some(self.goals[reached as usize % self.goals.len()]);
-        }
         self.goals.get(reached as usize).copied()
     }
 

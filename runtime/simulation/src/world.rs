@@ -21,7 +21,7 @@ use roadwright_plugin_api::{
     BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, FitnessInput,
     FitnessOutput, PlannerInput, PlannerOutput,
 };
-use roadwright_scenario::lane_graph::{LaneGraph, StripId, StripKind};
+use roadwright_scenario::lane_graph::{LaneGraph, StripKind};
 use roadwright_scenario::{ModuleSetting, Place, Scenario, Stack, VehicleType};
 use roadwright_vehicle::OneTrackLimits;
 use std::hash::Hasher;
@@ -35,6 +35,8 @@ const REROUTE_AFTER: f64 = 15.0;
 const GIVE_UP_DISTANCE: f64 = 12.0;
 /// What each standing vehicle adds to the expected time on a strip, s.
 const DELAY_PER_VEHICLE: f32 = 4.0;
+/// Vehicle type of agents between random places.
+const POPULATION_VEHICLE: &str = "car";
 /// How often expected delays are counted, Hz.
 const DELAY_RATE: f64 = 1.0;
 
@@ -83,6 +85,12 @@ pub enum SimulationError {
     /// The helpers cannot be started.
     #[error("cannot start {0} threads")]
     Threads(usize),
+    /// An agent without a place to go to.
+    #[error("{0} has neither a destination nor a way-point")]
+    NoGoal(String),
+    /// A vehicle type that does not exist.
+    #[error("there is no vehicle type \"{0}\"")]
+    NoSuchVehicleType(String),
     /// A stack that does not exist.
     #[error("there is no stack \"{0}\"")]
     NoSuchStack(String),
@@ -122,7 +130,8 @@ impl From<&VehicleType> for Kind {
 /// A stack that is running.
 struct RunningStack {
     modules: Modules,
-    rates: [Rate; 4],
+    /// Of planner, behaviour and controller; a fitness is asked when a summary is made.
+    rates: [Rate; 3],
 }
 
 /// Rows of one batch, kept between steps so that nothing is allocated in them.
@@ -245,10 +254,11 @@ impl World {
             )?;
             let way = Way {
                 goals,
-                // Way-points without a destination are driven round and round on open ground.
-                endless: agent.destination.is_none() && matches!(start, Start::Ground(_)),
                 ..Way::default()
             };
+            if way.goals.is_empty() {
+                return Err(SimulationError::NoGoal(id.to_string()));
+            }
             let names = (agent.vehicle.as_str(), agent.stack.as_str());
             self.add(
                 u64::from(id.0),
@@ -286,6 +296,15 @@ impl World {
         if !self.stack_names.iter().any(|name| name == stack) {
             return Err(SimulationError::NoSuchStack(stack.into()));
         }
+        if !self
+            .kind_names
+            .iter()
+            .any(|name| name == POPULATION_VEHICLE)
+        {
+            return Err(SimulationError::NoSuchVehicleType(
+                POPULATION_VEHICLE.into(),
+            ));
+        }
         let trips = populate::trips(&self.roads.graph, options.populate, self.seed);
         if trips.len() < options.populate {
             return Err(SimulationError::NoRoom {
@@ -311,7 +330,7 @@ impl World {
                 strip: trip.from.0,
                 s: trip.from.1,
             };
-            self.add(id, ("car", stack), way, start, 0.0, 0.0);
+            self.add(id, (POPULATION_VEHICLE, stack), way, start, 0.0, 0.0);
         }
         Ok(())
     }
@@ -780,15 +799,6 @@ impl World {
         }
     }
 
-    /// The strips that an agent still has before it, if it drives on lanes.
-    pub fn path_of(&self, agent: u64) -> Option<&[StripId]> {
-        let index = self.movers.iter().position(|mover| mover.id == agent)?;
-        let mover = &self.movers[index];
-        mover
-            .on_lane()
-            .then(|| &self.ways[index].path[mover.cursor as usize..])
-    }
-
     /// How many agents are in which state.
     pub fn counts(&self) -> AgentCounts {
         let count = |status| self.movers.iter().filter(|m| m.status == status).count();
@@ -862,12 +872,7 @@ fn running_stack(
     if let Some(id) = controller.filter(|id| *id != stack.controller.module) {
         stack.controller = ModuleSetting::new(id);
     }
-    let settings = [
-        &stack.planner,
-        &stack.behaviour,
-        &stack.controller,
-        &stack.fitness,
-    ];
+    let settings = [&stack.planner, &stack.behaviour, &stack.controller];
     let rates = std::array::from_fn(|i| {
         let rate = settings[i]
             .rate_hz

@@ -357,3 +357,80 @@ fn lane_graphs_of_shipped_scenarios_are_continuous() {
         }
     }
 }
+
+#[test]
+fn the_last_way_point_is_the_destination_of_those_without_one() {
+    // An endless round of way-points used to hang the run.
+    let mut scenario = Scenario::new("round");
+    let agent = Agent {
+        start: Place::ground(0.0, 0.0, 0.0),
+        via: vec![Place::ground(40.0, 0.0, 0.0), Place::ground(80.0, 0.0, 0.0)],
+        destination: None,
+        ..west_to_north()
+    };
+    put(&mut scenario, 1, agent.clone());
+    assert_eq!(run(&scenario, 60.0).agents.arrived, 1);
+    put(
+        &mut scenario,
+        1,
+        Agent {
+            via: vec![],
+            ..agent
+        },
+    );
+    let error = World::new(&scenario, &builtin_modules(), &RunOptions::default())
+        .err()
+        .unwrap();
+    assert!(
+        error
+            .to_string()
+            .contains("agent 1 has neither a destination nor a way-point")
+    );
+}
+
+#[test]
+fn an_obstacle_with_a_notch_is_hit_once() {
+    let points = [
+        (30.0, -3.0),
+        (36.0, -3.0),
+        (36.0, 3.0),
+        (30.0, 3.0),
+        (33.0, 0.0),
+    ];
+    let shape = Shape::Polygon {
+        points: points.map(DVec2::from).to_vec(),
+    };
+    let mut scenario = Scenario::new("arrow");
+    let obstacle = Obstacle {
+        shape,
+        ..crate_at(0.0, 0.0)
+    };
+    scenario
+        .apply(Edit::Obstacle(ObstacleId(1), Some(Box::new(obstacle))))
+        .unwrap();
+    let agent = Agent {
+        stack: "pursuit".into(),
+        start: Place::ground(0.0, 1.0, 0.0),
+        destination: Some(Place::ground(80.0, 1.0, 0.0)),
+        ..west_to_north()
+    };
+    put(&mut scenario, 1, agent);
+    assert_eq!(run(&scenario, 60.0).collisions.len(), 1);
+}
+
+#[test]
+fn a_world_without_cars_cannot_be_populated() {
+    let mut scenario = crossroads();
+    scenario
+        .apply(Edit::VehicleType("car".into(), None))
+        .unwrap();
+    let options = RunOptions {
+        populate: 1,
+        ..RunOptions::default()
+    };
+    let error = World::new(&scenario, &builtin_modules(), &options)
+        .err()
+        .unwrap()
+        .to_string();
+    assert_eq!(error, "there is no vehicle type \"car\"");
+}

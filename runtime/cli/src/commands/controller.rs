@@ -210,8 +210,9 @@ fn inputs_of(inputs: &[String]) -> anyhow::Result<(f64, f64)> {
             .filter(|v: &f64| v.is_finite())
             .with_context(|| format!("--input {input}: \"{value}\" is not a number"))?;
         match name.trim() {
-            "distance" => distance = Some(value),
-            "angle" => angle = Some(value.abs()),
+            "distance" if distance.is_none() => distance = Some(value),
+            "angle" if angle.is_none() => angle = Some(value.abs()),
+            name @ ("distance" | "angle") => bail!("the input {name} is given twice"),
             other => bail!("no input is called \"{other}\"; there are: distance (m), angle (rad)"),
         }
     }

@@ -26,16 +26,16 @@ pub(crate) fn main_job() -> anyhow::Result<Outcome> {
     )?;
     let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default())
         .context("cannot run old-town")?;
-    let steps = (PICTURE_TIME / world.dt()).round() as u64;
     let mut early = drive(&mut world, PICTURE_TIME, false, None)?;
     let png = map(&scenario, Some(&world.snapshot()), &Picture::default())
         .context("cannot draw old-town")?;
     std::fs::write(PICTURE, png).with_context(|| format!("cannot write {PICTURE}"))?;
-    let rest = scenario.settings().duration - steps as f64 * world.dt();
+    let taken = world.time();
+    let rest = scenario.settings().duration - taken;
     let late = drive(&mut world, rest.max(0.0), false, None)?;
     early.absorb(late);
     write!(out, "\n{}", table(&early))?;
-    writeln!(out, "picture          {PICTURE} (at {PICTURE_TIME} s)")?;
+    writeln!(out, "picture          {PICTURE} (at {taken:.1} s)")?;
     writeln!(
         out,
         "\nNext: roadwright --help, or see the five-minute tour in README.md."

@@ -40,14 +40,15 @@ fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
     let mut controller = None;
     for setting in &simulate.modules {
         match setting.split_once('=') {
-            Some(("controller", id)) => controller = Some(id.to_owned()),
+            Some(("controller", id)) if controller.is_none() => controller = Some(id.to_owned()),
+            Some(("controller", _)) => bail!("--use controller= is given twice"),
             _ => bail!("--use {setting}: expected controller=MODULE"),
         }
     }
     if simulate.dt.is_some_and(|dt| !(1e-4..=1.0).contains(&dt)) {
         bail!("--dt must be 0.0001 to 1 s");
     }
-    if simulate.threads > 256 {
+    if !(1..=256).contains(&simulate.threads) {
         bail!(
             "--threads {} is out of range: expected 1 to 256",
             simulate.threads

@@ -17,6 +17,14 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     };
     picture.view = arguments.view.as_deref().map(view_of).transpose()?;
     let simulated = arguments.at.is_some() || arguments.simulate.populate > 0;
+    let flags = &arguments.simulate;
+    let others = flags.seed.is_some()
+        || flags.dt.is_some()
+        || flags.threads != 1
+        || !flags.modules.is_empty();
+    if !simulated && others {
+        bail!("the flags of a run need one: add --at SECONDS");
+    }
     let snapshot = if simulated {
         let options = run_options(&arguments.simulate)?;
         let mut world = World::new(&scenario, &builtin_modules(), &options)

@@ -83,12 +83,11 @@ pub(super) fn drive(
     )]
     let wall = std::time::Instant::now();
     let cpu = ProcessTime::now();
-    let trace_steps = (TRACE_PERIOD / world.dt()).round().max(1.0) as u64;
     for step in 0..steps {
-        if let Some(trace) = trace
-            .as_deref_mut()
-            .filter(|_| step.is_multiple_of(trace_steps))
-        {
+        // The first step at or after each tenth of a second.
+        let tenths = |steps: u64| (steps as f64 * world.dt() / TRACE_PERIOD + 1e-9).floor();
+        let is_due = step == 0 || tenths(step) > tenths(step - 1);
+        if let Some(trace) = trace.as_deref_mut().filter(|_| is_due) {
             trace.write(&world.snapshot())?;
         }
         if progress::interrupted() || world.is_over() {
@@ -99,6 +98,9 @@ pub(super) fn drive(
             bar.set_position(step);
             bar.set_message(message(world));
         }
+    }
+    if let Some(trace) = trace {
+        trace.write(&world.snapshot())?;
     }
     bar.finish_and_clear();
     let (cpu_seconds, wall_seconds) = (cpu.elapsed().as_secs_f64(), wall.elapsed().as_secs_f64());

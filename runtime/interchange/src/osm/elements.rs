@@ -50,8 +50,11 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// Adds a node.
+    /// Adds a node. One that is not on Earth counts as missing.
     pub(crate) fn add_node(&mut self, id: i64, latitude: f64, longitude: f64, signals: bool) {
+        if latitude.abs() > 90.0 || longitude.abs() > 180.0 {
+            return;
+        }
         let node = OsmNode {
             latitude,
             longitude,

@@ -7,6 +7,7 @@ use super::{ATTRIBUTION, GeoBox, ImportError, ImportOptions, Warnings};
 use country_boundaries::{BOUNDARIES_ODBL_360X180, CountryBoundaries, LatLon};
 use glam::DVec2;
 use roadwright_geometry::fillet::{FilletOptions, fillet};
+use roadwright_geometry::polygon;
 use roadwright_scenario::{
     About, DrivingSide, Edit, GeoOrigin, Node, NodeId, Restriction, Road, RoadId, Scenario,
 };
@@ -122,6 +123,9 @@ pub(super) fn build(
         );
     }
     let pieces = cut_runs(&runs, &cuts, &places, warnings);
+    if pieces.is_empty() {
+        return Err(ImportError::NoRoads(" that has a length"));
+    }
     Ok(Built {
         pieces,
         styles,
@@ -174,6 +178,10 @@ fn present_runs(
         previous = node;
     }
     runs.push(current);
+    if clip.is_some_and(|area| crosses_unseen(elements, way, area)) {
+        let reason = "ways that cross the box between two nodes outside of it";
+        warnings.add(reason, format!("way {}", way.id));
+    }
     if missing {
         warnings.add(
             "ways of which some nodes are missing in the data",
@@ -182,6 +190,27 @@ fn present_runs(
     }
     runs.retain(|run| run.len() > 1);
     runs
+}
+
+/// Whether a way runs through the box between two of its nodes that lie outside.
+fn crosses_unseen(elements: &Elements, way: &Way, area: GeoBox) -> bool {
+    let corners = [
+        DVec2::new(area.west, area.south),
+        DVec2::new(area.east, area.south),
+        DVec2::new(area.east, area.north),
+        DVec2::new(area.west, area.north),
+    ];
+    let place = |node: &OsmNode| DVec2::new(node.longitude, node.latitude);
+    way.nodes.windows(2).any(|pair| {
+        let (Some(a), Some(b)) = (elements.nodes.get(&pair[0]), elements.nodes.get(&pair[1]))
+        else {
+            return false;
+        };
+        let outside = !area.contains(a) && !area.contains(b);
+        outside
+            && polygon::edges(&corners)
+                .any(|(c, d)| polygon::segments_cross(place(a), place(b), c, d))
+    })
 }
 
 /// The point on the way from an inner to an outer node where the box ends.

@@ -181,7 +181,11 @@ fn layer(tags: &Tags) -> i8 {
 
 /// `maxspeed` in m/s; `None` if it has no number.
 fn speed_limit(value: Option<&str>) -> Option<f64> {
-    let value = value?.trim();
+    // No road is faster than this, whatever its tag says.
+    Some(tagged_speed(value?.trim())?.min(100.0))
+}
+
+fn tagged_speed(value: &str) -> Option<f64> {
     let number = |text: &str| {
         text.trim()
             .parse::<f64>()

@@ -17,6 +17,18 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         let mut stops = vec![agent.start];
         stops.extend(&agent.via);
         stops.extend(agent.destination);
+        if stops.len() == 1 {
+            findings.push(Finding {
+                severity: Severity::Error,
+                code: Code::NoDestination,
+                object: Subject::Agent(id),
+                place: subjects
+                    .scenario
+                    .pose_of(&agent.start)
+                    .map_or(DVec2::ZERO, |p| p.position),
+                message: "has neither a destination nor a way-point; give it one".into(),
+            });
+        }
         journey(
             subjects,
             Subject::Agent(id),
@@ -173,10 +185,9 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         });
     };
     for (i, (id, agent, body)) in started.iter().enumerate() {
-        let hit = scenario
-            .obstacles()
-            .iter()
-            .find(|(_, obstacle)| body.polygon_penetration(&obstacle.shape.outline()) > 0.0);
+        let hit = scenario.obstacles().iter().find(|(_, obstacle)| {
+            super::obstacles::outlines_overlap(&body.corners(), &obstacle.shape.outline())
+        });
         if let Some((obstacle, _)) = hit {
             let message = format!("starts inside {obstacle}; move one of them");
             push(*id, Code::AgentInObstacle, body.centre, message);

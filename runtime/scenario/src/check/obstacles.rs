@@ -104,7 +104,7 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-fn outlines_overlap(a: &[DVec2], b: &[DVec2]) -> bool {
+pub(super) fn outlines_overlap(a: &[DVec2], b: &[DVec2]) -> bool {
     // Touching is allowed: corners are moved a millimetre towards the middle.
     let shrunk = |points: &[DVec2]| -> Vec<DVec2> {
         let centre = polygon::centroid(points);

@@ -95,19 +95,27 @@ fn first_self_crossing(points: &[DVec2]) -> Option<DVec2> {
     let mut cells: BTreeMap<(i64, i64), Vec<usize>> = BTreeMap::new();
     for i in 0..points.len() - 1 {
         let (a, b) = (points[i], points[i + 1]);
-        let (low, high) = (key(a.min(b)), key(a.max(b)));
-        for x in low.0..=high.0 {
-            for y in low.1..=high.1 {
-                let list = cells.entry((x, y)).or_default();
-                for &j in list.iter() {
-                    // A loop road ends where it starts: that is no crossing.
-                    let closes = j == 0 && i + 2 == points.len() && points[0] == b;
-                    let crosses = || polygon::segments_cross(points[j], points[j + 1], a, b);
-                    if j + 1 < i && !closes && crosses() {
-                        return Some(0.5 * (a + b));
+        // Long chords are entered piece by piece, so that none fills a whole box of cells.
+        let pieces = ((b - a).length() / cell).ceil().max(1.0) as usize;
+        for piece in 0..pieces {
+            let place = |k: usize| a.lerp(b, k as f64 / pieces as f64);
+            let (from, to) = (place(piece), place(piece + 1));
+            let (low, high) = (key(from.min(to)), key(from.max(to)));
+            for x in low.0..=high.0 {
+                for y in low.1..=high.1 {
+                    let list = cells.entry((x, y)).or_default();
+                    for &j in list.iter() {
+                        // A loop road ends where it starts: that is no crossing.
+                        let closes = j == 0 && i + 2 == points.len() && points[0] == b;
+                        let crosses = || polygon::segments_cross(points[j], points[j + 1], a, b);
+                        if j + 1 < i && !closes && crosses() {
+                            return Some(0.5 * (a + b));
+                        }
+                    }
+                    if list.last() != Some(&i) {
+                        list.push(i);
                     }
                 }
-                list.push(i);
             }
         }
     }

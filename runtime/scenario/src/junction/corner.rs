@@ -116,7 +116,9 @@ fn between(leg: &Leg<'_>, next: &Leg<'_>, only_two: bool) -> Corner {
         return Corner::plain(0.0, 0.0);
     }
     let Some((distance, next_distance)) = edges_meet(leg, next) else {
-        return Corner::plain(0.0, 0.0);
+        // Legs that start in parallel part later: they share the first stretch.
+        let shared = |leg: &Leg<'_>| GORE_TRIM.min(LEG_SHARE * leg.length());
+        return Corner::plain(shared(leg), shared(next));
     };
     if angle < GORE_ANGLE || inverted {
         let widths = leg.half_widths(0.0).0 + next.half_widths(0.0).1;

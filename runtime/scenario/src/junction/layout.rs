@@ -1,6 +1,6 @@
 //! Junctions of a whole network.
 
-use super::{Junction, LaneEnd, Leg, Site, build, corner};
+use super::{Junction, Leg, Site, build, corner};
 use crate::ids::{NodeId, RoadId};
 use crate::network::{RestrictionKind, RoadNetwork};
 use crate::road::{DrivingSide, Road, RoadEnd};
@@ -55,24 +55,10 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The junction at an end of a road.
-    pub fn junction_at(&self, road: &Road, end: RoadEnd) -> Option<&Junction> {
-        let index = *self.junction_of.get(&road.node_at(end))?;
-        self.junctions.get(index)
-    }
-
     /// The part of a road between its junctions, m; `None` for one inside a junction.
     pub fn remaining(&self, id: RoadId, road: &Road) -> Option<(f64, f64)> {
         let trim = self.trims.get(&id)?;
         Some((trim.start, road.length() - trim.end))
-    }
-
-    /// Paths that leave a lane end.
-    pub fn paths_from(&self, from: LaneEnd) -> impl Iterator<Item = &super::ConnectingPath> {
-        self.junctions
-            .iter()
-            .flat_map(|junction| &junction.paths)
-            .filter(move |path| path.from == from)
     }
 }
 

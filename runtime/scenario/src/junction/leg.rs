@@ -176,6 +176,13 @@ pub(super) fn sort_counter_clockwise(legs: &mut [Leg<'_>], centre: DVec2) {
             .then(first.road_id.cmp(&second.road_id))
             .then(first.end.cmp(&second.end))
     });
+    // The list is cut open where the gap is widest: nearly tied legs are then neighbours in it.
+    let gap = |i: usize| {
+        let before = (i + keyed.len() - 1) % keyed.len();
+        (keyed[i].0[0] - keyed[before].0[0]).rem_euclid(std::f64::consts::TAU)
+    };
+    let widest = (0..keyed.len()).max_by(|&a, &b| gap(a).total_cmp(&gap(b)).then(b.cmp(&a)));
+    keyed.rotate_left(widest.unwrap_or(0));
     // Neighbours that are nearly tied are compared farther out. One pass of swaps keeps the
     // result independent of the order of input, because the first sort is total.
     for i in 1..keyed.len() {
