@@ -340,3 +340,48 @@ fn without_a_verb_old_town_is_run_and_drawn() {
     assert!(stdout(&output).contains("state hash"));
     assert!(folder.path().join("old-town.png").exists());
 }
+
+#[test]
+fn at_least_nine_of_ten_cars_arrive_in_real_dublin() {
+    let data = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/data/osm/trinity-ring-roads.osm");
+    if !data.exists() {
+        eprintln!("SKIPPED: trinity-ring-roads.osm is not at hand");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let ring = folder
+        .path()
+        .join("ring.scenario.json")
+        .display()
+        .to_string();
+    json(&[
+        "import",
+        &data.display().to_string(),
+        "--out",
+        &ring,
+        "--json",
+    ]);
+    assert_eq!(code(&call(&["check", &ring])), 0);
+    let run = |threads: &str| {
+        json(&[
+            "run",
+            &ring,
+            "--populate",
+            "150",
+            "--seconds",
+            "900",
+            "--threads",
+            threads,
+            "--json",
+        ])
+    };
+    let (one, two) = (run("1"), run("2"));
+    assert_eq!(one["state_hash"], two["state_hash"]);
+    assert!(
+        one["agents"]["arrived"].as_u64() >= Some(135),
+        "{}",
+        one["agents"]
+    );
+    assert_eq!(one["agents"]["refused"], 0);
+}

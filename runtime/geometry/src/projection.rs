@@ -24,7 +24,7 @@ const KNOT_TURN: f64 = 0.25;
 /// Points farther from the line than this are looked up by a scan over all knots, m.
 const REACH: f64 = 32.0;
 /// Side of a cell of the look-up grid, m, before it is enlarged to fit [`MAX_CELLS`].
-const CELL: f64 = 8.0;
+const CELL: f64 = 4.0;
 /// Most cells of the look-up grid.
 const MAX_CELLS: f64 = 1e6;
 
@@ -195,28 +195,21 @@ impl Projector {
     fn polish(&self, point: DVec2, start: f64) -> RoadPoint {
         let length = self.line.length();
         let mut s = start;
+        let mut t = 0.0;
         for _ in 0..8 {
-            let pose = self.line.pose(s);
-            let forward = pose.forward();
-            let offset = point - pose.position;
-            let t = offset.dot(left_of(forward));
-            let along = offset.dot(forward);
-            let growth = (1.0 - self.line.curvature(s) * t).max(0.2);
-            let next = (s + along / growth).clamp(0.0, length);
-            let moved = next - s;
+            let frame = self.line.frame(s);
+            let offset = point - frame.position;
+            t = offset.dot(left_of(frame.tangent));
+            let growth = (1.0 - frame.curvature * t).max(0.2);
+            let next = (s + offset.dot(frame.tangent) / growth).clamp(0.0, length);
+            let moved = (next - s).abs();
             s = next;
-            // The next step would be about curvature times moved squared: nothing.
-            if moved.abs() < 1e-6 {
-                // Turning the frame by the last step changes t by less than 1e-12.
-                return RoadPoint { s, t, h: 0.0 };
+            // The next step would be about curvature times this squared: below 1e-10 m.
+            if moved < 3e-5 {
+                break;
             }
         }
-        let pose = self.line.pose(s);
-        RoadPoint {
-            s,
-            t: (point - pose.position).dot(pose.left()),
-            h: 0.0,
-        }
+        RoadPoint { s, t, h: 0.0 }
     }
 }
 

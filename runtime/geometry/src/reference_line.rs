@@ -4,7 +4,7 @@ use crate::clothoid::join_poses;
 use crate::error::GeometryError;
 use crate::math::wrap_angle;
 use crate::pose::Pose;
-use crate::segment::{Element, Segment};
+use crate::segment::{Element, Frame, Segment};
 use glam::DVec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -304,6 +304,13 @@ impl ReferenceLine {
         let mut segments = self.segments.clone();
         segments.extend_from_slice(&other.segments);
         Self::new(self.start, segments)
+    }
+
+    /// Position, tangent and curvature at distance `s`.
+    #[inline]
+    pub(crate) fn frame(&self, s: f64) -> Frame {
+        let (element, u) = self.element_at(s);
+        element.frame(u)
     }
 
     /// The element that holds `s` and the distance from its start.

@@ -2,7 +2,9 @@
 
 use crate::clothoid::displacement;
 use crate::cubic::{Cubic, MeasuredCubic};
+use crate::math::sin_cos;
 use crate::pose::{Pose, left_of, unit};
+use glam::DVec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -91,7 +93,17 @@ pub(crate) struct Element {
     pub(crate) s: f64,
     pub(crate) length: f64,
     pub(crate) start: Pose,
+    /// Unit vector of the start's heading.
+    forward: DVec2,
     shape: Shape,
+}
+
+/// Position, unit tangent and curvature at one place of a curve.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame {
+    pub(crate) position: DVec2,
+    pub(crate) tangent: DVec2,
+    pub(crate) curvature: f64,
 }
 
 /// The shape of a placed segment, with lines, arcs and spirals as one family.
@@ -134,7 +146,42 @@ impl Element {
             s,
             length,
             start,
+            forward: unit(start.heading),
             shape,
+        }
+    }
+
+    /// Position, tangent and curvature at `u` metres from the start of the element, with as few
+    /// calls of sine and cosine as possible.
+    #[inline]
+    pub(crate) fn frame(&self, u: f64) -> Frame {
+        let rotated = |local: DVec2| self.forward * local.x + left_of(self.forward) * local.y;
+        match &self.shape {
+            Shape::Line => Frame {
+                position: self.start.position + self.forward * u,
+                tangent: self.forward,
+                curvature: 0.0,
+            },
+            Shape::Clothoid {
+                curvature,
+                sharpness,
+            } => {
+                let offset = clothoid_offset(0.0, *curvature, *sharpness, u);
+                let (sin, cos) = sin_cos(u * (curvature + 0.5 * sharpness * u));
+                Frame {
+                    position: self.start.position + rotated(offset),
+                    tangent: rotated(DVec2::new(cos, sin)),
+                    curvature: curvature + sharpness * u,
+                }
+            }
+            Shape::Cubic(measured) => {
+                let p = measured.parameter(u);
+                Frame {
+                    position: self.start.position + rotated(measured.cubic().point(p)),
+                    tangent: rotated(measured.cubic().velocity(p).normalize_or(DVec2::X)),
+                    curvature: measured.cubic().curvature(p),
+                }
+            }
         }
     }
 

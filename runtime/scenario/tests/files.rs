@@ -4,6 +4,7 @@
 mod common;
 
 use common::*;
+use proptest::prelude::*;
 use roadwright_scenario::file::{self, from_text, to_text};
 use roadwright_scenario::*;
 
@@ -186,4 +187,23 @@ fn the_shipped_schema_is_the_current_one() {
         shipped == file::schema(),
         "docs/scenario.schema.json is out of date"
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn damaged_files_are_read_or_refused(
+        at in any::<prop::sample::Index>(), with in "[0-9eE+.,:\\[\\]{}\"a-z -]{0,4}", cut in 0usize..4,
+    ) {
+        let text = to_text(&sample());
+        let start = at.index(text.len());
+        let end = (start + cut).min(text.len());
+        let damaged = format!("{}{with}{}", &text[..start], &text[end..]);
+        if let Ok(scenario) = from_text(&damaged) {
+            // What can be read can be looked at, and written again.
+            let _ = check::check(&scenario);
+            prop_assert!(from_text(&to_text(&scenario)).is_ok());
+        }
+    }
 }
