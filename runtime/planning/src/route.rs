@@ -7,6 +7,7 @@ use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneGraph, NO_STRIP, StripId, StripKind};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::sync::Mutex;
 
 static PARAMETERS: [ParameterInfo; 3] = [
     ParameterInfo::number(
@@ -43,12 +44,23 @@ const SHORT_PENALTY: f64 = 10.0;
 /// A route is a list of strips; where two neighbours in it lie side by side, the lane is changed.
 pub struct RoutePlanner {
     parameters: ParameterSet,
+    /// Arrays of the last search. What stands in them is never read again, so which thread gets
+    /// them changes no result; without them a search starts with fresh ones.
+    scratch: Mutex<Scratch>,
+}
+
+/// Memory that searches use one after the other.
+#[derive(Default)]
+struct Scratch {
+    marks: Vec<Mark>,
+    stamp: u32,
 }
 
 impl Default for RoutePlanner {
     fn default() -> Self {
         Self {
             parameters: ParameterSet::new(&PARAMETERS),
+            scratch: Mutex::default(),
         }
     }
 }
@@ -79,9 +91,17 @@ impl Planner for RoutePlanner {
         routes: &mut Vec<StripId>,
         outputs: &mut [PlannerOutput],
     ) {
-        let mut search = Search::new(view, &self.parameters);
+        let mut kept = self.scratch.try_lock().ok();
+        let scratch = kept.as_deref_mut().map(std::mem::take).unwrap_or_default();
+        let mut search = Search::new(view, &self.parameters, scratch);
         for (input, output) in inputs.iter().zip(outputs) {
             *output = search.run(input, routes);
+        }
+        if let Some(kept) = kept.as_deref_mut() {
+            *kept = Scratch {
+                marks: search.marks,
+                stamp: search.stamp,
+            };
         }
     }
 }
@@ -136,23 +156,30 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(view: &PlannerView<'a>, parameters: &ParameterSet) -> Self {
+    fn new(view: &PlannerView<'a>, parameters: &ParameterSet, mut scratch: Scratch) -> Self {
         let fresh = Mark {
             stamp: 0,
             closed: false,
             cost: 0.0,
             parent: NO_STRIP,
         };
-        let speeds = view.graph.strips().iter().map(|strip| strip.speed_limit);
+        let strips = view.graph.strips().len();
+        // Stamps of another graph, or used up ones, would be taken for marks of this one.
+        if scratch.marks.len() != strips || scratch.stamp == u32::MAX {
+            scratch = Scratch {
+                marks: vec![fresh; strips],
+                stamp: 0,
+            };
+        }
         Self {
             graph: view.graph,
             delays: view.delays,
             change_time: parameters.at(0),
             turn_time: parameters.at(1),
             delay_weight: parameters.at(2),
-            top_speed: speeds.fold(1.0, f64::max),
-            marks: vec![fresh; view.graph.strips().len()],
-            stamp: 0,
+            top_speed: view.graph.top_speed(),
+            marks: scratch.marks,
+            stamp: scratch.stamp,
             open: BinaryHeap::new(),
         }
     }
@@ -162,7 +189,7 @@ impl<'a> Search<'a> {
     /// The lanes beside the start, which need no driving to reach, are kept apart from the others:
     /// a goal behind on one of them is reached by going round, not by a lane change.
     fn run(&mut self, input: &PlannerInput, routes: &mut Vec<StripId>) -> PlannerOutput {
-        self.stamp += 1;
+        self.stamp = self.stamp.saturating_add(1);
         self.open.clear();
         let start = self.graph.strip(input.strip);
         let goal = self

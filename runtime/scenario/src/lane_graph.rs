@@ -230,6 +230,7 @@ pub struct LaneGraph {
     strips: Vec<Strip>,
     /// Lane strips by (road, lane), in the order of lane sections.
     of_lane: BTreeMap<(RoadId, i8), Vec<StripId>>,
+    top_speed: f64,
 }
 
 /// Comfortable lateral acceleration that limits the speed on connecting paths, m/s^2.
@@ -252,6 +253,8 @@ impl LaneGraph {
         graph.link_sections();
         graph.add_connections(network, layout);
         graph.link_backwards();
+        let limits = graph.strips.iter().map(|strip| strip.speed_limit);
+        graph.top_speed = limits.fold(1.0, f64::max);
         graph
     }
 
@@ -264,6 +267,11 @@ impl LaneGraph {
     #[inline]
     pub fn strip(&self, id: StripId) -> &Strip {
         &self.strips[id as usize]
+    }
+
+    /// Highest speed limit of all strips, m/s.
+    pub fn top_speed(&self) -> f64 {
+        self.top_speed
     }
 
     /// The strip at a place, and the distance along it; `None` if no drivable lane is there.

@@ -11,7 +11,13 @@ macro_rules! checked_number {
             if test(value) {
                 Ok(value)
             } else {
-                Err(D::Error::custom(format!(concat!("{} is out of range: expected ", $expected), value)))
+                let expected = $expected;
+                // A number of three hundred digits tells nobody anything.
+                Err(D::Error::custom(if value.abs() < 1e15 {
+                    format!("{value} is out of range: expected {expected}")
+                } else {
+                    format!("{value:e} is out of range: expected {expected}")
+                }))
             }
         }
     )*};
