@@ -174,11 +174,11 @@ pub fn build(site: &Site<'_>, mut legs: Vec<Leg<'_>>) -> Junction {
             }
         })
         .collect();
-    let (outline, degraded) = outline::outline(&legs, &trims, &corners);
+    let paths = links::paths(site, &legs, &trims, &mut flags);
+    let (outline, degraded) = outline::outline(&legs, &trims, &corners, &paths);
     if degraded {
         flags.push(Flag::Degraded);
     }
-    let paths = links::paths(site, &legs, &trims, &mut flags);
     let ends = legs
         .iter()
         .zip(&trims)

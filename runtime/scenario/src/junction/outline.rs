@@ -1,5 +1,6 @@
 //! The outline of a junction.
 
+use super::ConnectingPath;
 use super::corner::{Corner, bisector, edge_angle, fillet_centre_distance};
 use super::curve::connecting_curve;
 use super::leg::Leg;
@@ -70,14 +71,20 @@ pub(super) fn polygon(outline: &[OutlineEdge]) -> Vec<DVec2> {
     outline.iter().flat_map(OutlineEdge::points).collect()
 }
 
+/// How far the lane of a path may reach beyond the outline, m: a kerb is not a wall.
+const BAND_SLACK: f64 = 0.6;
+
 /// The outline around cut legs, and whether it is a makeshift one.
 ///
-/// Tried in order: corners with their radii, halved radii, no radii, and at last the convex hull
-/// of the cuts. A junction without an area (roads that continue or end) has none.
+/// An outline has to be simple and should hold the lanes of all paths. Tried in order: corners with
+/// their radii, halved radii, no radii; if none holds all lanes the first simple one is taken, and
+/// at last the convex hull of cuts and paths. A junction without an area (roads that continue or
+/// end) has none.
 pub(super) fn outline(
     legs: &[Leg<'_>],
     trims: &[f64],
     corners: &[Corner],
+    paths: &[ConnectingPath],
 ) -> (Vec<OutlineEdge>, bool) {
     if trims.iter().all(|&trim| trim == 0.0) {
         return (Vec::new(), false);
@@ -85,24 +92,59 @@ pub(super) fn outline(
     if let [leg] = legs {
         return (turning_place(leg, trims[0]), false);
     }
-    for share in [1.0, 0.5, 0.0] {
-        let edges = trace(legs, trims, corners, share);
+    let driven: Vec<DVec2> = paths.iter().flat_map(band).collect();
+    let mut simple = None;
+    for (share, sides) in [
+        (1.0, Sides::Smooth),
+        (1.0, Sides::Straight),
+        (0.5, Sides::Straight),
+        (0.0, Sides::Straight),
+    ] {
+        let edges = trace(legs, trims, corners, share, sides);
         let points = polygon(&edges);
+        let holds = |point: &DVec2| polygon::distance(&points, *point) < 0.15;
         if polygon::signed_area(&points) > 1e-6 && polygon::is_simple(&points) {
-            return (edges, false);
+            if driven.iter().all(holds) {
+                return (edges, false);
+            }
+            simple = simple.or(Some(edges));
         }
     }
-    let cuts: Vec<_> = legs
+    if let Some(edges) = simple {
+        return (edges, false);
+    }
+    let cuts = legs
         .iter()
         .zip(trims)
-        .flat_map(|(leg, &trim)| [leg.left_edge(trim).position, leg.right_edge(trim).position])
-        .collect();
-    let hull = polygon::convex_hull(&cuts);
+        .flat_map(|(leg, &trim)| [leg.left_edge(trim).position, leg.right_edge(trim).position]);
+    let hull = polygon::convex_hull(&cuts.chain(driven).collect::<Vec<_>>());
     let edges = (0..hull.len()).map(|i| OutlineEdge::Line {
         from: hull[i],
         to: hull[(i + 1) % hull.len()],
     });
     (edges.collect(), true)
+}
+
+/// How the sides without a corner are drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sides {
+    Smooth,
+    Straight,
+}
+
+/// Points along both edges of a path's lane, a little inside.
+fn band(path: &ConnectingPath) -> Vec<DVec2> {
+    // Inside of a tight bend the edge would fold over.
+    let half = (0.5 * path.width.0.min(path.width.1) - BAND_SLACK)
+        .min(0.8 * path.min_radius())
+        .max(0.0);
+    let edges = path.curve.iter().flat_map(|curve| {
+        [
+            curve.sample(ARC_TOLERANCE, half),
+            curve.sample(ARC_TOLERANCE, -half),
+        ]
+    });
+    edges.flatten().collect()
 }
 
 /// The end of a road in which vehicles turn round.
@@ -120,14 +162,26 @@ fn turning_place(leg: &Leg<'_>, trim: f64) -> Vec<OutlineEdge> {
 }
 
 /// The outline with the given share of the corner radii.
-fn trace(legs: &[Leg<'_>], trims: &[f64], corners: &[Corner], share: f64) -> Vec<OutlineEdge> {
+fn trace(
+    legs: &[Leg<'_>],
+    trims: &[f64],
+    corners: &[Corner],
+    share: f64,
+    sides: Sides,
+) -> Vec<OutlineEdge> {
     let mut path = Path::default();
     for (i, leg) in legs.iter().enumerate() {
         path.line_to(leg.right_edge(trims[i]).position);
         path.line_to(leg.left_edge(trims[i]).position);
         let j = (i + 1) % legs.len();
         let trims = (trims[i], trims[j]);
-        round_corner(&mut path, (leg, &legs[j]), trims, &corners[i], share);
+        round_corner(
+            &mut path,
+            (leg, &legs[j]),
+            trims,
+            &corners[i],
+            (share, sides),
+        );
     }
     path.close()
 }
@@ -139,10 +193,10 @@ fn round_corner(
     (leg, next): (&Leg<'_>, &Leg<'_>),
     trims: (f64, f64),
     corner: &Corner,
-    share: f64,
+    (share, sides): (f64, Sides),
 ) {
     if corner.wanted_radius == 0.0 {
-        if share > 0.0 {
+        if sides == Sides::Smooth {
             smooth_side(
                 path,
                 leg.left_edge(trims.0).reversed(),

@@ -291,3 +291,37 @@ proptest! {
         prop_assert_eq!(a, b);
     }
 }
+
+#[test]
+fn plain_junctions_hold_the_lanes_of_all_their_paths() {
+    // Crossroads, T-junctions and bends at angles from 60 degrees on, one and two lanes each way.
+    for (bearings, lanes) in [
+        (vec![0.0, 90.0, 180.0, 270.0], 1),
+        (vec![0.0, 90.0, 180.0, 270.0], 2),
+        (vec![0.0, 70.0, 180.0, 250.0], 1),
+        (vec![0.0, 90.0, 180.0], 1),
+        (vec![0.0, 60.0, 180.0], 2),
+        (vec![0.0, 120.0, 240.0], 1),
+        (vec![0.0, 100.0], 1),
+        (vec![0.0, 150.0], 2),
+    ] {
+        let section = CrossSection::driving(lanes, lanes, 3.25);
+        let roads: Vec<_> = bearings
+            .iter()
+            .map(|&b| arm(b, 100.0, section.clone(), RIGHT))
+            .collect();
+        let junction = junction_of(&roads, RIGHT);
+        let place = junction.polygon();
+        for path in junction.paths.iter().filter_map(|path| path.curve.as_ref()) {
+            for t in [-1.0, 0.0, 1.0] {
+                for point in path.sample(0.05, t) {
+                    let out = polygon::distance(&place, point);
+                    assert!(
+                        out < 0.2,
+                        "{bearings:?} with {lanes} lanes: {out} m outside"
+                    );
+                }
+            }
+        }
+    }
+}
