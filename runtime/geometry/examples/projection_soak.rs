@@ -3,33 +3,15 @@
 //! `cargo run --release -p roadwright-geometry --example projection_soak` prints how many missed
 //! by more than a nanometre; the test suite runs the same with a hundred thousand.
 
+#[path = "../benches/winding/mod.rs"]
+mod winding;
+
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::projection::Projector;
-use roadwright_geometry::{Pose, ReferenceLine, Segment};
 
 fn main() {
     let mut stream = Stream::new(17, "soak", 0);
-    let mut segments = Vec::new();
-    for i in 0..60 {
-        let curvature = stream.next_in(0.005, 1.0 / 30.0) * if i % 2 == 0 { 1.0 } else { -1.0 };
-        let (length, straight) = (stream.next_in(10.0, 28.0), stream.next_in(10.0, 40.0));
-        segments.extend([
-            Segment::Spiral {
-                length: 12.0,
-                curvature_start: 0.0,
-                curvature_end: curvature,
-            },
-            Segment::Arc { length, curvature },
-            Segment::Spiral {
-                length: 12.0,
-                curvature_start: curvature,
-                curvature_end: 0.0,
-            },
-            Segment::Line { length: straight },
-        ]);
-    }
-    let line = ReferenceLine::new(Pose::default(), segments).expect("plain numbers");
-    let projector = Projector::new(line);
+    let projector = Projector::new(winding::road());
     let (mut misses, mut worst) = (0u32, 0.0f64);
     for _ in 0..10_000_000 {
         let s = stream.next_in(0.0, projector.line().length());

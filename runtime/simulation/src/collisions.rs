@@ -1,10 +1,10 @@
 //! Collisions: vehicles and obstacles whose bodies overlap. They are counted, not resolved.
 
 use crate::index::Index;
+use crate::kind::Kind;
 use crate::mover::Mover;
 use crate::obstacles::{Obstacles, Owner};
 use crate::roads::Roads;
-use crate::world::Kind;
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;

@@ -1,7 +1,7 @@
 //! Who is where: vehicles by strip and by place, rebuilt every step.
 
+use crate::kind::Kind;
 use crate::mover::Mover;
-use crate::world::Kind;
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_scenario::lane_graph::{NO_STRIP, StripId};

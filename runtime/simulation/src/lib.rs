@@ -8,6 +8,7 @@ mod collisions;
 mod fitness;
 mod flow;
 mod index;
+mod kind;
 mod mover;
 mod obstacles;
 mod perception;

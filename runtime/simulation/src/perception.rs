@@ -1,11 +1,11 @@
 //! What agents notice: the way ahead, the leader, the stop line, the nearest obstacle.
 
 use crate::index::{Entry, Index};
+use crate::kind::Kind;
 use crate::mover::Mover;
 use crate::obstacles::Obstacles;
 use crate::roads::{PROFILE_BRAKING, Roads};
 use crate::way::{Goal, Way};
-use crate::world::Kind;
 use glam::DVec2;
 use roadwright_agent::Lookahead;
 use roadwright_geometry::math::wrap_angle;

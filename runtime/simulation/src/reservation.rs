@@ -6,10 +6,10 @@
 //! be served, so nobody starves while the exits drain.
 
 use crate::index::Index;
+use crate::kind::Kind;
 use crate::mover::Mover;
 use crate::roads::{PROFILE_BRAKING, Roads};
 use crate::way::Way;
-use crate::world::Kind;
 use roadwright_scenario::lane_graph::StripId;
 
 /// A vehicle asks when it is this much closer than its braking distance needs, m.

@@ -1,10 +1,11 @@
 //! Agents appear: their places, their ways, and whether there is room.
 
 use crate::index::Index;
+use crate::kind::Kind;
 use crate::mover::{Mover, Status};
 use crate::perception::View;
 use crate::way::{Goal, Way};
-use crate::world::{Kind, SimulationError};
+use crate::world::SimulationError;
 use roadwright_agent::{Planner, PlannerView};
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};

@@ -1,9 +1,9 @@
 //! Moving agents: the vehicle model, and their place on the strips of their way.
 
+use crate::kind::Kind;
 use crate::mover::{Mover, Status};
 use crate::roads::Roads;
 use crate::way::{Goal, Way};
-use crate::world::Kind;
 use roadwright_scenario::lane_graph::NO_STRIP;
 
 /// A goal on open ground counts as reached within this, m (source 003, chapter 12).

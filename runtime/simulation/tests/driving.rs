@@ -1,6 +1,7 @@
 //! Agents drive: stories with an outcome.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "../../scenario/tests/common/mod.rs"]
 mod common;
 
 use common::*;

@@ -1,0 +1,60 @@
+//! How a scenario is run, and why it may not be.
+
+use roadwright_agent::ModuleError;
+use thiserror::Error;
+
+/// How a scenario is run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunOptions {
+    /// Seed; `None`: the scenario's.
+    pub seed: Option<u64>,
+    /// Time step, s; `None`: the scenario's.
+    pub dt: Option<f64>,
+    /// Threads; 0 and 1 mean no helpers.
+    pub threads: usize,
+    /// Cars to add between random places.
+    pub populate: usize,
+    /// Stack of the added cars; `None`: `idm`.
+    pub populate_stack: Option<String>,
+    /// Controller for all stacks instead of their own.
+    pub controller: Option<String>,
+}
+
+/// Why a scenario cannot be run.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum SimulationError {
+    /// A stack cannot be put together.
+    #[error(transparent)]
+    Module(#[from] ModuleError),
+    /// A place is not there.
+    #[error("{who}: {place} is not a place that one can drive at; `roadwright check` tells more")]
+    NoSuchPlace {
+        /// Agent or flow.
+        who: String,
+        /// The place.
+        place: String,
+    },
+    /// There is no place to put random agents.
+    #[error("only {found} of {wanted} vehicles find a place on lanes that can reach each other")]
+    NoRoom {
+        /// Places found.
+        found: usize,
+        /// Agents asked for.
+        wanted: usize,
+    },
+    /// The time step is unusable.
+    #[error("a time step of {0} s is out of range: expected 0.0001 to 1 s")]
+    TimeStep(f64),
+    /// The helpers cannot be started.
+    #[error("cannot start {0} threads")]
+    Threads(usize),
+    /// An agent without a place to go to.
+    #[error("{0} has neither a destination nor a way-point")]
+    NoGoal(String),
+    /// A vehicle type that does not exist.
+    #[error("there is no vehicle type \"{0}\"")]
+    NoSuchVehicleType(String),
+    /// A stack that does not exist.
+    #[error("there is no stack \"{0}\"")]
+    NoSuchStack(String),
+}

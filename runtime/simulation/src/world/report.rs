@@ -1,0 +1,116 @@
+//! What a world tells: hash, snapshot, counts, summary.
+
+use super::World;
+use crate::mover::{Mover, Status};
+use crate::snapshot::{Snapshot, VehicleRecord};
+use crate::summary::{AgentCounts, Statistic, Summary};
+use roadwright_geometry::Pose;
+use roadwright_plugin_api::{FitnessInput, FitnessOutput};
+use roadwright_scenario::lane_graph::StripKind;
+use std::hash::Hasher;
+
+impl World {
+    /// A hash over the state of all agents, for comparing runs.
+    pub fn state_hash(&self) -> u64 {
+        let mut hasher = twox_hash::XxHash3_64::with_seed(0);
+        hasher.write_u64(self.step);
+        for mover in &self.movers {
+            mover.hash(&mut hasher);
+        }
+        hasher.write_usize(self.contacts.log.len());
+        hasher.finish()
+    }
+
+    /// The vehicles that drive now.
+    pub fn snapshot(&self) -> Snapshot {
+        let record = |mover: &Mover| {
+            let kind = &self.kinds[mover.kind as usize];
+            let pose = mover.state.pose;
+            let lane = mover
+                .on_lane()
+                .then(|| match self.roads.strip(mover.strip).kind {
+                    StripKind::Lane { road, lane, .. } => Some((road, lane)),
+                    StripKind::Connection { .. } => None,
+                });
+            VehicleRecord {
+                agent: mover.id,
+                pose,
+                body: Pose {
+                    position: pose.point(kind.body_centre, 0.0),
+                    heading: pose.heading,
+                },
+                length: kind.length,
+                width: kind.width,
+                speed: mover.state.speed,
+                steering: mover.state.steering,
+                acceleration: mover.command.acceleration,
+                lane: lane.flatten(),
+                s: mover.s,
+                t: mover.t,
+                status: mover.status,
+            }
+        };
+        Snapshot {
+            time: self.time(),
+            step: self.step,
+            vehicles: self
+                .movers
+                .iter()
+                .filter(|m| m.is_active())
+                .map(record)
+                .collect(),
+        }
+    }
+
+    /// How many agents are in which state.
+    pub fn counts(&self) -> AgentCounts {
+        let count = |status| self.movers.iter().filter(|m| m.status == status).count();
+        let (arrived, active) = (count(Status::Arrived), count(Status::Active));
+        AgentCounts {
+            spawned: arrived + active,
+            arrived,
+            active,
+            refused: count(Status::Refused),
+            waiting: count(Status::Waiting),
+        }
+    }
+
+    /// What came of the run so far.
+    pub fn summary(&self) -> Summary {
+        let arrived = self.movers.iter().filter(|m| m.status == Status::Arrived);
+        let times: Vec<f64> = arrived.map(|m| m.drive.ended - m.drive.started).collect();
+        Summary {
+            state_hash: format!("{:016x}", self.state_hash()),
+            steps: self.step,
+            sim_seconds: self.time(),
+            agents: self.counts(),
+            agent_updates: self.agent_updates,
+            collisions: self.contacts.log.clone(),
+            distance_driven: self.movers.iter().map(|m| m.drive.distance).sum(),
+            travel_time: Statistic::of(&times),
+            fitness: Statistic::of(&self.fitness()),
+        }
+    }
+
+    /// Fitness of every agent that has driven, by the fitness module of its stack.
+    fn fitness(&self) -> Vec<f64> {
+        let drove = self.movers.iter().filter(|m| m.drive.steps > 0);
+        drove
+            .map(|mover| {
+                let drive = &mover.drive;
+                let time = drive.steps as f64 * self.dt;
+                let input = FitnessInput {
+                    crash_rating: drive.squared_penetration / drive.steps as f64,
+                    mean_speed: drive.distance / time,
+                    mean_road_speed: drive.road_speed_sum / drive.samples.max(1) as f64,
+                    distance: drive.distance,
+                    time,
+                };
+                let mut output = [FitnessOutput::default()];
+                let modules = &self.stacks[mover.stack as usize].modules;
+                modules.fitness.step(&[input], &mut output);
+                output[0].score
+            })
+            .collect()
+    }
+}

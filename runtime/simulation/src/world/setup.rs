@@ -1,0 +1,249 @@
+//! Preparing a world: modules, agents, flows and random trips.
+
+use super::{Batches, DELAY_RATE, RunOptions, RunningStack, SimulationError, World};
+use crate::collisions::Contacts;
+use crate::flow::RunningFlow;
+use crate::index::Index;
+use crate::kind::Kind;
+use crate::mover::Mover;
+use crate::obstacles::Obstacles;
+use crate::populate;
+use crate::reservation::Reservations;
+use crate::roads::Roads;
+use crate::spawn::{self, Departure, Start};
+use crate::way::{Goal, Way};
+use roadwright_agent::{Rate, Registry, Slot};
+use roadwright_scenario::{ModuleSetting, Scenario, Stack};
+
+/// Vehicle type of agents between random places.
+const POPULATION_VEHICLE: &str = "car";
+
+impl World {
+    /// Prepares a scenario for running.
+    ///
+    /// # Errors
+    /// If a module, a parameter or a place does not exist, or an option is out of range.
+    pub fn new(
+        scenario: &Scenario,
+        modules: &Registry,
+        options: &RunOptions,
+    ) -> Result<Self, SimulationError> {
+        let settings = scenario.settings();
+        let dt = options.dt.unwrap_or(settings.dt);
+        if !(1e-4..=1.0).contains(&dt) {
+            return Err(SimulationError::TimeStep(dt));
+        }
+        let seed = options.seed.unwrap_or(settings.seed);
+        let roads = Roads::new(scenario);
+        let obstacles = Obstacles::new(scenario, &roads.graph);
+        let types = scenario.vehicle_types();
+        let kinds: Vec<Kind> = types.values().map(Kind::from).collect();
+        let mut stack_names = Vec::new();
+        let mut stacks = Vec::new();
+        for (name, stack) in scenario.stacks() {
+            stack_names.push(name.clone());
+            stacks.push(running_stack(
+                name,
+                stack,
+                modules,
+                options.controller.as_deref(),
+                dt,
+            )?);
+        }
+        let strips = roads.graph.strips().len();
+        let mut world = Self {
+            dt,
+            seed,
+            step: 0,
+            index: Index::new(strips),
+            reservations: Reservations::new(roads.junction_count()),
+            delays: vec![0.0; strips],
+            delay_rate: Rate::new(DELAY_RATE, dt),
+            roads,
+            obstacles,
+            kind_names: types.keys().cloned().collect(),
+            largest: kinds.iter().map(|kind| kind.radius).fold(0.0, f64::max),
+            kinds,
+            stack_names,
+            stacks,
+            movers: Vec::new(),
+            ways: Vec::new(),
+            departures: Vec::new(),
+            flows: Vec::new(),
+            scenario: scenario.clone(),
+            contacts: Contacts::default(),
+            batches: Batches::default(),
+            pool: pool(options.threads)?,
+            agent_updates: 0,
+        };
+        world.add_agents()?;
+        world.add_flows()?;
+        world.add_population(options)?;
+        // First come: by time, then by id.
+        let movers = &world.movers;
+        world.departures.sort_by(|a, b| {
+            let id = |d: &Departure| movers[d.agent as usize].id;
+            a.time.total_cmp(&b.time).then(id(a).cmp(&id(b)))
+        });
+        Ok(world)
+    }
+
+    fn add_agents(&mut self) -> Result<(), SimulationError> {
+        let scenario = self.scenario.clone();
+        for (id, agent) in scenario.agents() {
+            let mut goals = agent.via.clone();
+            goals.extend(agent.destination);
+            let (start, goals) = spawn::places(
+                &scenario,
+                &self.roads.graph,
+                &id.to_string(),
+                &agent.start,
+                &goals,
+            )?;
+            let way = Way {
+                goals,
+                ..Way::default()
+            };
+            if way.goals.is_empty() {
+                return Err(SimulationError::NoGoal(id.to_string()));
+            }
+            let names = (agent.vehicle.as_str(), agent.stack.as_str());
+            self.add(
+                u64::from(id.0),
+                names,
+                way,
+                start,
+                agent.depart,
+                agent.speed,
+            );
+        }
+        Ok(())
+    }
+
+    fn add_flows(&mut self) -> Result<(), SimulationError> {
+        for (id, flow) in self.scenario.flows() {
+            // The places are checked now, not when the first agent appears.
+            let goals = [flow.destination];
+            spawn::places(
+                &self.scenario,
+                &self.roads.graph,
+                &id.to_string(),
+                &flow.origin,
+                &goals,
+            )?;
+            self.flows.push(RunningFlow::new(*id, flow, self.seed));
+        }
+        Ok(())
+    }
+
+    fn add_population(&mut self, options: &RunOptions) -> Result<(), SimulationError> {
+        if options.populate == 0 {
+            return Ok(());
+        }
+        let stack = options.populate_stack.as_deref().unwrap_or("idm");
+        if !self.stack_names.iter().any(|name| name == stack) {
+            return Err(SimulationError::NoSuchStack(stack.into()));
+        }
+        if !self
+            .kind_names
+            .iter()
+            .any(|name| name == POPULATION_VEHICLE)
+        {
+            return Err(SimulationError::NoSuchVehicleType(
+                POPULATION_VEHICLE.into(),
+            ));
+        }
+        let trips = populate::trips(&self.roads.graph, options.populate, self.seed);
+        if trips.len() < options.populate {
+            return Err(SimulationError::NoRoom {
+                found: trips.len(),
+                wanted: options.populate,
+            });
+        }
+        let first = self
+            .movers
+            .iter()
+            .map(|mover| mover.id + 1)
+            .max()
+            .unwrap_or(1);
+        for (trip, id) in trips.into_iter().zip(first..) {
+            let way = Way {
+                goals: vec![Goal::Strip {
+                    strip: trip.to.0,
+                    s: trip.to.1,
+                }],
+                ..Way::default()
+            };
+            let start = Start::Lane {
+                strip: trip.from.0,
+                s: trip.from.1,
+            };
+            self.add(id, (POPULATION_VEHICLE, stack), way, start, 0.0, 0.0);
+        }
+        Ok(())
+    }
+
+    pub(super) fn add(
+        &mut self,
+        id: u64,
+        (vehicle, stack): (&str, &str),
+        way: Way,
+        start: Start,
+        time: f64,
+        speed: f64,
+    ) -> u32 {
+        let place = |names: &[String], name: &str| {
+            names
+                .iter()
+                .position(|known| known == name)
+                .unwrap_or_default() as u16
+        };
+        let agent = self.movers.len() as u32;
+        let (kind, stack) = (
+            place(&self.kind_names, vehicle),
+            place(&self.stack_names, stack),
+        );
+        self.movers.push(Mover::new(id, kind, stack));
+        self.ways.push(way);
+        self.departures.push(Departure {
+            agent,
+            time,
+            start,
+            speed,
+        });
+        agent
+    }
+}
+
+fn pool(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError> {
+    if threads <= 1 {
+        return Ok(None);
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map(Some)
+        .map_err(|_| SimulationError::Threads(threads))
+}
+
+fn running_stack(
+    name: &str,
+    stack: &Stack,
+    modules: &Registry,
+    controller: Option<&str>,
+    dt: f64,
+) -> Result<RunningStack, SimulationError> {
+    let mut stack = stack.clone();
+    if let Some(id) = controller.filter(|id| *id != stack.controller.module) {
+        stack.controller = ModuleSetting::new(id);
+    }
+    let settings = [&stack.planner, &stack.behaviour, &stack.controller];
+    let rates = std::array::from_fn(|i| {
+        let rate = settings[i]
+            .rate_hz
+            .unwrap_or(Slot::ALL[i].default_rate_hz());
+        Rate::new(rate, dt)
+    });
+    Ok(RunningStack {
+        modules: modules.modules(name, &stack)?,
+        rates,
+    })
+}
