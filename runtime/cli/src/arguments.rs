@@ -69,12 +69,12 @@ pub(crate) struct Simulate {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The run ends early when all agents have arrived. Ctrl-C ends it with the summary so far."
+    after_help = "Without --seconds the run takes the scenario's time, or less if all agents have arrived.\nCtrl-C ends it with the summary so far."
 )]
 pub(crate) struct Run {
     /// The scenario
     pub(crate) file: PathBuf,
-    /// Simulated time in seconds [default: the scenario's]
+    /// Simulated time in seconds [default: the scenario's, or less if all have arrived]
     #[arg(long)]
     pub(crate) seconds: Option<f64>,
     #[command(flatten)]

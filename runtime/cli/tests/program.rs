@@ -86,6 +86,17 @@ fn run_reports_what_came_of_it() {
     ]);
     assert_eq!(other["steps"], 2000);
     assert_ne!(report["state_hash"], other["state_hash"]);
+    let eight = scenario("figure-eight");
+    let whole = json(&["run", &eight, "--json"]);
+    assert!(
+        whole["sim_seconds"].as_f64() < Some(299.0),
+        "ends when all have arrived"
+    );
+    let asked = json(&["run", &eight, "--json", "--seconds", "299"]);
+    assert_eq!(
+        asked["steps"], 29900,
+        "a time that is asked for is simulated"
+    );
     let text = stdout(&call(&["run", &file, "--seconds", "5"]));
     assert!(
         text.contains("state hash") && text.contains("standard error"),

@@ -1,6 +1,6 @@
 //! What `roadwright` does without a verb: it runs the shipped scenario and draws it.
 
-use super::run::{drive, table};
+use super::run::{Ending, drive, table};
 use crate::Outcome;
 use anyhow::Context;
 use roadwright_render::{Picture, map};
@@ -26,13 +26,13 @@ pub(crate) fn main_job() -> anyhow::Result<Outcome> {
     )?;
     let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default())
         .context("cannot run old-town")?;
-    let mut early = drive(&mut world, PICTURE_TIME, false, None)?;
+    let mut early = drive(&mut world, PICTURE_TIME, Ending::WhenOver, false, None)?;
     let png = map(&scenario, Some(&world.snapshot()), &Picture::default())
         .context("cannot draw old-town")?;
     std::fs::write(PICTURE, png).with_context(|| format!("cannot write {PICTURE}"))?;
     let taken = world.time();
     let rest = scenario.settings().duration - taken;
-    let late = drive(&mut world, rest.max(0.0), false, None)?;
+    let late = drive(&mut world, rest.max(0.0), Ending::WhenOver, false, None)?;
     early.absorb(late);
     write!(out, "\n{}", table(&early))?;
     writeln!(out, "picture          {PICTURE} (at {taken:.1} s)")?;

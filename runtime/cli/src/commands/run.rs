@@ -55,7 +55,13 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         World::new(&scenario, &builtin_modules(), &options).context("cannot run the scenario")?;
     let mut trace = arguments.trace.as_deref().map(Trace::create).transpose()?;
     let quiet = arguments.quiet || arguments.json;
-    let report = drive(&mut world, seconds, quiet, trace.as_mut())?;
+    // A time that was asked for is simulated to its end; otherwise the last arrival ends the run.
+    let ending = if arguments.seconds.is_some() {
+        Ending::AtTime
+    } else {
+        Ending::WhenOver
+    };
+    let report = drive(&mut world, seconds, ending, quiet, trace.as_mut())?;
     if let Some(trace) = trace {
         trace.finish()?;
     }
@@ -67,10 +73,20 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
+/// What ends a run before Ctrl-C does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// The time.
+    AtTime,
+    /// The time, or the arrival of the last agent.
+    WhenOver,
+}
+
 /// Steps the world until the time is over, all have arrived or Ctrl-C is pressed.
 pub(super) fn drive(
     world: &mut World,
     seconds: f64,
+    ending: Ending,
     quiet: bool,
     mut trace: Option<&mut Trace>,
 ) -> anyhow::Result<Report> {
@@ -90,7 +106,7 @@ pub(super) fn drive(
         if let Some(trace) = trace.as_deref_mut().filter(|_| is_due) {
             trace.write(&world.snapshot())?;
         }
-        if progress::interrupted() || world.is_over() {
+        if progress::interrupted() || (ending == Ending::WhenOver && world.is_over()) {
             break;
         }
         world.step();
