@@ -104,19 +104,6 @@ impl GridIndex {
         }
     }
 
-    /// The nearest other point within `radius`: (id, distance). Ties go to the smaller id.
-    pub fn nearest_other(&self, id: u32, centre: DVec2, radius: f64) -> Option<(u32, f64)> {
-        let mut best: Option<(u32, f64)> = None;
-        self.for_each_within(centre, radius, |other, position| {
-            let distance = (position - centre).length_squared();
-            let closer = best.is_none_or(|(i, d)| distance < d || (distance == d && other < i));
-            if other != id && closer {
-                best = Some((other, distance));
-            }
-        });
-        best.map(|(id, squared)| (id, squared.sqrt()))
-    }
-
     #[inline]
     fn cell_of(&self, position: DVec2) -> (usize, usize) {
         let local = (position - self.origin) / self.cell;

@@ -1,5 +1,7 @@
 //! Flows: agents that appear at random times at a mean rate.
 
+use crate::spawn::Start;
+use crate::way::Goal;
 use roadwright_geometry::math::{Stream, ln};
 use roadwright_scenario::{Flow, FlowId};
 
@@ -9,6 +11,9 @@ const FIRST_ID: u64 = 1 << 40;
 /// A flow that is running.
 pub(crate) struct RunningFlow {
     pub(crate) flow: Flow,
+    /// Its places on the strips, found once.
+    pub(crate) start: Start,
+    pub(crate) goals: Vec<Goal>,
     id: FlowId,
     stream: Stream,
     next_time: f64,
@@ -16,9 +21,16 @@ pub(crate) struct RunningFlow {
 }
 
 impl RunningFlow {
-    pub(crate) fn new(id: FlowId, flow: &Flow, seed: u64) -> Self {
+    pub(crate) fn new(
+        id: FlowId,
+        flow: &Flow,
+        (start, goals): (Start, Vec<Goal>),
+        seed: u64,
+    ) -> Self {
         let mut running = Self {
             flow: flow.clone(),
+            start,
+            goals,
             id,
             stream: Stream::new(seed, "flow", u64::from(id.0)),
             next_time: flow.begin,

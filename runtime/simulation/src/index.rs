@@ -33,6 +33,8 @@ pub(crate) struct Index {
     /// Middles of their bodies.
     pub(crate) middles: Vec<DVec2>,
     pub(crate) grid: GridIndex,
+    /// Whether any of them is off the lanes: only those are looked out for by lane traffic.
+    pub(crate) any_off_lane: bool,
 }
 
 impl Index {
@@ -51,6 +53,7 @@ impl Index {
         self.located.clear();
         self.middles.clear();
         self.slot.clear();
+        self.any_off_lane = false;
         self.slot.resize(movers.len(), ABSENT);
         for (agent, mover) in movers.iter().enumerate().filter(|(_, m)| m.is_active()) {
             let agent = agent as u32;
@@ -64,6 +67,7 @@ impl Index {
                     s: mover.s,
                 });
             }
+            self.any_off_lane |= !mover.on_lane();
             self.located.push(agent);
             let forward = kinds[mover.kind as usize].body_centre;
             self.middles.push(mover.state.pose.point(forward, 0.0));

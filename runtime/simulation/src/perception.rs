@@ -246,28 +246,30 @@ impl<'a> View<'a> {
                 consider(point, mover.state.speed * direction.dot(pose.forward()));
             }
         }
-        self.index
-            .grid
-            .for_each_within(eye.position, OBSTACLE_REACH, |number, middle| {
-                let other_agent = self.index.located[number as usize];
-                if other_agent == agent || !self.matters(agent, other_agent) {
-                    return;
-                }
-                let other = &self.movers[other_agent as usize];
-                let other_kind = self.kind(other);
-                let centre = Pose {
-                    position: middle,
-                    heading: other.state.pose.heading,
-                };
-                let body = OrientedBox::new(centre, other_kind.length, other_kind.width);
-                let point = body.closest_point(eye.position);
-                if self.is_in_the_way(agent, eye, point) {
-                    let direction = (point - eye.position).normalize_or_zero();
-                    let own = pose.forward() * mover.state.speed;
-                    let theirs = other.state.pose.forward() * other.state.speed;
-                    consider(point, (own - theirs).dot(direction));
-                }
-            });
+        if !mover.on_lane() || self.index.any_off_lane {
+            self.index
+                .grid
+                .for_each_within(eye.position, OBSTACLE_REACH, |number, middle| {
+                    let other_agent = self.index.located[number as usize];
+                    if other_agent == agent || !self.matters(agent, other_agent) {
+                        return;
+                    }
+                    let other = &self.movers[other_agent as usize];
+                    let other_kind = self.kind(other);
+                    let centre = Pose {
+                        position: middle,
+                        heading: other.state.pose.heading,
+                    };
+                    let body = OrientedBox::new(centre, other_kind.length, other_kind.width);
+                    let point = body.closest_point(eye.position);
+                    if self.is_in_the_way(agent, eye, point) {
+                        let direction = (point - eye.position).normalize_or_zero();
+                        let own = pose.forward() * mover.state.speed;
+                        let theirs = other.state.pose.forward() * other.state.speed;
+                        consider(point, (own - theirs).dot(direction));
+                    }
+                });
+        }
         if let Some((distance, point, closing)) = nearest {
             input.obstacle_distance = distance;
             input.obstacle_angle = angle_to(eye, point);

@@ -25,7 +25,6 @@ use batch::{SLICE, ask};
 use rayon::prelude::*;
 use roadwright_agent::{Modules, Rate, Slot, Step};
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput};
-use roadwright_scenario::Scenario;
 use roadwright_scenario::lane_graph::LaneGraph;
 
 /// What each standing vehicle adds to the expected time on a strip, s.
@@ -64,7 +63,6 @@ pub struct World {
     ways: Vec<Way>,
     departures: Vec<Departure>,
     flows: Vec<RunningFlow>,
-    scenario: Scenario,
     index: Index,
     reservations: Reservations,
     contacts: Contacts,

@@ -5,7 +5,6 @@ use crate::mover::Status;
 use crate::spawn::{self, Start};
 use crate::way::Way;
 use roadwright_agent::PlannerView;
-use roadwright_scenario::Place;
 
 impl World {
     /// Lets agents appear whose time has come; says whether any did.
@@ -57,21 +56,17 @@ impl World {
     fn start_flow_agents(&mut self, time: f64) {
         for i in 0..self.flows.len() {
             while let Some(id) = self.flows[i].due(time) {
-                let flow = self.flows[i].flow.clone();
-                let goals: [Place; 1] = [flow.destination];
-                let found =
-                    spawn::places(&self.scenario, &self.roads.graph, "", &flow.origin, &goals);
-                if let Ok((start, goals)) = found {
-                    let way = Way {
-                        goals,
-                        ..Way::default()
-                    };
-                    self.add(id, (&flow.vehicle, &flow.stack), way, start, time, 0.0);
-                    // It is due now: among those who wait, behind the ones that came before.
-                    let last = self.departures.pop();
-                    let place = self.departures.partition_point(|d| d.time <= time);
-                    self.departures.splice(place..place, last);
-                }
+                let running = &self.flows[i];
+                let (flow, start) = (running.flow.clone(), running.start);
+                let way = Way {
+                    goals: running.goals.clone(),
+                    ..Way::default()
+                };
+                self.add(id, (&flow.vehicle, &flow.stack), way, start, time, 0.0);
+                // It is due now: among those who wait, behind the ones that came before.
+                let last = self.departures.pop();
+                let place = self.departures.partition_point(|d| d.time <= time);
+                self.departures.splice(place..place, last);
             }
         }
     }

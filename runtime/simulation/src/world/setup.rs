@@ -70,14 +70,13 @@ impl World {
             ways: Vec::new(),
             departures: Vec::new(),
             flows: Vec::new(),
-            scenario: scenario.clone(),
             contacts: Contacts::default(),
             batches: Batches::default(),
             pool: pool(options.threads)?,
             agent_updates: 0,
         };
-        world.add_agents()?;
-        world.add_flows()?;
+        world.add_agents(scenario)?;
+        world.add_flows(scenario)?;
         world.add_population(options)?;
         // First come: by time, then by id.
         let movers = &world.movers;
@@ -88,13 +87,12 @@ impl World {
         Ok(world)
     }
 
-    fn add_agents(&mut self) -> Result<(), SimulationError> {
-        let scenario = self.scenario.clone();
+    fn add_agents(&mut self, scenario: &Scenario) -> Result<(), SimulationError> {
         for (id, agent) in scenario.agents() {
             let mut goals = agent.via.clone();
             goals.extend(agent.destination);
             let (start, goals) = spawn::places(
-                &scenario,
+                scenario,
                 &self.roads.graph,
                 &id.to_string(),
                 &agent.start,
@@ -120,18 +118,13 @@ impl World {
         Ok(())
     }
 
-    fn add_flows(&mut self) -> Result<(), SimulationError> {
-        for (id, flow) in self.scenario.flows() {
-            // The places are checked now, not when the first agent appears.
+    fn add_flows(&mut self, scenario: &Scenario) -> Result<(), SimulationError> {
+        for (id, flow) in scenario.flows() {
+            let who = id.to_string();
             let goals = [flow.destination];
-            spawn::places(
-                &self.scenario,
-                &self.roads.graph,
-                &id.to_string(),
-                &flow.origin,
-                &goals,
-            )?;
-            self.flows.push(RunningFlow::new(*id, flow, self.seed));
+            let places = spawn::places(scenario, &self.roads.graph, &who, &flow.origin, &goals)?;
+            self.flows
+                .push(RunningFlow::new(*id, flow, places, self.seed));
         }
         Ok(())
     }
