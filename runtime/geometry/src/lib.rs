@@ -4,6 +4,7 @@
 //! reference line, `s` is the distance from its start, `t` the distance to its left and `h` the
 //! height above its surface (OpenDRIVE's names).
 
+pub mod alignment;
 pub mod arc_length_spline;
 pub mod clothoid;
 pub mod cubic;
@@ -19,6 +20,7 @@ mod pose;
 pub mod projection;
 mod reference_line;
 mod segment;
+pub mod stroke;
 
 pub use error::GeometryError;
 pub use glam::DVec2;

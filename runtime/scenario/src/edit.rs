@@ -11,6 +11,7 @@ use roadwright_geometry::HeightField;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// A change of a scenario.
@@ -152,7 +153,8 @@ impl Scenario {
             Edit::Road(id, Some(road)) => self.put_road(id, *road),
             Edit::Road(id, None) => self.take_road(id),
             Edit::Terrain(terrain) => Ok(Edit::Terrain(
-                std::mem::replace(&mut self.terrain, terrain.map(|t| *t)).map(Box::new),
+                std::mem::replace(&mut self.terrain, terrain.map(|t| Arc::new(*t)))
+                    .map(|old| Box::new(Arc::unwrap_or_clone(old))),
             )),
             Edit::TerrainSamples(samples) => self.set_samples(&samples),
             Edit::Obstacle(id, value) => {
@@ -280,7 +282,9 @@ impl Scenario {
         if let Some(sample) = samples.iter().find(|sample| !usable(sample.1)) {
             return Err(wrong(sample));
         }
-        self.terrain = Some(terrain.with_heights(heights).map_err(|_| first_error())?);
+        self.terrain = Some(Arc::new(
+            terrain.with_heights(heights).map_err(|_| first_error())?,
+        ));
         old.reverse();
         Ok(Edit::TerrainSamples(old))
     }

@@ -233,7 +233,7 @@ fn assemble(document: Document, text: &str) -> Result<Scenario, TextError> {
     let mut scenario = Scenario {
         about: document.about,
         settings: document.settings,
-        terrain: document.terrain,
+        terrain: document.terrain.map(std::sync::Arc::new),
         vehicle_types: document.vehicle_types,
         stacks: document.stacks,
         obstacles: document.obstacles,
@@ -286,7 +286,7 @@ pub fn to_text(scenario: &Scenario) -> String {
     out.map("stacks", &scenario.stacks);
     out.entries("nodes", scenario.network.nodes());
     out.entries("roads", scenario.network.roads());
-    if let Some(terrain) = &scenario.terrain {
+    if let Some(terrain) = scenario.terrain() {
         out.value("terrain", terrain);
     }
     out.map("obstacles", &scenario.obstacles);

@@ -9,6 +9,7 @@ use petgraph::stable_graph::{EdgeIndex, NodeIndex, StableDiGraph};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a turn restriction says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -68,22 +69,30 @@ impl Node {
 }
 
 /// Roads and nodes as a graph, found by their stable ids.
+///
+/// A copy shares the roads with its original, so that a changed scenario can be handed to other
+/// threads while it is edited further.
 #[derive(Debug, Clone, Default)]
 pub struct RoadNetwork {
-    graph: StableDiGraph<(NodeId, Node), (RoadId, Road)>,
+    graph: StableDiGraph<(NodeId, Node), (RoadId, Arc<Road>)>,
     node_index: BTreeMap<NodeId, NodeIndex>,
     road_index: BTreeMap<RoadId, EdgeIndex>,
 }
 
 impl PartialEq for RoadNetwork {
     fn eq(&self, other: &Self) -> bool {
-        self.nodes().eq(other.nodes()) && self.roads().eq(other.roads())
+        let shared = |network: &Self, id| network.shared_road(id).map(Arc::as_ptr);
+        self.nodes().eq(other.nodes())
+            && self.road_count() == other.road_count()
+            && self.roads().zip(other.roads()).all(|(a, b)| {
+                a.0 == b.0 && (shared(self, a.0) == shared(other, b.0) || a.1 == b.1)
+            })
     }
 }
 
 impl RoadNetwork {
     /// The petgraph behind it, for algorithms. Weights carry the stable ids.
-    pub fn graph(&self) -> &StableDiGraph<(NodeId, Node), (RoadId, Road)> {
+    pub fn graph(&self) -> &StableDiGraph<(NodeId, Node), (RoadId, Arc<Road>)> {
         &self.graph
     }
 
@@ -94,6 +103,11 @@ impl RoadNetwork {
 
     /// A road by id.
     pub fn road(&self, id: RoadId) -> Option<&Road> {
+        self.road_index.get(&id).map(|&index| &*self.graph[index].1)
+    }
+
+    /// A road by id, shared: two networks that give the same pointer have the same road.
+    pub fn shared_road(&self, id: RoadId) -> Option<&Arc<Road>> {
         self.road_index.get(&id).map(|&index| &self.graph[index].1)
     }
 
@@ -108,7 +122,7 @@ impl RoadNetwork {
     pub fn roads(&self) -> impl Iterator<Item = (RoadId, &Road)> + '_ {
         self.road_index
             .iter()
-            .map(|(&id, &index)| (id, &self.graph[index].1))
+            .map(|(&id, &index)| (id, &*self.graph[index].1))
     }
 
     /// Number of nodes.
@@ -180,7 +194,7 @@ impl RoadNetwork {
             self.node_index.get(&road.to),
         ) {
             self.road_index
-                .insert(id, self.graph.add_edge(from, to, (id, road)));
+                .insert(id, self.graph.add_edge(from, to, (id, Arc::new(road))));
         }
         old
     }
@@ -188,6 +202,7 @@ impl RoadNetwork {
     /// Takes a road out.
     pub(crate) fn remove_road(&mut self, id: RoadId) -> Option<Road> {
         let index = self.road_index.remove(&id)?;
-        self.graph.remove_edge(index).map(|(_, road)| road)
+        let (_, road) = self.graph.remove_edge(index)?;
+        Some(Arc::unwrap_or_clone(road))
     }
 }

@@ -12,6 +12,7 @@ use roadwright_geometry::{HeightField, Pose, polygon};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// How a scenario is simulated unless the call says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,7 +77,8 @@ pub struct Scenario {
     pub(crate) about: About,
     pub(crate) settings: Settings,
     pub(crate) network: RoadNetwork,
-    pub(crate) terrain: Option<HeightField>,
+    /// Shared by copies: it may hold millions of samples.
+    pub(crate) terrain: Option<Arc<HeightField>>,
     pub(crate) obstacles: BTreeMap<ObstacleId, Obstacle>,
     pub(crate) forests: BTreeMap<ForestId, Forest>,
     pub(crate) vehicle_types: BTreeMap<String, VehicleType>,
@@ -123,7 +125,7 @@ impl Scenario {
 
     /// Terrain, if it is not level.
     pub fn terrain(&self) -> Option<&HeightField> {
-        self.terrain.as_ref()
+        self.terrain.as_deref()
     }
 
     /// Obstacles by id.

@@ -49,6 +49,26 @@ impl RunningFlow {
         -ln(1.0 - self.stream.next_unit()) / rate
     }
 
+    /// Takes over from the same flow before an edit: its agents go on as they were to come.
+    pub(crate) fn continue_from(&mut self, before: &Self) {
+        self.stream = before.stream.clone();
+        self.count = before.count;
+        if self.flow.rate_per_hour == before.flow.rate_per_hour {
+            self.next_time = before.next_time.max(self.flow.begin);
+        }
+    }
+
+    /// Lets the first agent come after `time` at the earliest.
+    pub(crate) fn start_after(&mut self, time: f64) {
+        if self.next_time < time {
+            self.next_time = time + self.gap();
+        }
+    }
+
+    pub(crate) fn id(&self) -> FlowId {
+        self.id
+    }
+
     /// The id of an agent that is due at `time`, if there is one.
     pub(crate) fn due(&mut self, time: f64) -> Option<u64> {
         if self.next_time > time || self.next_time > self.flow.end {

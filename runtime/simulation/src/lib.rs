@@ -27,7 +27,7 @@ pub use fitness::CrashAndSpeed;
 pub use mover::Status;
 pub use snapshot::{Snapshot, VehicleRecord};
 pub use summary::{AgentCounts, Statistic, Summary};
-pub use world::{RunOptions, SimulationError, World};
+pub use world::{Inspection, RunOptions, SimulationError, World};
 
 use roadwright_agent::Registry;
 

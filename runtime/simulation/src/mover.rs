@@ -16,6 +16,8 @@ pub enum Status {
     Arrived,
     /// It cannot get to its destination and never appeared.
     Refused,
+    /// It was taken out while it drove or waited, by an edit of the scenario.
+    Removed,
 }
 
 /// One agent as the step sees it.

@@ -125,6 +125,20 @@ impl Reservations {
         }
     }
 
+    /// Notes that a vehicle is inside a junction already, on the connection at an index of its way.
+    pub(crate) fn hold(&mut self, agent: u32, (junction, path): (u32, u32), at: u32, exit: StripId) {
+        let list = &mut self.granted[junction as usize];
+        if list.is_empty() {
+            self.busy.push(junction);
+        }
+        list.push(Grant {
+            agent,
+            path,
+            at,
+            exit,
+        });
+    }
+
     /// Releases who has left and lets in whose turn it is.
     pub(crate) fn update(
         &mut self,
@@ -185,16 +199,8 @@ impl Reservations {
             return false;
         }
         for need in needs {
-            let list = &mut self.granted[need.junction as usize];
-            if list.is_empty() {
-                self.busy.push(need.junction);
-            }
-            list.push(Grant {
-                agent: request.agent,
-                path: need.path,
-                at: need.at,
-                exit: need.exit,
-            });
+            let path = (need.junction, need.path);
+            self.hold(request.agent, path, need.at, need.exit);
         }
         true
     }

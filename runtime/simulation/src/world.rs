@@ -2,11 +2,14 @@
 
 mod appear;
 mod batch;
+mod inspect;
 mod options;
 mod report;
 mod reroute;
 mod setup;
+mod update;
 
+pub use inspect::Inspection;
 pub use options::{RunOptions, SimulationError};
 
 use crate::collisions::{Contact, Contacts, Scene};

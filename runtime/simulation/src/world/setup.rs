@@ -78,13 +78,17 @@ impl World {
         world.add_agents(scenario)?;
         world.add_flows(scenario)?;
         world.add_population(options)?;
-        // First come: by time, then by id.
-        let movers = &world.movers;
-        world.departures.sort_by(|a, b| {
+        world.sort_departures();
+        Ok(world)
+    }
+
+    /// First come: by time, then by id.
+    pub(super) fn sort_departures(&mut self) {
+        let movers = &self.movers;
+        self.departures.sort_by(|a, b| {
             let id = |d: &Departure| movers[d.agent as usize].id;
             a.time.total_cmp(&b.time).then(id(a).cmp(&id(b)))
         });
-        Ok(world)
     }
 
     fn add_agents(&mut self, scenario: &Scenario) -> Result<(), SimulationError> {
@@ -217,7 +221,7 @@ fn pool(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError> {
         .map_err(|_| SimulationError::Threads(threads))
 }
 
-fn running_stack(
+pub(super) fn running_stack(
     name: &str,
     stack: &Stack,
     modules: &Registry,

@@ -1,0 +1,173 @@
+//! From a stroke of the hand to a road's reference line of lines, arcs and clothoids.
+//!
+//! The samples are resampled by length and smoothed, cut at corners, explained leg by leg by the
+//! cheapest chain of lines and arcs (dynamic programming, after Baran, Lehtinen and Popovic,
+//! "Sketching clothoid splines using shortest paths", with transitions put in afterwards), and
+//! refined to a curve of continuous curvature by damped Gauss-Newton steps. Straights have no
+//! curvature and bends have one sign by construction, so a shaky hand makes no inflections. A leg
+//! that cannot be explained so within its tolerance becomes a chain of clothoids with continuous
+//! heading.
+
+mod chain;
+mod refine;
+mod sampling;
+mod segmentation;
+
+use crate::alignment::Alignment;
+use crate::error::GeometryError;
+use crate::pose::Pose;
+use crate::reference_line::ReferenceLine;
+use crate::segment::Segment;
+use glam::DVec2;
+
+pub use sampling::{resampled, smoothed};
+
+/// What a stroke is made into.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StrokeOptions {
+    /// How far the line may stay from the hand, m.
+    pub tolerance: f64,
+    /// Distance between samples, m.
+    pub spacing: f64,
+    /// Tightest bend, m; corners of the stroke are rounded with it.
+    pub min_radius: f64,
+}
+
+impl StrokeOptions {
+    /// The options for drawing at `scale` metres per pixel: half a metre or two pixels of
+    /// tolerance, a sample every metre or four pixels.
+    pub fn at_scale(scale: f64, min_radius: f64) -> Self {
+        Self {
+            tolerance: (2.0 * scale).max(0.5),
+            spacing: (4.0 * scale).max(1.0),
+            min_radius,
+        }
+    }
+}
+
+/// A fitted stroke.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// The line. It starts and ends exactly where the stroke does.
+    pub line: ReferenceLine,
+    /// Largest distance of a sample from the line, m; corners that were rounded are not counted.
+    pub deviation: f64,
+    /// Whether some leg had to be followed by a chain of clothoids instead of lines and arcs.
+    pub is_chain: bool,
+}
+
+/// Fits a line to the points of a stroke, in the order in which they were drawn.
+///
+/// O(samples x longest primitive); about 10 ms for 500 samples.
+///
+/// # Errors
+/// [`GeometryError::TooFewPoints`] if the stroke is shorter than two tolerances, and the errors of
+/// [`ReferenceLine::new`] for coordinates out of range.
+pub fn fit(points: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryError> {
+    let samples = resampled(points, options.spacing);
+    let too_short = GeometryError::TooFewPoints {
+        needed: 2,
+        given: samples.len().min(1),
+    };
+    let [first, .., last] = samples.as_slice() else {
+        return Err(too_short);
+    };
+    let length: f64 = samples.windows(2).map(|w| (w[1] - w[0]).length()).sum();
+    if length < 2.0 * options.tolerance || (*first == *last && samples.len() < 4) {
+        return Err(too_short);
+    }
+    let mut legs = Vec::new();
+    let mut stops = vec![0];
+    stops.extend(sampling::corners(&samples, options.tolerance));
+    stops.push(samples.len() - 1);
+    for pair in stops.windows(2) {
+        legs.push(fit_leg(&samples[pair[0]..=pair[1]], options)?);
+    }
+    let deviation = legs.iter().map(|leg| leg.deviation).fold(0.0, f64::max);
+    let is_chain = legs.iter().any(|leg| leg.is_chain);
+    let mut line: Option<ReferenceLine> = None;
+    for leg in legs {
+        line = Some(match line {
+            None => leg.line,
+            Some(before) => rounded(&before, &leg.line, options.min_radius)?,
+        });
+    }
+    let line = line.ok_or(too_short)?;
+    Ok(Fit {
+        line,
+        deviation,
+        is_chain,
+    })
+}
+
+/// One leg between corners.
+fn fit_leg(samples: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryError> {
+    let smooth = smoothed(samples);
+    let mut best = None;
+    for penalty in [1.0, 0.5, 2.0, 0.2] {
+        let spans = segmentation::spans(&smooth, options, penalty);
+        // Smoothing shrinks bends, so it is only for finding the spans.
+        let Some(line) = refine::refined(samples, &spans, options) else {
+            continue;
+        };
+        let found = (sampling::deviation(&line, samples), line);
+        if found.0 <= 1.5 * options.tolerance {
+            best = Some(found);
+            break;
+        }
+    }
+    if let Some((deviation, line)) = best {
+        return Ok(Fit {
+            line,
+            deviation,
+            is_chain: false,
+        });
+    }
+    // A scribble that turns back on itself still becomes a polygon with rounded corners.
+    let line = chain::chain(&smooth, options.tolerance)
+        .or_else(|_| Alignment::polygon(&smooth, options.min_radius, 0.0)?.line())?;
+    let deviation = sampling::deviation(&line, &smooth);
+    Ok(Fit {
+        line,
+        deviation,
+        is_chain: true,
+    })
+}
+
+/// Two legs with the corner between them rounded.
+fn rounded(
+    before: &ReferenceLine,
+    after: &ReferenceLine,
+    radius: f64,
+) -> Result<ReferenceLine, GeometryError> {
+    let turn = crate::math::wrap_angle(after.start().heading - before.end().heading).abs();
+    let wanted = radius * crate::math::tan(0.5 * turn.min(2.6));
+    let cut = wanted
+        .min(0.45 * before.length())
+        .min(0.45 * after.length())
+        .max(0.1);
+    let head = before.slice(0.0, before.length() - cut)?;
+    let tail = after.slice(cut, after.length())?;
+    let bend = corner_curve(head.end(), tail.start())
+        .map_or_else(|| ReferenceLine::join(head.end(), tail.start()), Ok)?;
+    head.joined(&bend)?.joined(&tail)
+}
+
+/// The arc between two poses whose tangents are equally long.
+fn corner_curve(from: Pose, to: Pose) -> Option<ReferenceLine> {
+    let chord = to.position - from.position;
+    let turn = crate::math::wrap_angle(to.heading - from.heading);
+    let bow = crate::math::wrap_angle(crate::heading_of(chord) - from.heading);
+    if (bow - 0.5 * turn).abs() > 1e-9 || turn.abs() < 1e-6 {
+        return None;
+    }
+    let radius = chord.length() / (2.0 * crate::math::sin(0.5 * turn.abs()));
+    let arc = Segment::Arc {
+        length: radius * turn.abs(),
+        curvature: turn.signum() / radius,
+    };
+    ReferenceLine::new(from, vec![arc]).ok()
+}
+
+#[cfg(test)]
+mod tests;

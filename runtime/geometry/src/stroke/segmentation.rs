@@ -1,0 +1,303 @@
+//! The cheapest chain of lines and arcs through samples, by dynamic programming.
+
+use super::StrokeOptions;
+use glam::DVec2;
+
+/// Cost of one more line and of one more arc.
+const LINE_PENALTY: f64 = 6.0;
+const ARC_PENALTY: f64 = 8.0;
+/// Scale of the residuals, tolerances.
+const SIGMA: f64 = 1.2;
+/// Flattest arc, m, and least turn of one, rad.
+const MAX_RADIUS: f64 = 3000.0;
+const MIN_TURN: f64 = 0.05;
+/// Starts that are looked at without success before giving up, and at all.
+const MAX_REJECTED: usize = 12;
+const MAX_LOOK_BACK: usize = 400;
+
+/// A stretch of samples that one primitive explains.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Span {
+    /// First and last sample.
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// Curvature, 1/m; 0 for a line.
+    pub(super) curvature: f64,
+}
+
+/// Sums over the samples up to one, relative to the first: fits of any range in constant time.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    n: f64,
+    p: DVec2,
+    pp: DVec2,
+    xy: f64,
+    /// Of p |p|^2, |p|^2 and |p|^4.
+    pz: DVec2,
+    z: f64,
+    zz: f64,
+}
+
+impl Sums {
+    fn plus(&self, p: DVec2) -> Self {
+        let z = p.length_squared();
+        Self {
+            n: self.n + 1.0,
+            p: self.p + p,
+            pp: self.pp + p * p,
+            xy: self.xy + p.x * p.y,
+            pz: self.pz + z * p,
+            z: self.z + z,
+            zz: self.zz + z * z,
+        }
+    }
+
+    fn minus(&self, other: &Self) -> Self {
+        Self {
+            n: self.n - other.n,
+            p: self.p - other.p,
+            pp: self.pp - other.pp,
+            xy: self.xy - other.xy,
+            pz: self.pz - other.pz,
+            z: self.z - other.z,
+            zz: self.zz - other.zz,
+        }
+    }
+}
+
+/// A line as point and unit normal, or a circle.
+#[derive(Debug, Clone, Copy)]
+enum Primitive {
+    Line { through: DVec2, normal: DVec2 },
+    Circle { centre: DVec2, radius: f64 },
+}
+
+impl Primitive {
+    fn distance(&self, p: DVec2) -> f64 {
+        match *self {
+            Self::Line { through, normal } => (p - through).dot(normal).abs(),
+            Self::Circle { centre, radius } => ((p - centre).length() - radius).abs(),
+        }
+    }
+}
+
+/// Total least squares line with its sum of squared distances.
+fn line_of(s: &Sums) -> (Primitive, f64) {
+    let mean = s.p / s.n;
+    let (xx, yy) = (s.pp.x / s.n - mean.x * mean.x, s.pp.y / s.n - mean.y * mean.y);
+    let xy = s.xy / s.n - mean.x * mean.y;
+    let half_gap = 0.5 * (xx - yy);
+    let root = (half_gap * half_gap + xy * xy).sqrt();
+    let largest = 0.5 * (xx + yy) + root;
+    // Eigenvector of the larger eigenvalue, from the row that is better conditioned.
+    let direction = if half_gap >= 0.0 {
+        DVec2::new(half_gap + root, xy)
+    } else {
+        DVec2::new(xy, root - half_gap)
+    };
+    let direction = direction.try_normalize().unwrap_or(DVec2::X);
+    let squared = s.n * (xx + yy - largest).max(0.0);
+    let line = Primitive::Line {
+        through: mean,
+        normal: direction.perp(),
+    };
+    (line, squared)
+}
+
+/// Circle of least algebraic distance (Kasa) with its sum of squared distances; `None` if the
+/// samples are collinear.
+fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
+    let mean = s.p / s.n;
+    let mean_z = s.z / s.n;
+    let (xx, yy) = (s.pp.x / s.n - mean.x * mean.x, s.pp.y / s.n - mean.y * mean.y);
+    let xy = s.xy / s.n - mean.x * mean.y;
+    let rhs = 0.5 * (s.pz / s.n - mean * mean_z);
+    let det = xx * yy - xy * xy;
+    if det < 1e-9 * (xx + yy) * (xx + yy) {
+        return None;
+    }
+    let centre = DVec2::new(rhs.x * yy - rhs.y * xy, rhs.y * xx - rhs.x * xy) / det;
+    let radius_squared = mean_z - 2.0 * centre.dot(mean) + centre.length_squared();
+    if radius_squared <= 0.0 {
+        return None;
+    }
+    // Sum of (|p - c|^2 - r^2)^2, over 4 r^2 to make it one of distances.
+    let k = centre.length_squared() - radius_squared;
+    let (cx, cy) = (centre.x, centre.y);
+    let quartic = s.zz + 4.0 * (cx * cx * s.pp.x + cy * cy * s.pp.y + 2.0 * cx * cy * s.xy)
+        + s.n * k * k
+        - 4.0 * (cx * s.pz.x + cy * s.pz.y)
+        + 2.0 * k * s.z
+        - 4.0 * k * centre.dot(s.p);
+    let squared = (quartic / (4.0 * radius_squared)).max(0.0);
+    let circle = Primitive::Circle {
+        centre,
+        radius: radius_squared.sqrt(),
+    };
+    Some((circle, squared))
+}
+
+#[derive(Clone, Copy)]
+struct Best {
+    cost: f64,
+    from: usize,
+    curvature: f64,
+}
+
+/// The cheapest chain of primitives that stays within the tolerance. Costs of further primitives
+/// are multiplied by `penalty`.
+pub(super) fn spans(samples: &[DVec2], options: &StrokeOptions, penalty: f64) -> Vec<Span> {
+    let origin = samples[0];
+    let local: Vec<DVec2> = samples.iter().map(|p| *p - origin).collect();
+    let mut sums = vec![Sums::default()];
+    for &p in &local {
+        let next = sums[sums.len() - 1].plus(p);
+        sums.push(next);
+    }
+    let mut best = vec![
+        Best {
+            cost: 0.0,
+            from: 0,
+            curvature: 0.0,
+        };
+        samples.len()
+    ];
+    for to in 1..samples.len() {
+        best[to].cost = f64::INFINITY;
+        let mut rejected = 0;
+        for from in (to.saturating_sub(MAX_LOOK_BACK)..to).rev() {
+            let fits = column(&local, &sums, from, to, options, penalty, &mut best);
+            rejected = if fits { 0 } else { rejected + 1 };
+            if rejected > MAX_REJECTED {
+                break;
+            }
+        }
+    }
+    let mut chain = Vec::new();
+    let mut to = samples.len() - 1;
+    while to > 0 {
+        let Best {
+            from, curvature, ..
+        } = best[to];
+        chain.push(Span {
+            from,
+            to,
+            curvature,
+        });
+        to = from;
+    }
+    chain.reverse();
+    merged(chain, &local, &sums, options)
+}
+
+/// Joins neighbours of one kind that one primitive explains within the tolerance: a slow wobble
+/// of the hand is no reason for two lines.
+fn merged(chain: Vec<Span>, local: &[DVec2], sums: &[Sums], options: &StrokeOptions) -> Vec<Span> {
+    let mut merged: Vec<Span> = Vec::with_capacity(chain.len());
+    for mut span in chain {
+        while let Some(before) = merged.last() {
+            let Some(joint) = joint(before, &span, local, sums, options) else {
+                break;
+            };
+            merged.pop();
+            span = joint;
+        }
+        merged.push(span);
+    }
+    merged
+}
+
+fn joint(
+    a: &Span,
+    b: &Span,
+    local: &[DVec2],
+    sums: &[Sums],
+    options: &StrokeOptions,
+) -> Option<Span> {
+    let range = sums[b.to + 1].minus(&sums[a.from]);
+    let points = &local[a.from..=b.to];
+    let (primitive, curvature) = if a.curvature == 0.0 && b.curvature == 0.0 {
+        (line_of(&range).0, 0.0)
+    } else if a.curvature * b.curvature > 0.0 {
+        let circle = circle_of(&range)?.0;
+        (circle, curvature_of(&circle, points, options)?)
+    } else {
+        return None;
+    };
+    let holds = points
+        .iter()
+        .all(|p| primitive.distance(*p) <= options.tolerance);
+    holds.then_some(Span {
+        from: a.from,
+        to: b.to,
+        curvature,
+    })
+}
+
+/// Tries both primitives on one range; says whether any holds the tolerance.
+fn column(
+    local: &[DVec2],
+    sums: &[Sums],
+    from: usize,
+    to: usize,
+    options: &StrokeOptions,
+    penalty: f64,
+    best: &mut [Best],
+) -> bool {
+    let range = sums[to + 1].minus(&sums[from]);
+    let points = &local[from..=to];
+    let sigma_squared = (SIGMA * options.tolerance) * (SIGMA * options.tolerance);
+    let holds = |primitive: &Primitive| {
+        points.iter().all(|p| primitive.distance(*p) <= options.tolerance)
+    };
+    let mut fits = false;
+    let (line, squared) = line_of(&range);
+    let cost = best[from].cost + penalty * LINE_PENALTY + squared / sigma_squared;
+    if holds(&line) {
+        fits = true;
+        if cost < best[to].cost {
+            best[to] = Best {
+                cost,
+                from,
+                curvature: 0.0,
+            };
+        }
+    }
+    if points.len() < 4 {
+        return fits;
+    }
+    if let Some((circle, squared)) = circle_of(&range)
+        && let Some(curvature) = curvature_of(&circle, points, options)
+    {
+        let cost = best[from].cost + penalty * ARC_PENALTY + squared / sigma_squared;
+        if (cost < best[to].cost || !fits) && holds(&circle) {
+            fits = true;
+            if cost < best[to].cost {
+                best[to] = Best {
+                    cost,
+                    from,
+                    curvature,
+                };
+            }
+        }
+    }
+    fits
+}
+
+/// Signed curvature of an arc through the points, if it is one that roads have.
+fn curvature_of(circle: &Primitive, points: &[DVec2], options: &StrokeOptions) -> Option<f64> {
+    let Primitive::Circle { centre, radius } = *circle else {
+        return None;
+    };
+    if !(0.5 * options.min_radius..=MAX_RADIUS).contains(&radius) {
+        return None;
+    }
+    let length: f64 = points.windows(2).map(|w| (w[1] - w[0]).length()).sum();
+    if length / radius < MIN_TURN {
+        return None;
+    }
+    let middle = points.len() / 2;
+    let direction = points[points.len() - 1] - points[0];
+    let left = direction.perp_dot(centre - points[middle]);
+    Some(left.signum() / radius)
+}

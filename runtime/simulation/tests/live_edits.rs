@@ -1,0 +1,195 @@
+//! Edits that enter a running world between two steps.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+#[path = "../../scenario/tests/common/mod.rs"]
+mod common;
+
+use common::{crate_at, crossroads, draw, street, west_to_north};
+use roadwright_scenario::*;
+use roadwright_simulation::{RunOptions, World, builtin_modules};
+
+struct Run {
+    scenario: Scenario,
+    world: World,
+}
+
+impl Run {
+    fn new() -> Self {
+        let mut scenario = crossroads();
+        let agent = Edit::Agent(AgentId(1), Some(Box::new(west_to_north())));
+        scenario.apply(agent).unwrap();
+        let world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+        Self { scenario, world }
+    }
+
+    fn drive(&mut self, seconds: f64) {
+        let end = self.world.time() + seconds;
+        while self.world.time() < end && !self.world.is_over() {
+            self.world.step();
+        }
+    }
+
+    fn edit(&mut self, edit: Edit) {
+        let before = self.scenario.clone();
+        self.scenario.apply(edit).unwrap();
+        self.world.update(&before, &self.scenario, &builtin_modules()).unwrap();
+    }
+
+    fn change_agent(&mut self, change: impl FnOnce(&mut Agent)) {
+        let mut agent = self.scenario.agents()[&AgentId(1)].clone();
+        change(&mut agent);
+        self.edit(Edit::Agent(AgentId(1), Some(Box::new(agent))));
+    }
+
+    fn position(&self) -> (f64, f64) {
+        let vehicle = self.world.snapshot().vehicles[0];
+        (vehicle.pose.position.x, vehicle.pose.position.y)
+    }
+}
+
+#[test]
+fn a_car_stops_for_an_obstacle_that_is_put_before_it() {
+    let mut run = Run::new();
+    run.drive(4.0);
+    let x = run.position().0;
+    run.edit(Edit::Obstacle(ObstacleId(1), Some(Box::new(crate_at(x + 30.0, -1.6)))));
+    run.drive(20.0);
+    let stopped = run.world.snapshot().vehicles[0];
+    assert!(stopped.speed < 0.2 && stopped.pose.position.x < x + 30.0, "{stopped:?}");
+    assert!(run.world.summary().collisions.is_empty());
+    run.edit(Edit::Obstacle(ObstacleId(1), None));
+    run.drive(60.0);
+    assert_eq!(run.world.counts().arrived, 1);
+}
+
+#[test]
+fn a_car_replans_when_its_destination_is_moved() {
+    let mut run = Run::new();
+    run.drive(3.0);
+    run.change_agent(|agent| agent.destination = Some(Place::lane(RoadId(3), -1, 80.0)));
+    let goal = run.world.inspect(1).unwrap().goals[0];
+    assert!((goal.x - 1.6).abs() < 0.1 && goal.y > 70.0, "{goal}");
+    run.drive(60.0);
+    assert_eq!(run.world.counts().arrived, 1);
+}
+
+#[test]
+fn a_car_keeps_its_place_when_roads_are_drawn_around_it() {
+    let mut run = Run::new();
+    run.drive(5.0);
+    let before = run.position();
+    let mut copy = run.scenario.clone();
+    draw(&mut copy, (-20.0, -80.0), (-20.0, 80.0), &street("New Street"));
+    let line = roadwright_geometry::ReferenceLine::straight(
+        (-20.0, -80.0).into(),
+        (-20.0, 80.0).into(),
+    );
+    run.edit(draw::road(&run.scenario, &line.unwrap(), &street("New Street")).unwrap());
+    assert_eq!(run.position(), before);
+    run.drive(60.0);
+    assert_eq!(run.world.counts().arrived, 1);
+    assert!(run.world.summary().collisions.is_empty());
+}
+
+#[test]
+fn a_car_in_the_middle_of_a_junction_survives_that_its_roads_change() {
+    for at in 0..14 {
+        let mut run = Run::new();
+        run.drive(8.0 + 0.5 * f64::from(at));
+        if run.world.counts().active == 0 {
+            break;
+        }
+        let mut road = run.scenario.network().road(RoadId(2)).unwrap().clone();
+        road.speed_limit = 5.0;
+        run.edit(Edit::Road(RoadId(2), Some(Box::new(road))));
+        run.drive(80.0);
+        assert_eq!(run.world.counts().arrived, 1, "{at}");
+    }
+}
+
+#[test]
+fn an_agent_that_is_deleted_is_gone_and_a_new_one_comes() {
+    let mut run = Run::new();
+    run.drive(3.0);
+    run.edit(Edit::Agent(AgentId(1), None));
+    assert!(run.world.snapshot().vehicles.is_empty());
+    run.drive(1.0);
+    let mut late = west_to_north();
+    late.start = Place::lane(RoadId(2), -1, 5.0);
+    run.edit(Edit::Agent(AgentId(2), Some(Box::new(late))));
+    run.drive(80.0);
+    assert_eq!(run.world.counts().arrived, 1);
+}
+
+#[test]
+fn a_stack_can_be_changed_while_it_drives() {
+    let mut run = Run::new();
+    run.drive(3.0);
+    run.change_agent(|agent| agent.stack = "fuzzy_driver".into());
+    assert_eq!(run.world.inspect(1).unwrap().controller, "fuzzy_driver");
+    run.drive(80.0);
+    assert_eq!(run.world.counts().arrived, 1);
+}
+
+#[test]
+fn a_bad_edit_leaves_the_run_as_it_is() {
+    let mut run = Run::new();
+    run.drive(3.0);
+    let hash = run.world.state_hash();
+    let mut other = run.scenario.clone();
+    let mut agent = west_to_north();
+    agent.destination = Some(Place::lane(RoadId(2), -7, 20.0));
+    other.apply(Edit::Agent(AgentId(1), Some(Box::new(agent)))).unwrap();
+    assert!(run.world.update(&run.scenario, &other, &builtin_modules()).is_err());
+    assert_eq!(run.world.state_hash(), hash);
+    run.drive(80.0);
+    assert_eq!(run.world.counts().arrived, 1);
+}
+
+#[test]
+fn the_same_edits_at_the_same_steps_give_the_same_bits() {
+    let hash = |threads| {
+        let mut run = Run::new();
+        run.world = World::new(
+            &run.scenario,
+            &builtin_modules(),
+            &RunOptions { threads, ..RunOptions::default() },
+        )
+        .unwrap();
+        run.drive(3.0);
+        run.edit(Edit::Obstacle(ObstacleId(1), Some(Box::new(crate_at(10.0, -2.0)))));
+        run.drive(4.0);
+        run.change_agent(|agent| agent.destination = Some(Place::lane(RoadId(3), -1, 60.0)));
+        run.edit(Edit::Obstacle(ObstacleId(1), None));
+        run.drive(4.0);
+        run.world.state_hash()
+    };
+    assert_eq!(hash(1), hash(1));
+    assert_eq!(hash(1), hash(2));
+}
+
+#[test]
+fn an_edit_that_changes_nothing_changes_nothing() {
+    let mut run = Run::new();
+    let mut untouched = Run::new();
+    run.drive(5.0);
+    untouched.drive(5.0);
+    let about = run.scenario.about().clone();
+    run.edit(Edit::About(Box::new(About { name: "other".into(), ..about })));
+    run.drive(20.0);
+    untouched.drive(20.0);
+    assert_eq!(run.world.state_hash(), untouched.world.state_hash());
+}
+
+#[test]
+fn looking_into_an_agent_shows_its_way() {
+    let mut run = Run::new();
+    run.drive(4.0);
+    let seen = run.world.inspect(1).unwrap();
+    assert_eq!((seen.stack.as_str(), seen.controller), ("idm", "idm"));
+    let goal = *seen.goals.last().unwrap();
+    let end = *seen.path.last().unwrap();
+    assert!((goal - end).length() < 1.0, "{goal} {end}");
+    assert!(seen.pursuit.is_some() && seen.obstacle.is_none());
+    assert!(run.world.inspect(99).is_none());
+}
