@@ -104,7 +104,10 @@ impl Alignment {
     pub fn polygon(points: &[DVec2], radius: f64, spiral: f64) -> Result<Self, GeometryError> {
         let mut distinct: Vec<DVec2> = Vec::new();
         for &point in points {
-            if distinct.last().is_none_or(|last| (*last - point).length() > 1e-3) {
+            if distinct
+                .last()
+                .is_none_or(|last| (*last - point).length() > 1e-3)
+            {
                 distinct.push(point);
             }
         }
@@ -202,7 +205,12 @@ impl Alignment {
         };
         let rooms: Vec<(usize, f64)> = inner
             .clone()
-            .map(|j| (j, room(&self.points, j, j - 1).min(room(&self.points, j, j + 1))))
+            .map(|j| {
+                (
+                    j,
+                    room(&self.points, j, j - 1).min(room(&self.points, j, j + 1)),
+                )
+            })
             .collect();
         for (j, room) in rooms {
             let (before, after) = (self.points[j - 1].position, self.points[j + 1].position);
@@ -215,7 +223,11 @@ impl ControlPoint {
     fn build(&mut self, before: DVec2, after: DVec2, room: f64) {
         let incoming = heading_of(self.position - before);
         let deflection = wrap_angle(heading_of(after - self.position) - incoming);
-        let wanted = if self.radius > 0.0 { self.radius } else { NEW_RADIUS };
+        let wanted = if self.radius > 0.0 {
+            self.radius
+        } else {
+            NEW_RADIUS
+        };
         let turn = deflection.abs();
         if turn < MIN_DEFLECTION || room <= 0.0 {
             (self.curve, self.tangents) = (Vec::new(), (0.0, 0.0));
@@ -281,7 +293,11 @@ fn turn_sign(segment: &Segment) -> f64 {
 }
 
 fn sign_or_zero(value: f64) -> f64 {
-    if value.abs() < 1e-12 { 0.0 } else { value.signum() }
+    if value.abs() < 1e-12 {
+        0.0
+    } else {
+        value.signum()
+    }
 }
 
 fn largest_curvature(segment: &Segment) -> f64 {
@@ -361,9 +377,16 @@ mod tests {
     use proptest::prelude::*;
 
     fn zigzag() -> Vec<DVec2> {
-        [(0.0, 0.0), (100.0, 0.0), (180.0, 70.0), (300.0, 60.0), (420.0, 150.0), (560.0, 120.0)]
-            .map(DVec2::from)
-            .to_vec()
+        [
+            (0.0, 0.0),
+            (100.0, 0.0),
+            (180.0, 70.0),
+            (300.0, 60.0),
+            (420.0, 150.0),
+            (560.0, 120.0),
+        ]
+        .map(DVec2::from)
+        .to_vec()
     }
 
     fn greatest_gap(a: &ReferenceLine, b: &ReferenceLine) -> f64 {
@@ -378,7 +401,10 @@ mod tests {
 
     #[test]
     fn a_polygon_keeps_its_ends_and_its_radius() {
-        let line = Alignment::polygon(&zigzag(), 40.0, 10.0).unwrap().line().unwrap();
+        let line = Alignment::polygon(&zigzag(), 40.0, 10.0)
+            .unwrap()
+            .line()
+            .unwrap();
         assert!((line.start().position - zigzag()[0]).length() < 1e-12);
         assert!((line.end().position - zigzag()[5]).length() < 1e-9);
         assert!((line.max_curvature() - 1.0 / 40.0).abs() < 1e-9);
@@ -387,11 +413,17 @@ mod tests {
     #[test]
     fn a_line_comes_back_from_its_points() {
         for spiral in [0.0, 12.0] {
-            let line = Alignment::polygon(&zigzag(), 40.0, spiral).unwrap().line().unwrap();
+            let line = Alignment::polygon(&zigzag(), 40.0, spiral)
+                .unwrap()
+                .line()
+                .unwrap();
             let points = Alignment::of(&line).unwrap();
             assert_eq!(points.points().len(), 6);
             for (point, corner) in points.points().iter().zip(zigzag()) {
-                assert!((point.position - corner).length() < 1e-8, "{point:?} {corner}");
+                assert!(
+                    (point.position - corner).length() < 1e-8,
+                    "{point:?} {corner}"
+                );
             }
             assert!(greatest_gap(&points.line().unwrap(), &line) < 1e-9);
         }
@@ -401,7 +433,10 @@ mod tests {
     fn a_hairpin_has_several_points() {
         let arc = vec![
             Segment::Line { length: 50.0 },
-            Segment::Arc { length: std::f64::consts::PI * 15.0, curvature: 1.0 / 15.0 },
+            Segment::Arc {
+                length: std::f64::consts::PI * 15.0,
+                curvature: 1.0 / 15.0,
+            },
             Segment::Line { length: 50.0 },
         ];
         let line = ReferenceLine::new(Pose::default(), arc).unwrap();
@@ -412,14 +447,20 @@ mod tests {
 
     #[test]
     fn moving_a_point_leaves_the_rest() {
-        let line = Alignment::polygon(&zigzag(), 40.0, 10.0).unwrap().line().unwrap();
+        let line = Alignment::polygon(&zigzag(), 40.0, 10.0)
+            .unwrap()
+            .line()
+            .unwrap();
         let mut points = Alignment::of(&line).unwrap();
         points.move_point(1, DVec2::new(100.0, -30.0));
         let moved = points.line().unwrap();
         // From the curve at point 3 on nothing has changed.
         for i in 0..50 {
             let back = f64::from(i) * 5.0;
-            let (p, q) = (moved.pose(moved.length() - back), line.pose(line.length() - back));
+            let (p, q) = (
+                moved.pose(moved.length() - back),
+                line.pose(line.length() - back),
+            );
             assert!((p.position - q.position).length() < 1e-8, "{back}");
         }
         assert!(greatest_gap(&moved, &line) > 5.0);
@@ -427,7 +468,10 @@ mod tests {
 
     #[test]
     fn inserting_changes_nothing_and_removing_undoes_it() {
-        let line = Alignment::polygon(&zigzag(), 40.0, 10.0).unwrap().line().unwrap();
+        let line = Alignment::polygon(&zigzag(), 40.0, 10.0)
+            .unwrap()
+            .line()
+            .unwrap();
         let mut points = Alignment::of(&line).unwrap();
         points.insert(1, DVec2::new(40.0, 0.0), 30.0);
         assert!(greatest_gap(&points.line().unwrap(), &line) < 1e-9);

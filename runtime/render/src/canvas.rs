@@ -1,6 +1,7 @@
 //! Drawing in world coordinates.
 
 use crate::RenderError;
+use crate::painter::Painter;
 use crate::palette::{PAPER, faded, rgb};
 use crate::text::{self, Align};
 use glam::DVec2;
@@ -65,49 +66,6 @@ impl Canvas {
         if x < width && y < height {
             let index = (y * width + x) as usize;
             self.pixmap.pixels_mut()[index] = color.premultiply().to_color_u8();
-        }
-    }
-
-    /// Fills a polygon.
-    pub(crate) fn polygon(&mut self, points: &[DVec2], color: Color) {
-        if let Some(path) = self.path(points, true) {
-            self.fill(&path, color);
-        }
-    }
-
-    /// Draws the edge of a polygon, width in metres but at least `least` pixels.
-    pub(crate) fn edge(&mut self, points: &[DVec2], width: f64, least: f32, color: Color) {
-        if let Some(path) = self.path(points, true) {
-            self.stroke(&path, ((width * self.scale) as f32).max(least), None, color);
-        }
-    }
-
-    /// Draws a line, width in metres but at least `least` pixels; dashes in metres (on, off).
-    pub(crate) fn line(
-        &mut self,
-        points: &[DVec2],
-        width: f64,
-        least: f32,
-        dash: Option<(f64, f64)>,
-        color: Color,
-    ) {
-        let dash = dash.map(|(on, off)| [(on * self.scale) as f32, (off * self.scale) as f32]);
-        if let Some(path) = self.path(points, false) {
-            self.stroke(&path, ((width * self.scale) as f32).max(least), dash, color);
-        }
-    }
-
-    /// Fills a circle, radius in metres but at least `least` pixels.
-    pub(crate) fn circle(&mut self, centre: DVec2, radius: f64, least: f32, color: Color) {
-        let (x, y) = self.pixel(centre);
-        let radius = ((radius * self.scale) as f32).max(least);
-        let outside =
-            x < -radius || y < -radius || x > self.width() + radius || y > self.height() + radius;
-        if outside {
-            return;
-        }
-        if let Some(path) = PathBuilder::from_circle(x, y, radius) {
-            self.fill(&path, color);
         }
     }
 
@@ -198,6 +156,51 @@ impl Canvas {
         };
         self.pixmap
             .stroke_path(path, &paint(color), &stroke, Transform::identity(), None);
+    }
+}
+
+impl Painter for Canvas {
+    fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    fn polygon(&mut self, points: &[DVec2], color: Color) {
+        if let Some(path) = self.path(points, true) {
+            self.fill(&path, color);
+        }
+    }
+
+    fn edge(&mut self, points: &[DVec2], width: f64, least: f32, color: Color) {
+        if let Some(path) = self.path(points, true) {
+            self.stroke(&path, ((width * self.scale) as f32).max(least), None, color);
+        }
+    }
+
+    fn line(
+        &mut self,
+        points: &[DVec2],
+        width: f64,
+        least: f32,
+        dash: Option<(f64, f64)>,
+        color: Color,
+    ) {
+        let dash = dash.map(|(on, off)| [(on * self.scale) as f32, (off * self.scale) as f32]);
+        if let Some(path) = self.path(points, false) {
+            self.stroke(&path, ((width * self.scale) as f32).max(least), dash, color);
+        }
+    }
+
+    fn circle(&mut self, centre: DVec2, radius: f64, least: f32, color: Color) {
+        let (x, y) = self.pixel(centre);
+        let radius = ((radius * self.scale) as f32).max(least);
+        let outside =
+            x < -radius || y < -radius || x > self.width() + radius || y > self.height() + radius;
+        if outside {
+            return;
+        }
+        if let Some(path) = PathBuilder::from_circle(x, y, radius) {
+            self.fill(&path, color);
+        }
     }
 }
 

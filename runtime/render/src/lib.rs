@@ -4,13 +4,16 @@ mod canvas;
 mod furniture;
 mod map;
 mod marking;
-mod palette;
+mod painter;
+pub mod palette;
 mod plot;
 mod road;
 mod text;
 
-pub use map::{Picture, map};
+pub use map::{Picture, junction_layer, map, roads_and_junctions};
+pub use painter::{Painter, Pass};
 pub use plot::{SurfacePlot, surface};
+pub use tiny_skia::Color;
 
 use thiserror::Error;
 

@@ -2,6 +2,7 @@
 
 use crate::RenderError;
 use crate::canvas::Canvas;
+use crate::painter::{Painter, Pass};
 use crate::palette::{
     BODIES, CROWN, DESTINATION, FIXED, FOREST, GLASS, GROUND, LOOSE, OUTLINE, TRUNK, faded, rgb,
 };
@@ -10,7 +11,7 @@ use glam::{DVec2, DVec3};
 use roadwright_geometry::HeightField;
 use roadwright_geometry::math::mix64;
 use roadwright_scenario::junction::{Junction, Layout, layout};
-use roadwright_scenario::{Place, Scenario};
+use roadwright_scenario::{Place, RoadId, Scenario};
 use roadwright_simulation::{Snapshot, VehicleRecord};
 use std::collections::BTreeSet;
 use tiny_skia::Color;
@@ -132,28 +133,43 @@ fn tint(height: f64, brightness: f64) -> Color {
 
 /// Roads and junctions, lower layers first.
 fn draw_roads(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout) {
-    let side = scenario.about().driving_side;
-    let layers: BTreeSet<i8> = scenario
-        .network()
-        .roads()
-        .map(|(_, road)| road.layer)
-        .collect();
+    let roads = scenario.network().roads();
+    let layers: BTreeSet<i8> = roads.map(|(_, road)| road.layer).collect();
     for layer in layers {
-        let stretches = road::stretches(scenario, layout, layer, canvas.scale);
+        let roads = scenario.network().roads();
+        let roads: Vec<RoadId> = roads
+            .filter(|(_, road)| road.layer == layer)
+            .map(|(id, _)| id)
+            .collect();
         let junctions: Vec<&Junction> = layout
             .junctions
             .iter()
-            .filter(|junction| layer_of(scenario, junction) == Some(layer))
+            .filter(|junction| junction_layer(scenario, junction) == Some(layer))
             .collect();
-        road::draw(canvas, &stretches, &junctions);
-        marking::lines(canvas, &stretches, side);
-        marking::arrows(canvas, &stretches, side);
-        marking::stop_lines(canvas, scenario, &junctions);
+        roads_and_junctions(canvas, scenario, layout, &roads, &junctions);
     }
 }
 
-/// The lowest layer of the roads that meet: a ramp's foot lies on the ground.
-fn layer_of(scenario: &Scenario, junction: &Junction) -> Option<i8> {
+/// Draws some roads and junctions of one layer with all that is painted on them.
+pub fn roads_and_junctions(
+    painter: &mut impl Painter,
+    scenario: &Scenario,
+    layout: &Layout,
+    roads: &[RoadId],
+    junctions: &[&Junction],
+) {
+    let side = scenario.about().driving_side;
+    let stretches = road::stretches(scenario, layout, roads, painter.scale());
+    road::draw(painter, &stretches, junctions);
+    painter.begin(Pass::Marking);
+    marking::lines(painter, &stretches, side);
+    marking::arrows(painter, &stretches, side);
+    marking::stop_lines(painter, scenario, junctions);
+}
+
+/// The layer that a junction is drawn on, the lowest of the roads that meet: a ramp's foot lies on
+/// the ground. `None` without roads.
+pub fn junction_layer(scenario: &Scenario, junction: &Junction) -> Option<i8> {
     let roads = junction
         .legs
         .iter()

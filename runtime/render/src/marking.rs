@@ -1,6 +1,7 @@
 //! Lane markings, arrows, stop lines.
 
 use crate::canvas::Canvas;
+use crate::painter::Painter;
 use crate::palette::{MARKING, QUIET_INK, SIGNAL, faded, rgb};
 use crate::road::Stretch;
 use glam::DVec2;
@@ -18,8 +19,8 @@ const LINE: f64 = 0.14;
 const ARROW_DISTANCE: f64 = 45.0;
 
 /// Lines along lanes.
-pub(crate) fn lines(canvas: &mut Canvas, stretches: &[Stretch<'_>], side: DrivingSide) {
-    if canvas.scale < MIN_SCALE {
+pub(crate) fn lines(canvas: &mut impl Painter, stretches: &[Stretch<'_>], side: DrivingSide) {
+    if canvas.scale() < MIN_SCALE {
         return;
     }
     for stretch in stretches.iter().filter(|s| s.road.class != RoadClass::Path) {
@@ -61,8 +62,8 @@ fn border_style(left: &Lane, right: &Lane, side: DrivingSide) -> Option<(Dash, u
 }
 
 /// Arrows that show which way lanes are driven.
-pub(crate) fn arrows(canvas: &mut Canvas, stretches: &[Stretch<'_>], side: DrivingSide) {
-    if canvas.scale < MIN_ARROW_SCALE {
+pub(crate) fn arrows(canvas: &mut impl Painter, stretches: &[Stretch<'_>], side: DrivingSide) {
+    if canvas.scale() < MIN_ARROW_SCALE {
         return;
     }
     for stretch in stretches {
@@ -93,7 +94,7 @@ pub(crate) fn arrows(canvas: &mut Canvas, stretches: &[Stretch<'_>], side: Drivi
 }
 
 /// An arrow with its tip ahead of the pose.
-fn arrow(canvas: &mut Canvas, pose: Pose, half: f64) {
+fn arrow(canvas: &mut impl Painter, pose: Pose, half: f64) {
     let shape = [
         (1.9, 0.0),
         (0.5, half),
@@ -108,8 +109,8 @@ fn arrow(canvas: &mut Canvas, pose: Pose, half: f64) {
 }
 
 /// Stop lines where lanes enter junctions, and signals.
-pub(crate) fn stop_lines(canvas: &mut Canvas, scenario: &Scenario, junctions: &[&Junction]) {
-    if canvas.scale < MIN_SCALE {
+pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctions: &[&Junction]) {
+    if canvas.scale() < MIN_SCALE {
         return;
     }
     let side = scenario.about().driving_side;

@@ -3,48 +3,70 @@
 use tiny_skia::Color;
 
 /// A colour from its hexadecimal form 0xRRGGBB.
-pub(crate) fn rgb(hex: u32) -> Color {
+pub fn rgb(hex: u32) -> Color {
     let [_, r, g, b] = hex.to_be_bytes();
     Color::from_rgba8(r, g, b, 255)
 }
 
 /// The same colour, partly transparent.
-pub(crate) fn faded(hex: u32, opacity: f32) -> Color {
+pub fn faded(hex: u32, opacity: f32) -> Color {
     let mut color = rgb(hex);
     color.set_alpha(opacity);
     color
 }
 
-pub(crate) const GROUND: u32 = 0xEFEDE6;
-pub(crate) const KERB: u32 = 0xC2BEB3;
-pub(crate) const ASPHALT: u32 = 0x6E737A;
-pub(crate) const PAVING: u32 = 0xDFD5C3;
-pub(crate) const SIDEWALK: u32 = 0xD3D0C8;
-pub(crate) const PARKING: u32 = 0x858A91;
-pub(crate) const BUS_LANE: u32 = 0x8E5F58;
-pub(crate) const CYCLE_LANE: u32 = 0x5E8A6B;
-pub(crate) const MEDIAN: u32 = 0xB9C7A2;
-pub(crate) const MARKING: u32 = 0xF6F6F2;
-pub(crate) const SIGNAL: u32 = 0xE0A526;
-pub(crate) const FOREST: u32 = 0xCFE0BD;
-pub(crate) const CROWN: u32 = 0x5F9456;
-pub(crate) const TRUNK: u32 = 0x6B4E37;
-pub(crate) const FIXED: u32 = 0xA79F94;
-pub(crate) const LOOSE: u32 = 0xC98B4A;
-pub(crate) const OUTLINE: u32 = 0x6A645C;
-pub(crate) const INK: u32 = 0x2A2D31;
-pub(crate) const QUIET_INK: u32 = 0x5C6066;
-pub(crate) const PAPER: u32 = 0xFFFFFF;
-pub(crate) const GLASS: u32 = 0x22303C;
-pub(crate) const DESTINATION: u32 = 0xB3261E;
+/// Open ground.
+pub const GROUND: u32 = 0xEFEDE6;
+/// Kerbs.
+pub const KERB: u32 = 0xC2BEB3;
+/// Carriageways.
+pub const ASPHALT: u32 = 0x6E737A;
+/// Paved areas and paths.
+pub const PAVING: u32 = 0xDFD5C3;
+/// Sidewalks.
+pub const SIDEWALK: u32 = 0xD3D0C8;
+/// Parking lanes.
+pub const PARKING: u32 = 0x858A91;
+/// Bus lanes.
+pub const BUS_LANE: u32 = 0x8E5F58;
+/// Cycle lanes.
+pub const CYCLE_LANE: u32 = 0x5E8A6B;
+/// Medians.
+pub const MEDIAN: u32 = 0xB9C7A2;
+/// Lines and arrows on the road.
+pub const MARKING: u32 = 0xF6F6F2;
+/// Signals.
+pub const SIGNAL: u32 = 0xE0A526;
+/// The floor of a forest.
+pub const FOREST: u32 = 0xCFE0BD;
+/// Crowns of trees.
+pub const CROWN: u32 = 0x5F9456;
+/// Trunks.
+pub const TRUNK: u32 = 0x6B4E37;
+/// Obstacles that are fixed to the ground.
+pub const FIXED: u32 = 0xA79F94;
+/// Obstacles that can be pushed.
+pub const LOOSE: u32 = 0xC98B4A;
+/// Outlines and shadows.
+pub const OUTLINE: u32 = 0x6A645C;
+/// Text.
+pub const INK: u32 = 0x2A2D31;
+/// Text of less weight.
+pub const QUIET_INK: u32 = 0x5C6066;
+/// Halos and backgrounds of text.
+pub const PAPER: u32 = 0xFFFFFF;
+/// Windows of vehicles.
+pub const GLASS: u32 = 0x22303C;
+/// Destinations.
+pub const DESTINATION: u32 = 0xB3261E;
 
 /// Body colours of vehicles: bright on asphalt, apart from each other.
-pub(crate) const BODIES: [u32; 8] = [
+pub const BODIES: [u32; 8] = [
     0xF2C14E, 0x4FB0E5, 0xE4572E, 0x8BD17C, 0xF5F3EE, 0xC792EA, 0xFF9FB2, 0x2FC9B5,
 ];
 
 /// A colour map from dark blue over green to yellow, for values in 0..=1.
-pub(crate) fn heat(value: f64) -> Color {
+pub fn heat(value: f64) -> Color {
     const STOPS: [(f64, [f64; 3]); 5] = [
         (0.0, [68.0, 1.0, 84.0]),
         (0.25, [59.0, 82.0, 139.0]),

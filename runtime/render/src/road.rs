@@ -1,10 +1,10 @@
 //! Road surfaces and junctions.
 
-use crate::canvas::Canvas;
+use crate::painter::{Painter, Pass};
 use crate::palette::{ASPHALT, BUS_LANE, CYCLE_LANE, KERB, MEDIAN, PARKING, PAVING, SIDEWALK, rgb};
 use glam::DVec2;
 use roadwright_scenario::junction::{Junction, Layout};
-use roadwright_scenario::{LaneSection, LaneType, Road, RoadClass, Scenario};
+use roadwright_scenario::{LaneSection, LaneType, Road, RoadClass, RoadId, Scenario};
 
 /// Largest distance between a curve and what is drawn, pixels.
 const TOLERANCE: f64 = 0.25;
@@ -34,19 +34,18 @@ impl Stretch<'_> {
     }
 }
 
-/// All stretches of a layer, in the order of their roads.
+/// All stretches of some roads, in their order, for a picture of `scale` pixels per metre.
 pub(crate) fn stretches<'a>(
     scenario: &'a Scenario,
     layout: &Layout,
-    layer: i8,
+    roads: &[RoadId],
     scale: f64,
 ) -> Vec<Stretch<'a>> {
     let mut stretches = Vec::new();
-    for (id, road) in scenario
-        .network()
-        .roads()
-        .filter(|(_, road)| road.layer == layer)
-    {
+    for &id in roads {
+        let Some(road) = scenario.network().road(id) else {
+            continue;
+        };
         let Some((from, to)) = layout.remaining(id, road) else {
             continue;
         };
@@ -90,13 +89,17 @@ fn distances(road: &Road, from: f64, to: f64, scale: f64) -> Vec<f64> {
 }
 
 /// Kerbs and surfaces of a layer: kerbs first, so that no kerb crosses a surface.
-pub(crate) fn draw(canvas: &mut Canvas, stretches: &[Stretch<'_>], junctions: &[&Junction]) {
+pub(crate) fn draw(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Junction]) {
     let areas: Vec<Vec<DVec2>> = junctions
         .iter()
         .map(|junction| junction.polygon())
         .collect();
     // Paving first: carriageways run through pedestrian areas, not under them.
-    for pass in [PAVING, ASPHALT] {
+    for (pass, kerb, surface) in [
+        (PAVING, Pass::PavingKerb, Pass::Paving),
+        (ASPHALT, Pass::Kerb, Pass::Surface),
+    ] {
+        canvas.begin(kerb);
         let chosen = || {
             stretches
                 .iter()
@@ -119,6 +122,7 @@ pub(crate) fn draw(canvas: &mut Canvas, stretches: &[Stretch<'_>], junctions: &[
                 canvas.line(&side, KERB_WIDTH, 1.5, None, rgb(KERB));
             }
         }
+        canvas.begin(surface);
         let surfaces = chosen().map(|s| s.band(|x| s.road.edges(x).1, |x| s.road.edges(x).0));
         for surface in surfaces.chain(areas.iter().cloned()) {
             canvas.polygon(&surface, rgb(pass));
@@ -126,6 +130,7 @@ pub(crate) fn draw(canvas: &mut Canvas, stretches: &[Stretch<'_>], junctions: &[
             canvas.edge(&surface, 0.0, 0.6, rgb(pass));
         }
     }
+    canvas.begin(Pass::Lane);
     for stretch in stretches {
         lanes(canvas, stretch);
     }
@@ -140,7 +145,7 @@ fn surface_color(road: &Road) -> u32 {
 }
 
 /// Lanes that are not plain carriageway.
-fn lanes(canvas: &mut Canvas, stretch: &Stretch<'_>) {
+fn lanes(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
     for (place, lane) in stretch.section.lanes.iter().enumerate() {
         let color = match lane.kind {
             LaneType::Driving | LaneType::Shoulder => continue,

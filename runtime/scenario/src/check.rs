@@ -4,7 +4,7 @@ mod agents;
 mod obstacles;
 mod roads;
 
-use crate::ids::{AgentId, FlowId, NodeId, ObstacleId, RoadId};
+use crate::ids::ObjectId;
 use crate::junction::{Layout, layout};
 use crate::lane_graph::LaneGraph;
 use crate::scenario::Scenario;
@@ -58,34 +58,6 @@ pub enum Code {
     NoDestination,
 }
 
-/// The object that a finding is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Subject {
-    /// A node.
-    Node(NodeId),
-    /// A road.
-    Road(RoadId),
-    /// An obstacle.
-    Obstacle(ObstacleId),
-    /// An agent.
-    Agent(AgentId),
-    /// A flow.
-    Flow(FlowId),
-}
-
-impl fmt::Display for Subject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Node(id) => id.fmt(f),
-            Self::Road(id) => id.fmt(f),
-            Self::Obstacle(id) => id.fmt(f),
-            Self::Agent(id) => id.fmt(f),
-            Self::Flow(id) => id.fmt(f),
-        }
-    }
-}
-
 /// One thing that is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
@@ -94,7 +66,7 @@ pub struct Finding {
     /// What kind of finding.
     pub code: Code,
     /// The object.
-    pub object: Subject,
+    pub object: ObjectId,
     /// The place in the world, m.
     pub place: DVec2,
     /// What is wrong and what to do about it.

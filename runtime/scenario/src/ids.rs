@@ -35,3 +35,33 @@ id_type! {
     /// Identifies a flow of agents.
     FlowId, "flow";
 }
+/// Any object of a scenario that has an id of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ObjectId {
+    /// A node.
+    Node(NodeId),
+    /// A road.
+    Road(RoadId),
+    /// An obstacle.
+    Obstacle(ObstacleId),
+    /// A forest.
+    Forest(ForestId),
+    /// An agent.
+    Agent(AgentId),
+    /// A flow.
+    Flow(FlowId),
+}
+
+impl fmt::Display for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Node(id) => id.fmt(f),
+            Self::Road(id) => id.fmt(f),
+            Self::Obstacle(id) => id.fmt(f),
+            Self::Forest(id) => id.fmt(f),
+            Self::Agent(id) => id.fmt(f),
+            Self::Flow(id) => id.fmt(f),
+        }
+    }
+}

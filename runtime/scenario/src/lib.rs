@@ -16,6 +16,7 @@ pub mod lane_graph;
 mod network;
 mod number;
 mod objects;
+pub mod operation;
 mod road;
 mod scenario;
 mod vehicle_type;
@@ -23,7 +24,7 @@ mod vehicle_type;
 pub use agents::{Agent, Flow, GroundPlace, LanePlace, ModuleSetting, Place, Stack};
 pub use edit::{Edit, EditError};
 pub use history::History;
-pub use ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, RoadId};
+pub use ids::{AgentId, FlowId, ForestId, NodeId, ObjectId, ObstacleId, RoadId};
 pub use network::{Node, Restriction, RestrictionKind, RoadNetwork};
 pub use objects::{Forest, Obstacle, Shape};
 pub use road::{

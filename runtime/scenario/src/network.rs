@@ -84,9 +84,10 @@ impl PartialEq for RoadNetwork {
         let shared = |network: &Self, id| network.shared_road(id).map(Arc::as_ptr);
         self.nodes().eq(other.nodes())
             && self.road_count() == other.road_count()
-            && self.roads().zip(other.roads()).all(|(a, b)| {
-                a.0 == b.0 && (shared(self, a.0) == shared(other, b.0) || a.1 == b.1)
-            })
+            && self
+                .roads()
+                .zip(other.roads())
+                .all(|(a, b)| a.0 == b.0 && (shared(self, a.0) == shared(other, b.0) || a.1 == b.1))
     }
 }
 

@@ -114,7 +114,7 @@ fn unreachable_destinations_are_found() {
     let findings = check(&back);
     assert_eq!(findings[0].code, Code::UnreachableDestination);
     assert_eq!(findings[0].severity, Severity::Error);
-    assert_eq!(findings[0].object, check::Subject::Agent(AgentId(1)));
+    assert_eq!(findings[0].object, ObjectId::Agent(AgentId(1)));
 }
 
 #[test]

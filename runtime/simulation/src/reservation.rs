@@ -126,7 +126,13 @@ impl Reservations {
     }
 
     /// Notes that a vehicle is inside a junction already, on the connection at an index of its way.
-    pub(crate) fn hold(&mut self, agent: u32, (junction, path): (u32, u32), at: u32, exit: StripId) {
+    pub(crate) fn hold(
+        &mut self,
+        agent: u32,
+        (junction, path): (u32, u32),
+        at: u32,
+        exit: StripId,
+    ) {
         let list = &mut self.granted[junction as usize];
         if list.is_empty() {
             self.busy.push(junction);

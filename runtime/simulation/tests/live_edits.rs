@@ -32,7 +32,9 @@ impl Run {
     fn edit(&mut self, edit: Edit) {
         let before = self.scenario.clone();
         self.scenario.apply(edit).unwrap();
-        self.world.update(&before, &self.scenario, &builtin_modules()).unwrap();
+        self.world
+            .update(&before, &self.scenario, &builtin_modules())
+            .unwrap();
     }
 
     fn change_agent(&mut self, change: impl FnOnce(&mut Agent)) {
@@ -52,10 +54,16 @@ fn a_car_stops_for_an_obstacle_that_is_put_before_it() {
     let mut run = Run::new();
     run.drive(4.0);
     let x = run.position().0;
-    run.edit(Edit::Obstacle(ObstacleId(1), Some(Box::new(crate_at(x + 30.0, -1.6)))));
+    run.edit(Edit::Obstacle(
+        ObstacleId(1),
+        Some(Box::new(crate_at(x + 30.0, -1.6))),
+    ));
     run.drive(20.0);
     let stopped = run.world.snapshot().vehicles[0];
-    assert!(stopped.speed < 0.2 && stopped.pose.position.x < x + 30.0, "{stopped:?}");
+    assert!(
+        stopped.speed < 0.2 && stopped.pose.position.x < x + 30.0,
+        "{stopped:?}"
+    );
     assert!(run.world.summary().collisions.is_empty());
     run.edit(Edit::Obstacle(ObstacleId(1), None));
     run.drive(60.0);
@@ -79,11 +87,14 @@ fn a_car_keeps_its_place_when_roads_are_drawn_around_it() {
     run.drive(5.0);
     let before = run.position();
     let mut copy = run.scenario.clone();
-    draw(&mut copy, (-20.0, -80.0), (-20.0, 80.0), &street("New Street"));
-    let line = roadwright_geometry::ReferenceLine::straight(
-        (-20.0, -80.0).into(),
-        (-20.0, 80.0).into(),
+    draw(
+        &mut copy,
+        (-20.0, -80.0),
+        (-20.0, 80.0),
+        &street("New Street"),
     );
+    let line =
+        roadwright_geometry::ReferenceLine::straight((-20.0, -80.0).into(), (-20.0, 80.0).into());
     run.edit(draw::road(&run.scenario, &line.unwrap(), &street("New Street")).unwrap());
     assert_eq!(run.position(), before);
     run.drive(60.0);
@@ -139,8 +150,14 @@ fn a_bad_edit_leaves_the_run_as_it_is() {
     let mut other = run.scenario.clone();
     let mut agent = west_to_north();
     agent.destination = Some(Place::lane(RoadId(2), -7, 20.0));
-    other.apply(Edit::Agent(AgentId(1), Some(Box::new(agent)))).unwrap();
-    assert!(run.world.update(&run.scenario, &other, &builtin_modules()).is_err());
+    other
+        .apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
+        .unwrap();
+    assert!(
+        run.world
+            .update(&run.scenario, &other, &builtin_modules())
+            .is_err()
+    );
     assert_eq!(run.world.state_hash(), hash);
     run.drive(80.0);
     assert_eq!(run.world.counts().arrived, 1);
@@ -153,11 +170,17 @@ fn the_same_edits_at_the_same_steps_give_the_same_bits() {
         run.world = World::new(
             &run.scenario,
             &builtin_modules(),
-            &RunOptions { threads, ..RunOptions::default() },
+            &RunOptions {
+                threads,
+                ..RunOptions::default()
+            },
         )
         .unwrap();
         run.drive(3.0);
-        run.edit(Edit::Obstacle(ObstacleId(1), Some(Box::new(crate_at(10.0, -2.0)))));
+        run.edit(Edit::Obstacle(
+            ObstacleId(1),
+            Some(Box::new(crate_at(10.0, -2.0))),
+        ));
         run.drive(4.0);
         run.change_agent(|agent| agent.destination = Some(Place::lane(RoadId(3), -1, 60.0)));
         run.edit(Edit::Obstacle(ObstacleId(1), None));
@@ -175,7 +198,10 @@ fn an_edit_that_changes_nothing_changes_nothing() {
     run.drive(5.0);
     untouched.drive(5.0);
     let about = run.scenario.about().clone();
-    run.edit(Edit::About(Box::new(About { name: "other".into(), ..about })));
+    run.edit(Edit::About(Box::new(About {
+        name: "other".into(),
+        ..about
+    })));
     run.drive(20.0);
     untouched.drive(20.0);
     assert_eq!(run.world.state_hash(), untouched.world.state_hash());

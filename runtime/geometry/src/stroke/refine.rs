@@ -266,7 +266,11 @@ fn gauss_newton(
         let end = moved.end().position - samples[samples.len() - 1];
         let ends = [start.x, start.y, end.x, end.y];
         let before = &residuals[residuals.len() - 4..];
-        column.extend(ends.iter().zip(before).map(|(now, before)| (now - before) / probe));
+        column.extend(
+            ends.iter()
+                .zip(before)
+                .map(|(now, before)| (now - before) / probe),
+        );
         columns.push(column);
     }
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
@@ -327,7 +331,9 @@ fn between(model: &Model, from: DVec2, to: DVec2) -> Option<ReferenceLine> {
             position: to,
             heading: line.end().heading,
         };
-        return head.joined(&ReferenceLine::join(head.end(), end).ok()?).ok();
+        return head
+            .joined(&ReferenceLine::join(head.end(), end).ok()?)
+            .ok();
     }
     let scale = wanted.length() / own.length();
     if !(0.5..2.0).contains(&scale) {
@@ -341,6 +347,9 @@ fn between(model: &Model, from: DVec2, to: DVec2) -> Option<ReferenceLine> {
     for span in &mut scaled.spans {
         *span = (span.0 * scale, span.1 / scale);
     }
-    scaled.spirals.iter_mut().for_each(|spiral| *spiral *= scale);
+    scaled
+        .spirals
+        .iter_mut()
+        .for_each(|spiral| *spiral *= scale);
     scaled.line()
 }

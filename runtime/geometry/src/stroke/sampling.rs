@@ -82,8 +82,8 @@ pub(super) fn corners(samples: &[DVec2], tolerance: f64) -> Vec<usize> {
     let mut found = Vec::new();
     for (at, &here) in turns.iter().enumerate() {
         let (low, high) = (at.saturating_sub(reach), (at + reach).min(turns.len() - 1));
-        let is_peak = turns[low..at].iter().all(|t| *t < here)
-            && turns[at..=high].iter().all(|t| *t <= here);
+        let is_peak =
+            turns[low..at].iter().all(|t| *t < here) && turns[at..=high].iter().all(|t| *t <= here);
         if here > CORNER && is_peak {
             found.push(at + reach);
         }

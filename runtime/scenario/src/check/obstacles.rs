@@ -1,6 +1,6 @@
 //! Findings about obstacles.
 
-use super::{Code, Finding, Severity, Subject, Subjects};
+use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::ids::ObstacleId;
 use crate::objects::Obstacle;
 use glam::DVec2;
@@ -45,7 +45,7 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             findings.push(Finding {
                 severity: Severity::Warning,
                 code: Code::ObstacleOnRoad,
-                object: Subject::Obstacle(id),
+                object: ObjectId::Obstacle(id),
                 place,
                 message: format!("stands on a lane of {on}; move it if that is not meant"),
             });
@@ -95,7 +95,7 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                 findings.push(Finding {
                     severity: Severity::Warning,
                     code: Code::ObstaclesOverlap,
-                    object: Subject::Obstacle(second),
+                    object: ObjectId::Obstacle(second),
                     place: 0.5 * (a.low.max(b.low) + a.high.min(b.high)),
                     message: format!("overlaps {first}; move one of them"),
                 });

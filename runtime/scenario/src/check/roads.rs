@@ -1,6 +1,6 @@
 //! Findings about roads and junctions.
 
-use super::{Code, Finding, Severity, Subject, Subjects};
+use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::ids::RoadId;
 use crate::junction::{Flag, Junction, LaneEnd};
 use crate::road::{Road, RoadEnd};
@@ -36,7 +36,7 @@ fn joint_gaps(subjects: &Subjects<'_>, id: RoadId, road: &Road, findings: &mut V
             findings.push(Finding {
                 severity: Severity::Error,
                 code: Code::JointGap,
-                object: Subject::Road(id),
+                object: ObjectId::Road(id),
                 place: pose.position,
                 message: format!("ends {gap:.3} m away from {node_id}; move the end onto it"),
             });
@@ -58,7 +58,7 @@ fn kink(id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
             findings.push(Finding {
                 severity: Severity::Warning,
                 code: Code::Kink,
-                object: Subject::Road(id),
+                object: ObjectId::Road(id),
                 place: road.reference_line.pose(middle).position,
                 message: format!(
                     "turns {:.0} degrees with a radius of {:.2} m, tighter than its half-width of \
@@ -77,7 +77,7 @@ fn self_intersection(id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
         findings.push(Finding {
             severity: Severity::Warning,
             code: Code::SelfIntersection,
-            object: Subject::Road(id),
+            object: ObjectId::Road(id),
             place,
             message: "crosses itself; cut it there or lift one part to another layer".into(),
         });
@@ -136,7 +136,7 @@ fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                     findings.push(Finding {
                         severity: Severity::Warning,
                         code: Code::DanglingRestriction,
-                        object: Subject::Node(id),
+                        object: ObjectId::Node(id),
                         place: node.position(),
                         message: format!(
                             "a turn restriction names {road}, which does not end here"
@@ -149,7 +149,7 @@ fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 }
 
 fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Finding>) {
-    let node = Subject::Node(junction.nodes[0]);
+    let node = ObjectId::Node(junction.nodes[0]);
     let mut squeezed = BTreeSet::new();
     for flag in &junction.flags {
         let (code, object, place, message) = match *flag {
@@ -161,14 +161,14 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
             ),
             Flag::Squeezed(road) if squeezed.insert(road) => (
                 Code::RoadSqueezed,
-                Subject::Road(road),
+                ObjectId::Road(road),
                 place_of(subjects, road, None).unwrap_or(junction.centre),
                 "too short for the junctions at its ends; lengthen it or merge them".to_owned(),
             ),
             Flag::Squeezed(_) => continue,
             Flag::NoExit(at) => (
                 Code::LaneWithoutSuccessor,
-                Subject::Road(at.road),
+                ObjectId::Road(at.road),
                 place_of(subjects, at.road, Some(at)).unwrap_or(junction.centre),
                 format!(
                     "lane {} leads into a junction and out of it nowhere",
@@ -223,7 +223,7 @@ fn impossible_turns(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             findings.push(Finding {
                 severity: Severity::Warning,
                 code: Code::ImpossibleTurn,
-                object: Subject::Node(junction.nodes[0]),
+                object: ObjectId::Node(junction.nodes[0]),
                 place: junction.centre,
                 message: format!(
                     "the way from {} lane {} into {} lane {} has a radius of {:.1} m; the nimblest \

@@ -35,7 +35,10 @@ pub struct Inspection {
 impl World {
     /// Looks into an agent that drives; `None` for others.
     pub fn inspect(&self, id: u64) -> Option<Inspection> {
-        let agent = self.movers.iter().position(|m| m.id == id && m.is_active())?;
+        let agent = self
+            .movers
+            .iter()
+            .position(|m| m.id == id && m.is_active())?;
         let mover = &self.movers[agent];
         let stack = mover.stack as usize;
         let controller = &self.stacks[stack].modules.controller;
@@ -76,7 +79,12 @@ impl World {
         }
         let mut reach = PATH_REACH;
         let last_goal = self.ways[agent].goals.last();
-        for (number, &id) in self.ways[agent].path.iter().enumerate().skip(mover.cursor as usize) {
+        for (number, &id) in self.ways[agent]
+            .path
+            .iter()
+            .enumerate()
+            .skip(mover.cursor as usize)
+        {
             let line = &self.roads.strip(id).line;
             let from = if number == mover.cursor as usize {
                 mover.s.max(0.0)

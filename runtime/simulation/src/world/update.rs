@@ -13,9 +13,9 @@ use crate::spawn::{self, Start};
 use crate::way::{Goal, Way};
 use glam::DVec2;
 use roadwright_agent::{PlannerView, Registry};
+use roadwright_geometry::Pose;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::math::wrap_angle;
-use roadwright_geometry::Pose;
 use roadwright_scenario::lane_graph::{LaneGraph, NO_STRIP, StripId};
 use roadwright_scenario::{Agent, AgentId, Scenario};
 use std::collections::BTreeMap;
@@ -52,7 +52,9 @@ impl World {
         };
         let changed_side = old.about().driving_side != new.about().driving_side;
         let roads = (changed_side || old.network() != new.network()).then(|| Roads::new(new));
-        let graph = roads.as_ref().map_or(&self.roads.graph, |roads| &roads.graph);
+        let graph = roads
+            .as_ref()
+            .map_or(&self.roads.graph, |roads| &roads.graph);
         // Everything that can fail has to before anything is changed.
         let changed = changed_agents(old, new, graph)?;
         let flows = running_flows(new, graph, self.seed)?;
@@ -87,7 +89,11 @@ impl World {
         }
         self.kind_names = names;
         self.kinds = types.values().map(Kind::from).collect();
-        self.largest = self.kinds.iter().map(|kind| kind.radius).fold(0.0, f64::max);
+        self.largest = self
+            .kinds
+            .iter()
+            .map(|kind| kind.radius)
+            .fold(0.0, f64::max);
     }
 
     fn take_stacks(&mut self, new: &Scenario, stacks: Vec<super::RunningStack>) {
@@ -157,10 +163,9 @@ impl World {
             return;
         }
         let mover = &mut self.movers[agent];
-        if let (Some(path), Some(exit)) = (
-            self.roads.contested(mover.strip),
-            self.ways[agent].strip(1),
-        ) {
+        if let (Some(path), Some(exit)) =
+            (self.roads.contested(mover.strip), self.ways[agent].strip(1))
+        {
             mover.granted_to = 1;
             self.reservations.hold(agent as u32, path, 0, exit);
         }
@@ -197,7 +202,8 @@ impl World {
         way.path.extend(rest.path);
         way.goal_at.truncate(reached);
         way.goal_at.resize(reached, 0);
-        way.goal_at.extend(rest.goal_at.iter().map(|at| at + from as u32));
+        way.goal_at
+            .extend(rest.goal_at.iter().map(|at| at + from as u32));
         self.movers[agent].planned_at = self.step;
         self.movers[agent].asked_for = 0;
         true

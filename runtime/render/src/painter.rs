@@ -1,0 +1,50 @@
+//! What roads are drawn with: a picture or the triangles of an interactive map.
+
+use glam::DVec2;
+use tiny_skia::Color;
+
+/// A layer of paint within one level of roads; later ones cover earlier ones, also those of
+/// neighbouring parts of the map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pass {
+    /// Kerbs around paved areas.
+    PavingKerb,
+    /// Paved areas.
+    Paving,
+    /// Kerbs around carriageways.
+    Kerb,
+    /// Carriageways and junctions.
+    Surface,
+    /// Lanes that are not plain carriageway.
+    Lane,
+    /// Lines, arrows, stop lines.
+    Marking,
+}
+
+/// Something that shapes in world coordinates can be drawn with, in the order of the calls.
+pub trait Painter {
+    /// Pixels per metre.
+    fn scale(&self) -> f64;
+
+    /// What follows belongs to this pass.
+    fn begin(&mut self, _pass: Pass) {}
+
+    /// Fills a polygon.
+    fn polygon(&mut self, points: &[DVec2], color: Color);
+
+    /// Draws the edge of a polygon, width in metres but at least `least` pixels.
+    fn edge(&mut self, points: &[DVec2], width: f64, least: f32, color: Color);
+
+    /// Draws a line, width in metres but at least `least` pixels; dashes in metres (on, off).
+    fn line(
+        &mut self,
+        points: &[DVec2],
+        width: f64,
+        least: f32,
+        dash: Option<(f64, f64)>,
+        color: Color,
+    );
+
+    /// Fills a circle, radius in metres but at least `least` pixels.
+    fn circle(&mut self, centre: DVec2, radius: f64, least: f32, color: Color);
+}

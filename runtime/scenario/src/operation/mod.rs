@@ -1,0 +1,40 @@
+//! What a person does to objects of a scenario: move, turn, delete, copy, reshape.
+//!
+//! Like [`draw`](crate::draw), these functions look at a scenario and return the [`Edit`] that
+//! makes the change.
+
+mod delete;
+mod fragment;
+mod motion;
+mod roads;
+
+pub use delete::deleted;
+pub use fragment::{copied, pasted};
+pub use motion::{Motion, moved};
+pub use roads::{merged, reshaped, reversed, simplified, with_lanes};
+
+use crate::draw::DrawError;
+use crate::ids::{NodeId, RoadId};
+use roadwright_geometry::GeometryError;
+use std::collections::BTreeSet;
+use thiserror::Error;
+
+/// A set of objects.
+pub type Objects = BTreeSet<crate::ids::ObjectId>;
+
+/// Why an operation cannot be done.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum OperationError {
+    /// The road does not exist.
+    #[error("{0} does not exist")]
+    NoSuchRoad(RoadId),
+    /// Two roads can be merged only where exactly they meet.
+    #[error("at {0} not exactly two roads with the same lanes meet")]
+    NotTwoRoads(NodeId),
+    /// The new shape has no sane geometry.
+    #[error("the road cannot take this shape: {0}")]
+    Geometry(#[from] GeometryError),
+    /// The road would be cut where it cannot be.
+    #[error(transparent)]
+    Draw(#[from] DrawError),
+}

@@ -1,0 +1,207 @@
+//! Moving and turning objects.
+
+use super::roads::{fitted, with_end_at};
+use super::{Objects, OperationError};
+use crate::agents::{GroundPlace, Place};
+use crate::edit::Edit;
+use crate::ids::{NodeId, ObjectId};
+use crate::network::Node;
+use crate::objects::Shape;
+use crate::scenario::Scenario;
+use glam::DVec2;
+use roadwright_geometry::math::{sin_cos, wrap_angle};
+use roadwright_geometry::{Pose, ReferenceLine};
+use std::collections::BTreeSet;
+
+/// A turn about a point, then a shift.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Motion {
+    /// Point that is turned about, m.
+    pub centre: DVec2,
+    /// Turn, rad counter-clockwise.
+    pub angle: f64,
+    /// Shift, m.
+    pub shift: DVec2,
+}
+
+impl Motion {
+    /// A shift.
+    pub fn shift(shift: DVec2) -> Self {
+        Self {
+            shift,
+            ..Self::default()
+        }
+    }
+
+    /// A turn about a point, rad.
+    pub fn turn(centre: DVec2, angle: f64) -> Self {
+        Self {
+            centre,
+            angle,
+            shift: DVec2::ZERO,
+        }
+    }
+
+    /// Where a point goes.
+    pub fn point(&self, p: DVec2) -> DVec2 {
+        if self.angle == 0.0 {
+            return p + self.shift;
+        }
+        let (sin, cos) = sin_cos(self.angle);
+        let q = p - self.centre;
+        self.centre + DVec2::new(cos * q.x - sin * q.y, sin * q.x + cos * q.y) + self.shift
+    }
+
+    fn heading(&self, heading: f64) -> f64 {
+        wrap_angle(heading + self.angle)
+    }
+
+    /// The line moved as it is.
+    pub(super) fn line(&self, line: &ReferenceLine) -> Result<ReferenceLine, OperationError> {
+        let start = line.start();
+        let moved = Pose {
+            position: self.point(start.position),
+            heading: self.heading(start.heading),
+        };
+        Ok(ReferenceLine::new(moved, line.segments().to_vec())?)
+    }
+
+    pub(super) fn shape(&self, shape: &Shape) -> Shape {
+        let at = |x: f64, y: f64| self.point(DVec2::new(x, y));
+        match *shape {
+            Shape::Circle { x, y, radius } => {
+                let p = at(x, y);
+                Shape::Circle {
+                    x: p.x,
+                    y: p.y,
+                    radius,
+                }
+            }
+            Shape::Box {
+                x,
+                y,
+                heading,
+                length,
+                width,
+            } => {
+                let p = at(x, y);
+                Shape::Box {
+                    x: p.x,
+                    y: p.y,
+                    heading: self.heading(heading),
+                    length,
+                    width,
+                }
+            }
+            Shape::Polygon { ref points } => Shape::Polygon {
+                points: points.iter().map(|p| self.point(*p)).collect(),
+            },
+        }
+    }
+
+    pub(super) fn ground(&self, place: GroundPlace) -> Place {
+        let p = self.point(place.position());
+        Place::ground(p.x, p.y, self.heading(place.heading))
+    }
+}
+
+/// The edit that moves objects.
+///
+/// A road takes its nodes along; roads that hang on moved nodes by one end keep their other end
+/// and are bent in between, as locally as their shape allows. Places on lanes move with their
+/// road; places on open ground that belong to a moved agent move with it.
+///
+/// # Errors
+/// If a road cannot take the shape that it would get.
+pub fn moved(
+    scenario: &Scenario,
+    objects: &Objects,
+    motion: &Motion,
+) -> Result<Edit, OperationError> {
+    let mut edits = Vec::new();
+    let nodes = moved_nodes(scenario, objects);
+    for &id in &nodes {
+        if let Some(node) = scenario.network().node(id) {
+            let p = motion.point(node.position());
+            let node = Node {
+                x: p.x,
+                y: p.y,
+                ..node.clone()
+            };
+            edits.push(Edit::Node(id, Some(node)));
+        }
+    }
+    for (id, road) in scenario.network().roads() {
+        let (from, to) = (nodes.contains(&road.from), nodes.contains(&road.to));
+        if !from && !to {
+            continue;
+        }
+        let line = if from && to {
+            motion.line(&road.reference_line)?
+        } else {
+            with_end_at(&road.reference_line, from, |p| motion.point(p))?
+        };
+        edits.push(Edit::Road(id, Some(Box::new(fitted(road, line)))));
+    }
+    for object in objects {
+        edits.extend(moved_thing(scenario, *object, motion));
+    }
+    Ok(Edit::Batch(edits))
+}
+
+fn moved_nodes(scenario: &Scenario, objects: &Objects) -> BTreeSet<NodeId> {
+    let mut nodes = BTreeSet::new();
+    for object in objects {
+        match *object {
+            ObjectId::Node(id) => {
+                nodes.insert(id);
+            }
+            ObjectId::Road(id) => {
+                if let Some(road) = scenario.network().road(id) {
+                    nodes.extend([road.from, road.to]);
+                }
+            }
+            _ => {}
+        }
+    }
+    nodes
+}
+
+fn moved_thing(scenario: &Scenario, object: ObjectId, motion: &Motion) -> Option<Edit> {
+    match object {
+        ObjectId::Node(_) | ObjectId::Road(_) => None,
+        ObjectId::Obstacle(id) => {
+            let mut obstacle = scenario.obstacles().get(&id)?.clone();
+            obstacle.shape = motion.shape(&obstacle.shape);
+            Some(Edit::Obstacle(id, Some(Box::new(obstacle))))
+        }
+        ObjectId::Forest(id) => {
+            let mut forest = scenario.forests().get(&id)?.clone();
+            forest.area.iter_mut().for_each(|p| *p = motion.point(*p));
+            Some(Edit::Forest(id, Some(Box::new(forest))))
+        }
+        ObjectId::Agent(id) => {
+            let mut agent = scenario.agents().get(&id)?.clone();
+            let before = agent.clone();
+            for place in std::iter::once(&mut agent.start)
+                .chain(&mut agent.via)
+                .chain(&mut agent.destination)
+            {
+                if let Place::Ground(ground) = *place {
+                    *place = motion.ground(ground);
+                }
+            }
+            (agent != before).then(|| Edit::Agent(id, Some(Box::new(agent))))
+        }
+        ObjectId::Flow(id) => {
+            let mut flow = scenario.flows().get(&id)?.clone();
+            let before = flow.clone();
+            for place in [&mut flow.origin, &mut flow.destination] {
+                if let Place::Ground(ground) = *place {
+                    *place = motion.ground(ground);
+                }
+            }
+            (flow != before).then(|| Edit::Flow(id, Some(Box::new(flow))))
+        }
+    }
+}
