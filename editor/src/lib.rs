@@ -1,1 +1,6 @@
-//! The Roadwright editor.
+//! The Roadwright editor: draw a world by click-and-drag and press play in the same window.
+
+pub mod document;
+pub mod scene;
+pub mod tools;
+pub mod worker;

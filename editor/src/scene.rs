@@ -1,0 +1,307 @@
+//! What is derived from a scenario for showing and picking: junctions, outlines, places.
+
+use roadwright_geometry::projection::Projector;
+use roadwright_geometry::{DVec2, polygon};
+use roadwright_scenario::junction::{Layout, layout};
+use roadwright_scenario::{LanePlace, NodeId, ObjectId, Place, Road, RoadId, Scenario};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How far from its line a sampled road may be, m.
+const SAMPLING: f64 = 0.1;
+
+/// A road as it is found under the pointer.
+#[derive(Debug, Clone)]
+pub struct RoadShape {
+    /// The road.
+    pub id: RoadId,
+    /// Box around it, m.
+    pub low: DVec2,
+    /// Box around it, m.
+    pub high: DVec2,
+    /// Its reference line as a polyline.
+    pub line: Vec<DVec2>,
+    /// Greatest distance of an edge from the line, m.
+    pub reach: f64,
+    /// Shared with the scenario: the shape holds while the road is this one.
+    road: Arc<Road>,
+}
+
+/// A scenario with what is derived from it.
+#[derive(Debug, Clone)]
+pub struct Scene {
+    /// The scenario.
+    pub scenario: Arc<Scenario>,
+    /// The document's revision that it was derived from.
+    pub revision: u64,
+    /// Its junctions.
+    pub layout: Layout,
+    /// Its roads, by id.
+    pub roads: Vec<RoadShape>,
+    /// Longest stretch of each street name, where the name is written: middle, heading, length.
+    pub names: Vec<(String, DVec2, f64, f64)>,
+}
+
+impl Scene {
+    /// Derives a scene. Roads that `before` has already are taken over.
+    pub fn new(scenario: Arc<Scenario>, revision: u64, before: Option<&Self>) -> Self {
+        let layout = layout(scenario.network(), scenario.about().driving_side);
+        let mut known = before
+            .map_or(&[][..], |scene| &scene.roads)
+            .iter()
+            .peekable();
+        let mut roads = Vec::with_capacity(scenario.network().road_count());
+        for (id, _) in scenario.network().roads() {
+            let Some(road) = scenario.network().shared_road(id) else {
+                continue;
+            };
+            while known.next_if(|shape| shape.id < id).is_some() {}
+            match known.peek() {
+                Some(shape) if shape.id == id && Arc::ptr_eq(&shape.road, road) => {
+                    roads.push((*shape).clone());
+                }
+                _ => roads.push(shape_of(id, road)),
+            }
+        }
+        let names = names(&scenario, &layout);
+        Self {
+            scenario,
+            revision,
+            layout,
+            roads,
+            names,
+        }
+    }
+
+    /// An empty scene.
+    pub fn empty() -> Self {
+        Self::new(Arc::new(Scenario::default()), 0, None)
+    }
+
+    /// Objects under a point, the ones that are drawn on top first. `reach` is the distance within
+    /// which thin things count, m.
+    pub fn pick(&self, point: DVec2, reach: f64) -> Vec<ObjectId> {
+        let scenario = &self.scenario;
+        let mut found: Vec<(u8, f64, ObjectId)> = Vec::new();
+        let near = |place: &Place| {
+            let pose = scenario.pose_of(place)?;
+            let distance = (pose.position - point).length();
+            (distance < reach.max(2.5)).then_some(distance)
+        };
+        for (&id, agent) in scenario.agents() {
+            if let Some(distance) = near(&agent.start) {
+                found.push((0, distance, ObjectId::Agent(id)));
+            }
+        }
+        for (&id, flow) in scenario.flows() {
+            let ends = [near(&flow.origin), near(&flow.destination)];
+            if let Some(distance) = ends.into_iter().flatten().min_by(f64::total_cmp) {
+                found.push((1, distance, ObjectId::Flow(id)));
+            }
+        }
+        for (&id, obstacle) in scenario.obstacles() {
+            let distance = obstacle.shape.distance(point);
+            if distance <= 0.3 * reach {
+                found.push((2, distance, ObjectId::Obstacle(id)));
+            }
+        }
+        for (id, node) in scenario.network().nodes() {
+            let distance = (node.position() - point).length();
+            if distance < reach {
+                found.push((3, distance, ObjectId::Node(id)));
+            }
+        }
+        for shape in self.roads_near(point, 0.5 * reach) {
+            let distance = polyline_distance(&shape.line, point);
+            if distance < shape.reach + 0.5 * reach {
+                found.push((4, distance, ObjectId::Road(shape.id)));
+            }
+        }
+        for (&id, forest) in scenario.forests() {
+            if polygon::contains(&forest.area, point) {
+                found.push((5, 0.0, ObjectId::Forest(id)));
+            }
+        }
+        found.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+        found.into_iter().map(|(.., id)| id).collect()
+    }
+
+    fn roads_near(&self, point: DVec2, reach: f64) -> impl Iterator<Item = &RoadShape> {
+        let inside = move |shape: &&RoadShape| {
+            let reach = shape.reach + reach;
+            point.cmpge(shape.low - reach).all() && point.cmple(shape.high + reach).all()
+        };
+        self.roads.iter().filter(inside)
+    }
+
+    /// Objects that lie wholly in a box.
+    pub fn inside(&self, low: DVec2, high: DVec2) -> Vec<ObjectId> {
+        let within = |p: DVec2| p.cmpge(low).all() && p.cmple(high).all();
+        let scenario = &self.scenario;
+        let mut found = Vec::new();
+        let at = |place: &Place| scenario.pose_of(place).is_some_and(|p| within(p.position));
+        let agents = scenario.agents().iter();
+        found.extend(
+            agents
+                .filter(|(_, a)| at(&a.start))
+                .map(|(id, _)| ObjectId::Agent(*id)),
+        );
+        let flows = scenario.flows().iter();
+        let flows = flows.filter(|(_, f)| at(&f.origin) && at(&f.destination));
+        found.extend(flows.map(|(id, _)| ObjectId::Flow(*id)));
+        let obstacles = scenario.obstacles().iter();
+        let obstacles = obstacles.filter(|(_, o)| o.shape.outline().into_iter().all(within));
+        found.extend(obstacles.map(|(id, _)| ObjectId::Obstacle(*id)));
+        let forests = scenario.forests().iter();
+        let forests = forests.filter(|(_, f)| f.area.iter().copied().all(within));
+        found.extend(forests.map(|(id, _)| ObjectId::Forest(*id)));
+        let roads = self
+            .roads
+            .iter()
+            .filter(|r| within(r.low) && within(r.high));
+        found.extend(roads.map(|r| ObjectId::Road(r.id)));
+        found
+    }
+
+    /// The nearest point on a road's line within `reach` of a point: road, s, and the point.
+    pub fn nearest_on_road(&self, point: DVec2, reach: f64) -> Option<(RoadId, f64, DVec2)> {
+        self.roads_near(point, reach)
+            .filter(|shape| polyline_distance(&shape.line, point) < reach + 2.0 * SAMPLING)
+            .filter_map(|shape| {
+                let road = self.scenario.network().road(shape.id)?;
+                let foot = Projector::new(road.reference_line.clone()).closest(point);
+                let on = road.reference_line.pose(foot.s).position;
+                let distance = (on - point).length();
+                (distance < reach).then_some((distance, shape.id, foot.s, on))
+            })
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, id, s, on)| (id, s, on))
+    }
+
+    /// The nearest node within `reach`.
+    pub fn nearest_node(&self, point: DVec2, reach: f64) -> Option<(NodeId, DVec2)> {
+        self.scenario
+            .network()
+            .nodes()
+            .map(|(id, node)| (id, node.position()))
+            .filter(|(_, position)| (*position - point).length() < reach)
+            .min_by(|a, b| {
+                let distance = |p: DVec2| (p - point).length_squared();
+                distance(a.1).total_cmp(&distance(b.1))
+            })
+    }
+
+    /// The drivable lane under a point, or the nearest one within `reach` beside it.
+    pub fn lane_at(&self, point: DVec2, reach: f64) -> Option<LanePlace> {
+        let mut best: Option<(f64, LanePlace)> = None;
+        for shape in self.roads_near(point, reach) {
+            let Some(road) = self.scenario.network().road(shape.id) else {
+                continue;
+            };
+            if polyline_distance(&shape.line, point) > shape.reach + reach + 1.0 {
+                continue;
+            }
+            let foot = Projector::new(road.reference_line.clone()).closest(point);
+            let on_line = road.reference_line.pose(foot.s);
+            let beyond = (point - on_line.position).dot(on_line.forward()).abs();
+            let section = road.section_at(foot.s);
+            for (lane, strip) in section.lanes.iter().zip(road.strips(section, foot.s)) {
+                let miss = ((foot.t - strip.centre).abs() - 0.5 * strip.width).max(0.0) + beyond;
+                let better = best.is_none_or(|(least, _)| miss < least);
+                if lane.kind.is_drivable() && miss <= reach && better {
+                    let place = LanePlace {
+                        road: shape.id,
+                        lane: lane.id,
+                        s: foot.s,
+                    };
+                    best = Some((miss, place));
+                }
+            }
+        }
+        best.map(|(_, place)| place)
+    }
+
+    /// Where an object is, for framing and jumping: a box, m.
+    pub fn bounds_of(&self, object: ObjectId) -> Option<(DVec2, DVec2)> {
+        let scenario = &self.scenario;
+        let places = |list: &[Option<Place>]| {
+            let points: Vec<DVec2> = list
+                .iter()
+                .flatten()
+                .filter_map(|place| Some(scenario.pose_of(place)?.position))
+                .collect();
+            polygon::bounds(&points)
+        };
+        match object {
+            ObjectId::Node(id) => {
+                let p = scenario.network().node(id)?.position();
+                Some((p, p))
+            }
+            ObjectId::Road(id) => {
+                let shape = self
+                    .roads
+                    .binary_search_by_key(&id, |shape| shape.id)
+                    .ok()?;
+                Some((self.roads[shape].low, self.roads[shape].high))
+            }
+            ObjectId::Obstacle(id) => {
+                polygon::bounds(&scenario.obstacles().get(&id)?.shape.outline())
+            }
+            ObjectId::Forest(id) => polygon::bounds(&scenario.forests().get(&id)?.area),
+            ObjectId::Agent(id) => {
+                let agent = scenario.agents().get(&id)?;
+                places(&[Some(agent.start), agent.destination])
+            }
+            ObjectId::Flow(id) => {
+                let flow = scenario.flows().get(&id)?;
+                places(&[Some(flow.origin), Some(flow.destination)])
+            }
+        }
+    }
+}
+
+fn shape_of(id: RoadId, road: &Arc<Road>) -> RoadShape {
+    let line = road.reference_line.sample(SAMPLING, 0.0);
+    let (low, high) = polygon::bounds(&line).unwrap_or_default();
+    let edges = road
+        .lane_sections
+        .iter()
+        .map(|section| road.edges(section.s + 1e-6));
+    let reach = edges.fold(1.0, |reach: f64, (right, left)| reach.max(left).max(-right));
+    RoadShape {
+        id,
+        low,
+        high,
+        line,
+        reach,
+        road: road.clone(),
+    }
+}
+
+/// Distance from a point to a polyline, m.
+pub fn polyline_distance(line: &[DVec2], point: DVec2) -> f64 {
+    line.windows(2)
+        .map(|w| (polygon::closest_on_segment(w[0], w[1], point) - point).length_squared())
+        .fold(f64::INFINITY, f64::min)
+        .sqrt()
+}
+
+fn names(scenario: &Scenario, layout: &Layout) -> Vec<(String, DVec2, f64, f64)> {
+    let mut longest: BTreeMap<&str, (f64, DVec2, f64)> = BTreeMap::new();
+    for (id, road) in scenario.network().roads() {
+        if road.name.is_empty() {
+            continue;
+        }
+        if let Some((from, to)) = layout.remaining(id, road) {
+            let known = longest.entry(&road.name).or_default();
+            if to - from > known.0 {
+                let pose = road.reference_line.pose(0.5 * (from + to));
+                *known = (to - from, pose.position, pose.heading);
+            }
+        }
+    }
+    longest
+        .into_iter()
+        .map(|(name, (length, middle, heading))| (name.to_owned(), middle, heading, length))
+        .collect()
+}

@@ -1,0 +1,243 @@
+//! How tools are set: kept between sessions.
+
+use roadwright_scenario::draw::RoadStyle;
+use roadwright_scenario::{CrossSection, LaneType, RoadClass};
+use serde::{Deserialize, Serialize};
+
+/// A cross-section to draw with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RoadPreset {
+    /// Name on the screen.
+    pub name: String,
+    /// Importance of the road.
+    pub class: RoadClass,
+    /// Speed limit, m/s.
+    pub speed_limit: f64,
+    /// Lanes.
+    pub section: CrossSection,
+}
+
+impl RoadPreset {
+    fn new(name: &str, class: RoadClass, section: CrossSection) -> Self {
+        Self {
+            name: name.into(),
+            class,
+            speed_limit: class.default_speed_limit(),
+            section,
+        }
+    }
+}
+
+/// The presets that everyone starts with.
+pub fn standard_presets() -> Vec<RoadPreset> {
+    use LaneType::{Biking, Bus, Parking};
+    use RoadClass::{Arterial, Collector, Motorway, Residential};
+    let driving = CrossSection::driving;
+    vec![
+        RoadPreset::new("Street 1+1", Residential, driving(1, 1, 3.25)),
+        RoadPreset::new("One-way, 1 lane", Residential, driving(1, 0, 3.5)),
+        RoadPreset::new("One-way, 2 lanes", Collector, driving(2, 0, 3.25)),
+        RoadPreset::new("One-way, 3 lanes", Motorway, driving(3, 0, 3.5)),
+        RoadPreset::new("Avenue 2+2", Arterial, driving(2, 2, 3.25)),
+        RoadPreset::new(
+            "1+1 with parking",
+            Residential,
+            driving(1, 1, 3.0).with_border(Parking, 2.2),
+        ),
+        RoadPreset::new(
+            "1+1 with cycle lanes",
+            Collector,
+            driving(1, 1, 3.25).with_border(Biking, 1.8),
+        ),
+        RoadPreset::new(
+            "1+1 with bus lanes",
+            Arterial,
+            driving(1, 1, 3.25).with_border(Bus, 3.25),
+        ),
+    ]
+}
+
+/// What new obstacles are like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ObstacleKind {
+    /// A rectangle.
+    Box,
+    /// A disc.
+    Circle,
+    /// A polygon, corner by corner.
+    Polygon,
+}
+
+/// What new obstacles are like.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ObstacleOptions {
+    /// Form.
+    pub kind: ObstacleKind,
+    /// Height, m.
+    pub height: f64,
+    /// Whether it can be pushed.
+    pub loose: bool,
+    /// Mass if it can be pushed, kg.
+    pub mass: f64,
+}
+
+/// How forests are painted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ForestOptions {
+    /// Radius of the brush, m.
+    pub radius: f64,
+    /// Trees per hectare.
+    pub density: f64,
+    /// Least distance between trunks, m.
+    pub spacing: f64,
+    /// Which of the possible forests it is.
+    pub seed: u64,
+    /// Whether the brush takes trees away.
+    pub erase: bool,
+}
+
+/// What the terrain brush does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TerrainMode {
+    /// Up.
+    Raise,
+    /// Down.
+    Lower,
+    /// Towards the mean of the neighbours.
+    Smooth,
+    /// Towards the height where the stroke began.
+    Flatten,
+}
+
+/// How the terrain brush works.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TerrainOptions {
+    /// What it does.
+    pub mode: TerrainMode,
+    /// Radius, m.
+    pub radius: f64,
+    /// Metres per dab for raising and lowering; share of the way for the others, in tenths.
+    pub strength: f64,
+    /// How softly it ends: 0 hard, 1 soft all the way.
+    pub falloff: f64,
+}
+
+/// What the pointer is caught by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapOptions {
+    /// Crossings of the grid.
+    pub grid: bool,
+    /// Nodes and road ends.
+    pub nodes: bool,
+    /// Points on roads.
+    pub roads: bool,
+    /// Steps of 15 degrees.
+    pub angles: bool,
+}
+
+/// How tools are set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToolOptions {
+    /// Cross-sections to choose from.
+    pub presets: Vec<RoadPreset>,
+    /// The chosen one.
+    pub preset: usize,
+    /// Level of new roads.
+    pub layer: i8,
+    /// Radius of corners drawn by clicks, m.
+    pub corner_radius: f64,
+    /// Obstacles.
+    pub obstacle: ObstacleOptions,
+    /// Forests.
+    pub forest: ForestOptions,
+    /// Terrain.
+    pub terrain: TerrainOptions,
+    /// Vehicle type of new agents and flows.
+    pub vehicle: String,
+    /// Stack of new agents and flows.
+    pub stack: String,
+    /// Vehicles per hour of new flows.
+    pub rate_per_hour: f64,
+    /// What the pointer is caught by.
+    pub snap: SnapOptions,
+}
+
+impl Default for ToolOptions {
+    fn default() -> Self {
+        Self {
+            presets: standard_presets(),
+            preset: 0,
+            layer: 0,
+            corner_radius: 15.0,
+            obstacle: ObstacleOptions {
+                kind: ObstacleKind::Box,
+                height: 3.0,
+                loose: false,
+                mass: 80.0,
+            },
+            forest: ForestOptions {
+                radius: 15.0,
+                density: 250.0,
+                spacing: 4.0,
+                seed: 1,
+                erase: false,
+            },
+            terrain: TerrainOptions {
+                mode: TerrainMode::Raise,
+                radius: 30.0,
+                strength: 1.0,
+                falloff: 0.8,
+            },
+            vehicle: "car".into(),
+            stack: "idm".into(),
+            rate_per_hour: 300.0,
+            snap: SnapOptions {
+                grid: false,
+                nodes: true,
+                roads: true,
+                angles: true,
+            },
+        }
+    }
+}
+
+impl ToolOptions {
+    /// The chosen cross-section.
+    pub fn chosen(&self) -> RoadPreset {
+        let first = || standard_presets().swap_remove(0);
+        let chosen = self.presets.get(self.preset).or(self.presets.first());
+        chosen.cloned().unwrap_or_else(first)
+    }
+
+    /// What the next road is like.
+    pub fn road_style(&self) -> RoadStyle {
+        let preset = self.chosen();
+        RoadStyle {
+            name: String::new(),
+            class: preset.class,
+            layer: self.layer,
+            speed_limit: preset.speed_limit,
+            section: preset.section,
+        }
+    }
+
+    /// The tightest bend that freehand strokes are given, m: what the street is for, and never so
+    /// tight that its inner edge folds.
+    pub fn min_radius(&self) -> f64 {
+        let preset = self.chosen();
+        let by_class: f64 = match preset.class {
+            RoadClass::Path | RoadClass::Service => 6.0,
+            RoadClass::Residential => 8.0,
+            RoadClass::Collector => 12.0,
+            RoadClass::Arterial => 20.0,
+            RoadClass::Ramp => 40.0,
+            RoadClass::Motorway => 120.0,
+        };
+        let half = |lanes: &[(LaneType, f64)]| lanes.iter().map(|lane| lane.1).sum::<f64>();
+        let width = half(&preset.section.forward).max(half(&preset.section.backward));
+        by_class.max(width + 1.0)
+    }
+}

@@ -1,0 +1,77 @@
+//! The ribbon of a road that is being drawn.
+
+use super::{Fill, Mark};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::{CrossSection, DrivingSide, Poly3};
+
+/// Longest mitre, half widths.
+const MITRE: f64 = 2.0;
+
+/// Marks for the lanes of a cross-section along a polyline.
+pub fn ribbon(points: &[DVec2], section: &CrossSection, side: DrivingSide) -> Vec<Mark> {
+    if points.len() < 2 {
+        return Vec::new();
+    }
+    let normals = mitres(points);
+    let offset = |t: f64| -> Vec<DVec2> {
+        let shifted = points.iter().zip(&normals);
+        shifted.map(|(p, n)| *p + t * *n).collect()
+    };
+    let (lane_offset, lanes) = section.lanes(side);
+    let base = Poly3::value_in(&lane_offset, 0.0);
+    let width = |lane: &roadwright_scenario::Lane| Poly3::value_in(&lane.width, 0.0);
+    let left: f64 = lanes.lanes.iter().filter(|l| l.id > 0).map(width).sum();
+    // From the left edge to the right one, as the section lists them.
+    let mut t = base + left;
+    lanes
+        .lanes
+        .iter()
+        .map(|lane| {
+            let (from, to) = (t, t - width(lane));
+            t = to;
+            let mut area = offset(from);
+            area.extend(offset(to).into_iter().rev());
+            Mark::Area {
+                points: area,
+                fill: Fill::Lane(lane.kind),
+            }
+        })
+        .collect()
+}
+
+/// Vectors to the left at each point, lengthened at bends so that offsets keep their distance.
+fn mitres(points: &[DVec2]) -> Vec<DVec2> {
+    let direction = |i: usize| (points[i + 1] - points[i]).normalize_or_zero();
+    (0..points.len())
+        .map(|i| {
+            let before = direction(i.saturating_sub(1).min(points.len() - 2));
+            let after = direction(i.min(points.len() - 2));
+            let normal = (before + after).perp().normalize_or(before.perp());
+            let cosine = normal.dot(after.perp()).max(1.0 / MITRE);
+            normal / cosine
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_lie_side_by_side() {
+        let points = [DVec2::ZERO, DVec2::new(100.0, 0.0)];
+        let marks = ribbon(
+            &points,
+            &CrossSection::driving(2, 1, 3.0),
+            DrivingSide::Right,
+        );
+        let extent: Vec<(f64, f64)> = marks
+            .iter()
+            .map(|mark| match mark {
+                Mark::Area { points, .. } => (points[0].y, points[3].y),
+                _ => unreachable!("ribbons are areas"),
+            })
+            .collect();
+        assert_eq!(extent, [(3.0, 0.0), (0.0, -3.0), (-3.0, -6.0)]);
+    }
+}

@@ -1,0 +1,408 @@
+//! Drawing roads: freehand by dragging, point by point by clicking.
+
+use super::snap::angle_step;
+use super::{
+    Effect, HandleShape, Mark, Modifiers, Pointer, Snap, SnapKind, Tone, Tool, ToolContext,
+    ToolEvent, ribbon, snap,
+};
+use roadwright_geometry::alignment::Alignment;
+use roadwright_geometry::stroke::{StrokeOptions, fit, resampled, smoothed};
+use roadwright_geometry::{DVec2, ReferenceLine, heading_of, polygon, unit};
+use roadwright_scenario::draw;
+
+/// A stroke that is being drawn.
+enum Stroke {
+    /// Dragged: the points of the hand.
+    Freehand {
+        points: Vec<DVec2>,
+        modifiers: Modifiers,
+    },
+    /// Clicked: the points so far.
+    Chain { points: Vec<DVec2> },
+}
+
+/// The road tool.
+#[derive(Default)]
+pub(super) struct RoadTool {
+    press: Option<Pointer>,
+    hover: Option<Snap>,
+    stroke: Option<Stroke>,
+    /// What is typed: a length, or an angle after `<`.
+    typed: String,
+}
+
+impl RoadTool {
+    fn start_freehand(&mut self, pointer: Pointer, context: &ToolContext<'_>) {
+        let press = self.press.unwrap_or(pointer);
+        let start = snap(press.at, press.modifiers, context);
+        self.stroke = Some(Stroke::Freehand {
+            points: vec![start.at],
+            modifiers: pointer.modifiers,
+        });
+    }
+
+    /// Adds a point of the hand. Backing up over the last stretch shortens the stroke.
+    fn extend(&mut self, pointer: Pointer, context: &ToolContext<'_>) {
+        let Some(Stroke::Freehand {
+            points, modifiers, ..
+        }) = &mut self.stroke
+        else {
+            return;
+        };
+        *modifiers = pointer.modifiers;
+        let near = 5.0 * context.scale;
+        let recent = points.len().saturating_sub(24)..points.len().saturating_sub(4);
+        let back = recent.rev().find(|&i| {
+            (points[i] - pointer.at).length() < near && turns_back(points, i, pointer.at)
+        });
+        match back {
+            Some(i) => points.truncate(i + 1),
+            None if points.last() != Some(&pointer.at) => points.push(pointer.at),
+            None => {}
+        }
+    }
+
+    fn finish_freehand(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
+        let Some(Stroke::Freehand {
+            mut points,
+            modifiers,
+        }) = self.stroke.take()
+        else {
+            return Vec::new();
+        };
+        if let (Some(last), true) = (points.last().copied(), points.len() > 1) {
+            let end = snap(last, modifiers, context);
+            points.push(end.at);
+        }
+        let options = StrokeOptions::at_scale(context.scale, context.options.min_radius());
+        match fit(&points, &options) {
+            Ok(fit) => self.draw(&fit.line, context),
+            Err(_) => vec![Effect::Refuse("The stroke is too short for a road.".into())],
+        }
+    }
+
+    fn finish_chain(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
+        self.typed.clear();
+        let Some(Stroke::Chain { points }) = self.stroke.take() else {
+            return Vec::new();
+        };
+        if points.len() < 2 {
+            return Vec::new();
+        }
+        let line = Alignment::polygon(&points, context.options.corner_radius, 0.0)
+            .and_then(|alignment| alignment.line());
+        match line {
+            Ok(line) => self.draw(&line, context),
+            Err(error) => vec![Effect::Refuse(format!(
+                "This road cannot be built: {error}."
+            ))],
+        }
+    }
+
+    fn draw(&mut self, line: &ReferenceLine, context: &ToolContext<'_>) -> Vec<Effect> {
+        match draw::road(context.scenario, line, &context.options.road_style()) {
+            Ok(edit) => vec![Effect::Apply("Draw road".into(), edit)],
+            Err(error) => vec![Effect::Refuse(format!(
+                "This road cannot be built: {error}."
+            ))],
+        }
+    }
+
+    /// Where the next point of a chain would be.
+    fn next_point(&self, pointer: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Snap {
+        let caught = snap(pointer, modifiers, context);
+        let Some(Stroke::Chain { points }) = &self.stroke else {
+            return caught;
+        };
+        let Some(&last) = points.last() else {
+            return caught;
+        };
+        let reference = match points.len() {
+            0 | 1 => 0.0,
+            n => heading_of(last - points[n - 2]),
+        };
+        let mut at = caught.at;
+        let angles = context.options.snap.angles && !modifiers.ctrl;
+        if caught.kind == SnapKind::Free && angles {
+            at = angle_step(last, at, reference);
+        }
+        let (length, angle) = self.typed_values();
+        if length.is_some() || angle.is_some() {
+            let heading = match angle {
+                Some(degrees) => reference + degrees.to_radians(),
+                None => heading_of(at - last),
+            };
+            let length = length.unwrap_or((at - last).length());
+            return Snap {
+                at: last + length * unit(heading),
+                kind: SnapKind::Free,
+            };
+        }
+        Snap { at, ..caught }
+    }
+
+    /// Length in metres and angle in degrees against the leg before.
+    fn typed_values(&self) -> (Option<f64>, Option<f64>) {
+        let (length, angle) = match self.typed.split_once('<') {
+            Some((length, angle)) => (length, angle),
+            None => (self.typed.as_str(), ""),
+        };
+        let length = length.parse().ok().filter(|l| (0.1..1e5).contains(l));
+        (length, angle.parse().ok())
+    }
+
+    fn place(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
+        let next = self.next_point(pointer.at, pointer.modifiers, context);
+        self.typed.clear();
+        match &mut self.stroke {
+            Some(Stroke::Chain { points }) => {
+                let far = points
+                    .last()
+                    .is_none_or(|last| (*last - next.at).length() > 0.5);
+                if far {
+                    points.push(next.at);
+                }
+                // Joining something ends the road there.
+                if matches!(next.kind, SnapKind::Node | SnapKind::Road) && points.len() > 1 && far {
+                    return self.finish_chain(context);
+                }
+            }
+            _ => {
+                self.stroke = Some(Stroke::Chain {
+                    points: vec![next.at],
+                })
+            }
+        }
+        Vec::new()
+    }
+
+    /// The polyline that is shown, and the label at its end.
+    fn preview(&self, context: &ToolContext<'_>) -> Option<(Vec<DVec2>, String, Tone)> {
+        match self.stroke.as_ref()? {
+            Stroke::Freehand { points, .. } => {
+                let options = StrokeOptions::at_scale(context.scale, 1.0);
+                let line = smoothed(&resampled(points, options.spacing));
+                let n = line.len();
+                let length = length(&line);
+                let heading = match n {
+                    0 | 1 => 0.0,
+                    _ => heading_of(line[n - 1] - line[n.saturating_sub(4).min(n - 2)]),
+                };
+                let text = format!("{length:.1} m\n{:.0}°", bearing(heading));
+                Some((line, text, Tone::Accent))
+            }
+            Stroke::Chain { points } => {
+                let hover = self.hover?;
+                let mut corners = points.clone();
+                let last = *corners.last()?;
+                let leg = hover.at - last;
+                if leg.length() > 0.1 {
+                    corners.push(hover.at);
+                }
+                let radius = context.options.corner_radius;
+                let alignment = Alignment::polygon(&corners, radius, 0.0).ok()?;
+                let line = alignment.line().ok()?;
+                let tightest = alignment
+                    .points()
+                    .iter()
+                    .map(|p| p.curvature())
+                    .fold(0.0, f64::max);
+                let mut text = format!("{:.1} m  {:.0}°", leg.length(), bearing(heading_of(leg)));
+                let mut tone = Tone::Accent;
+                if tightest > 0.0 {
+                    text += &format!("\nR {:.0} m", 1.0 / tightest);
+                }
+                if tightest > 1.0 / context.options.min_radius() {
+                    tone = Tone::Warning;
+                    text += &format!(" < {:.0} m: tight", context.options.min_radius());
+                }
+                if !self.typed.is_empty() {
+                    text += &format!("\n> {}", self.typed);
+                }
+                Some((line.sample(0.2 * context.scale.max(0.05), 0.0), text, tone))
+            }
+        }
+    }
+
+    fn crossings(&self, line: &[DVec2], context: &ToolContext<'_>) -> Vec<DVec2> {
+        let Some((low, high)) = polygon::bounds(line) else {
+            return Vec::new();
+        };
+        let near = context
+            .scene
+            .roads
+            .iter()
+            .filter(|road| !(road.low.cmpgt(high).any() || road.high.cmplt(low).any()));
+        let mut found = Vec::new();
+        for road in near {
+            for a in line.windows(2) {
+                for b in road.line.windows(2) {
+                    if polygon::segments_cross(a[0], a[1], b[0], b[1]) {
+                        found.push(0.5 * (a[0] + a[1]));
+                    }
+                }
+            }
+            if found.len() > 64 {
+                break;
+            }
+        }
+        found
+    }
+}
+
+fn length(line: &[DVec2]) -> f64 {
+    line.windows(2).map(|w| (w[1] - w[0]).length()).sum()
+}
+
+/// Degrees clockwise from north, as a compass shows them.
+fn bearing(heading: f64) -> f64 {
+    (90.0 - heading.to_degrees()).rem_euclid(360.0)
+}
+
+fn turns_back(points: &[DVec2], i: usize, to: DVec2) -> bool {
+    let Some(&last) = points.last() else {
+        return false;
+    };
+    let forward = last - points[i];
+    forward.dot(to - last) < 0.0 && i + 4 < points.len()
+}
+
+impl Tool for RoadTool {
+    fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
+        match event {
+            ToolEvent::Move(pointer) => {
+                self.hover = Some(self.next_point(pointer.at, pointer.modifiers, context));
+                Vec::new()
+            }
+            ToolEvent::Press(pointer) => {
+                self.press = Some(pointer);
+                Vec::new()
+            }
+            ToolEvent::Drag(pointer) => {
+                match &self.stroke {
+                    // A drag in a chain moves the point that will be placed.
+                    Some(Stroke::Chain { .. }) => {
+                        self.hover = Some(self.next_point(pointer.at, pointer.modifiers, context));
+                    }
+                    Some(Stroke::Freehand { .. }) => self.extend(pointer, context),
+                    None => {
+                        self.start_freehand(pointer, context);
+                        self.extend(pointer, context);
+                    }
+                }
+                Vec::new()
+            }
+            ToolEvent::Release(pointer) => match self.stroke {
+                Some(Stroke::Freehand { .. }) => {
+                    self.extend(pointer, context);
+                    self.finish_freehand(context)
+                }
+                _ => self.place(pointer, context),
+            },
+            ToolEvent::Click(pointer) => self.place(pointer, context),
+            ToolEvent::DoubleClick(_) => self.finish_chain(context),
+            ToolEvent::Enter if !self.typed.is_empty() => {
+                let at = self.hover.map(|hover| hover.at);
+                match at {
+                    Some(at) => self.place(
+                        Pointer {
+                            at,
+                            modifiers: Modifiers::default(),
+                        },
+                        context,
+                    ),
+                    None => Vec::new(),
+                }
+            }
+            ToolEvent::Enter => self.finish_chain(context),
+            ToolEvent::Backspace => {
+                if self.typed.pop().is_none() {
+                    match &mut self.stroke {
+                        Some(Stroke::Chain { points }) if points.len() > 1 => {
+                            points.pop();
+                        }
+                        _ => self.stroke = None,
+                    }
+                }
+                Vec::new()
+            }
+            ToolEvent::Escape => {
+                self.stroke = None;
+                self.typed.clear();
+                Vec::new()
+            }
+            ToolEvent::Type(c) => {
+                let in_chain = matches!(self.stroke, Some(Stroke::Chain { .. }));
+                if in_chain && (c.is_ascii_digit() || ".<-".contains(c)) && self.typed.len() < 16 {
+                    self.typed.push(c);
+                    if let Some(hover) = self.hover {
+                        self.hover = Some(self.next_point(hover.at, Modifiers::default(), context));
+                    }
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
+        let mut marks = Vec::new();
+        if let Some((line, text, tone)) = self.preview(context) {
+            let side = context.scenario.about().driving_side;
+            marks.extend(ribbon(&line, &context.options.chosen().section, side));
+            marks.extend(
+                self.crossings(&line, context)
+                    .into_iter()
+                    .map(|at| Mark::Handle {
+                        at,
+                        shape: HandleShape::Diamond,
+                        hot: true,
+                    }),
+            );
+            if let Some(&end) = line.last() {
+                marks.push(Mark::line(line, tone));
+                marks.push(Mark::label(end, text, tone));
+            }
+        }
+        if let Some(Stroke::Chain { points }) = &self.stroke {
+            let mut legs = points.clone();
+            legs.extend(self.hover.map(|hover| hover.at));
+            marks.push(Mark::dashes(legs, Tone::Guide));
+            marks.extend(points.iter().map(|&at| Mark::Handle {
+                at,
+                shape: HandleShape::Square,
+                hot: false,
+            }));
+        }
+        let drawing = matches!(self.stroke, Some(Stroke::Freehand { .. }));
+        if let Some(hover) = self.hover.filter(|_| !drawing) {
+            marks.push(Mark::Handle {
+                at: hover.at,
+                shape: HandleShape::Circle,
+                hot: hover.kind != SnapKind::Free,
+            });
+            if let (Some(word), None) = (hover.kind.word(), &self.stroke) {
+                marks.push(Mark::label(hover.at, word, Tone::Guide));
+            }
+        }
+        marks
+    }
+
+    fn status(&self, context: &ToolContext<'_>) -> String {
+        let tolerance = StrokeOptions::at_scale(context.scale, 1.0).tolerance;
+        match &self.stroke {
+            None => format!(
+                "Drag: draw freehand (to {tolerance:.1} m). Click: point by point. Ends and roads catch; Ctrl suspends."
+            ),
+            Some(Stroke::Freehand { .. }) => {
+                "Release: build the road. Back up: shorten. Esc: take it back.".into()
+            }
+            Some(Stroke::Chain { .. }) => {
+                "Click: next point. Type a length, or <angle. Double-click or Enter: done. Backspace: last point back. Esc: take it back.".into()
+            }
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.stroke.is_some()
+    }
+}

@@ -1,0 +1,429 @@
+//! Selecting, moving, turning, reshaping.
+
+use super::handles::{
+    Handle, HandleKind, dragged, handles, selection_box, turned, with_point, without_point,
+};
+use super::{Effect, Fill, HandleShape, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, snap};
+use roadwright_geometry::DVec2;
+use roadwright_geometry::alignment::Alignment;
+use roadwright_scenario::operation::{Motion, Objects, moved};
+use roadwright_scenario::{ObjectId, Place, Scenario};
+use std::sync::Arc;
+
+/// What a drag does.
+enum Drag {
+    /// Moves the selection.
+    Move(Objects),
+    /// Drags a handle; the grab offset keeps it from jumping to the pointer.
+    Handle(Handle, DVec2),
+    /// Turns the selection about a point.
+    Turn(DVec2),
+    /// Selects what is in the box.
+    Box,
+}
+
+struct Stroke {
+    drag: Drag,
+    start: DVec2,
+    now: DVec2,
+    /// How the scenario was before.
+    base: Arc<Scenario>,
+    /// What was selected before, for adding to it.
+    before: Objects,
+    adds: bool,
+}
+
+/// The select tool.
+#[derive(Default)]
+pub(super) struct Select {
+    hover: Option<ObjectId>,
+    hot: Option<Handle>,
+    press: Option<Pointer>,
+    stroke: Option<Stroke>,
+    /// Where the last click was and what lay under it, for going through what overlaps.
+    last: Option<(DVec2, Vec<ObjectId>, usize)>,
+}
+
+impl Select {
+    fn handle_at(&self, point: DVec2, context: &ToolContext<'_>) -> Option<Handle> {
+        let reach = context.reach();
+        handles(context)
+            .into_iter()
+            .map(|handle| ((handle.at - point).length(), handle))
+            .filter(|(distance, _)| *distance < reach)
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, handle)| handle)
+    }
+
+    fn start(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
+        let start = self.press.map_or(pointer.at, |press| press.at);
+        let mut effects = Vec::new();
+        let modifiers = pointer.modifiers;
+        let handle = self.handle_at(start, context).filter(|_| !modifiers.shift);
+        let under = context.scene.pick(start, 0.6 * context.reach());
+        let grabbed = under
+            .iter()
+            .find(|object| context.selection.contains(*object))
+            .or(under
+                .iter()
+                .find(|object| !matches!(object, ObjectId::Forest(_))))
+            .copied();
+        let drag = if let Some(handle) = handle {
+            match (handle.kind, selection_box(context)) {
+                (HandleKind::Turn, Some((low, high))) => Drag::Turn(0.5 * (low + high)),
+                _ => Drag::Handle(handle, handle.at - start),
+            }
+        } else if let (Some(object), false) = (grabbed, modifiers.shift) {
+            if context.selection.contains(&object) {
+                Drag::Move(context.selection.clone())
+            } else {
+                effects.push(Effect::Select(Objects::from([object])));
+                Drag::Move(Objects::from([object]))
+            }
+        } else {
+            Drag::Box
+        };
+        self.stroke = Some(Stroke {
+            drag,
+            start,
+            now: pointer.at,
+            base: context.scenario.clone(),
+            before: context.selection.clone(),
+            adds: modifiers.ctrl,
+        });
+        effects.extend(self.drag(pointer, context));
+        effects
+    }
+
+    fn drag(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
+        let Some(stroke) = &mut self.stroke else {
+            return Vec::new();
+        };
+        stroke.now = pointer.at;
+        let edit = match &stroke.drag {
+            Drag::Move(objects) => {
+                let shift = pointer.at - stroke.start;
+                let edit = moved_on(&stroke.base, objects, shift, context);
+                edit.map(|edit| (format!("Move {}", named(objects)), edit))
+            }
+            Drag::Handle(handle, offset) => {
+                let to = snap(pointer.at + *offset, pointer.modifiers, context).at;
+                // A road's own line would catch its points.
+                let to = match handle.kind {
+                    HandleKind::RoadPoint(..) | HandleKind::RoadRadius(..) => pointer.at + *offset,
+                    HandleKind::Start(_)
+                    | HandleKind::Destination(_)
+                    | HandleKind::Origin(_)
+                    | HandleKind::FlowDestination(_) => pointer.at,
+                    _ => to,
+                };
+                dragged(handle, to, &stroke.base, context)
+                    .map(|edit| (label(handle.kind).to_owned(), edit))
+            }
+            Drag::Turn(centre) => turned(
+                &stroke.base,
+                &stroke.before,
+                *centre,
+                stroke.start,
+                pointer.at,
+            )
+            .map(|edit| (format!("Turn {}", named(&stroke.before)), edit)),
+            Drag::Box => None,
+        };
+        edit.map(|(label, edit)| Effect::Preview(label, edit))
+            .into_iter()
+            .collect()
+    }
+
+    fn release(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
+        let Some(stroke) = self.stroke.take() else {
+            return Vec::new();
+        };
+        match stroke.drag {
+            Drag::Box => {
+                let (low, high) = (stroke.start.min(stroke.now), stroke.start.max(stroke.now));
+                let mut chosen: Objects = context.scene.inside(low, high).into_iter().collect();
+                if stroke.adds {
+                    chosen.extend(stroke.before);
+                }
+                vec![Effect::Select(chosen)]
+            }
+            _ => vec![Effect::Commit],
+        }
+    }
+
+    fn click(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
+        if let (Some(handle), true) = (self.handle_at(pointer.at, context), pointer.modifiers.alt)
+            && let HandleKind::RoadPoint(id, index) = handle.kind
+        {
+            return match without_point(context.scenario, id, index) {
+                Some(edit) => vec![Effect::Apply("Remove point".into(), edit)],
+                None => vec![Effect::Refuse(
+                    "The ends of a road cannot be removed.".into(),
+                )],
+            };
+        }
+        let under = context.scene.pick(pointer.at, 0.6 * context.reach());
+        let index = match &self.last {
+            // The same place again: what lies below.
+            Some((at, list, index))
+                if *list == under && (*at - pointer.at).length() < 0.5 * context.reach() =>
+            {
+                (index + 1) % under.len().max(1)
+            }
+            _ => 0,
+        };
+        let chosen = under.get(index).copied();
+        self.last = Some((pointer.at, under, index));
+        let mut selection = if pointer.modifiers.ctrl {
+            context.selection.clone()
+        } else {
+            Objects::new()
+        };
+        if let Some(object) = chosen
+            && !(pointer.modifiers.ctrl && selection.remove(&object))
+        {
+            selection.insert(object);
+        }
+        vec![Effect::Select(selection)]
+    }
+
+    fn double_click(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
+        let under = context.scene.pick(pointer.at, 0.6 * context.reach());
+        let road = under.into_iter().find_map(|object| match object {
+            ObjectId::Road(id) => Some(id),
+            _ => None,
+        });
+        let Some(id) = road else { return Vec::new() };
+        self.last = None;
+        let select = Effect::Select(Objects::from([ObjectId::Road(id)]));
+        match with_point(
+            context.scenario,
+            id,
+            pointer.at,
+            context.options.corner_radius,
+        ) {
+            Ok(edit) => vec![select, Effect::Apply("Add point".into(), edit)],
+            Err(_) => {
+                let why =
+                    "This road's shape has no points that can be added to; simplify it first.";
+                vec![select, Effect::Refuse(why.into())]
+            }
+        }
+    }
+}
+
+/// The edit of a move; an agent on a lane is put on the lane under the pointer.
+fn moved_on(
+    base: &Scenario,
+    objects: &Objects,
+    shift: DVec2,
+    context: &ToolContext<'_>,
+) -> Option<roadwright_scenario::Edit> {
+    let mut edits = vec![moved(base, objects, &Motion::shift(shift)).ok()?];
+    for object in objects {
+        if let ObjectId::Agent(id) = object
+            && let Some(agent) = base.agents().get(id)
+            && let (Place::Lane(_), Some(pose)) = (agent.start, base.pose_of(&agent.start))
+        {
+            let handle = Handle {
+                kind: HandleKind::Start(*id),
+                at: pose.position,
+            };
+            edits.extend(dragged(&handle, pose.position + shift, base, context));
+        }
+    }
+    Some(roadwright_scenario::Edit::Batch(edits))
+}
+
+/// What a set of objects is called in the history.
+pub(crate) fn named(objects: &Objects) -> String {
+    match objects.first() {
+        Some(object) if objects.len() == 1 => object.to_string(),
+        _ => format!("{} objects", objects.len()),
+    }
+}
+
+fn label(kind: HandleKind) -> &'static str {
+    match kind {
+        HandleKind::RoadPoint(..) => "Bend road",
+        HandleKind::RoadRadius(..) => "Change radius",
+        HandleKind::ObstacleCorner(..) => "Resize obstacle",
+        HandleKind::ForestCorner(..) => "Reshape forest",
+        HandleKind::Start(_) => "Move start",
+        HandleKind::Destination(_) | HandleKind::FlowDestination(_) => "Move destination",
+        HandleKind::Origin(_) => "Move origin",
+        HandleKind::Turn => "Turn",
+    }
+}
+
+impl Tool for Select {
+    fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
+        match event {
+            ToolEvent::Move(pointer) => {
+                self.hot = self.handle_at(pointer.at, context);
+                let under = context.scene.pick(pointer.at, 0.6 * context.reach());
+                self.hover = under.first().copied();
+                Vec::new()
+            }
+            ToolEvent::Press(pointer) => {
+                self.press = Some(pointer);
+                Vec::new()
+            }
+            ToolEvent::Drag(pointer) if self.stroke.is_none() => self.start(pointer, context),
+            ToolEvent::Drag(pointer) => self.drag(pointer, context),
+            ToolEvent::Release(_) => self.release(context),
+            ToolEvent::Click(pointer) => self.click(pointer, context),
+            ToolEvent::DoubleClick(pointer) => self.double_click(pointer, context),
+            ToolEvent::Escape if self.stroke.take().is_some() => vec![Effect::Abort],
+            ToolEvent::Escape => vec![Effect::Select(Objects::new())],
+            ToolEvent::Enter | ToolEvent::Backspace | ToolEvent::Type(_) => Vec::new(),
+        }
+    }
+
+    fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
+        let mut marks = Vec::new();
+        if let Some(stroke) = &self.stroke {
+            if let Drag::Box = stroke.drag {
+                let (a, b) = (stroke.start, stroke.now);
+                let corners = vec![a, DVec2::new(b.x, a.y), b, DVec2::new(a.x, b.y)];
+                marks.push(Mark::Area {
+                    points: corners,
+                    fill: Fill::Tint(Tone::Accent),
+                });
+            }
+            return marks;
+        }
+        if let Some(object) = self.hover.filter(|o| !context.selection.contains(o)) {
+            marks.extend(outline_of(object, context, Tone::Hover));
+        }
+        if let [ObjectId::Road(id)] = context.selection.iter().collect::<Vec<_>>()[..]
+            && let Some(road) = context.scenario.network().road(*id)
+            && let Some(alignment) = Alignment::of(&road.reference_line)
+            && alignment.points().len() > 2
+        {
+            let legs = alignment.points().iter().map(|p| p.position).collect();
+            marks.push(Mark::dashes(legs, Tone::Guide));
+        }
+        let all = handles(context);
+        marks.extend(all.into_iter().map(|handle| Mark::Handle {
+            at: handle.at,
+            shape: handle.shape(),
+            hot: self.hot.is_some_and(|hot| hot.kind == handle.kind),
+        }));
+        marks
+    }
+
+    fn status(&self, context: &ToolContext<'_>) -> String {
+        if let Some(handle) = self.hot {
+            return handle.hint().into();
+        }
+        if context.selection.is_empty() {
+            return "Click: select. Drag on empty ground or Shift+drag: select a box. Double-click a road: add a point.".into();
+        }
+        "Drag: move. Ctrl+click: add or take away. Click again: what lies below. Delete: remove."
+            .into()
+    }
+
+    fn is_busy(&self) -> bool {
+        self.stroke.is_some()
+    }
+}
+
+/// The outline of an object, for hovering and selection.
+pub(crate) fn outline_of(object: ObjectId, context: &ToolContext<'_>, tone: Tone) -> Vec<Mark> {
+    let scenario = &**context.scenario;
+    let closed = |mut points: Vec<DVec2>| {
+        points.extend(points.first().copied());
+        Mark::line(points, tone)
+    };
+    match object {
+        ObjectId::Node(id) => scenario
+            .network()
+            .node(id)
+            .map(|node| Mark::Circle {
+                centre: node.position(),
+                radius: 7.0 * context.scale,
+                tone,
+            })
+            .into_iter()
+            .collect(),
+        ObjectId::Road(id) => {
+            let Some(road) = scenario.network().road(id) else {
+                return Vec::new();
+            };
+            let tolerance = (0.25 * context.scale).max(0.05);
+            let edge = |left: bool| {
+                let distances = road.reference_line.sample_distances(tolerance, 8.0);
+                let at = |s: &f64| {
+                    let (right_edge, left_edge) = road.edges(*s);
+                    let t = if left { left_edge } else { right_edge };
+                    road.reference_line.point(*s, t)
+                };
+                distances.iter().map(at).collect::<Vec<_>>()
+            };
+            let mut outline = edge(true);
+            outline.extend(edge(false).into_iter().rev());
+            vec![closed(outline)]
+        }
+        ObjectId::Obstacle(id) => scenario
+            .obstacles()
+            .get(&id)
+            .map(|obstacle| closed(obstacle.shape.outline()))
+            .into_iter()
+            .collect(),
+        ObjectId::Forest(id) => scenario
+            .forests()
+            .get(&id)
+            .map(|forest| closed(forest.area.clone()))
+            .into_iter()
+            .collect(),
+        ObjectId::Agent(id) => {
+            let Some(agent) = scenario.agents().get(&id) else {
+                return Vec::new();
+            };
+            let mut places = vec![agent.start];
+            places.extend(agent.via.iter().copied());
+            places.extend(agent.destination);
+            trip_marks(scenario, &places, context, tone)
+        }
+        ObjectId::Flow(id) => {
+            let Some(flow) = scenario.flows().get(&id) else {
+                return Vec::new();
+            };
+            trip_marks(scenario, &[flow.origin, flow.destination], context, tone)
+        }
+    }
+}
+
+fn trip_marks(
+    scenario: &Scenario,
+    places: &[Place],
+    context: &ToolContext<'_>,
+    tone: Tone,
+) -> Vec<Mark> {
+    let points: Vec<DVec2> = places
+        .iter()
+        .filter_map(|place| Some(scenario.pose_of(place)?.position))
+        .collect();
+    let mut marks: Vec<Mark> = points
+        .first()
+        .map(|start| Mark::Circle {
+            centre: *start,
+            radius: (12.0 * context.scale).max(3.0),
+            tone,
+        })
+        .into_iter()
+        .collect();
+    if points.len() > 1 {
+        if let Some(goal) = points.last() {
+            marks.push(Mark::Handle {
+                at: *goal,
+                shape: HandleShape::Flag,
+                hot: false,
+            });
+        }
+        marks.push(Mark::dashes(points, tone));
+    }
+    marks
+}

@@ -1,0 +1,121 @@
+//! What catches the pointer.
+
+use super::{Modifiers, ToolContext};
+use roadwright_geometry::DVec2;
+
+/// What a point was caught by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SnapKind {
+    /// Nothing.
+    Free,
+    /// A node: a junction or the end of a road.
+    Node,
+    /// A point on a road.
+    Road,
+    /// A crossing of the grid.
+    Grid,
+}
+
+impl SnapKind {
+    /// The word that is shown beside the point; none for a free one.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Free => None,
+            Self::Node => Some("joins the junction"),
+            Self::Road => Some("joins the road"),
+            Self::Grid => Some("grid"),
+        }
+    }
+}
+
+/// A point and what caught it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Snap {
+    /// The point, m.
+    pub at: DVec2,
+    /// What caught it.
+    pub kind: SnapKind,
+}
+
+/// The spacing of the grid at a scale: 1, 2 or 5 times a power of ten, at least 12 points apart.
+pub(super) fn grid_spacing(scale: f64) -> f64 {
+    let least = 12.0 * scale;
+    let mut decade = 0.01;
+    loop {
+        for step in [1.0, 2.0, 5.0] {
+            if decade * step >= least || decade > 1e6 {
+                return decade * step;
+            }
+        }
+        decade *= 10.0;
+    }
+}
+
+/// Catches a point: nodes first, then roads, then the grid. Ctrl suspends it.
+pub fn snap(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Snap {
+    let free = Snap {
+        at: point,
+        kind: SnapKind::Free,
+    };
+    if modifiers.ctrl {
+        return free;
+    }
+    let options = context.options.snap;
+    if options.nodes
+        && let Some((_, at)) = context.scene.nearest_node(point, context.reach())
+    {
+        return Snap {
+            at,
+            kind: SnapKind::Node,
+        };
+    }
+    if options.roads
+        && let Some((.., at)) = context.scene.nearest_on_road(point, context.reach())
+    {
+        return Snap {
+            at,
+            kind: SnapKind::Road,
+        };
+    }
+    if options.grid {
+        let step = grid_spacing(context.scale);
+        return Snap {
+            at: (point / step).round() * step,
+            kind: SnapKind::Grid,
+        };
+    }
+    free
+}
+
+/// The direction from `from` to `to` turned to the next step of 15 degrees against `reference`, if
+/// it is within 3 degrees of it.
+pub(super) fn angle_step(from: DVec2, to: DVec2, reference: f64) -> DVec2 {
+    let step = std::f64::consts::PI / 12.0;
+    let offset = to - from;
+    let angle = roadwright_geometry::heading_of(offset) - reference;
+    let snapped = (angle / step).round() * step;
+    if (angle - snapped).abs() > 0.05 {
+        return to;
+    }
+    from + offset.length() * roadwright_geometry::unit(reference + snapped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_are_round_numbers() {
+        assert_eq!(grid_spacing(0.05), 1.0);
+        assert_eq!(grid_spacing(0.1), 2.0);
+        assert_eq!(grid_spacing(1.0), 20.0);
+    }
+
+    #[test]
+    fn angles_are_caught_only_close_to_a_step() {
+        let caught = angle_step(DVec2::ZERO, DVec2::new(10.0, 0.2), 0.0);
+        assert!(caught.y.abs() < 1e-12);
+        let free = angle_step(DVec2::ZERO, DVec2::new(10.0, 1.3), 0.0);
+        assert_eq!(free.y, 1.3);
+    }
+}

@@ -1,0 +1,238 @@
+//! Shaping the ground with a round brush.
+
+use super::{Effect, Mark, Pointer, TerrainMode, Tone, Tool, ToolContext, ToolEvent};
+use roadwright_geometry::{DVec2, HeightField};
+use roadwright_scenario::{Edit, Scenario};
+
+/// Distance between dabs, radii.
+const DAB_DISTANCE: f64 = 0.2;
+/// Sample distance of terrain that the tool makes, m, and its least extent around what is there.
+const SPACING: f64 = 5.0;
+const BORDER: f64 = 200.0;
+/// Most samples that a new terrain gets; a larger world gets a wider spacing.
+const MAX_SAMPLES: f64 = 250_000.0;
+/// Most samples on one side of a brush: beyond it, they are worked on sparsely.
+const MAX_HEIGHT: f64 = 9000.0;
+
+struct Stroke {
+    last: DVec2,
+    /// Distance still to go to the next dab, m.
+    missing: f64,
+    /// The terrain as it was, or the level one that the stroke starts with.
+    field: HeightField,
+    is_new: bool,
+    heights: Vec<f64>,
+    /// Where the stroke began, for flattening.
+    level: f64,
+}
+
+/// The terrain tool.
+#[derive(Default)]
+pub(super) struct TerrainTool {
+    hover: Option<DVec2>,
+    stroke: Option<Stroke>,
+}
+
+impl TerrainTool {
+    fn start(&mut self, at: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
+        let existing = context.scenario.terrain().cloned();
+        let is_new = existing.is_none();
+        let Some(field) = existing.or_else(|| level_field(context.scenario, at)) else {
+            return vec![Effect::Refuse(
+                "The world is too large for a terrain.".into(),
+            )];
+        };
+        self.stroke = Some(Stroke {
+            last: at,
+            missing: 0.0,
+            heights: field.heights().to_vec(),
+            level: field.height(at),
+            field,
+            is_new,
+        });
+        self.paint(at, context)
+    }
+
+    fn paint(&mut self, at: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
+        let Some(stroke) = &mut self.stroke else {
+            return Vec::new();
+        };
+        let step = (DAB_DISTANCE * context.options.terrain.radius).max(0.1);
+        let mut left = (at - stroke.last).length();
+        while left >= stroke.missing {
+            let ahead = (at - stroke.last).normalize_or_zero();
+            stroke.last += stroke.missing * ahead;
+            left -= stroke.missing;
+            stroke.missing = step;
+            stroke.dab(context);
+        }
+        stroke.missing -= left;
+        stroke.last = at;
+        match stroke.edit() {
+            Some(edit) => vec![Effect::Preview(
+                label(context.options.terrain.mode).into(),
+                edit,
+            )],
+            None => Vec::new(),
+        }
+    }
+}
+
+impl Stroke {
+    fn dab(&mut self, context: &ToolContext<'_>) {
+        let options = context.options.terrain;
+        let (origin, spacing) = (self.field.origin(), self.field.spacing());
+        let (columns, rows) = (self.field.columns(), self.field.rows());
+        let low = ((self.last - options.radius - origin) / spacing)
+            .ceil()
+            .max(DVec2::ZERO);
+        let high = ((self.last + options.radius - origin) / spacing).floor();
+        let (last_column, last_row) = (columns as f64 - 1.0, rows as f64 - 1.0);
+        let before = self.heights.clone();
+        for row in low.y as usize..=high.y.clamp(-1.0, last_row).max(0.0) as usize {
+            for column in low.x as usize..=high.x.clamp(-1.0, last_column).max(0.0) as usize {
+                let place = self.field.position(column, row);
+                let distance = (place - self.last).length() / options.radius;
+                if distance > 1.0 || column >= columns || row >= rows {
+                    continue;
+                }
+                let weight = fall_off(distance, options.falloff);
+                let index = row * columns + column;
+                let here = before[index];
+                let share = (0.1 * options.strength).clamp(0.0, 1.0) * weight;
+                let height = match options.mode {
+                    TerrainMode::Raise => here + options.strength * weight,
+                    TerrainMode::Lower => here - options.strength * weight,
+                    TerrainMode::Flatten => here + share * (self.level - here),
+                    TerrainMode::Smooth => {
+                        here + share * (neighbours(&before, columns, rows, column, row) - here)
+                    }
+                };
+                self.heights[index] = height.clamp(-MAX_HEIGHT, MAX_HEIGHT);
+            }
+        }
+    }
+
+    fn edit(&self) -> Option<Edit> {
+        if self.is_new {
+            let field = self.field.with_heights(self.heights.clone()).ok()?;
+            return Some(Edit::Terrain(Some(Box::new(field))));
+        }
+        let before = self.field.heights().iter().zip(&self.heights);
+        let samples = before
+            .enumerate()
+            .filter(|(_, (old, new))| old != new)
+            .map(|(index, (_, new))| (index, *new))
+            .collect();
+        Some(Edit::TerrainSamples(samples))
+    }
+}
+
+/// 1 in the middle, 0 at the edge; `softness` is the share of the radius over which it falls.
+fn fall_off(distance: f64, softness: f64) -> f64 {
+    let hard = 1.0 - softness;
+    if distance <= hard {
+        return 1.0;
+    }
+    let u = (1.0 - distance) / softness.max(1e-9);
+    u * u * (3.0 - 2.0 * u)
+}
+
+fn neighbours(heights: &[f64], columns: usize, rows: usize, column: usize, row: usize) -> f64 {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for r in row.saturating_sub(1)..=(row + 1).min(rows - 1) {
+        for c in column.saturating_sub(1)..=(column + 1).min(columns - 1) {
+            sum += heights[r * columns + c];
+            count += 1.0;
+        }
+    }
+    sum / count
+}
+
+/// A level terrain around everything that there is and around the brush.
+fn level_field(scenario: &Scenario, at: DVec2) -> Option<HeightField> {
+    let (low, high) = scenario.bounds().unwrap_or((at, at));
+    let (low, high) = (low.min(at) - BORDER, high.max(at) + BORDER);
+    let size = high - low;
+    let spacing = SPACING.max((size.element_product() / MAX_SAMPLES).sqrt());
+    HeightField::level(low, high, spacing).ok()
+}
+
+fn label(mode: TerrainMode) -> &'static str {
+    match mode {
+        TerrainMode::Raise => "Raise ground",
+        TerrainMode::Lower => "Lower ground",
+        TerrainMode::Smooth => "Smooth ground",
+        TerrainMode::Flatten => "Flatten ground",
+    }
+}
+
+impl Tool for TerrainTool {
+    fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
+        match event {
+            ToolEvent::Move(Pointer { at, .. }) => {
+                self.hover = Some(at);
+                Vec::new()
+            }
+            ToolEvent::Press(Pointer { at, .. }) => self.start(at, context),
+            ToolEvent::Drag(Pointer { at, .. }) => {
+                self.hover = Some(at);
+                self.paint(at, context)
+            }
+            ToolEvent::Release(_) | ToolEvent::Click(_) => {
+                self.stroke = None;
+                vec![Effect::Commit]
+            }
+            ToolEvent::Escape | ToolEvent::Backspace if self.stroke.take().is_some() => {
+                vec![Effect::Abort]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
+        let Some(centre) = self.hover else {
+            return Vec::new();
+        };
+        let options = context.options.terrain;
+        let circle = |radius, tone| Mark::Circle {
+            centre,
+            radius,
+            tone,
+        };
+        let height = context.scenario.ground_height(centre);
+        vec![
+            circle(options.radius, Tone::Accent),
+            circle((1.0 - options.falloff) * options.radius, Tone::Guide),
+            Mark::label(centre, format!("{height:.1} m"), Tone::Guide),
+        ]
+    }
+
+    fn status(&self, context: &ToolContext<'_>) -> String {
+        let what = match context.options.terrain.mode {
+            TerrainMode::Raise => "raise the ground",
+            TerrainMode::Lower => "lower the ground",
+            TerrainMode::Smooth => "smooth the ground",
+            TerrainMode::Flatten => "flatten to the height where you start",
+        };
+        format!("Drag: {what}. [ and ]: brush size. Esc while dragging: take it back.")
+    }
+
+    fn is_busy(&self) -> bool {
+        self.stroke.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_brush_falls_off_smoothly() {
+        assert_eq!(fall_off(0.0, 0.8), 1.0);
+        assert_eq!(fall_off(0.2, 0.8), 1.0);
+        assert!(fall_off(1.0, 0.8) < 1e-12);
+        assert!((fall_off(0.6, 0.8) - 0.5).abs() < 1e-12);
+        assert_eq!(fall_off(0.9, 0.0), 1.0);
+    }
+}

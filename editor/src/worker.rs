@@ -1,0 +1,72 @@
+//! Work beside the frame: the latest question is answered, older ones are dropped.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+/// A thread that answers questions one at a time, always the newest.
+pub struct Worker<Q, A> {
+    questions: Option<Sender<Q>>,
+    answers: Receiver<A>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
+    /// Starts the thread. `done` is called after each answer, to wake the window.
+    pub fn new(
+        mut answer: impl FnMut(Q) -> A + Send + 'static,
+        done: impl Fn() + Send + 'static,
+    ) -> Self {
+        let (questions, inbox) = channel::<Q>();
+        let (outbox, answers) = channel();
+        let thread = std::thread::spawn(move || {
+            while let Ok(mut question) = inbox.recv() {
+                // Only the newest matters.
+                while let Ok(newer) = inbox.try_recv() {
+                    question = newer;
+                }
+                if outbox.send(answer(question)).is_err() {
+                    break;
+                }
+                done();
+            }
+        });
+        Self {
+            questions: Some(questions),
+            answers,
+            thread: Some(thread),
+        }
+    }
+
+    /// Asks; an older question that is not being answered yet is forgotten.
+    pub fn ask(&mut self, question: Q) {
+        if let Some(questions) = &self.questions {
+            // The thread ends only when this sender does.
+            let _ = questions.send(question);
+        }
+    }
+
+    /// The newest answer since the last call.
+    pub fn take(&mut self) -> Option<A> {
+        let mut newest = None;
+        while let Ok(answer) = self.answers.try_recv() {
+            newest = Some(answer);
+        }
+        newest
+    }
+
+    /// Waits for an answer: for tests and for benches.
+    pub fn wait(&mut self) -> Option<A> {
+        let first = self.answers.recv().ok()?;
+        Some(self.take().unwrap_or(first))
+    }
+}
+
+impl<Q, A> Drop for Worker<Q, A> {
+    fn drop(&mut self) {
+        self.questions = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been reported by the panic hook already.
+            let _ = thread.join();
+        }
+    }
+}
