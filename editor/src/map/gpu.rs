@@ -1,0 +1,454 @@
+//! The map through egui's wgpu renderer: triangles stay in buffers, only the view changes.
+
+use super::instances::{Instances, UnitShape};
+use super::mesh::Mesh;
+use super::paint::Frame;
+use eframe::egui_wgpu::{self, CallbackResources, CallbackTrait, ScreenDescriptor, wgpu};
+use egui::{PaintCallbackInfo, Rect};
+use roadwright_geometry::DVec2;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
+use wgpu::util::DeviceExt;
+
+/// Frames that a buffer survives without being drawn.
+const KEPT_FRAMES: u64 = 240;
+
+const SHADER: &str = "
+struct View { metres: vec2<f32>, pixels: vec2<f32>, linear: vec4<f32> };
+@group(0) @binding(0) var<uniform> view: View;
+struct Out { @builtin(position) at: vec4<f32>, @location(0) color: vec4<f32> };
+
+fn shown(color: vec4<f32>) -> vec4<f32> {
+    if (view.linear.x < 0.5) { return color; }
+    let straight = color.rgb / max(color.a, 0.0001);
+    let low = straight / 12.92;
+    let high = pow((straight + vec3<f32>(0.055)) / 1.055, vec3<f32>(2.4));
+    let linear = select(high, low, straight <= vec3<f32>(0.04045));
+    return vec4<f32>(linear * color.a, color.a);
+}
+
+@vertex fn triangle(
+    @location(0) place: vec2<f32>, @location(1) shift: vec2<f32>, @location(2) color: vec4<f32>,
+    @location(3) origin: vec2<f32>,
+) -> Out {
+    let at = (origin + place) * view.metres + shift * view.pixels;
+    return Out(vec4<f32>(at, 0.0, 1.0), shown(color));
+}
+
+@vertex fn instance(
+    @location(0) corner: vec2<f32>, @location(1) unused: vec2<f32>, @location(2) own: vec4<f32>,
+    @location(3) origin: vec2<f32>,
+    @location(4) place: vec2<f32>, @location(5) front: vec2<f32>, @location(6) half_width: f32,
+    @location(7) color: vec4<f32>,
+) -> Out {
+    let left = vec2<f32>(-front.y, front.x) / max(length(front), 0.000001) * half_width;
+    let world = origin + place + corner.x * front + corner.y * left + 0.0 * unused;
+    var c = own;
+    if (own.a == 0.0) { c = color; }
+    return Out(vec4<f32>(world * view.metres, 0.0, 1.0), shown(c));
+}
+
+@fragment fn paint(in: Out) -> @location(0) vec4<f32> { return in.color; }
+";
+
+/// Hands a frame to the renderer.
+pub(super) fn paint(painter: &egui::Painter, rect: Rect, frame: Frame) {
+    let callback = Callback {
+        frame,
+        rect,
+        pixels_per_point: painter.ctx().pixels_per_point(),
+        drawn: Mutex::new(Vec::new()),
+    };
+    painter.add(egui_wgpu::Callback::new_paint_callback(rect, callback));
+}
+
+struct Callback {
+    frame: Frame,
+    rect: Rect,
+    pixels_per_point: f32,
+    /// What `prepare` put together for `paint`.
+    drawn: Mutex<Vec<Draw>>,
+}
+
+/// One draw call.
+struct Draw {
+    vertices: wgpu::Buffer,
+    indices: wgpu::Buffer,
+    /// Offset of the mesh's origin in the buffer of origins.
+    origin: u64,
+    range: std::ops::Range<u32>,
+    /// The list, the first of it, and how many.
+    instances: Option<(wgpu::Buffer, usize, u32)>,
+}
+
+struct Buffers {
+    vertices: wgpu::Buffer,
+    indices: wgpu::Buffer,
+    last_frame: u64,
+}
+
+/// Pipelines and buffers, kept by the renderer between frames.
+struct Resources {
+    triangles: wgpu::RenderPipeline,
+    instances: wgpu::RenderPipeline,
+    view: wgpu::Buffer,
+    group: wgpu::BindGroup,
+    origins: wgpu::Buffer,
+    meshes: HashMap<u64, Buffers>,
+    lists: HashMap<u64, (wgpu::Buffer, u64)>,
+    car: (wgpu::Buffer, wgpu::Buffer, u32),
+    tree: (wgpu::Buffer, wgpu::Buffer, u32),
+    linear: bool,
+    frame: u64,
+}
+
+/// Most meshes and lists in one frame.
+const MAX_ORIGINS: u64 = 8192;
+
+/// Sets the pipelines up, once, for the format that the window has.
+pub(crate) fn set_up(state: &egui_wgpu::RenderState) {
+    let resources = Resources::new(&state.device, state.target_format);
+    state.renderer.write().callback_resources.insert(resources);
+}
+
+fn buffer(device: &wgpu::Device, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
+    device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+        label: Some("map"),
+        // A buffer must not be empty.
+        contents: if contents.is_empty() {
+            &[0; 4]
+        } else {
+            contents
+        },
+        usage,
+    })
+}
+
+impl Resources {
+    fn new(device: &wgpu::Device, format: wgpu::TextureFormat) -> Self {
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some("map"),
+            source: wgpu::ShaderSource::Wgsl(SHADER.into()),
+        });
+        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("map view"),
+            entries: &[wgpu::BindGroupLayoutEntry {
+                binding: 0,
+                visibility: wgpu::ShaderStages::VERTEX,
+                ty: wgpu::BindingType::Buffer {
+                    ty: wgpu::BufferBindingType::Uniform,
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+                count: None,
+            }],
+        });
+        let view = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("map view"),
+            size: 32,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("map view"),
+            layout: &layout,
+            entries: &[wgpu::BindGroupEntry {
+                binding: 0,
+                resource: view.as_entire_binding(),
+            }],
+        });
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some("map"),
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+        let pipeline = |entry: &str, instanced: bool| {
+            pipeline(device, &module, &pipeline_layout, format, entry, instanced)
+        };
+        let unit = |shape: UnitShape| {
+            let vertices = bytemuck::cast_slice(&shape.corners);
+            let indices = bytemuck::cast_slice(&shape.indices);
+            (
+                buffer(device, vertices, wgpu::BufferUsages::VERTEX),
+                buffer(device, indices, wgpu::BufferUsages::INDEX),
+                shape.indices.len() as u32,
+            )
+        };
+        Self {
+            triangles: pipeline("triangle", false),
+            instances: pipeline("instance", true),
+            view,
+            group,
+            origins: device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("map origins"),
+                size: 8 * MAX_ORIGINS,
+                usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            }),
+            meshes: HashMap::new(),
+            lists: HashMap::new(),
+            car: unit(UnitShape::car()),
+            tree: unit(UnitShape::tree()),
+            linear: format.is_srgb(),
+            frame: 0,
+        }
+    }
+
+    fn mesh(&mut self, device: &wgpu::Device, mesh: &Mesh) -> (wgpu::Buffer, wgpu::Buffer) {
+        let frame = self.frame;
+        let known = self.meshes.entry(mesh.id).or_insert_with(|| Buffers {
+            vertices: buffer(
+                device,
+                bytemuck::cast_slice(&mesh.vertices),
+                wgpu::BufferUsages::VERTEX,
+            ),
+            indices: buffer(
+                device,
+                bytemuck::cast_slice(&mesh.indices),
+                wgpu::BufferUsages::INDEX,
+            ),
+            last_frame: frame,
+        });
+        known.last_frame = frame;
+        (known.vertices.clone(), known.indices.clone())
+    }
+
+    fn list(&mut self, device: &wgpu::Device, all: &Instances) -> wgpu::Buffer {
+        let make = || {
+            let bytes = bytemuck::cast_slice(&all.list);
+            buffer(device, bytes, wgpu::BufferUsages::VERTEX)
+        };
+        if all.id == 0 {
+            return make();
+        }
+        let frame = self.frame;
+        let known = self.lists.entry(all.id).or_insert_with(|| (make(), frame));
+        known.1 = frame;
+        known.0.clone()
+    }
+
+    fn forget_unused(&mut self) {
+        let frame = self.frame;
+        self.meshes
+            .retain(|_, buffers| frame - buffers.last_frame < KEPT_FRAMES);
+        self.lists.retain(|_, list| frame - list.1 < KEPT_FRAMES);
+    }
+}
+
+fn pipeline(
+    device: &wgpu::Device,
+    module: &wgpu::ShaderModule,
+    layout: &wgpu::PipelineLayout,
+    format: wgpu::TextureFormat,
+    entry: &str,
+    instanced: bool,
+) -> wgpu::RenderPipeline {
+    let vertex = wgpu::VertexBufferLayout {
+        array_stride: 20,
+        step_mode: wgpu::VertexStepMode::Vertex,
+        attributes: &wgpu::vertex_attr_array![0 => Float32x2, 1 => Float32x2, 2 => Unorm8x4],
+    };
+    // An instance's stride of 0 would be simpler, but not every backend has it: each draw call
+    // gets its own slice of one element instead.
+    let origin = wgpu::VertexBufferLayout {
+        array_stride: 8,
+        step_mode: wgpu::VertexStepMode::Instance,
+        attributes: &wgpu::vertex_attr_array![3 => Float32x2],
+    };
+    let one = wgpu::VertexBufferLayout {
+        array_stride: 24,
+        step_mode: wgpu::VertexStepMode::Instance,
+        attributes: &wgpu::vertex_attr_array![
+            4 => Float32x2, 5 => Float32x2, 6 => Float32, 7 => Unorm8x4
+        ],
+    };
+    let plain = [Some(vertex.clone()), Some(origin.clone())];
+    let many = [Some(vertex), Some(origin), Some(one)];
+    device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+        label: Some("map"),
+        layout: Some(layout),
+        vertex: wgpu::VertexState {
+            module,
+            entry_point: Some(entry),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            buffers: if instanced { &many } else { &plain },
+        },
+        primitive: wgpu::PrimitiveState::default(),
+        depth_stencil: None,
+        multisample: wgpu::MultisampleState::default(),
+        fragment: Some(wgpu::FragmentState {
+            module,
+            entry_point: Some("paint"),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            targets: &[Some(wgpu::ColorTargetState {
+                format,
+                blend: Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING),
+                write_mask: wgpu::ColorWrites::ALL,
+            })],
+        }),
+        multiview_mask: None,
+        cache: None,
+    })
+}
+
+/// Draw calls of a frame with the origins that they need.
+struct Plan<'a> {
+    device: &'a wgpu::Device,
+    resources: &'a mut Resources,
+    centre: DVec2,
+    origins: Vec<[f32; 2]>,
+    draws: Vec<Draw>,
+}
+
+impl Plan<'_> {
+    fn origin(&mut self, origin: DVec2, count: usize) -> Option<u64> {
+        let offset = origin - self.centre;
+        let at = self.origins.len() as u64;
+        if at + count as u64 > MAX_ORIGINS {
+            return None;
+        }
+        let origin = [offset.x as f32, offset.y as f32];
+        self.origins.extend(std::iter::repeat_n(origin, count));
+        Some(8 * at)
+    }
+
+    fn batches(&mut self, meshes: &[Arc<Mesh>]) {
+        let keys: BTreeSet<(i8, u8)> = meshes
+            .iter()
+            .flat_map(|mesh| mesh.batches.iter().map(|batch| batch.key))
+            .collect();
+        let placed: Vec<_> = meshes
+            .iter()
+            .filter_map(|mesh| {
+                let buffers = self.resources.mesh(self.device, mesh);
+                Some((mesh, buffers, self.origin(mesh.origin, 1)?))
+            })
+            .collect();
+        for key in keys {
+            for (mesh, (vertices, indices), origin) in &placed {
+                for batch in mesh.batches.iter().filter(|batch| batch.key == key) {
+                    self.draws.push(Draw {
+                        vertices: vertices.clone(),
+                        indices: indices.clone(),
+                        origin: *origin,
+                        range: batch.indices.clone(),
+                        instances: None,
+                    });
+                }
+            }
+        }
+    }
+
+    fn instances(&mut self, all: &Instances, is_tree: bool) {
+        // Each instance reads its own element of the origins, so they come in portions.
+        const PORTION: usize = 2048;
+        if all.list.is_empty() {
+            return;
+        }
+        let list = self.resources.list(self.device, all);
+        let unit = if is_tree {
+            self.resources.tree.clone()
+        } else {
+            self.resources.car.clone()
+        };
+        let count = all.list.len();
+        let Some(origin) = self.origin(all.origin, PORTION.min(count)) else {
+            return;
+        };
+        for first in (0..count).step_by(PORTION) {
+            let portion = PORTION.min(count - first);
+            self.draws.push(Draw {
+                vertices: unit.0.clone(),
+                indices: unit.1.clone(),
+                origin,
+                range: 0..unit.2,
+                instances: Some((list.clone(), first, portion as u32)),
+            });
+        }
+    }
+}
+
+impl CallbackTrait for Callback {
+    fn prepare(
+        &self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        _: &ScreenDescriptor,
+        _: &mut wgpu::CommandEncoder,
+        resources: &mut CallbackResources,
+    ) -> Vec<wgpu::CommandBuffer> {
+        let Some(resources) = resources.get_mut::<Resources>() else {
+            return Vec::new();
+        };
+        resources.frame += 1;
+        resources.forget_unused();
+        let size = self.rect.size();
+        let metres = |points: f32| (2.0 / (f64::from(points) * self.frame.camera.scale)) as f32;
+        let pixels = |points: f32| 2.0 / (points * self.pixels_per_point);
+        let linear = f32::from(u8::from(resources.linear));
+        let view = [
+            metres(size.x),
+            metres(size.y),
+            pixels(size.x),
+            pixels(size.y),
+            linear,
+            0.0,
+            0.0,
+            0.0,
+        ];
+        queue.write_buffer(&resources.view, 0, bytemuck::cast_slice(&view));
+        let mut plan = Plan {
+            device,
+            resources,
+            centre: self.frame.camera.centre,
+            origins: Vec::new(),
+            draws: Vec::new(),
+        };
+        plan.batches(std::slice::from_ref(&self.frame.floors));
+        plan.batches(&self.frame.roads);
+        plan.batches(std::slice::from_ref(&self.frame.things));
+        for trees in &self.frame.trees {
+            plan.instances(trees, true);
+        }
+        plan.instances(&self.frame.vehicles, false);
+        let Plan {
+            origins,
+            draws,
+            resources,
+            ..
+        } = plan;
+        queue.write_buffer(&resources.origins, 0, bytemuck::cast_slice(&origins));
+        if let Ok(mut drawn) = self.drawn.lock() {
+            *drawn = draws;
+        }
+        Vec::new()
+    }
+
+    fn paint(
+        &self,
+        _: PaintCallbackInfo,
+        pass: &mut wgpu::RenderPass<'static>,
+        resources: &CallbackResources,
+    ) {
+        let (Some(resources), Ok(draws)) = (resources.get::<Resources>(), self.drawn.lock()) else {
+            return;
+        };
+        pass.set_bind_group(0, &resources.group, &[]);
+        for draw in draws.iter() {
+            pass.set_vertex_buffer(0, draw.vertices.slice(..));
+            pass.set_vertex_buffer(1, resources.origins.slice(draw.origin..));
+            pass.set_index_buffer(draw.indices.slice(..), wgpu::IndexFormat::Uint32);
+            match &draw.instances {
+                None => {
+                    pass.set_pipeline(&resources.triangles);
+                    pass.draw_indexed(draw.range.clone(), 0, 0..1);
+                }
+                Some((list, first, count)) => {
+                    pass.set_pipeline(&resources.instances);
+                    pass.set_vertex_buffer(2, list.slice(24 * *first as u64..));
+                    pass.draw_indexed(draw.range.clone(), 0, 0..*count);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,444 @@
+//! Triangles from shapes in world coordinates, with soft edges one pixel wide.
+
+use roadwright_geometry::{DVec2, polygon};
+use roadwright_render::{Color, Painter, Pass};
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Lines for roads.
+    Far,
+    /// Surfaces and special lanes.
+    Middle,
+    /// Markings, arrows and stop lines.
+    Near,
+}
+
+impl Level {
+    /// The level for a scale in metres per point.
+    pub fn at(scale: f64) -> Self {
+        if scale < 0.5 {
+            Self::Near
+        } else if scale < 2.5 {
+            Self::Middle
+        } else {
+            Self::Far
+        }
+    }
+
+    /// Pixels per metre that shapes are made for.
+    pub fn pixels_per_metre(self) -> f64 {
+        match self {
+            Self::Far => 0.2,
+            Self::Middle => 1.0,
+            Self::Near => 5.0,
+        }
+    }
+}
+
+/// How colours of the map become colours of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Ink {
+    /// As they are.
+    Light,
+    /// For a dark room: everything darker, except what is painted on roads.
+    Dark,
+}
+
+impl Ink {
+    /// Premultiplied bytes.
+    pub fn bytes(self, color: Color) -> [u8; 4] {
+        let alpha = color.alpha();
+        let shade = |c: f32| match self {
+            Self::Light => c,
+            // Bright things lose most: the ground turns to slate, asphalt stays visible on it.
+            Self::Dark => {
+                let grey = (color.red() + color.green() + color.blue()) / 3.0;
+                if grey > 0.94 {
+                    0.82 * c
+                } else {
+                    c * (0.30 + 0.22 * (1.0 - grey))
+                }
+            }
+        };
+        let byte = |c: f32| (shade(c) * alpha * 255.0).round() as u8;
+        [
+            byte(color.red()),
+            byte(color.green()),
+            byte(color.blue()),
+            (alpha * 255.0).round() as u8,
+        ]
+    }
+}
+
+/// One corner: place in metres from the mesh's origin, shift in pixels, colour (premultiplied,
+/// one byte each, red first). As plain words, so that it can be handed to the GPU as it is.
+pub type Vertex = [u32; 5];
+
+/// Puts a vertex together.
+pub(crate) fn vertex(place: [f32; 2], shift: [f32; 2], color: [u8; 4]) -> Vertex {
+    [
+        place[0].to_bits(),
+        place[1].to_bits(),
+        shift[0].to_bits(),
+        shift[1].to_bits(),
+        u32::from_ne_bytes(color),
+    ]
+}
+
+/// What is drawn in one go: everything of one layer and pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// Layer of the roads; passes of a lower layer are drawn before.
+    pub key: (i8, u8),
+    /// Range of the indices.
+    pub indices: std::ops::Range<u32>,
+}
+
+/// Triangles with a place in the world.
+#[derive(Debug, Clone, Default)]
+pub struct Mesh {
+    /// Unlike that of any other mesh.
+    pub id: u64,
+    /// World point that vertices are measured from, m.
+    pub origin: DVec2,
+    /// Corners.
+    pub vertices: Vec<Vertex>,
+    /// Three for each triangle.
+    pub indices: Vec<u32>,
+    /// In the order in which they are drawn.
+    pub batches: Vec<Batch>,
+}
+
+/// Makes a mesh of what is drawn.
+pub struct MeshBuilder {
+    origin: DVec2,
+    level: Level,
+    ink: Ink,
+    layer: i8,
+    pass: u8,
+    vertices: Vec<Vertex>,
+    /// Triangles of each batch.
+    batches: std::collections::BTreeMap<(i8, u8), Vec<u32>>,
+    earcut: earcut::Earcut<f64>,
+    triangles: Vec<u32>,
+}
+
+/// Longest mitre of a line, half widths.
+const MITRE: f64 = 2.5;
+/// Half of the soft edge, pixels.
+const SOFT: f64 = 0.5;
+
+impl MeshBuilder {
+    /// A builder for a level, around a world point.
+    pub fn new(origin: DVec2, level: Level, ink: Ink) -> Self {
+        Self {
+            origin,
+            level,
+            ink,
+            layer: 0,
+            pass: 0,
+            vertices: Vec::new(),
+            batches: std::collections::BTreeMap::new(),
+            earcut: earcut::Earcut::new(),
+            triangles: Vec::new(),
+        }
+    }
+
+    /// What follows belongs to this layer.
+    pub fn set_layer(&mut self, layer: i8) {
+        self.layer = layer;
+    }
+
+    /// The mesh of all that was drawn.
+    pub fn finish(self) -> Mesh {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let mut indices = Vec::new();
+        let mut batches = Vec::with_capacity(self.batches.len());
+        for (key, list) in self.batches {
+            let from = indices.len() as u32;
+            indices.extend(list);
+            batches.push(Batch {
+                key,
+                indices: from..indices.len() as u32,
+            });
+        }
+        Mesh {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            origin: self.origin,
+            vertices: self.vertices,
+            indices,
+            batches,
+        }
+    }
+
+    fn put(&mut self, place: DVec2, shift: DVec2, color: [u8; 4]) -> u32 {
+        let local = place - self.origin;
+        self.vertices.push(vertex(
+            [local.x as f32, local.y as f32],
+            [shift.x as f32, shift.y as f32],
+            color,
+        ));
+        self.vertices.len() as u32 - 1
+    }
+
+    fn triangle(&mut self, a: u32, b: u32, c: u32) {
+        let key = (self.layer, self.pass);
+        self.batches.entry(key).or_default().extend([a, b, c]);
+    }
+
+    fn quad(&mut self, a: u32, b: u32, c: u32, d: u32) {
+        self.triangle(a, b, c);
+        self.triangle(a, c, d);
+    }
+
+    /// A line of a width in pixels at any scale.
+    pub fn pixel_line(&mut self, points: &[DVec2], pixels: f64, color: Color) {
+        self.stroke(points, 0.0, 0.5 * pixels, color);
+    }
+
+    /// A band around a polyline: half its width in metres plus some pixels, with soft edges.
+    fn stroke(&mut self, points: &[DVec2], half: f64, pixels: f64, color: Color) {
+        let mut distinct: Vec<DVec2> = Vec::with_capacity(points.len());
+        for &p in points {
+            if distinct
+                .last()
+                .is_none_or(|last| (*last - p).length_squared() > 1e-8)
+            {
+                distinct.push(p);
+            }
+        }
+        if distinct.len() < 2 {
+            return;
+        }
+        let color = self.ink.bytes(color);
+        let normals = mitres(&distinct);
+        let mut before: Option<[u32; 4]> = None;
+        for (&p, &n) in distinct.iter().zip(&normals) {
+            let inner = (pixels - SOFT).max(0.0);
+            let outer = pixels + SOFT;
+            let row = [
+                self.put(p + half * n, outer * n, [0; 4]),
+                self.put(p + half * n, inner * n, color),
+                self.put(p - half * n, -inner * n, color),
+                self.put(p - half * n, -outer * n, [0; 4]),
+            ];
+            if let Some(last) = before {
+                for i in 0..3 {
+                    self.quad(last[i], last[i + 1], row[i + 1], row[i]);
+                }
+            }
+            before = Some(row);
+        }
+    }
+
+    fn dashes(
+        &mut self,
+        points: &[DVec2],
+        half: f64,
+        pixels: f64,
+        (on, off): (f64, f64),
+        color: Color,
+    ) {
+        let mut piece: Vec<DVec2> = Vec::new();
+        let (mut drawing, mut left) = (true, on);
+        for pair in points.windows(2) {
+            let (mut a, b) = (pair[0], pair[1]);
+            loop {
+                if drawing && piece.is_empty() {
+                    piece.push(a);
+                }
+                let step = (b - a).length();
+                if step < left {
+                    left -= step;
+                    if drawing {
+                        piece.push(b);
+                    }
+                    break;
+                }
+                a += (b - a) * (left / step.max(1e-12));
+                if drawing {
+                    piece.push(a);
+                    self.stroke(&piece, half, pixels, color);
+                    piece.clear();
+                }
+                drawing = !drawing;
+                left = if drawing { on } else { off };
+            }
+        }
+        self.stroke(&piece, half, pixels, color);
+    }
+}
+
+/// Vectors to the left of unit length, longer at bends so that the band keeps its width.
+fn mitres(points: &[DVec2]) -> Vec<DVec2> {
+    let last = points.len() - 1;
+    let direction = |i: usize| (points[i + 1] - points[i]).normalize_or_zero();
+    (0..=last)
+        .map(|i| {
+            let before = direction(i.saturating_sub(1).min(last - 1));
+            let after = direction(i.min(last - 1));
+            let normal = (before + after).perp().normalize_or(before.perp());
+            normal / normal.dot(after.perp()).max(1.0 / MITRE)
+        })
+        .collect()
+}
+
+/// The same around a closed ring, pointing outward for a counter-clockwise one.
+fn ring_normals(points: &[DVec2]) -> Vec<DVec2> {
+    let n = points.len();
+    (0..n)
+        .map(|i| {
+            let before = (points[i] - points[(i + n - 1) % n]).normalize_or_zero();
+            let after = (points[(i + 1) % n] - points[i]).normalize_or_zero();
+            let outward = |d: DVec2| DVec2::new(d.y, -d.x);
+            let normal = outward(before + after).normalize_or(outward(before));
+            normal / normal.dot(outward(after)).max(1.0 / MITRE)
+        })
+        .collect()
+}
+
+impl Painter for MeshBuilder {
+    fn scale(&self) -> f64 {
+        self.level.pixels_per_metre()
+    }
+
+    fn begin(&mut self, pass: Pass) {
+        self.pass = pass as u8;
+    }
+
+    fn polygon(&mut self, points: &[DVec2], color: Color) {
+        let mut ring: Vec<DVec2> = Vec::with_capacity(points.len());
+        for &p in points {
+            if ring
+                .last()
+                .is_none_or(|last| (*last - p).length_squared() > 1e-8)
+            {
+                ring.push(p);
+            }
+        }
+        while ring.len() > 1 && (ring[0] - ring[ring.len() - 1]).length_squared() < 1e-8 {
+            ring.pop();
+        }
+        if ring.len() < 3 {
+            return;
+        }
+        if polygon::signed_area(&ring) < 0.0 {
+            ring.reverse();
+        }
+        let color = self.ink.bytes(color);
+        let normals = ring_normals(&ring);
+        let inner: Vec<u32> = ring
+            .iter()
+            .zip(&normals)
+            .map(|(&p, &n)| self.put(p, -SOFT * n, color))
+            .collect();
+        let mut triangles = std::mem::take(&mut self.triangles);
+        let corners = ring.iter().map(|p| (*p - self.origin).to_array());
+        self.earcut.earcut(corners, &[], &mut triangles);
+        for corner in triangles.as_chunks::<3>().0 {
+            let [a, b, c] = corner.map(|i| inner[i as usize]);
+            self.triangle(a, b, c);
+        }
+        self.triangles = triangles;
+        let outer: Vec<u32> = ring
+            .iter()
+            .zip(&normals)
+            .map(|(&p, &n)| self.put(p, SOFT * n, [0; 4]))
+            .collect();
+        for i in 0..ring.len() {
+            let j = (i + 1) % ring.len();
+            self.quad(inner[i], outer[i], outer[j], inner[j]);
+        }
+    }
+
+    fn edge(&mut self, points: &[DVec2], width: f64, least: f32, color: Color) {
+        let mut closed = points.to_vec();
+        closed.extend(points.first().copied());
+        closed.extend(points.get(1).copied());
+        self.line(&closed, width, least, None, color);
+    }
+
+    fn line(
+        &mut self,
+        points: &[DVec2],
+        width: f64,
+        least: f32,
+        dash: Option<(f64, f64)>,
+        color: Color,
+    ) {
+        // Thinner than the least: pixels make up for it at the scale that this level is for.
+        let missing = (f64::from(least) - width * self.scale()).max(0.0);
+        let (half, pixels) = (0.5 * width, 0.5 * missing);
+        match dash {
+            None => self.stroke(points, half, pixels, color),
+            Some(dash) => self.dashes(points, half, pixels, dash, color),
+        }
+    }
+
+    fn circle(&mut self, centre: DVec2, radius: f64, least: f32, color: Color) {
+        let radius = radius.max(f64::from(least) / self.scale());
+        let corner = |i: usize| {
+            let angle = std::f64::consts::TAU * i as f64 / 20.0;
+            centre + radius * roadwright_geometry::unit(angle)
+        };
+        let ring: Vec<DVec2> = (0..20).map(corner).collect();
+        self.polygon(&ring, color);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadwright_render::palette::rgb;
+
+    #[test]
+    fn a_square_is_two_triangles_with_a_soft_edge() {
+        let mut builder = MeshBuilder::new(DVec2::new(1e6, 0.0), Level::Near, Ink::Light);
+        let square = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)];
+        let square = square.map(|(x, y)| DVec2::new(1e6 + x, y));
+        builder.polygon(&square, rgb(0x112233));
+        let mesh = builder.finish();
+        assert_eq!(mesh.vertices.len(), 8);
+        assert_eq!(mesh.indices.len(), 3 * (2 + 8));
+        assert!(
+            mesh.vertices
+                .iter()
+                .all(|v| f32::from_bits(v[0]).abs() <= 1.0)
+        );
+    }
+
+    #[test]
+    fn passes_are_batches_in_order() {
+        let mut builder = MeshBuilder::new(DVec2::ZERO, Level::Near, Ink::Light);
+        let line = [DVec2::ZERO, DVec2::X];
+        builder.set_layer(1);
+        builder.begin(Pass::Kerb);
+        builder.line(&line, 1.0, 1.0, None, rgb(0));
+        builder.set_layer(0);
+        builder.begin(Pass::Marking);
+        builder.line(&line, 1.0, 1.0, None, rgb(0));
+        builder.begin(Pass::Kerb);
+        builder.line(&line, 1.0, 1.0, None, rgb(0));
+        let keys: Vec<(i8, u8)> = builder.finish().batches.iter().map(|b| b.key).collect();
+        assert_eq!(
+            keys,
+            [
+                (0, Pass::Kerb as u8),
+                (0, Pass::Marking as u8),
+                (1, Pass::Kerb as u8)
+            ]
+        );
+    }
+
+    #[test]
+    fn dashes_cover_their_share() {
+        let mut builder = MeshBuilder::new(DVec2::ZERO, Level::Near, Ink::Light);
+        let line: Vec<DVec2> = (0..=100).map(|i| DVec2::new(f64::from(i), 0.0)).collect();
+        builder.line(&line, 0.2, 0.0, Some((2.0, 4.0)), rgb(0));
+        // 17 dashes begin in 100 m; each is one to three quads long.
+        let rows = builder.finish().vertices.len() / 4;
+        assert!((2 * 16..=4 * 17).contains(&rows), "{rows}");
+    }
+}

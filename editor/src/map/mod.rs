@@ -1,0 +1,18 @@
+//! Drawing the map at city scale: tiles of triangles that are built once and stay on the GPU,
+//! vehicles and trees as instances, chosen by place and by scale.
+
+mod gpu;
+mod instances;
+mod mesh;
+mod objects;
+mod paint;
+mod shapes;
+mod terrain;
+mod tiles;
+
+pub use instances::{Instance, Instances};
+pub use mesh::{Batch, Ink, Level, Mesh, MeshBuilder, Vertex};
+pub use objects::Objects;
+pub use paint::{MapPainter, VehicleDot};
+pub use terrain::TerrainImage;
+pub use tiles::{TileId, Tiles};

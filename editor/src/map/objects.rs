@@ -1,0 +1,145 @@
+//! Forests, obstacles and places: what is not a road.
+
+use super::instances::{Instances, instance};
+use super::mesh::{Ink, Level, Mesh, MeshBuilder};
+use roadwright_geometry::{DVec2, polygon, unit};
+use roadwright_render::palette::{self, faded, rgb};
+use roadwright_render::{Painter, Pass};
+use roadwright_scenario::{Forest, ForestId, Place, Scenario};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Trees of one forest, and the forest that they belong to.
+type Known = BTreeMap<ForestId, (Forest, Arc<Instances>)>;
+
+/// The things of a scenario as triangles and instances.
+#[derive(Debug, Clone, Default)]
+pub struct Objects {
+    /// Forest floors.
+    pub floors: Arc<Mesh>,
+    /// Obstacles, starts and destinations.
+    pub things: Arc<Mesh>,
+    /// Trees.
+    pub trees: Vec<Arc<Instances>>,
+    known: Known,
+}
+
+impl Objects {
+    /// Makes them anew, except for the trees of forests that have not changed.
+    pub fn new(scenario: &Scenario, ink: Ink, before: &Self) -> Self {
+        let known: Known = scenario
+            .forests()
+            .iter()
+            .map(|(&id, forest)| match before.known.get(&id) {
+                Some((old, trees)) if old == forest => (id, (old.clone(), trees.clone())),
+                _ => (id, (forest.clone(), Arc::new(trees(forest, ink)))),
+            })
+            .collect();
+        Self {
+            floors: Arc::new(floors(scenario, ink)),
+            things: Arc::new(things(scenario, ink)),
+            trees: known.values().map(|(_, trees)| trees.clone()).collect(),
+            known,
+        }
+    }
+}
+
+fn origin(scenario: &Scenario) -> DVec2 {
+    let (low, high) = scenario.bounds().unwrap_or_default();
+    0.5 * (low + high)
+}
+
+fn floors(scenario: &Scenario, ink: Ink) -> Mesh {
+    let mut builder = MeshBuilder::new(origin(scenario), Level::Near, ink);
+    for forest in scenario.forests().values() {
+        builder.polygon(&forest.area, faded(palette::FOREST, 0.8));
+    }
+    builder.finish()
+}
+
+fn trees(forest: &Forest, ink: Ink) -> Instances {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let crown = (0.45 * forest.spacing).clamp(0.8, 3.5);
+    let (low, high) = polygon::bounds(&forest.area).unwrap_or_default();
+    let origin = 0.5 * (low + high);
+    let color = ink.bytes(faded(palette::CROWN, 0.85));
+    let list = forest
+        .trees()
+        .into_iter()
+        .map(|tree| instance(tree - origin, DVec2::new(crown, 0.0), crown, color));
+    Instances {
+        id: NEXT.fetch_add(1, Ordering::Relaxed),
+        origin,
+        low: low - crown,
+        high: high + crown,
+        list: list.collect(),
+    }
+}
+
+fn things(scenario: &Scenario, ink: Ink) -> Mesh {
+    let mut builder = MeshBuilder::new(origin(scenario), Level::Near, ink);
+    for obstacle in scenario.obstacles().values() {
+        let outline = obstacle.shape.outline();
+        let cast = DVec2::new(0.25, -0.25) * obstacle.height.min(20.0);
+        let shadow: Vec<DVec2> = outline.iter().map(|p| *p + cast).collect();
+        builder.begin(Pass::PavingKerb);
+        builder.polygon(&shadow, faded(palette::OUTLINE, 0.25));
+        let color = if obstacle.mass.is_some() {
+            palette::LOOSE
+        } else {
+            palette::FIXED
+        };
+        builder.begin(Pass::Paving);
+        builder.polygon(&outline, rgb(color));
+        builder.edge(&outline, 0.0, 1.2, rgb(palette::OUTLINE));
+    }
+    builder.begin(Pass::Marking);
+    for agent in scenario.agents().values() {
+        let kind = scenario.vehicle_types().get(&agent.vehicle);
+        let size = kind.map_or((4.0, 1.8), |kind| (kind.length, kind.width));
+        if let Some(pose) = scenario.pose_of(&agent.start) {
+            parked(&mut builder, pose.position, pose.heading, size);
+        }
+        if let Some(Place::Ground(goal)) = agent.destination {
+            goal_rings(&mut builder, goal.position());
+        }
+    }
+    for flow in scenario.flows().values() {
+        if let Some(pose) = scenario.pose_of(&flow.origin) {
+            let at = |ahead: f64, left: f64| pose.point(ahead, left);
+            for ahead in [0.0, 3.0] {
+                let chevron = [at(ahead - 1.5, 1.3), at(ahead, 0.0), at(ahead - 1.5, -1.3)];
+                builder.line(&chevron, 0.5, 1.5, None, rgb(palette::SIGNAL));
+            }
+        }
+        if let Some(pose) = scenario.pose_of(&flow.destination) {
+            goal_rings(&mut builder, pose.position);
+        }
+    }
+    builder.finish()
+}
+
+/// The outline of a vehicle that will start here, and its direction.
+fn parked(builder: &mut MeshBuilder, at: DVec2, heading: f64, (length, width): (f64, f64)) {
+    let forward = unit(heading);
+    let corner = |ahead: f64, left: f64| at + ahead * forward + left * forward.perp();
+    // The place is that of the rear axle.
+    let (front, rear, half) = (0.8 * length, -0.2 * length, 0.5 * width);
+    let body = [
+        corner(front, 0.6 * half),
+        corner(front - 0.4, half),
+        corner(rear, half),
+        corner(rear, -half),
+        corner(front - 0.4, -half),
+        corner(front, -0.6 * half),
+    ];
+    builder.polygon(&body, faded(palette::PAPER, 0.55));
+    builder.edge(&body, 0.12, 1.2, rgb(palette::GLASS));
+}
+
+fn goal_rings(builder: &mut MeshBuilder, at: DVec2) {
+    builder.circle(at, 1.6, 0.0, rgb(palette::DESTINATION));
+    builder.circle(at, 0.9, 0.0, rgb(palette::PAPER));
+    builder.circle(at, 0.45, 0.0, rgb(palette::DESTINATION));
+}

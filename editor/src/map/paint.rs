@@ -1,0 +1,320 @@
+//! What the map shows in a frame, and where its triangles come from.
+
+use super::gpu;
+use super::instances::{Instances, instance};
+use super::mesh::{Ink, Level, Mesh};
+use super::objects::Objects;
+use super::shapes;
+use super::terrain::TerrainImage;
+use super::tiles::{self, TileId, Tiles};
+use crate::camera::Camera;
+use crate::scene::Scene;
+use crate::worker::Worker;
+use egui::{Color32, Rect, TextureHandle, TextureOptions};
+use roadwright_geometry::math::mix64;
+use roadwright_geometry::{DVec2, Pose};
+use roadwright_render::palette;
+use roadwright_scenario::Scenario;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Meshes that are kept although they are out of view.
+const KEPT_MESHES: usize = 400;
+/// Vehicles are never drawn shorter than this, points.
+const LEAST_VEHICLE: f64 = 8.0;
+/// Trees are drawn when their crowns are larger than this, points.
+const LEAST_TREE: f64 = 1.2;
+
+/// A vehicle as the map draws it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VehicleDot {
+    /// Pose of the middle of its body.
+    pub body: Pose,
+    /// Length, m.
+    pub length: f64,
+    /// Width, m.
+    pub width: f64,
+    /// Its agent, which gives it its colour.
+    pub agent: u64,
+    /// A colour instead of its own.
+    pub color: Option<Color32>,
+}
+
+/// Asks for triangles of tiles.
+struct TileQuestion {
+    scene: Arc<Scene>,
+    tiles: Arc<Tiles>,
+    wanted: Vec<(TileId, Level)>,
+    ink: Ink,
+}
+
+struct TileAnswer {
+    id: TileId,
+    level: Level,
+    fingerprint: u64,
+    ink: Ink,
+    mesh: Arc<Mesh>,
+}
+
+/// What is derived from a scene for drawing.
+struct Content {
+    tiles: Arc<Tiles>,
+    objects: Arc<Objects>,
+    terrain: Option<Option<TerrainImage>>,
+}
+
+struct ContentQuestion {
+    scene: Arc<Scene>,
+    ink: Ink,
+    before: Arc<Objects>,
+    /// The terrain that is drawn already.
+    drawn: Option<Arc<Scene>>,
+    drawn_ink: Ink,
+}
+
+/// Draws the map.
+pub struct MapPainter {
+    uses_gpu: bool,
+    ink: Ink,
+    scene: Arc<Scene>,
+    content: Content,
+    content_scene: Option<Arc<Scene>>,
+    content_ink: Ink,
+    terrain: Option<(TextureHandle, DVec2, DVec2, f64)>,
+    meshes: HashMap<(TileId, Level), TileAnswer>,
+    content_worker: Worker<ContentQuestion, (Arc<Scene>, Ink, Content)>,
+    tile_worker: Worker<TileQuestion, Vec<TileAnswer>>,
+    asked: Vec<(TileId, Level)>,
+    waiting: bool,
+}
+
+impl MapPainter {
+    /// A painter; with `uses_gpu` it hands its triangles to the GPU of egui's wgpu renderer, else
+    /// it makes egui shapes of them.
+    pub fn new(uses_gpu: bool, wake: impl Fn() + Send + Clone + 'static) -> Self {
+        let content = |question: ContentQuestion| {
+            let scenario = &question.scene.scenario;
+            let same = question.drawn.as_ref().is_some_and(|drawn| {
+                question.drawn_ink == question.ink && same_terrain(&drawn.scenario, scenario)
+            });
+            let dark = question.ink == Ink::Dark;
+            let terrain = (!same).then(|| scenario.terrain().map(|t| TerrainImage::new(t, dark)));
+            let content = Content {
+                tiles: Arc::new(Tiles::new(&question.scene)),
+                objects: Arc::new(Objects::new(scenario, question.ink, &question.before)),
+                terrain,
+            };
+            (question.scene, question.ink, content)
+        };
+        let tile_meshes = |question: TileQuestion| {
+            let answer = |&(id, level): &(TileId, Level)| {
+                let tile = question.tiles.get(id)?;
+                Some(TileAnswer {
+                    id,
+                    level,
+                    fingerprint: tile.fingerprint,
+                    ink: question.ink,
+                    mesh: Arc::new(tiles::mesh(&question.scene, tile, level, question.ink)),
+                })
+            };
+            question.wanted.iter().filter_map(answer).collect()
+        };
+        Self {
+            uses_gpu,
+            ink: Ink::Light,
+            scene: Arc::new(Scene::empty()),
+            content: Content {
+                tiles: Arc::default(),
+                objects: Arc::default(),
+                terrain: None,
+            },
+            content_scene: None,
+            content_ink: Ink::Light,
+            terrain: None,
+            meshes: HashMap::new(),
+            content_worker: Worker::new(content, wake.clone()),
+            tile_worker: Worker::new(tile_meshes, wake),
+            asked: Vec::new(),
+            waiting: false,
+        }
+    }
+
+    /// The scene to draw from now on.
+    pub fn set_scene(&mut self, scene: &Arc<Scene>, ink: Ink) {
+        if Arc::ptr_eq(scene, &self.scene) && ink == self.ink {
+            return;
+        }
+        self.scene = scene.clone();
+        self.ink = ink;
+        self.waiting = true;
+        self.content_worker.ask(ContentQuestion {
+            scene: scene.clone(),
+            ink,
+            before: if ink == self.content_ink {
+                self.content.objects.clone()
+            } else {
+                Arc::default()
+            },
+            drawn: self.content_scene.clone(),
+            drawn_ink: self.content_ink,
+        });
+    }
+
+    /// Whether something is still being made.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting || !self.asked.is_empty()
+    }
+
+    /// Height difference between two contour lines, m; `None` without terrain.
+    pub fn contour_interval(&self) -> Option<f64> {
+        self.terrain.as_ref().map(|terrain| terrain.3)
+    }
+
+    fn take_answers(&mut self, context: &egui::Context) {
+        if let Some((scene, ink, content)) = self.content_worker.take() {
+            self.waiting = !Arc::ptr_eq(&scene, &self.scene);
+            self.content_scene = Some(scene);
+            self.content_ink = ink;
+            if let Some(terrain) = &content.terrain {
+                self.terrain = terrain.as_ref().map(|t| {
+                    let texture =
+                        context.load_texture("terrain", t.image.clone(), TextureOptions::LINEAR);
+                    (texture, t.low, t.high, t.interval)
+                });
+            }
+            self.content = content;
+            self.asked.clear();
+        }
+        if let Some(answers) = self.tile_worker.take() {
+            for answer in answers {
+                self.asked.retain(|key| *key != (answer.id, answer.level));
+                self.meshes.insert((answer.id, answer.level), answer);
+            }
+        }
+    }
+
+    /// Draws roads, forests, obstacles and vehicles into a rectangle of the window.
+    pub fn paint(
+        &mut self,
+        painter: &egui::Painter,
+        rect: Rect,
+        camera: &Camera,
+        vehicles: &[VehicleDot],
+    ) {
+        self.take_answers(painter.ctx());
+        if let Some((texture, low, high, _)) = &self.terrain {
+            let (a, b) = (camera.screen(rect, *low), camera.screen(rect, *high));
+            let uv = Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
+            painter.image(texture.id(), Rect::from_two_pos(a, b), uv, Color32::WHITE);
+        }
+        let frame = self.frame(rect, camera, vehicles);
+        if self.uses_gpu {
+            gpu::paint(painter, rect, frame);
+        } else {
+            shapes::paint(painter, rect, camera, &frame);
+        }
+    }
+
+    /// What is in view, and asks for what is missing.
+    fn frame(&mut self, rect: Rect, camera: &Camera, vehicles: &[VehicleDot]) -> Frame {
+        let (low, high) = camera.view(rect);
+        let level = Level::at(camera.scale);
+        let mut roads = Vec::new();
+        let mut wanted = Vec::new();
+        let content_tiles = self.content.tiles.clone();
+        for (id, tile) in content_tiles.visible(low, high) {
+            let own = self.meshes.get(&(id, level));
+            let fresh = own.filter(|known| {
+                known.fingerprint == tile.fingerprint && known.ink == self.content_ink
+            });
+            if fresh.is_none() && !self.asked.contains(&(id, level)) {
+                wanted.push((id, level));
+            }
+            // An older or another level's picture is better than a hole.
+            let others = [Level::Near, Level::Middle, Level::Far];
+            let known = own.or_else(|| others.iter().find_map(|l| self.meshes.get(&(id, *l))));
+            roads.extend(known.map(|answer| answer.mesh.clone()));
+        }
+        if let (Some(scene), false) = (&self.content_scene, wanted.is_empty()) {
+            self.asked.extend_from_slice(&wanted);
+            // The worker answers only its newest question, so that holds all that is missing.
+            self.tile_worker.ask(TileQuestion {
+                scene: scene.clone(),
+                tiles: content_tiles.clone(),
+                wanted: self.asked.clone(),
+                ink: self.content_ink,
+            });
+        }
+        if self.meshes.len() > KEPT_MESHES {
+            let visible: Vec<TileId> = content_tiles.visible(low, high).map(|(id, _)| id).collect();
+            self.meshes
+                .retain(|(id, l), _| visible.contains(id) || *l == Level::Far);
+        }
+        let trees = self.content.objects.trees.iter().filter(|trees| {
+            let radius = trees
+                .list
+                .first()
+                .map_or(0.0, |tree| f64::from(super::instances::parts(tree).2));
+            let apart = trees.low.cmpgt(high).any() || trees.high.cmplt(low).any();
+            !apart && radius / camera.scale > LEAST_TREE
+        });
+        Frame {
+            camera: *camera,
+            floors: self.content.objects.floors.clone(),
+            roads,
+            things: self.content.objects.things.clone(),
+            trees: trees.cloned().collect(),
+            vehicles: dots(vehicles, camera, (low, high)),
+        }
+    }
+}
+
+/// What a frame draws.
+pub(super) struct Frame {
+    pub(super) camera: Camera,
+    pub(super) floors: Arc<Mesh>,
+    pub(super) roads: Vec<Arc<Mesh>>,
+    pub(super) things: Arc<Mesh>,
+    pub(super) trees: Vec<Arc<Instances>>,
+    pub(super) vehicles: Instances,
+}
+
+/// Vehicles in view as instances.
+fn dots(vehicles: &[VehicleDot], camera: &Camera, (low, high): (DVec2, DVec2)) -> Instances {
+    let origin = camera.centre;
+    let margin = DVec2::splat(20.0 + LEAST_VEHICLE * camera.scale);
+    let (low, high) = (low - margin, high + margin);
+    let list = vehicles
+        .iter()
+        .filter(|v| v.body.position.cmpge(low).all() && v.body.position.cmple(high).all())
+        .map(|vehicle| {
+            let grow = (LEAST_VEHICLE * camera.scale / vehicle.length).max(1.0);
+            let front = 0.5 * vehicle.length * grow * vehicle.body.forward();
+            let color = match vehicle.color {
+                Some(color) => color.to_array(),
+                None => {
+                    let bodies = palette::BODIES;
+                    let hex = bodies[(mix64(vehicle.agent) % bodies.len() as u64) as usize];
+                    Ink::Light.bytes(palette::rgb(hex))
+                }
+            };
+            let place = vehicle.body.position - origin;
+            instance(place, front, 0.5 * vehicle.width * grow, color)
+        });
+    Instances {
+        id: 0,
+        origin,
+        low,
+        high,
+        list: list.collect(),
+    }
+}
+
+/// Whether two scenarios share their terrain: edits copy it.
+fn same_terrain(a: &Scenario, b: &Scenario) -> bool {
+    match (a.terrain(), b.terrain()) {
+        (None, None) => true,
+        (Some(a), Some(b)) => std::ptr::eq(a, b),
+        _ => false,
+    }
+}

@@ -1,0 +1,105 @@
+//! The map as egui shapes, for renderers without our pipelines.
+
+use super::instances::{Instances, UnitShape, parts};
+use super::mesh::{Batch, Mesh};
+use super::paint::Frame;
+use crate::camera::Camera;
+use egui::epaint::Vertex;
+use egui::{Color32, Pos2, Rect, Shape, Vec2, pos2};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+pub(super) fn paint(painter: &egui::Painter, rect: Rect, camera: &Camera, frame: &Frame) {
+    let painter = painter.with_clip_rect(rect);
+    let mut shapes = Vec::new();
+    add_batches(
+        &mut shapes,
+        rect,
+        camera,
+        std::slice::from_ref(&frame.floors),
+    );
+    add_batches(&mut shapes, rect, camera, &frame.roads);
+    add_batches(
+        &mut shapes,
+        rect,
+        camera,
+        std::slice::from_ref(&frame.things),
+    );
+    let tree = UnitShape::tree();
+    for trees in &frame.trees {
+        shapes.push(instances(rect, camera, trees, &tree));
+    }
+    shapes.push(instances(rect, camera, &frame.vehicles, &UnitShape::car()));
+    painter.extend(shapes);
+}
+
+/// Batches of all meshes by layer and pass, so that a kerb does not cross a neighbour's road.
+fn add_batches(shapes: &mut Vec<Shape>, rect: Rect, camera: &Camera, meshes: &[Arc<Mesh>]) {
+    let keys: BTreeSet<(i8, u8)> = meshes
+        .iter()
+        .flat_map(|mesh| mesh.batches.iter().map(|batch| batch.key))
+        .collect();
+    for key in keys {
+        for mesh in meshes {
+            let batches = mesh.batches.iter().filter(|batch| batch.key == key);
+            shapes.extend(batches.map(|batch| shape(rect, camera, mesh, batch)));
+        }
+    }
+}
+
+fn shape(rect: Rect, camera: &Camera, mesh: &Mesh, batch: &Batch) -> Shape {
+    let origin = camera.screen(rect, mesh.origin);
+    let scale = (1.0 / camera.scale) as f32;
+    let range = batch.indices.start as usize..batch.indices.end as usize;
+    let used = &mesh.indices[range];
+    let (first, last) = used
+        .iter()
+        .fold((u32::MAX, 0), |(low, high), &i| (low.min(i), high.max(i)));
+    let mut out = egui::Mesh::default();
+    if used.is_empty() {
+        return Shape::Noop;
+    }
+    out.vertices = mesh.vertices[first as usize..=last as usize]
+        .iter()
+        .map(|v| {
+            let f = |i: usize| f32::from_bits(v[i]);
+            let [r, g, b, a] = v[4].to_ne_bytes();
+            Vertex {
+                pos: origin + Vec2::new(f(0) * scale + f(2), -(f(1) * scale + f(3))),
+                uv: egui::epaint::WHITE_UV,
+                color: Color32::from_rgba_premultiplied(r, g, b, a),
+            }
+        })
+        .collect();
+    out.indices = used.iter().map(|i| i - first).collect();
+    Shape::mesh(out)
+}
+
+fn instances(rect: Rect, camera: &Camera, all: &Instances, unit: &UnitShape) -> Shape {
+    let origin = camera.screen(rect, all.origin);
+    let scale = (1.0 / camera.scale) as f32;
+    let mut out = egui::Mesh::default();
+    for one in &all.list {
+        let (place, front, half_width, color) = parts(one);
+        let length = Vec2::from(front).length();
+        let left = [
+            -front[1] / length.max(1e-9) * half_width,
+            front[0] / length.max(1e-9) * half_width,
+        ];
+        let first = out.vertices.len() as u32;
+        out.vertices.extend(unit.corners.iter().map(|corner| {
+            let (x, y) = (f32::from_bits(corner[0]), f32::from_bits(corner[1]));
+            let at = |i: usize| place[i] + x * front[i] + y * left[i];
+            let own = corner[4].to_ne_bytes();
+            let [r, g, b, a] = if own[3] == 0 { color } else { own };
+            let pos: Pos2 = pos2(origin.x + at(0) * scale, origin.y - at(1) * scale);
+            Vertex {
+                pos,
+                uv: egui::epaint::WHITE_UV,
+                color: Color32::from_rgba_premultiplied(r, g, b, a),
+            }
+        }));
+        out.indices.extend(unit.indices.iter().map(|i| first + i));
+    }
+    Shape::mesh(out)
+}

@@ -1,0 +1,185 @@
+//! The road network in tiles: what lies where, and the triangles of each tile and level.
+
+use super::mesh::{Ink, Level, Mesh, MeshBuilder};
+use crate::scene::Scene;
+use roadwright_geometry::{DVec2, polygon};
+use roadwright_render::{Painter, Pass, junction_layer, palette, roads_and_junctions};
+use roadwright_scenario::junction::Junction;
+use roadwright_scenario::{DrivingSide, Road, RoadClass, RoadId};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// Side of a tile, m.
+const SIDE: f64 = 500.0;
+
+/// A tile by its column and row.
+pub type TileId = (i32, i32);
+
+/// What lies in a tile: roads and junctions whose middle is in it.
+#[derive(Debug, Clone, Default)]
+pub struct Tile {
+    roads: Vec<RoadId>,
+    junctions: Vec<usize>,
+    /// Box around all of it, m.
+    pub low: DVec2,
+    /// Box around all of it, m.
+    pub high: DVec2,
+    /// Equal for equal contents.
+    pub fingerprint: u64,
+    /// Held so that no other road gets the address that the fingerprint knows.
+    held: Vec<Arc<Road>>,
+}
+
+/// All tiles of a scene.
+#[derive(Debug, Clone, Default)]
+pub struct Tiles {
+    tiles: BTreeMap<TileId, Tile>,
+}
+
+impl Tiles {
+    /// Sorts a scene into tiles.
+    pub fn new(scene: &Scene) -> Self {
+        let mut tiles: BTreeMap<TileId, Tile> = BTreeMap::new();
+        for shape in &scene.roads {
+            let id = tile_of(0.5 * (shape.low + shape.high));
+            let tile = tiles.entry(id).or_default();
+            let empty = tile.roads.is_empty();
+            tile.grow(
+                shape.low - shape.reach - 1.0,
+                shape.high + shape.reach + 1.0,
+                empty,
+            );
+            tile.roads.push(shape.id);
+        }
+        for (index, junction) in scene.layout.junctions.iter().enumerate() {
+            if junction.outline.is_empty() {
+                continue;
+            }
+            let tile = tiles.entry(tile_of(junction.centre)).or_default();
+            if let Some((low, high)) = polygon::bounds(&junction.polygon()) {
+                let empty = tile.roads.is_empty() && tile.junctions.is_empty();
+                tile.grow(low - 1.0, high + 1.0, empty);
+            }
+            tile.junctions.push(index);
+        }
+        for tile in tiles.values_mut() {
+            tile.fingerprint = fingerprint(tile, scene);
+            let shared = tile
+                .roads
+                .iter()
+                .filter_map(|id| scene.scenario.network().shared_road(*id));
+            tile.held = shared.cloned().collect();
+        }
+        Self { tiles }
+    }
+
+    /// Tiles that reach into a box.
+    pub fn visible(&self, low: DVec2, high: DVec2) -> impl Iterator<Item = (TileId, &Tile)> {
+        let seen = move |tile: &&Tile| !(tile.low.cmpgt(high).any() || tile.high.cmplt(low).any());
+        let tiles = self.tiles.iter().map(|(id, tile)| (*id, tile));
+        tiles.filter(move |(_, tile)| seen(tile))
+    }
+
+    /// A tile.
+    pub fn get(&self, id: TileId) -> Option<&Tile> {
+        self.tiles.get(&id)
+    }
+}
+
+impl Tile {
+    fn grow(&mut self, low: DVec2, high: DVec2, empty: bool) {
+        (self.low, self.high) = if empty {
+            (low, high)
+        } else {
+            (self.low.min(low), self.high.max(high))
+        };
+    }
+}
+
+fn tile_of(point: DVec2) -> TileId {
+    let cell = (point / SIDE).floor();
+    (cell.x as i32, cell.y as i32)
+}
+
+fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (scene.scenario.about().driving_side == DrivingSide::Left).hash(&mut hasher);
+    let network = scene.scenario.network();
+    for id in &tile.roads {
+        id.hash(&mut hasher);
+        network.shared_road(*id).map(Arc::as_ptr).hash(&mut hasher);
+        let trim = scene.layout.trims.get(id).copied().unwrap_or_default();
+        (trim.start.to_bits(), trim.end.to_bits()).hash(&mut hasher);
+        scene.layout.internal.contains(id).hash(&mut hasher);
+    }
+    for index in &tile.junctions {
+        let junction = &scene.layout.junctions[*index];
+        junction.signals.hash(&mut hasher);
+        for point in junction.polygon() {
+            (point.x.to_bits(), point.y.to_bits()).hash(&mut hasher);
+        }
+        for leg in &junction.legs {
+            leg.road.hash(&mut hasher);
+            network
+                .shared_road(leg.road)
+                .map(Arc::as_ptr)
+                .hash(&mut hasher);
+        }
+    }
+    hasher.finish()
+}
+
+/// The triangles of a tile.
+pub(super) fn mesh(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
+    let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
+    if level == Level::Far {
+        lines(&mut builder, scene, tile);
+        return builder.finish();
+    }
+    let network = scene.scenario.network();
+    let mut layers: BTreeMap<i8, (Vec<RoadId>, Vec<&Junction>)> = BTreeMap::new();
+    for &id in &tile.roads {
+        if let Some(road) = network.road(id) {
+            layers.entry(road.layer).or_default().0.push(id);
+        }
+    }
+    for &index in &tile.junctions {
+        let junction = &scene.layout.junctions[index];
+        if let Some(layer) = junction_layer(&scene.scenario, junction) {
+            layers.entry(layer).or_default().1.push(junction);
+        }
+    }
+    for (layer, (roads, junctions)) in layers {
+        builder.set_layer(layer);
+        roads_and_junctions(
+            &mut builder,
+            &scene.scenario,
+            &scene.layout,
+            &roads,
+            &junctions,
+        );
+    }
+    builder.finish()
+}
+
+/// From far away a road is a line, wider for more important ones.
+fn lines(builder: &mut MeshBuilder, scene: &Scene, tile: &Tile) {
+    for id in &tile.roads {
+        let Some(road) = scene.scenario.network().road(*id) else {
+            continue;
+        };
+        let (pixels, hex, order) = match road.class {
+            RoadClass::Path => (0.8, palette::KERB, Pass::PavingKerb),
+            RoadClass::Service => (0.9, palette::PARKING, Pass::Paving),
+            RoadClass::Residential => (1.2, palette::PARKING, Pass::Kerb),
+            RoadClass::Collector => (1.7, palette::ASPHALT, Pass::Surface),
+            RoadClass::Arterial => (2.3, palette::ASPHALT, Pass::Lane),
+            RoadClass::Ramp => (1.7, palette::ASPHALT, Pass::Lane),
+            RoadClass::Motorway => (3.0, palette::ASPHALT, Pass::Marking),
+        };
+        builder.begin(order);
+        let points = road.reference_line.sample(1.5, 0.0);
+        builder.pixel_line(&points, pixels, palette::rgb(hex));
+    }
+}
