@@ -18,7 +18,8 @@ pub struct Document {
     file_time: Option<SystemTime>,
     revision: u64,
     saved: u64,
-    in_gesture: bool,
+    /// The label of the gesture under way.
+    gesture: Option<String>,
 }
 
 impl Document {
@@ -31,7 +32,7 @@ impl Document {
             file_time: None,
             revision: 1,
             saved: 1,
-            in_gesture: false,
+            gesture: None,
         }
     }
 
@@ -100,17 +101,20 @@ impl Document {
     }
 
     /// Shows an edit as the state of the gesture under way: what the gesture did before is taken
-    /// back first.
+    /// back first. Another label begins another gesture.
     ///
     /// # Errors
     /// As [`Scenario::apply`]; the gesture has done nothing then.
     pub fn preview(&mut self, label: &str, edit: Edit) -> Result<(), EditError> {
+        if self.gesture.as_deref() != Some(label) {
+            self.commit();
+        }
         let scenario = Arc::make_mut(&mut self.scenario);
-        if self.in_gesture {
+        if self.gesture.is_some() {
             self.history.abort(scenario);
         }
         self.history.begin(label);
-        self.in_gesture = true;
+        self.gesture = Some(label.to_owned());
         self.revision += 1;
         if is_empty(&edit) {
             return Ok(());
@@ -120,14 +124,14 @@ impl Document {
 
     /// Ends the gesture under way; what it last showed is one step.
     pub fn commit(&mut self) {
-        if std::mem::take(&mut self.in_gesture) {
+        if self.gesture.take().is_some() {
             self.history.end();
         }
     }
 
     /// Takes back what the gesture under way did.
     pub fn abort(&mut self) {
-        if std::mem::take(&mut self.in_gesture) {
+        if self.gesture.take().is_some() {
             self.history.abort(Arc::make_mut(&mut self.scenario));
             self.revision += 1;
         }

@@ -1,8 +1,52 @@
 //! The Roadwright editor: draw a world by click-and-drag and press play in the same window.
+//!
+//! The document (scenario, history, file) is apart from what is only seen. Tools turn pointer
+//! events into edits and know no window; panels read the [`model::Model`] and send
+//! [`model::Action`]s, which are done in one place after the frame. Derived data, checks, the
+//! map's triangles, files and the simulation are worked on beside the frame.
 
+mod actions;
+mod app;
+pub mod autosave;
+pub mod background;
 pub mod camera;
+pub mod canvas;
+pub mod command;
 pub mod document;
+mod icons;
+mod jobs;
+mod keyboard;
+pub mod live;
 pub mod map;
+mod marks;
+mod minimap;
+pub mod model;
+mod panels;
 pub mod scene;
+pub mod settings;
+pub mod shipped;
+mod theme;
 pub mod tools;
 pub mod worker;
+
+pub use app::{Editor, Options};
+
+/// Opens the window and returns when it is closed.
+///
+/// # Errors
+/// If there is no display or nothing to draw with.
+pub fn run(options: Options) -> eframe::Result {
+    let native = eframe::NativeOptions {
+        viewport: egui::ViewportBuilder::default()
+            .with_title("Roadwright")
+            .with_app_id("roadwright")
+            .with_inner_size([1360.0, 860.0])
+            .with_min_inner_size([720.0, 480.0]),
+        renderer: eframe::Renderer::Wgpu,
+        ..eframe::NativeOptions::default()
+    };
+    let create = move |cc: &eframe::CreationContext<'_>| {
+        Ok(Box::new(Editor::new(cc, options)) as Box<dyn eframe::App>)
+    };
+    eframe::run_native("Roadwright", native, Box::new(create))
+}

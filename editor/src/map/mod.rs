@@ -10,6 +10,7 @@ mod shapes;
 mod terrain;
 mod tiles;
 
+pub(crate) use gpu::set_up as set_up_gpu;
 pub use instances::{Instance, Instances};
 pub use mesh::{Batch, Ink, Level, Mesh, MeshBuilder, Vertex};
 pub use objects::Objects;

@@ -21,7 +21,9 @@ pub use options::{
     TerrainOptions, ToolOptions, standard_presets,
 };
 pub use ribbon::ribbon;
-pub use snap::{Snap, SnapKind, snap};
+pub(crate) use select::named;
+pub use select::outline_of;
+pub use snap::{Snap, SnapKind, grid_spacing, snap};
 
 use crate::scene::Scene;
 use roadwright_geometry::DVec2;

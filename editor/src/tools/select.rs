@@ -331,7 +331,7 @@ impl Tool for Select {
 }
 
 /// The outline of an object, for hovering and selection.
-pub(crate) fn outline_of(object: ObjectId, context: &ToolContext<'_>, tone: Tone) -> Vec<Mark> {
+pub fn outline_of(object: ObjectId, context: &ToolContext<'_>, tone: Tone) -> Vec<Mark> {
     let scenario = &**context.scenario;
     let closed = |mut points: Vec<DVec2>| {
         points.extend(points.first().copied());

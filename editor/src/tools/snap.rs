@@ -38,7 +38,7 @@ pub struct Snap {
 }
 
 /// The spacing of the grid at a scale: 1, 2 or 5 times a power of ten, at least 12 points apart.
-pub(super) fn grid_spacing(scale: f64) -> f64 {
+pub fn grid_spacing(scale: f64) -> f64 {
     let least = 12.0 * scale;
     let mut decade = 0.01;
     loop {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 /// Draw worlds, let agents drive in them, and measure how well they do.
 ///
-/// Without a verb the shipped scenario old-town is run and drawn.
+/// Without a verb the editor opens with the shipped scenario old-town; without a display that
+/// scenario is run and drawn.
 #[derive(Debug, Parser)]
 #[command(version, about, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -15,6 +16,7 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
+  roadwright edit city.scenario.json
   roadwright run scenarios/old-town.scenario.json --seconds 300
   roadwright import city.osm.pbf --out city.scenario.json
   roadwright check city.scenario.json
@@ -27,6 +29,11 @@ Exit codes: 0 fine; 1 the work was done and found something wrong; 2 the call or
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Open the editor.
+    Edit {
+        /// Scenario to open [default: the shipped scenario old-town]
+        file: Option<PathBuf>,
+    },
     /// Run a scenario and report what came of it.
     Run(Run),
     /// Look for what is wrong with a scenario.

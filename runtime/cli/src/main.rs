@@ -19,7 +19,8 @@ enum Outcome {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.verb {
-        None => commands::main_job(),
+        None => commands::edit_or_run(),
+        Some(Verb::Edit { file }) => commands::edit(file),
         Some(Verb::Run(run)) => commands::run(&run),
         Some(Verb::Check(check)) => commands::check(&check),
         Some(Verb::Import(import)) => commands::import(&import),

@@ -54,7 +54,18 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "planning",
         ],
         "roadwright-render" => &["geometry", "scenario", "simulation"],
+        "roadwright-editor" => &[
+            "geometry",
+            "scenario",
+            "plugin-api",
+            "interchange",
+            "agent",
+            "control",
+            "simulation",
+            "render",
+        ],
         "roadwright" => &[
+            "editor",
             "geometry",
             "scenario",
             "plugin-api",

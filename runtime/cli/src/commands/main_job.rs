@@ -1,4 +1,5 @@
-//! What `roadwright` does without a verb: it runs the shipped scenario and draws it.
+//! What `roadwright` does without a verb and without a display: it runs the shipped scenario and
+//! draws it.
 
 use super::run::{Ending, drive, table};
 use crate::Outcome;
@@ -15,7 +16,7 @@ const PICTURE: &str = "old-town.png";
 /// When it is taken, s: with most vehicles under way.
 const PICTURE_TIME: f64 = 60.0;
 
-pub(crate) fn main_job() -> anyhow::Result<Outcome> {
+pub(super) fn main_job() -> anyhow::Result<Outcome> {
     let scenario = file::from_text(OLD_TOWN).context("the built-in scenario old-town")?;
     let mut out = std::io::stdout().lock();
     writeln!(

@@ -3,6 +3,7 @@
 mod check;
 mod completions;
 mod controller;
+mod edit;
 mod import;
 mod main_job;
 mod render;
@@ -11,8 +12,8 @@ mod run;
 pub(crate) use check::check;
 pub(crate) use completions::completions;
 pub(crate) use controller::controller;
+pub(crate) use edit::{edit, edit_or_run};
 pub(crate) use import::import;
-pub(crate) use main_job::main_job;
 pub(crate) use render::render;
 pub(crate) use run::run;
 

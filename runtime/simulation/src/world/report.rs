@@ -62,6 +62,11 @@ impl World {
         }
     }
 
+    /// The collisions so far, in order.
+    pub fn collisions(&self) -> &[crate::collisions::Collision] {
+        &self.contacts.log
+    }
+
     /// How many agents are in which state.
     pub fn counts(&self) -> AgentCounts {
         let count = |status| self.movers.iter().filter(|m| m.status == status).count();

@@ -1,0 +1,433 @@
+//! The application: it puts the frame together and lets work that is beside it in.
+
+use crate::autosave::{Autosave, recoveries};
+use crate::camera::Camera;
+use crate::canvas::Canvas;
+use crate::document::Document;
+use crate::jobs::Job;
+use crate::live::Live;
+use crate::map::MapPainter;
+use crate::model::{Action, Dialog, Model, Next, Tone};
+use crate::panels::{self, PanelState};
+use crate::scene::Scene;
+use crate::settings::Settings;
+use crate::shipped;
+use crate::theme;
+use crate::tools::{Tool, ToolKind};
+use crate::worker::Worker;
+use egui_notify::Toasts;
+use roadwright_scenario::check::{Finding, check};
+use roadwright_scenario::operation::Objects;
+use roadwright_scenario::{Scenario, file};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How an editor is started.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The file to open; `None`: the shipped scenario old-town with the welcome panel.
+    pub open: Option<PathBuf>,
+    /// Where settings are kept.
+    pub settings: PathBuf,
+    /// Where autosaves are kept.
+    pub autosaves: PathBuf,
+    /// Whether the map is drawn by the GPU.
+    pub uses_gpu: bool,
+}
+
+impl Options {
+    /// The folders that the system has for settings and autosaves of programs.
+    pub fn for_user(open: Option<PathBuf>) -> Self {
+        let folders = directories::ProjectDirs::from("", "", "roadwright");
+        let temporary = || std::env::temp_dir().join("roadwright");
+        Self {
+            open,
+            settings: folders
+                .as_ref()
+                .map_or_else(temporary, |f| f.config_dir().to_owned()),
+            autosaves: folders
+                .as_ref()
+                .map_or_else(temporary, |f| f.data_local_dir().join("autosave")),
+            uses_gpu: true,
+        }
+    }
+}
+
+/// A scene, and how long it took, is asked for by revision.
+type SceneQuestion = (Arc<Scenario>, u64, Arc<Scene>);
+type CheckQuestion = (Arc<Scenario>, u64);
+
+/// The editor.
+pub struct Editor {
+    pub(crate) model: Model,
+    pub(crate) canvas: Canvas,
+    pub(crate) tool: Box<dyn Tool>,
+    pub(crate) actions: Vec<Action>,
+    pub(crate) live: Option<Live>,
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) toasts: Toasts,
+    pub(crate) panels: PanelState,
+    pub(crate) autosave: Option<Autosave>,
+    pub(crate) options: Options,
+    pub(crate) context: egui::Context,
+    /// The text of a copied piece, for when the system has no clipboard.
+    pub(crate) clipboard: Option<Arc<Scenario>>,
+    /// The last message of the simulation that was shown.
+    pub(crate) shown_error: u64,
+    /// The next quit is not asked about.
+    pub(crate) may_quit: bool,
+    scene_worker: Worker<SceneQuestion, Scene>,
+    check_worker: Worker<CheckQuestion, (u64, Vec<Finding>)>,
+    asked_revision: u64,
+    live_revision: u64,
+    saved_settings: Settings,
+    disk_looked_at: f64,
+    needs_frame: bool,
+    themed: Option<bool>,
+}
+
+impl Editor {
+    /// Starts an editor in a window or in a test.
+    pub fn new(cc: &eframe::CreationContext<'_>, options: Options) -> Self {
+        if let (Some(state), true) = (&cc.wgpu_render_state, options.uses_gpu) {
+            crate::map::set_up_gpu(state);
+        }
+        let uses_gpu = options.uses_gpu && cc.wgpu_render_state.is_some();
+        Self::with_context(&cc.egui_ctx, options, uses_gpu)
+    }
+
+    fn with_context(context: &egui::Context, options: Options, uses_gpu: bool) -> Self {
+        let settings = Settings::load(&options.settings);
+        let recoveries = recoveries(&options.autosaves);
+        let autosave = Autosave::start(&options.autosaves).ok();
+        let (document, dialog, failure) = first_document(&options, &settings, &recoveries);
+        let wake = {
+            let context = context.clone();
+            move || context.request_repaint()
+        };
+        let model = Model {
+            document,
+            scene: Arc::new(Scene::empty()),
+            findings: (0, Arc::default()),
+            selection: Objects::new(),
+            tool: ToolKind::Select,
+            camera: Camera::default(),
+            saved_zoom: settings.zoom,
+            settings: settings.clone(),
+            live: None,
+            speed: 1.0,
+            watched: None,
+            follow: false,
+            background: None,
+            dialog,
+            status: String::new(),
+            pointer: None,
+            job: None,
+            recoveries,
+            changed_on_disk: false,
+        };
+        let mut editor = Self {
+            model,
+            canvas: Canvas::new(MapPainter::new(uses_gpu, wake.clone())),
+            tool: ToolKind::Select.tool(),
+            actions: Vec::new(),
+            live: None,
+            jobs: Vec::new(),
+            toasts: Toasts::default().with_anchor(egui_notify::Anchor::BottomLeft),
+            panels: PanelState::new(context),
+            autosave,
+            options,
+            context: context.clone(),
+            clipboard: None,
+            shown_error: 0,
+            may_quit: false,
+            scene_worker: Worker::new(
+                |(scenario, revision, before): SceneQuestion| {
+                    Scene::new(scenario, revision, Some(&before))
+                },
+                wake.clone(),
+            ),
+            check_worker: Worker::new(
+                |(scenario, revision): CheckQuestion| (revision, check(&scenario)),
+                wake,
+            ),
+            asked_revision: 0,
+            live_revision: 0,
+            saved_settings: settings,
+            disk_looked_at: 0.0,
+            needs_frame: true,
+            themed: None,
+        };
+        if let Some(message) = failure {
+            editor.say(Tone::Failed, &message);
+        }
+        // The first picture shows the world, not an empty map.
+        editor.derive();
+        editor.wait_for_scene();
+        editor
+    }
+
+    /// What panels read.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Asks for something, as a panel would.
+    pub fn ask(&mut self, action: Action) {
+        self.actions.push(action);
+        self.context.request_repaint();
+    }
+
+    /// Whether nothing is being worked on beside the frame: derived data, checks, pictures of the
+    /// map, files, orders to the simulation.
+    pub fn is_settled(&self) -> bool {
+        let revision = self.model.document.revision();
+        self.actions.is_empty()
+            && self.model.scene.revision == revision
+            && self.model.findings.0 == revision
+            && !self.canvas.is_waiting()
+            && self.jobs.is_empty()
+            && self.live.as_ref().is_none_or(Live::is_settled)
+    }
+
+    /// Screen point of a world point on the map.
+    pub fn screen(&self, point: roadwright_geometry::DVec2) -> egui::Pos2 {
+        self.model.camera.screen(self.canvas.rect, point)
+    }
+
+    pub(crate) fn wake(&self) -> impl Fn() + Send + Clone + 'static {
+        let context = self.context.clone();
+        move || context.request_repaint()
+    }
+
+    pub(crate) fn say(&mut self, tone: Tone, text: &str) {
+        let toast = match tone {
+            Tone::Done => self.toasts.success(text),
+            Tone::Refused => self.toasts.warning(text),
+            Tone::Failed => self.toasts.error(text),
+        };
+        let seconds = if tone == Tone::Done { 3 } else { 8 };
+        toast.duration(Duration::from_secs(seconds));
+    }
+
+    /// Another document; the old one is not looked back at.
+    pub(crate) fn set_document(&mut self, document: Document) {
+        if let Some(autosave) = &mut self.autosave {
+            autosave.clear();
+        }
+        self.model.document = document;
+        self.model.selection.clear();
+        self.model.watched = None;
+        self.model.follow = false;
+        self.model.changed_on_disk = false;
+        self.model.dialog = Dialog::None;
+        self.live = None;
+        self.model.live = None;
+        self.canvas.let_go();
+        self.tool = self.model.tool.tool();
+        self.asked_revision = 0;
+        self.model.scene = Arc::new(Scene::empty());
+        self.needs_frame = true;
+        self.panels.forget();
+        self.shown_error = 0;
+    }
+
+    /// Asks the workers about the newest revision.
+    fn derive(&mut self) {
+        let revision = self.model.document.revision();
+        if self.asked_revision == revision {
+            return;
+        }
+        self.asked_revision = revision;
+        let scenario = self.model.document.scenario();
+        let before = self.model.scene.clone();
+        self.scene_worker.ask((scenario.clone(), revision, before));
+        self.check_worker.ask((scenario.clone(), revision));
+    }
+
+    fn wait_for_scene(&mut self) {
+        if let Some(scene) = self.scene_worker.wait() {
+            self.take_scene(scene);
+        }
+    }
+
+    fn take_scene(&mut self, scene: Scene) {
+        self.model.scene = Arc::new(scene);
+        // What an undo has taken away is not selected any more.
+        let scenario = self.model.document.scenario().clone();
+        self.model
+            .selection
+            .retain(|object| crate::actions::exists(&scenario, *object));
+    }
+
+    fn take_answers(&mut self) {
+        if let Some(scene) = self.scene_worker.take() {
+            self.take_scene(scene);
+        }
+        if let Some((revision, findings)) = self.check_worker.take() {
+            self.model.findings = (revision, Arc::new(findings));
+        }
+    }
+
+    /// The simulation learns of edits and hands over its newest picture.
+    fn look_at_live(&mut self) {
+        let Some(live) = &mut self.live else {
+            self.model.live = None;
+            return;
+        };
+        let revision = self.model.document.revision();
+        if self.live_revision != revision {
+            self.live_revision = revision;
+            live.update(self.model.document.scenario().clone());
+        }
+        let picture = live.picture();
+        if let Some((number, message)) = &picture.error
+            && *number > self.shown_error
+        {
+            self.shown_error = *number;
+            let message = message.clone();
+            self.say(Tone::Refused, &message);
+        }
+        self.model.live = Some(picture);
+    }
+
+    /// The simulation, started if there is none yet.
+    pub(crate) fn live(&mut self) -> &mut Live {
+        let revision = self.model.document.revision();
+        let wake = self.wake();
+        self.live.get_or_insert_with(|| {
+            self.live_revision = revision;
+            let mut live = Live::new(self.model.document.scenario().clone(), wake);
+            live.set_speed(self.model.speed);
+            live.watch(self.model.watched);
+            live
+        })
+    }
+
+    /// Once a second: has someone else written the file, have the settings changed.
+    fn look_at_files(&mut self, time: f64) {
+        if let Some(autosave) = &mut self.autosave {
+            autosave.tick(&self.model.document, time);
+        }
+        if time - self.disk_looked_at < 1.0 {
+            return;
+        }
+        self.disk_looked_at = time;
+        self.model.changed_on_disk = self.model.document.changed_on_disk();
+        self.save_settings();
+    }
+
+    fn save_settings(&mut self) {
+        if self.saved_settings != self.model.settings {
+            self.saved_settings = self.model.settings.clone();
+            // Settings that cannot be kept are a pity, not a reason to stop.
+            let _ = self.saved_settings.save(&self.options.settings);
+        }
+    }
+
+    fn apply_theme(&mut self) {
+        let dark = self.model.settings.dark;
+        if self.themed != Some(dark) {
+            self.themed = Some(dark);
+            theme::apply(&self.context, dark);
+        }
+        let zoom = self.model.settings.zoom;
+        if (self.model.saved_zoom - zoom).abs() > 1e-3 {
+            self.model.saved_zoom = zoom;
+            self.context.set_zoom_factor(zoom);
+        }
+    }
+
+    fn keyboard(&mut self) {
+        crate::keyboard::read(self);
+    }
+
+    fn close_requested(&mut self) {
+        let closing = self.context.input(|i| i.viewport().close_requested());
+        if closing && !self.may_quit && self.model.document.is_dirty() {
+            self.context
+                .send_viewport_cmd(egui::ViewportCommand::CancelClose);
+            self.model.dialog = Dialog::Unsaved(Next::Quit);
+        }
+    }
+
+    /// Work that goes on whether the window is seen or not.
+    fn work(&mut self) {
+        let time = self.context.input(|i| i.time);
+        self.take_answers();
+        self.take_jobs();
+        self.derive();
+        self.look_at_live();
+        self.look_at_files(time);
+        self.close_requested();
+        if self.model.document.is_dirty() || self.model.document.path().is_some() {
+            self.context.request_repaint_after(Duration::from_secs(1));
+        }
+    }
+
+    fn frame_first(&mut self) {
+        let current = self.model.scene.revision == self.model.document.revision();
+        if self.needs_frame && self.canvas.has_rect && current {
+            self.needs_frame = false;
+            self.frame_all();
+        }
+    }
+
+    pub(crate) fn frame_all(&mut self) {
+        self.model.camera = match self.model.document.scenario().bounds() {
+            Some(bounds) => {
+                let mut camera = Camera::default();
+                camera.frame(self.canvas.rect, bounds);
+                camera
+            }
+            None => Camera::default(),
+        };
+    }
+}
+
+/// What is shown at the start, with a message if the wanted file cannot be read.
+fn first_document(
+    options: &Options,
+    settings: &Settings,
+    recoveries: &[crate::autosave::Recovery],
+) -> (Document, Dialog, Option<String>) {
+    let welcome = settings.welcome || !recoveries.is_empty();
+    let dialog = |show: bool| if show { Dialog::Welcome } else { Dialog::None };
+    let Some(path) = &options.open else {
+        return (shipped::document(0), dialog(welcome), None);
+    };
+    match file::load(path) {
+        Ok(scenario) => (
+            Document::from_file(scenario, path),
+            dialog(!recoveries.is_empty()),
+            None,
+        ),
+        Err(error) => (shipped::document(0), dialog(true), Some(error.to_string())),
+    }
+}
+
+impl eframe::App for Editor {
+    fn logic(&mut self, _: &egui::Context, _: &mut eframe::Frame) {
+        self.work();
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
+        self.apply_theme();
+        self.keyboard();
+        panels::ui(self, ui);
+        self.frame_first();
+        self.toasts.show(ui.ctx());
+        self.run_actions();
+        if self.model.is_playing() {
+            self.context.request_repaint();
+        }
+    }
+
+    fn on_exit(&mut self) {
+        self.save_settings();
+        if let Some(autosave) = &mut self.autosave {
+            autosave.end();
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Autosave and recovery: a crash costs at most a few seconds of edits.
+//!
+//! Each session holds a lock on a file of its own beside its last autosave. A file whose lock is
+//! free was left behind by a session that did not end.
+
+use roadwright_scenario::{Scenario, file};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+
+/// An edit is written at the latest this long after it was made, s.
+pub const PERIOD: f64 = 4.0;
+
+/// What a session says about its autosave.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct About {
+    /// The file that was edited, if any.
+    path: Option<PathBuf>,
+    title: String,
+}
+
+/// The autosave of this session.
+pub struct Autosave {
+    folder: PathBuf,
+    name: String,
+    /// Held while the session lives.
+    _lock: File,
+    written: u64,
+    due: Option<f64>,
+    writing: Option<Receiver<()>>,
+}
+
+/// Edits of a session that did not end.
+#[derive(Debug, Clone)]
+pub struct Recovery {
+    /// The edited scenario.
+    pub scenario: Arc<Scenario>,
+    /// The file that it was saved in before.
+    pub path: Option<PathBuf>,
+    /// What it is called.
+    pub title: String,
+    files: Vec<PathBuf>,
+}
+
+impl Recovery {
+    /// Forgets it.
+    pub fn discard(&self) {
+        for file in &self.files {
+            // It may be gone already.
+            let _ = std::fs::remove_file(file);
+        }
+    }
+}
+
+impl Autosave {
+    /// Starts a session in a folder.
+    ///
+    /// # Errors
+    /// If the folder cannot be written to.
+    pub fn start(folder: &Path) -> std::io::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        for number in 0.. {
+            let name = format!("session-{}-{number}", std::process::id());
+            let path = folder.join(format!("{name}.lock"));
+            let lock = File::create(&path)?;
+            if lock.try_lock().is_ok() {
+                return Ok(Self {
+                    folder: folder.to_owned(),
+                    name,
+                    _lock: lock,
+                    written: 0,
+                    due: None,
+                    writing: None,
+                });
+            }
+        }
+        Err(std::io::Error::other("no free session"))
+    }
+
+    fn scenario_file(&self) -> PathBuf {
+        self.folder.join(format!("{}.scenario.json", self.name))
+    }
+
+    fn about_file(&self) -> PathBuf {
+        self.folder.join(format!("{}.json", self.name))
+    }
+
+    /// Looks whether it is time to write, and does so beside the frame. `now` is in seconds.
+    pub fn tick(&mut self, document: &crate::document::Document, now: f64) {
+        if self
+            .writing
+            .as_ref()
+            .is_some_and(|done| done.try_recv().is_ok())
+        {
+            self.writing = None;
+        }
+        if !document.is_dirty() {
+            if self.written != 0 {
+                self.clear();
+            }
+            self.due = None;
+            return;
+        }
+        if document.revision() == self.written {
+            return;
+        }
+        let due = *self.due.get_or_insert(now + PERIOD);
+        if now < due || self.writing.is_some() {
+            return;
+        }
+        self.due = None;
+        self.written = document.revision();
+        let about = About {
+            path: document.path().map(Path::to_owned),
+            title: document.title(),
+        };
+        let scenario = document.scenario().clone();
+        let (scenario_file, about_file) = (self.scenario_file(), self.about_file());
+        let (sender, receiver) = channel();
+        std::thread::spawn(move || {
+            // Failing to autosave must not stop anyone from working; saving will say what is wrong.
+            if let Ok(text) = serde_json::to_string(&about) {
+                let _ = std::fs::write(about_file, text);
+            }
+            let _ = file::save(&scenario, &scenario_file);
+            let _ = sender.send(());
+        });
+        self.writing = Some(receiver);
+    }
+
+    /// Waits for what is being written: for tests and at the end.
+    pub fn finish(&mut self) {
+        if let Some(writing) = self.writing.take() {
+            let _ = writing.recv();
+        }
+    }
+
+    /// Forgets what was written: it is saved, or not wanted.
+    pub fn clear(&mut self) {
+        self.finish();
+        self.written = 0;
+        let _ = std::fs::remove_file(self.scenario_file());
+        let _ = std::fs::remove_file(self.about_file());
+    }
+
+    /// Ends the session properly: nothing is left behind.
+    pub fn end(&mut self) {
+        self.clear();
+        let _ = std::fs::remove_file(self.folder.join(format!("{}.lock", self.name)));
+    }
+}
+
+/// What sessions that did not end have left in a folder, oldest first.
+pub fn recoveries(folder: &Path) -> Vec<Recovery> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut locks: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == "lock"))
+        .collect();
+    locks.sort();
+    let mut found = Vec::new();
+    for lock in locks {
+        let free = File::open(&lock).is_ok_and(|file| file.try_lock().is_ok());
+        if !free {
+            continue;
+        }
+        let about_file = lock.with_extension("json");
+        let scenario_file = lock.with_extension("scenario.json");
+        let files = vec![scenario_file.clone(), about_file.clone(), lock.clone()];
+        let about = std::fs::read_to_string(&about_file).ok();
+        let about: Option<About> = about.and_then(|text| serde_json::from_str(&text).ok());
+        match (about, file::load(&scenario_file)) {
+            (Some(about), Ok(scenario)) => found.push(Recovery {
+                scenario: Arc::new(scenario),
+                path: about.path,
+                title: about.title,
+                files,
+            }),
+            // Nothing of use was written before the end.
+            _ => files.iter().for_each(|file| {
+                let _ = std::fs::remove_file(file);
+            }),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+    use roadwright_scenario::{Edit, Node, NodeId};
+
+    fn edited() -> Document {
+        let mut document = Document::new(Scenario::new("mine"));
+        let node = Node::at(roadwright_geometry::DVec2::ZERO);
+        document
+            .apply("Add node", Edit::Node(NodeId(1), Some(node)))
+            .unwrap();
+        document
+    }
+
+    #[test]
+    fn a_crash_leaves_the_last_edits_and_an_orderly_end_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let document = edited();
+        let mut session = Autosave::start(folder.path()).unwrap();
+        session.tick(&document, 0.0);
+        session.tick(&document, PERIOD + 0.1);
+        session.finish();
+        // While the session lives its autosave is its own.
+        assert!(recoveries(folder.path()).is_empty());
+        drop(session);
+        let found = recoveries(folder.path());
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (&found[0].scenario, found[0].title.as_str()),
+            (document.scenario(), "mine")
+        );
+        found[0].discard();
+        assert!(recoveries(folder.path()).is_empty());
+
+        let mut session = Autosave::start(folder.path()).unwrap();
+        session.tick(&document, 0.0);
+        session.tick(&document, PERIOD + 0.1);
+        session.end();
+        drop(session);
+        assert!(recoveries(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn nothing_is_written_without_edits() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = Autosave::start(folder.path()).unwrap();
+        let document = Document::new(Scenario::new("mine"));
+        session.tick(&document, 0.0);
+        session.tick(&document, 100.0);
+        session.finish();
+        drop(session);
+        assert!(recoveries(folder.path()).is_empty());
+    }
+}

@@ -1,0 +1,262 @@
+//! What a person can ask for: each command has a name, a hint and a key, and stands in the palette.
+
+use crate::tools::ToolKind;
+use egui::{Key, KeyboardShortcut, Modifiers};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+macro_rules! commands {
+    ($($(#[$doc:meta])* $name:ident: $title:literal, $hint:literal, $key:literal;)*) => {
+        /// A command without further details.
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
+        #[serde(rename_all = "snake_case")]
+        pub enum Command {
+            $(#[doc = $hint] $name,)*
+        }
+
+        impl Command {
+            /// All commands, in the order of the palette.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// Name on buttons, in menus and in the palette.
+            pub fn title(self) -> &'static str {
+                match self { $(Self::$name => $title,)* }
+            }
+
+            /// What it does, in one sentence.
+            pub fn hint(self) -> &'static str {
+                match self { $(Self::$name => $hint,)* }
+            }
+
+            /// Its key unless it is bound to another one; empty for none.
+            fn default_key(self) -> &'static str {
+                match self { $(Self::$name => $key,)* }
+            }
+        }
+    };
+}
+
+commands! {
+    New: "New", "Begin an empty scenario.", "Ctrl+N";
+    Open: "Open…", "Open a scenario file.", "Ctrl+O";
+    Save: "Save", "Write the scenario to its file.", "Ctrl+S";
+    SaveAs: "Save as…", "Write the scenario to another file.", "Ctrl+Shift+S";
+    Import: "Import OpenStreetMap…", "Make a scenario of a map extract (.osm, .osm.pbf).", "Ctrl+I";
+    ExportPicture: "Export picture…", "Write the map as a PNG picture.", "Ctrl+E";
+    Welcome: "Welcome", "Show the shipped scenarios and recent files.", "";
+    Quit: "Quit", "Leave Roadwright.", "Ctrl+Q";
+    Undo: "Undo", "Take the last step back.", "Ctrl+Z";
+    Redo: "Redo", "Do the step again that was undone.", "Ctrl+Y";
+    RedoToo: "Redo (second key)", "Do the step again that was undone.", "Ctrl+Shift+Z";
+    Copy: "Copy", "Copy the selection.", "Ctrl+C";
+    Cut: "Cut", "Copy the selection and remove it.", "Ctrl+X";
+    Paste: "Paste", "Add what was copied, at the pointer.", "Ctrl+V";
+    Duplicate: "Duplicate", "Add a copy of the selection beside it.", "Ctrl+D";
+    Delete: "Delete", "Remove the selection.", "Delete";
+    SelectAll: "Select all", "Select everything.", "Ctrl+A";
+    SplitRoad: "Split road", "Cut the selected road in the middle, or where the pointer is on it.", "K";
+    MergeRoads: "Merge roads", "Make one road of the two that meet at the selected node, or of two selected roads.", "J";
+    ReverseRoad: "Reverse road", "Let the selected road run the other way.", "";
+    SimplifyRoad: "Simplify road", "Redraw the selected road with as few lines and arcs as possible.", "";
+    PlayPause: "Play or pause", "Run the scenario, or let it stand still.", "Space";
+    StepOnce: "Step", "Take one step of the simulation.", "Period";
+    Reset: "Reset", "Back to the start of the simulation.", "Shift+R";
+    Faster: "Faster", "Double the speed of the simulation.", "Plus";
+    Slower: "Slower", "Halve the speed of the simulation.", "Minus";
+    Follow: "Follow vehicle", "Keep the watched vehicle in the middle.", "Shift+F";
+    FrameSelection: "Frame selection", "Show the selection, or everything if nothing is selected.", "F";
+    FrameAll: "Frame all", "Show the whole scenario.", "Home";
+    Search: "Find street…", "Find a street by its name.", "Ctrl+F";
+    ToggleGrid: "Grid", "Show or hide the grid.", "G";
+    ToggleGridSnap: "Snap to grid", "Let the grid catch the pointer.", "Shift+G";
+    ToggleMinimap: "Minimap", "Show or hide the minimap.", "N";
+    ToggleTheme: "Light or dark", "Change between light and dark.", "";
+    Larger: "Larger interface", "Make the interface larger.", "Ctrl+Plus";
+    Smaller: "Smaller interface", "Make the interface smaller.", "Ctrl+Minus";
+    BrushSmaller: "Smaller brush", "Make the brush of the forest or terrain tool smaller.", "OpenBracket";
+    BrushLarger: "Larger brush", "Make the brush of the forest or terrain tool larger.", "CloseBracket";
+    ToolSelect: "Tool: Select", "Select, move, turn and reshape what is there.", "V";
+    ToolRoad: "Tool: Road", "Draw roads.", "R";
+    ToolObstacle: "Tool: Obstacle", "Place obstacles.", "O";
+    ToolForest: "Tool: Forest", "Paint forests.", "T";
+    ToolTerrain: "Tool: Terrain", "Shape the ground.", "H";
+    ToolVehicle: "Tool: Vehicle", "Place vehicles.", "A";
+    ToolFlow: "Tool: Flow", "Draw flows of vehicles.", "L";
+    ToolMeasure: "Tool: Measure", "Measure distances.", "M";
+    ToolOverlay: "Tool: Picture", "Place a background picture.", "B";
+    Palette: "Command palette", "Find any command by its name.", "Ctrl+P";
+    Keys: "Keys", "Show all keys and change them.", "Shift+Slash";
+    ResetPanels: "Reset panels", "Put all panels where they were at first.", "";
+}
+
+impl Command {
+    /// The tool that it chooses.
+    pub fn tool(self) -> Option<ToolKind> {
+        Some(match self {
+            Self::ToolSelect => ToolKind::Select,
+            Self::ToolRoad => ToolKind::Road,
+            Self::ToolObstacle => ToolKind::Obstacle,
+            Self::ToolForest => ToolKind::Forest,
+            Self::ToolTerrain => ToolKind::Terrain,
+            Self::ToolVehicle => ToolKind::Vehicle,
+            Self::ToolFlow => ToolKind::Flow,
+            Self::ToolMeasure => ToolKind::Measure,
+            Self::ToolOverlay => ToolKind::Overlay,
+            _ => return None,
+        })
+    }
+
+    /// The command that chooses a tool.
+    pub fn of_tool(tool: ToolKind) -> Self {
+        let all = Self::ALL.iter().copied();
+        all.filter(|command| command.tool() == Some(tool))
+            .last()
+            .unwrap_or(Self::ToolSelect)
+    }
+}
+
+/// Which key does what.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct KeyMap {
+    /// Keys that differ from the standard ones, such as `Ctrl+Shift+S`; empty for none.
+    changed: BTreeMap<Command, String>,
+}
+
+impl KeyMap {
+    /// The key of a command as text; empty for none.
+    pub fn text(&self, command: Command) -> &str {
+        let standard = command.default_key();
+        self.changed.get(&command).map_or(standard, String::as_str)
+    }
+
+    /// The key of a command.
+    pub fn shortcut(&self, command: Command) -> Option<KeyboardShortcut> {
+        parse(self.text(command))
+    }
+
+    /// Binds a command to a key; a command that had it loses it.
+    pub fn bind(&mut self, command: Command, shortcut: KeyboardShortcut) {
+        let text = text_of(shortcut);
+        for other in Command::ALL {
+            if *other != command && self.text(*other) == text {
+                self.changed.insert(*other, String::new());
+            }
+        }
+        self.changed.insert(command, text);
+    }
+
+    /// Back to the standard keys.
+    pub fn reset(&mut self) {
+        self.changed.clear();
+    }
+
+    /// The command that a key asks for.
+    pub fn command(&self, key: Key, modifiers: Modifiers) -> Option<Command> {
+        let pressed = normal(modifiers);
+        Command::ALL.iter().copied().find(|command| {
+            self.shortcut(*command)
+                .is_some_and(|s| s.logical_key == key && normal(s.modifiers) == pressed)
+        })
+    }
+
+    /// How a key is written on the screen.
+    pub fn label(&self, command: Command) -> String {
+        let text = self.text(command);
+        let pretty = [
+            ("OpenBracket", "["),
+            ("CloseBracket", "]"),
+            ("Period", "."),
+            ("Slash", "/"),
+            ("Shift+/", "?"),
+            ("Plus", "+"),
+            ("Minus", "-"),
+        ];
+        let mut label = text.to_owned();
+        for (name, symbol) in pretty {
+            label = label.replace(name, symbol);
+        }
+        label
+    }
+}
+
+/// Ctrl and Command are the same key to us.
+fn normal(modifiers: Modifiers) -> (bool, bool, bool) {
+    let ctrl = modifiers.ctrl || modifiers.command || modifiers.mac_cmd;
+    (ctrl, modifiers.shift, modifiers.alt)
+}
+
+fn parse(text: &str) -> Option<KeyboardShortcut> {
+    let mut modifiers = Modifiers::NONE;
+    let mut rest = text;
+    loop {
+        let (modifier, after) = match rest.split_once('+') {
+            Some(("Ctrl", after)) => (Modifiers::COMMAND, after),
+            Some(("Shift", after)) => (Modifiers::SHIFT, after),
+            Some(("Alt", after)) => (Modifiers::ALT, after),
+            _ => break,
+        };
+        modifiers |= modifier;
+        rest = after;
+    }
+    Some(KeyboardShortcut::new(modifiers, Key::from_name(rest)?))
+}
+
+fn text_of(shortcut: KeyboardShortcut) -> String {
+    let (ctrl, shift, alt) = normal(shortcut.modifiers);
+    let mut text = String::new();
+    for (held, name) in [(ctrl, "Ctrl+"), (shift, "Shift+"), (alt, "Alt+")] {
+        if held {
+            text += name;
+        }
+    }
+    text + shortcut.logical_key.name()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_standard_key_is_one_and_is_used_once() {
+        let mut seen = BTreeSet::new();
+        let map = KeyMap::default();
+        for command in Command::ALL {
+            let text = map.text(*command);
+            if text.is_empty() {
+                continue;
+            }
+            assert!(map.shortcut(*command).is_some(), "{text}");
+            assert!(seen.insert(text), "{text} is used twice");
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_taken_is_taken_away() {
+        let mut map = KeyMap::default();
+        map.bind(
+            Command::ToolRoad,
+            KeyboardShortcut::new(Modifiers::NONE, Key::O),
+        );
+        assert_eq!(
+            map.command(Key::O, Modifiers::NONE),
+            Some(Command::ToolRoad)
+        );
+        assert_eq!(map.text(Command::ToolObstacle), "");
+        map.reset();
+        assert_eq!(
+            map.command(Key::O, Modifiers::NONE),
+            Some(Command::ToolObstacle)
+        );
+    }
+
+    #[test]
+    fn every_tool_has_a_command() {
+        for tool in ToolKind::ALL {
+            assert_eq!(Command::of_tool(tool).tool(), Some(tool));
+        }
+    }
+}

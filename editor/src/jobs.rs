@@ -1,0 +1,234 @@
+//! Work beside the frame that is done once: reading, writing, importing, asking for a path.
+
+use crate::background;
+use crate::model::{Next, Purpose};
+use egui::ColorImage;
+use roadwright_interchange::osm;
+use roadwright_render::Picture;
+use roadwright_scenario::{Scenario, file};
+use roadwright_simulation::Snapshot;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+
+/// What came of a job.
+pub(crate) enum Outcome {
+    /// A scenario was read.
+    Opened(PathBuf, Result<Scenario, String>),
+    /// A scenario was made of a map extract; what was left out.
+    Imported(PathBuf, Result<(Scenario, String), String>),
+    /// A revision was written.
+    Saved(PathBuf, u64, Option<Next>, Result<(), String>),
+    /// A picture was written.
+    Drawn(PathBuf, Result<(), String>),
+    /// A background picture was read.
+    Background(Result<ColorImage, String>),
+    /// A path was chosen, or not.
+    Browsed(Purpose, Option<Next>, Option<PathBuf>),
+}
+
+/// A job under way.
+pub(crate) struct Job {
+    /// What it does.
+    pub(crate) label: String,
+    /// Whether it is worth a bar and a cancel button.
+    pub(crate) is_long: bool,
+    share: Arc<AtomicU32>,
+    cancelled: Arc<AtomicBool>,
+    outcome: Receiver<Outcome>,
+}
+
+/// What a job may look at and set while it runs.
+struct Progress {
+    share: Arc<AtomicU32>,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl Progress {
+    fn set(&self, share: f32) {
+        self.share.store(share.to_bits(), Ordering::Relaxed);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+impl Job {
+    fn start(
+        label: String,
+        is_long: bool,
+        wake: impl Fn() + Send + 'static,
+        work: impl FnOnce(&Progress) -> Option<Outcome> + Send + 'static,
+    ) -> Self {
+        let (sender, outcome) = channel();
+        let share = Arc::new(AtomicU32::new(0));
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let progress = Progress {
+            share: share.clone(),
+            cancelled: cancelled.clone(),
+        };
+        std::thread::spawn(move || {
+            if let Some(outcome) = work(&progress) {
+                // Nobody listens any more if the job was cancelled.
+                let _ = sender.send(outcome);
+            }
+            wake();
+        });
+        Self {
+            label,
+            is_long,
+            share,
+            cancelled,
+            outcome,
+        }
+    }
+
+    /// Opens a scenario file.
+    pub(crate) fn open(path: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
+        Self::start(format!("Opening {}", name(&path)), true, wake, move |_| {
+            let read = file::load(&path).map_err(|error| error.to_string());
+            Some(Outcome::Opened(path, read))
+        })
+    }
+
+    /// Imports a map extract.
+    pub(crate) fn import(path: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
+        Self::start(
+            format!("Importing {}", name(&path)),
+            true,
+            wake,
+            move |progress| {
+                progress.set(0.1);
+                let imported = osm::read_file(&path)
+                    .map_err(|error| error.to_string())
+                    .and_then(|data| {
+                        progress.set(0.5);
+                        if progress.is_cancelled() {
+                            return Err("cancelled".into());
+                        }
+                        let options = osm::ImportOptions {
+                            name: name(&path),
+                            ..osm::ImportOptions::default()
+                        };
+                        osm::import(&data, &options).map_err(|error| error.to_string())
+                    });
+                progress.set(0.95);
+                if progress.is_cancelled() {
+                    return None;
+                }
+                let imported = imported.map(|(scenario, summary)| {
+                    let mut text = format!("{} roads, {:.1} km", summary.roads, summary.road_km);
+                    if !summary.warnings.is_empty() {
+                        let left_out: usize = summary.warnings.iter().map(|w| w.count).sum();
+                        text += &format!("; {left_out} things left out or changed");
+                    }
+                    (scenario, text)
+                });
+                Some(Outcome::Imported(path, imported))
+            },
+        )
+    }
+
+    /// Saves a scenario.
+    pub(crate) fn save(
+        scenario: Arc<Scenario>,
+        path: PathBuf,
+        revision: u64,
+        then: Option<Next>,
+        wake: impl Fn() + Send + 'static,
+    ) -> Self {
+        Self::start(format!("Saving {}", name(&path)), false, wake, move |_| {
+            let saved = file::save(&scenario, &path).map_err(|error| error.to_string());
+            Some(Outcome::Saved(path, revision, then, saved))
+        })
+    }
+
+    /// Writes a picture of what the map shows.
+    pub(crate) fn draw(
+        scenario: Arc<Scenario>,
+        snapshot: Option<Snapshot>,
+        picture: Picture,
+        path: PathBuf,
+        wake: impl Fn() + Send + 'static,
+    ) -> Self {
+        Self::start(format!("Drawing {}", name(&path)), true, wake, move |_| {
+            let drawn = roadwright_render::map(&scenario, snapshot.as_ref(), &picture)
+                .map_err(|error| error.to_string())
+                .and_then(|png| std::fs::write(&path, png).map_err(|error| error.to_string()));
+            Some(Outcome::Drawn(path, drawn))
+        })
+    }
+
+    /// Reads a background picture.
+    pub(crate) fn background(path: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
+        Self::start(format!("Reading {}", name(&path)), true, wake, move |_| {
+            let read = background::read(&path);
+            Some(Outcome::Background(read))
+        })
+    }
+
+    /// Asks for a path by the system's own dialog.
+    pub(crate) fn browse(
+        purpose: Purpose,
+        suggestion: &str,
+        then: Option<Next>,
+        wake: impl Fn() + Send + 'static,
+    ) -> Self {
+        let suggestion = suggestion.to_owned();
+        Self::start("Choosing a file".into(), false, wake, move |_| {
+            let dialog = rfd::FileDialog::new();
+            let chosen = match purpose {
+                Purpose::Open => dialog
+                    .set_title("Open a scenario")
+                    .add_filter("Roadwright scenario", &["json"])
+                    .pick_file(),
+                Purpose::Save => dialog
+                    .set_title("Save the scenario")
+                    .set_file_name(suggestion)
+                    .save_file(),
+                Purpose::Import => dialog
+                    .set_title("Import a map extract")
+                    .add_filter("OpenStreetMap", &["osm", "pbf", "xml"])
+                    .pick_file(),
+                Purpose::Picture => dialog
+                    .set_title("Write a picture")
+                    .set_file_name(suggestion)
+                    .save_file(),
+                Purpose::Background => dialog
+                    .set_title("Choose a picture to trace")
+                    .add_filter("Picture", &["png", "jpg", "jpeg"])
+                    .pick_file(),
+            };
+            Some(Outcome::Browsed(purpose, then, chosen))
+        })
+    }
+
+    /// How far it is, 0 to 1; `None` if unknown.
+    pub(crate) fn share(&self) -> Option<f32> {
+        let share = f32::from_bits(self.share.load(Ordering::Relaxed));
+        (share > 0.0).then_some(share)
+    }
+
+    /// Its result is not wanted any more.
+    pub(crate) fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// What came of it, once.
+    pub(crate) fn take(&self) -> Option<Result<Outcome, ()>> {
+        match self.outcome.try_recv() {
+            Ok(outcome) => Some(Ok(outcome)),
+            Err(std::sync::mpsc::TryRecvError::Empty) => None,
+            Err(std::sync::mpsc::TryRecvError::Disconnected) => Some(Err(())),
+        }
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().map_or_else(
+        || path.display().to_string(),
+        |n| n.to_string_lossy().into(),
+    )
+}

@@ -1,0 +1,468 @@
+//! The running simulation: a world on its own thread that takes orders and hands over pictures.
+
+use roadwright_scenario::{Edit, Scenario};
+use roadwright_simulation::{
+    AgentCounts, Collision, Inspection, RunOptions, Snapshot, World, builtin_modules,
+};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long the world steps before it looks for orders, s.
+const SLICE: f64 = 0.008;
+/// Pictures a second.
+const PICTURE_RATE: f64 = 60.0;
+/// What is behind by more than this is given up, s of wall time.
+const MOST_BEHIND: f64 = 0.25;
+/// Distance between samples of a trace, s of simulated time, and how many are kept.
+const TRACE_STEP: f64 = 0.1;
+const TRACE_LENGTH: usize = 600;
+/// Distance between samples of the heat map, s of simulated time, and side of its cells, m.
+const HEAT_STEP: f64 = 0.5;
+/// Side of a cell of the heat map, m.
+pub const HEAT_CELL: f64 = 8.0;
+/// Below this a vehicle stands, m/s.
+const STANDING: f64 = 1.0;
+
+/// What the thread is told.
+enum Order {
+    Play(bool),
+    Step,
+    Reset,
+    Speed(f64),
+    Update(Arc<Scenario>),
+    Watch(Option<u64>),
+    End,
+}
+
+/// What a watched agent did at one time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TracePoint {
+    /// Simulated time, s.
+    pub time: f64,
+    /// Speed, m/s.
+    pub speed: f64,
+    /// Speed that the road allows, m/s.
+    pub road_speed: f64,
+    /// Angle of the front wheels, rad.
+    pub steering: f64,
+    /// Commanded acceleration, m/s^2.
+    pub acceleration: f64,
+}
+
+/// What happened in a cell of the heat map.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct HeatCell {
+    /// Times that a vehicle was seen there.
+    pub seen: f64,
+    /// Sum of their speeds, m/s.
+    pub speed: f64,
+    /// Times that one stood.
+    pub standing: f64,
+    /// Collisions that began there.
+    pub collisions: f64,
+}
+
+/// The running simulation at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct LivePicture {
+    /// The vehicles.
+    pub snapshot: Snapshot,
+    /// Whether it runs.
+    pub is_playing: bool,
+    /// Whether everyone has arrived.
+    pub is_over: bool,
+    /// How many agents are in which state.
+    pub counts: AgentCounts,
+    /// Simulated seconds per second at present.
+    pub pace: f64,
+    /// Collisions so far.
+    pub collisions: Arc<Vec<Collision>>,
+    /// The watched agent.
+    pub inspection: Option<Inspection>,
+    /// Its recent past, oldest first.
+    pub trace: Arc<Vec<TracePoint>>,
+    /// The heat map, by cell.
+    pub heat: Arc<Vec<((i32, i32), HeatCell)>>,
+    /// Why the last order could not be carried out, with the number of such messages.
+    pub error: Option<(u64, String)>,
+    /// Hash of the state of all agents.
+    pub hash: u64,
+    /// Orders carried out so far.
+    pub orders: u64,
+}
+
+/// A simulation that runs beside the window.
+pub struct Live {
+    orders: Sender<Order>,
+    picture: Arc<Mutex<Arc<LivePicture>>>,
+    thread: Option<JoinHandle<()>>,
+    given: u64,
+}
+
+impl Live {
+    /// Prepares a scenario; it stands still until it is told to [`play`](Self::play). `wake` is
+    /// called whenever there is a new picture.
+    pub fn new(scenario: Arc<Scenario>, wake: impl Fn() + Send + 'static) -> Self {
+        let (orders, inbox) = channel();
+        let picture = Arc::new(Mutex::new(Arc::new(LivePicture::default())));
+        let shared = picture.clone();
+        let thread = std::thread::spawn(move || {
+            Runner::new(scenario, inbox, shared, Box::new(wake)).run();
+        });
+        Self {
+            orders,
+            picture,
+            thread: Some(thread),
+            given: 0,
+        }
+    }
+
+    fn give(&mut self, order: Order) {
+        self.given += 1;
+        // The thread ends only when it is told to.
+        let _ = self.orders.send(order);
+    }
+
+    /// Runs or stands still.
+    pub fn play(&mut self, on: bool) {
+        self.give(Order::Play(on));
+    }
+
+    /// One step, and stands still.
+    pub fn step(&mut self) {
+        self.give(Order::Step);
+    }
+
+    /// Back to the start.
+    pub fn reset(&mut self) {
+        self.give(Order::Reset);
+    }
+
+    /// Simulated seconds per second; infinite for as fast as possible.
+    pub fn set_speed(&mut self, speed: f64) {
+        self.give(Order::Speed(speed));
+    }
+
+    /// The scenario has been edited: the change enters between two steps.
+    pub fn update(&mut self, scenario: Arc<Scenario>) {
+        self.give(Order::Update(scenario));
+    }
+
+    /// Looks into an agent.
+    pub fn watch(&mut self, agent: Option<u64>) {
+        self.give(Order::Watch(agent));
+    }
+
+    /// The newest picture.
+    pub fn picture(&self) -> Arc<LivePicture> {
+        match self.picture.lock() {
+            Ok(picture) => picture.clone(),
+            Err(poisoned) => poisoned.into_inner().clone(),
+        }
+    }
+
+    /// Whether all orders so far have been carried out and shown.
+    pub fn is_settled(&self) -> bool {
+        self.picture().orders == self.given
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        let _ = self.orders.send(Order::End);
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been reported by the panic hook already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A scenario without agents that have nowhere to go yet: they are still being placed.
+fn runnable(scenario: &Arc<Scenario>) -> Arc<Scenario> {
+    let aimless: Vec<Edit> = scenario
+        .agents()
+        .iter()
+        .filter(|(_, agent)| agent.via.is_empty() && agent.destination.is_none())
+        .map(|(id, _)| Edit::Agent(*id, None))
+        .collect();
+    if aimless.is_empty() {
+        return scenario.clone();
+    }
+    let mut copy = Scenario::clone(scenario);
+    match copy.apply(Edit::Batch(aimless)) {
+        Ok(_) => Arc::new(copy),
+        Err(_) => scenario.clone(),
+    }
+}
+
+struct Runner {
+    scenario: Arc<Scenario>,
+    world: Option<World>,
+    inbox: Receiver<Order>,
+    shared: Arc<Mutex<Arc<LivePicture>>>,
+    wake: Box<dyn Fn() + Send>,
+    playing: bool,
+    speed: f64,
+    watched: Option<u64>,
+    trace: VecDeque<TracePoint>,
+    traced_at: f64,
+    heat: BTreeMap<(i32, i32), HeatCell>,
+    heated_at: f64,
+    heated_collisions: usize,
+    error: Option<(u64, String)>,
+    errors: u64,
+    orders: u64,
+    pace: f64,
+}
+
+impl Runner {
+    fn new(
+        scenario: Arc<Scenario>,
+        inbox: Receiver<Order>,
+        shared: Arc<Mutex<Arc<LivePicture>>>,
+        wake: Box<dyn Fn() + Send>,
+    ) -> Self {
+        let mut runner = Self {
+            scenario: runnable(&scenario),
+            world: None,
+            inbox,
+            shared,
+            wake,
+            playing: false,
+            speed: 1.0,
+            watched: None,
+            trace: VecDeque::new(),
+            traced_at: f64::NEG_INFINITY,
+            heat: BTreeMap::new(),
+            heated_at: f64::NEG_INFINITY,
+            heated_collisions: 0,
+            error: None,
+            errors: 0,
+            orders: 0,
+            pace: 0.0,
+        };
+        runner.reset();
+        runner
+    }
+
+    fn fail(&mut self, message: String) {
+        self.errors += 1;
+        self.error = Some((self.errors, message));
+    }
+
+    fn reset(&mut self) {
+        match World::new(&self.scenario, &builtin_modules(), &RunOptions::default()) {
+            Ok(world) => self.world = Some(world),
+            Err(error) => {
+                self.world = None;
+                self.playing = false;
+                self.fail(format!("This scenario cannot run: {error}."));
+            }
+        }
+        self.trace.clear();
+        self.traced_at = f64::NEG_INFINITY;
+        self.heat.clear();
+        self.heated_at = f64::NEG_INFINITY;
+        self.heated_collisions = 0;
+    }
+
+    fn obey(&mut self, order: Order) -> bool {
+        self.orders += 1;
+        match order {
+            Order::Play(on) => self.playing = on && self.world.is_some(),
+            Order::Step => {
+                self.playing = false;
+                self.step();
+            }
+            Order::Reset => {
+                self.playing = false;
+                self.reset();
+            }
+            Order::Speed(speed) => self.speed = speed,
+            Order::Update(scenario) => self.update(&scenario),
+            Order::Watch(agent) => {
+                if agent != self.watched {
+                    self.trace.clear();
+                    self.traced_at = f64::NEG_INFINITY;
+                }
+                self.watched = agent;
+            }
+            Order::End => return false,
+        }
+        true
+    }
+
+    fn update(&mut self, scenario: &Arc<Scenario>) {
+        let scenario = runnable(scenario);
+        let Some(world) = &mut self.world else {
+            self.scenario = scenario;
+            self.reset();
+            return;
+        };
+        // Before the first step an edit changes how it starts.
+        if world.steps() == 0 {
+            self.scenario = scenario;
+            self.reset();
+            return;
+        }
+        match world.update(&self.scenario, &scenario, &builtin_modules()) {
+            Ok(()) => self.scenario = scenario,
+            Err(error) => self.fail(format!("The run goes on without this edit: {error}.")),
+        }
+    }
+
+    fn step(&mut self) {
+        let Some(world) = &mut self.world else { return };
+        world.step();
+        let time = world.time();
+        if let Some(id) = self.watched
+            && time - self.traced_at >= TRACE_STEP - 1e-9
+            && let Some(seen) = world.inspect(id)
+        {
+            self.traced_at = time;
+            if self.trace.len() == TRACE_LENGTH {
+                self.trace.pop_front();
+            }
+            self.trace.push_back(TracePoint {
+                time,
+                speed: seen.input.speed,
+                road_speed: seen.input.road_speed,
+                steering: seen.input.steering,
+                acceleration: seen.command.acceleration,
+            });
+        }
+        if time - self.heated_at >= HEAT_STEP - 1e-9 {
+            self.heated_at = time;
+            self.heat_up();
+        }
+    }
+
+    fn heat_up(&mut self) {
+        let Some(world) = &self.world else { return };
+        let cell = |x: f64, y: f64| {
+            (
+                (x / HEAT_CELL).floor() as i32,
+                (y / HEAT_CELL).floor() as i32,
+            )
+        };
+        for vehicle in world.snapshot().vehicles {
+            let at = vehicle.body.position;
+            let heat = self.heat.entry(cell(at.x, at.y)).or_default();
+            heat.seen += 1.0;
+            heat.speed += vehicle.speed;
+            heat.standing += f64::from(u8::from(vehicle.speed < STANDING));
+        }
+        let collisions = world.collisions();
+        for collision in &collisions[self.heated_collisions..] {
+            let heat = self.heat.entry(cell(collision.x, collision.y)).or_default();
+            heat.collisions += 1.0;
+        }
+        self.heated_collisions = collisions.len();
+    }
+
+    fn publish(&self) {
+        let before = match self.shared.lock() {
+            Ok(picture) => picture.clone(),
+            Err(poisoned) => poisoned.into_inner().clone(),
+        };
+        let mut picture = LivePicture {
+            is_playing: self.playing,
+            pace: self.pace,
+            error: self.error.clone(),
+            orders: self.orders,
+            trace: Arc::new(self.trace.iter().copied().collect()),
+            ..LivePicture::default()
+        };
+        if let Some(world) = &self.world {
+            picture.snapshot = world.snapshot();
+            picture.is_over = world.is_over();
+            picture.counts = world.counts();
+            picture.hash = world.state_hash();
+            picture.inspection = self.watched.and_then(|id| world.inspect(id));
+            picture.collisions = if before.collisions.len() == world.collisions().len() {
+                before.collisions.clone()
+            } else {
+                Arc::new(world.collisions().to_vec())
+            };
+            picture.heat = Arc::new(
+                self.heat
+                    .iter()
+                    .map(|(cell, heat)| (*cell, *heat))
+                    .collect(),
+            );
+        }
+        let picture = Arc::new(picture);
+        match self.shared.lock() {
+            Ok(mut shared) => *shared = picture,
+            Err(poisoned) => *poisoned.into_inner() = picture,
+        }
+        (self.wake)();
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the window's wall clock paces the simulation; nothing in it reads the clock"
+    )]
+    fn run(mut self) {
+        self.publish();
+        let mut last = Instant::now();
+        let mut shown = last;
+        // Simulated time that is owed, s.
+        let mut owed = 0.0;
+        loop {
+            let waiting = !self.playing;
+            let order = if waiting {
+                self.inbox.recv().map_err(|_| TryRecvError::Disconnected)
+            } else {
+                self.inbox.try_recv()
+            };
+            match order {
+                Ok(order) => {
+                    if !self.obey(order) {
+                        return;
+                    }
+                    if waiting {
+                        (last, owed) = (Instant::now(), 0.0);
+                    }
+                    self.publish();
+                    continue;
+                }
+                Err(TryRecvError::Disconnected) => return,
+                Err(TryRecvError::Empty) => {}
+            }
+            let now = Instant::now();
+            let wall = (now - last).as_secs_f64();
+            last = now;
+            let dt = self.world.as_ref().map_or(0.01, World::dt);
+            owed = if self.speed.is_finite() {
+                (owed + wall * self.speed).min(MOST_BEHIND * self.speed + dt)
+            } else {
+                f64::INFINITY
+            };
+            let mut steps = 0.0;
+            while owed >= dt && now.elapsed().as_secs_f64() < SLICE {
+                self.step();
+                owed -= dt;
+                steps += 1.0;
+                if self.world.as_ref().is_none_or(World::is_over) {
+                    self.playing = false;
+                    break;
+                }
+            }
+            if wall > 0.0 {
+                let spent = now.elapsed().as_secs_f64().max(wall);
+                self.pace += 0.1 * (steps * dt / spent - self.pace);
+            }
+            if shown.elapsed().as_secs_f64() >= 1.0 / PICTURE_RATE || !self.playing {
+                shown = Instant::now();
+                self.publish();
+            }
+            if owed < dt {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! Marks of tools over the map, and the map's furniture: grid, scale bar, names, problems.
+
+use crate::camera::Camera;
+use crate::live::{HEAT_CELL, LivePicture};
+use crate::scene::Scene;
+use crate::settings::Heat;
+use crate::theme::{self, Theme};
+use crate::tools::{HandleShape, Mark, Tone};
+use egui::epaint::{PathShape, PathStroke};
+use egui::{
+    Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2,
+    vec2,
+};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::check::{Finding, Severity};
+
+/// Most street names in one frame.
+const MOST_NAMES: usize = 120;
+/// Speed that is the top of the heat map, m/s.
+const TOP_SPEED: f64 = 14.0;
+
+/// What everything here draws with.
+#[derive(Clone, Copy)]
+pub(crate) struct Board<'a> {
+    /// Where to.
+    pub(crate) painter: &'a Painter,
+    /// The rectangle of the map.
+    pub(crate) rect: Rect,
+    /// The part of the world in it.
+    pub(crate) camera: &'a Camera,
+    /// The colours.
+    pub(crate) theme: Theme,
+}
+
+impl Board<'_> {
+    fn at(&self, point: DVec2) -> Pos2 {
+        self.camera.screen(self.rect, point)
+    }
+
+    fn points(&self, points: &[DVec2]) -> Vec<Pos2> {
+        points.iter().map(|p| self.at(*p)).collect()
+    }
+
+    /// Text on a plate that keeps it legible on anything.
+    pub(crate) fn plate(&self, at: Pos2, anchor: Align2, text: &str, color: Color32) -> Rect {
+        let font = FontId::proportional(12.5);
+        let galley = self.painter.layout_no_wrap(text.to_owned(), font, color);
+        let rect = anchor.anchor_size(at, galley.size());
+        let plate = rect.expand2(vec2(5.0, 2.0));
+        self.painter
+            .rect_filled(plate, CornerRadius::same(4), self.theme.halo());
+        self.painter.galley(rect.min, galley, color);
+        plate
+    }
+
+    /// Draws the marks of a tool.
+    pub(crate) fn marks(&self, marks: &[Mark]) {
+        for mark in marks {
+            self.mark(mark);
+        }
+        // Words last, so that nothing covers them.
+        for mark in marks {
+            if let Mark::Label { at, text, tone } = mark {
+                let place = self.at(*at) + vec2(14.0, -14.0);
+                self.plate(place, Align2::LEFT_BOTTOM, text, self.theme.tone(*tone));
+            }
+        }
+    }
+
+    fn mark(&self, mark: &Mark) {
+        match mark {
+            Mark::Line {
+                points,
+                tone,
+                dashed,
+            } => {
+                let stroke = Stroke::new(2.0, self.theme.tone(*tone));
+                let points = self.points(points);
+                if *dashed {
+                    self.painter
+                        .extend(Shape::dashed_line(&points, stroke, 7.0, 5.0));
+                } else {
+                    self.painter.line(points, stroke);
+                }
+            }
+            Mark::Area { points, fill } => self.area(points, self.theme.fill(*fill)),
+            Mark::Circle {
+                centre,
+                radius,
+                tone,
+            } => {
+                let radius = (radius / self.camera.scale) as f32;
+                let color = self.theme.tone(*tone);
+                self.painter.circle(
+                    self.at(*centre),
+                    radius,
+                    color.gamma_multiply(0.08),
+                    Stroke::new(1.6, color),
+                );
+            }
+            Mark::Handle { at, shape, hot } => self.handle(self.at(*at), *shape, *hot),
+            Mark::Label { .. } => {}
+        }
+    }
+
+    fn area(&self, points: &[DVec2], fill: Color32) {
+        let mut triangles: Vec<u32> = Vec::new();
+        let origin = points.first().copied().unwrap_or_default();
+        let corners = points.iter().map(|p| (*p - origin).to_array());
+        earcut::Earcut::new().earcut(corners, &[], &mut triangles);
+        let mut mesh = egui::Mesh::default();
+        for point in points {
+            mesh.colored_vertex(self.at(*point), fill);
+        }
+        for corner in triangles.as_chunks::<3>().0 {
+            mesh.add_triangle(corner[0], corner[1], corner[2]);
+        }
+        self.painter.add(Shape::mesh(mesh));
+    }
+
+    fn handle(&self, at: Pos2, shape: HandleShape, hot: bool) {
+        let color = self.theme.tone(Tone::Accent);
+        let stroke = Stroke::new(2.0, color);
+        let fill = if hot { color } else { self.theme.handle() };
+        let size = if hot { 6.5 } else { 5.0 };
+        match shape {
+            HandleShape::Square => {
+                let square = Rect::from_center_size(at, vec2(2.0 * size, 2.0 * size));
+                self.painter
+                    .rect(square, 1.5, fill, stroke, StrokeKind::Middle);
+            }
+            HandleShape::Circle => {
+                self.painter.circle(at, size, fill, stroke);
+            }
+            HandleShape::Diamond => {
+                let d = size * 1.3;
+                let corners = [(0.0, -d), (d, 0.0), (0.0, d), (-d, 0.0)];
+                let points = corners.map(|(x, y)| at + vec2(x, y)).to_vec();
+                self.painter
+                    .add(Shape::convex_polygon(points, fill, stroke));
+            }
+            HandleShape::Flag => {
+                let color = self.theme.tone(Tone::Danger);
+                self.painter
+                    .line_segment([at, at + vec2(0.0, -20.0)], Stroke::new(2.0, color));
+                let flag = vec![
+                    at + vec2(0.0, -20.0),
+                    at + vec2(13.0, -15.5),
+                    at + vec2(0.0, -11.0),
+                ];
+                self.painter
+                    .add(Shape::convex_polygon(flag, color, Stroke::NONE));
+                self.painter.circle(at, 3.5, fill, Stroke::new(2.0, color));
+            }
+        }
+    }
+
+    /// The grid, and the distance between its lines.
+    pub(crate) fn grid(&self, spacing: f64) {
+        let (low, high) = self.camera.view(self.rect);
+        let lines =
+            |from: f64, to: f64| (from / spacing).floor() as i64..=(to / spacing).ceil() as i64;
+        for i in lines(low.x, high.x) {
+            let x = self.at(DVec2::new(i as f64 * spacing, 0.0)).x;
+            let color = self.theme.grid(i % 10 == 0);
+            self.painter
+                .vline(x, self.rect.y_range(), Stroke::new(1.0, color));
+        }
+        for i in lines(low.y, high.y) {
+            let y = self.at(DVec2::new(0.0, i as f64 * spacing)).y;
+            let color = self.theme.grid(i % 10 == 0);
+            self.painter
+                .hline(self.rect.x_range(), y, Stroke::new(1.0, color));
+        }
+    }
+
+    /// A bar of a round length.
+    pub(crate) fn scale_bar(&self, note: &str) {
+        let target = 120.0 * self.camera.scale;
+        let length = round_below(target);
+        let width = (length / self.camera.scale) as f32;
+        let left = self.rect.left_bottom() + vec2(14.0, -16.0);
+        let text = if length >= 1000.0 {
+            format!("{:.0} km", length / 1000.0)
+        } else if length >= 1.0 {
+            format!("{length:.0} m")
+        } else {
+            format!("{length:.2} m")
+        };
+        let text = if note.is_empty() {
+            text
+        } else {
+            format!("{text}   {note}")
+        };
+        self.plate(
+            left + vec2(0.0, -6.0),
+            Align2::LEFT_BOTTOM,
+            &text,
+            self.theme.ink(),
+        );
+        let halo = Stroke::new(5.0, self.theme.halo());
+        let line = [left, left + vec2(width, 0.0)];
+        self.painter.line_segment(line, halo);
+        let stroke = Stroke::new(2.0, self.theme.ink());
+        self.painter.line_segment(line, stroke);
+        for x in [0.0, width] {
+            let tick = left + vec2(x, 0.0);
+            self.painter
+                .line_segment([tick - vec2(0.0, 4.0), tick + vec2(0.0, 4.0)], stroke);
+        }
+    }
+
+    /// Street names along their roads, where there is room.
+    pub(crate) fn names(&self, scene: &Scene) {
+        let (low, high) = self.camera.view(self.rect);
+        let mut taken: Vec<Rect> = Vec::new();
+        for (name, middle, heading, length) in &scene.names {
+            let seen = middle.cmpge(low).all() && middle.cmple(high).all();
+            let room = (length / self.camera.scale) as f32;
+            if !seen || room < 60.0 || taken.len() >= MOST_NAMES {
+                continue;
+            }
+            let font = FontId::proportional(12.0);
+            let galley = self
+                .painter
+                .layout_no_wrap(name.clone(), font, self.theme.ink());
+            if galley.size().x > 0.9 * room {
+                continue;
+            }
+            let size = galley.size();
+            let centre = self.at(*middle);
+            let bounds = Rect::from_center_size(centre, egui::Vec2::splat(size.x.min(90.0)));
+            if taken.iter().any(|other| other.intersects(bounds)) {
+                continue;
+            }
+            taken.push(bounds);
+            // Never upside down.
+            let mut angle = -*heading as f32;
+            while angle > std::f32::consts::FRAC_PI_2 {
+                angle -= std::f32::consts::PI;
+            }
+            while angle < -std::f32::consts::FRAC_PI_2 {
+                angle += std::f32::consts::PI;
+            }
+            let turn = egui::emath::Rot2::from_angle(angle);
+            let corner = centre - turn * (0.5 * size);
+            let plate = [
+                (-3.0, 0.0),
+                (size.x + 3.0, 0.0),
+                (size.x + 3.0, size.y),
+                (-3.0, size.y),
+            ];
+            let plate = plate.map(|(x, y)| corner + turn * vec2(x, y)).to_vec();
+            self.painter.add(Shape::convex_polygon(
+                plate,
+                self.theme.halo(),
+                Stroke::NONE,
+            ));
+            let text = egui::epaint::TextShape::new(corner, galley, self.theme.ink());
+            self.painter.add(text.with_angle(angle));
+        }
+    }
+
+    /// Marks where something is wrong.
+    pub(crate) fn problems(&self, findings: &[Finding]) {
+        let mut drawn = 0;
+        for finding in findings {
+            let at = self.at(finding.place);
+            if !self.rect.expand(20.0).contains(at) || drawn > 400 {
+                continue;
+            }
+            drawn += 1;
+            let (tone, sign) = match finding.severity {
+                Severity::Error => (Tone::Danger, "!"),
+                Severity::Warning => (Tone::Warning, "!"),
+            };
+            let color = self.theme.tone(tone);
+            let triangle = [(0.0, -9.0), (9.0, 7.0), (-9.0, 7.0)];
+            let points = triangle.map(|(x, y)| at + vec2(x, y)).to_vec();
+            let stroke = Stroke::new(1.5, self.theme.handle());
+            self.painter
+                .add(Shape::convex_polygon(points, color, stroke));
+            let font = FontId::proportional(11.0);
+            let ink = self.theme.handle();
+            self.painter
+                .text(at + vec2(0.0, 1.5), Align2::CENTER_CENTER, sign, font, ink);
+        }
+    }
+
+    /// The heat map of a run, with what its colours mean.
+    pub(crate) fn heat(&self, live: &LivePicture, heat: Heat) {
+        if heat == Heat::None {
+            return;
+        }
+        let (low, high) = self.camera.view(self.rect);
+        let mut mesh = egui::Mesh::default();
+        let most = live
+            .heat
+            .iter()
+            .map(|cell| cell.1.collisions)
+            .fold(1.0, f64::max);
+        for ((column, row), cell) in live.heat.iter() {
+            let corner = HEAT_CELL * DVec2::new(f64::from(*column), f64::from(*row));
+            let seen = corner.cmple(high).all() && (corner + HEAT_CELL).cmpge(low).all();
+            let share = match heat {
+                Heat::Speed => Some(cell.speed / cell.seen.max(1.0) / TOP_SPEED),
+                Heat::Congestion => Some(cell.standing / cell.seen.max(1.0)),
+                Heat::Collisions => (cell.collisions > 0.0).then_some(cell.collisions / most),
+                Heat::None => None,
+            };
+            if let Some(share) = share.filter(|_| seen) {
+                let square = Rect::from_two_pos(self.at(corner), self.at(corner + HEAT_CELL));
+                mesh.add_colored_rect(square, theme::heat(share.clamp(0.0, 1.0), 150));
+            }
+        }
+        self.painter.add(Shape::mesh(mesh));
+        let (from, to) = match heat {
+            Heat::Speed => ("0 km/h".to_owned(), format!("{:.0} km/h", TOP_SPEED * 3.6)),
+            Heat::Congestion => ("flows".to_owned(), "stands".to_owned()),
+            _ => ("1 collision".to_owned(), format!("{most:.0}")),
+        };
+        self.legend(heat.name(), &from, &to);
+    }
+
+    fn legend(&self, title: &str, from: &str, to: &str) {
+        let left = self.rect.left_top() + vec2(14.0, 14.0);
+        let bar = Rect::from_min_size(left + vec2(0.0, 20.0), vec2(160.0, 10.0));
+        let plate = Rect::from_min_max(left - vec2(6.0, 4.0), bar.max + vec2(6.0, 20.0));
+        self.painter.rect_filled(plate, 4.0, self.theme.halo());
+        let font = FontId::proportional(12.5);
+        let ink = self.theme.ink();
+        self.painter
+            .text(left, Align2::LEFT_TOP, title, font.clone(), ink);
+        let mut mesh = egui::Mesh::default();
+        for i in 0..32 {
+            let share = f64::from(i) / 31.0;
+            let x = bar.left() + 5.0 * i as f32;
+            let piece = Rect::from_min_size(pos2(x, bar.top()), vec2(5.0, bar.height()));
+            mesh.add_colored_rect(piece, theme::heat(share, 255));
+        }
+        self.painter.add(Shape::mesh(mesh));
+        let below = bar.bottom() + 3.0;
+        self.painter.text(
+            pos2(bar.left(), below),
+            Align2::LEFT_TOP,
+            from,
+            font.clone(),
+            ink,
+        );
+        self.painter
+            .text(pos2(bar.right(), below), Align2::RIGHT_TOP, to, font, ink);
+    }
+
+    /// What the watched agent has in mind: its way, the point it steers at, the obstacle it sees.
+    pub(crate) fn inspection(&self, live: &LivePicture) {
+        let Some(seen) = &live.inspection else { return };
+        let accent = self.theme.tone(Tone::Accent);
+        let path = PathShape::line(
+            self.points(&seen.path),
+            PathStroke::new(4.0, accent.gamma_multiply(0.55)),
+        );
+        self.painter.add(path);
+        for goal in &seen.goals {
+            self.handle(self.at(*goal), HandleShape::Flag, false);
+        }
+        let own = live
+            .snapshot
+            .vehicles
+            .iter()
+            .find(|vehicle| vehicle.agent == seen.agent);
+        if let (Some(pursuit), Some(own)) = (seen.pursuit, own) {
+            let color = self.theme.tone(Tone::Guide);
+            let (from, to) = (self.at(own.pose.position), self.at(pursuit));
+            self.painter
+                .line_segment([from, to], Stroke::new(1.5, color));
+            self.painter
+                .circle(to, 5.0, self.theme.handle(), Stroke::new(2.0, color));
+            self.painter.circle_filled(to, 1.8, color);
+        }
+        if let Some((from, to)) = seen.obstacle {
+            let color = self.theme.tone(Tone::Danger);
+            let (from, to) = (self.at(from), self.at(to));
+            self.painter.extend(Shape::dashed_line(
+                &[from, to],
+                Stroke::new(2.0, color),
+                5.0,
+                3.0,
+            ));
+            self.painter.circle_filled(to, 4.0, color);
+        }
+        if let Some(own) = own {
+            let radius = ((0.5 * own.length + 1.0) / self.camera.scale).max(11.0) as f32;
+            self.painter.circle_stroke(
+                self.at(own.body.position),
+                radius,
+                Stroke::new(2.0, accent),
+            );
+        }
+    }
+}
+
+/// The largest round number (1, 2 or 5 times a power of ten) that is not larger.
+fn round_below(value: f64) -> f64 {
+    let mut decade = 1e-3;
+    while 10.0 * decade <= value {
+        decade *= 10.0;
+    }
+    let fits = [5.0, 2.0].into_iter().map(|step| step * decade);
+    fits.into_iter()
+        .find(|round| *round <= value)
+        .unwrap_or(decade)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scale_bars_are_round() {
+        for (value, round) in [(7.3, 5.0), (2.0, 2.0), (190.0, 100.0), (0.6, 0.5)] {
+            assert!((round_below(value) - round).abs() < 1e-9 * round, "{value}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The whole world in a corner of the map.
+
+use crate::model::Model;
+use crate::scene::Scene;
+use crate::theme::hex;
+use egui::{
+    Color32, ColorImage, Rect, Sense, Stroke, StrokeKind, TextureHandle, TextureOptions, Ui, pos2,
+    vec2,
+};
+use roadwright_geometry::DVec2;
+use roadwright_render::palette;
+use std::sync::Arc;
+
+/// Longest side, points.
+const SIZE: f32 = 170.0;
+/// Pixels per point.
+const DETAIL: f32 = 2.0;
+
+/// The picture of the world, made anew when the roads change.
+#[derive(Default)]
+pub(crate) struct Minimap {
+    drawn: Option<(Arc<Scene>, TextureHandle, DVec2, DVec2)>,
+}
+
+impl Minimap {
+    fn update(&mut self, ui: &Ui, scene: &Arc<Scene>) {
+        let fresh = self.drawn.as_ref().is_some_and(|(drawn, ..)| {
+            Arc::ptr_eq(drawn, scene) || drawn.scenario.network() == scene.scenario.network()
+        });
+        if fresh {
+            return;
+        }
+        let (low, high) = extent(scene);
+        let image = picture(scene, low, high);
+        let texture = ui
+            .ctx()
+            .load_texture("minimap", image, TextureOptions::LINEAR);
+        self.drawn = Some((scene.clone(), texture, low, high));
+    }
+
+    /// Shows it in the lower right corner; a click or drag looks there.
+    pub(crate) fn ui(&mut self, ui: &mut Ui, map: Rect, model: &mut Model) {
+        if model.scene.roads.is_empty() || map.width() < 3.0 * SIZE {
+            return;
+        }
+        self.update(ui, &model.scene);
+        let Some((_, texture, low, high)) = &self.drawn else {
+            return;
+        };
+        let size = texture.size_vec2() / DETAIL;
+        let rect = Rect::from_min_size(map.max - size - vec2(14.0, 14.0), size);
+        let response = ui.interact(rect, ui.scope_id().with("minimap"), Sense::click_and_drag());
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "minimap"));
+        let painter = ui.painter().with_clip_rect(map);
+        let theme = model.theme();
+        painter.rect_filled(rect.expand(4.0), 5.0, theme.halo());
+        let uv = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
+        let tint = if theme.dark {
+            Color32::from_gray(170)
+        } else {
+            Color32::WHITE
+        };
+        painter.image(texture.id(), rect, uv, tint);
+        let scale = (*high - *low) / DVec2::new(f64::from(size.x), f64::from(size.y));
+        let screen = |p: DVec2| {
+            let u = (p - *low) / scale;
+            pos2(rect.left() + u.x as f32, rect.bottom() - u.y as f32)
+        };
+        let (view_low, view_high) = model.camera.view(map);
+        let view = Rect::from_two_pos(screen(view_low), screen(view_high)).intersect(rect);
+        let color = theme.tone(crate::tools::Tone::Accent);
+        painter.rect(
+            view,
+            1.0,
+            color.gamma_multiply(0.15),
+            Stroke::new(1.5, color),
+            StrokeKind::Inside,
+        );
+        if let Some(at) = response.interact_pointer_pos() {
+            let u = DVec2::new(
+                f64::from(at.x - rect.left()),
+                f64::from(rect.bottom() - at.y),
+            );
+            model.follow = false;
+            model.camera.centre = *low + u * scale;
+        }
+    }
+}
+
+fn extent(scene: &Scene) -> (DVec2, DVec2) {
+    let low = scene
+        .roads
+        .iter()
+        .fold(DVec2::INFINITY, |low, r| low.min(r.low));
+    let high = scene
+        .roads
+        .iter()
+        .fold(DVec2::NEG_INFINITY, |high, r| high.max(r.high));
+    let pad = 0.03 * (high - low).max_element() + 5.0;
+    (low - pad, high + pad)
+}
+
+/// Roads as lines of one pixel.
+fn picture(scene: &Scene, low: DVec2, high: DVec2) -> ColorImage {
+    let world = high - low;
+    let pixel = world.max_element() / f64::from(SIZE * DETAIL);
+    let (width, height) = (
+        ((world.x / pixel) as usize).max(8),
+        ((world.y / pixel) as usize).max(8),
+    );
+    let mut image = ColorImage::filled([width, height], hex(palette::GROUND));
+    let ink = hex(palette::ASPHALT);
+    for road in &scene.roads {
+        for pair in road.line.windows(2) {
+            let (a, b) = ((pair[0] - low) / pixel, (pair[1] - low) / pixel);
+            let steps = (b - a).abs().max_element().ceil().clamp(1.0, 1e4);
+            for i in 0..=steps as usize {
+                let p = a + (b - a) * (i as f64 / steps);
+                let (x, y) = (p.x as usize, height.saturating_sub(1 + p.y as usize));
+                if x < width && y < height {
+                    image.pixels[y * width + x] = ink;
+                }
+            }
+        }
+    }
+    image
+}

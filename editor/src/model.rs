@@ -1,0 +1,223 @@
+//! What panels read, and what they may ask for.
+
+use crate::autosave::Recovery;
+use crate::background::Background;
+use crate::camera::Camera;
+use crate::command::Command;
+use crate::document::Document;
+use crate::live::LivePicture;
+use crate::scene::Scene;
+use crate::settings::Settings;
+use crate::theme::Theme;
+use crate::tools::ToolKind;
+use roadwright_geometry::DVec2;
+use roadwright_scenario::check::Finding;
+use roadwright_scenario::operation::Objects;
+use roadwright_scenario::{Edit, ObjectId};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The state of the editor, apart from the widgets. Panels read it and send [`Action`]s; it
+/// changes in one place, after the frame.
+pub struct Model {
+    /// The scenario that is edited.
+    pub document: Document,
+    /// What was derived from it, perhaps a moment ago.
+    pub scene: Arc<Scene>,
+    /// What is wrong with it, and the revision that was looked at.
+    pub findings: (u64, Arc<Vec<Finding>>),
+    /// What is selected.
+    pub selection: Objects,
+    /// The tool in hand.
+    pub tool: ToolKind,
+    /// Where the map looks.
+    pub camera: Camera,
+    /// What is kept between sessions.
+    pub settings: Settings,
+    /// The interface size that egui was last told.
+    pub saved_zoom: f32,
+    /// The running simulation at its newest moment, if there is one.
+    pub live: Option<Arc<LivePicture>>,
+    /// Simulated seconds per second; infinite for as fast as possible.
+    pub speed: f64,
+    /// The agent that is looked into.
+    pub watched: Option<u64>,
+    /// Whether the map follows it.
+    pub follow: bool,
+    /// The picture behind the map.
+    pub background: Option<Background>,
+    /// The window that is open over the others.
+    pub dialog: Dialog,
+    /// What the tool's mouse buttons do now.
+    pub status: String,
+    /// World point under the pointer, m.
+    pub pointer: Option<DVec2>,
+    /// Work beside the frame: what it is and how far it is, 0 to 1; `None` unknown.
+    pub job: Option<(String, Option<f32>)>,
+    /// What sessions that crashed have left.
+    pub recoveries: Vec<Recovery>,
+    /// Whether the file has been changed by someone else.
+    pub changed_on_disk: bool,
+}
+
+impl Model {
+    /// The colours.
+    pub(crate) fn theme(&self) -> Theme {
+        Theme {
+            dark: self.settings.dark,
+        }
+    }
+
+    /// Whether the simulation runs.
+    pub fn is_playing(&self) -> bool {
+        self.live.as_ref().is_some_and(|live| live.is_playing)
+    }
+
+    /// The only selected object.
+    pub fn single(&self) -> Option<ObjectId> {
+        match self.selection.len() {
+            1 => self.selection.first().copied(),
+            _ => None,
+        }
+    }
+}
+
+/// What a question about unsaved changes is asked before.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// An empty scenario.
+    New,
+    /// Another file.
+    Open(PathBuf),
+    /// A shipped scenario.
+    Shipped(usize),
+    /// An import.
+    Import(PathBuf),
+    /// What a crash left.
+    Recover(usize),
+    /// The end.
+    Quit,
+}
+
+/// What a path is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// A scenario to open.
+    Open,
+    /// Where to save.
+    Save,
+    /// A map extract to import.
+    Import,
+    /// Where to write a picture.
+    Picture,
+    /// A picture to trace.
+    Background,
+}
+
+/// The window that is open over the others.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Dialog {
+    /// None.
+    #[default]
+    None,
+    /// Shipped scenarios and recent files.
+    Welcome,
+    /// There are unsaved changes.
+    Unsaved(Next),
+    /// A path is asked for.
+    Path {
+        /// What for.
+        purpose: Purpose,
+        /// As typed so far.
+        text: String,
+        /// What to do once it is saved.
+        then: Option<Next>,
+    },
+    /// All commands.
+    Palette {
+        /// As typed so far.
+        query: String,
+        /// The chosen line.
+        line: usize,
+    },
+    /// All keys.
+    Keys {
+        /// The command whose new key is waited for.
+        waiting: Option<Command>,
+        /// As typed so far.
+        filter: String,
+    },
+    /// Streets by name.
+    Search {
+        /// As typed so far.
+        query: String,
+    },
+}
+
+/// What a panel asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// A command.
+    Do(Command),
+    /// An edit as a step of its own.
+    Apply(String, Edit),
+    /// The state of the gesture under way.
+    Preview(String, Edit),
+    /// The end of the gesture.
+    Commit,
+    /// The gesture is taken back.
+    Abort,
+    /// Another selection.
+    Select(Objects),
+    /// The map shows this box.
+    Jump(DVec2, DVec2),
+    /// The state after this many steps of the history.
+    GoToStep(usize),
+    /// Other settings.
+    Settings(Box<Settings>),
+    /// Another tool.
+    Tool(ToolKind),
+    /// Another speed of the simulation.
+    Speed(f64),
+    /// Another agent is looked into.
+    Watch(Option<u64>),
+    /// The background picture is moved, m.
+    MoveBackground(DVec2),
+    /// The background picture is stretched.
+    ScaleBackground(f64),
+    /// The background picture's opacity, 0 to 1.
+    FadeBackground(f32),
+    /// The background picture goes.
+    DropBackground,
+    /// Another window.
+    Show(Dialog),
+    /// A native dialog for a path.
+    Browse(Purpose, Option<Next>),
+    /// A path was given.
+    Path(PathBuf, Purpose, Option<Next>),
+    /// Something that would lose unsaved changes: asks first.
+    Leave(Next),
+    /// The same, asked already.
+    Go(Next),
+    /// What crashed sessions have left is not wanted.
+    DiscardRecoveries,
+    /// The file is read again.
+    Reload,
+    /// The file on disk is not looked at.
+    KeepMine,
+    /// The work beside the frame is not wanted any more.
+    CancelJob,
+    /// A message for people.
+    Say(Tone, String),
+}
+
+/// How serious a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// Done.
+    Done,
+    /// Cannot be.
+    Refused,
+    /// Went wrong.
+    Failed,
+}

@@ -1,0 +1,151 @@
+//! Windows over the others: questions, paths, palette, keys, search, welcome.
+
+use super::{keys, palette, welcome};
+use crate::model::{Action, Dialog, Model, Next, Purpose};
+use egui::{Id, Key, Modal, RichText, Role, Ui, WidgetInfo};
+use std::path::PathBuf;
+
+pub(super) fn ui(
+    ui: &mut Ui,
+    model: &mut Model,
+    welcome: &mut welcome::Welcome,
+    actions: &mut Vec<Action>,
+) {
+    let mut dialog = std::mem::take(&mut model.dialog);
+    let context = ui.ctx().clone();
+    match &mut dialog {
+        Dialog::None => {}
+        Dialog::Welcome => welcome.ui(&context, model, actions),
+        Dialog::Unsaved(next) => unsaved(&context, model, next, actions),
+        Dialog::Path {
+            purpose,
+            text,
+            then,
+        } => path(&context, *purpose, text, then, actions),
+        Dialog::Palette { query, line } => palette::ui(&context, model, query, line, actions),
+        Dialog::Keys { waiting, filter } => keys::ui(&context, model, waiting, filter, actions),
+        Dialog::Search { query } => palette::search(&context, model, query, actions),
+    }
+    // Text that was typed goes back; what an action closes is closed after the frame.
+    if model.dialog == Dialog::None {
+        model.dialog = dialog;
+    }
+}
+
+fn unsaved(context: &egui::Context, model: &Model, next: &Next, actions: &mut Vec<Action>) {
+    let response = Modal::new(Id::unique("unsaved")).show(context, |ui| {
+        ui.set_width(380.0);
+        ui.heading("Save your changes?");
+        ui.label(format!(
+            "{} has changes that are not saved. They are lost if you go on without saving.",
+            model.document.title()
+        ));
+        ui.add_space(8.0);
+        ui.horizontal(|ui| {
+            if ui.button("Save").clicked() {
+                actions.push(Action::Show(Dialog::None));
+                match model.document.path() {
+                    Some(path) => {
+                        let path = path.to_owned();
+                        actions.push(Action::Path(path, Purpose::Save, Some(next.clone())));
+                    }
+                    None => actions.push(Action::Show(Dialog::Path {
+                        purpose: Purpose::Save,
+                        text: format!(
+                            "{}.scenario.json",
+                            model.document.title().to_lowercase().replace(' ', "-")
+                        ),
+                        then: Some(next.clone()),
+                    })),
+                }
+            }
+            if ui.button("Don't save").clicked() {
+                actions.push(Action::Go(next.clone()));
+            }
+            if ui.button("Cancel").clicked() {
+                actions.push(Action::Show(Dialog::None));
+            }
+        });
+    });
+    if response.should_close() {
+        actions.push(Action::Show(Dialog::None));
+    }
+}
+
+fn path(
+    context: &egui::Context,
+    purpose: Purpose,
+    text: &mut String,
+    then: &Option<Next>,
+    actions: &mut Vec<Action>,
+) {
+    let (title, button, hint) = match purpose {
+        Purpose::Open => ("Open a scenario", "Open", "path of a .scenario.json file"),
+        Purpose::Save => ("Save the scenario", "Save", "path of a .scenario.json file"),
+        Purpose::Import => (
+            "Import OpenStreetMap",
+            "Import",
+            "path of an .osm or .osm.pbf file",
+        ),
+        Purpose::Picture => ("Export picture", "Write", "path of a .png file"),
+        Purpose::Background => ("Background picture", "Place", "path of a .png or .jpg file"),
+    };
+    let response = Modal::new(Id::unique("path")).show(context, |ui| {
+        ui.set_width(520.0);
+        ui.heading(title);
+        ui.add_space(4.0);
+        let edit = egui::TextEdit::singleline(text)
+            .hint_text(hint)
+            .desired_width(f32::INFINITY);
+        let response = ui.add(edit);
+        response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Path"));
+        if !response.has_focus() && !response.lost_focus() {
+            response.request_focus();
+        }
+        let entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
+        let typed = PathBuf::from(text.trim());
+        let exists = typed.exists();
+        match purpose {
+            Purpose::Save | Purpose::Picture if exists => {
+                ui.label(RichText::new("This file exists and will be replaced.").small());
+            }
+            Purpose::Open | Purpose::Import | Purpose::Background
+                if !exists && !text.trim().is_empty() =>
+            {
+                ui.label(RichText::new("There is no such file.").small());
+            }
+            _ => {}
+        }
+        ui.add_space(8.0);
+        ui.horizontal(|ui| {
+            let ready = !text.trim().is_empty();
+            let go = ui.add_enabled(ready, egui::Button::new(button)).clicked();
+            if (go || entered) && ready {
+                actions.push(Action::Path(typed, purpose, then.clone()));
+            }
+            if ui.button("Browse…").clicked() {
+                actions.push(Action::Browse(purpose, then.clone()));
+            }
+            if ui.button("Cancel").clicked() {
+                actions.push(Action::Show(Dialog::None));
+            }
+        });
+    });
+    if response.should_close() {
+        actions.push(Action::Show(Dialog::None));
+    }
+}
+
+/// The bar that says that someone else has written the file.
+pub(super) fn changed_on_disk(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        let color = model.theme().tone(crate::tools::Tone::Warning);
+        ui.colored_label(color, "The file was changed by another program.");
+        if ui.button("Reload it").clicked() {
+            actions.push(Action::Reload);
+        }
+        if ui.button("Keep mine").clicked() {
+            actions.push(Action::KeepMine);
+        }
+    });
+}

@@ -1,0 +1,78 @@
+//! All keys, and how to change them.
+
+use crate::command::{Command, KeyMap};
+use crate::model::{Action, Dialog, Model};
+use egui::{Grid, Id, Modal, RichText, Role, ScrollArea, WidgetInfo};
+
+pub(super) fn ui(
+    context: &egui::Context,
+    model: &mut Model,
+    waiting: &mut Option<Command>,
+    filter: &mut String,
+    actions: &mut Vec<Action>,
+) {
+    let mut keys: KeyMap = model.settings.keys.clone();
+    let response = Modal::new(Id::unique("keys")).show(context, |ui| {
+        ui.set_width(560.0);
+        ui.heading("Keys");
+        ui.label("Click a key to change it; then press the new one, or Esc to leave it.");
+        let edit = egui::TextEdit::singleline(filter).hint_text("find a command");
+        let field = ui.add(edit);
+        field.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Find a command"));
+        mouse(ui);
+        ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
+            Grid::new("keys")
+                .num_columns(3)
+                .striped(true)
+                .show(ui, |ui| {
+                    let wanted = filter.to_lowercase();
+                    let fits = |c: &&Command| c.title().to_lowercase().contains(&wanted);
+                    for command in Command::ALL.iter().filter(fits) {
+                        ui.label(command.title());
+                        let text = if *waiting == Some(*command) {
+                            "press a key".to_owned()
+                        } else {
+                            let label = keys.label(*command);
+                            if label.is_empty() {
+                                "none".into()
+                            } else {
+                                label
+                            }
+                        };
+                        let button = ui.button(text);
+                        let name = format!("Key of {}", command.title());
+                        button.widget_info(move || WidgetInfo::labeled(Role::Button, true, &name));
+                        if button.clicked() {
+                            *waiting = Some(*command);
+                        }
+                        ui.label(RichText::new(command.hint()).weak().small());
+                        ui.end_row();
+                    }
+                });
+        });
+        ui.add_space(6.0);
+        ui.horizontal(|ui| {
+            if ui.button("Standard keys").clicked() {
+                keys.reset();
+            }
+            if ui.button("Close").clicked() {
+                actions.push(Action::Show(Dialog::None));
+            }
+        });
+    });
+    model.settings.keys = keys;
+    if response.should_close() && waiting.is_none() {
+        actions.push(Action::Show(Dialog::None));
+    }
+}
+
+/// What the mouse does, which cannot be changed.
+fn mouse(ui: &mut egui::Ui) {
+    let lines = [
+        "Left button: the tool. Middle or right drag, or Space+drag: pan. Wheel: zoom at the pointer.",
+        "Shift+drag: select a box. Ctrl: no snapping. Esc: take back the stroke. Backspace: its last point.",
+    ];
+    for line in lines {
+        ui.label(RichText::new(line).small());
+    }
+}

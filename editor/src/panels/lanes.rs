@@ -1,0 +1,190 @@
+//! The lanes of a road as cards, from left to right.
+
+use super::widgets::{change, choice, heading, named};
+use crate::model::{Action, Model};
+use crate::theme::Theme;
+use crate::tools::Fill;
+use egui::{DragValue, Frame, Ui};
+use roadwright_scenario::operation::with_lanes;
+use roadwright_scenario::{Edit, Lane, LaneDirection, LaneType, Poly3, Road, RoadId};
+
+const KINDS: [LaneType; 7] = [
+    LaneType::Driving,
+    LaneType::Bus,
+    LaneType::Biking,
+    LaneType::Parking,
+    LaneType::Sidewalk,
+    LaneType::Shoulder,
+    LaneType::Median,
+];
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, id: RoadId, road: &Road, actions: &mut Vec<Action>) {
+    let side = model.document.scenario().about().driving_side;
+    for (index, section) in road.lane_sections.iter().enumerate() {
+        let title = if road.lane_sections.len() > 1 {
+            format!("Lanes from {:.1} m", section.s)
+        } else {
+            "Lanes".to_owned()
+        };
+        heading(ui, &title);
+        let cards = Cards {
+            theme: model.theme(),
+            id,
+            section: index,
+            lanes: &section.lanes,
+            left: section.lanes.iter().filter(|lane| lane.id > 0).count(),
+            model,
+        };
+        for at in 0..section.lanes.len() {
+            let forward = section.lanes[at].is_forward(side);
+            cards.card(ui, at, forward, actions);
+        }
+        ui.horizontal(|ui| {
+            if ui.button("Add left lane").clicked() {
+                cards.add(true, actions);
+            }
+            if ui.button("Add right lane").clicked() {
+                cards.add(false, actions);
+            }
+        });
+    }
+}
+
+struct Cards<'a> {
+    theme: Theme,
+    id: RoadId,
+    section: usize,
+    lanes: &'a [Lane],
+    /// Lanes to the left of the reference line.
+    left: usize,
+    model: &'a Model,
+}
+
+impl Cards<'_> {
+    fn edit(&self, lanes: Vec<Lane>, left: usize) -> Option<Edit> {
+        let scenario = self.model.document.scenario();
+        with_lanes(scenario, self.id, self.section, lanes, left).ok()
+    }
+
+    fn apply(&self, label: &str, lanes: Vec<Lane>, left: usize, actions: &mut Vec<Action>) {
+        if let Some(edit) = self.edit(lanes, left) {
+            actions.push(Action::Apply(format!("{label} of {}", self.id), edit));
+        }
+    }
+
+    fn changed(&self, at: usize, change: impl FnOnce(&mut Lane)) -> Vec<Lane> {
+        let mut lanes = self.lanes.to_vec();
+        change(&mut lanes[at]);
+        lanes
+    }
+
+    fn add(&self, left: bool, actions: &mut Vec<Action>) {
+        let mut lanes = self.lanes.to_vec();
+        let like = if left { lanes.first() } else { lanes.last() };
+        let width = like.map_or(3.25, |lane| Poly3::value_in(&lane.width, 0.0));
+        // A lane on the left of the line goes against it, one on the right along.
+        let lane = Lane::new(if left { 1 } else { -1 }, LaneType::Driving, width.max(2.5));
+        if left {
+            lanes.insert(0, lane);
+        } else {
+            lanes.push(lane);
+        }
+        self.apply("Add lane", lanes, self.left + usize::from(left), actions);
+    }
+
+    fn card(&self, ui: &mut Ui, at: usize, forward: bool, actions: &mut Vec<Action>) {
+        let lane = &self.lanes[at];
+        let frame = Frame::group(ui.style()).inner_margin(4.0);
+        frame.show(ui, |ui| {
+            ui.horizontal(|ui| {
+                let (rect, _) =
+                    ui.allocate_exact_size(egui::vec2(10.0, 20.0), egui::Sense::hover());
+                let fill = self.theme.fill(Fill::Lane(lane.kind));
+                ui.painter().rect_filled(rect, 2.0, fill);
+                ui.label(format!("{:+}", lane.id))
+                    .on_hover_text("OpenDRIVE lane id");
+                let kinds = KINDS.map(|kind| (kind, format!("{kind:?}")));
+                ui.push_id(("kind", self.section, at), |ui| {
+                    ui.spacing_mut().combo_width = 80.0;
+                    let name = format!("Type of lane {}", lane.id);
+                    if let Some(kind) = choice(ui, &name, &lane.kind, &kinds) {
+                        let lanes = self.changed(at, |lane| lane.kind = kind);
+                        self.apply("Lane type", lanes, self.left, actions);
+                    }
+                });
+                self.width(ui, at, actions);
+            });
+            ui.horizontal(|ui| self.buttons(ui, at, forward, actions));
+        });
+    }
+
+    fn width(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
+        let lane = &self.lanes[at];
+        let mut width = Poly3::value_in(&lane.width, 0.0);
+        let drag = DragValue::new(&mut width)
+            .range(0.2..=50.0)
+            .speed(0.02)
+            .max_decimals(2)
+            .suffix(" m");
+        let response = ui.add(drag).on_hover_text("Width, 0.2 to 50 m");
+        named(&response, &format!("Width of lane {}", lane.id));
+        let lanes = self.changed(at, |lane| lane.width = vec![Poly3::constant(width)]);
+        if let Some(edit) = self.edit(lanes, self.left) {
+            change(
+                &response,
+                &format!("Lane width of {}", self.id),
+                || edit,
+                actions,
+            );
+        }
+    }
+
+    fn buttons(&self, ui: &mut Ui, at: usize, forward: bool, actions: &mut Vec<Action>) {
+        let name = self.lanes[at].id;
+        let arrow = if forward { "along" } else { "against" };
+        let reverse = ui
+            .small_button(arrow)
+            .on_hover_text("Which way it is driven; click to turn it round.");
+        if reverse.clicked() {
+            let lanes = self.changed(at, |lane| {
+                lane.direction = match lane.direction {
+                    LaneDirection::Standard => LaneDirection::Reversed,
+                    LaneDirection::Reversed => LaneDirection::Standard,
+                };
+            });
+            self.apply("Lane direction", lanes, self.left, actions);
+        }
+        let small = |ui: &mut Ui, enabled: bool, text: &str, hint: &str| {
+            let button = egui::Button::new(text).small();
+            let response = ui.add_enabled(enabled, button).on_hover_text(hint);
+            let label = format!("{hint} (lane {name})");
+            response.widget_info(move || {
+                egui::WidgetInfo::labeled(egui::Role::Button, enabled, &label)
+            });
+            response.clicked()
+        };
+        if small(ui, at > 0, "◀", "Move the lane to the left") {
+            self.swap(at, at - 1, actions);
+        }
+        if small(
+            ui,
+            at + 1 < self.lanes.len(),
+            "▶",
+            "Move the lane to the right",
+        ) {
+            self.swap(at, at + 1, actions);
+        }
+        if small(ui, self.lanes.len() > 1, "Remove", "Remove the lane") {
+            let mut lanes = self.lanes.to_vec();
+            lanes.remove(at);
+            let left = self.left - usize::from(at < self.left);
+            self.apply("Remove lane", lanes, left, actions);
+        }
+    }
+
+    fn swap(&self, a: usize, b: usize, actions: &mut Vec<Action>) {
+        let mut lanes = self.lanes.to_vec();
+        lanes.swap(a, b);
+        self.apply("Lane order", lanes, self.left, actions);
+    }
+}

@@ -1,0 +1,232 @@
+//! The menu bar, and playing.
+
+use crate::actions::SPEEDS;
+use crate::command::Command;
+use crate::icons::{self, PlaySign};
+use crate::model::{Action, Model};
+use crate::settings::Heat;
+use crate::tools::Tone;
+use egui::{Align, Button, Layout, Rect, Role, Sense, Ui, WidgetInfo, vec2};
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    egui::MenuBar::new().ui(ui, |ui| {
+        use Command as C;
+        menu(
+            ui,
+            "File",
+            model,
+            actions,
+            &[
+                &[C::New, C::Open, C::Save, C::SaveAs],
+                &[C::Import, C::ExportPicture],
+                &[C::Welcome, C::Quit],
+            ],
+        );
+        menu(
+            ui,
+            "Edit",
+            model,
+            actions,
+            &[
+                &[C::Undo, C::Redo],
+                &[
+                    C::Cut,
+                    C::Copy,
+                    C::Paste,
+                    C::Duplicate,
+                    C::Delete,
+                    C::SelectAll,
+                ],
+                &[C::SplitRoad, C::MergeRoads, C::ReverseRoad, C::SimplifyRoad],
+            ],
+        );
+        ui.menu_button("View", |ui| {
+            let view = [C::FrameAll, C::FrameSelection, C::Follow, C::Search];
+            items(ui, model, actions, &view);
+            ui.separator();
+            items(
+                ui,
+                model,
+                actions,
+                &[C::ToggleGrid, C::ToggleGridSnap, C::ToggleMinimap],
+            );
+            toggles(ui, model, actions);
+            ui.separator();
+            heat(ui, model, actions);
+            ui.separator();
+            items(
+                ui,
+                model,
+                actions,
+                &[C::ToggleTheme, C::Larger, C::Smaller, C::ResetPanels],
+            );
+        });
+        menu(
+            ui,
+            "Simulation",
+            model,
+            actions,
+            &[
+                &[C::PlayPause, C::StepOnce, C::Reset],
+                &[C::Faster, C::Slower],
+            ],
+        );
+        menu(
+            ui,
+            "Help",
+            model,
+            actions,
+            &[&[C::Palette, C::Keys, C::Welcome]],
+        );
+        ui.separator();
+        ui.label(title(model));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            play(ui, model, actions);
+        });
+    });
+}
+
+fn title(model: &Model) -> String {
+    let dirty = if model.document.is_dirty() {
+        " •"
+    } else {
+        ""
+    };
+    format!("{}{dirty}", model.document.title())
+}
+
+fn menu(ui: &mut Ui, name: &str, model: &Model, actions: &mut Vec<Action>, groups: &[&[Command]]) {
+    ui.menu_button(name, |ui| {
+        for (i, group) in groups.iter().enumerate() {
+            if i > 0 {
+                ui.separator();
+            }
+            items(ui, model, actions, group);
+        }
+    });
+}
+
+fn items(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, commands: &[Command]) {
+    for command in commands {
+        let key = model.settings.keys.label(*command);
+        let button = Button::new(command.title()).shortcut_text(key);
+        if ui.add(button).on_hover_text(command.hint()).clicked() {
+            actions.push(Action::Do(*command));
+            ui.close();
+        }
+    }
+}
+
+fn toggles(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let mut settings = model.settings.clone();
+    ui.checkbox(&mut settings.names, "Street names");
+    ui.checkbox(&mut settings.problems, "Problems on the map");
+    ui.checkbox(&mut settings.welcome, "Welcome at the start");
+    if settings != model.settings {
+        actions.push(Action::Settings(Box::new(settings)));
+    }
+}
+
+fn heat(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    for kind in Heat::ALL {
+        if ui.radio(model.settings.heat == kind, kind.name()).clicked() {
+            let mut settings = model.settings.clone();
+            settings.heat = kind;
+            actions.push(Action::Settings(Box::new(settings)));
+            ui.close();
+        }
+    }
+}
+
+/// The buttons for playing, from right to left.
+fn play(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    speed(ui, model, actions);
+    let (sign, name) = if model.is_playing() {
+        (PlaySign::Pause, "Pause")
+    } else {
+        (PlaySign::Play, "Play")
+    };
+    for (sign, name, command) in [
+        (PlaySign::Step, "Step", Command::StepOnce),
+        (sign, name, Command::PlayPause),
+        (PlaySign::Reset, "Reset", Command::Reset),
+    ] {
+        if button(ui, model, sign, name, command) {
+            actions.push(Action::Do(command));
+        }
+    }
+    ui.separator();
+    ui.label(clock(model));
+}
+
+fn clock(model: &Model) -> String {
+    let Some(live) = &model.live else {
+        return "not started".into();
+    };
+    let time = live.snapshot.time;
+    let counts = live.counts;
+    let state = if live.is_over {
+        "over"
+    } else if live.is_playing {
+        "running"
+    } else {
+        "paused"
+    };
+    format!(
+        "{state}   {:02}:{:04.1}   {} driving, {} arrived",
+        (time / 60.0).floor(),
+        time % 60.0,
+        counts.active,
+        counts.arrived
+    )
+}
+
+fn button(ui: &mut Ui, model: &Model, sign: PlaySign, name: &str, command: Command) -> bool {
+    let (rect, response) = ui.allocate_exact_size(vec2(32.0, 24.0), Sense::click());
+    let label = name.to_owned();
+    response.widget_info(move || WidgetInfo::labeled(Role::Button, true, &label));
+    let visuals = ui.style().interact(&response);
+    let is_play = matches!(sign, PlaySign::Play | PlaySign::Pause);
+    let fill = if is_play {
+        model.theme().tone(Tone::Accent)
+    } else {
+        visuals.weak_bg_fill
+    };
+    let color = if is_play {
+        model.theme().handle()
+    } else {
+        visuals.text_color()
+    };
+    ui.painter().rect_filled(rect, 5.0, fill);
+    if response.hovered() || response.has_focus() {
+        ui.painter()
+            .rect_stroke(rect, 5.0, visuals.fg_stroke, egui::StrokeKind::Inside);
+    }
+    let icon = Rect::from_center_size(rect.center(), vec2(13.0, 13.0));
+    icons::play(ui.painter(), icon, sign, color);
+    let key = model.settings.keys.label(command);
+    response
+        .on_hover_text(format!("{} ({key})", command.hint()))
+        .clicked()
+}
+
+fn speed(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let text = |speed: f64| {
+        if speed.is_finite() {
+            format!("{speed}x")
+        } else {
+            "max".into()
+        }
+    };
+    let all: Vec<(f64, String)> = SPEEDS.iter().map(|s| (*s, text(*s))).collect();
+    ui.scope(|ui| {
+        ui.spacing_mut().combo_width = 64.0;
+        if let Some(speed) = super::widgets::choice(ui, "Speed", &model.speed, &all) {
+            actions.push(Action::Speed(speed));
+        }
+    });
+    if let Some(live) = model.live.as_ref().filter(|live| live.is_playing) {
+        ui.label(format!("{:.1}x", live.pace))
+            .on_hover_text("Simulated seconds per second.");
+    }
+}

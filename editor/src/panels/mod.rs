@@ -1,0 +1,195 @@
+//! Panels: they read the model and send actions.
+
+mod controller;
+mod dialogs;
+mod history;
+mod inspector;
+mod keys;
+mod lanes;
+mod menu;
+mod objects;
+mod palette;
+mod problems;
+mod status;
+mod tool_options;
+mod tools;
+mod vehicle;
+mod welcome;
+mod widgets;
+
+use crate::app::Editor;
+use crate::canvas::Canvas;
+use crate::model::{Action, Model};
+use crate::tools::Tool;
+use egui::{Frame, Panel, Ui, WidgetText};
+use egui_tiles::{
+    Behavior, Container, Linear, LinearDir, SimplificationOptions, TileId, Tiles, Tree, UiResponse,
+};
+
+/// What a tile shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pane {
+    /// The map.
+    Map,
+    /// Properties of the selection.
+    Inspector,
+    /// Everything in the scenario, and what it says about itself.
+    Scenario,
+    /// The steps that can be undone.
+    History,
+    /// What is wrong.
+    Problems,
+    /// The watched vehicle.
+    Vehicle,
+    /// The watched vehicle's fuzzy controllers.
+    Controller,
+}
+
+impl Pane {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Map => "Map",
+            Self::Inspector => "Inspector",
+            Self::Scenario => "Scenario",
+            Self::History => "History",
+            Self::Problems => "Problems",
+            Self::Vehicle => "Vehicle",
+            Self::Controller => "Controller",
+        }
+    }
+}
+
+/// What panels remember that belongs to nothing else.
+pub(crate) struct PanelState {
+    tree: Tree<Pane>,
+    welcome: welcome::Welcome,
+    objects_filter: String,
+}
+
+impl PanelState {
+    /// Panels where they are at first.
+    pub(crate) fn new(context: &egui::Context) -> Self {
+        Self {
+            tree: first_tree(),
+            welcome: welcome::Welcome::new(context),
+            objects_filter: String::new(),
+        }
+    }
+
+    /// Puts all panels where they were at first.
+    pub(crate) fn reset(&mut self) {
+        self.tree = first_tree();
+    }
+
+    /// Another document comes.
+    pub(crate) fn forget(&mut self) {
+        self.objects_filter.clear();
+    }
+}
+
+fn first_tree() -> Tree<Pane> {
+    let mut tiles = Tiles::default();
+    let map = tiles.insert_pane(Pane::Map);
+    let upper: Vec<TileId> = [Pane::Inspector, Pane::Scenario, Pane::History]
+        .map(|pane| tiles.insert_pane(pane))
+        .to_vec();
+    let lower: Vec<TileId> = [Pane::Problems, Pane::Vehicle, Pane::Controller]
+        .map(|pane| tiles.insert_pane(pane))
+        .to_vec();
+    let upper = tiles.insert_tab_tile(upper);
+    let lower = tiles.insert_tab_tile(lower);
+    let mut side = Linear::new(LinearDir::Vertical, vec![upper, lower]);
+    side.shares.set_share(upper, 1.25);
+    side.shares.set_share(lower, 1.0);
+    let side = tiles.insert_container(Container::Linear(side));
+    let mut all = Linear::new(LinearDir::Horizontal, vec![map, side]);
+    all.shares.set_share(map, 3.1);
+    all.shares.set_share(side, 1.0);
+    let root = tiles.insert_container(Container::Linear(all));
+    Tree::new(egui::Id::unique("panels"), root, tiles)
+}
+
+/// What tiles need while they are shown.
+struct Panes<'a> {
+    model: &'a mut Model,
+    canvas: &'a mut Canvas,
+    tool: &'a mut dyn Tool,
+    actions: &'a mut Vec<Action>,
+    objects_filter: &'a mut String,
+}
+
+impl Behavior<Pane> for Panes<'_> {
+    fn pane_ui(&mut self, ui: &mut Ui, _: TileId, pane: &mut Pane) -> UiResponse {
+        if *pane == Pane::Map {
+            self.canvas.ui(ui, self.model, self.tool, self.actions);
+            return UiResponse::None;
+        }
+        Frame::NONE.inner_margin(8.0).show(ui, |ui| {
+            egui::ScrollArea::vertical()
+                .auto_shrink([false, false])
+                .show(ui, |ui| match pane {
+                    Pane::Inspector => inspector::ui(ui, self.model, self.actions),
+                    Pane::Scenario => {
+                        objects::ui(ui, self.model, self.objects_filter, self.actions);
+                    }
+                    Pane::History => history::ui(ui, self.model, self.actions),
+                    Pane::Problems => problems::ui(ui, self.model, self.actions),
+                    Pane::Vehicle => vehicle::ui(ui, self.model, self.actions),
+                    Pane::Controller => controller::ui(ui, self.model),
+                    Pane::Map => {}
+                });
+        });
+        UiResponse::None
+    }
+
+    fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
+        if *pane == Pane::Problems && !self.model.findings.1.is_empty() {
+            return format!("Problems ({})", self.model.findings.1.len()).into();
+        }
+        pane.title().into()
+    }
+
+    fn simplification_options(&self) -> SimplificationOptions {
+        SimplificationOptions {
+            all_panes_must_have_tabs: false,
+            ..SimplificationOptions::default()
+        }
+    }
+
+    fn is_tab_bar_visible(&self, _: TileId, _: &egui_tiles::Tabs) -> bool {
+        true
+    }
+}
+
+/// The whole window.
+pub(crate) fn ui(editor: &mut Editor, ui: &mut Ui) {
+    let Editor {
+        model,
+        canvas,
+        tool,
+        actions,
+        panels,
+        ..
+    } = editor;
+    Panel::top("menu").show(ui, |ui| menu::ui(ui, model, actions));
+    Panel::top("tool options").show(ui, |ui| tool_options::ui(ui, model, actions));
+    if model.changed_on_disk {
+        Panel::top("changed").show(ui, |ui| dialogs::changed_on_disk(ui, model, actions));
+    }
+    Panel::bottom("status").show(ui, |ui| status::ui(ui, model, actions));
+    Panel::left("tools")
+        .resizable(false)
+        .exact_size(64.0)
+        .show(ui, |ui| tools::ui(ui, model, actions));
+    egui::CentralPanel::no_frame().show(ui, |ui| {
+        let mut panes = Panes {
+            model,
+            canvas,
+            tool: &mut **tool,
+            actions,
+            objects_filter: &mut panels.objects_filter,
+        };
+        panels.tree.ui(&mut panes, ui);
+    });
+    dialogs::ui(ui, model, &mut panels.welcome, actions);
+}

@@ -1,0 +1,46 @@
+//! What is wrong, with a jump to where it is.
+
+use crate::model::{Action, Model};
+use crate::tools::Tone;
+use egui::{Align, Layout, RichText, Ui};
+use roadwright_scenario::check::{Finding, Severity};
+use roadwright_scenario::operation::Objects;
+
+/// Problems that are listed at once.
+const MOST: usize = 300;
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let findings = &model.findings.1;
+    if findings.is_empty() {
+        super::widgets::empty(ui, "No problems found.");
+        return;
+    }
+    for finding in findings.iter().take(MOST) {
+        row(ui, model, finding, actions);
+    }
+    if findings.len() > MOST {
+        ui.label(format!("and {} more", findings.len() - MOST));
+    }
+}
+
+fn row(ui: &mut Ui, model: &Model, finding: &Finding, actions: &mut Vec<Action>) {
+    let (tone, word) = match finding.severity {
+        Severity::Error => (Tone::Danger, "error"),
+        Severity::Warning => (Tone::Warning, "warning"),
+    };
+    let color = model.theme().tone(tone);
+    ui.with_layout(Layout::top_down_justified(Align::LEFT), |ui| {
+        let title = format!("{word}: {}", finding.object);
+        let response = ui.selectable_label(
+            model.selection.contains(&finding.object),
+            RichText::new(title).color(color).strong(),
+        );
+        if response.on_hover_text(finding.code.name()).clicked() {
+            let around = roadwright_geometry::DVec2::splat(15.0);
+            actions.push(Action::Jump(finding.place - around, finding.place + around));
+            actions.push(Action::Select(Objects::from([finding.object])));
+        }
+        ui.label(RichText::new(&finding.message).small());
+        ui.add_space(4.0);
+    });
+}

@@ -1,0 +1,58 @@
+//! The status line: what the mouse does, where it is, what goes on beside.
+
+use crate::model::{Action, Model};
+use egui::{Align, Layout, ProgressBar, Ui};
+use roadwright_scenario::check::Severity;
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        ui.label(&model.status);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if let Some(point) = model.pointer {
+                let height = model.document.scenario().ground_height(point);
+                let height = match model.document.scenario().terrain() {
+                    Some(_) => format!("  {height:.1} m high"),
+                    None => String::new(),
+                };
+                ui.monospace(format!("{:9.1} {:9.1} m{height}", point.x, point.y));
+                ui.separator();
+            }
+            ui.label(scale(model.camera.scale));
+            ui.separator();
+            let count = |severity| {
+                let all = model.findings.1.iter();
+                all.filter(|finding| finding.severity == severity).count()
+            };
+            let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+            let text = match (errors, warnings) {
+                (0, 0) => "no problems".to_owned(),
+                (0, w) => format!("{w} warnings"),
+                (e, w) => format!("{e} errors, {w} warnings"),
+            };
+            ui.label(text);
+            if let Some((label, share)) = &model.job {
+                ui.separator();
+                if ui.button("Cancel").clicked() {
+                    actions.push(Action::CancelJob);
+                }
+                match share {
+                    Some(share) => {
+                        ui.add(ProgressBar::new(*share).desired_width(120.0));
+                    }
+                    None => {
+                        ui.spinner();
+                    }
+                }
+                ui.label(label);
+            }
+        });
+    });
+}
+
+fn scale(metres_per_point: f64) -> String {
+    if metres_per_point >= 1.0 {
+        format!("{metres_per_point:.1} m/px")
+    } else {
+        format!("{:.0} cm/px", 100.0 * metres_per_point)
+    }
+}

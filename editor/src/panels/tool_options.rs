@@ -1,0 +1,290 @@
+//! What the tool in hand can be set to.
+
+use super::widgets::{choice, named};
+use crate::command::Command;
+use crate::model::{Action, Dialog, Model, Purpose};
+use crate::tools::{ObstacleKind, RoadPreset, TerrainMode, ToolKind, ToolOptions};
+use egui::{DragValue, Slider, Ui};
+use roadwright_scenario::{ObjectId, Poly3};
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let mut options = model.settings.tools.clone();
+    ui.horizontal(|ui| {
+        ui.set_min_height(26.0);
+        ui.strong(model.tool.name());
+        ui.separator();
+        match model.tool {
+            ToolKind::Select => select(ui, model, actions),
+            ToolKind::Road => road(ui, model, &mut options),
+            ToolKind::Obstacle => obstacle(ui, &mut options),
+            ToolKind::Forest => forest(ui, &mut options),
+            ToolKind::Terrain => terrain(ui, &mut options),
+            ToolKind::Vehicle => agents(ui, model, &mut options),
+            ToolKind::Flow => {
+                agents(ui, model, &mut options);
+                drag(
+                    ui,
+                    "Vehicles per hour",
+                    &mut options.rate_per_hour,
+                    0.0..=10000.0,
+                    5.0,
+                );
+            }
+            ToolKind::Measure => {
+                ui.label("Distances and turns between the points you click.");
+            }
+            ToolKind::Overlay => background(ui, model, actions),
+        }
+        if matches!(
+            model.tool,
+            ToolKind::Road | ToolKind::Measure | ToolKind::Obstacle
+        ) {
+            ui.separator();
+            snapping(ui, &mut options);
+        }
+    });
+    if options != model.settings.tools {
+        let mut settings = model.settings.clone();
+        settings.tools = options;
+        actions.push(Action::Settings(Box::new(settings)));
+    }
+}
+
+fn drag(ui: &mut Ui, name: &str, value: &mut f64, range: std::ops::RangeInclusive<f64>, step: f64) {
+    ui.label(name);
+    let response = ui.add(
+        DragValue::new(value)
+            .range(range)
+            .speed(step)
+            .max_decimals(2),
+    );
+    named(&response, name);
+}
+
+fn select(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let mut button = |ui: &mut Ui, command: Command| {
+        if ui
+            .button(command.title())
+            .on_hover_text(command.hint())
+            .clicked()
+        {
+            actions.push(Action::Do(command));
+        }
+    };
+    match model.single() {
+        Some(ObjectId::Road(_)) => {
+            for command in [
+                Command::SplitRoad,
+                Command::ReverseRoad,
+                Command::SimplifyRoad,
+            ] {
+                button(ui, command);
+            }
+        }
+        Some(ObjectId::Node(_)) => button(ui, Command::MergeRoads),
+        _ => {}
+    }
+    if model.selection.is_empty() {
+        ui.label("Nothing is selected.");
+    } else {
+        for command in [Command::Duplicate, Command::Delete, Command::FrameSelection] {
+            button(ui, command);
+        }
+    }
+}
+
+fn road(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
+    let names: Vec<(usize, String)> = options
+        .presets
+        .iter()
+        .enumerate()
+        .map(|(i, preset)| (i, preset.name.clone()))
+        .collect();
+    ui.scope(|ui| {
+        ui.spacing_mut().combo_width = 170.0;
+        if let Some(chosen) = choice(ui, "Cross-section", &options.preset, &names) {
+            options.preset = chosen;
+        }
+    });
+    let chosen = options.chosen();
+    ui.label(format!("{:.0} km/h", chosen.speed_limit * 3.6));
+    if let Some(ObjectId::Road(id)) = model.single()
+        && ui
+            .button("Keep selected as preset")
+            .on_hover_text("Adds the cross-section of the selected road to the list.")
+            .clicked()
+    {
+        keep_preset(model, id, options);
+    }
+    if options.presets.len() > 1
+        && ui
+            .small_button("Forget preset")
+            .on_hover_text("Takes the chosen cross-section out of the list.")
+            .clicked()
+    {
+        let at = options.preset.min(options.presets.len() - 1);
+        options.presets.remove(at);
+        options.preset = 0;
+    }
+    ui.separator();
+    drag(
+        ui,
+        "Corner radius, m",
+        &mut options.corner_radius,
+        2.0..=1000.0,
+        0.5,
+    );
+    let mut layer = f64::from(options.layer);
+    drag(ui, "Layer", &mut layer, -5.0..=5.0, 0.05);
+    options.layer = layer.round() as i8;
+}
+
+/// The lanes of a road as a preset of its own.
+fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut ToolOptions) {
+    let scenario = model.document.scenario();
+    let Some(road) = scenario.network().road(id) else {
+        return;
+    };
+    let side = scenario.about().driving_side;
+    let mut lanes: Vec<_> = road.section_at(0.0).lanes.iter().collect();
+    lanes.sort_by_key(|lane| lane.id.abs());
+    // Lanes driven along the road, from the middle outwards, and those against it.
+    let right_first = side == roadwright_scenario::DrivingSide::Right;
+    let of = |forward: bool| {
+        lanes
+            .iter()
+            .filter(|lane| ((lane.id < 0) == right_first) == forward)
+            .map(|lane| (lane.kind, Poly3::value_in(&lane.width, 0.0)))
+            .collect::<Vec<_>>()
+    };
+    let name = if road.name.is_empty() {
+        format!("As {id}")
+    } else {
+        format!("As {}", road.name)
+    };
+    options.presets.push(RoadPreset {
+        name,
+        class: road.class,
+        speed_limit: road.speed_limit,
+        section: roadwright_scenario::CrossSection {
+            forward: of(true),
+            backward: of(false),
+        },
+    });
+    options.preset = options.presets.len() - 1;
+}
+
+fn snapping(ui: &mut Ui, options: &mut ToolOptions) {
+    ui.label("Snap to");
+    let snap = &mut options.snap;
+    ui.toggle_value(&mut snap.nodes, "ends");
+    ui.toggle_value(&mut snap.roads, "roads");
+    ui.toggle_value(&mut snap.angles, "angles");
+    ui.toggle_value(&mut snap.grid, "grid");
+}
+
+fn obstacle(ui: &mut Ui, options: &mut ToolOptions) {
+    let obstacle = &mut options.obstacle;
+    for (kind, name) in [
+        (ObstacleKind::Box, "Box"),
+        (ObstacleKind::Circle, "Circle"),
+        (ObstacleKind::Polygon, "Polygon"),
+    ] {
+        ui.selectable_value(&mut obstacle.kind, kind, name);
+    }
+    ui.separator();
+    drag(ui, "Height, m", &mut obstacle.height, 0.1..=500.0, 0.1);
+    ui.checkbox(&mut obstacle.loose, "can be pushed");
+    if obstacle.loose {
+        drag(ui, "Mass, kg", &mut obstacle.mass, 0.1..=1e5, 1.0);
+    }
+}
+
+fn forest(ui: &mut Ui, options: &mut ToolOptions) {
+    let forest = &mut options.forest;
+    ui.selectable_value(&mut forest.erase, false, "Paint");
+    ui.selectable_value(&mut forest.erase, true, "Erase");
+    ui.separator();
+    slider(ui, "Brush, m", &mut forest.radius, 1.0..=200.0);
+    drag(
+        ui,
+        "Trees per hectare",
+        &mut forest.density,
+        1.0..=5000.0,
+        5.0,
+    );
+    drag(ui, "Spacing, m", &mut forest.spacing, 0.5..=50.0, 0.1);
+    let mut seed = forest.seed as f64;
+    drag(ui, "Seed", &mut seed, 0.0..=1e6, 0.2);
+    forest.seed = seed.max(0.0) as u64;
+}
+
+fn slider(ui: &mut Ui, name: &str, value: &mut f64, range: std::ops::RangeInclusive<f64>) {
+    ui.label(name);
+    let response = ui.add(Slider::new(value, range).logarithmic(true).max_decimals(2));
+    named(&response, name);
+}
+
+fn terrain(ui: &mut Ui, options: &mut ToolOptions) {
+    let terrain = &mut options.terrain;
+    for (mode, name) in [
+        (TerrainMode::Raise, "Raise"),
+        (TerrainMode::Lower, "Lower"),
+        (TerrainMode::Smooth, "Smooth"),
+        (TerrainMode::Flatten, "Flatten"),
+    ] {
+        ui.selectable_value(&mut terrain.mode, mode, name);
+    }
+    ui.separator();
+    slider(ui, "Brush, m", &mut terrain.radius, 2.0..=500.0);
+    slider(ui, "Strength", &mut terrain.strength, 0.05..=10.0);
+    ui.label("Falloff");
+    let response = ui.add(Slider::new(&mut terrain.falloff, 0.0..=1.0).max_decimals(2));
+    named(&response, "Falloff");
+}
+
+fn agents(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
+    let scenario = model.document.scenario();
+    let types = scenario.vehicle_types().iter();
+    let types: Vec<(String, String)> = types.map(|(k, v)| (k.clone(), v.name.clone())).collect();
+    let stacks = scenario.stacks().keys();
+    let stacks: Vec<(String, String)> = stacks.map(|k| (k.clone(), k.clone())).collect();
+    ui.label("Vehicle");
+    if let Some(chosen) = choice(ui, "Vehicle type", &options.vehicle, &types) {
+        options.vehicle = chosen;
+    }
+    ui.label("Stack");
+    if let Some(chosen) = choice(ui, "Stack", &options.stack, &stacks) {
+        options.stack = chosen;
+    }
+}
+
+fn background(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    if ui.button("Choose picture…").clicked() {
+        actions.push(Action::Show(Dialog::Path {
+            purpose: Purpose::Background,
+            text: String::new(),
+            then: None,
+        }));
+    }
+    let Some(background) = &model.background else {
+        ui.label("A picture (PNG, JPEG) to trace over.");
+        return;
+    };
+    ui.label("Opacity");
+    let mut opacity = background.opacity;
+    let response = ui.add(Slider::new(&mut opacity, 0.05..=1.0).max_decimals(2));
+    named(&response, "Opacity");
+    if response.changed() {
+        actions.push(Action::FadeBackground(opacity));
+    }
+    let width = background.size().x;
+    let mut wanted = width;
+    drag(ui, "Width, m", &mut wanted, 1.0..=1e6, 1.0);
+    if (wanted - width).abs() > 1e-9 {
+        actions.push(Action::ScaleBackground(wanted / width));
+    }
+    if ui.button("Remove picture").clicked() {
+        actions.push(Action::DropBackground);
+    }
+}

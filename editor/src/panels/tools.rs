@@ -1,0 +1,58 @@
+//! The tool bar.
+
+use crate::command::Command;
+use crate::icons;
+use crate::model::{Action, Model};
+use crate::tools::{Tone, ToolKind};
+use egui::{Align2, FontId, Rect, Role, Sense, Ui, WidgetInfo, vec2};
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    ui.add_space(4.0);
+    ui.spacing_mut().item_spacing.y = 3.0;
+    for kind in ToolKind::ALL {
+        if button(ui, model, kind) {
+            actions.push(Action::Tool(kind));
+        }
+    }
+}
+
+fn button(ui: &mut Ui, model: &Model, kind: ToolKind) -> bool {
+    let size = vec2(ui.available_width(), 50.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let chosen = model.tool == kind;
+    response.widget_info(move || {
+        WidgetInfo::selected(Role::Button, true, chosen, format!("{} tool", kind.name()))
+    });
+    let theme = model.theme();
+    let color = if chosen {
+        ui.visuals().selection.stroke.color
+    } else {
+        ui.visuals().text_color()
+    };
+    if chosen {
+        let fill = ui.visuals().selection.bg_fill;
+        ui.painter().rect_filled(rect, 6.0, fill);
+    } else if response.hovered() || response.has_focus() {
+        let fill = ui.visuals().widgets.hovered.weak_bg_fill;
+        ui.painter().rect_filled(rect, 6.0, fill);
+    }
+    let icon = Rect::from_center_size(rect.center() - vec2(0.0, 8.0), vec2(22.0, 22.0));
+    icons::tool(ui.painter(), icon, kind, color);
+    let below = rect.center_bottom() - vec2(0.0, 4.0);
+    let font = FontId::proportional(11.5);
+    ui.painter()
+        .text(below, Align2::CENTER_BOTTOM, kind.name(), font, color);
+    let key = model.settings.keys.label(Command::of_tool(kind));
+    let corner = rect.right_top() + vec2(-5.0, 3.0);
+    let quiet = theme.tone(Tone::Guide);
+    ui.painter().text(
+        corner,
+        Align2::RIGHT_TOP,
+        &key,
+        FontId::proportional(10.0),
+        quiet,
+    );
+    response
+        .on_hover_text(format!("{} ({key})", kind.hint()))
+        .clicked()
+}

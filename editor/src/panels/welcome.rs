@@ -1,0 +1,186 @@
+//! The welcome panel: shipped scenarios with pictures, new, open, import, recent files.
+
+use crate::command::Command;
+use crate::model::{Action, Dialog, Model, Next};
+use crate::shipped;
+use egui::{ColorImage, Id, Modal, RichText, Role, Sense, TextureHandle, WidgetInfo, vec2};
+use roadwright_render::Picture;
+use std::sync::mpsc::{Receiver, channel};
+
+/// Size of a picture, points.
+const PICTURE: (u32, u32) = (224, 140);
+
+/// The welcome panel with the pictures that have been drawn so far.
+pub(super) struct Welcome {
+    pictures: Vec<Option<TextureHandle>>,
+    drawn: Receiver<(usize, ColorImage)>,
+}
+
+impl Welcome {
+    /// Starts drawing the pictures beside the frame.
+    pub(super) fn new(context: &egui::Context) -> Self {
+        let (sender, drawn) = channel();
+        let wake = context.clone();
+        std::thread::spawn(move || {
+            for (index, shipped) in shipped::ALL.iter().enumerate() {
+                let Some(image) = picture(shipped) else {
+                    continue;
+                };
+                if sender.send((index, image)).is_err() {
+                    return;
+                }
+                wake.request_repaint();
+            }
+        });
+        Self {
+            pictures: shipped::ALL.iter().map(|_| None).collect(),
+            drawn,
+        }
+    }
+
+    pub(super) fn ui(&mut self, context: &egui::Context, model: &Model, actions: &mut Vec<Action>) {
+        while let Ok((index, image)) = self.drawn.try_recv() {
+            let name = format!("welcome {index}");
+            let texture = context.load_texture(name, image, egui::TextureOptions::LINEAR);
+            self.pictures[index] = Some(texture);
+        }
+        let response = Modal::new(Id::unique("welcome")).show(context, |ui| {
+            ui.set_width(2.0 * (PICTURE.0 as f32 + 14.0) + 250.0);
+            ui.heading("Roadwright");
+            ui.label("Draw a world, give its agents brains, press play.");
+            ui.add_space(8.0);
+            recoveries(ui, model, actions);
+            ui.horizontal_top(|ui| {
+                ui.vertical(|ui| {
+                    for row in [0, 2] {
+                        ui.horizontal(|ui| {
+                            for index in row..row + 2 {
+                                self.card(ui, index, actions);
+                            }
+                        });
+                    }
+                });
+                ui.add_space(10.0);
+                ui.vertical(|ui| side(ui, model, actions));
+            });
+        });
+        if response.should_close() {
+            actions.push(Action::Show(Dialog::None));
+        }
+    }
+
+    fn card(&self, ui: &mut egui::Ui, index: usize, actions: &mut Vec<Action>) {
+        let shipped = &shipped::ALL[index];
+        let size = vec2(PICTURE.0 as f32, PICTURE.1 as f32 + 42.0);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+        let label = format!("Open {}", shipped.name);
+        response.widget_info(move || WidgetInfo::labeled(Role::Button, true, &label));
+        let visuals = ui.style().interact(&response);
+        ui.painter().rect(
+            rect,
+            6.0,
+            visuals.weak_bg_fill,
+            visuals.bg_stroke,
+            egui::StrokeKind::Inside,
+        );
+        let picture = egui::Rect::from_min_size(rect.min, vec2(PICTURE.0 as f32, PICTURE.1 as f32))
+            .shrink(4.0);
+        if let Some(texture) = &self.pictures[index] {
+            egui::Image::new(texture)
+                .corner_radius(4.0)
+                .paint_at(ui, picture);
+        }
+        let color = ui.visuals().text_color();
+        let at = rect.left_top() + vec2(8.0, PICTURE.1 as f32 + 1.0);
+        let title = egui::FontId::proportional(14.0);
+        ui.painter()
+            .text(at, egui::Align2::LEFT_TOP, shipped.name, title, color);
+        let at = at + vec2(0.0, 19.0);
+        let small = egui::FontId::proportional(10.5);
+        let quiet = ui.visuals().weak_text_color();
+        ui.painter()
+            .text(at, egui::Align2::LEFT_TOP, shipped.about, small, quiet);
+        if response.clicked() {
+            actions.push(Action::Leave(Next::Shipped(index)));
+        }
+    }
+}
+
+/// A shipped scenario in small.
+fn picture(shipped: &shipped::Shipped) -> Option<ColorImage> {
+    let scenario = shipped.scenario();
+    let size = (2 * PICTURE.0, 2 * PICTURE.1);
+    let view = None;
+    let png = roadwright_render::map(&scenario, None, &Picture { size, view }).ok()?;
+    let rgba = image::load_from_memory(&png).ok()?.to_rgba8();
+    let size = [rgba.width() as usize, rgba.height() as usize];
+    Some(ColorImage::from_rgba_unmultiplied(size, rgba.as_raw()))
+}
+
+fn recoveries(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
+    if model.recoveries.is_empty() {
+        return;
+    }
+    ui.group(|ui| {
+        let color = model.theme().tone(crate::tools::Tone::Warning);
+        ui.label(
+            RichText::new("Roadwright did not end properly. These edits were kept:").color(color),
+        );
+        for (index, recovery) in model.recoveries.iter().enumerate() {
+            ui.horizontal(|ui| {
+                if ui.button(format!("Recover {}", recovery.title)).clicked() {
+                    actions.push(Action::Leave(Next::Recover(index)));
+                }
+                if let Some(path) = &recovery.path {
+                    ui.label(RichText::new(path.display().to_string()).weak().small());
+                }
+            });
+        }
+        if ui.small_button("Discard them").clicked() {
+            actions.push(Action::DiscardRecoveries);
+        }
+    });
+    ui.add_space(8.0);
+}
+
+fn side(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
+    let width = ui.available_width().max(180.0);
+    for command in [Command::New, Command::Open, Command::Import] {
+        let key = model.settings.keys.label(command);
+        let button = egui::Button::new(command.title())
+            .shortcut_text(key)
+            .min_size(vec2(width, 30.0));
+        if ui.add(button).on_hover_text(command.hint()).clicked() {
+            actions.push(Action::Show(Dialog::None));
+            actions.push(Action::Do(command));
+        }
+    }
+    ui.add_space(8.0);
+    ui.label(RichText::new("Recent files").strong());
+    if model.settings.recent.is_empty() {
+        ui.label(RichText::new("none yet").weak());
+    }
+    for path in model.settings.recent.iter().take(8) {
+        let name = path
+            .file_name()
+            .map_or_else(String::new, |n| n.to_string_lossy().into());
+        if ui
+            .link(name)
+            .on_hover_text(path.display().to_string())
+            .clicked()
+        {
+            actions.push(Action::Leave(Next::Open(path.clone())));
+        }
+    }
+    ui.add_space(12.0);
+    let mut settings = model.settings.clone();
+    if ui
+        .checkbox(&mut settings.welcome, "Show this at the start")
+        .changed()
+    {
+        actions.push(Action::Settings(Box::new(settings)));
+    }
+    if ui.button("Close").clicked() {
+        actions.push(Action::Show(Dialog::None));
+    }
+}

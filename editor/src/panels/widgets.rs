@@ -1,0 +1,113 @@
+//! Pieces that several panels use. Every input has a name for screen readers and tests.
+
+use crate::model::Action;
+use egui::{DragValue, Response, RichText, Role, Ui, WidgetInfo};
+use roadwright_scenario::Edit;
+
+/// A number to drag or type.
+pub(super) struct Number<'a> {
+    pub(super) name: &'a str,
+    pub(super) value: f64,
+    pub(super) range: std::ops::RangeInclusive<f64>,
+    pub(super) unit: &'a str,
+    pub(super) step: f64,
+    pub(super) hint: &'a str,
+}
+
+impl Number<'_> {
+    /// Shows it in a row of its own: name, value, unit. The new value and the response.
+    pub(super) fn ui(self, ui: &mut Ui) -> (f64, Response) {
+        ui.label(self.name).on_hover_text(self.hint);
+        let mut value = self.value;
+        let suffix = if self.unit.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", self.unit)
+        };
+        let (low, high) = (*self.range.start(), *self.range.end());
+        let drag = DragValue::new(&mut value)
+            .range(self.range)
+            .speed(self.step)
+            .max_decimals(3)
+            .suffix(suffix);
+        let hint = format!("{}\n{low} to {high} {}", self.hint, self.unit);
+        let response = ui.add(drag).on_hover_text(hint);
+        named(&response, self.name);
+        ui.end_row();
+        (value, response)
+    }
+}
+
+/// Gives an input its name.
+pub(super) fn named(response: &Response, name: &str) {
+    let name = name.to_owned();
+    response.widget_info(move || WidgetInfo::labeled(Role::SpinButton, true, &name));
+}
+
+/// Sends the state of a change that is under way, and its end: one step for a drag.
+pub(super) fn change(
+    response: &Response,
+    label: &str,
+    edit: impl FnOnce() -> Edit,
+    actions: &mut Vec<Action>,
+) {
+    if response.changed() {
+        actions.push(Action::Preview(label.to_owned(), edit()));
+    }
+    if response.drag_stopped() || response.lost_focus() {
+        actions.push(Action::Commit);
+    }
+}
+
+/// A line of text to edit; the new text when it was finished.
+pub(super) fn text(ui: &mut Ui, name: &str, value: &str, hint: &str) -> (String, Response) {
+    ui.label(name);
+    let mut text = value.to_owned();
+    let edit = egui::TextEdit::singleline(&mut text)
+        .hint_text(hint)
+        .desired_width(f32::INFINITY);
+    let response = ui.add(edit);
+    let label = name.to_owned();
+    response.widget_info(move || WidgetInfo::labeled(Role::TextInput, true, &label));
+    ui.end_row();
+    (text, response)
+}
+
+/// A choice between a few.
+pub(super) fn choice<T: PartialEq + Clone>(
+    ui: &mut Ui,
+    name: &str,
+    value: &T,
+    all: &[(T, String)],
+) -> Option<T> {
+    let shown = all.iter().find(|(known, _)| known == value);
+    let shown = shown.map_or("?", |(_, text)| text.as_str());
+    let mut chosen = None;
+    let combo = egui::ComboBox::from_id_salt(name)
+        .selected_text(shown)
+        .show_ui(ui, |ui| {
+            for (known, text) in all {
+                if ui.selectable_label(known == value, text).clicked() {
+                    chosen = Some(known.clone());
+                }
+            }
+        });
+    let label = format!("{name}: {shown}");
+    combo
+        .response
+        .widget_info(move || WidgetInfo::labeled(Role::ComboBox, true, &label));
+    chosen.filter(|new| new != value)
+}
+
+/// The heading of a part of a panel.
+pub(super) fn heading(ui: &mut Ui, text: &str) {
+    ui.add_space(4.0);
+    ui.label(RichText::new(text).strong());
+    ui.add_space(2.0);
+}
+
+/// What a panel says when it has nothing to show.
+pub(super) fn empty(ui: &mut Ui, text: &str) {
+    ui.add_space(12.0);
+    ui.vertical_centered(|ui| ui.label(RichText::new(text).weak()));
+}

@@ -1,0 +1,144 @@
+//! What is kept between sessions: keys, theme, tool options, recent files.
+
+use crate::command::KeyMap;
+use crate::tools::ToolOptions;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Recent files that are remembered.
+const RECENT: usize = 10;
+
+/// What vehicles and places are coloured by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Heat {
+    /// Nothing: each vehicle has its own colour.
+    #[default]
+    None,
+    /// Mean speed.
+    Speed,
+    /// Share of time that vehicles stand.
+    Congestion,
+    /// Collisions.
+    Collisions,
+}
+
+impl Heat {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::None, Self::Speed, Self::Congestion, Self::Collisions];
+
+    /// Name on the screen.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "No heat map",
+            Self::Speed => "Speed",
+            Self::Congestion => "Congestion",
+            Self::Collisions => "Collisions",
+        }
+    }
+}
+
+/// What is kept between sessions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// Dark theme.
+    pub dark: bool,
+    /// Size of the interface, 1 for what the system says.
+    pub zoom: f32,
+    /// Whether the grid is shown.
+    pub grid: bool,
+    /// Whether the minimap is shown.
+    pub minimap: bool,
+    /// Whether street names are shown.
+    pub names: bool,
+    /// Whether problems are marked on the map.
+    pub problems: bool,
+    /// What is coloured by what.
+    pub heat: Heat,
+    /// Keys.
+    pub keys: KeyMap,
+    /// Tools.
+    pub tools: ToolOptions,
+    /// Files that were opened or saved, newest first.
+    pub recent: Vec<PathBuf>,
+    /// Whether the welcome panel comes at the start.
+    pub welcome: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            dark: false,
+            zoom: 1.0,
+            grid: true,
+            minimap: true,
+            names: true,
+            problems: true,
+            heat: Heat::None,
+            keys: KeyMap::default(),
+            tools: ToolOptions::default(),
+            recent: Vec::new(),
+            welcome: true,
+        }
+    }
+}
+
+impl Settings {
+    /// Reads the settings; what cannot be read is the standard.
+    pub fn load(folder: &Path) -> Self {
+        let text = std::fs::read_to_string(file(folder)).unwrap_or_default();
+        let mut settings: Self = serde_json::from_str(&text).unwrap_or_default();
+        settings.zoom = settings.zoom.clamp(0.5, 3.0);
+        if settings.tools.presets.is_empty() {
+            settings.tools.presets = crate::tools::standard_presets();
+        }
+        settings
+    }
+
+    /// Writes the settings.
+    ///
+    /// # Errors
+    /// If the folder cannot be written to.
+    pub fn save(&self, folder: &Path) -> std::io::Result<()> {
+        std::fs::create_dir_all(folder)?;
+        let text = serde_json::to_string_pretty(self)?;
+        let beside = folder.join("settings.json.new");
+        std::fs::write(&beside, text)?;
+        std::fs::rename(beside, file(folder))
+    }
+
+    /// Puts a file in front of the recent ones.
+    pub fn remember(&mut self, path: &Path) {
+        self.recent.retain(|known| known != path);
+        self.recent.insert(0, path.to_owned());
+        self.recent.truncate(RECENT);
+    }
+}
+
+fn file(folder: &Path) -> PathBuf {
+    folder.join("settings.json")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_come_back_and_damage_is_forgiven() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut settings = Settings {
+            dark: true,
+            ..Settings::default()
+        };
+        settings.remember(Path::new("/a"));
+        settings.remember(Path::new("/b"));
+        settings.remember(Path::new("/a"));
+        settings.save(folder.path()).unwrap();
+        assert_eq!(Settings::load(folder.path()), settings);
+        assert_eq!(settings.recent.len(), 2);
+        std::fs::write(folder.path().join("settings.json"), "{ broken").unwrap();
+        assert_eq!(Settings::load(folder.path()), Settings::default());
+    }
+}

@@ -1,0 +1,61 @@
+//! The scenarios that ship, built in so that the editor needs no files to start with.
+
+use crate::document::Document;
+use roadwright_scenario::{Scenario, file};
+
+/// A scenario that ships.
+pub struct Shipped {
+    /// Name of its file.
+    pub name: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+    text: &'static str,
+}
+
+/// All of them; the first one is shown at the start.
+pub const ALL: [Shipped; 4] = [
+    Shipped {
+        name: "old-town",
+        about: "A small town with 150 drivers of three kinds",
+        text: include_str!("../../scenarios/old-town.scenario.json"),
+    },
+    Shipped {
+        name: "crossroads",
+        about: "One junction, traffic from four sides",
+        text: include_str!("../../scenarios/crossroads.scenario.json"),
+    },
+    Shipped {
+        name: "figure-eight",
+        about: "A course with a bridge over itself",
+        text: include_str!("../../scenarios/figure-eight.scenario.json"),
+    },
+    Shipped {
+        name: "obstacle-field",
+        about: "Open ground with obstacles, trees and hills",
+        text: include_str!("../../scenarios/obstacle-field.scenario.json"),
+    },
+];
+
+impl Shipped {
+    /// The scenario.
+    pub fn scenario(&self) -> Scenario {
+        file::from_text(self.text).expect("a shipped scenario is a scenario")
+    }
+}
+
+/// A document of a shipped scenario: it belongs to no file, so that nobody overwrites it.
+pub fn document(index: usize) -> Document {
+    Document::new(ALL[index.min(ALL.len() - 1)].scenario())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_shipped_scenarios_open() {
+        for index in 0..ALL.len() {
+            assert!(document(index).scenario().bounds().is_some());
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Colours, sizes and spacings: nothing else in the editor names a colour of its own.
+
+use crate::tools::{Fill, Tone};
+use egui::{Color32, CornerRadius, Stroke, Style, Visuals};
+use roadwright_render::palette;
+use roadwright_scenario::LaneType;
+
+/// The colours that depend on light or dark.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Theme {
+    /// Whether the room is dark.
+    pub(crate) dark: bool,
+}
+
+const ACCENT: Color32 = Color32::from_rgb(0x1B, 0x72, 0xE8);
+const ACCENT_DARK: Color32 = Color32::from_rgb(0x6C, 0xB0, 0xFF);
+const GUIDE: Color32 = Color32::from_rgb(0x0B, 0x86, 0x8F);
+const GUIDE_DARK: Color32 = Color32::from_rgb(0x4F, 0xD2, 0xDA);
+const WARNING: Color32 = Color32::from_rgb(0xB4, 0x6A, 0x00);
+const WARNING_DARK: Color32 = Color32::from_rgb(0xFF, 0xB3, 0x47);
+const DANGER: Color32 = Color32::from_rgb(0xC6, 0x28, 0x28);
+const DANGER_DARK: Color32 = Color32::from_rgb(0xFF, 0x7B, 0x72);
+
+impl Theme {
+    /// Open ground.
+    pub(crate) fn ground(self) -> Color32 {
+        if self.dark {
+            Color32::from_rgb(0x23, 0x26, 0x2A)
+        } else {
+            hex(palette::GROUND)
+        }
+    }
+
+    /// Text on the map.
+    pub(crate) fn ink(self) -> Color32 {
+        if self.dark {
+            Color32::from_rgb(0xEA, 0xEC, 0xEF)
+        } else {
+            hex(palette::INK)
+        }
+    }
+
+    /// Behind text on the map.
+    pub(crate) fn halo(self) -> Color32 {
+        if self.dark {
+            Color32::from_black_alpha(190)
+        } else {
+            Color32::from_white_alpha(225)
+        }
+    }
+
+    /// Lines of the grid; every tenth one is stronger.
+    pub(crate) fn grid(self, strong: bool) -> Color32 {
+        let alpha = if strong { 40 } else { 18 };
+        if self.dark {
+            Color32::from_white_alpha(alpha / 2 + 4)
+        } else {
+            Color32::from_black_alpha(alpha)
+        }
+    }
+
+    /// The colour of a tone.
+    pub(crate) fn tone(self, tone: Tone) -> Color32 {
+        match (tone, self.dark) {
+            (Tone::Accent, false) => ACCENT,
+            (Tone::Accent, true) => ACCENT_DARK,
+            (Tone::Hover, false) => ACCENT.gamma_multiply(0.6),
+            (Tone::Hover, true) => ACCENT_DARK.gamma_multiply(0.6),
+            (Tone::Guide, false) => GUIDE,
+            (Tone::Guide, true) => GUIDE_DARK,
+            (Tone::Warning, false) => WARNING,
+            (Tone::Warning, true) => WARNING_DARK,
+            (Tone::Danger, false) => DANGER,
+            (Tone::Danger, true) => DANGER_DARK,
+        }
+    }
+
+    /// How an area of a mark is filled.
+    pub(crate) fn fill(self, fill: Fill) -> Color32 {
+        match fill {
+            Fill::Tint(tone) => self.tone(tone).gamma_multiply(0.22),
+            Fill::Lane(kind) => {
+                let lane = match kind {
+                    LaneType::Driving | LaneType::Shoulder => palette::ASPHALT,
+                    LaneType::Bus => palette::BUS_LANE,
+                    LaneType::Biking => palette::CYCLE_LANE,
+                    LaneType::Parking => palette::PARKING,
+                    LaneType::Sidewalk => palette::SIDEWALK,
+                    LaneType::Median => palette::MEDIAN,
+                };
+                hex(lane).gamma_multiply(0.72)
+            }
+        }
+    }
+
+    /// Inside of a handle.
+    pub(crate) fn handle(self) -> Color32 {
+        if self.dark {
+            Color32::from_rgb(0x1A, 0x1D, 0x21)
+        } else {
+            Color32::WHITE
+        }
+    }
+
+    /// A vehicle of the fuzzy plots: the needle at the crisp value.
+    pub(crate) fn needle(self) -> Color32 {
+        self.tone(Tone::Danger)
+    }
+
+    /// Lines of plots, told apart also by their names.
+    pub(crate) fn plot(self, index: usize) -> Color32 {
+        let tones = [Tone::Accent, Tone::Guide, Tone::Warning, Tone::Danger];
+        self.tone(tones[index % tones.len()])
+    }
+}
+
+/// A colour from 0xRRGGBB.
+pub(crate) fn hex(value: u32) -> Color32 {
+    let [_, r, g, b] = value.to_be_bytes();
+    Color32::from_rgb(r, g, b)
+}
+
+/// A colour for a share of 0 to 1: dark blue, green, yellow.
+pub(crate) fn heat(share: f64, alpha: u8) -> Color32 {
+    let color = palette::heat(share).to_color_u8();
+    Color32::from_rgba_unmultiplied(color.red(), color.green(), color.blue(), alpha)
+}
+
+/// Sets egui's style.
+pub(crate) fn apply(context: &egui::Context, dark: bool) {
+    let chosen = if dark {
+        egui::Theme::Dark
+    } else {
+        egui::Theme::Light
+    };
+    context.set_theme(chosen);
+    context.all_styles_mut(|style| set_style(style));
+}
+
+fn set_style(style: &mut Style) {
+    style.spacing.item_spacing = egui::vec2(6.0, 5.0);
+    style.spacing.button_padding = egui::vec2(8.0, 4.0);
+    style.spacing.interact_size.y = 24.0;
+    style.spacing.slider_width = 130.0;
+    set_visuals(&mut style.visuals);
+}
+
+fn set_visuals(visuals: &mut Visuals) {
+    let radius = CornerRadius::same(5);
+    for state in [
+        &mut visuals.widgets.noninteractive,
+        &mut visuals.widgets.inactive,
+        &mut visuals.widgets.hovered,
+        &mut visuals.widgets.active,
+        &mut visuals.widgets.open,
+    ] {
+        state.corner_radius = radius;
+    }
+    visuals.window_corner_radius = CornerRadius::same(8);
+    if visuals.dark_mode {
+        visuals.selection.bg_fill = Color32::from_rgb(0x1F, 0x4E, 0x86);
+        visuals.selection.stroke = Stroke::new(1.0, Color32::from_rgb(0xE8, 0xF1, 0xFF));
+    } else {
+        visuals.selection.bg_fill = Color32::from_rgb(0xCF, 0xE2, 0xFC);
+        visuals.selection.stroke = Stroke::new(1.0, Color32::from_rgb(0x0C, 0x3B, 0x7C));
+        visuals.widgets.noninteractive.fg_stroke.color = Color32::from_rgb(0x33, 0x37, 0x3C);
+        visuals.widgets.inactive.fg_stroke.color = Color32::from_rgb(0x2A, 0x2E, 0x33);
+        visuals.panel_fill = Color32::from_rgb(0xF7, 0xF8, 0xF9);
+    }
+}

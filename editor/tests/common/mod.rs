@@ -1,0 +1,233 @@
+//! Driving the real editor without a window, and pictures of it without a graphics driver.
+#![allow(dead_code, reason = "each test binary uses some of this")]
+
+mod rasterizer;
+
+pub(crate) use rasterizer::Rasterizer;
+
+use egui::{Modifiers, Pos2, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+use roadwright_editor::model::{Action, Dialog};
+use roadwright_editor::{Editor, Options};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::Scenario;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The editor in a test.
+pub(crate) struct Bench {
+    pub(crate) harness: Harness<'static, Editor>,
+    /// Settings and autosaves, gone with the test.
+    pub(crate) folder: Arc<tempfile::TempDir>,
+}
+
+impl Bench {
+    /// The editor as it starts, on the shipped scenario.
+    pub(crate) fn start() -> Self {
+        Self::open_in(Arc::new(tempfile::tempdir().unwrap()), None)
+    }
+
+    /// The editor on a file.
+    pub(crate) fn open(path: &Path) -> Self {
+        Self::open_in(
+            Arc::new(tempfile::tempdir().unwrap()),
+            Some(path.to_owned()),
+        )
+    }
+
+    /// The editor with the settings and autosaves of a folder.
+    pub(crate) fn open_in(folder: Arc<tempfile::TempDir>, open: Option<PathBuf>) -> Self {
+        let options = Options {
+            open,
+            settings: folder.path().join("settings"),
+            autosaves: folder.path().join("autosave"),
+            uses_gpu: false,
+        };
+        let harness = Harness::builder()
+            .with_size(Vec2::new(1280.0, 800.0))
+            .with_max_steps(600)
+            .renderer(Rasterizer::default())
+            .build_eframe(|cc| Editor::new(cc, options));
+        let mut bench = Self { harness, folder };
+        bench.settle();
+        bench
+    }
+
+    /// The editor on an empty scenario, ready to draw on.
+    pub(crate) fn empty() -> Self {
+        let mut bench = Self::start();
+        bench.ask(Action::Go(roadwright_editor::model::Next::New));
+        bench
+    }
+
+    pub(crate) fn editor(&self) -> &Editor {
+        self.harness.state()
+    }
+
+    pub(crate) fn scenario(&self) -> &Scenario {
+        self.editor().model().document.scenario()
+    }
+
+    /// Steps until nothing is worked on beside the frame.
+    pub(crate) fn settle(&mut self) {
+        for _ in 0..2000 {
+            self.harness.step();
+            if self.editor().is_settled() {
+                self.harness.step();
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        panic!("the editor does not come to rest");
+    }
+
+    pub(crate) fn ask(&mut self, action: Action) {
+        self.harness.state_mut().ask(action);
+        self.settle();
+    }
+
+    pub(crate) fn close_dialog(&mut self) {
+        self.ask(Action::Show(Dialog::None));
+    }
+
+    /// The screen point of a world point.
+    pub(crate) fn at(&self, x: f64, y: f64) -> Pos2 {
+        self.editor().screen(DVec2::new(x, y))
+    }
+
+    /// Shows a box of the world.
+    pub(crate) fn look_at(&mut self, x: f64, y: f64, half: f64) {
+        let (middle, half) = (DVec2::new(x, y), DVec2::splat(half - 30.0));
+        self.ask(Action::Jump(middle - half, middle + half));
+    }
+
+    /// Drags along world points with the left button.
+    pub(crate) fn drag(&mut self, points: &[(f64, f64)]) {
+        self.drag_with(points, Modifiers::NONE);
+    }
+
+    pub(crate) fn drag_with(&mut self, points: &[(f64, f64)], modifiers: Modifiers) {
+        let screen: Vec<Pos2> = points.iter().map(|(x, y)| self.at(*x, *y)).collect();
+        self.harness.event(egui::Event::ModifiersChanged(modifiers));
+        self.harness.hover_at(screen[0]);
+        self.harness.step();
+        self.button(screen[0], true, modifiers);
+        self.harness.step();
+        for pair in screen.windows(2) {
+            let steps = ((pair[1] - pair[0]).length() / 8.0).ceil().max(2.0) as usize;
+            for i in 1..=steps {
+                let at = pair[0] + (pair[1] - pair[0]) * (i as f32 / steps as f32);
+                self.harness.event(egui::Event::PointerMoved(at));
+                self.harness.step();
+            }
+        }
+        self.button(screen[screen.len() - 1], false, modifiers);
+        self.harness.step();
+        self.harness
+            .event(egui::Event::ModifiersChanged(Modifiers::NONE));
+        self.settle();
+    }
+
+    fn button(&mut self, pos: Pos2, pressed: bool, modifiers: Modifiers) {
+        self.harness.event(egui::Event::PointerButton {
+            pos,
+            button: egui::PointerButton::Primary,
+            pressed,
+            modifiers,
+        });
+    }
+
+    /// Clicks on a world point.
+    pub(crate) fn click(&mut self, x: f64, y: f64) {
+        self.click_with(x, y, Modifiers::NONE);
+    }
+
+    pub(crate) fn click_with(&mut self, x: f64, y: f64, modifiers: Modifiers) {
+        let at = self.at(x, y);
+        self.harness.event(egui::Event::ModifiersChanged(modifiers));
+        self.harness.hover_at(at);
+        self.harness.step();
+        self.button(at, true, modifiers);
+        self.harness.step();
+        self.button(at, false, modifiers);
+        self.harness.step();
+        self.harness
+            .event(egui::Event::ModifiersChanged(Modifiers::NONE));
+        // Far enough from the next click in time not to be a double click.
+        for _ in 0..4 {
+            self.harness.step();
+        }
+        self.settle();
+    }
+
+    /// Two quick clicks.
+    pub(crate) fn double_click(&mut self, x: f64, y: f64) {
+        let at = self.at(x, y);
+        self.harness.hover_at(at);
+        self.harness.step();
+        for _ in 0..2 {
+            self.button(at, true, Modifiers::NONE);
+            self.button(at, false, Modifiers::NONE);
+        }
+        self.harness.step();
+        self.settle();
+    }
+
+    pub(crate) fn hover(&mut self, x: f64, y: f64) {
+        let at = self.at(x, y);
+        self.harness.hover_at(at);
+        self.settle();
+    }
+
+    pub(crate) fn key(&mut self, key: egui::Key) {
+        self.key_with(Modifiers::NONE, key);
+    }
+
+    pub(crate) fn key_with(&mut self, modifiers: Modifiers, key: egui::Key) {
+        self.harness.key_press_modifiers(modifiers, key);
+        self.harness.step();
+        self.settle();
+    }
+
+    /// Types text into whatever has the keyboard.
+    pub(crate) fn type_text(&mut self, text: &str) {
+        self.harness.event(egui::Event::Text(text.into()));
+        self.harness.step();
+        self.settle();
+    }
+
+    /// Clicks on a button by its name.
+    pub(crate) fn press(&mut self, name: &str) {
+        self.harness.get_by_label(name).click();
+        self.harness.step();
+        self.settle();
+    }
+
+    /// Lets simulated time pass until a condition holds or `seconds` of it are over.
+    pub(crate) fn play_until(&mut self, seconds: f64, done: impl Fn(&Editor) -> bool) -> bool {
+        for _ in 0..20_000 {
+            self.harness.step();
+            if done(self.editor()) {
+                return true;
+            }
+            let live = self.editor().model().live.clone();
+            if live.is_some_and(|live| live.snapshot.time > seconds || live.is_over) {
+                return done(self.editor());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        false
+    }
+
+    /// Undoes everything.
+    pub(crate) fn undo_all(&mut self) {
+        self.ask(Action::GoToStep(0));
+    }
+
+    /// Writes a picture of the window.
+    pub(crate) fn picture(&mut self, path: &Path) {
+        self.harness.render().unwrap().save(path).unwrap();
+    }
+}
