@@ -120,6 +120,10 @@ impl Canvas {
         if let Some(background) = &model.background {
             background.paint(board.painter, board.rect, board.camera);
         }
+        let spacing = grid_spacing(board.camera.scale);
+        if model.settings.grid {
+            board.grid(spacing);
+        }
         self.dots.clear();
         if let Some(live) = &model.live {
             let speeds = model.settings.heat == Heat::Speed;
@@ -134,10 +138,6 @@ impl Canvas {
         }
         self.painter
             .paint(board.painter, board.rect, board.camera, &self.dots);
-        let spacing = grid_spacing(board.camera.scale);
-        if model.settings.grid {
-            board.grid(spacing);
-        }
         if let Some(live) = &model.live {
             board.heat(live, model.settings.heat);
         }

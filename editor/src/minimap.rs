@@ -117,8 +117,11 @@ fn picture(scene: &Scene, low: DVec2, high: DVec2) -> ColorImage {
             for i in 0..=steps as usize {
                 let p = a + (b - a) * (i as f64 / steps);
                 let (x, y) = (p.x as usize, height.saturating_sub(1 + p.y as usize));
-                if x < width && y < height {
-                    image.pixels[y * width + x] = ink;
+                // Two pixels wide: one would be a hairline.
+                for (x, y) in [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)] {
+                    if x < width && y < height {
+                        image.pixels[y * width + x] = ink;
+                    }
                 }
             }
         }

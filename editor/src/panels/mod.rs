@@ -124,7 +124,8 @@ impl Behavior<Pane> for Panes<'_> {
             self.canvas.ui(ui, self.model, self.tool, self.actions);
             return UiResponse::None;
         }
-        Frame::NONE.inner_margin(8.0).show(ui, |ui| {
+        let fill = ui.visuals().panel_fill;
+        Frame::NONE.fill(fill).inner_margin(8.0).show(ui, |ui| {
             egui::ScrollArea::vertical()
                 .auto_shrink([false, false])
                 .show(ui, |ui| match pane {

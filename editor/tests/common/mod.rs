@@ -48,6 +48,7 @@ impl Bench {
         let harness = Harness::builder()
             .with_size(Vec2::new(1280.0, 800.0))
             .with_max_steps(600)
+            .with_step_dt(0.05)
             .renderer(Rasterizer::default())
             .build_eframe(|cc| Editor::new(cc, options));
         let mut bench = Self { harness, folder };
@@ -156,7 +157,7 @@ impl Bench {
         self.harness
             .event(egui::Event::ModifiersChanged(Modifiers::NONE));
         // Far enough from the next click in time not to be a double click.
-        for _ in 0..4 {
+        for _ in 0..9 {
             self.harness.step();
         }
         self.settle();
@@ -200,6 +201,9 @@ impl Bench {
 
     /// Clicks on a button by its name.
     pub(crate) fn press(&mut self, name: &str) {
+        self.harness.get_by_label(name).scroll_to_me();
+        self.harness.step();
+        self.settle();
         self.harness.get_by_label(name).click();
         self.harness.step();
         self.settle();

@@ -1,0 +1,246 @@
+//! Random hands: thousands of tool events, and the document stays sound after each.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use roadwright_editor::document::Document;
+use roadwright_editor::scene::Scene;
+use roadwright_editor::tools::{
+    Effect, Modifiers, ObstacleKind, Pointer, TerrainMode, ToolContext, ToolEvent, ToolKind,
+    ToolOptions,
+};
+use roadwright_geometry::DVec2;
+use roadwright_geometry::math::Stream;
+use roadwright_scenario::check::{Code, check};
+use roadwright_scenario::operation::{self, Motion, Objects};
+use roadwright_scenario::{Scenario, file};
+use std::sync::Arc;
+
+/// Events of one run; the four runs together make 10,000.
+const EVENTS: usize = 2_500;
+
+struct Hand {
+    stream: Stream,
+    document: Document,
+    scene: Arc<Scene>,
+    selection: Objects,
+    options: ToolOptions,
+    kind: ToolKind,
+    tool: Box<dyn roadwright_editor::tools::Tool>,
+    pressed: bool,
+    at: DVec2,
+    scale: f64,
+}
+
+impl Hand {
+    fn new(seed: u64) -> Self {
+        Self {
+            stream: Stream::new(seed, "hand", 0),
+            document: Document::new(Scenario::new("fuzz")),
+            scene: Arc::new(Scene::empty()),
+            selection: Objects::new(),
+            options: ToolOptions::default(),
+            kind: ToolKind::Select,
+            tool: ToolKind::Select.tool(),
+            pressed: false,
+            at: DVec2::ZERO,
+            scale: 0.3,
+        }
+    }
+
+    fn chance(&mut self, share: f64) -> bool {
+        self.stream.next_unit() < share
+    }
+
+    /// The pointer wanders, sometimes jumps, sometimes comes back to something that is there.
+    fn wander(&mut self) {
+        let scenario = self.document.scenario().clone();
+        if self.chance(0.15) && scenario.network().node_count() > 0 {
+            let nodes: Vec<DVec2> = scenario.network().nodes().map(|(_, n)| n.position()).collect();
+            self.at = nodes[self.stream.next_index(nodes.len())];
+        } else {
+            let reach = if self.chance(0.1) { 150.0 } else { 25.0 };
+            let step = DVec2::new(
+                self.stream.next_in(-reach, reach),
+                self.stream.next_in(-reach, reach),
+            );
+            self.at = (self.at + step).clamp(DVec2::splat(-200.0), DVec2::splat(200.0));
+        }
+    }
+
+    fn pointer(&mut self) -> Pointer {
+        Pointer {
+            at: self.at,
+            modifiers: Modifiers {
+                shift: self.chance(0.1),
+                ctrl: self.chance(0.1),
+                alt: self.chance(0.05),
+            },
+        }
+    }
+
+    fn send(&mut self, event: ToolEvent) {
+        let context = ToolContext {
+            scenario: self.document.scenario(),
+            scene: &self.scene,
+            selection: &self.selection,
+            options: &self.options,
+            scale: self.scale,
+        };
+        let _ = self.tool.marks(&context);
+        let _ = self.tool.status(&context);
+        for effect in self.tool.event(event, &context) {
+            match effect {
+                // A refused edit leaves the document as it was: that is what is tested.
+                Effect::Apply(label, edit) => drop(self.document.apply(&label, edit)),
+                Effect::Preview(label, edit) => drop(self.document.preview(&label, edit)),
+                Effect::Commit => self.document.commit(),
+                Effect::Abort => self.document.abort(),
+                Effect::Select(objects) => self.selection = objects,
+                Effect::MoveOverlay(_) | Effect::ScaleOverlay(_) | Effect::Refuse(_) => {}
+            }
+        }
+    }
+
+    fn change_options(&mut self) {
+        let kinds = [ObstacleKind::Box, ObstacleKind::Circle, ObstacleKind::Polygon];
+        let modes = [TerrainMode::Raise, TerrainMode::Lower, TerrainMode::Smooth, TerrainMode::Flatten];
+        self.options.obstacle.kind = kinds[self.stream.next_index(3)];
+        self.options.terrain.mode = modes[self.stream.next_index(4)];
+        self.options.forest.erase = self.chance(0.4);
+        self.options.preset = self.stream.next_index(self.options.presets.len());
+        self.options.layer = self.stream.next_index(2) as i8;
+        self.options.snap.grid = self.chance(0.3);
+    }
+
+    /// What keys do to the document.
+    fn command(&mut self) {
+        let scenario = self.document.scenario().clone();
+        match self.stream.next_index(6) {
+            0 => drop(self.document.undo()),
+            1 => drop(self.document.redo()),
+            2 if self.chance(0.3) => {
+                let edit = operation::deleted(&scenario, &self.selection);
+                self.document.apply("Delete", edit).unwrap();
+                self.selection.clear();
+            }
+            3 if self.selection.len() < 8 && scenario.network().road_count() < 60 => {
+                let piece = operation::copied(&scenario, &self.selection);
+                let motion = Motion::shift(DVec2::new(40.0, -40.0));
+                let (edit, objects) = operation::pasted(&scenario, &piece, &motion).unwrap();
+                self.document.apply("Duplicate", edit).unwrap();
+                self.selection = objects;
+            }
+            4 => {
+                let road = scenario.network().roads().next().map(|(id, _)| id);
+                if let Some(edit) = road.and_then(|id| operation::reversed(&scenario, id).ok()) {
+                    self.document.apply("Reverse", edit).unwrap();
+                }
+            }
+            5 => {
+                let nodes: Vec<_> = scenario.network().nodes().map(|(id, _)| id).collect();
+                let merged = nodes.into_iter().find_map(|id| operation::merged(&scenario, id).ok());
+                if let Some(edit) = merged {
+                    // A road that became too sharp is refused; nothing else may be.
+                    drop(self.document.apply("Merge", edit));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn event(&mut self) {
+        self.wander();
+        let pointer = self.pointer();
+        if self.pressed {
+            if self.chance(0.75) {
+                self.send(ToolEvent::Drag(pointer));
+            } else {
+                self.pressed = false;
+                self.send(ToolEvent::Release(pointer));
+            }
+            return;
+        }
+        match self.stream.next_index(14) {
+            0..=4 => {
+                self.pressed = true;
+                self.send(ToolEvent::Press(pointer));
+            }
+            5 | 6 => self.send(ToolEvent::Move(pointer)),
+            7 | 8 => {
+                self.send(ToolEvent::Press(pointer));
+                self.send(ToolEvent::Click(pointer));
+                if self.chance(0.2) {
+                    self.send(ToolEvent::DoubleClick(pointer));
+                }
+            }
+            9 => self.send(ToolEvent::Enter),
+            10 => self.send([ToolEvent::Backspace, ToolEvent::Escape][self.stream.next_index(2)]),
+            11 => self.send(ToolEvent::Type(['1', '7', '.', '<', '-', 'x'][self.stream.next_index(6)])),
+            12 => self.command(),
+            _ => {
+                if self.tool.is_busy() {
+                    self.send(ToolEvent::Escape);
+                    self.document.abort();
+                }
+                self.kind = ToolKind::ALL[self.stream.next_index(9)];
+                self.tool = self.kind.tool();
+                self.change_options();
+                self.scale = [0.05, 0.3, 1.5][self.stream.next_index(3)];
+            }
+        }
+    }
+}
+
+/// Findings that only a broken document has: they say that objects do not fit together.
+fn is_structural(code: Code) -> bool {
+    matches!(code, Code::JointGap | Code::DanglingRestriction)
+}
+
+fn run(seed: u64) {
+    let mut hand = Hand::new(seed);
+    let mut derived = 0;
+    for number in 0..EVENTS {
+        hand.event();
+        let scenario = hand.document.scenario().clone();
+        // The scene lags behind as it does in the window.
+        if hand.document.revision() != derived && hand.chance(0.7) {
+            derived = hand.document.revision();
+            hand.scene = Arc::new(Scene::new(scenario.clone(), derived, Some(&hand.scene)));
+        }
+        let broken: Vec<_> = check(&scenario)
+            .into_iter()
+            .filter(|finding| is_structural(finding.code))
+            .collect();
+        assert!(broken.is_empty(), "seed {seed}, event {number}: {broken:?}");
+    }
+    hand.document.abort();
+    // What was made can be written and read.
+    let scenario = hand.document.scenario();
+    assert_eq!(&file::from_text(&file::to_text(scenario)).unwrap(), &**scenario);
+    let full = scenario.clone();
+    let steps = hand.document.history().undo_labels().count();
+    assert!(steps > 20, "the hand did hardly anything");
+    hand.document.go_to(0);
+    assert_eq!(**hand.document.scenario(), Scenario::new("fuzz"));
+    hand.document.go_to(steps);
+    assert_eq!(hand.document.scenario(), &full);
+}
+
+#[test]
+fn random_hands_never_break_the_document_1() {
+    run(1);
+}
+
+#[test]
+fn random_hands_never_break_the_document_2() {
+    run(2);
+}
+
+#[test]
+fn random_hands_never_break_the_document_3() {
+    run(3);
+}
+
+#[test]
+fn random_hands_never_break_the_document_4() {
+    run(4);
+}

@@ -1,0 +1,131 @@
+//! Pictures of the main screens, drawn on the CPU: reviewed by eye, and held from then on.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::Bench;
+use egui::Key;
+use egui_kittest::SnapshotOptions;
+use roadwright_editor::model::{Action, Dialog};
+use roadwright_editor::settings::Heat;
+use roadwright_editor::tools::ToolKind;
+
+/// Pixels that may differ: letters are placed a hair apart on other processors.
+const DIFFERENT_PIXELS: usize = 400;
+
+fn hold(bench: &mut Bench, name: &str) {
+    bench.settle();
+    let options = SnapshotOptions::new()
+        .threshold(2.0)
+        .failed_pixel_count_threshold(DIFFERENT_PIXELS);
+    bench.harness.snapshot_options(name, &options);
+}
+
+fn set(bench: &mut Bench, change: impl FnOnce(&mut roadwright_editor::settings::Settings)) {
+    let mut settings = bench.editor().model().settings.clone();
+    change(&mut settings);
+    bench.ask(Action::Settings(Box::new(settings)));
+}
+
+#[test]
+fn welcome() {
+    let mut bench = Bench::start();
+    // The pictures of the scenarios are drawn beside the frame.
+    for _ in 0..400 {
+        bench.harness.step();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    hold(&mut bench, "welcome");
+}
+
+#[test]
+fn town() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    hold(&mut bench, "town");
+    set(&mut bench, |s| s.dark = true);
+    bench.look_at(-140.0, 120.0, 70.0);
+    hold(&mut bench, "town_dark");
+}
+
+#[test]
+fn drawing() {
+    let mut bench = Bench::empty();
+    hold(&mut bench, "empty");
+    bench.look_at(0.0, 0.0, 100.0);
+    bench.drag(&[(-90.0, 0.0), (90.0, 0.0)]);
+    set(&mut bench, |s| s.tools.preset = 6);
+    bench.click(-50.0, -60.0);
+    bench.click(-50.0, 30.0);
+    bench.hover(20.0, 60.0);
+    hold(&mut bench, "road_by_clicks");
+    bench.key(Key::Enter);
+    bench.key(Key::V);
+    bench.click(40.0, 0.5);
+    hold(&mut bench, "selected_road");
+}
+
+#[test]
+fn land() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 120.0);
+    bench.ask(Action::Tool(ToolKind::Terrain));
+    set(&mut bench, |s| s.tools.terrain.strength = 4.0);
+    bench.drag(&[(-60.0, -20.0), (30.0, 40.0)]);
+    bench.ask(Action::Tool(ToolKind::Forest));
+    bench.drag(&[(20.0, -60.0), (80.0, 0.0)]);
+    bench.ask(Action::Tool(ToolKind::Obstacle));
+    bench.drag(&[(-90.0, -80.0), (-60.0, -60.0)]);
+    hold(&mut bench, "land");
+}
+
+#[test]
+fn playing() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    bench.look_at(0.0, 230.0, 60.0);
+    // Steps by hand, so that the picture is the same every time.
+    for _ in 0..1500 {
+        bench.harness.state_mut().ask(Action::Do(roadwright_editor::command::Command::StepOnce));
+        bench.harness.step();
+    }
+    bench.settle();
+    let driving = bench.editor().model().live.clone().unwrap();
+    let fuzzy = driving.snapshot.vehicles.iter().find(|vehicle| {
+        let scenario = bench.editor().model().document.scenario();
+        let agents = scenario.agents().iter();
+        let mut own = agents.filter(|(id, _)| u64::from(id.0) == vehicle.agent);
+        vehicle.speed > 3.0 && own.any(|(_, agent)| agent.stack.contains("fuzzy"))
+    });
+    let watched = fuzzy.unwrap();
+    let at = watched.body.position;
+    let agent = watched.agent;
+    bench.ask(Action::Watch(Some(agent)));
+    bench.look_at(at.x, at.y, 60.0);
+    for _ in 0..200 {
+        bench.harness.state_mut().ask(Action::Do(roadwright_editor::command::Command::StepOnce));
+        bench.harness.step();
+    }
+    bench.press("Vehicle");
+    hold(&mut bench, "vehicle");
+    bench.press("Controller");
+    hold(&mut bench, "controller");
+    set(&mut bench, |s| s.heat = Heat::Speed);
+    bench.ask(Action::Do(roadwright_editor::command::Command::FrameAll));
+    hold(&mut bench, "heat");
+}
+
+#[test]
+fn dialogs() {
+    let mut bench = Bench::start();
+    bench.ask(Action::Show(Dialog::Palette {
+        query: "road".into(),
+        line: 0,
+    }));
+    hold(&mut bench, "palette");
+    bench.ask(Action::Show(Dialog::Keys {
+        waiting: None,
+        filter: String::new(),
+    }));
+    hold(&mut bench, "keys");
+}

@@ -1,0 +1,697 @@
+//! What a person does, with the real editor: each tool by drags and clicks, playing, files, keys.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::Bench;
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+use roadwright_editor::model::{Action, Dialog, Next, Purpose};
+use roadwright_editor::tools::{ObstacleKind, TerrainMode, ToolKind};
+use roadwright_scenario::operation::Objects;
+use roadwright_scenario::{ObjectId, Place, RoadId, Shape};
+use std::sync::Arc;
+
+/// Two roads that cross, drawn freehand, seen from 150 m around.
+fn crossroads() -> Bench {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.key(Key::R);
+    bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
+    bench.drag(&[(0.0, -100.0), (0.0, 100.0)]);
+    bench
+}
+
+fn set(bench: &mut Bench, change: impl FnOnce(&mut roadwright_editor::settings::Settings)) {
+    let mut settings = bench.editor().model().settings.clone();
+    change(&mut settings);
+    bench.ask(Action::Settings(Box::new(settings)));
+}
+
+fn undo_gives_back(bench: &mut Bench, before: &roadwright_scenario::Scenario) {
+    let after = bench.scenario().clone();
+    assert_ne!(&after, before);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), before);
+    bench.key_with(Modifiers::COMMAND, Key::Y);
+    assert_eq!(bench.scenario(), &after);
+}
+
+#[test]
+fn from_an_empty_world_to_a_car_through_a_junction_in_six_actions() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    // 1 and 2: two roads; New has put the road tool in hand. Their crossing is a junction.
+    assert_eq!(bench.editor().model().tool, ToolKind::Road);
+    bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
+    bench.drag(&[(0.0, -100.0), (0.0, 100.0)]);
+    assert_eq!(bench.scenario().network().road_count(), 4);
+    // 3: the vehicle tool. 4: from the start to the destination. 5: play.
+    bench.key(Key::A);
+    bench.drag(&[(-100.0, -1.6), (1.6, 80.0)]);
+    let agent = bench.scenario().agents().values().next().unwrap();
+    assert!(matches!(agent.start, Place::Lane(_)), "{agent:?}");
+    assert!(
+        matches!(agent.destination, Some(Place::Lane(_))),
+        "{agent:?}"
+    );
+    set(&mut bench, |_| ());
+    bench.ask(Action::Speed(f64::INFINITY));
+    bench.key(Key::Space);
+    let arrived = bench.play_until(120.0, |editor| {
+        let live = editor.model().live.as_ref();
+        live.is_some_and(|live| live.counts.arrived == 1)
+    });
+    assert!(arrived);
+    assert!(
+        bench.editor().model().findings.1.is_empty(),
+        "{:?}",
+        bench.editor().model().findings
+    );
+}
+
+#[test]
+fn a_freehand_stroke_is_a_road_of_lines_and_arcs() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    let bend: Vec<(f64, f64)> = (0..=40)
+        .map(|i| {
+            let angle = f64::from(i) / 40.0 * 1.5;
+            (60.0 * angle.sin(), 60.0 - 60.0 * angle.cos())
+        })
+        .collect();
+    let mut points = vec![(-100.0, 0.0)];
+    points.extend(bend);
+    let empty = bench.scenario().clone();
+    bench.drag(&points);
+    let (_, road) = bench.scenario().network().roads().next().unwrap();
+    let radius = 1.0 / road.reference_line.max_curvature();
+    assert!((45.0..75.0).contains(&radius), "{radius}");
+    assert!(
+        road.reference_line.segments().len() <= 5,
+        "{:?}",
+        road.reference_line.segments()
+    );
+    undo_gives_back(&mut bench, &empty);
+}
+
+#[test]
+fn clicks_lay_a_road_point_by_point() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.click(-100.0, 0.0);
+    bench.click(0.0, 0.0);
+    bench.click(50.0, 60.0);
+    bench.click(100.0, 60.0);
+    bench.key(Key::Backspace);
+    bench.key(Key::Enter);
+    let (_, road) = bench.scenario().network().roads().next().unwrap();
+    let end = road.reference_line.end().position;
+    assert!(
+        (end.x - 50.0).abs() < 1.0 && (end.y - 60.0).abs() < 1.0,
+        "{end}"
+    );
+}
+
+#[test]
+fn a_typed_length_is_kept_and_escape_takes_the_stroke_back() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.click(-100.0, 0.0);
+    bench.hover(0.0, 0.0);
+    bench.type_text("75");
+    bench.key(Key::Enter);
+    bench.key(Key::Enter);
+    let (_, road) = bench.scenario().network().roads().next().unwrap();
+    assert!((road.length() - 75.0).abs() < 0.5, "{}", road.length());
+    let before = bench.scenario().clone();
+    bench.click(-100.0, -50.0);
+    bench.hover(0.0, -50.0);
+    bench.key(Key::Escape);
+    bench.key(Key::Enter);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn a_road_that_starts_on_another_one_joins_it() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
+    bench.drag(&[(30.0, 1.0), (30.0, 100.0)]);
+    let network = bench.scenario().network();
+    assert_eq!(network.road_count(), 3);
+    assert!(
+        network
+            .nodes()
+            .any(|(id, _)| network.ends_at(id).len() == 3)
+    );
+}
+
+#[test]
+fn a_dragged_point_bends_a_road_and_stays_local() {
+    let mut bench = crossroads();
+    let before = bench.scenario().clone();
+    bench.key(Key::V);
+    bench.double_click(-60.0, 0.0);
+    let id = match bench.editor().model().selection.first() {
+        Some(ObjectId::Road(id)) => *id,
+        other => panic!("{other:?}"),
+    };
+    let bent = bench.scenario().network().road(id).unwrap().clone();
+    assert!(bent.reference_line.segments().len() > 1);
+    // The point was put 2 m to the left of the road.
+    bench.drag(&[(-60.0, 2.0), (-60.0, 30.0)]);
+    let road = bench.scenario().network().road(id).unwrap();
+    assert!(
+        road.length() > bent.length() + 3.0,
+        "{} {}",
+        road.length(),
+        bent.length()
+    );
+    for (other, road) in bench.scenario().network().roads().filter(|(r, _)| *r != id) {
+        assert_eq!(Some(road), before.network().road(other));
+    }
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn a_dragged_junction_takes_its_roads_along() {
+    let mut bench = crossroads();
+    let before = bench.scenario().clone();
+    bench.key(Key::V);
+    bench.click(0.0, 0.0);
+    assert!(matches!(
+        bench.editor().model().selection.first(),
+        Some(ObjectId::Node(_))
+    ));
+    bench.drag(&[(0.0, 0.0), (20.0, 15.0)]);
+    assert!(
+        bench.editor().model().findings.1.is_empty(),
+        "{:?}",
+        bench.editor().model().findings
+    );
+    undo_gives_back(&mut bench, &before);
+}
+
+#[test]
+fn clicks_select_add_cycle_and_boxes_select_what_is_inside() {
+    let mut bench = crossroads();
+    bench.key(Key::V);
+    bench.click(-60.0, 0.5);
+    let first = bench.editor().model().selection.clone();
+    assert!(matches!(first.first(), Some(ObjectId::Road(_))));
+    bench.click_with(60.0, 0.5, Modifiers::COMMAND);
+    assert_eq!(bench.editor().model().selection.len(), 2);
+    bench.drag_with(&[(-140.0, -120.0), (140.0, 120.0)], Modifiers::SHIFT);
+    assert_eq!(bench.editor().model().selection.len(), 4);
+    // The same place again: the road below the junction.
+    bench.click(0.0, 0.0);
+    let upper = bench.editor().model().selection.clone();
+    bench.click(0.0, 0.0);
+    assert_ne!(bench.editor().model().selection, upper);
+    bench.key(Key::Escape);
+    assert!(bench.editor().model().selection.is_empty());
+}
+
+#[test]
+fn obstacles_are_dragged_out_moved_turned_and_sized() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 60.0);
+    bench.key(Key::O);
+    let empty = bench.scenario().clone();
+    bench.drag(&[(-20.0, -10.0), (0.0, 0.0)]);
+    undo_gives_back(&mut bench, &empty);
+    set(&mut bench, |s| s.tools.obstacle.kind = ObstacleKind::Circle);
+    bench.drag(&[(30.0, 0.0), (36.0, 0.0)]);
+    set(&mut bench, |s| {
+        s.tools.obstacle.kind = ObstacleKind::Polygon
+    });
+    bench.click(-40.0, 20.0);
+    bench.click(-20.0, 20.0);
+    bench.click(-30.0, 40.0);
+    bench.key(Key::Enter);
+    let shapes: Vec<Shape> = bench
+        .scenario()
+        .obstacles()
+        .values()
+        .map(|o| o.shape.clone())
+        .collect();
+    assert_eq!(shapes.len(), 3);
+    assert!(
+        matches!(shapes[0], Shape::Box { length, width, .. } if (length - 20.0).abs() < 0.5 && (width - 10.0).abs() < 0.5),
+        "{shapes:?}"
+    );
+    assert!(matches!(shapes[1], Shape::Circle { radius, .. } if (radius - 6.0).abs() < 0.5));
+    assert!(matches!(&shapes[2], Shape::Polygon { points } if points.len() == 3));
+
+    bench.key(Key::V);
+    bench.click(-10.0, -5.0);
+    let before = bench.scenario().clone();
+    bench.drag(&[(-10.0, -5.0), (-5.0, -15.0)]);
+    undo_gives_back(&mut bench, &before);
+    // Its upper right corner is now at (5, -10).
+    let before = bench.scenario().clone();
+    bench.drag(&[(5.0, -10.0), (10.0, -2.0)]);
+    undo_gives_back(&mut bench, &before);
+    let sized = bench
+        .scenario()
+        .obstacles()
+        .values()
+        .next()
+        .unwrap()
+        .shape
+        .clone();
+    assert!(
+        matches!(sized, Shape::Box { length, .. } if (length - 25.0).abs() < 0.7),
+        "{sized:?}"
+    );
+    bench.key(Key::Delete);
+    assert_eq!(bench.scenario().obstacles().len(), 2);
+}
+
+#[test]
+fn forests_are_painted_and_erased() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 120.0);
+    bench.key(Key::T);
+    let empty = bench.scenario().clone();
+    bench.drag(&[(-60.0, 0.0), (60.0, 0.0)]);
+    let forest = bench.scenario().forests().values().next().unwrap().clone();
+    assert!(forest.trees().len() > 40, "{}", forest.trees().len());
+    undo_gives_back(&mut bench, &empty);
+    // The same brush again makes the same forest larger.
+    bench.drag(&[(0.0, 0.0), (0.0, 60.0)]);
+    assert_eq!(bench.scenario().forests().len(), 1);
+    set(&mut bench, |s| s.tools.forest.erase = true);
+    let before = bench.scenario().clone();
+    bench.drag(&[(-30.0, -40.0), (-30.0, 40.0)]);
+    assert_eq!(bench.scenario().forests().len(), 2);
+    undo_gives_back(&mut bench, &before);
+}
+
+#[test]
+fn the_ground_is_raised_lowered_smoothed_and_flattened() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 120.0);
+    bench.key(Key::H);
+    let empty = bench.scenario().clone();
+    bench.drag(&[(-40.0, 0.0), (40.0, 0.0)]);
+    undo_gives_back(&mut bench, &empty);
+    let height = |bench: &Bench, x: f64, y: f64| {
+        bench
+            .scenario()
+            .ground_height(roadwright_geometry::DVec2::new(x, y))
+    };
+    let hill = height(&bench, 0.0, 0.0);
+    assert!(hill > 2.0, "{hill}");
+    assert!(height(&bench, 0.0, 80.0).abs() < 1e-9);
+    for mode in [
+        TerrainMode::Lower,
+        TerrainMode::Smooth,
+        TerrainMode::Flatten,
+    ] {
+        set(&mut bench, |s| s.tools.terrain.mode = mode);
+        let before = bench.scenario().clone();
+        bench.drag(&[(0.0, 10.0), (30.0, 10.0)]);
+        undo_gives_back(&mut bench, &before);
+    }
+}
+
+#[test]
+fn vehicles_and_flows_are_placed_by_clicks_too() {
+    let mut bench = crossroads();
+    bench.key(Key::A);
+    bench.click(-100.0, -1.6);
+    let agent = bench.scenario().agents().values().next().unwrap();
+    assert_eq!(agent.destination, None);
+    bench.click(100.0, -1.6);
+    let agent = bench.scenario().agents().values().next().unwrap();
+    assert!(matches!(agent.destination, Some(Place::Lane(_))));
+    bench.key(Key::L);
+    bench.drag(&[(-1.6, 90.0), (-1.6, -90.0)]);
+    let flow = bench.scenario().flows().values().next().unwrap();
+    assert!(matches!(
+        (flow.origin, flow.destination),
+        (Place::Lane(_), Place::Lane(_))
+    ));
+    // On open ground a vehicle heads for its destination.
+    bench.key(Key::A);
+    bench.drag(&[(-100.0, 60.0), (-50.0, 60.0)]);
+    let agent = bench.scenario().agents().values().last().unwrap();
+    assert!(
+        matches!(agent.start, Place::Ground(at) if at.heading.abs() < 0.1),
+        "{agent:?}"
+    );
+}
+
+#[test]
+fn an_obstacle_dragged_before_a_driving_car_stops_it() {
+    let mut bench = crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
+    bench.key(Key::O);
+    bench.drag(&[(55.0, -30.0), (60.0, -25.0)]);
+    bench.ask(Action::Speed(8.0));
+    bench.key(Key::Space);
+    let speed = |editor: &roadwright_editor::Editor| {
+        let live = editor.model().live.clone()?;
+        let vehicle = *live.snapshot.vehicles.first()?;
+        Some((vehicle.speed, vehicle.pose.position.x))
+    };
+    assert!(bench.play_until(60.0, |e| {
+        speed(e).is_some_and(|(v, x)| v > 5.0 && x > -70.0)
+    }));
+    bench.key(Key::Space);
+    // It is dragged onto the lane while the car comes.
+    bench.key(Key::V);
+    bench.drag(&[(57.5, -27.5), (57.5, -1.6)]);
+    bench.key(Key::Space);
+    assert!(bench.play_until(60.0, |e| speed(e).is_some_and(|(v, x)| v < 0.1 && x > 20.0)));
+    assert!(
+        bench
+            .editor()
+            .model()
+            .live
+            .as_ref()
+            .unwrap()
+            .collisions
+            .is_empty()
+    );
+    // And away again: it drives on.
+    bench.drag(&[(57.5, -1.6), (57.5, -27.5)]);
+    assert!(bench.play_until(120.0, |e| {
+        e.model()
+            .live
+            .as_ref()
+            .is_some_and(|l| l.counts.arrived == 1)
+    }));
+}
+
+#[test]
+fn a_destination_that_is_moved_while_it_drives_is_driven_to() {
+    let mut bench = crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
+    bench.ask(Action::Speed(8.0));
+    bench.key(Key::Space);
+    assert!(bench.play_until(60.0, |e| {
+        e.model().live.as_ref().is_some_and(|l| {
+            l.snapshot
+                .vehicles
+                .first()
+                .is_some_and(|v| v.pose.position.x > -90.0)
+        })
+    }));
+    bench.key(Key::Space);
+    bench.key(Key::V);
+    bench.drag(&[(100.0, -1.6), (1.6, 80.0)]);
+    bench.key(Key::Space);
+    assert!(bench.play_until(90.0, |e| {
+        e.model().live.as_ref().is_some_and(|l| {
+            l.inspection
+                .as_ref()
+                .is_some_and(|i| i.goals.last().is_some_and(|g| g.y > 70.0))
+        })
+    }));
+    assert!(bench.play_until(120.0, |e| {
+        e.model()
+            .live
+            .as_ref()
+            .is_some_and(|l| l.counts.arrived == 1)
+    }));
+}
+
+#[test]
+fn copies_are_pasted_within_and_between_scenarios() {
+    let mut bench = crossroads();
+    bench.key_with(Modifiers::COMMAND, Key::A);
+    assert_eq!(bench.editor().model().selection.len(), 4);
+    bench.ask(Action::Do(roadwright_editor::command::Command::Copy));
+    let before = bench.scenario().clone();
+    bench.key_with(Modifiers::COMMAND, Key::D);
+    assert_eq!(bench.scenario().network().road_count(), 8);
+    undo_gives_back(&mut bench, &before);
+    bench.ask(Action::Go(Next::New));
+    assert_eq!(bench.scenario().network().road_count(), 0);
+    bench.ask(Action::Do(roadwright_editor::command::Command::Paste));
+    assert_eq!(bench.scenario().network().road_count(), 4);
+    assert_eq!(bench.scenario().network().node_count(), 5);
+}
+
+#[test]
+fn roads_are_split_merged_reversed_and_simplified() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
+    bench.key(Key::V);
+    bench.click(60.0, 0.5);
+    let whole = bench.scenario().clone();
+    bench.key(Key::K);
+    assert_eq!(bench.scenario().network().road_count(), 2);
+    undo_gives_back(&mut bench, &whole);
+    let cut = bench.scenario().clone();
+    bench.click(60.0, 0.0);
+    bench.key(Key::J);
+    assert_eq!(bench.scenario().network().road_count(), 1);
+    undo_gives_back(&mut bench, &cut);
+    let merged = bench.scenario().clone();
+    bench.click(20.0, 0.5);
+    bench.ask(Action::Do(roadwright_editor::command::Command::ReverseRoad));
+    undo_gives_back(&mut bench, &merged);
+    let (_, road) = bench.scenario().network().roads().next().unwrap();
+    assert!(road.reference_line.start().position.x > 100.0);
+}
+
+#[test]
+fn lanes_are_added_and_removed_by_their_cards() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
+    bench.key(Key::V);
+    bench.click(60.0, 0.5);
+    let before = bench.scenario().clone();
+    bench.press("Add right lane");
+    let lanes = |bench: &Bench| {
+        let network = bench.scenario().network();
+        network.road(RoadId(1)).unwrap().lane_sections[0]
+            .lanes
+            .len()
+    };
+    assert_eq!(lanes(&bench), 3);
+    undo_gives_back(&mut bench, &before);
+    bench.press("Remove the lane (lane -2)");
+    assert_eq!(lanes(&bench), 2);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn problems_are_listed_marked_and_jumped_to() {
+    let mut bench = crossroads();
+    bench.key(Key::O);
+    bench.drag(&[(50.0, -3.0), (54.0, 0.0)]);
+    let finding = bench.editor().model().findings.1.first().unwrap().clone();
+    assert_eq!(finding.code.name(), "obstacle-on-road");
+    bench.look_at(-1000.0, 0.0, 100.0);
+    let title = format!("warning: {}", finding.object);
+    let found = bench.harness.query_by_label(&title).is_some();
+    bench.press(if found { &title } else { "error: obstacle 1" });
+    let camera = bench.editor().model().camera;
+    assert!((camera.centre - finding.place).length() < 1.0);
+    assert_eq!(
+        bench.editor().model().selection,
+        Objects::from([finding.object])
+    );
+}
+
+#[test]
+fn saved_files_open_again_and_changes_by_others_are_noticed() {
+    let mut bench = crossroads();
+    let path = bench.folder.path().join("mine.scenario.json");
+    bench.key_with(Modifiers::COMMAND, Key::S);
+    assert!(matches!(
+        bench.editor().model().dialog,
+        Dialog::Path {
+            purpose: Purpose::Save,
+            ..
+        }
+    ));
+    bench.ask(Action::Path(path.clone(), Purpose::Save, None));
+    assert!(!bench.editor().model().document.is_dirty());
+    let saved = bench.scenario().clone();
+    let again = Bench::open(&path);
+    assert_eq!(again.scenario(), &saved);
+    bench.key(Key::R);
+    bench.drag(&[(-100.0, 60.0), (-20.0, 60.0)]);
+    assert!(bench.editor().model().document.is_dirty());
+    // Unsaved changes are asked about.
+    bench.key_with(Modifiers::COMMAND, Key::N);
+    assert!(matches!(
+        bench.editor().model().dialog,
+        Dialog::Unsaved(Next::New)
+    ));
+    bench.press("Cancel");
+    assert_eq!(bench.scenario().network().road_count(), 5);
+    // Someone else writes the file.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let text = std::fs::read_to_string(&path)
+        .unwrap()
+        .replace("Untitled", "Theirs");
+    std::fs::write(&path, text).unwrap();
+    for _ in 0..200 {
+        bench.harness.step();
+    }
+    assert!(bench.editor().model().changed_on_disk);
+    bench.press("Reload it");
+    assert_eq!(bench.scenario().about().name, "Theirs");
+    assert!(!bench.editor().model().changed_on_disk);
+}
+
+#[test]
+fn edits_survive_a_crash() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let lost = {
+        let mut bench = Bench::open_in(folder.clone(), None);
+        bench.ask(Action::Go(Next::New));
+        bench.look_at(0.0, 0.0, 150.0);
+        bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
+        // Ten seconds later at the latest it is kept.
+        for _ in 0..(10.0 / 0.05) as usize {
+            bench.harness.step();
+        }
+        bench.settle();
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        bench.scenario().clone()
+        // The editor ends here without saying goodbye.
+    };
+    let mut bench = Bench::open_in(folder, None);
+    assert_eq!(bench.editor().model().recoveries.len(), 1);
+    bench.press("Recover Untitled");
+    assert_eq!(bench.scenario(), &lost);
+    assert!(bench.editor().model().document.is_dirty());
+}
+
+#[test]
+fn any_command_is_found_by_name_and_keys_can_be_changed() {
+    let mut bench = crossroads();
+    bench.key_with(Modifiers::COMMAND, Key::P);
+    bench.type_text("tool: flow");
+    bench.key(Key::Enter);
+    assert_eq!(bench.editor().model().tool, ToolKind::Flow);
+    assert_eq!(bench.editor().model().dialog, Dialog::None);
+    bench.key_with(Modifiers::SHIFT, Key::Slash);
+    assert!(matches!(bench.editor().model().dialog, Dialog::Keys { .. }));
+    bench
+        .harness
+        .get_by_label("Key of Tool: Road")
+        .scroll_to_me();
+    bench.settle();
+    bench.press("Key of Tool: Road");
+    bench.key(Key::X);
+    bench.close_dialog();
+    bench.key(Key::X);
+    assert_eq!(bench.editor().model().tool, ToolKind::Road);
+}
+
+#[test]
+fn streets_are_found_by_their_names() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    bench.key_with(Modifiers::COMMAND, Key::F);
+    bench.type_text("parliament");
+    bench.key(Key::Enter);
+    let model = bench.editor().model();
+    let Some(ObjectId::Road(id)) = model.selection.first() else {
+        panic!("{:?}", model.selection);
+    };
+    let road = model.document.scenario().network().road(*id).unwrap();
+    assert_eq!(road.name, "Parliament Row");
+}
+
+#[test]
+fn the_history_is_walked_by_clicks() {
+    let mut bench = crossroads();
+    bench.press("History");
+    bench.press("1  Draw road");
+    assert_eq!(bench.scenario().network().road_count(), 1);
+    bench.press("2  Draw road");
+    assert_eq!(bench.scenario().network().road_count(), 4);
+    bench.press("0  As it was opened");
+    assert_eq!(bench.scenario().network().road_count(), 0);
+}
+
+#[test]
+fn map_extracts_are_imported_beside_the_frame() {
+    let mut bench = Bench::start();
+    let path = bench.folder.path().join("small.osm");
+    let osm = r#"<osm version="0.6"><node id="1" lat="53.0" lon="-6.0"/><node id="2" lat="53.001" lon="-6.0"/>
+        <node id="3" lat="53.001" lon="-6.002"/><way id="7"><nd ref="1"/><nd ref="2"/><nd ref="3"/>
+        <tag k="highway" v="residential"/><tag k="name" v="Small Street"/></way></osm>"#;
+    std::fs::write(&path, osm).unwrap();
+    bench.ask(Action::Path(path, Purpose::Import, None));
+    assert!(bench.scenario().network().road_count() >= 1);
+    assert!(
+        bench
+            .scenario()
+            .about()
+            .attribution
+            .contains("OpenStreetMap")
+    );
+    let picture = bench.folder.path().join("map.png");
+    bench.ask(Action::Path(picture.clone(), Purpose::Picture, None));
+    assert!(image::open(&picture).unwrap().width() > 500);
+}
+
+#[test]
+fn a_bad_file_says_what_is_wrong_and_nothing_is_lost() {
+    let mut bench = crossroads();
+    let before = bench.scenario().clone();
+    let path = bench.folder.path().join("bad.scenario.json");
+    std::fs::write(&path, "{ \"format\": 3").unwrap();
+    bench.ask(Action::Go(Next::Open(path)));
+    assert_eq!(bench.scenario(), &before);
+    bench.ask(Action::Go(Next::Open("/no/such/file".into())));
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn values_in_the_inspector_are_one_step_each() {
+    let mut bench = crossroads();
+    bench.key(Key::V);
+    bench.click(-60.0, 0.5);
+    let before = bench.scenario().clone();
+    let role = egui::accesskit::Role::SpinButton;
+    let field = bench.harness.get_by_role_and_label(role, "Speed limit");
+    let at = field.rect().center();
+    bench.harness.hover_at(at);
+    bench.harness.drag_at(at);
+    bench.harness.step();
+    for i in 1..10 {
+        bench.harness.hover_at(at + egui::vec2(4.0 * i as f32, 0.0));
+        bench.harness.step();
+    }
+    bench.harness.drop_at(at + egui::vec2(40.0, 0.0));
+    bench.settle();
+    let steps = bench
+        .editor()
+        .model()
+        .document
+        .history()
+        .undo_labels()
+        .count();
+    assert_eq!(steps, 3);
+    undo_gives_back(&mut bench, &before);
+}
+
+#[test]
+fn the_interface_scales_and_changes_its_colours() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    let before = bench.harness.ctx.zoom_factor();
+    bench.ask(Action::Do(roadwright_editor::command::Command::Larger));
+    bench.settle();
+    assert!(bench.harness.ctx.zoom_factor() > before);
+    bench.ask(Action::Do(roadwright_editor::command::Command::ToggleTheme));
+    assert!(bench.harness.ctx.global_style().visuals.dark_mode);
+}
