@@ -32,7 +32,8 @@ pub struct Options {
     pub settings: PathBuf,
     /// Where autosaves are kept.
     pub autosaves: PathBuf,
-    /// Whether the map is drawn by the GPU.
+    /// Whether the map is drawn by the GPU, through eframe's wgpu renderer. Else it is made of
+    /// egui shapes, which any renderer draws.
     pub uses_gpu: bool,
 }
 
@@ -93,11 +94,7 @@ impl Editor {
         if let (Some(state), true) = (&cc.wgpu_render_state, options.uses_gpu) {
             crate::map::set_up_gpu(state);
         }
-        let uses_gpu = options.uses_gpu && cc.wgpu_render_state.is_some();
-        Self::with_context(&cc.egui_ctx, options, uses_gpu)
-    }
-
-    fn with_context(context: &egui::Context, options: Options, uses_gpu: bool) -> Self {
+        let context = &cc.egui_ctx;
         let settings = Settings::load(&options.settings);
         let recoveries = recoveries(&options.autosaves);
         let autosave = Autosave::start(&options.autosaves).ok();
@@ -129,12 +126,15 @@ impl Editor {
         };
         let mut editor = Self {
             model,
-            canvas: Canvas::new(MapPainter::new(uses_gpu, wake.clone())),
+            canvas: Canvas::new(MapPainter::new(options.uses_gpu, wake.clone())),
             tool: ToolKind::Select.tool(),
             actions: Vec::new(),
             live: None,
             jobs: Vec::new(),
-            toasts: Toasts::default().with_anchor(egui_notify::Anchor::BottomLeft),
+            // Beside the tool bar and above the status line.
+            toasts: Toasts::default()
+                .with_anchor(egui_notify::Anchor::BottomLeft)
+                .with_margin(egui::vec2(78.0, 80.0)),
             panels: PanelState::new(context),
             autosave,
             options,

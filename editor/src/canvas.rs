@@ -136,8 +136,13 @@ impl Canvas {
                     color: speeds.then(|| theme::heat(v.speed / 14.0, 255)),
                 }));
         }
+        let running = model
+            .live
+            .as_ref()
+            .is_some_and(|live| live.snapshot.step > 0);
+        let dots = running.then_some(self.dots.as_slice());
         self.painter
-            .paint(board.painter, board.rect, board.camera, &self.dots);
+            .paint(board.painter, board.rect, board.camera, dots);
         if let Some(live) = &model.live {
             board.heat(live, model.settings.heat);
         }

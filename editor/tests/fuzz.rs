@@ -54,7 +54,11 @@ impl Hand {
     fn wander(&mut self) {
         let scenario = self.document.scenario().clone();
         if self.chance(0.15) && scenario.network().node_count() > 0 {
-            let nodes: Vec<DVec2> = scenario.network().nodes().map(|(_, n)| n.position()).collect();
+            let nodes: Vec<DVec2> = scenario
+                .network()
+                .nodes()
+                .map(|(_, n)| n.position())
+                .collect();
             self.at = nodes[self.stream.next_index(nodes.len())];
         } else {
             let reach = if self.chance(0.1) { 150.0 } else { 25.0 };
@@ -101,8 +105,17 @@ impl Hand {
     }
 
     fn change_options(&mut self) {
-        let kinds = [ObstacleKind::Box, ObstacleKind::Circle, ObstacleKind::Polygon];
-        let modes = [TerrainMode::Raise, TerrainMode::Lower, TerrainMode::Smooth, TerrainMode::Flatten];
+        let kinds = [
+            ObstacleKind::Box,
+            ObstacleKind::Circle,
+            ObstacleKind::Polygon,
+        ];
+        let modes = [
+            TerrainMode::Raise,
+            TerrainMode::Lower,
+            TerrainMode::Smooth,
+            TerrainMode::Flatten,
+        ];
         self.options.obstacle.kind = kinds[self.stream.next_index(3)];
         self.options.terrain.mode = modes[self.stream.next_index(4)];
         self.options.forest.erase = self.chance(0.4);
@@ -137,7 +150,9 @@ impl Hand {
             }
             5 => {
                 let nodes: Vec<_> = scenario.network().nodes().map(|(id, _)| id).collect();
-                let merged = nodes.into_iter().find_map(|id| operation::merged(&scenario, id).ok());
+                let merged = nodes
+                    .into_iter()
+                    .find_map(|id| operation::merged(&scenario, id).ok());
                 if let Some(edit) = merged {
                     // A road that became too sharp is refused; nothing else may be.
                     drop(self.document.apply("Merge", edit));
@@ -173,8 +188,15 @@ impl Hand {
                 }
             }
             9 => self.send(ToolEvent::Enter),
-            10 => self.send([ToolEvent::Backspace, ToolEvent::Escape][self.stream.next_index(2)]),
-            11 => self.send(ToolEvent::Type(['1', '7', '.', '<', '-', 'x'][self.stream.next_index(6)])),
+            10 => {
+                let events = [ToolEvent::Backspace, ToolEvent::Escape];
+                let event = events[self.stream.next_index(2)];
+                self.send(event);
+            }
+            11 => {
+                let c = ['1', '7', '.', '<', '-', 'x'][self.stream.next_index(6)];
+                self.send(ToolEvent::Type(c));
+            }
             12 => self.command(),
             _ => {
                 if self.tool.is_busy() {
@@ -215,7 +237,10 @@ fn run(seed: u64) {
     hand.document.abort();
     // What was made can be written and read.
     let scenario = hand.document.scenario();
-    assert_eq!(&file::from_text(&file::to_text(scenario)).unwrap(), &**scenario);
+    assert_eq!(
+        &file::from_text(&file::to_text(scenario)).unwrap(),
+        &**scenario
+    );
     let full = scenario.clone();
     let steps = hand.document.history().undo_labels().count();
     assert!(steps > 20, "the hand did hardly anything");

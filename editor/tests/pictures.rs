@@ -86,7 +86,10 @@ fn playing() {
     bench.look_at(0.0, 230.0, 60.0);
     // Steps by hand, so that the picture is the same every time.
     for _ in 0..1500 {
-        bench.harness.state_mut().ask(Action::Do(roadwright_editor::command::Command::StepOnce));
+        bench
+            .harness
+            .state_mut()
+            .ask(Action::Do(roadwright_editor::command::Command::StepOnce));
         bench.harness.step();
     }
     bench.settle();
@@ -103,7 +106,10 @@ fn playing() {
     bench.ask(Action::Watch(Some(agent)));
     bench.look_at(at.x, at.y, 60.0);
     for _ in 0..200 {
-        bench.harness.state_mut().ask(Action::Do(roadwright_editor::command::Command::StepOnce));
+        bench
+            .harness
+            .state_mut()
+            .ask(Action::Do(roadwright_editor::command::Command::StepOnce));
         bench.harness.step();
     }
     bench.press("Vehicle");

@@ -407,6 +407,7 @@ impl CallbackTrait for Callback {
         plan.batches(std::slice::from_ref(&self.frame.floors));
         plan.batches(&self.frame.roads);
         plan.batches(std::slice::from_ref(&self.frame.things));
+        plan.batches(self.frame.starts.as_slice());
         for trees in &self.frame.trees {
             plan.instances(trees, true);
         }

@@ -18,8 +18,10 @@ type Known = BTreeMap<ForestId, (Forest, Arc<Instances>)>;
 pub struct Objects {
     /// Forest floors.
     pub floors: Arc<Mesh>,
-    /// Obstacles, starts and destinations.
+    /// Obstacles and destinations.
     pub things: Arc<Mesh>,
+    /// Vehicles where they will start.
+    pub starts: Arc<Mesh>,
     /// Trees.
     pub trees: Vec<Arc<Instances>>,
     known: Known,
@@ -39,6 +41,7 @@ impl Objects {
         Self {
             floors: Arc::new(floors(scenario, ink)),
             things: Arc::new(things(scenario, ink)),
+            starts: Arc::new(starts(scenario, ink)),
             trees: known.values().map(|(_, trees)| trees.clone()).collect(),
             known,
         }
@@ -96,11 +99,6 @@ fn things(scenario: &Scenario, ink: Ink) -> Mesh {
     }
     builder.begin(Pass::Marking);
     for agent in scenario.agents().values() {
-        let kind = scenario.vehicle_types().get(&agent.vehicle);
-        let size = kind.map_or((4.0, 1.8), |kind| (kind.length, kind.width));
-        if let Some(pose) = scenario.pose_of(&agent.start) {
-            parked(&mut builder, pose.position, pose.heading, size);
-        }
         if let Some(Place::Ground(goal)) = agent.destination {
             goal_rings(&mut builder, goal.position());
         }
@@ -115,6 +113,18 @@ fn things(scenario: &Scenario, ink: Ink) -> Mesh {
         }
         if let Some(pose) = scenario.pose_of(&flow.destination) {
             goal_rings(&mut builder, pose.position);
+        }
+    }
+    builder.finish()
+}
+
+fn starts(scenario: &Scenario, ink: Ink) -> Mesh {
+    let mut builder = MeshBuilder::new(origin(scenario), Level::Near, ink);
+    for agent in scenario.agents().values() {
+        let kind = scenario.vehicle_types().get(&agent.vehicle);
+        let size = kind.map_or((4.0, 1.8), |kind| (kind.length, kind.width));
+        if let Some(pose) = scenario.pose_of(&agent.start) {
+            parked(&mut builder, pose.position, pose.heading, size);
         }
     }
     builder.finish()

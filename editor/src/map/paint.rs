@@ -193,13 +193,14 @@ impl MapPainter {
         }
     }
 
-    /// Draws roads, forests, obstacles and vehicles into a rectangle of the window.
+    /// Draws roads, forests, obstacles and vehicles into a rectangle of the window; without a run
+    /// (`None`) the vehicles where they will start.
     pub fn paint(
         &mut self,
         painter: &egui::Painter,
         rect: Rect,
         camera: &Camera,
-        vehicles: &[VehicleDot],
+        vehicles: Option<&[VehicleDot]>,
     ) {
         self.take_answers(painter.ctx());
         if let Some((texture, low, high, _)) = &self.terrain {
@@ -216,7 +217,7 @@ impl MapPainter {
     }
 
     /// What is in view, and asks for what is missing.
-    fn frame(&mut self, rect: Rect, camera: &Camera, vehicles: &[VehicleDot]) -> Frame {
+    fn frame(&mut self, rect: Rect, camera: &Camera, vehicles: Option<&[VehicleDot]>) -> Frame {
         let (low, high) = camera.view(rect);
         let level = Level::at(camera.scale);
         let mut roads = Vec::new();
@@ -263,8 +264,9 @@ impl MapPainter {
             floors: self.content.objects.floors.clone(),
             roads,
             things: self.content.objects.things.clone(),
+            starts: (vehicles.is_none()).then(|| self.content.objects.starts.clone()),
             trees: trees.cloned().collect(),
-            vehicles: dots(vehicles, camera, (low, high)),
+            vehicles: dots(vehicles.unwrap_or_default(), camera, (low, high)),
         }
     }
 }
@@ -275,6 +277,7 @@ pub(super) struct Frame {
     pub(super) floors: Arc<Mesh>,
     pub(super) roads: Vec<Arc<Mesh>>,
     pub(super) things: Arc<Mesh>,
+    pub(super) starts: Option<Arc<Mesh>>,
     pub(super) trees: Vec<Arc<Instances>>,
     pub(super) vehicles: Instances,
 }

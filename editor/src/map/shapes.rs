@@ -25,6 +25,7 @@ pub(super) fn paint(painter: &egui::Painter, rect: Rect, camera: &Camera, frame:
         camera,
         std::slice::from_ref(&frame.things),
     );
+    add_batches(&mut shapes, rect, camera, frame.starts.as_slice());
     let tree = UnitShape::tree();
     for trees in &frame.trees {
         shapes.push(instances(rect, camera, trees, &tree));

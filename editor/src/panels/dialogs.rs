@@ -1,8 +1,8 @@
 //! Windows over the others: questions, paths, palette, keys, search, welcome.
 
-use super::{keys, palette, welcome};
+use super::{keys, palette, welcome, widgets};
 use crate::model::{Action, Dialog, Model, Next, Purpose};
-use egui::{Id, Key, Modal, RichText, Role, Ui, WidgetInfo};
+use egui::{Key, RichText, Role, Ui, WidgetInfo};
 use std::path::PathBuf;
 
 pub(super) fn ui(
@@ -33,7 +33,7 @@ pub(super) fn ui(
 }
 
 fn unsaved(context: &egui::Context, model: &Model, next: &Next, actions: &mut Vec<Action>) {
-    let response = Modal::new(Id::unique("unsaved")).show(context, |ui| {
+    let response = widgets::modal(context, "unsaved").show(context, |ui| {
         ui.set_width(380.0);
         ui.heading("Save your changes?");
         ui.label(format!(
@@ -90,7 +90,7 @@ fn path(
         Purpose::Picture => ("Export picture", "Write", "path of a .png file"),
         Purpose::Background => ("Background picture", "Place", "path of a .png or .jpg file"),
     };
-    let response = Modal::new(Id::unique("path")).show(context, |ui| {
+    let response = widgets::modal(context, "path").show(context, |ui| {
         ui.set_width(520.0);
         ui.heading(title);
         ui.add_space(4.0);

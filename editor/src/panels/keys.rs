@@ -1,8 +1,9 @@
 //! All keys, and how to change them.
 
+use super::widgets;
 use crate::command::{Command, KeyMap};
 use crate::model::{Action, Dialog, Model};
-use egui::{Grid, Id, Modal, RichText, Role, ScrollArea, WidgetInfo};
+use egui::{Grid, RichText, Role, ScrollArea, WidgetInfo};
 
 pub(super) fn ui(
     context: &egui::Context,
@@ -12,7 +13,7 @@ pub(super) fn ui(
     actions: &mut Vec<Action>,
 ) {
     let mut keys: KeyMap = model.settings.keys.clone();
-    let response = Modal::new(Id::unique("keys")).show(context, |ui| {
+    let response = widgets::modal(context, "keys").show(context, |ui| {
         ui.set_width(560.0);
         ui.heading("Keys");
         ui.label("Click a key to change it; then press the new one, or Esc to leave it.");

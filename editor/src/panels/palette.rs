@@ -1,8 +1,9 @@
 //! The command palette, and the search for streets.
 
+use super::widgets;
 use crate::command::Command;
 use crate::model::{Action, Dialog, Model};
-use egui::{Id, Key, Modal, Role, ScrollArea, WidgetInfo};
+use egui::{Key, Role, ScrollArea, WidgetInfo};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::ObjectId;
 use roadwright_scenario::operation::Objects;
@@ -42,7 +43,7 @@ pub(super) fn ui(
     }
     *line = (*line).min(found.len().saturating_sub(1));
     let mut chosen = None;
-    let response = Modal::new(Id::unique("palette")).show(context, |ui| {
+    let response = widgets::modal(context, "palette").show(context, |ui| {
         ui.set_width(460.0);
         let entered = field(ui, query, "Command", "type a command");
         ui.input(|i| {
@@ -96,7 +97,7 @@ pub(super) fn search(
         found.sort();
     }
     let mut chosen = None;
-    let response = Modal::new(Id::unique("search")).show(context, |ui| {
+    let response = widgets::modal(context, "search").show(context, |ui| {
         ui.set_width(380.0);
         let entered = field(ui, query, "Street", "name of a street");
         if names.is_empty() {

@@ -134,9 +134,9 @@ fn road(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
         2.0..=1000.0,
         0.5,
     );
-    let mut layer = f64::from(options.layer);
-    drag(ui, "Layer", &mut layer, -5.0..=5.0, 0.05);
-    options.layer = layer.round() as i8;
+    ui.label("Layer");
+    let response = ui.add(DragValue::new(&mut options.layer).range(-5..=5).speed(0.05));
+    named(&response, "Layer");
 }
 
 /// The lanes of a road as a preset of its own.

@@ -1,9 +1,10 @@
 //! The welcome panel: shipped scenarios with pictures, new, open, import, recent files.
 
+use super::widgets;
 use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Next};
 use crate::shipped;
-use egui::{ColorImage, Id, Modal, RichText, Role, Sense, TextureHandle, WidgetInfo, vec2};
+use egui::{ColorImage, RichText, Role, Sense, TextureHandle, WidgetInfo, vec2};
 use roadwright_render::Picture;
 use std::sync::mpsc::{Receiver, channel};
 
@@ -44,7 +45,7 @@ impl Welcome {
             let texture = context.load_texture(name, image, egui::TextureOptions::LINEAR);
             self.pictures[index] = Some(texture);
         }
-        let response = Modal::new(Id::unique("welcome")).show(context, |ui| {
+        let response = widgets::modal(context, "welcome").show(context, |ui| {
             ui.set_width(2.0 * (PICTURE.0 as f32 + 14.0) + 250.0);
             ui.heading("Roadwright");
             ui.label("Draw a world, give its agents brains, press play.");

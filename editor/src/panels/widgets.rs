@@ -99,6 +99,13 @@ pub(super) fn choice<T: PartialEq + Clone>(
     chosen.filter(|new| new != value)
 }
 
+/// A window over the others, with room around its contents.
+pub(super) fn modal(context: &egui::Context, name: &str) -> egui::Modal {
+    let style = context.global_style();
+    let frame = egui::Frame::popup(&style).inner_margin(16.0);
+    egui::Modal::new(egui::Id::unique(name)).frame(frame)
+}
+
 /// The heading of a part of a panel.
 pub(super) fn heading(ui: &mut Ui, text: &str) {
     ui.add_space(4.0);

@@ -284,7 +284,10 @@ impl Tool for RoadTool {
                     Some(Stroke::Chain { .. }) => {
                         self.hover = Some(self.next_point(pointer.at, pointer.modifiers, context));
                     }
-                    Some(Stroke::Freehand { .. }) => self.extend(pointer, context),
+                    Some(Stroke::Freehand { .. }) => {
+                        self.extend(pointer, context);
+                        self.hover = Some(snap(pointer.at, pointer.modifiers, context));
+                    }
                     None => {
                         self.start_freehand(pointer, context);
                         self.extend(pointer, context);

@@ -1,0 +1,213 @@
+//! CPU time of a frame of the editor: the application's part and tessellation, without a window.
+//!
+//! `cargo bench -p roadwright-editor` measures a city of square blocks with about 10,000 roads and
+//! 2,000 vehicles; `ROADWRIGHT_CITY=FILE` measures a scenario file instead, with vehicles added.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a bench that cannot be set up has to stop"
+)]
+#![allow(missing_docs, reason = "a bench has no interface")]
+
+use cpu_time::ThreadTime;
+use egui::Vec2;
+use egui_kittest::Harness;
+use roadwright_editor::model::{Action, Dialog};
+use roadwright_editor::{Editor, Options};
+use roadwright_geometry::math::Stream;
+use roadwright_geometry::{DVec2, ReferenceLine};
+use roadwright_scenario::{
+    Agent, AgentId, CrossSection, Edit, Node, NodeId, Place, Road, RoadClass, RoadId, Scenario,
+    file,
+};
+use std::path::PathBuf;
+
+const VEHICLES: u32 = 2_000;
+const BLOCKS: u32 = 71;
+const BLOCK: f64 = 110.0;
+const FRAMES: usize = 300;
+
+/// A city of square blocks: 2 x 71 x 72 = 10,224 roads.
+fn blocks() -> Scenario {
+    let mut scenario = Scenario::new("blocks");
+    let mut edits = Vec::new();
+    let at = |column: u32, row: u32| DVec2::new(f64::from(column), f64::from(row)) * BLOCK;
+    let node = |column: u32, row: u32| NodeId(row * (BLOCKS + 1) + column + 1);
+    for row in 0..=BLOCKS {
+        for column in 0..=BLOCKS {
+            edits.push(Edit::Node(
+                node(column, row),
+                Some(Node::at(at(column, row))),
+            ));
+        }
+    }
+    let mut id = 1;
+    for row in 0..=BLOCKS {
+        for column in 0..=BLOCKS {
+            for (next_column, next_row) in [(column + 1, row), (column, row + 1)] {
+                if next_column > BLOCKS || next_row > BLOCKS {
+                    continue;
+                }
+                let (from, to) = (at(column, row), at(next_column, next_row));
+                let (lane_offset, lanes) =
+                    CrossSection::driving(1, 1, 3.25).lanes(scenario.about().driving_side);
+                let road = Road {
+                    from: node(column, row),
+                    to: node(next_column, next_row),
+                    name: format!(
+                        "Street {}",
+                        if next_row == row { row } else { 1000 + column }
+                    ),
+                    class: RoadClass::Residential,
+                    layer: 0,
+                    speed_limit: 13.9,
+                    reference_line: ReferenceLine::straight(from, to).unwrap(),
+                    lane_offset,
+                    lane_sections: vec![lanes],
+                };
+                edits.push(Edit::Road(RoadId(id), Some(Box::new(road))));
+                id += 1;
+            }
+        }
+    }
+    scenario.apply(Edit::Batch(edits)).unwrap();
+    scenario
+}
+
+fn with_vehicles(mut scenario: Scenario) -> Scenario {
+    let roads: Vec<(RoadId, i8, f64)> = scenario
+        .network()
+        .roads()
+        .filter_map(|(id, road)| {
+            let lane = road
+                .section_at(0.0)
+                .lanes
+                .iter()
+                .find(|lane| lane.kind.is_drivable())?;
+            (road.length() > 40.0).then_some((id, lane.id, 0.5 * road.length()))
+        })
+        .collect();
+    let mut stream = Stream::new(1, "bench", 0);
+    let mut edits = Vec::new();
+    for id in 1..=VEHICLES {
+        let (start, goal) = (
+            roads[stream.next_index(roads.len())],
+            roads[stream.next_index(roads.len())],
+        );
+        let agent = Agent {
+            name: String::new(),
+            vehicle: "car".into(),
+            stack: "idm".into(),
+            start: Place::lane(start.0, start.1, start.2),
+            via: vec![],
+            destination: Some(Place::lane(goal.0, goal.1, goal.2)),
+            depart: 0.0,
+            speed: 0.0,
+        };
+        edits.push(Edit::Agent(AgentId(100_000 + id), Some(Box::new(agent))));
+    }
+    scenario.apply(Edit::Batch(edits)).unwrap();
+    scenario
+}
+
+fn settle(harness: &mut Harness<'_, Editor>) {
+    for _ in 0..20_000 {
+        harness.step();
+        if harness.state().is_settled() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+}
+
+/// Milliseconds of the application and of tessellation over some frames: median and 99th percentile.
+fn measure(
+    harness: &mut Harness<'_, Editor>,
+    name: &str,
+    mut before: impl FnMut(&mut Editor, usize),
+) {
+    let (mut app, mut tessellation) = (Vec::new(), Vec::new());
+    let (mut triangles, mut vehicles) = (0, 0);
+    for frame in 0..FRAMES {
+        before(harness.state_mut(), frame);
+        let start = ThreadTime::now();
+        harness.step();
+        app.push(start.elapsed().as_secs_f64() * 1000.0);
+        let shapes = harness.output().shapes.clone();
+        let start = ThreadTime::now();
+        let primitives = harness.ctx.tessellate(shapes, 1.0);
+        tessellation.push(start.elapsed().as_secs_f64() * 1000.0);
+        triangles = primitives.len();
+        let live = harness.state().model().live.clone();
+        vehicles = live.map_or(0, |live| live.snapshot.vehicles.len());
+    }
+    let sum: Vec<f64> = app.iter().zip(&tessellation).map(|(a, t)| a + t).collect();
+    let at = |values: &[f64], share: f64| {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        sorted[((sorted.len() - 1) as f64 * share) as usize]
+    };
+    println!(
+        "{name:<34} app {:5.2} ms, tessellation {:5.2} ms, sum {:5.2} (p99 {:5.2}) ms; {vehicles} vehicles, {triangles} primitives",
+        at(&app, 0.5),
+        at(&tessellation, 0.5),
+        at(&sum, 0.5),
+        at(&sum, 0.99),
+    );
+}
+
+fn main() {
+    // `cargo test` runs benches too; there is nothing to test here.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    let scenario = match std::env::var_os("ROADWRIGHT_CITY").map(PathBuf::from) {
+        Some(path) => file::load(&path).unwrap(),
+        None => blocks(),
+    };
+    println!(
+        "{} roads, {} nodes",
+        scenario.network().road_count(),
+        scenario.network().node_count()
+    );
+    let scenario = with_vehicles(scenario);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("city.scenario.json");
+    file::save(&scenario, &path).unwrap();
+    let options = Options {
+        open: Some(path),
+        settings: folder.path().join("settings"),
+        autosaves: folder.path().join("autosave"),
+        uses_gpu: true,
+    };
+    let mut harness = Harness::builder()
+        .with_size(Vec2::new(1600.0, 1000.0))
+        .build_eframe(|cc| Editor::new(cc, options));
+    harness.state_mut().ask(Action::Show(Dialog::None));
+    settle(&mut harness);
+    let middle = scenario
+        .bounds()
+        .map(|(low, high)| 0.5 * (low + high))
+        .unwrap();
+    let look = |editor: &mut Editor, half: f64| {
+        let half = DVec2::splat(half);
+        editor.ask(Action::Jump(middle - half, middle + half));
+    };
+    measure(&mut harness, "whole city, standing", |_, _| {});
+    harness
+        .state_mut()
+        .ask(Action::Do(roadwright_editor::command::Command::PlayPause));
+    settle(&mut harness);
+    std::thread::sleep(std::time::Duration::from_secs(8));
+    settle(&mut harness);
+    measure(&mut harness, "whole city, driving", |_, _| {});
+    measure(
+        &mut harness,
+        "zooming and panning, driving",
+        |editor, frame| {
+            look(editor, 60.0 + 2000.0 * (frame as f64 / FRAMES as f64));
+        },
+    );
+    look(harness.state_mut(), 300.0);
+    settle(&mut harness);
+    measure(&mut harness, "streets at 600 m, driving", |_, _| {});
+}

@@ -1,0 +1,311 @@
+//! Operations on objects: what they change, and that their edits can be taken back.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::{crate_at, crossroads, draw, street, west_to_north};
+use proptest::prelude::*;
+use roadwright_geometry::{DVec2, Pose};
+use roadwright_scenario::check::check;
+use roadwright_scenario::operation::{
+    Motion, Objects, copied, deleted, merged, moved, pasted, reshaped, reversed, simplified,
+    with_lanes,
+};
+use roadwright_scenario::*;
+
+fn town() -> Scenario {
+    let mut scenario = crossroads();
+    for edit in [
+        Edit::Agent(AgentId(1), Some(Box::new(west_to_north()))),
+        Edit::Obstacle(ObstacleId(1), Some(Box::new(crate_at(30.0, 30.0)))),
+        Edit::Forest(
+            ForestId(1),
+            Some(Box::new(Forest {
+                area: vec![
+                    DVec2::new(-60.0, 20.0),
+                    DVec2::new(-20.0, 20.0),
+                    DVec2::new(-40.0, 60.0),
+                ],
+                density: 300.0,
+                spacing: 3.0,
+                trunk_radius: 0.2,
+                seed: 1,
+            })),
+        ),
+        Edit::Flow(
+            FlowId(1),
+            Some(Box::new(Flow {
+                vehicle: "car".into(),
+                stack: "idm".into(),
+                origin: Place::lane(RoadId(2), -1, 5.0),
+                destination: Place::lane(RoadId(3), -1, 80.0),
+                rate_per_hour: 100.0,
+                begin: 0.0,
+                end: 60.0,
+            })),
+        ),
+    ] {
+        scenario.apply(edit).unwrap();
+    }
+    scenario
+}
+
+fn all(scenario: &Scenario) -> Objects {
+    let roads = scenario.network().roads().map(|(id, _)| ObjectId::Road(id));
+    let mut objects: Objects = roads.collect();
+    objects.extend([
+        ObjectId::Agent(AgentId(1)),
+        ObjectId::Obstacle(ObstacleId(1)),
+        ObjectId::Forest(ForestId(1)),
+        ObjectId::Flow(FlowId(1)),
+    ]);
+    objects
+}
+
+/// Applies an edit and makes sure that its inverse gives back what was there.
+fn applied(scenario: &Scenario, edit: Edit) -> Scenario {
+    let mut changed = scenario.clone();
+    let inverse = changed.apply(edit).unwrap();
+    let mut back = changed.clone();
+    back.apply(inverse).unwrap();
+    assert_eq!(&back, scenario);
+    changed
+}
+
+#[test]
+fn everything_moves_and_turns_together() {
+    let scenario = town();
+    let motion = Motion {
+        centre: DVec2::new(10.0, 5.0),
+        angle: 0.7,
+        shift: DVec2::new(100.0, -40.0),
+    };
+    let after = applied(
+        &scenario,
+        moved(&scenario, &all(&scenario), &motion).unwrap(),
+    );
+    for (id, node) in scenario.network().nodes() {
+        let there = after.network().node(id).unwrap().position();
+        assert!((there - motion.point(node.position())).length() < 1e-9);
+    }
+    for (id, road) in scenario.network().roads() {
+        let there = after.network().road(id).unwrap();
+        assert!((there.length() - road.length()).abs() < 1e-9);
+        let (a, b) = (
+            road.reference_line.pose(20.0),
+            there.reference_line.pose(20.0),
+        );
+        assert!((b.position - motion.point(a.position)).length() < 1e-9);
+    }
+    assert_eq!(check(&scenario).len(), check(&after).len());
+}
+
+#[test]
+fn a_moved_node_bends_its_roads_and_keeps_their_far_ends() {
+    let scenario = crossroads();
+    let (middle, _) = scenario
+        .network()
+        .nodes()
+        .find(|(_, node)| node.position().length() < 1e-6)
+        .unwrap();
+    let objects = Objects::from([ObjectId::Node(middle)]);
+    let edit = moved(&scenario, &objects, &Motion::shift(DVec2::new(8.0, 12.0))).unwrap();
+    let after = applied(&scenario, edit);
+    assert!(
+        check(&after)
+            .iter()
+            .all(|f| f.code != check::Code::JointGap),
+        "{:?}",
+        check(&after)
+    );
+    for (id, road) in after.network().roads() {
+        let before = scenario.network().road(id).unwrap();
+        let far = |road: &Road| {
+            let (start, end) = (road.reference_line.start(), road.reference_line.end());
+            if road.from == middle {
+                end.position
+            } else {
+                start.position
+            }
+        };
+        assert!((far(road) - far(before)).length() < 1e-6);
+    }
+}
+
+#[test]
+fn a_road_takes_who_stands_on_it_along_when_it_is_deleted() {
+    let scenario = town();
+    let after = applied(
+        &scenario,
+        deleted(&scenario, &Objects::from([ObjectId::Road(RoadId(1))])),
+    );
+    assert!(after.agents().is_empty());
+    assert_eq!(after.network().road_count(), 3);
+    // The western end is bare and gone; the crossing still has three roads.
+    assert_eq!(after.network().node_count(), 4);
+    let after = applied(
+        &scenario,
+        deleted(&scenario, &Objects::from([ObjectId::Road(RoadId(4))])),
+    );
+    assert_eq!(after.agents()[&AgentId(1)].destination, None);
+    let nothing = applied(&scenario, deleted(&scenario, &all(&scenario)));
+    assert_eq!(nothing.network().node_count(), 0);
+    assert!(nothing.flows().is_empty() && nothing.forests().is_empty());
+}
+
+#[test]
+fn a_copy_is_a_scenario_and_pastes_under_new_ids() {
+    let scenario = town();
+    let piece = copied(&scenario, &all(&scenario));
+    let text = file::to_text(&piece);
+    let piece = file::from_text(&text).unwrap();
+    let (edit, objects) =
+        pasted(&scenario, &piece, &Motion::shift(DVec2::new(500.0, 0.0))).unwrap();
+    let after = applied(&scenario, edit);
+    assert_eq!(after.network().road_count(), 8);
+    assert_eq!((after.agents().len(), after.flows().len()), (2, 2));
+    assert_eq!(objects.len(), all(&scenario).len());
+    assert!(
+        check(&after)
+            .iter()
+            .all(|f| f.severity != check::Severity::Error)
+    );
+    // Into an empty world with nothing but the piece.
+    let empty = Scenario::default();
+    let (edit, _) = pasted(&empty, &piece, &Motion::default()).unwrap();
+    assert_eq!(applied(&empty, edit).network().road_count(), 4);
+}
+
+#[test]
+fn a_road_that_is_turned_round_is_driven_as_before() {
+    let scenario = town();
+    let after = applied(&scenario, reversed(&scenario, RoadId(1)).unwrap());
+    let pose = |s: &Scenario| s.pose_of(&s.agents()[&AgentId(1)].start).unwrap();
+    let (a, b): (Pose, Pose) = (pose(&scenario), pose(&after));
+    assert!((a.position - b.position).length() < 1e-9);
+    assert!(roadwright_geometry::math::wrap_angle(a.heading - b.heading).abs() < 1e-9);
+    let twice = applied(&after, reversed(&after, RoadId(1)).unwrap());
+    let (first, last) = (
+        scenario.network().road(RoadId(1)),
+        twice.network().road(RoadId(1)),
+    );
+    assert_eq!(first.unwrap().lane_sections, last.unwrap().lane_sections);
+}
+
+#[test]
+fn what_was_split_can_be_merged() {
+    let mut scenario = Scenario::new("one");
+    draw(
+        &mut scenario,
+        (0.0, 0.0),
+        (200.0, 0.0),
+        &street("Long Street"),
+    );
+    let agent = Agent {
+        start: Place::lane(RoadId(1), -1, 150.0),
+        destination: Some(Place::lane(RoadId(1), -1, 190.0)),
+        ..west_to_north()
+    };
+    scenario
+        .apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
+        .unwrap();
+    for turn in [false, true] {
+        let mut cut = applied(&scenario, draw::split(&scenario, RoadId(1), 80.0).unwrap());
+        if turn {
+            cut = applied(&cut, reversed(&cut, RoadId(2)).unwrap());
+        }
+        let (seam, _) = cut
+            .network()
+            .nodes()
+            .find(|(id, _)| cut.network().ends_at(*id).len() == 2)
+            .unwrap();
+        let whole = applied(&cut, merged(&cut, seam).unwrap());
+        let road = whole.network().road(RoadId(1)).unwrap();
+        assert!((road.length() - 200.0).abs() < 1e-9);
+        assert_eq!(road.lane_sections.len(), 1);
+        let pose = |s: &Scenario| s.pose_of(&s.agents()[&AgentId(1)].start).unwrap().position;
+        assert!((pose(&whole) - pose(&scenario)).length() < 1e-9);
+    }
+    let crossing = crossroads();
+    let (middle, _) = crossing
+        .network()
+        .nodes()
+        .find(|(id, _)| crossing.network().ends_at(*id).len() == 4)
+        .unwrap();
+    assert!(merged(&crossing, middle).is_err());
+}
+
+#[test]
+fn a_traced_line_becomes_simple() {
+    let mut scenario = Scenario::new("traced");
+    let points: Vec<DVec2> = (0..=60)
+        .map(|i| DVec2::new(f64::from(i) * 4.0, 30.0 * (f64::from(i) / 12.0).sin()))
+        .collect();
+    let line = roadwright_geometry::fillet::fillet(
+        &points,
+        roadwright_geometry::fillet::FilletOptions {
+            radius: 3.0,
+            miss: 0.5,
+        },
+    )
+    .unwrap();
+    scenario
+        .apply(draw::road(&scenario, &line, &street("Winding Road")).unwrap())
+        .unwrap();
+    let before = scenario
+        .network()
+        .road(RoadId(1))
+        .unwrap()
+        .reference_line
+        .segments()
+        .len();
+    let after = applied(&scenario, simplified(&scenario, RoadId(1), 0.5).unwrap());
+    let road = after.network().road(RoadId(1)).unwrap();
+    assert!(
+        road.reference_line.segments().len() * 3 < before,
+        "{before}"
+    );
+    let projector = roadwright_geometry::projection::Projector::new(road.reference_line.clone());
+    for point in points {
+        let foot = projector.closest(point);
+        assert!((road.reference_line.pose(foot.s).position - point).length() < 1.5);
+    }
+}
+
+#[test]
+fn lanes_are_numbered_anew_and_keep_their_direction() {
+    let scenario = town();
+    let side = scenario.about().driving_side;
+    let lanes = scenario.network().road(RoadId(1)).unwrap().lane_sections[0]
+        .lanes
+        .clone();
+    // The left lane goes to the right of the line and is still driven against it.
+    let edit = with_lanes(&scenario, RoadId(1), 0, lanes.clone(), 0).unwrap();
+    let after = applied(&scenario, edit);
+    let road = after.network().road(RoadId(1)).unwrap();
+    let ids: Vec<i8> = road.lane_sections[0]
+        .lanes
+        .iter()
+        .map(|lane| lane.id)
+        .collect();
+    assert_eq!(ids, [-1, -2]);
+    for (before, now) in lanes.iter().zip(&road.lane_sections[0].lanes) {
+        assert_eq!(before.is_forward(side), now.is_forward(side));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn reshaping_keeps_the_network_together(x in -60.0..60.0f64, y in -60.0..60.0f64) {
+        let scenario = town();
+        let to = DVec2::new(x, y);
+        let start = scenario.network().road(RoadId(1)).unwrap().reference_line.start().position;
+        prop_assume!((to - start).length() > 30.0);
+        let line = roadwright_geometry::ReferenceLine::straight(start, to).unwrap();
+        if let Ok(edit) = reshaped(&scenario, RoadId(1), line) {
+            let after = applied(&scenario, edit);
+            prop_assert!(check(&after).iter().all(|f| f.code != check::Code::JointGap), "{:?}", check(&after));
+        }
+    }
+}
