@@ -117,6 +117,8 @@ impl Canvas {
         board.painter.rect_filled(board.rect, 0.0, theme.ground());
         let ink = if theme.dark { Ink::Dark } else { Ink::Light };
         self.painter.set_scene(&model.scene, ink);
+        self.painter
+            .paint_ground(board.painter, board.rect, board.camera);
         if let Some(background) = &model.background {
             background.paint(board.painter, board.rect, board.camera);
         }

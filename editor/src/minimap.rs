@@ -56,7 +56,7 @@ impl Minimap {
         painter.rect_filled(rect.expand(4.0), 5.0, theme.halo());
         let uv = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
         let tint = if theme.dark {
-            Color32::from_gray(170)
+            Color32::from_gray(105)
         } else {
             Color32::WHITE
         };

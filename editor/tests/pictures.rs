@@ -17,7 +17,7 @@ fn hold(bench: &mut Bench, name: &str) {
     bench.settle();
     let options = SnapshotOptions::new()
         .threshold(2.0)
-        .failed_pixel_count_threshold(DIFFERENT_PIXELS);
+        .max_failed_pixels(DIFFERENT_PIXELS);
     bench.harness.snapshot_options(name, &options);
 }
 

@@ -695,3 +695,113 @@ fn the_interface_scales_and_changes_its_colours() {
     bench.ask(Action::Do(roadwright_editor::command::Command::ToggleTheme));
     assert!(bench.harness.ctx.global_style().visuals.dark_mode);
 }
+
+#[test]
+fn a_picture_is_traced_over_moved_and_scaled() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 100.0);
+    let path = bench.folder.path().join("plan.png");
+    image::RgbaImage::from_pixel(64, 32, image::Rgba([200, 40, 40, 255]))
+        .save(&path)
+        .unwrap();
+    bench.ask(Action::Path(path, Purpose::Background, None));
+    let background = |bench: &Bench| bench.editor().model().background.clone().unwrap();
+    let (low, size) = (background(&bench).low, background(&bench).size());
+    assert_eq!(bench.editor().model().tool, ToolKind::Overlay);
+    bench.drag(&[(0.0, 0.0), (30.0, 10.0)]);
+    let moved = background(&bench).low - low;
+    assert!(
+        (moved.x - 30.0).abs() < 1.0 && (moved.y - 10.0).abs() < 1.0,
+        "{moved}"
+    );
+    bench.ask(Action::ScaleBackground(2.0));
+    assert!((background(&bench).size().x - 2.0 * size.x).abs() < 1e-6);
+    bench.press("Remove picture");
+    assert!(bench.editor().model().background.is_none());
+}
+
+#[test]
+fn the_map_pans_zooms_and_follows_a_vehicle() {
+    let mut bench = crossroads();
+    let before = bench.editor().model().camera;
+    let at = bench.at(50.0, 20.0);
+    bench.harness.hover_at(at);
+    bench.harness.event(egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Line,
+        delta: egui::vec2(0.0, 3.0),
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Wheel,
+        modifiers: Modifiers::NONE,
+    });
+    for _ in 0..20 {
+        bench.harness.step();
+    }
+    let after = bench.editor().model().camera;
+    assert!(after.scale < 0.9 * before.scale);
+    // The point under the pointer stays there.
+    assert!((bench.at(50.0, 20.0) - at).length() < 1.0);
+    bench.key(Key::Home);
+    bench.key(Key::A);
+    bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
+    bench.ask(Action::Speed(8.0));
+    bench.key(Key::Space);
+    bench.key_with(Modifiers::SHIFT, Key::F);
+    assert!(bench.editor().model().follow);
+    assert!(bench.play_until(60.0, |e| e.model().camera.centre.x > -60.0));
+    let centre = bench.editor().model().camera.centre;
+    assert!(centre.y.abs() < 5.0, "{centre}");
+}
+
+#[test]
+fn a_run_can_be_stepped_and_reset_and_repeats_itself() {
+    let mut bench = crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
+    let run = |bench: &mut Bench| {
+        for _ in 0..300 {
+            bench
+                .harness
+                .state_mut()
+                .ask(Action::Do(roadwright_editor::command::Command::StepOnce));
+            bench.harness.step();
+        }
+        bench.settle();
+        let live = bench.editor().model().live.clone().unwrap();
+        (live.snapshot.step, live.hash)
+    };
+    let first = run(&mut bench);
+    assert_eq!(first.0, 300);
+    bench.ask(Action::Do(roadwright_editor::command::Command::Reset));
+    assert_eq!(
+        bench.editor().model().live.as_ref().unwrap().snapshot.step,
+        0
+    );
+    assert_eq!(run(&mut bench), first);
+}
+
+#[test]
+fn distances_are_measured_and_change_nothing() {
+    let mut bench = crossroads();
+    let before = bench.scenario().clone();
+    bench.key(Key::M);
+    bench.drag(&[(-50.0, 40.0), (50.0, 40.0)]);
+    bench.click(-50.0, -40.0);
+    bench.click(50.0, -40.0);
+    bench.key(Key::Escape);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn a_cross_section_is_kept_as_a_preset() {
+    let mut bench = crossroads();
+    bench.key(Key::V);
+    bench.click(-60.0, 0.5);
+    bench.press("Add right lane");
+    bench.key(Key::R);
+    bench.press("Keep selected as preset");
+    let tools = &bench.editor().model().settings.tools;
+    assert_eq!(tools.chosen().section.forward.len(), 2);
+    bench.drag(&[(-120.0, 60.0), (-40.0, 60.0)]);
+    let (_, road) = bench.scenario().network().roads().last().unwrap();
+    assert_eq!(road.lane_sections[0].lanes.len(), 3);
+}

@@ -193,6 +193,16 @@ impl MapPainter {
         }
     }
 
+    /// Draws the ground: what the grid lies on.
+    pub fn paint_ground(&mut self, painter: &egui::Painter, rect: Rect, camera: &Camera) {
+        self.take_answers(painter.ctx());
+        if let Some((texture, low, high, _)) = &self.terrain {
+            let (a, b) = (camera.screen(rect, *low), camera.screen(rect, *high));
+            let uv = Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
+            painter.image(texture.id(), Rect::from_two_pos(a, b), uv, Color32::WHITE);
+        }
+    }
+
     /// Draws roads, forests, obstacles and vehicles into a rectangle of the window; without a run
     /// (`None`) the vehicles where they will start.
     pub fn paint(
@@ -202,12 +212,6 @@ impl MapPainter {
         camera: &Camera,
         vehicles: Option<&[VehicleDot]>,
     ) {
-        self.take_answers(painter.ctx());
-        if let Some((texture, low, high, _)) = &self.terrain {
-            let (a, b) = (camera.screen(rect, *low), camera.screen(rect, *high));
-            let uv = Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
-            painter.image(texture.id(), Rect::from_two_pos(a, b), uv, Color32::WHITE);
-        }
         let frame = self.frame(rect, camera, vehicles);
         if self.uses_gpu {
             gpu::paint(painter, rect, frame);

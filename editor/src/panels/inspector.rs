@@ -221,7 +221,7 @@ fn road(ui: &mut Ui, id: RoadId, road: &Road, actions: &mut Vec<Action>) {
         change(&response, &format!("Speed limit of {id}"), limited, actions);
         let hint = "0 on the ground, 1 a bridge above it, -1 a tunnel below.";
         let layer = f64::from(road.layer);
-        let (layer, response) = row("Layer", layer, -5.0..=5.0, "", 0.05, hint).ui(ui);
+        let (layer, response) = row("Layer", layer, -5.0..=5.0, "", 1.0, hint).ui(ui);
         let moved = || {
             edit(Road {
                 layer: layer.round() as i8,
@@ -418,7 +418,7 @@ fn forest(ui: &mut Ui, id: ForestId, forest: &Forest, actions: &mut Vec<Action>)
                 forest.seed as f64,
                 0.0..=9e15,
                 "",
-                0.2,
+                1.0,
                 "Which of the possible forests it is.",
             ),
         ];

@@ -90,20 +90,25 @@ impl PanelState {
 fn first_tree() -> Tree<Pane> {
     let mut tiles = Tiles::default();
     let map = tiles.insert_pane(Pane::Map);
-    let upper: Vec<TileId> = [Pane::Inspector, Pane::Scenario, Pane::History]
-        .map(|pane| tiles.insert_pane(pane))
-        .to_vec();
-    let lower: Vec<TileId> = [Pane::Problems, Pane::Vehicle, Pane::Controller]
+    let upper: Vec<TileId> = [
+        Pane::Inspector,
+        Pane::Vehicle,
+        Pane::Controller,
+        Pane::Scenario,
+    ]
+    .map(|pane| tiles.insert_pane(pane))
+    .to_vec();
+    let lower: Vec<TileId> = [Pane::Problems, Pane::History]
         .map(|pane| tiles.insert_pane(pane))
         .to_vec();
     let upper = tiles.insert_tab_tile(upper);
     let lower = tiles.insert_tab_tile(lower);
     let mut side = Linear::new(LinearDir::Vertical, vec![upper, lower]);
-    side.shares.set_share(upper, 1.25);
+    side.shares.set_share(upper, 2.6);
     side.shares.set_share(lower, 1.0);
     let side = tiles.insert_container(Container::Linear(side));
     let mut all = Linear::new(LinearDir::Horizontal, vec![map, side]);
-    all.shares.set_share(map, 3.1);
+    all.shares.set_share(map, 2.75);
     all.shares.set_share(side, 1.0);
     let root = tiles.insert_container(Container::Linear(all));
     Tree::new(egui::Id::unique("panels"), root, tiles)

@@ -55,7 +55,8 @@ fn facts(ui: &mut Ui, seen: &roadwright_simulation::Inspection) {
                 ui.label(value);
                 ui.end_row();
             };
-            row("Stack", format!("{} ({})", seen.stack, seen.controller));
+            row("Stack", seen.stack.clone());
+            row("Controller", seen.controller.to_owned());
             row(
                 "Speed",
                 format!("{:.1} of {:.1} m/s", input.speed, input.road_speed),

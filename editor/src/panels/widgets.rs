@@ -25,10 +25,12 @@ impl Number<'_> {
             format!(" {}", self.unit)
         };
         let (low, high) = (*self.range.start(), *self.range.end());
+        // Pure numbers in steps of one are whole.
+        let whole = self.unit.is_empty() && self.step >= 1.0;
         let drag = DragValue::new(&mut value)
             .range(self.range)
-            .speed(self.step)
-            .max_decimals(3)
+            .speed(if whole { 0.05 } else { self.step })
+            .max_decimals(if whole { 0 } else { 3 })
             .suffix(suffix);
         let hint = format!("{}\n{low} to {high} {}", self.hint, self.unit);
         let response = ui.add(drag).on_hover_text(hint);

@@ -10,6 +10,9 @@ use roadwright_geometry::stroke::{StrokeOptions, fit, resampled, smoothed};
 use roadwright_geometry::{DVec2, ReferenceLine, heading_of, polygon, unit};
 use roadwright_scenario::draw;
 
+/// Points of the hand that Backspace takes back.
+const BACKSPACE: usize = 12;
+
 /// A stroke that is being drawn.
 enum Stroke {
     /// Dragged: the points of the hand.
@@ -323,6 +326,9 @@ impl Tool for RoadTool {
                     match &mut self.stroke {
                         Some(Stroke::Chain { points }) if points.len() > 1 => {
                             points.pop();
+                        }
+                        Some(Stroke::Freehand { points, .. }) if points.len() > BACKSPACE => {
+                            points.truncate(points.len() - BACKSPACE);
                         }
                         _ => self.stroke = None,
                     }
