@@ -199,6 +199,15 @@ fn main() {
     settle(&mut harness);
     std::thread::sleep(std::time::Duration::from_secs(8));
     settle(&mut harness);
+    if let Some((_, error)) = harness
+        .state()
+        .model()
+        .live
+        .as_ref()
+        .and_then(|l| l.error.clone())
+    {
+        println!("{error}");
+    }
     measure(&mut harness, "whole city, driving", |_, _| {});
     measure(
         &mut harness,

@@ -1,6 +1,6 @@
 //! The running simulation: a world on its own thread that takes orders and hands over pictures.
 
-use roadwright_scenario::{Edit, Scenario};
+use roadwright_scenario::Scenario;
 use roadwright_simulation::{
     AgentCounts, Collision, Inspection, RunOptions, Snapshot, World, builtin_modules,
 };
@@ -180,24 +180,6 @@ impl Drop for Live {
     }
 }
 
-/// A scenario without agents that have nowhere to go yet: they are still being placed.
-fn runnable(scenario: &Arc<Scenario>) -> Arc<Scenario> {
-    let aimless: Vec<Edit> = scenario
-        .agents()
-        .iter()
-        .filter(|(_, agent)| agent.via.is_empty() && agent.destination.is_none())
-        .map(|(id, _)| Edit::Agent(*id, None))
-        .collect();
-    if aimless.is_empty() {
-        return scenario.clone();
-    }
-    let mut copy = Scenario::clone(scenario);
-    match copy.apply(Edit::Batch(aimless)) {
-        Ok(_) => Arc::new(copy),
-        Err(_) => scenario.clone(),
-    }
-}
-
 struct Runner {
     scenario: Arc<Scenario>,
     world: Option<World>,
@@ -226,7 +208,7 @@ impl Runner {
         wake: Box<dyn Fn() + Send>,
     ) -> Self {
         let mut runner = Self {
-            scenario: runnable(&scenario),
+            scenario,
             world: None,
             inbox,
             shared,
@@ -254,7 +236,12 @@ impl Runner {
     }
 
     fn reset(&mut self) {
-        match World::new(&self.scenario, &builtin_modules(), &RunOptions::default()) {
+        // Vehicles that are still being placed must not keep the others from driving.
+        let options = RunOptions {
+            lenient: true,
+            ..RunOptions::default()
+        };
+        match World::new(&self.scenario, &builtin_modules(), &options) {
             Ok(world) => self.world = Some(world),
             Err(error) => {
                 self.world = None;
@@ -282,7 +269,7 @@ impl Runner {
                 self.reset();
             }
             Order::Speed(speed) => self.speed = speed,
-            Order::Update(scenario) => self.update(&scenario),
+            Order::Update(scenario) => self.update(scenario),
             Order::Watch(agent) => {
                 if agent != self.watched {
                     self.trace.clear();
@@ -295,8 +282,7 @@ impl Runner {
         true
     }
 
-    fn update(&mut self, scenario: &Arc<Scenario>) {
-        let scenario = runnable(scenario);
+    fn update(&mut self, scenario: Arc<Scenario>) {
         let Some(world) = &mut self.world else {
             self.scenario = scenario;
             self.reset();

@@ -172,8 +172,12 @@ fn clock(model: &Model) -> String {
     } else {
         "paused"
     };
+    let refused = match counts.refused {
+        0 => String::new(),
+        n => format!(", {n} without a way"),
+    };
     format!(
-        "{state}   {:02}:{:04.1}   {} driving, {} arrived",
+        "{state}   {:02}:{:04.1}   {} driving, {} arrived{refused}",
         (time / 60.0).floor(),
         time % 60.0,
         counts.active,

@@ -55,6 +55,7 @@ struct Batches {
 pub struct World {
     dt: f64,
     seed: u64,
+    lenient: bool,
     step: u64,
     roads: Roads,
     obstacles: Obstacles,

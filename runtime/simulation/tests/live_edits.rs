@@ -219,3 +219,32 @@ fn looking_into_an_agent_shows_its_way() {
     assert!(seen.pursuit.is_some() && seen.obstacle.is_none());
     assert!(run.world.inspect(99).is_none());
 }
+
+#[test]
+fn a_lenient_run_refuses_who_has_nowhere_to_go_and_drives_the_rest() {
+    let mut scenario = crossroads();
+    let aimless = Agent {
+        destination: None,
+        start: Place::lane(RoadId(2), -1, 5.0),
+        ..west_to_north()
+    };
+    for (id, agent) in [(1, west_to_north()), (2, aimless)] {
+        let edit = Edit::Agent(AgentId(id), Some(Box::new(agent)));
+        scenario.apply(edit).unwrap();
+    }
+    let options = |lenient| RunOptions {
+        lenient,
+        ..RunOptions::default()
+    };
+    assert!(World::new(&scenario, &builtin_modules(), &options(false)).is_err());
+    let world = World::new(&scenario, &builtin_modules(), &options(true)).unwrap();
+    assert_eq!(world.counts().refused, 1);
+    let mut run = Run { scenario, world };
+    run.drive(5.0);
+    // It gets its destination while the other one drives.
+    let mut agent = run.scenario.agents()[&AgentId(2)].clone();
+    agent.destination = Some(Place::lane(RoadId(3), -1, 80.0));
+    run.edit(Edit::Agent(AgentId(2), Some(Box::new(agent))));
+    run.drive(120.0);
+    assert_eq!(run.world.counts().arrived, 2);
+}

@@ -62,5 +62,6 @@ fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
         populate: simulate.populate,
         populate_stack: Some(simulate.stack.clone()),
         controller,
+        lenient: false,
     })
 }

@@ -18,6 +18,9 @@ pub struct RunOptions {
     pub populate_stack: Option<String>,
     /// Controller for all stacks instead of their own.
     pub controller: Option<String>,
+    /// Whether agents without a goal, or with a place that does not exist, are refused and the
+    /// rest runs, as suits a scenario that is being drawn. Else the whole run is an error.
+    pub lenient: bool,
 }
 
 /// Why a scenario cannot be run.

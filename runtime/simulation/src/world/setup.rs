@@ -5,7 +5,7 @@ use crate::collisions::Contacts;
 use crate::flow::RunningFlow;
 use crate::index::Index;
 use crate::kind::Kind;
-use crate::mover::Mover;
+use crate::mover::{Mover, Status};
 use crate::obstacles::Obstacles;
 use crate::populate;
 use crate::reservation::Reservations;
@@ -13,7 +13,9 @@ use crate::roads::Roads;
 use crate::spawn::{self, Departure, Start};
 use crate::way::{Goal, Way};
 use roadwright_agent::{Rate, Registry, Slot};
-use roadwright_scenario::{ModuleSetting, Scenario, Stack};
+use roadwright_geometry::Pose;
+use roadwright_scenario::lane_graph::LaneGraph;
+use roadwright_scenario::{Agent, AgentId, ModuleSetting, Scenario, Stack};
 
 /// Vehicle type of agents between random places.
 const POPULATION_VEHICLE: &str = "car";
@@ -54,6 +56,7 @@ impl World {
         let mut world = Self {
             dt,
             seed,
+            lenient: options.lenient,
             step: 0,
             index: Index::new(strips),
             reservations: Reservations::new(roads.junction_count()),
@@ -93,43 +96,25 @@ impl World {
 
     fn add_agents(&mut self, scenario: &Scenario) -> Result<(), SimulationError> {
         for (id, agent) in scenario.agents() {
-            let mut goals = agent.via.clone();
-            goals.extend(agent.destination);
-            let (start, goals) = spawn::places(
-                scenario,
-                &self.roads.graph,
-                &id.to_string(),
-                &agent.start,
-                &goals,
-            )?;
-            let way = Way {
-                goals,
-                ..Way::default()
-            };
-            if way.goals.is_empty() {
-                return Err(SimulationError::NoGoal(id.to_string()));
-            }
             let names = (agent.vehicle.as_str(), agent.stack.as_str());
-            self.add(
-                u64::from(id.0),
-                names,
-                way,
-                start,
-                agent.depart,
-                agent.speed,
-            );
+            match trip(scenario, &self.roads.graph, *id, agent) {
+                Ok((start, goals)) => {
+                    let way = Way {
+                        goals,
+                        ..Way::default()
+                    };
+                    let depart = agent.depart;
+                    self.add(u64::from(id.0), names, way, start, depart, agent.speed);
+                }
+                Err(_) if self.lenient => self.refuse(u64::from(id.0), names),
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
     }
 
     fn add_flows(&mut self, scenario: &Scenario) -> Result<(), SimulationError> {
-        for (id, flow) in scenario.flows() {
-            let who = id.to_string();
-            let goals = [flow.destination];
-            let places = spawn::places(scenario, &self.roads.graph, &who, &flow.origin, &goals)?;
-            self.flows
-                .push(RunningFlow::new(*id, flow, places, self.seed));
-        }
+        self.flows = running_flows(scenario, &self.roads.graph, self.seed, self.lenient)?;
         Ok(())
     }
 
@@ -180,6 +165,14 @@ impl World {
         Ok(())
     }
 
+    /// An agent that never appears.
+    fn refuse(&mut self, id: u64, names: (&str, &str)) {
+        let start = Start::Ground(Pose::default());
+        let agent = self.add(id, names, Way::default(), start, f64::INFINITY, 0.0);
+        self.departures.pop();
+        self.movers[agent as usize].status = Status::Refused;
+    }
+
     pub(super) fn add(
         &mut self,
         id: u64,
@@ -210,6 +203,41 @@ impl World {
         });
         agent
     }
+}
+
+/// Start and goals of an agent.
+pub(super) fn trip(
+    scenario: &Scenario,
+    graph: &LaneGraph,
+    id: AgentId,
+    agent: &Agent,
+) -> Result<(Start, Vec<Goal>), SimulationError> {
+    let mut goals = agent.via.clone();
+    goals.extend(agent.destination);
+    if goals.is_empty() {
+        return Err(SimulationError::NoGoal(id.to_string()));
+    }
+    spawn::places(scenario, graph, &id.to_string(), &agent.start, &goals)
+}
+
+/// The flows of a scenario, each at its beginning; `lenient` leaves out those whose places do not
+/// exist.
+pub(super) fn running_flows(
+    scenario: &Scenario,
+    graph: &LaneGraph,
+    seed: u64,
+    lenient: bool,
+) -> Result<Vec<RunningFlow>, SimulationError> {
+    let mut running = Vec::new();
+    for (id, flow) in scenario.flows() {
+        let goals = [flow.destination];
+        match spawn::places(scenario, graph, &id.to_string(), &flow.origin, &goals) {
+            Ok(places) => running.push(RunningFlow::new(*id, flow, places, seed)),
+            Err(_) if lenient => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(running)
 }
 
 fn pool(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError> {

@@ -1,6 +1,6 @@
 //! Edits of the scenario while it runs: they enter between two steps.
 
-use super::setup::running_stack;
+use super::setup::{running_flows, running_stack, trip};
 use super::{SimulationError, World};
 use crate::flow::RunningFlow;
 use crate::index::Index;
@@ -56,8 +56,8 @@ impl World {
             .as_ref()
             .map_or(&self.roads.graph, |roads| &roads.graph);
         // Everything that can fail has to before anything is changed.
-        let changed = changed_agents(old, new, graph)?;
-        let flows = running_flows(new, graph, self.seed)?;
+        let changed = changed_agents(old, new, graph, self.lenient)?;
+        let flows = running_flows(new, graph, self.seed, self.lenient)?;
 
         self.take_kinds(new);
         if let Some(stacks) = stacks {
@@ -320,6 +320,7 @@ fn changed_agents(
     old: &Scenario,
     new: &Scenario,
     graph: &LaneGraph,
+    lenient: bool,
 ) -> Result<BTreeMap<AgentId, Change>, SimulationError> {
     let mut changed = BTreeMap::new();
     for &id in old.agents().keys() {
@@ -331,31 +332,15 @@ fn changed_agents(
         if old.agents().get(&id) == Some(agent) {
             continue;
         }
-        let mut goals = agent.via.clone();
-        goals.extend(agent.destination);
-        let who = id.to_string();
-        if goals.is_empty() {
+        let change = match trip(new, graph, id, agent) {
+            Ok((start, goals)) => Change::Changed { start, goals },
             // Being drawn: it gets its destination next.
-            changed.insert(id, Change::Removed);
-            continue;
-        }
-        let (start, goals) = spawn::places(new, graph, &who, &agent.start, &goals)?;
-        changed.insert(id, Change::Changed { start, goals });
+            Err(_) if lenient => Change::Removed,
+            Err(error) => return Err(error),
+        };
+        changed.insert(id, change);
     }
     Ok(changed)
-}
-
-fn running_flows(
-    new: &Scenario,
-    graph: &LaneGraph,
-    seed: u64,
-) -> Result<Vec<RunningFlow>, SimulationError> {
-    let flow = |(id, flow): (&roadwright_scenario::FlowId, &roadwright_scenario::Flow)| {
-        let goals = [flow.destination];
-        let places = spawn::places(new, graph, &id.to_string(), &flow.origin, &goals)?;
-        Ok(RunningFlow::new(*id, flow, places, seed))
-    };
-    new.flows().iter().map(flow).collect()
 }
 
 /// Where each of the old names stands among the new ones.
