@@ -110,9 +110,8 @@ impl Command {
 
     /// The command that chooses a tool.
     pub fn of_tool(tool: ToolKind) -> Self {
-        let all = Self::ALL.iter().copied();
-        all.filter(|command| command.tool() == Some(tool))
-            .last()
+        let mut all = Self::ALL.iter().copied();
+        all.find(|command| command.tool() == Some(tool))
             .unwrap_or(Self::ToolSelect)
     }
 }

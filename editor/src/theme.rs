@@ -134,7 +134,7 @@ pub(crate) fn apply(context: &egui::Context, dark: bool) {
         egui::Theme::Light
     };
     context.set_theme(chosen);
-    context.all_styles_mut(|style| set_style(style));
+    context.all_styles_mut(set_style);
 }
 
 fn set_style(style: &mut Style) {

@@ -77,7 +77,8 @@ fn a_freehand_stroke_is_a_road_of_lines_and_arcs() {
     let bend: Vec<(f64, f64)> = (0..=40)
         .map(|i| {
             let angle = f64::from(i) / 40.0 * 1.5;
-            (60.0 * angle.sin(), 60.0 - 60.0 * angle.cos())
+            let (sin, cos) = roadwright_geometry::math::sin_cos(angle);
+            (60.0 * sin, 60.0 - 60.0 * cos)
         })
         .collect();
     let mut points = vec![(-100.0, 0.0)];

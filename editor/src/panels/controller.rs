@@ -109,14 +109,10 @@ fn membership_plot(
         .allow_scroll(false)
         .allow_boxed_zoom(false)
         .show(ui, |plot| {
-            for index in 0..3 {
-                let width = if memberships[index] > 0.0 { 2.5 } else { 1.2 };
-                let name = variable.terms[index];
-                plot.line(
-                    Line::new(name, term(index))
-                        .color(theme.plot(index))
-                        .width(width),
-                );
+            for (index, membership) in memberships.iter().enumerate() {
+                let width = if *membership > 0.0 { 2.5 } else { 1.2 };
+                let line = Line::new(variable.terms[index], term(index));
+                plot.line(line.color(theme.plot(index)).width(width));
             }
             plot.vline(
                 VLine::new("crisp value", value)

@@ -444,7 +444,11 @@ fn forest(ui: &mut Ui, id: ForestId, forest: &Forest, actions: &mut Vec<Action>)
     });
 }
 
-fn kinds(model: &Model) -> (Vec<(String, String)>, Vec<(String, String)>) {
+/// Keys with the names that are shown for them.
+type Choices = Vec<(String, String)>;
+
+/// Vehicle types and stacks to choose from.
+fn kinds(model: &Model) -> (Choices, Choices) {
     let scenario = model.document.scenario();
     let types = scenario.vehicle_types().iter();
     let stacks = scenario.stacks().keys();

@@ -105,7 +105,7 @@ impl Stroke {
             .max(self.painted.map_or(0, |id| id.0.saturating_add(1)));
         for (&id, region) in &self.regions {
             let before = self.base.forests().get(&id);
-            let areas: Vec<Vec<DVec2>> = region.iter().map(|ring| points(ring)).collect();
+            let areas: Vec<Vec<DVec2>> = region.iter().map(points).collect();
             if before.is_some_and(|forest| areas.len() == 1 && areas[0] == forest.area) {
                 continue;
             }

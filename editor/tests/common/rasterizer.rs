@@ -116,9 +116,8 @@ impl TestRenderer for Rasterizer {
                 }
             }
         }
-        for id in std::mem::take(&mut delta.free) {
-            self.textures.remove(&id);
-        }
+        let gone = std::mem::take(&mut delta.free);
+        self.textures.retain(|id, _| !gone.contains(id));
     }
 
     fn render(

@@ -239,7 +239,12 @@ fn what_was_split_can_be_merged() {
 fn a_traced_line_becomes_simple() {
     let mut scenario = Scenario::new("traced");
     let points: Vec<DVec2> = (0..=60)
-        .map(|i| DVec2::new(f64::from(i) * 4.0, 30.0 * (f64::from(i) / 12.0).sin()))
+        .map(|i| {
+            DVec2::new(
+                f64::from(i) * 4.0,
+                30.0 * roadwright_geometry::math::sin(f64::from(i) / 12.0),
+            )
+        })
         .collect();
     let line = roadwright_geometry::fillet::fillet(
         &points,

@@ -61,7 +61,7 @@ impl Model {
         // Spirals take their length from both neighbours.
         for i in 0..model.spirals.len() {
             let shorter = model.spans[i].0.min(model.spans[i + 1].0);
-            model.spirals[i] = (0.4 * shorter).max(MIN_SPIRAL).min(60.0);
+            model.spirals[i] = (0.4 * shorter).clamp(MIN_SPIRAL, 60.0);
         }
         for i in 0..model.spans.len() {
             let before = if i > 0 { model.spirals[i - 1] } else { 0.0 };

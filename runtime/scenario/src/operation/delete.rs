@@ -44,12 +44,12 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
             edits.push(Edit::Flow(id, None));
         }
     }
-    for (&id, _) in scenario.obstacles() {
+    for &id in scenario.obstacles().keys() {
         if objects.contains(&ObjectId::Obstacle(id)) {
             edits.push(Edit::Obstacle(id, None));
         }
     }
-    for (&id, _) in scenario.forests() {
+    for &id in scenario.forests().keys() {
         if objects.contains(&ObjectId::Forest(id)) {
             edits.push(Edit::Forest(id, None));
         }
