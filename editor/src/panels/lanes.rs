@@ -82,8 +82,8 @@ impl Cards<'_> {
         let mut lanes = self.lanes.to_vec();
         let like = if left { lanes.first() } else { lanes.last() };
         let width = like.map_or(3.25, |lane| Poly3::value_in(&lane.width, 0.0));
-        // A lane on the left of the line goes against it, one on the right along.
-        let lane = Lane::new(if left { 1 } else { -1 }, LaneType::Driving, width.max(2.5));
+        // The id of a new lane; the operation counts it in.
+        let lane = Lane::new(0, LaneType::Driving, width.max(2.5));
         if left {
             lanes.insert(0, lane);
         } else {

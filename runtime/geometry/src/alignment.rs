@@ -65,12 +65,15 @@ impl Alignment {
     /// `None` if some curve's tangents do not meet between its ends: such a line has no points
     /// to move. [`line`](Self::line) of the result is the same line within 1e-9 m. O(segments).
     pub fn of(line: &ReferenceLine) -> Option<Self> {
+        if let Some(index) = line.segments().iter().position(has_inflection) {
+            return Self::of(&cut_at_inflection(line, index)?);
+        }
         let mut points = vec![ControlPoint::corner(line.start().position, 0.0, 0.0)];
         let starts: Vec<f64> = line.segment_starts().chain([line.length()]).collect();
         let mut run: Option<(usize, f64)> = None;
         for (index, segment) in line.segments().iter().enumerate() {
             let sign = turn_sign(segment);
-            let turned = wrap_angle(line.heading(starts[index + 1]) - line.heading(starts[index]));
+            let turned = turn_of(line, &starts, index);
             match run {
                 Some((first, before)) if before * sign > 0.0 => {
                     let total = turned + turn_between(line, &starts, first, index);
@@ -100,7 +103,8 @@ impl Alignment {
     /// each inner corner; shorter legs get tighter curves.
     ///
     /// # Errors
-    /// If fewer than two distinct points are given or a corner turns straight back.
+    /// If fewer than two distinct points are given. A corner that turns straight back has no curve:
+    /// [`line`](Self::line) says so.
     pub fn polygon(points: &[DVec2], radius: f64, spiral: f64) -> Result<Self, GeometryError> {
         let mut distinct: Vec<DVec2> = Vec::new();
         for &point in points {
@@ -183,7 +187,12 @@ impl Alignment {
             }
             segments.extend_from_slice(&pair[1].curve);
         }
-        ReferenceLine::new(start, segments)
+        let line = ReferenceLine::new(start, segments)?;
+        let last = self.points[self.points.len() - 1].position;
+        if (line.end().position - last).length() > 1e-6 {
+            return Err(GeometryError::NoJoin);
+        }
+        Ok(line)
     }
 
     fn rebuild(&mut self, range: std::ops::RangeInclusive<usize>) {
@@ -288,7 +297,7 @@ fn turn_sign(segment: &Segment) -> f64 {
             curvature_end,
             ..
         } => sign_or_zero(curvature_start + curvature_end),
-        Segment::Cubic(cubic) => sign_or_zero(cubic.cv + cubic.dv),
+        Segment::Cubic(cubic) => sign_or_zero(2.0 * cubic.cv + 3.0 * cubic.dv),
     }
 }
 
@@ -313,9 +322,62 @@ fn largest_curvature(segment: &Segment) -> f64 {
 }
 
 fn turn_between(line: &ReferenceLine, starts: &[f64], first: usize, end: usize) -> f64 {
-    (first..end)
-        .map(|i| wrap_angle(line.heading(starts[i + 1]) - line.heading(starts[i])))
-        .sum()
+    (first..end).map(|i| turn_of(line, starts, i)).sum()
+}
+
+/// How far one segment turns, rad, also beyond a half turn.
+fn turn_of(line: &ReferenceLine, starts: &[f64], index: usize) -> f64 {
+    match line.segments()[index] {
+        Segment::Line { .. } => 0.0,
+        Segment::Arc { length, curvature } => length * curvature,
+        Segment::Spiral {
+            length,
+            curvature_start,
+            curvature_end,
+        } => 0.5 * length * (curvature_start + curvature_end),
+        Segment::Cubic(_) => {
+            wrap_angle(line.heading(starts[index + 1]) - line.heading(starts[index]))
+        }
+    }
+}
+
+/// Whether a segment turns one way and then the other.
+fn has_inflection(segment: &Segment) -> bool {
+    match *segment {
+        Segment::Spiral {
+            curvature_start,
+            curvature_end,
+            ..
+        } => curvature_start * curvature_end < 0.0,
+        Segment::Cubic(cubic) => cubic.cv * (cubic.cv + 3.0 * cubic.dv) < 0.0,
+        Segment::Line { .. } | Segment::Arc { .. } => false,
+    }
+}
+
+/// The same line with a spiral cut where its curvature is zero; `None` for a cubic, which has no
+/// such pieces.
+fn cut_at_inflection(line: &ReferenceLine, index: usize) -> Option<ReferenceLine> {
+    let Segment::Spiral {
+        length,
+        curvature_start,
+        curvature_end,
+    } = line.segments()[index]
+    else {
+        return None;
+    };
+    let share = curvature_start / (curvature_start - curvature_end);
+    let mut segments = line.segments().to_vec();
+    let part = |length: f64, from: f64, to: f64| Segment::Spiral {
+        length,
+        curvature_start: from,
+        curvature_end: to,
+    };
+    let parts = [
+        part(share * length, curvature_start, 0.0),
+        part((1.0 - share) * length, 0.0, curvature_end),
+    ];
+    segments.splice(index..=index, parts);
+    ReferenceLine::new(line.start(), segments).ok()
 }
 
 /// The point of intersection of the curve made of the segments `first..end`.
@@ -375,6 +437,40 @@ fn halved(line: &ReferenceLine, index: usize) -> Option<ReferenceLine> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn an_s_of_one_spiral_and_a_loop_have_their_points() {
+        let s = vec![
+            Segment::Line { length: 20.0 },
+            Segment::Spiral {
+                length: 60.0,
+                curvature_start: 0.02,
+                curvature_end: -0.02,
+            },
+            Segment::Line { length: 20.0 },
+        ];
+        let ramp = vec![
+            Segment::Line { length: 50.0 },
+            Segment::Arc {
+                length: 1.5 * std::f64::consts::PI * 30.0,
+                curvature: 1.0 / 30.0,
+            },
+            Segment::Line { length: 50.0 },
+        ];
+        for segments in [s, ramp] {
+            let line = ReferenceLine::new(Pose::new(3.0, 4.0, 0.5), segments).unwrap();
+            let points = Alignment::of(&line).unwrap();
+            assert!(points.points().len() >= 4);
+            assert!(greatest_gap(&points.line().unwrap(), &line) < 1e-9);
+        }
+    }
+
+    #[test]
+    fn coinciding_points_make_no_line() {
+        let mut points = Alignment::polygon(&zigzag(), 40.0, 10.0).unwrap();
+        points.move_point(2, zigzag()[1]);
+        assert!(points.line().is_err());
+    }
 
     fn zigzag() -> Vec<DVec2> {
         [

@@ -65,6 +65,11 @@ impl RunningFlow {
         }
     }
 
+    /// Whether an agent is one of this flow.
+    pub(crate) fn owns(&self, agent: u64) -> bool {
+        agent >= FIRST_ID && (agent - FIRST_ID) >> 32 == u64::from(self.id.0)
+    }
+
     pub(crate) fn id(&self) -> FlowId {
         self.id
     }

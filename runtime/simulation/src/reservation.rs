@@ -145,6 +145,16 @@ impl Reservations {
         });
     }
 
+    /// Takes all grants of a vehicle back.
+    pub(crate) fn forget(&mut self, agent: u32) {
+        let granted = &mut self.granted;
+        self.busy.retain(|&junction| {
+            let list = &mut granted[junction as usize];
+            list.retain(|grant| grant.agent != agent);
+            !list.is_empty()
+        });
+    }
+
     /// Releases who has left and lets in whose turn it is.
     pub(crate) fn update(
         &mut self,

@@ -67,6 +67,8 @@ pub struct World {
     ways: Vec<Way>,
     departures: Vec<Departure>,
     flows: Vec<RunningFlow>,
+    /// Flows that an edit has taken out: if they come back, they go on counting.
+    retired_flows: Vec<RunningFlow>,
     index: Index,
     reservations: Reservations,
     contacts: Contacts,

@@ -248,3 +248,135 @@ fn a_lenient_run_refuses_who_has_nowhere_to_go_and_drives_the_rest() {
     run.drive(120.0);
     assert_eq!(run.world.counts().arrived, 2);
 }
+
+/// Like the run of the other tests, with a flow from the south to the north.
+fn with_flow(rate_per_hour: f64) -> Run {
+    let mut run = Run::new();
+    let flow = Flow {
+        vehicle: "car".into(),
+        stack: "idm".into(),
+        origin: Place::lane(RoadId(2), -1, 5.0),
+        destination: Place::lane(RoadId(3), -1, 80.0),
+        rate_per_hour,
+        begin: 0.0,
+        end: 1000.0,
+    };
+    run.edit(Edit::Flow(FlowId(1), Some(Box::new(flow))));
+    run
+}
+
+#[test]
+fn a_flow_whose_rate_is_changed_does_not_make_up_for_the_past() {
+    let mut run = with_flow(100.0);
+    run.drive(120.0);
+    for rate in [200.0, 300.0, 400.0, 600.0] {
+        let mut flow = run.scenario.flows()[&FlowId(1)].clone();
+        flow.rate_per_hour = rate;
+        run.edit(Edit::Flow(FlowId(1), Some(Box::new(flow))));
+    }
+    let before = run.world.counts();
+    run.drive(3.0);
+    let after = run.world.counts();
+    assert!(after.spawned + after.waiting <= before.spawned + before.waiting + 2);
+}
+
+#[test]
+fn a_flow_that_is_deleted_and_undone_numbers_its_agents_on() {
+    let mut run = with_flow(1800.0);
+    run.drive(20.0);
+    let flow = run.scenario.flows()[&FlowId(1)].clone();
+    run.edit(Edit::Flow(FlowId(1), None));
+    run.edit(Edit::Flow(FlowId(1), Some(Box::new(flow))));
+    run.drive(20.0);
+    let mut ids: Vec<u64> = run
+        .world
+        .snapshot()
+        .vehicles
+        .iter()
+        .map(|v| v.agent)
+        .collect();
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count);
+}
+
+#[test]
+fn who_waits_on_a_road_that_goes_does_not_come_back() {
+    let mut run = with_flow(3600.0);
+    run.drive(20.0);
+    let mut late = west_to_north();
+    late.start = Place::lane(RoadId(2), -1, 30.0);
+    late.depart = 40.0;
+    run.edit(Edit::Agent(AgentId(7), Some(Box::new(late))));
+    let gone = std::iter::once(ObjectId::Road(RoadId(2))).collect();
+    run.edit(operation::deleted(&run.scenario, &gone));
+    run.drive(60.0);
+    assert!(run.world.snapshot().vehicles.iter().all(|v| v.agent != 7));
+}
+
+#[test]
+fn who_has_arrived_does_not_set_out_again_when_its_road_is_cut() {
+    let mut run = Run::new();
+    run.drive(80.0);
+    assert_eq!(run.world.counts().arrived, 1);
+    run.edit(draw::split(&run.scenario, RoadId(4), 40.0).unwrap());
+    run.drive(20.0);
+    assert_eq!(
+        (run.world.counts().arrived, run.world.counts().active),
+        (1, 0)
+    );
+}
+
+#[test]
+fn goals_move_with_their_road() {
+    let mut run = Run::new();
+    run.drive(3.0);
+    let far = operation::moved(
+        &run.scenario,
+        &std::iter::once(ObjectId::Node(
+            run.scenario.network().road(RoadId(4)).unwrap().to,
+        ))
+        .collect(),
+        &operation::Motion::shift(roadwright_geometry::DVec2::new(0.0, 25.0)),
+    );
+    run.edit(far.unwrap());
+    let goal = run.world.inspect(1).unwrap().goals[0];
+    assert!(goal.y > 10.0, "{goal}");
+    run.drive(80.0);
+    assert_eq!(run.world.counts().arrived, 1);
+}
+
+#[test]
+fn another_street_name_changes_nothing_in_the_run() {
+    let mut run = Run::new();
+    let mut untouched = Run::new();
+    run.drive(12.0);
+    untouched.drive(12.0);
+    let mut road = run.scenario.network().road(RoadId(1)).unwrap().clone();
+    road.name = "Other Street".into();
+    run.edit(Edit::Road(RoadId(1), Some(Box::new(road))));
+    run.drive(10.0);
+    untouched.drive(10.0);
+    assert_eq!(run.world.state_hash(), untouched.world.state_hash());
+}
+
+#[test]
+fn a_destination_dragged_over_open_ground_leaves_no_junction_blocked() {
+    let mut run = Run::new();
+    let second = Agent {
+        start: Place::lane(RoadId(2), -1, 5.0),
+        destination: Some(Place::lane(RoadId(3), -1, 80.0)),
+        depart: 14.0,
+        ..west_to_north()
+    };
+    run.edit(Edit::Agent(AgentId(2), Some(Box::new(second))));
+    // Until the first one is let in.
+    run.drive(9.0);
+    run.change_agent(|agent| agent.destination = Some(Place::ground(-60.0, -40.0, 0.0)));
+    run.drive(1.0);
+    run.change_agent(|agent| agent.destination = Some(Place::lane(RoadId(1), -1, 85.0)));
+    run.drive(120.0);
+    assert!(run.world.counts().arrived >= 1);
+    assert!(run.world.snapshot().vehicles.iter().all(|v| v.agent != 2));
+}

@@ -29,7 +29,8 @@ pub struct StrokeOptions {
     pub tolerance: f64,
     /// Distance between samples, m.
     pub spacing: f64,
-    /// Tightest bend, m; corners of the stroke are rounded with it.
+    /// Tightest bend, m; corners of the stroke are rounded with it. A leg that bends tighter is
+    /// followed as it is.
     pub min_radius: f64,
 }
 
@@ -56,12 +57,18 @@ pub struct Fit {
     pub is_chain: bool,
 }
 
+/// Lines and arcs of one leg that are refined together.
+const MOST_SPANS: usize = 40;
+/// How much tighter than asked a refined bend may be.
+const TIGHTEST: f64 = 1.1;
+
 /// Fits a line to the points of a stroke, in the order in which they were drawn.
 ///
 /// O(samples x longest primitive); about 10 ms for 500 samples.
 ///
 /// # Errors
-/// [`GeometryError::TooFewPoints`] if the stroke is shorter than two tolerances, and the errors of
+/// [`GeometryError::TooFewPoints`] if the stroke is shorter than two tolerances,
+/// [`GeometryError::NoJoin`] if it turns straight back on itself, and the errors of
 /// [`ReferenceLine::new`] for coordinates out of range.
 pub fn fit(points: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryError> {
     let samples = resampled(points, options.spacing);
@@ -78,21 +85,22 @@ pub fn fit(points: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryErr
     }
     let mut legs = Vec::new();
     let mut stops = vec![0];
-    stops.extend(sampling::corners(&samples, options.tolerance));
+    stops.extend(sampling::corners(&samples, options));
     stops.push(samples.len() - 1);
     for pair in stops.windows(2) {
         legs.push(fit_leg(&samples[pair[0]..=pair[1]], options)?);
     }
     let deviation = legs.iter().map(|leg| leg.deviation).fold(0.0, f64::max);
     let is_chain = legs.iter().any(|leg| leg.is_chain);
-    let mut line: Option<ReferenceLine> = None;
+    let mut legs = legs.into_iter();
+    let first = legs.next().ok_or(too_short)?;
+    // What is left of the last leg for the next corner.
+    let (mut line, mut left) = (first.line.clone(), first.line.length());
     for leg in legs {
-        line = Some(match line {
-            None => leg.line,
-            Some(before) => rounded(&before, &leg.line, options.min_radius)?,
-        });
+        let cut = corner_cut(&line, left, &leg.line, options.min_radius);
+        left = leg.line.length() - cut;
+        line = rounded(&line, &leg.line, cut)?;
     }
-    let line = line.ok_or(too_short)?;
     Ok(Fit {
         line,
         deviation,
@@ -106,12 +114,17 @@ fn fit_leg(samples: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryEr
     let mut best = None;
     for penalty in [1.0, 0.5, 2.0, 0.2] {
         let spans = segmentation::spans(&smooth, options, penalty);
+        if spans.len() > MOST_SPANS {
+            // A long scribble: refining it would take seconds.
+            break;
+        }
         // Smoothing shrinks bends, so it is only for finding the spans.
         let Some(line) = refine::refined(samples, &spans, options) else {
             continue;
         };
         let found = (sampling::deviation(&line, samples), line);
-        if found.0 <= 1.5 * options.tolerance {
+        let tight = found.1.max_curvature() * options.min_radius > TIGHTEST;
+        if found.0 <= 1.5 * options.tolerance && !tight {
             best = Some(found);
             break;
         }
@@ -134,18 +147,19 @@ fn fit_leg(samples: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryEr
     })
 }
 
-/// Two legs with the corner between them rounded.
+/// How much a corner takes of the legs before and after it, m.
+fn corner_cut(before: &ReferenceLine, left: f64, after: &ReferenceLine, radius: f64) -> f64 {
+    let turn = crate::math::wrap_angle(after.start().heading - before.end().heading).abs();
+    let wanted = radius * crate::math::tan(0.5 * turn.min(2.6));
+    wanted.min(0.9 * left).min(0.45 * after.length()).max(1e-3)
+}
+
+/// Two legs with the corner between them rounded, which takes `cut` of both.
 fn rounded(
     before: &ReferenceLine,
     after: &ReferenceLine,
-    radius: f64,
+    cut: f64,
 ) -> Result<ReferenceLine, GeometryError> {
-    let turn = crate::math::wrap_angle(after.start().heading - before.end().heading).abs();
-    let wanted = radius * crate::math::tan(0.5 * turn.min(2.6));
-    let cut = wanted
-        .min(0.45 * before.length())
-        .min(0.45 * after.length())
-        .max(0.1);
     let head = before.slice(0.0, before.length() - cut)?;
     let tail = after.slice(cut, after.length())?;
     let bend = corner_curve(head.end(), tail.start())

@@ -1,5 +1,6 @@
 //! Samples of a stroke: even spacing, smoothing, corners.
 
+use super::StrokeOptions;
 use crate::math::{exp, wrap_angle};
 use crate::pose::heading_of;
 use crate::projection::Projector;
@@ -64,12 +65,9 @@ pub fn smoothed(samples: &[DVec2]) -> Vec<DVec2> {
 }
 
 /// Samples at which the stroke turns a corner, by growing index.
-pub(super) fn corners(samples: &[DVec2], tolerance: f64) -> Vec<usize> {
-    let spacing = match samples {
-        [a, b, ..] => (*b - *a).length().max(1e-9),
-        _ => return Vec::new(),
-    };
-    let reach = ((4.0f64.max(4.0 * tolerance) / spacing).round() as usize).max(3);
+pub(super) fn corners(samples: &[DVec2], options: &StrokeOptions) -> Vec<usize> {
+    let window = 4.0f64.max(4.0 * options.tolerance);
+    let reach = ((window / options.spacing).round() as usize).max(3);
     if samples.len() < 2 * reach + 1 {
         return Vec::new();
     }

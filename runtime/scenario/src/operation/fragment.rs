@@ -104,6 +104,8 @@ pub fn pasted(
         let mut node = node.clone();
         let p = motion.point(node.position());
         (node.x, node.y) = (p.x, p.y);
+        let known = |id: &RoadId| roads.contains_key(id);
+        node.restrictions.retain(|r| known(&r.from) && known(&r.to));
         for restriction in &mut node.restrictions {
             restriction.from = roads[&restriction.from];
             restriction.to = roads[&restriction.to];

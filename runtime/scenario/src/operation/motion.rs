@@ -1,6 +1,6 @@
 //! Moving and turning objects.
 
-use super::roads::{fitted, with_end_at};
+use super::roads::{fitted, stretched_places, with_end_at};
 use super::{Objects, OperationError};
 use crate::agents::{GroundPlace, Place};
 use crate::edit::Edit;
@@ -11,7 +11,7 @@ use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::math::{sin_cos, wrap_angle};
 use roadwright_geometry::{Pose, ReferenceLine};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A turn about a point, then a shift.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -131,6 +131,7 @@ pub fn moved(
             edits.push(Edit::Node(id, Some(node)));
         }
     }
+    let mut lengths = BTreeMap::new();
     for (id, road) in scenario.network().roads() {
         let (from, to) = (nodes.contains(&road.from), nodes.contains(&road.to));
         if !from && !to {
@@ -141,8 +142,10 @@ pub fn moved(
         } else {
             with_end_at(&road.reference_line, from, |p| motion.point(p))?
         };
+        lengths.insert(id, (road.length(), line.length()));
         edits.push(Edit::Road(id, Some(Box::new(fitted(road, line)))));
     }
+    edits.extend(stretched_places(scenario, &lengths));
     for object in objects {
         edits.extend(moved_thing(scenario, *object, motion));
     }

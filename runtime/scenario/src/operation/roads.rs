@@ -1,15 +1,17 @@
 //! Changing one road: shape, direction, lanes; merging two.
 
 use super::OperationError;
-use crate::agents::Place;
+use crate::agents::{Flow, Place};
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
 use crate::road::{Lane, LaneDirection, Poly3, Road, RoadEnd};
 use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::alignment::Alignment;
+use roadwright_geometry::projection::Projector;
 use roadwright_geometry::stroke::{StrokeOptions, fit};
 use roadwright_geometry::{Pose, ReferenceLine};
+use std::collections::BTreeMap;
 
 /// Share of a line that is bent when its end is moved and it has no points of intersection.
 const BENT_SHARE: f64 = 1.0 / 3.0;
@@ -49,13 +51,44 @@ pub(super) fn fitted(road: &Road, line: ReferenceLine) -> Road {
     let scale = line.length() / road.length();
     let mut road = road.clone();
     if (scale - 1.0).abs() > 1e-12 {
-        road.lane_sections
-            .iter_mut()
-            .for_each(|section| section.s *= scale);
-        road.lane_offset.iter_mut().for_each(|poly| poly.s *= scale);
+        for poly in &mut road.lane_offset {
+            *poly = stretched(poly, scale);
+        }
+        for section in &mut road.lane_sections {
+            section.s *= scale;
+            for width in section.lanes.iter_mut().flat_map(|lane| &mut lane.width) {
+                *width = stretched(width, scale);
+            }
+        }
     }
     road.reference_line = line;
     road
+}
+
+/// A polynomial over a distance that has become `scale` times as long.
+fn stretched(poly: &Poly3, scale: f64) -> Poly3 {
+    Poly3 {
+        s: poly.s * scale,
+        a: poly.a,
+        b: poly.b / scale,
+        c: poly.c / (scale * scale),
+        d: poly.d / (scale * scale * scale),
+    }
+}
+
+/// Edits of the agents and flows on roads that have been stretched: they keep their share of it.
+pub(super) fn stretched_places(
+    scenario: &Scenario,
+    stretched: &BTreeMap<RoadId, (f64, f64)>,
+) -> Vec<Edit> {
+    with_places(scenario, |place| {
+        if let Place::Lane(at) = place
+            && let Some((before, now)) = stretched.get(&at.road)
+            && (before - now).abs() > 1e-9
+        {
+            at.s = (at.s * now / before).clamp(0.0, *now);
+        }
+    })
 }
 
 /// The edit that gives a road another line; its nodes go where the line ends.
@@ -71,7 +104,8 @@ pub fn reshaped(
 ) -> Result<Edit, OperationError> {
     let network = scenario.network();
     let road = network.road(id).ok_or(OperationError::NoSuchRoad(id))?;
-    let mut edits = Vec::new();
+    let mut nodes = Vec::new();
+    let mut roads = BTreeMap::from([(id, fitted(road, line.clone()))]);
     for (end, node_id, position) in [
         (RoadEnd::Start, road.from, line.start().position),
         (RoadEnd::End, road.to, line.end().position),
@@ -84,19 +118,29 @@ pub fn reshaped(
         }
         let mut node = node.clone();
         (node.x, node.y) = (position.x, position.y);
-        edits.push(Edit::Node(node_id, Some(node)));
+        nodes.push(Edit::Node(node_id, Some(node)));
         for (other, other_end) in network.ends_at(node_id) {
             if (other, other_end) == (id, end) {
                 continue;
             }
-            if let Some(neighbour) = network.road(other).filter(|_| other != id) {
+            // A road with both ends here, or between both moved nodes, follows twice.
+            if let Some(neighbour) = roads.get(&other).or(network.road(other)) {
                 let start = other_end == RoadEnd::Start;
                 let line = with_end_at(&neighbour.reference_line, start, |_| position)?;
-                edits.push(Edit::Road(other, Some(Box::new(fitted(neighbour, line)))));
+                let followed = fitted(neighbour, line);
+                roads.insert(other, followed);
             }
         }
     }
-    edits.push(Edit::Road(id, Some(Box::new(fitted(road, line)))));
+    let mut edits = nodes;
+    let length = |id: &RoadId| network.road(*id).map_or(0.0, Road::length);
+    let lengths = roads
+        .iter()
+        .map(|(id, road)| (*id, (length(id), road.length())));
+    let places = stretched_places(scenario, &lengths.collect());
+    let roads = roads.into_iter();
+    edits.extend(roads.map(|(id, road)| Edit::Road(id, Some(Box::new(road)))));
+    edits.extend(places);
     Ok(Edit::Batch(edits))
 }
 
@@ -116,7 +160,7 @@ pub fn reversed(scenario: &Scenario, id: RoadId) -> Result<Edit, OperationError>
         if let Place::Lane(at) = place
             && at.road == id
         {
-            *place = Place::lane(id, -at.lane, length - at.s);
+            *place = Place::lane(id, -at.lane, (length - at.s).clamp(0.0, length));
         }
     };
     edits.extend(with_places(scenario, turn));
@@ -226,7 +270,7 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
     let mut road = head.clone();
     road.to = tail.to;
     road.reference_line = head.reference_line.joined(&tail_line(&head, &tail)?)?;
-    if road.lane_offset != tail.lane_offset {
+    if road.lane_offset != tail.lane_offset || !is_constant(&tail.lane_offset) {
         if road.lane_offset.is_empty() {
             road.lane_offset.push(Poly3::constant(0.0));
         }
@@ -242,13 +286,25 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
             });
         }
     }
-    let same = tail.lane_sections.len() == 1
+    let plain = tail
+        .lane_sections
+        .iter()
+        .flat_map(|section| &section.lanes)
+        .all(|lane| is_constant(&lane.width));
+    let same = plain
+        && tail.lane_sections.len() == 1
+        && head.speed_limit == tail.speed_limit
         && road.lane_sections.last().map(|s| &s.lanes)
             == tail.lane_sections.first().map(|s| &s.lanes);
     if !same {
         road.lane_sections
             .extend(tail.lane_sections.iter().cloned().map(|mut section| {
                 section.s += seam;
+                for lane in &mut section.lanes {
+                    if tail.speed_limit != head.speed_limit {
+                        lane.speed_limit.get_or_insert(tail.speed_limit);
+                    }
+                }
                 section
             }));
     }
@@ -257,10 +313,10 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
     let follow = |place: &mut Place| {
         if let Place::Lane(at) = place {
             if at.road == first && turned_a {
-                *place = Place::lane(first, -at.lane, len_a - at.s);
+                *place = Place::lane(first, -at.lane, (len_a - at.s).clamp(0.0, len_a));
             } else if at.road == second {
                 let (lane, s) = if turned_b {
-                    (-at.lane, len_b - at.s)
+                    (-at.lane, (len_b - at.s).clamp(0.0, len_b))
                 } else {
                     (at.lane, at.s)
                 };
@@ -276,15 +332,30 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
     Ok(Edit::Batch(edits))
 }
 
+/// Whether a list of polynomials is one constant, or none.
+fn is_constant(list: &[Poly3]) -> bool {
+    match list {
+        [] => true,
+        [only] => only.b == 0.0 && only.c == 0.0 && only.d == 0.0,
+        _ => false,
+    }
+}
+
 /// The second line from where the first one ends: a heading that differs is bent in.
 fn tail_line(head: &Road, tail: &Road) -> Result<ReferenceLine, OperationError> {
     let (end, line) = (head.reference_line.end(), &tail.reference_line);
     let turn = roadwright_geometry::math::wrap_angle(line.start().heading - end.heading);
-    if turn.abs() < 1e-9 {
+    let gap = (line.start().position - end.position).length();
+    if turn.abs() < 1e-9 && gap < 1e-6 {
         return Ok(line.clone());
     }
     let bent = (BENT_SHARE * line.length()).min(30.0);
     let bend = ReferenceLine::join(end, line.pose(bent))?;
+    let chord = (line.pose(bent).position - end.position).length();
+    if bend.length() > 2.0 * chord {
+        // The roads meet at a corner, not in a line.
+        return Err(roadwright_geometry::GeometryError::NoJoin.into());
+    }
     Ok(bend.joined(&line.slice(bent, line.length())?)?)
 }
 
@@ -312,7 +383,8 @@ fn renamed_restrictions(scenario: &Scenario, gone: NodeId, old: RoadId, new: Roa
         .collect()
 }
 
-/// The edit that redraws a road with as few lines and arcs as stay within `tolerance` metres.
+/// The edit that redraws a road with as few lines and arcs as stay about within `tolerance`
+/// metres (half as much again at most); an empty one if it is as simple as that already.
 ///
 /// # Errors
 /// If the road does not exist or cannot be fitted.
@@ -324,10 +396,18 @@ pub fn simplified(scenario: &Scenario, id: RoadId, tolerance: f64) -> Result<Edi
     let samples = road.reference_line.sample(0.05, 0.0);
     let options = StrokeOptions {
         tolerance,
-        spacing: (road.length() / 400.0).max(0.5),
-        min_radius: road.class.corner_radius(),
+        spacing: 1.0,
+        min_radius: 0.9 / road.reference_line.max_curvature().max(1e-3),
     };
     let line = fit(&samples, &options)?.line;
+    let projector = Projector::new(line.clone());
+    let miss = |point: &DVec2| {
+        let foot = projector.closest(*point);
+        (line.pose(foot.s).position - *point).length()
+    };
+    if samples.iter().map(miss).fold(0.0, f64::max) > 1.5 * tolerance {
+        return Ok(Edit::Batch(Vec::new()));
+    }
     if line.segments().len() >= road.reference_line.segments().len() {
         return Ok(Edit::Batch(Vec::new()));
     }
@@ -337,7 +417,9 @@ pub fn simplified(scenario: &Scenario, id: RoadId, tolerance: f64) -> Result<Edi
 /// The edit that gives a lane section other lanes, listed from left to right.
 ///
 /// Ids are counted anew: `left` lanes lie to the left of the reference line, the rest to its
-/// right. Where a lane's id changes its sign, its direction is kept.
+/// right. Lanes that were there, told by their ids, keep the way they are driven and who is on
+/// them; a new lane has the id 0. Who starts on a lane that is gone goes with it, as do flows;
+/// goals there are forgotten.
 ///
 /// # Errors
 /// If the road does not exist.
@@ -348,26 +430,27 @@ pub fn with_lanes(
     lanes: Vec<Lane>,
     left: usize,
 ) -> Result<Edit, OperationError> {
-    let road = scenario
-        .network()
-        .road(id)
-        .ok_or(OperationError::NoSuchRoad(id))?;
+    let missing = OperationError::NoSuchRoad(id);
+    let road = scenario.network().road(id).ok_or(missing.clone())?;
     let side = scenario.about().driving_side;
-    let mut road = road.clone();
-    let Some(section) = road.lane_sections.get_mut(section) else {
-        return Err(OperationError::NoSuchRoad(id));
+    let mut changed = road.clone();
+    let Some(own) = changed.lane_sections.get_mut(section) else {
+        return Err(missing);
     };
-    section.lanes = lanes
+    let mut new_ids: BTreeMap<i8, Option<i8>> =
+        own.lanes.iter().map(|lane| (lane.id, None)).collect();
+    own.lanes = lanes
         .into_iter()
         .enumerate()
         .map(|(i, mut lane)| {
-            let forward = lane.is_forward(side);
+            let (old, forward) = (lane.id, lane.is_forward(side));
             lane.id = if i < left {
                 (left - i) as i8
             } else {
                 -((i - left) as i8) - 1
             };
-            if lane.kind.is_drivable() && lane.is_forward(side) != forward {
+            new_ids.entry(old).and_modify(|new| *new = Some(lane.id));
+            if old != 0 && lane.kind.is_drivable() && lane.is_forward(side) != forward {
                 lane.direction = match lane.direction {
                     LaneDirection::Standard => LaneDirection::Reversed,
                     LaneDirection::Reversed => LaneDirection::Standard,
@@ -376,5 +459,49 @@ pub fn with_lanes(
             lane
         })
         .collect();
-    Ok(Edit::Road(id, Some(Box::new(road))))
+    let moved = |place: &Place| match place {
+        Place::Lane(at) if at.road == id && road.section_index(at.s) == section => new_ids
+            .get(&at.lane)
+            .copied()
+            .flatten()
+            .map(|lane| Place::lane(id, lane, at.s)),
+        _ => Some(*place),
+    };
+    let mut edits = users_moved(scenario, moved);
+    edits.push(Edit::Road(id, Some(Box::new(changed))));
+    Ok(Edit::Batch(edits))
+}
+
+/// Edits of agents and flows whose places have moved or are gone.
+fn users_moved(scenario: &Scenario, moved: impl Fn(&Place) -> Option<Place>) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for (&id, agent) in scenario.agents() {
+        let mut changed = agent.clone();
+        let Some(start) = moved(&agent.start) else {
+            edits.push(Edit::Agent(id, None));
+            continue;
+        };
+        changed.start = start;
+        changed.via = agent.via.iter().filter_map(&moved).collect();
+        changed.destination = agent.destination.as_ref().and_then(&moved);
+        if changed != *agent {
+            edits.push(Edit::Agent(id, Some(Box::new(changed))));
+        }
+    }
+    for (&id, flow) in scenario.flows() {
+        match (moved(&flow.origin), moved(&flow.destination)) {
+            (Some(origin), Some(destination)) => {
+                let changed = Flow {
+                    origin,
+                    destination,
+                    ..flow.clone()
+                };
+                if changed != *flow {
+                    edits.push(Edit::Flow(id, Some(Box::new(changed))));
+                }
+            }
+            _ => edits.push(Edit::Flow(id, None)),
+        }
+    }
+    edits
 }

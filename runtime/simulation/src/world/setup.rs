@@ -73,6 +73,7 @@ impl World {
             ways: Vec::new(),
             departures: Vec::new(),
             flows: Vec::new(),
+            retired_flows: Vec::new(),
             contacts: Contacts::default(),
             batches: Batches::default(),
             pool: pool(options.threads)?,

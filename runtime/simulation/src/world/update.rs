@@ -17,7 +17,7 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::lane_graph::{LaneGraph, NO_STRIP, StripId};
-use roadwright_scenario::{Agent, AgentId, Scenario};
+use roadwright_scenario::{Agent, AgentId, Road, RoadId, Scenario};
 use std::collections::BTreeMap;
 
 /// A vehicle finds its new lane within this distance and turn, m and rad.
@@ -29,9 +29,9 @@ const CELL: f64 = 12.0;
 impl World {
     /// Takes over the changes from `old`, which the world runs, to `new`.
     ///
-    /// Vehicles keep their place and speed. Who has another destination, or whose roads have
-    /// changed, plans a new way from where it is; who has no lane left under it, or no way, is
-    /// taken out. Agents and flows that are new come from now on. The same edits after the same
+    /// Vehicles keep their place and speed. Who has another destination plans a new way from where
+    /// it is, and so does everyone if the lanes have changed; who has no lane left under it, or no
+    /// way, is taken out. Agents and flows that are new come from now on. The same edits after the same
     /// steps give the same bits. Cost: that of what has changed; a changed road network is laid
     /// out anew.
     ///
@@ -51,7 +51,7 @@ impl World {
             Some(running.collect::<Result<Vec<_>, _>>()?)
         };
         let changed_side = old.about().driving_side != new.about().driving_side;
-        let roads = (changed_side || old.network() != new.network()).then(|| Roads::new(new));
+        let roads = (changed_side || !same_lanes(old, new)).then(|| Roads::new(new));
         let graph = roads
             .as_ref()
             .map_or(&self.roads.graph, |roads| &roads.graph);
@@ -65,13 +65,16 @@ impl World {
         }
         let has_new_roads = roads.is_some();
         if let Some(roads) = roads {
-            self.take_roads(roads);
+            self.take_roads(roads, new, &flows);
         }
         if has_new_roads || old.obstacles() != new.obstacles() || old.forests() != new.forests() {
             self.obstacles = Obstacles::new(new, &self.roads.graph);
         }
-        self.take_agents(new, changed);
+        self.take_agents(old, new, changed);
         self.take_flows(flows);
+        let movers = &self.movers;
+        let waits = |agent: u32| movers[agent as usize].status == Status::Waiting;
+        self.departures.retain(|departure| waits(departure.agent));
         self.sort_departures();
         self.index.rebuild(&self.movers, &self.kinds);
         Ok(())
@@ -109,21 +112,36 @@ impl World {
         self.stacks = stacks;
     }
 
-    /// Puts everyone on the new roads, by place and heading.
-    fn take_roads(&mut self, roads: Roads) {
+    /// Puts everyone on the new roads: vehicles by where they are, starts and goals by what the
+    /// scenario says of them, and those of random trips by where they were.
+    fn take_roads(&mut self, roads: Roads, new: &Scenario, flows: &[RunningFlow]) {
         let old = std::mem::replace(&mut self.roads, roads);
         let finder = LaneFinder::new(&self.roads.graph);
-        let found = |strip: StripId, s: f64| finder.find(old.graph.strip(strip).line.pose(s));
+        let found = |strip: StripId, s: f64| {
+            let pose = old.graph.strip(strip).line.pose(s);
+            finder.candidates(pose).first().copied()
+        };
+        let told = |id: u64| told_places(id, new, flows, &self.roads.graph);
         for departure in &mut self.departures {
-            if let Start::Lane { strip, s } = departure.start {
-                match found(strip, s) {
-                    Some((strip, s, _)) => departure.start = Start::Lane { strip, s },
-                    None => self.movers[departure.agent as usize].status = Status::Removed,
+            let mover = &mut self.movers[departure.agent as usize];
+            let start = match (told(mover.id), departure.start) {
+                (Some((start, _)), _) => Some(start),
+                (None, Start::Lane { strip, s }) => {
+                    found(strip, s).map(|(strip, s, _)| Start::Lane { strip, s })
                 }
+                (None, ground) => Some(ground),
+            };
+            match start {
+                Some(start) => departure.start = start,
+                None => mover.status = Status::Removed,
             }
         }
         for (mover, way) in self.movers.iter_mut().zip(&mut self.ways) {
             if !matches!(mover.status, Status::Active | Status::Waiting) {
+                continue;
+            }
+            if let Some((_, goals)) = told(mover.id).filter(|t| t.1.len() == way.goals.len()) {
+                way.goals = goals;
                 continue;
             }
             for goal in &mut way.goals {
@@ -134,36 +152,37 @@ impl World {
                     }
                 }
             }
-            if mover.is_active() && mover.on_lane() {
-                mover.shadow = NO_STRIP;
-                match finder.find(mover.state.pose) {
-                    Some(place) => (mover.strip, mover.s, mover.t) = place,
-                    None => mover.status = Status::Removed,
-                }
-            }
         }
         let strips = self.roads.graph.strips().len();
         self.index = Index::new(strips);
         self.delays = vec![0.0; strips];
         self.reservations = Reservations::new(self.roads.junction_count());
-        for agent in 0..self.movers.len() {
-            let mover = &self.movers[agent];
-            if mover.is_active() && mover.on_lane() {
-                self.start_over(agent);
-            }
+        let finder = LaneFinder::new(&self.roads.graph);
+        let driving = self.movers.iter().enumerate();
+        let driving = driving.filter(|(_, mover)| mover.is_active() && mover.on_lane());
+        let found: Vec<_> = driving
+            .map(|(agent, mover)| (agent, finder.candidates(mover.state.pose)))
+            .collect();
+        for (agent, places) in found {
+            self.start_over(agent, &places);
         }
     }
 
-    /// A new way from the strip that the agent is on, with nothing granted yet.
-    fn start_over(&mut self, agent: usize) {
+    /// A new way from the first of the strips under the agent that leads to its goals, with
+    /// nothing granted yet; the agent is taken out if none does.
+    fn start_over(&mut self, agent: usize, places: &[(StripId, f64, f64)]) {
+        let leads = places.iter().any(|&place| {
+            let mover = &mut self.movers[agent];
+            (mover.strip, mover.s, mover.t) = place;
+            (mover.cursor, mover.granted_to, mover.asked_for) = (0, 0, 0);
+            mover.shadow = NO_STRIP;
+            self.ways[agent].path = vec![place.0];
+            self.plan_from(agent, 0)
+        });
         let mover = &mut self.movers[agent];
-        (mover.cursor, mover.granted_to, mover.asked_for) = (0, 0, 0);
-        self.ways[agent].path = vec![mover.strip];
-        if !self.plan_from(agent, 0) {
-            return;
-        }
-        let mover = &mut self.movers[agent];
-        if let (Some(path), Some(exit)) =
+        if !leads {
+            mover.status = Status::Removed;
+        } else if let (Some(path), Some(exit)) =
             (self.roads.contested(mover.strip), self.ways[agent].strip(1))
         {
             mover.granted_to = 1;
@@ -171,8 +190,8 @@ impl World {
         }
     }
 
-    /// Plans from an index of the agent's path to the goals that it has not reached; takes it out
-    /// if there is no way.
+    /// Plans from an index of the agent's path to the goals that it has not reached; says whether
+    /// there is a way.
     fn plan_from(&mut self, agent: usize, from: usize) -> bool {
         let mover = &self.movers[agent];
         let reached = mover.goals_reached as usize;
@@ -194,7 +213,6 @@ impl World {
         };
         let bus = self.kinds[mover.kind as usize].bus;
         if !spawn::plan_way(planner, &view, (strip, s), bus, &mut rest) {
-            self.movers[agent].status = Status::Removed;
             return false;
         }
         let way = &mut self.ways[agent];
@@ -209,7 +227,7 @@ impl World {
         true
     }
 
-    fn take_agents(&mut self, new: &Scenario, changed: BTreeMap<AgentId, Change>) {
+    fn take_agents(&mut self, old: &Scenario, new: &Scenario, changed: BTreeMap<AgentId, Change>) {
         let index: BTreeMap<u64, usize> = self
             .movers
             .iter()
@@ -226,6 +244,10 @@ impl World {
                 {
                     self.change_active(agent, &new.agents()[&id], start, goals);
                 }
+                // Only its roads have other names or ends now: what it has done is done.
+                (Change::Changed { .. }, Some(agent))
+                    if self.movers[agent].status == Status::Arrived
+                        && is_same_trip(old, new, id) => {}
                 (Change::Changed { start, goals }, known) => {
                     // It waits, has arrived or is new: it starts (again) as the edit says.
                     if let Some(agent) = known {
@@ -270,42 +292,68 @@ impl World {
         mover.goals_reached = mover.goals_reached.min(kept);
         self.ways[agent].goals = goals;
         match (start, mover.on_lane()) {
-            (Start::Lane { .. }, true) => {
-                let from = mover.granted_to.max(mover.cursor) as usize;
-                let from = from.min(self.ways[agent].path.len() - 1);
-                self.plan_from(agent, from);
-            }
+            (Start::Lane { .. }, true) => self.turn_to_new_goals(agent),
             (Start::Ground(_), _) => {
                 // On open ground there is no way to plan, and no lane to keep.
+                (mover.cursor, mover.granted_to, mover.asked_for) = (0, 0, 0);
                 mover.strip = NO_STRIP;
                 mover.shadow = NO_STRIP;
                 self.ways[agent].path.clear();
+                self.reservations.forget(agent as u32);
             }
             (Start::Lane { .. }, false) => {
-                let finder = LaneFinder::new(&self.roads.graph);
-                match finder.find(mover.state.pose) {
-                    Some(place) => {
-                        (mover.strip, mover.s, mover.t) = place;
-                        self.start_over(agent);
-                    }
-                    None => {
-                        let places = self.ways[agent].goals.iter();
-                        let places = places.map(|goal| Goal::Ground(self.place_of(goal)));
-                        self.ways[agent].goals = places.collect();
-                    }
+                let pose = mover.state.pose;
+                let places = LaneFinder::new(&self.roads.graph).candidates(pose);
+                if places.is_empty() {
+                    let goals = self.ways[agent].goals.iter();
+                    let goals = goals.map(|goal| Goal::Ground(self.place_of(goal)));
+                    self.ways[agent].goals = goals.collect();
+                } else {
+                    self.reservations.forget(agent as u32);
+                    self.start_over(agent, &places);
                 }
             }
+        }
+    }
+
+    /// Plans to new goals from the end of what has been granted; if the next goal lies before it,
+    /// or there is no way from there, from where the agent is.
+    fn turn_to_new_goals(&mut self, agent: usize) {
+        let mover = &self.movers[agent];
+        let (cursor, way) = (mover.cursor as usize, &self.ways[agent]);
+        let granted = (mover.granted_to as usize).clamp(cursor, way.path.len() - 1);
+        let near = match way.next_goal(mover.goals_reached) {
+            Some(Goal::Strip { strip, s }) => {
+                let on_way = way.path[cursor..granted].iter().position(|on| *on == strip);
+                on_way.is_some_and(|at| at > 0 || s > mover.s)
+            }
+            _ => false,
+        };
+        if !near && self.plan_from(agent, granted) {
+            return;
+        }
+        let inside = self.roads.contested(self.movers[agent].strip).is_some();
+        if !self.plan_from(agent, cursor) {
+            self.movers[agent].status = Status::Removed;
+        } else if !inside {
+            self.movers[agent].granted_to = cursor as u32;
+            self.reservations.forget(agent as u32);
         }
     }
 
     fn take_flows(&mut self, mut flows: Vec<RunningFlow>) {
         let time = self.time();
         for flow in &mut flows {
-            match self.flows.iter().find(|before| before.id() == flow.id()) {
-                Some(before) => flow.continue_from(before),
-                None => flow.start_after(time),
+            // A flow that was away for a while goes on counting where it was.
+            let mut known = self.flows.iter().chain(&self.retired_flows);
+            if let Some(before) = known.find(|before| before.id() == flow.id()) {
+                flow.continue_from(before);
             }
+            flow.start_after(time);
         }
+        self.retired_flows.append(&mut self.flows);
+        let is_back = |old: &RunningFlow| flows.iter().any(|flow| flow.id() == old.id());
+        self.retired_flows.retain(|old| !is_back(old));
         self.flows = flows;
     }
 }
@@ -343,6 +391,61 @@ fn changed_agents(
     Ok(changed)
 }
 
+/// Whether all that the strips are made of is the same: street names may differ.
+fn same_lanes(old: &Scenario, new: &Scenario) -> bool {
+    let (a, b) = (old.network(), new.network());
+    let same = |(id, road): (RoadId, &Road)| {
+        b.road(id).is_some_and(|other| {
+            std::ptr::eq(road, other) || {
+                let name = road.name.clone();
+                *road
+                    == Road {
+                        name,
+                        ..other.clone()
+                    }
+            }
+        })
+    };
+    a.road_count() == b.road_count() && a.nodes().eq(b.nodes()) && a.roads().all(same)
+}
+
+/// Whether an agent's trip leads from the same place to the same places as before.
+fn is_same_trip(old: &Scenario, new: &Scenario, id: AgentId) -> bool {
+    let (Some(before), Some(now)) = (old.agents().get(&id), new.agents().get(&id)) else {
+        return false;
+    };
+    let places = |scenario: &Scenario, agent: &Agent| -> Vec<Option<DVec2>> {
+        let goals = agent.via.iter().chain(&agent.destination);
+        std::iter::once(&agent.start)
+            .chain(goals)
+            .map(|place| Some(scenario.pose_of(place)?.position))
+            .collect()
+    };
+    let (a, b) = (places(old, before), places(new, now));
+    let near = |(a, b): (&Option<DVec2>, &Option<DVec2>)| match (a, b) {
+        (Some(a), Some(b)) => (*a - *b).length() < 0.5,
+        _ => false,
+    };
+    a.len() == b.len()
+        && a.iter().zip(&b).all(near)
+        && (&before.vehicle, &before.stack, before.depart) == (&now.vehicle, &now.stack, now.depart)
+}
+
+/// Start and goals that the scenario has for an agent or for the agents of a flow; `None` for
+/// those of random trips.
+fn told_places(
+    id: u64,
+    new: &Scenario,
+    flows: &[RunningFlow],
+    graph: &LaneGraph,
+) -> Option<(Start, Vec<Goal>)> {
+    if let Some(flow) = flows.iter().find(|flow| flow.owns(id)) {
+        return Some((flow.start, flow.goals.clone()));
+    }
+    let id = AgentId(u32::try_from(id).ok()?);
+    trip(new, graph, id, new.agents().get(&id)?).ok()
+}
+
 /// Where each of the old names stands among the new ones.
 fn new_places(old: &[String], new: &[String]) -> Vec<Option<u16>> {
     let place = |name: &String| new.iter().position(|n| n == name).map(|at| at as u16);
@@ -377,9 +480,9 @@ impl<'a> LaneFinder<'a> {
         }
     }
 
-    /// Strip, distance along it and to the left of it.
-    fn find(&self, pose: Pose) -> Option<(StripId, f64, f64)> {
-        let mut best: Option<(f64, StripId, f64, f64)> = None;
+    /// Strips under a pose with the distance along and to the left of them, the best first.
+    fn candidates(&self, pose: Pose) -> Vec<(StripId, f64, f64)> {
+        let mut found: Vec<(f64, StripId, f64, f64)> = Vec::new();
         self.grid
             .for_each_within(pose.position, CELL, |point, _: DVec2| {
                 let (strip, guess) = self.points[point as usize];
@@ -389,13 +492,15 @@ impl<'a> LaneFinder<'a> {
                 let miss = (line.position(s) - pose.position).length();
                 let turn = wrap_angle(line.heading(s) - pose.heading).abs();
                 let rank = miss + 2.0 * turn;
-                let better = best.is_none_or(|(least, known, ..)| {
-                    rank < least - 1e-9 || (rank < least + 1e-9 && strip < known)
-                });
-                if miss < LANE_REACH && turn < LANE_TURN && better {
-                    best = Some((rank, strip, s, t));
+                let known = found.iter().any(|candidate| candidate.1 == strip);
+                if miss < LANE_REACH && turn < LANE_TURN && !known {
+                    found.push((rank, strip, s, t));
                 }
             });
-        best.map(|(_, strip, s, t)| (strip, s, t))
+        found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        found
+            .into_iter()
+            .map(|(_, strip, s, t)| (strip, s, t))
+            .collect()
     }
 }
