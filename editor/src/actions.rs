@@ -62,7 +62,8 @@ impl Editor {
                     self.say(Tone::Refused, &format!("{error}."));
                 }
             }
-            Action::Commit => self.model.document.commit(),
+            Action::Commit(None) => self.model.document.commit(),
+            Action::Commit(Some(label)) => self.model.document.commit_gesture(&label),
             Action::Abort => self.model.document.abort(),
             Action::Select(objects) => self.select(objects),
             Action::Jump(low, high) => self.jump(low, high),
@@ -111,7 +112,7 @@ impl Editor {
             }
             Action::Reload => {
                 if let Some(path) = self.model.document.path().map(Path::to_owned) {
-                    self.jobs.push(Job::open(path, self.wake()));
+                    self.leave(Next::Open(path));
                 }
             }
             Action::KeepMine => {
@@ -120,9 +121,13 @@ impl Editor {
                 self.model.changed_on_disk = false;
             }
             Action::CancelJob => {
-                for job in self.jobs.drain(..) {
-                    job.cancel();
-                }
+                // Saving goes on: a file that is half wanted helps nobody.
+                self.jobs.retain(|job| {
+                    if job.is_long {
+                        job.cancel();
+                    }
+                    !job.is_long
+                });
                 self.model.job = None;
             }
             Action::Say(tone, text) => self.say(tone, &text),
@@ -172,6 +177,10 @@ impl Editor {
         if let Some(tool) = command.tool() {
             self.choose(tool);
             return;
+        }
+        if self.tool.is_busy() && command.edits() {
+            // A stroke that is under way would bring back what the command changes.
+            self.choose(self.model.tool);
         }
         match command {
             Command::New => self.leave(Next::New),
@@ -472,6 +481,14 @@ impl Editor {
     }
 
     fn save(&mut self, then: Option<Next>) {
+        if self.model.document.changed_on_disk() {
+            self.model.changed_on_disk = true;
+            self.say(
+                Tone::Refused,
+                "Another program has changed the file: reload it, or keep yours, first.",
+            );
+            return;
+        }
         match self.model.document.path().map(Path::to_owned) {
             Some(path) => self.save_to(path, then),
             None => self.ask_path(Purpose::Save, then),
@@ -479,12 +496,16 @@ impl Editor {
     }
 
     fn save_to(&mut self, path: PathBuf, then: Option<Next>) {
-        self.model.document.commit();
+        if self.jobs.iter().any(|job| job.is_save) {
+            // One after the other, so that the newest is what stays.
+            self.next_save = Some((path, then));
+            return;
+        }
         let document = &self.model.document;
-        let (scenario, revision) = (document.scenario().clone(), document.revision());
+        let state = (document.id(), document.state());
+        let scenario = document.base().clone();
         let wake = self.wake();
-        self.jobs
-            .push(Job::save(scenario, path, revision, then, wake));
+        self.jobs.push(Job::save(scenario, path, state, then, wake));
     }
 
     fn take_path(&mut self, path: PathBuf, purpose: Purpose, then: Option<Next>) {
@@ -493,13 +514,7 @@ impl Editor {
         match purpose {
             Purpose::Open => self.leave(Next::Open(path)),
             Purpose::Save => {
-                let named = path.to_string_lossy().ends_with(".json");
-                let path = if named {
-                    path
-                } else {
-                    PathBuf::from(format!("{}.scenario.json", path.display()))
-                };
-                self.save_to(path, then);
+                self.save_to(crate::jobs::scenario_path(&path), then);
             }
             Purpose::Import => self.leave(Next::Import(path)),
             Purpose::Picture => {
@@ -534,9 +549,14 @@ impl Editor {
                 self.set_document(Document::new(Scenario::new("Untitled")));
                 self.choose(ToolKind::Road);
             }
-            Next::Open(path) => self.jobs.push(Job::open(path, self.wake())),
+            Next::Open(path) => self.load(|wake| Job::open(path, wake)),
+            Next::Loaded => {
+                if let Some(document) = self.loaded.take() {
+                    self.set_document(document);
+                }
+            }
             Next::Shipped(index) => self.set_document(shipped::document(index)),
-            Next::Import(path) => self.jobs.push(Job::import(path, self.wake())),
+            Next::Import(path) => self.load(|wake| Job::import(path, wake)),
             Next::Recover(index) => {
                 if index < self.model.recoveries.len() {
                     let recovery = self.model.recoveries.remove(index);
@@ -547,7 +567,8 @@ impl Editor {
                     };
                     document.mark_dirty();
                     self.set_document(document);
-                    recovery.discard();
+                    // Its files go when this session has kept the edits itself.
+                    self.recovered = Some(recovery.clone());
                     let text = format!("{} is recovered; save it to keep it.", recovery.title);
                     self.say(Tone::Done, &text);
                 }
@@ -557,6 +578,24 @@ impl Editor {
                 self.context.send_viewport_cmd(egui::ViewportCommand::Close);
             }
         }
+    }
+
+    /// Starts a job that brings another document.
+    fn load(&mut self, job: impl FnOnce(Box<dyn Fn() + Send>) -> Job) {
+        self.load_state = Some((self.model.document.id(), self.model.document.state()));
+        let wake = self.wake();
+        self.jobs.push(job(Box::new(wake)));
+    }
+
+    /// Takes a document that was read; edits made meanwhile are asked about.
+    fn take_document(&mut self, document: Document) {
+        let state = (self.model.document.id(), self.model.document.state());
+        if self.load_state == Some(state) || !self.model.document.is_dirty() {
+            self.set_document(document);
+            return;
+        }
+        self.loaded = Some(document);
+        self.model.dialog = Dialog::Unsaved(Next::Loaded);
     }
 
     /// Takes what jobs have come to.
@@ -580,21 +619,25 @@ impl Editor {
     fn take_outcome(&mut self, outcome: Outcome) {
         match outcome {
             Outcome::Opened(path, Ok(scenario)) => {
-                self.set_document(Document::from_file(scenario, &path));
+                self.take_document(Document::from_file(scenario, &path));
                 self.model.settings.remember(&path);
             }
             Outcome::Imported(path, Ok((scenario, text))) => {
                 let mut document = Document::new(scenario);
                 document.mark_dirty();
-                self.set_document(document);
+                self.take_document(document);
                 self.say(Tone::Done, &format!("{}: {text}.", path.display()));
             }
-            Outcome::Saved(path, revision, then, Ok(())) => {
-                self.model.document.saved_as(&path, revision);
+            Outcome::Saved(path, (id, state), then, Ok(())) => {
+                if id == self.model.document.id() {
+                    self.model.document.saved_as(&path, state);
+                }
                 self.model.settings.remember(&path);
                 self.say(Tone::Done, &format!("Saved {}.", path.display()));
-                if let Some(next) = then {
-                    self.go(next);
+                match (self.next_save.take(), then) {
+                    (Some((path, then)), _) => self.save_to(path, then),
+                    (None, Some(next)) => self.leave(next),
+                    (None, None) => {}
                 }
             }
             Outcome::Drawn(path, Ok(())) => {

@@ -1,6 +1,6 @@
 //! The application: it puts the frame together and lets work that is beside it in.
 
-use crate::autosave::{Autosave, recoveries};
+use crate::autosave::{Autosave, Recovery, recoveries};
 use crate::camera::Camera;
 use crate::canvas::Canvas;
 use crate::document::Document;
@@ -21,7 +21,7 @@ use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Scenario, file};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How an editor is started.
 #[derive(Debug, Clone)]
@@ -76,6 +76,14 @@ pub struct Editor {
     pub(crate) clipboard: Option<Arc<Scenario>>,
     /// The last message of the simulation that was shown.
     pub(crate) shown_error: u64,
+    /// A save that waits for the one that is being written.
+    pub(crate) next_save: Option<(PathBuf, Option<Next>)>,
+    /// The state of the document when another one was asked for.
+    pub(crate) load_state: Option<(u64, u64)>,
+    /// A document that was read while the old one was still edited.
+    pub(crate) loaded: Option<Document>,
+    /// What was recovered; its files go when this session has kept the edits itself.
+    pub(crate) recovered: Option<Recovery>,
     /// The next quit is not asked about.
     pub(crate) may_quit: bool,
     scene_worker: Worker<SceneQuestion, Scene>,
@@ -86,6 +94,7 @@ pub struct Editor {
     disk_looked_at: f64,
     needs_frame: bool,
     themed: Option<bool>,
+    started: Instant,
 }
 
 impl Editor {
@@ -96,6 +105,8 @@ impl Editor {
         }
         let context = &cc.egui_ctx;
         let settings = Settings::load(&options.settings);
+        // The editor has keys of its own for that, and remembers it.
+        context.options_mut(|options| options.zoom_with_keyboard = false);
         let recoveries = recoveries(&options.autosaves);
         let autosave = Autosave::start(&options.autosaves).ok();
         let (document, dialog, failure) = first_document(&options, &settings, &recoveries);
@@ -141,7 +152,12 @@ impl Editor {
             context: context.clone(),
             clipboard: None,
             shown_error: 0,
+            next_save: None,
+            load_state: None,
+            loaded: None,
+            recovered: None,
             may_quit: false,
+            started: now(),
             scene_worker: Worker::new(
                 |(scenario, revision, before): SceneQuestion| {
                     Scene::new(scenario, revision, Some(&before))
@@ -309,6 +325,11 @@ impl Editor {
     fn look_at_files(&mut self, time: f64) {
         if let Some(autosave) = &mut self.autosave {
             autosave.tick(&self.model.document, time);
+            if autosave.has_kept(&self.model.document) {
+                if let Some(recovered) = self.recovered.take() {
+                    recovered.discard();
+                }
+            }
         }
         if time - self.disk_looked_at < 1.0 {
             return;
@@ -339,10 +360,6 @@ impl Editor {
         }
     }
 
-    fn keyboard(&mut self) {
-        crate::keyboard::read(self);
-    }
-
     fn close_requested(&mut self) {
         let closing = self.context.input(|i| i.viewport().close_requested());
         if closing && !self.may_quit && self.model.document.is_dirty() {
@@ -354,13 +371,19 @@ impl Editor {
 
     /// Work that goes on whether the window is seen or not.
     fn work(&mut self) {
-        let time = self.context.input(|i| i.time);
+        // The time of the frame stands still while the window is hidden.
+        let frame_time = self.context.input(|i| i.time);
+        let time = frame_time.max(self.started.elapsed().as_secs_f64());
         self.take_answers();
         self.take_jobs();
         self.derive();
         self.look_at_live();
         self.look_at_files(time);
         self.close_requested();
+        if !self.jobs.is_empty() {
+            self.context
+                .request_repaint_after(Duration::from_millis(100));
+        }
         if self.model.document.is_dirty() || self.model.document.path().is_some() {
             self.context.request_repaint_after(Duration::from_secs(1));
         }
@@ -384,6 +407,14 @@ impl Editor {
             None => Camera::default(),
         };
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "autosaves are due by the wall clock; no simulation reads it"
+)]
+fn now() -> Instant {
+    Instant::now()
 }
 
 /// What is shown at the start, with a message if the wanted file cannot be read.
@@ -414,7 +445,7 @@ impl eframe::App for Editor {
 
     fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
         self.apply_theme();
-        self.keyboard();
+        crate::keyboard::read(self);
         panels::ui(self, ui);
         self.frame_first();
         self.toasts.show(ui.ctx());

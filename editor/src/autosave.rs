@@ -64,6 +64,10 @@ impl Autosave {
         for number in 0.. {
             let name = format!("session-{}-{number}", std::process::id());
             let path = folder.join(format!("{name}.lock"));
+            if path.exists() {
+                // Of another session, or left behind by one: not ours to write to.
+                continue;
+            }
             let lock = File::create(&path)?;
             if lock.try_lock().is_ok() {
                 return Ok(Self {
@@ -122,12 +126,20 @@ impl Autosave {
         std::thread::spawn(move || {
             // Failing to autosave must not stop anyone from working; saving will say what is wrong.
             if let Ok(text) = serde_json::to_string(&about) {
-                let _ = std::fs::write(about_file, text);
+                let beside = about_file.with_extension("new");
+                let _ = std::fs::write(&beside, text)
+                    .and_then(|()| std::fs::rename(beside, about_file));
             }
             let _ = file::save(&scenario, &scenario_file);
             let _ = sender.send(());
         });
         self.writing = Some(receiver);
+    }
+
+    /// Whether the newest edits of a document are safe: saved, or written here.
+    pub fn has_kept(&self, document: &crate::document::Document) -> bool {
+        let written = self.writing.is_none() && self.written == document.revision();
+        written || !document.is_dirty()
     }
 
     /// Waits for what is being written: for tests and at the end.
@@ -173,15 +185,19 @@ pub fn recoveries(folder: &Path) -> Vec<Recovery> {
         let files = vec![scenario_file.clone(), about_file.clone(), lock.clone()];
         let about = std::fs::read_to_string(&about_file).ok();
         let about: Option<About> = about.and_then(|text| serde_json::from_str(&text).ok());
-        match (about, file::load(&scenario_file)) {
-            (Some(about), Ok(scenario)) => found.push(Recovery {
-                scenario: Arc::new(scenario),
-                path: about.path,
-                title: about.title,
-                files,
-            }),
+        match file::load(&scenario_file) {
+            Ok(scenario) => {
+                let title = scenario.about().name.clone();
+                let about = about.unwrap_or(About { path: None, title });
+                found.push(Recovery {
+                    scenario: Arc::new(scenario),
+                    path: about.path,
+                    title: about.title,
+                    files,
+                });
+            }
             // Nothing of use was written before the end.
-            _ => files.iter().for_each(|file| {
+            Err(_) => files.iter().for_each(|file| {
                 let _ = std::fs::remove_file(file);
             }),
         }

@@ -21,6 +21,9 @@ const DRAG_DISTANCE: f32 = 4.0;
 const DOUBLE_TIME: f64 = 0.35;
 const DOUBLE_DISTANCE: f32 = 6.0;
 
+/// Selected objects whose outlines are drawn.
+const MOST_OUTLINES: usize = 300;
+
 /// A button that is held on the map.
 struct Press {
     at: Pos2,
@@ -91,6 +94,8 @@ impl Canvas {
         self.draw(&board, model, tool);
         if model.settings.minimap {
             self.minimap.ui(ui, response.rect, model);
+        } else {
+            self.minimap.hide();
         }
         model.status = tool.status(&context(model));
         self.cursor(ui, &response, model, tool);
@@ -155,7 +160,12 @@ impl Canvas {
             board.problems(&model.findings.1);
         }
         let context = context(model);
-        for object in &model.selection {
+        let (low, high) = board.camera.view(board.rect);
+        let seen = |object: &&ObjectId| {
+            let bounds = model.scene.bounds_of(**object);
+            bounds.is_none_or(|(a, b)| !(a.cmpgt(high + 50.0).any() || b.cmplt(low - 50.0).any()))
+        };
+        for object in model.selection.iter().filter(seen).take(MOST_OUTLINES) {
             board.marks(&outline_of(*object, &context, crate::tools::Tone::Accent));
         }
         if let Some(live) = &model.live {
@@ -208,14 +218,21 @@ impl Canvas {
     ) {
         let events = ui.input(|i| i.events.clone());
         let time = ui.input(|i| i.time);
-        let free = response.contains_pointer();
+        let on_map = response.contains_pointer();
+        // Of moves without a button only the last one of the frame counts.
+        let mut hover = None;
         for event in events {
             match event {
                 Event::ModifiersChanged(modifiers) => self.held = held(modifiers),
                 Event::PointerMoved(at) => {
                     let pointer = self.pointer(at, model);
+                    let free = on_map && !self.minimap.contains(at);
                     model.pointer = free.then_some(pointer.at);
-                    self.moved(at, pointer, free, model, tool, actions);
+                    if self.press.is_some() {
+                        self.moved(at, pointer, model, tool, actions);
+                    } else {
+                        hover = free.then_some(pointer);
+                    }
                 }
                 Event::PointerButton {
                     pos,
@@ -225,7 +242,11 @@ impl Canvas {
                 } => {
                     self.held = held(modifiers);
                     let pointer = self.pointer(pos, model);
-                    if pressed && free && response.rect.contains(pos) && self.space.is_none() {
+                    if let Some(hover) = hover.take() {
+                        send(tool, ToolEvent::Move(hover), model, actions);
+                    }
+                    let free = on_map && !self.minimap.contains(pos) && self.space.is_none();
+                    if pressed && free && response.rect.contains(pos) {
                         // Whatever had the keyboard gives it back to the map.
                         ui.ctx().memory_mut(|memory| {
                             if let Some(id) = memory.focused() {
@@ -245,6 +266,9 @@ impl Canvas {
                 _ => {}
             }
         }
+        if let Some(hover) = hover {
+            send(tool, ToolEvent::Move(hover), model, actions);
+        }
     }
 
     fn pointer(&self, at: Pos2, model: &Model) -> Pointer {
@@ -258,20 +282,15 @@ impl Canvas {
         &mut self,
         at: Pos2,
         pointer: Pointer,
-        free: bool,
         model: &Model,
         tool: &mut dyn Tool,
         actions: &mut Vec<Action>,
     ) {
-        match &mut self.press {
-            Some(press) => {
-                press.dragging |= (at - press.at).length() > DRAG_DISTANCE;
-                if press.dragging {
-                    send(tool, ToolEvent::Drag(pointer), model, actions);
-                }
+        if let Some(press) = &mut self.press {
+            press.dragging |= (at - press.at).length() > DRAG_DISTANCE;
+            if press.dragging {
+                send(tool, ToolEvent::Drag(pointer), model, actions);
             }
-            None if free => send(tool, ToolEvent::Move(pointer), model, actions),
-            None => {}
         }
     }
 
@@ -400,7 +419,7 @@ fn send(tool: &mut dyn Tool, event: ToolEvent, model: &Model, actions: &mut Vec<
                 }
                 Action::Preview(label, edit)
             }
-            Effect::Commit => Action::Commit,
+            Effect::Commit => Action::Commit(None),
             Effect::Abort => Action::Abort,
             Effect::Select(objects) => Action::Select(objects),
             Effect::MoveOverlay(by) => Action::MoveBackground(by),

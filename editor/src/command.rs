@@ -87,11 +87,29 @@ commands! {
     ToolMeasure: "Tool: Measure", "Measure distances.", "M";
     ToolOverlay: "Tool: Picture", "Place a background picture.", "B";
     Palette: "Command palette", "Find any command by its name.", "Ctrl+P";
-    Keys: "Keys", "Show all keys and change them.", "Shift+Slash";
+    Keys: "Keys", "Show all keys and change them.", "Questionmark";
     ResetPanels: "Reset panels", "Put all panels where they were at first.", "";
 }
 
 impl Command {
+    /// Whether it changes the scenario in a way that a stroke under way must not mix with; undo
+    /// takes the stroke back itself.
+    pub fn edits(self) -> bool {
+        matches!(
+            self,
+            Self::Redo
+                | Self::RedoToo
+                | Self::Cut
+                | Self::Paste
+                | Self::Duplicate
+                | Self::Delete
+                | Self::SplitRoad
+                | Self::MergeRoads
+                | Self::ReverseRoad
+                | Self::SimplifyRoad
+        )
+    }
+
     /// The tool that it chooses.
     pub fn tool(self) -> Option<ToolKind> {
         Some(match self {
@@ -156,8 +174,12 @@ impl KeyMap {
     pub fn command(&self, key: Key, modifiers: Modifiers) -> Option<Command> {
         let pressed = normal(modifiers);
         Command::ALL.iter().copied().find(|command| {
-            self.shortcut(*command)
-                .is_some_and(|s| s.logical_key == key && normal(s.modifiers) == pressed)
+            self.shortcut(*command).is_some_and(|s| {
+                let wanted = normal(s.modifiers);
+                // Which symbols need Shift depends on the keyboard.
+                let same = wanted == pressed || (is_symbol(key) && wanted.0 == pressed.0);
+                s.logical_key == key && same && wanted.2 == pressed.2
+            })
         })
     }
 
@@ -167,9 +189,9 @@ impl KeyMap {
         let pretty = [
             ("OpenBracket", "["),
             ("CloseBracket", "]"),
+            ("Questionmark", "?"),
             ("Period", "."),
             ("Slash", "/"),
-            ("Shift+/", "?"),
             ("Plus", "+"),
             ("Minus", "-"),
         ];
@@ -179,6 +201,14 @@ impl KeyMap {
         }
         label
     }
+}
+
+/// Whether a key stands for a sign that some keyboards write with Shift.
+fn is_symbol(key: Key) -> bool {
+    matches!(
+        key,
+        Key::Plus | Key::Questionmark | Key::Minus | Key::Period
+    )
 }
 
 /// Ctrl and Command are the same key to us.

@@ -3,6 +3,7 @@
 use roadwright_scenario::{Edit, EditError, History, Scenario, file};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 /// A scenario that is being edited.
@@ -17,7 +18,14 @@ pub struct Document {
     /// When the file was last read or written by this program.
     file_time: Option<SystemTime>,
     revision: u64,
-    saved: u64,
+    /// Which document it is, in this program.
+    id: u64,
+    /// What was there after each step that is done, and before each that is undone.
+    states: Vec<u64>,
+    undone_states: Vec<u64>,
+    saved_state: Option<u64>,
+    /// How it was before the gesture under way.
+    base: Option<Arc<Scenario>>,
     /// The label of the gesture under way.
     gesture: Option<String>,
 }
@@ -31,7 +39,11 @@ impl Document {
             path: None,
             file_time: None,
             revision: 1,
-            saved: 1,
+            id: fresh(),
+            states: vec![0],
+            undone_states: Vec::new(),
+            saved_state: Some(0),
+            base: None,
             gesture: None,
         }
     }
@@ -67,12 +79,27 @@ impl Document {
 
     /// Whether it has changes that are not saved.
     pub fn is_dirty(&self) -> bool {
-        self.revision != self.saved
+        self.gesture.is_some() || Some(self.state()) != self.saved_state
     }
 
     /// Marks it as never saved: what was recovered or imported has no file that holds it.
     pub fn mark_dirty(&mut self) {
-        self.saved = 0;
+        self.saved_state = None;
+    }
+
+    /// Which of its states it is in: equal for equal contents, also after undo and redo.
+    pub fn state(&self) -> u64 {
+        *self.states.last().unwrap_or(&0)
+    }
+
+    /// Which document it is: unlike that of any other in this program.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// How the scenario was before the gesture under way; as it is if there is none.
+    pub fn base(&self) -> &Arc<Scenario> {
+        self.base.as_ref().unwrap_or(&self.scenario)
     }
 
     /// What it is called: its file, or its name.
@@ -97,6 +124,7 @@ impl Document {
         self.history
             .apply(Arc::make_mut(&mut self.scenario), label, edit)?;
         self.revision += 1;
+        self.push_state();
         Ok(())
     }
 
@@ -108,6 +136,9 @@ impl Document {
     pub fn preview(&mut self, label: &str, edit: Edit) -> Result<(), EditError> {
         if self.gesture.as_deref() != Some(label) {
             self.commit();
+        }
+        if self.gesture.is_none() {
+            self.base = Some(self.scenario.clone());
         }
         let scenario = Arc::make_mut(&mut self.scenario);
         if self.gesture.is_some() {
@@ -125,13 +156,31 @@ impl Document {
     /// Ends the gesture under way; what it last showed is one step.
     pub fn commit(&mut self) {
         if self.gesture.take().is_some() {
+            self.base = None;
+            let before = self.history.undo_labels().count();
             self.history.end();
+            if self.history.undo_labels().count() > before {
+                self.push_state();
+            }
         }
+    }
+
+    /// Ends the gesture under way if it has this label.
+    pub fn commit_gesture(&mut self, label: &str) {
+        if self.gesture.as_deref() == Some(label) {
+            self.commit();
+        }
+    }
+
+    fn push_state(&mut self) {
+        self.states.push(fresh());
+        self.undone_states.clear();
     }
 
     /// Takes back what the gesture under way did.
     pub fn abort(&mut self) {
         if self.gesture.take().is_some() {
+            self.base = None;
             self.history.abort(Arc::make_mut(&mut self.scenario));
             self.revision += 1;
         }
@@ -142,6 +191,7 @@ impl Document {
         self.commit();
         let label = self.history.undo_labels().last().map(str::to_owned)?;
         self.history.undo(Arc::make_mut(&mut self.scenario));
+        self.undone_states.extend(self.states.pop());
         self.revision += 1;
         Some(label)
     }
@@ -151,6 +201,7 @@ impl Document {
         self.commit();
         let label = self.history.redo_labels().next().map(str::to_owned)?;
         self.history.redo(Arc::make_mut(&mut self.scenario));
+        self.states.extend(self.undone_states.pop());
         self.revision += 1;
         Some(label)
     }
@@ -161,11 +212,11 @@ impl Document {
         while self.history.undo_labels().count() < steps && self.redo().is_some() {}
     }
 
-    /// Notes that the state of `revision` has been written to `path`.
-    pub fn saved_as(&mut self, path: &Path, revision: u64) {
+    /// Notes that a state has been written to `path`.
+    pub fn saved_as(&mut self, path: &Path, state: u64) {
         self.path = Some(path.to_owned());
         self.file_time = modified(path);
-        self.saved = revision;
+        self.saved_state = Some(state);
     }
 
     /// Whether someone else has written the file since it was read or saved.
@@ -185,6 +236,12 @@ impl Document {
     pub fn text(&self) -> String {
         file::to_text(&self.scenario)
     }
+}
+
+/// A number that no other call gives.
+fn fresh() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 fn modified(path: &Path) -> Option<SystemTime> {
@@ -251,12 +308,20 @@ mod tests {
         let mut document = Document::new(Scenario::new("test"));
         assert!(!document.is_dirty());
         document.apply("Add node", node(1, 0.0)).unwrap();
-        let revision = document.revision();
+        let state = document.state();
         document.apply("Add node", node(2, 0.0)).unwrap();
         std::fs::write(&path, document.text()).unwrap();
-        document.saved_as(&path, revision);
+        document.saved_as(&path, state);
         assert!(document.is_dirty());
-        document.saved_as(&path, document.revision());
+        document.saved_as(&path, document.state());
         assert!(!document.is_dirty() && document.title() == "a");
+        document.undo();
+        assert!(document.is_dirty());
+        document.redo();
+        assert!(!document.is_dirty());
+        document.preview("Move node", node(1, 9.0)).unwrap();
+        assert!(document.is_dirty());
+        document.abort();
+        assert!(!document.is_dirty());
     }
 }

@@ -18,8 +18,8 @@ pub(crate) enum Outcome {
     Opened(PathBuf, Result<Scenario, String>),
     /// A scenario was made of a map extract; what was left out.
     Imported(PathBuf, Result<(Scenario, String), String>),
-    /// A revision was written.
-    Saved(PathBuf, u64, Option<Next>, Result<(), String>),
+    /// A state of a document was written.
+    Saved(PathBuf, (u64, u64), Option<Next>, Result<(), String>),
     /// A picture was written.
     Drawn(PathBuf, Result<(), String>),
     /// A background picture was read.
@@ -34,6 +34,8 @@ pub(crate) struct Job {
     pub(crate) label: String,
     /// Whether it is worth a bar and a cancel button.
     pub(crate) is_long: bool,
+    /// Whether it writes the scenario.
+    pub(crate) is_save: bool,
     share: Arc<AtomicU32>,
     cancelled: Arc<AtomicBool>,
     outcome: Receiver<Outcome>,
@@ -79,6 +81,7 @@ impl Job {
         Self {
             label,
             is_long,
+            is_save: false,
             share,
             cancelled,
             outcome,
@@ -135,14 +138,19 @@ impl Job {
     pub(crate) fn save(
         scenario: Arc<Scenario>,
         path: PathBuf,
-        revision: u64,
+        state: (u64, u64),
         then: Option<Next>,
         wake: impl Fn() + Send + 'static,
     ) -> Self {
-        Self::start(format!("Saving {}", name(&path)), false, wake, move |_| {
+        let label = format!("Saving {}", name(&path));
+        let job = Self::start(label, false, wake, move |_| {
             let saved = file::save(&scenario, &path).map_err(|error| error.to_string());
-            Some(Outcome::Saved(path, revision, then, saved))
-        })
+            Some(Outcome::Saved(path, state, then, saved))
+        });
+        Self {
+            is_save: true,
+            ..job
+        }
     }
 
     /// Writes a picture of what the map shows.
@@ -185,6 +193,7 @@ impl Job {
                     .add_filter("Roadwright scenario", &["json"])
                     .pick_file(),
                 Purpose::Save => dialog
+                    .add_filter("Roadwright scenario", &["json"])
                     .set_title("Save the scenario")
                     .set_file_name(suggestion)
                     .save_file(),
@@ -223,6 +232,15 @@ impl Job {
             Err(std::sync::mpsc::TryRecvError::Empty) => None,
             Err(std::sync::mpsc::TryRecvError::Disconnected) => Some(Err(())),
         }
+    }
+}
+
+/// The path that a scenario is saved under: with the ending that scenarios have.
+pub(crate) fn scenario_path(path: &Path) -> PathBuf {
+    if path.to_string_lossy().ends_with(".json") {
+        path.to_owned()
+    } else {
+        PathBuf::from(format!("{}.scenario.json", path.display()))
     }
 }
 

@@ -22,8 +22,12 @@ pub(crate) fn read(editor: &mut Editor) {
                     if pressed {
                         bind(editor, key, modifiers);
                     }
+                } else if key == Key::Space && !pressed {
+                    release_space(editor, typing, modifiers);
                 } else if key == Key::Space && !typing && is_map_active(editor) {
-                    space(editor, pressed, repeat, modifiers);
+                    if !repeat {
+                        editor.canvas.space(true);
+                    }
                 } else if pressed {
                     press(editor, key, modifiers, typing);
                 }
@@ -34,9 +38,11 @@ pub(crate) fn read(editor: &mut Editor) {
                     editor.canvas.typed(c, model, tool, &mut editor.actions);
                 }
             }
-            Event::Copy if !typing => editor.actions.push(Action::Do(Command::Copy)),
-            Event::Cut if !typing => editor.actions.push(Action::Do(Command::Cut)),
-            Event::Paste(text) if !typing => {
+            Event::WindowFocused(false) => drop(editor.canvas.space(false)),
+            Event::Copy | Event::Cut | Event::Paste(_) if typing || !is_map_active(editor) => {}
+            Event::Copy => editor.actions.push(Action::Do(Command::Copy)),
+            Event::Cut => editor.actions.push(Action::Do(Command::Cut)),
+            Event::Paste(text) => {
                 editor.take_clipboard(&text);
                 editor.actions.push(Action::Do(Command::Paste));
             }
@@ -72,12 +78,10 @@ fn bind(editor: &mut Editor, key: Key, modifiers: Modifiers) {
 }
 
 /// Space held and dragged pans; Space alone does what it is bound to.
-fn space(editor: &mut Editor, pressed: bool, repeat: bool, modifiers: Modifiers) {
-    if repeat {
-        return;
-    }
-    if editor.canvas.space(pressed)
-        && let Some(command) = editor.model.settings.keys.command(Key::Space, modifiers)
+fn release_space(editor: &mut Editor, typing: bool, modifiers: Modifiers) {
+    let tapped = editor.canvas.space(false) && !typing && is_map_active(editor);
+    if let Some(command) = editor.model.settings.keys.command(Key::Space, modifiers)
+        && tapped
     {
         editor.actions.push(Action::Do(command));
     }
@@ -103,10 +107,10 @@ fn press(editor: &mut Editor, key: Key, modifiers: Modifiers, typing: bool) {
     if editor.tool.is_busy() && modifiers.is_none() && number {
         return;
     }
-    // Copy, cut and paste come as events of their own.
-    let clipboard = [Command::Copy, Command::Cut, Command::Paste];
+    // The system's keys for copy, cut and paste come as events of their own.
+    let clipboard = modifiers.command && matches!(key, Key::C | Key::X | Key::V);
     if let Some(command) = editor.model.settings.keys.command(key, modifiers)
-        && !clipboard.contains(&command)
+        && !clipboard
     {
         editor.actions.push(Action::Do(command));
     }

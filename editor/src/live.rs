@@ -88,7 +88,7 @@ pub struct LivePicture {
     pub heat: Arc<Vec<((i32, i32), HeatCell)>>,
     /// Why the last order could not be carried out, with the number of such messages.
     pub error: Option<(u64, String)>,
-    /// Hash of the state of all agents.
+    /// Hash of the state of all agents while it stands still; 0 while it runs.
     pub hash: u64,
     /// Orders carried out so far.
     pub orders: u64,
@@ -192,6 +192,7 @@ struct Runner {
     trace: VecDeque<TracePoint>,
     traced_at: f64,
     heat: BTreeMap<(i32, i32), HeatCell>,
+    shown_heat: Arc<Vec<((i32, i32), HeatCell)>>,
     heated_at: f64,
     heated_collisions: usize,
     error: Option<(u64, String)>,
@@ -219,6 +220,7 @@ impl Runner {
             trace: VecDeque::new(),
             traced_at: f64::NEG_INFINITY,
             heat: BTreeMap::new(),
+            shown_heat: Arc::default(),
             heated_at: f64::NEG_INFINITY,
             heated_collisions: 0,
             error: None,
@@ -252,11 +254,32 @@ impl Runner {
         self.trace.clear();
         self.traced_at = f64::NEG_INFINITY;
         self.heat.clear();
+        self.shown_heat = Arc::default();
         self.heated_at = f64::NEG_INFINITY;
         self.heated_collisions = 0;
     }
 
-    fn obey(&mut self, order: Order) -> bool {
+    /// Carries out an order and all that have come meanwhile; says whether to go on. Of edits in
+    /// a row only the last one counts: it holds the others.
+    fn obey_all(&mut self, first: Order) -> bool {
+        let mut orders: Vec<Order> = vec![first];
+        orders.extend(self.inbox.try_iter());
+        if orders.iter().any(|order| matches!(order, Order::End)) {
+            return false;
+        }
+        let mut orders = orders.into_iter().peekable();
+        while let Some(order) = orders.next() {
+            let is_update = |order: &Order| matches!(order, Order::Update(_));
+            if is_update(&order) && orders.peek().is_some_and(is_update) {
+                self.orders += 1;
+                continue;
+            }
+            self.obey(order);
+        }
+        true
+    }
+
+    fn obey(&mut self, order: Order) {
         self.orders += 1;
         match order {
             Order::Play(on) => self.playing = on && self.world.is_some(),
@@ -277,9 +300,8 @@ impl Runner {
                 }
                 self.watched = agent;
             }
-            Order::End => return false,
+            Order::End => {}
         }
-        true
     }
 
     fn update(&mut self, scenario: Arc<Scenario>) {
@@ -347,6 +369,12 @@ impl Runner {
             heat.collisions += 1.0;
         }
         self.heated_collisions = collisions.len();
+        self.shown_heat = Arc::new(
+            self.heat
+                .iter()
+                .map(|(cell, heat)| (*cell, *heat))
+                .collect(),
+        );
     }
 
     fn publish(&self) {
@@ -366,19 +394,15 @@ impl Runner {
             picture.snapshot = world.snapshot();
             picture.is_over = world.is_over();
             picture.counts = world.counts();
-            picture.hash = world.state_hash();
+            // Nobody can read it while it runs.
+            picture.hash = if self.playing { 0 } else { world.state_hash() };
             picture.inspection = self.watched.and_then(|id| world.inspect(id));
             picture.collisions = if before.collisions.len() == world.collisions().len() {
                 before.collisions.clone()
             } else {
                 Arc::new(world.collisions().to_vec())
             };
-            picture.heat = Arc::new(
-                self.heat
-                    .iter()
-                    .map(|(cell, heat)| (*cell, *heat))
-                    .collect(),
-            );
+            picture.heat = self.shown_heat.clone();
         }
         let picture = Arc::new(picture);
         match self.shared.lock() {
@@ -407,7 +431,7 @@ impl Runner {
             };
             match order {
                 Ok(order) => {
-                    if !self.obey(order) {
+                    if !self.obey_all(order) {
                         return;
                     }
                     if waiting {

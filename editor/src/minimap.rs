@@ -20,15 +20,18 @@ const DETAIL: f32 = 2.0;
 #[derive(Default)]
 pub(crate) struct Minimap {
     drawn: Option<(Arc<Scene>, TextureHandle, DVec2, DVec2)>,
+    /// Where it is on the screen; what is pressed there is not pressed on the map.
+    place: Option<Rect>,
 }
 
 impl Minimap {
     fn update(&mut self, ui: &Ui, scene: &Arc<Scene>) {
-        let fresh = self.drawn.as_ref().is_some_and(|(drawn, ..)| {
-            Arc::ptr_eq(drawn, scene) || drawn.scenario.network() == scene.scenario.network()
-        });
-        if fresh {
-            return;
+        if let Some((drawn, ..)) = &mut self.drawn {
+            let same = Arc::ptr_eq(drawn, scene);
+            if same || drawn.scenario.network() == scene.scenario.network() {
+                *drawn = scene.clone();
+                return;
+            }
         }
         let (low, high) = extent(scene);
         let image = picture(scene, low, high);
@@ -38,8 +41,19 @@ impl Minimap {
         self.drawn = Some((scene.clone(), texture, low, high));
     }
 
+    /// It is not shown.
+    pub(crate) fn hide(&mut self) {
+        self.place = None;
+    }
+
+    /// Whether a point of the screen is on it.
+    pub(crate) fn contains(&self, at: egui::Pos2) -> bool {
+        self.place.is_some_and(|place| place.contains(at))
+    }
+
     /// Shows it in the lower right corner; a click or drag looks there.
     pub(crate) fn ui(&mut self, ui: &mut Ui, map: Rect, model: &mut Model) {
+        self.place = None;
         if model.scene.roads.is_empty() || map.width() < 3.0 * SIZE {
             return;
         }
@@ -49,6 +63,7 @@ impl Minimap {
         };
         let size = texture.size_vec2() / DETAIL;
         let rect = Rect::from_min_size(map.max - size - vec2(14.0, 14.0), size);
+        self.place = Some(rect.expand(4.0));
         let response = ui.interact(rect, ui.scope_id().with("minimap"), Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "minimap"));
         let painter = ui.painter().with_clip_rect(map);

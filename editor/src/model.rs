@@ -95,6 +95,8 @@ pub enum Next {
     Import(PathBuf),
     /// What a crash left.
     Recover(usize),
+    /// A document that was read while the old one was still edited.
+    Loaded,
     /// The end.
     Quit,
 }
@@ -163,8 +165,8 @@ pub enum Action {
     Apply(String, Edit),
     /// The state of the gesture under way.
     Preview(String, Edit),
-    /// The end of the gesture.
-    Commit,
+    /// The end of the gesture, or of the one with this label only.
+    Commit(Option<String>),
     /// The gesture is taken back.
     Abort,
     /// Another selection.

@@ -11,7 +11,7 @@ use roadwright_geometry::DVec2;
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::check::{Code, check};
 use roadwright_scenario::operation::{self, Motion, Objects};
-use roadwright_scenario::{Scenario, file};
+use roadwright_scenario::{ObjectId, Scenario, file};
 use std::sync::Arc;
 
 /// Events of one run; the four runs together make 10,000.
@@ -162,7 +162,21 @@ impl Hand {
         }
     }
 
+    /// A town that grows too large makes the checks slow: most of it goes.
+    fn thin_out(&mut self) {
+        let scenario = self.document.scenario().clone();
+        if self.tool.is_busy() || scenario.network().road_count() < 90 {
+            return;
+        }
+        let roads = scenario.network().roads().skip(8);
+        let objects = roads.map(|(id, _)| ObjectId::Road(id)).collect();
+        let edit = operation::deleted(&scenario, &objects);
+        self.document.apply("Thin out", edit).unwrap();
+        self.selection.clear();
+    }
+
     fn event(&mut self) {
+        self.thin_out();
         self.wander();
         let pointer = self.pointer();
         if self.pressed {

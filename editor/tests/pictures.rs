@@ -112,9 +112,9 @@ fn playing() {
             .ask(Action::Do(roadwright_editor::command::Command::StepOnce));
         bench.harness.step();
     }
-    bench.press("Vehicle");
+    bench.press_tab("Vehicle");
     hold(&mut bench, "vehicle");
-    bench.press("Controller");
+    bench.press_tab("Controller");
     hold(&mut bench, "controller");
     set(&mut bench, |s| s.heat = Heat::Speed);
     bench.ask(Action::Do(roadwright_editor::command::Command::FrameAll));

@@ -544,7 +544,9 @@ fn saved_files_open_again_and_changes_by_others_are_noticed() {
         bench.harness.step();
     }
     assert!(bench.editor().model().changed_on_disk);
+    // Edits that are not saved are asked about here too.
     bench.press("Reload it");
+    bench.press("Don't save");
     assert_eq!(bench.scenario().about().name, "Theirs");
     assert!(!bench.editor().model().changed_on_disk);
 }
@@ -581,7 +583,7 @@ fn any_command_is_found_by_name_and_keys_can_be_changed() {
     bench.key(Key::Enter);
     assert_eq!(bench.editor().model().tool, ToolKind::Flow);
     assert_eq!(bench.editor().model().dialog, Dialog::None);
-    bench.key_with(Modifiers::SHIFT, Key::Slash);
+    bench.key_with(Modifiers::SHIFT, Key::Questionmark);
     assert!(matches!(bench.editor().model().dialog, Dialog::Keys { .. }));
     bench
         .harness
@@ -778,6 +780,92 @@ fn a_run_can_be_stepped_and_reset_and_repeats_itself() {
         0
     );
     assert_eq!(run(&mut bench), first);
+}
+
+#[test]
+fn edits_made_while_a_file_loads_are_asked_about() {
+    let mut bench = crossroads();
+    let path = bench.folder.path().join("other.scenario.json");
+    roadwright_scenario::file::save(&roadwright_scenario::Scenario::new("other"), &path).unwrap();
+    bench.ask(Action::Path(
+        bench.folder.path().join("mine"),
+        Purpose::Save,
+        None,
+    ));
+    assert!(bench.folder.path().join("mine.scenario.json").exists());
+    // The file is asked for, and before it is there a road is drawn.
+    bench.harness.state_mut().ask(Action::Go(Next::Open(path)));
+    let edit = roadwright_scenario::Edit::Node(
+        roadwright_scenario::NodeId(99),
+        Some(roadwright_scenario::Node::at(
+            roadwright_geometry::DVec2::new(9.0, 9.0),
+        )),
+    );
+    bench.ask(Action::Apply("Add node".into(), edit));
+    assert_eq!(bench.editor().model().dialog, Dialog::Unsaved(Next::Loaded));
+    assert_eq!(bench.scenario().network().node_count(), 6);
+    bench.press("Don't save");
+    assert_eq!(bench.scenario().about().name, "other");
+}
+
+#[test]
+fn undoing_to_what_was_saved_is_clean() {
+    let mut bench = crossroads();
+    bench.ask(Action::Path(
+        bench.folder.path().join("mine"),
+        Purpose::Save,
+        None,
+    ));
+    bench.drag(&[(-100.0, 60.0), (-20.0, 60.0)]);
+    assert!(bench.editor().model().document.is_dirty());
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert!(!bench.editor().model().document.is_dirty());
+}
+
+#[test]
+fn keys_do_nothing_behind_a_window_that_asks() {
+    let mut bench = crossroads();
+    bench.key_with(Modifiers::COMMAND, Key::A);
+    bench.key_with(Modifiers::COMMAND, Key::N);
+    let before = bench.scenario().clone();
+    bench.harness.event(egui::Event::Cut);
+    bench.key(Key::Delete);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn the_minimap_is_not_the_map() {
+    let mut bench = crossroads();
+    let before = bench.scenario().clone();
+    let at = bench.harness.get_by_label("minimap").rect();
+    let camera = bench.editor().model().camera;
+    bench.harness.hover_at(at.center());
+    bench.harness.step();
+    bench.harness.drag_at(at.center() + egui::vec2(-40.0, 20.0));
+    bench.harness.step();
+    bench
+        .harness
+        .hover_at(at.center() + egui::vec2(40.0, -20.0));
+    bench.harness.step();
+    bench.harness.drop_at(at.center() + egui::vec2(40.0, -20.0));
+    bench.settle();
+    assert_eq!(bench.scenario(), &before);
+    assert_ne!(bench.editor().model().camera.centre, camera.centre);
+}
+
+#[test]
+fn parameters_of_a_stack_are_edited_by_their_descriptions() {
+    let mut bench = crossroads();
+    bench.press("Scenario");
+    bench.press("fuzzy_driver");
+    let label = "route_steering_gain";
+    assert!(bench.harness.query_all_by_label(label).count() > 0);
+    let before = bench.scenario().clone();
+    bench.press("aggregation of fuzzy_driver: max");
+    bench.press("sum");
+    let stack = &bench.scenario().stacks()["fuzzy_driver"];
+    assert_eq!(stack.controller.parameters["aggregation"], 1.0);
+    undo_gives_back(&mut bench, &before);
 }
 
 #[test]

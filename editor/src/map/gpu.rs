@@ -94,6 +94,7 @@ struct Resources {
     view: wgpu::Buffer,
     group: wgpu::BindGroup,
     origins: wgpu::Buffer,
+    origin_count: usize,
     meshes: HashMap<u64, Buffers>,
     lists: HashMap<u64, (wgpu::Buffer, u64)>,
     car: (wgpu::Buffer, wgpu::Buffer, u32),
@@ -102,8 +103,17 @@ struct Resources {
     frame: u64,
 }
 
-/// Most meshes and lists in one frame.
-const MAX_ORIGINS: u64 = 8192;
+/// Room for origins at first; it grows with what is drawn.
+const FIRST_ORIGINS: usize = 8192;
+
+fn origin_buffer(device: &wgpu::Device, count: usize) -> wgpu::Buffer {
+    device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("map origins"),
+        size: 8 * count as u64,
+        usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    })
+}
 
 /// Sets the pipelines up, once, for the format that the window has.
 pub(crate) fn set_up(state: &egui_wgpu::RenderState) {
@@ -179,12 +189,8 @@ impl Resources {
             instances: pipeline("instance", true),
             view,
             group,
-            origins: device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("map origins"),
-                size: 8 * MAX_ORIGINS,
-                usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            }),
+            origins: origin_buffer(device, FIRST_ORIGINS),
+            origin_count: FIRST_ORIGINS,
             meshes: HashMap::new(),
             lists: HashMap::new(),
             car: unit(UnitShape::car()),
@@ -301,15 +307,12 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    fn origin(&mut self, origin: DVec2, count: usize) -> Option<u64> {
+    fn origin(&mut self, origin: DVec2, count: usize) -> u64 {
         let offset = origin - self.centre;
         let at = self.origins.len() as u64;
-        if at + count as u64 > MAX_ORIGINS {
-            return None;
-        }
         let origin = [offset.x as f32, offset.y as f32];
         self.origins.extend(std::iter::repeat_n(origin, count));
-        Some(8 * at)
+        8 * at
     }
 
     fn batches(&mut self, meshes: &[Arc<Mesh>]) {
@@ -319,9 +322,9 @@ impl Plan<'_> {
             .collect();
         let placed: Vec<_> = meshes
             .iter()
-            .filter_map(|mesh| {
+            .map(|mesh| {
                 let buffers = self.resources.mesh(self.device, mesh);
-                Some((mesh, buffers, self.origin(mesh.origin, 1)?))
+                (mesh, buffers, self.origin(mesh.origin, 1))
             })
             .collect();
         for key in keys {
@@ -352,9 +355,7 @@ impl Plan<'_> {
             self.resources.car.clone()
         };
         let count = all.list.len();
-        let Some(origin) = self.origin(all.origin, PORTION.min(count)) else {
-            return;
-        };
+        let origin = self.origin(all.origin, PORTION.min(count));
         for first in (0..count).step_by(PORTION) {
             let portion = PORTION.min(count - first);
             self.draws.push(Draw {
@@ -418,6 +419,10 @@ impl CallbackTrait for Callback {
             resources,
             ..
         } = plan;
+        if origins.len() > resources.origin_count {
+            resources.origin_count = origins.len().next_power_of_two();
+            resources.origins = origin_buffer(device, resources.origin_count);
+        }
         queue.write_buffer(&resources.origins, 0, bytemuck::cast_slice(&origins));
         if let Ok(mut drawn) = self.drawn.lock() {
             *drawn = draws;

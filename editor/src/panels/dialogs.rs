@@ -1,6 +1,7 @@
 //! Windows over the others: questions, paths, palette, keys, search, welcome.
 
 use super::{keys, palette, welcome, widgets};
+use crate::jobs::scenario_path;
 use crate::model::{Action, Dialog, Model, Next, Purpose};
 use egui::{Key, RichText, Role, Ui, WidgetInfo};
 use std::path::PathBuf;
@@ -104,7 +105,10 @@ fn path(
         }
         let entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
         let typed = PathBuf::from(text.trim());
-        let exists = typed.exists();
+        let exists = match purpose {
+            Purpose::Save => scenario_path(&typed).exists(),
+            _ => typed.exists(),
+        };
         match purpose {
             Purpose::Save | Purpose::Picture if exists => {
                 ui.label(RichText::new("This file exists and will be replaced.").small());

@@ -101,11 +101,17 @@ fn node(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<A
     Grid::new("node").num_columns(2).show(ui, |ui| {
         let (x, at_x) = row("x", node.x, EXTENT, "m", 0.1, "East of the origin.").ui(ui);
         let (y, at_y) = row("y", node.y, EXTENT, "m", 0.1, "North of the origin.").ui(ui);
-        let to = DVec2::new(x, y) - node.position();
+        // From how it was before the drag: each state of it bends the roads anew.
+        let base = model.document.base();
+        let start = base
+            .network()
+            .node(id)
+            .map_or(node.position(), Node::position);
+        let to = DVec2::new(x, y) - start;
         for response in [at_x, at_y] {
             let objects = std::iter::once(ObjectId::Node(id)).collect();
             let motion = roadwright_scenario::operation::Motion::shift(to);
-            if let Ok(edit) = roadwright_scenario::operation::moved(scenario, &objects, &motion) {
+            if let Ok(edit) = roadwright_scenario::operation::moved(base, &objects, &motion) {
                 change(&response, &format!("Move {id}"), || edit, actions);
             }
         }

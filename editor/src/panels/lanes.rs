@@ -115,6 +115,9 @@ impl Cards<'_> {
                 self.width(ui, at, actions);
             });
             ui.horizontal(|ui| self.buttons(ui, at, forward, actions));
+            if lane.kind.is_drivable() {
+                ui.horizontal(|ui| self.limit(ui, at, actions));
+            }
         });
     }
 
@@ -124,7 +127,8 @@ impl Cards<'_> {
         let drag = DragValue::new(&mut width)
             .range(0.2..=50.0)
             .speed(0.02)
-            .max_decimals(2)
+            .max_decimals(3)
+            .clamp_existing_to_range(false)
             .suffix(" m");
         let response = ui.add(drag).on_hover_text("Width, 0.2 to 50 m");
         named(&response, &format!("Width of lane {}", lane.id));
@@ -136,6 +140,34 @@ impl Cards<'_> {
                 || edit,
                 actions,
             );
+        }
+    }
+
+    /// The lane's own speed limit, where it differs from the road's.
+    fn limit(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
+        let lane = &self.lanes[at];
+        let mut own = lane.speed_limit.is_some();
+        let toggle = ui
+            .checkbox(&mut own, "limit")
+            .on_hover_text("A speed limit of its own.");
+        if toggle.changed() {
+            let limit = own.then_some(30.0 / 3.6);
+            let lanes = self.changed(at, |lane| lane.speed_limit = limit);
+            self.apply("Lane speed limit", lanes, self.left, actions);
+        }
+        if let Some(limit) = lane.speed_limit {
+            let mut kmh = 3.6 * limit;
+            let drag = DragValue::new(&mut kmh)
+                .range(1.0..=540.0)
+                .max_decimals(1)
+                .suffix(" km/h");
+            let response = ui.add(drag);
+            named(&response, &format!("Speed limit of lane {}", lane.id));
+            let lanes = self.changed(at, |lane| lane.speed_limit = Some(kmh / 3.6));
+            if let Some(edit) = self.edit(lanes, self.left) {
+                let label = format!("Lane speed limit of {}", self.id);
+                change(&response, &label, || edit, actions);
+            }
         }
     }
 

@@ -5,6 +5,7 @@ mod dialogs;
 mod history;
 mod inspector;
 mod keys;
+mod kinds;
 mod lanes;
 mod menu;
 mod objects;
@@ -137,6 +138,7 @@ impl Behavior<Pane> for Panes<'_> {
                     Pane::Inspector => inspector::ui(ui, self.model, self.actions),
                     Pane::Scenario => {
                         objects::ui(ui, self.model, self.objects_filter, self.actions);
+                        kinds::ui(ui, self.model, self.actions);
                     }
                     Pane::History => history::ui(ui, self.model, self.actions),
                     Pane::Problems => problems::ui(ui, self.model, self.actions),

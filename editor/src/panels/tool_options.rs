@@ -18,7 +18,15 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             ToolKind::Road => road(ui, model, &mut options),
             ToolKind::Obstacle => obstacle(ui, &mut options),
             ToolKind::Forest => forest(ui, &mut options),
-            ToolKind::Terrain => terrain(ui, &mut options),
+            ToolKind::Terrain => {
+                terrain(ui, &mut options);
+                if model.document.scenario().terrain().is_some()
+                    && ui.button("Remove terrain").clicked()
+                {
+                    let edit = roadwright_scenario::Edit::Terrain(None);
+                    actions.push(Action::Apply("Remove terrain".into(), edit));
+                }
+            }
             ToolKind::Vehicle => agents(ui, model, &mut options),
             ToolKind::Flow => {
                 agents(ui, model, &mut options);

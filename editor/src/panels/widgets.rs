@@ -30,7 +30,8 @@ impl Number<'_> {
         let drag = DragValue::new(&mut value)
             .range(self.range)
             .speed(if whole { 0.05 } else { self.step })
-            .max_decimals(if whole { 0 } else { 3 })
+            .max_decimals(if whole { 0 } else { 6 })
+            .clamp_existing_to_range(false)
             .suffix(suffix);
         let hint = format!("{}\n{low} to {high} {}", self.hint, self.unit);
         let response = ui.add(drag).on_hover_text(hint);
@@ -57,7 +58,7 @@ pub(super) fn change(
         actions.push(Action::Preview(label.to_owned(), edit()));
     }
     if response.drag_stopped() || response.lost_focus() {
-        actions.push(Action::Commit);
+        actions.push(Action::Commit(Some(label.to_owned())));
     }
 }
 

@@ -83,7 +83,7 @@ impl ForestTool {
         } else {
             OverlayRule::Difference
         };
-        for region in stroke.regions.values_mut() {
+        for region in stroke.regions.values_mut().filter(|r| near(r, &brush)) {
             *region = combined(region, &brush, rule);
         }
         let label = if stroke.painted.is_some() {
@@ -152,6 +152,17 @@ fn capsule(from: DVec2, to: DVec2, radius: f64) -> Ring {
     };
     let all: Vec<DVec2> = circle(from).chain(circle(to)).collect();
     ring(&polygon::convex_hull(&all))
+}
+
+/// Whether the brush can reach some of the regions; nothing can be far from an empty list.
+fn near(regions: &[Ring], brush: &Ring) -> bool {
+    let reach = |ring: &Ring| polygon::bounds(&points(ring)).unwrap_or_default();
+    let (low, high) = reach(brush);
+    regions.is_empty()
+        || regions
+            .iter()
+            .map(reach)
+            .any(|(a, b)| !(a.cmpgt(high).any() || b.cmplt(low).any()))
 }
 
 /// Regions after the brush, each a ring without holes: a hole is opened to the outside by a cut.

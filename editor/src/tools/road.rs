@@ -159,9 +159,10 @@ impl RoadTool {
         self.typed.clear();
         match &mut self.stroke {
             Some(Stroke::Chain { points }) => {
+                let least = (6.0 * context.scale).max(0.5);
                 let far = points
                     .last()
-                    .is_none_or(|last| (*last - next.at).length() > 0.5);
+                    .is_none_or(|last| (*last - next.at).length() > least);
                 if far {
                     points.push(next.at);
                 }

@@ -4,6 +4,8 @@ use super::{Effect, Mark, Pointer, TerrainMode, Tone, Tool, ToolContext, ToolEve
 use roadwright_geometry::{DVec2, HeightField};
 use roadwright_scenario::{Edit, Scenario};
 
+/// Most dabs of one move.
+const MOST_DABS: f64 = 100.0;
 /// Distance between dabs, radii.
 const DAB_DISTANCE: f64 = 0.2;
 /// Sample distance of terrain that the tool makes, m, and its least extent around what is there.
@@ -37,6 +39,10 @@ impl TerrainTool {
     fn start(&mut self, at: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
         let existing = context.scenario.terrain().cloned();
         let is_new = existing.is_none();
+        if existing.as_ref().is_some_and(|field| is_outside(field, at)) {
+            let why = "The terrain ends here; remove it in the bar above to begin a larger one.";
+            return vec![Effect::Refuse(why.into())];
+        }
         let Some(field) = existing.or_else(|| level_field(context.scenario, at)) else {
             return vec![Effect::Refuse(
                 "The world is too large for a terrain.".into(),
@@ -57,8 +63,11 @@ impl TerrainTool {
         let Some(stroke) = &mut self.stroke else {
             return Vec::new();
         };
-        let step = (DAB_DISTANCE * context.options.terrain.radius).max(0.1);
         let mut left = (at - stroke.last).length();
+        // However far the hand jumps, it makes a few dabs only.
+        let step = (DAB_DISTANCE * context.options.terrain.radius)
+            .max(0.1)
+            .max(left / MOST_DABS);
         while left >= stroke.missing {
             let ahead = (at - stroke.last).normalize_or_zero();
             stroke.last += stroke.missing * ahead;
@@ -88,7 +97,11 @@ impl Stroke {
             .max(DVec2::ZERO);
         let high = ((self.last + options.radius - origin) / spacing).floor();
         let (last_column, last_row) = (columns as f64 - 1.0, rows as f64 - 1.0);
-        let before = self.heights.clone();
+        // Only smoothing looks at its neighbours.
+        let before = match options.mode {
+            TerrainMode::Smooth => self.heights.clone(),
+            _ => Vec::new(),
+        };
         for row in low.y as usize..=high.y.clamp(-1.0, last_row).max(0.0) as usize {
             for column in low.x as usize..=high.x.clamp(-1.0, last_column).max(0.0) as usize {
                 let place = self.field.position(column, row);
@@ -98,7 +111,7 @@ impl Stroke {
                 }
                 let weight = fall_off(distance, options.falloff);
                 let index = row * columns + column;
-                let here = before[index];
+                let here = self.heights[index];
                 let share = (0.1 * options.strength).clamp(0.0, 1.0) * weight;
                 let height = match options.mode {
                     TerrainMode::Raise => here + options.strength * weight,
@@ -147,6 +160,10 @@ fn neighbours(heights: &[f64], columns: usize, rows: usize, column: usize, row: 
         }
     }
     sum / count
+}
+
+fn is_outside(field: &HeightField, at: DVec2) -> bool {
+    at.cmplt(field.origin()).any() || at.cmpgt(field.far_corner()).any()
 }
 
 /// A level terrain around everything that there is and around the brush.

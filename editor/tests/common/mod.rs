@@ -209,6 +209,19 @@ impl Bench {
         self.settle();
     }
 
+    /// Clicks on the tab of a panel.
+    pub(crate) fn press_tab(&mut self, name: &str) {
+        let tabs = self.harness.query_all_by_label(name);
+        // Tabs are at the very right; tools and labels of the same name are not.
+        let tab = tabs.max_by(|a, b| a.rect().top().total_cmp(&b.rect().top()).reverse());
+        let at = tab.unwrap().rect().center();
+        self.harness.hover_at(at);
+        self.harness.drag_at(at);
+        self.harness.drop_at(at);
+        self.harness.step();
+        self.settle();
+    }
+
     /// Lets simulated time pass until a condition holds or `seconds` of it are over.
     pub(crate) fn play_until(&mut self, seconds: f64, done: impl Fn(&Editor) -> bool) -> bool {
         for _ in 0..20_000 {
