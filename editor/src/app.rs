@@ -325,10 +325,10 @@ impl Editor {
     fn look_at_files(&mut self, time: f64) {
         if let Some(autosave) = &mut self.autosave {
             autosave.tick(&self.model.document, time);
-            if autosave.has_kept(&self.model.document) {
-                if let Some(recovered) = self.recovered.take() {
-                    recovered.discard();
-                }
+            if autosave.has_kept(&self.model.document)
+                && let Some(recovered) = self.recovered.take()
+            {
+                recovered.discard();
             }
         }
         if time - self.disk_looked_at < 1.0 {

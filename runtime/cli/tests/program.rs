@@ -13,11 +13,17 @@ fn scenario(name: &str) -> String {
         .to_string()
 }
 
+/// The program where there is no display.
+fn program() -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_roadwright"));
+    for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
+        program.env_remove(name);
+    }
+    program
+}
+
 fn call(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_roadwright"))
-        .args(arguments)
-        .output()
-        .unwrap()
+    program().args(arguments).output().unwrap()
 }
 
 fn code(output: &Output) -> i32 {
@@ -343,13 +349,13 @@ fn help_and_completions_are_there() {
 #[test]
 fn without_a_verb_old_town_is_run_and_drawn() {
     let folder = tempfile::tempdir().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_roadwright"))
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
+    let output = program().current_dir(folder.path()).output().unwrap();
     assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(stderr(&output).contains("no display"));
     assert!(stdout(&output).contains("state hash"));
     assert!(folder.path().join("old-town.png").exists());
+    // The editor itself cannot do without one, and says so.
+    assert_eq!(code(&call(&["edit"])), 2);
 }
 
 #[test]

@@ -64,7 +64,8 @@ const TIGHTEST: f64 = 1.1;
 
 /// Fits a line to the points of a stroke, in the order in which they were drawn.
 ///
-/// O(samples x longest primitive); about 10 ms for 500 samples.
+/// About 6 ms for 200 samples and 250 ms for 1,000: the search for spans grows with the square of
+/// the longest of them, the refinement with the cube of their number.
 ///
 /// # Errors
 /// [`GeometryError::TooFewPoints`] if the stroke is shorter than two tolerances,

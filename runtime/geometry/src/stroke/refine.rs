@@ -173,7 +173,7 @@ pub(super) fn refined(
         let feet = feet(&line, &chosen);
         let residuals = residuals(&line, &chosen, &feet, samples);
         let now: f64 = residuals.iter().map(|r| r * r).sum();
-        if (error - now).abs() < 1e-6 * now {
+        if (error - now).abs() < 1e-4 * now {
             break;
         }
         error = now;

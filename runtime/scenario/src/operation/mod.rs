@@ -1,6 +1,6 @@
 //! What a person does to objects of a scenario: move, turn, delete, copy, reshape.
 //!
-//! Like [`draw`](crate::draw), these functions look at a scenario and return the [`Edit`] that
+//! Like [`draw`](crate::draw), these functions look at a scenario and return the [`Edit`](crate::Edit) that
 //! makes the change.
 
 mod delete;
