@@ -1,7 +1,7 @@
 //! What is derived from a scenario for showing and picking: junctions, outlines, places.
 
 use roadwright_geometry::projection::Projector;
-use roadwright_geometry::{DVec2, polygon};
+use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_scenario::junction::{Layout, layout};
 use roadwright_scenario::{LanePlace, NodeId, ObjectId, Place, Road, RoadId, Scenario};
 use std::collections::BTreeMap;
@@ -112,7 +112,7 @@ impl Scene {
             }
         }
         for shape in self.roads_near(point, 0.5 * reach) {
-            let distance = polyline_distance(&shape.line, point);
+            let distance = polyline::distance(&shape.line, point);
             if distance < shape.reach + 0.5 * reach {
                 found.push((4, distance, ObjectId::Road(shape.id)));
             }
@@ -166,7 +166,7 @@ impl Scene {
     /// The nearest point on a road's line within `reach` of a point: road, s, and the point.
     pub fn nearest_on_road(&self, point: DVec2, reach: f64) -> Option<(RoadId, f64, DVec2)> {
         self.roads_near(point, reach)
-            .filter(|shape| polyline_distance(&shape.line, point) < reach + 2.0 * SAMPLING)
+            .filter(|shape| polyline::distance(&shape.line, point) < reach + 2.0 * SAMPLING)
             .filter_map(|shape| {
                 let road = self.scenario.network().road(shape.id)?;
                 let foot = Projector::new(road.reference_line.clone()).closest(point);
@@ -198,7 +198,7 @@ impl Scene {
             let Some(road) = self.scenario.network().road(shape.id) else {
                 continue;
             };
-            if polyline_distance(&shape.line, point) > shape.reach + reach + 1.0 {
+            if polyline::distance(&shape.line, point) > shape.reach + reach + 1.0 {
                 continue;
             }
             let foot = Projector::new(road.reference_line.clone()).closest(point);
@@ -276,14 +276,6 @@ fn shape_of(id: RoadId, road: &Arc<Road>) -> RoadShape {
         reach,
         road: road.clone(),
     }
-}
-
-/// Distance from a point to a polyline, m.
-pub fn polyline_distance(line: &[DVec2], point: DVec2) -> f64 {
-    line.windows(2)
-        .map(|w| (polygon::closest_on_segment(w[0], w[1], point) - point).length_squared())
-        .fold(f64::INFINITY, f64::min)
-        .sqrt()
 }
 
 fn names(scenario: &Scenario, layout: &Layout) -> Vec<(String, DVec2, f64, f64)> {

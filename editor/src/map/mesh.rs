@@ -1,6 +1,6 @@
 //! Triangles from shapes in world coordinates, with soft edges one pixel wide.
 
-use roadwright_geometry::{DVec2, polygon};
+use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_render::{Color, Painter, Pass};
 
 /// How much is shown.
@@ -213,7 +213,7 @@ impl MeshBuilder {
             return;
         }
         let color = self.ink.bytes(color);
-        let normals = mitres(&distinct);
+        let normals = polyline::mitres(&distinct, MITRE);
         let mut before: Option<[u32; 4]> = None;
         for (&p, &n) in distinct.iter().zip(&normals) {
             let inner = (pixels - SOFT).max(0.0);
@@ -271,21 +271,7 @@ impl MeshBuilder {
     }
 }
 
-/// Vectors to the left of unit length, longer at bends so that the band keeps its width.
-fn mitres(points: &[DVec2]) -> Vec<DVec2> {
-    let last = points.len() - 1;
-    let direction = |i: usize| (points[i + 1] - points[i]).normalize_or_zero();
-    (0..=last)
-        .map(|i| {
-            let before = direction(i.saturating_sub(1).min(last - 1));
-            let after = direction(i.min(last - 1));
-            let normal = (before + after).perp().normalize_or(before.perp());
-            normal / normal.dot(after.perp()).max(1.0 / MITRE)
-        })
-        .collect()
-}
-
-/// The same around a closed ring, pointing outward for a counter-clockwise one.
+/// Mitres around a closed ring, pointing outward for a counter-clockwise one.
 fn ring_normals(points: &[DVec2]) -> Vec<DVec2> {
     let n = points.len();
     (0..n)

@@ -1,7 +1,7 @@
 //! The ribbon of a road that is being drawn.
 
 use super::{Fill, Mark};
-use roadwright_geometry::DVec2;
+use roadwright_geometry::{DVec2, polyline};
 use roadwright_scenario::{CrossSection, DrivingSide, Poly3};
 
 /// Longest mitre, half widths.
@@ -12,7 +12,7 @@ pub fn ribbon(points: &[DVec2], section: &CrossSection, side: DrivingSide) -> Ve
     if points.len() < 2 {
         return Vec::new();
     }
-    let normals = mitres(points);
+    let normals = polyline::mitres(points, MITRE);
     let offset = |t: f64| -> Vec<DVec2> {
         let shifted = points.iter().zip(&normals);
         shifted.map(|(p, n)| *p + t * *n).collect()
@@ -35,20 +35,6 @@ pub fn ribbon(points: &[DVec2], section: &CrossSection, side: DrivingSide) -> Ve
                 points: area,
                 fill: Fill::Lane(lane.kind),
             }
-        })
-        .collect()
-}
-
-/// Vectors to the left at each point, lengthened at bends so that offsets keep their distance.
-fn mitres(points: &[DVec2]) -> Vec<DVec2> {
-    let direction = |i: usize| (points[i + 1] - points[i]).normalize_or_zero();
-    (0..points.len())
-        .map(|i| {
-            let before = direction(i.saturating_sub(1).min(points.len() - 2));
-            let after = direction(i.min(points.len() - 2));
-            let normal = (before + after).perp().normalize_or(before.perp());
-            let cosine = normal.dot(after.perp()).max(1.0 / MITRE);
-            normal / cosine
         })
         .collect()
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use roadwright_geometry::alignment::Alignment;
 use roadwright_geometry::stroke::{StrokeOptions, fit, resampled, smoothed};
-use roadwright_geometry::{DVec2, ReferenceLine, heading_of, polygon, unit};
+use roadwright_geometry::{DVec2, ReferenceLine, heading_of, polygon, polyline, unit};
 use roadwright_scenario::draw;
 
 /// Points of the hand that Backspace takes back.
@@ -187,7 +187,7 @@ impl RoadTool {
                 let options = StrokeOptions::at_scale(context.scale, 1.0);
                 let line = smoothed(&resampled(points, options.spacing));
                 let n = line.len();
-                let length = length(&line);
+                let length = polyline::length(&line);
                 let heading = match n {
                     0 | 1 => 0.0,
                     _ => heading_of(line[n - 1] - line[n.saturating_sub(4).min(n - 2)]),
@@ -252,10 +252,6 @@ impl RoadTool {
         }
         found
     }
-}
-
-fn length(line: &[DVec2]) -> f64 {
-    line.windows(2).map(|w| (w[1] - w[0]).length()).sum()
 }
 
 /// Degrees clockwise from north, as a compass shows them.

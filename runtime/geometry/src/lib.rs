@@ -16,6 +16,7 @@ pub mod math;
 pub mod occupancy;
 pub mod oriented_box;
 pub mod polygon;
+pub mod polyline;
 mod pose;
 pub mod projection;
 mod reference_line;

@@ -15,6 +15,7 @@ mod segmentation;
 
 use crate::alignment::Alignment;
 use crate::error::GeometryError;
+use crate::polyline;
 use crate::pose::Pose;
 use crate::reference_line::ReferenceLine;
 use crate::segment::Segment;
@@ -59,6 +60,8 @@ pub struct Fit {
 
 /// Lines and arcs of one leg that are refined together.
 const MOST_SPANS: usize = 40;
+/// Longer legs are not tried as often, so that a release does not take long, samples.
+const LONG: usize = 400;
 /// How much tighter than asked a refined bend may be.
 const TIGHTEST: f64 = 1.1;
 
@@ -80,8 +83,9 @@ pub fn fit(points: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryErr
     let [first, .., last] = samples.as_slice() else {
         return Err(too_short);
     };
-    let length: f64 = samples.windows(2).map(|w| (w[1] - w[0]).length()).sum();
-    if length < 2.0 * options.tolerance || (*first == *last && samples.len() < 4) {
+    if polyline::length(&samples) < 2.0 * options.tolerance
+        || (*first == *last && samples.len() < 4)
+    {
         return Err(too_short);
     }
     let mut legs = Vec::new();
@@ -113,7 +117,8 @@ pub fn fit(points: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryErr
 fn fit_leg(samples: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryError> {
     let smooth = smoothed(samples);
     let mut best = None;
-    for penalty in [1.0, 0.5, 2.0, 0.2] {
+    let attempts = if samples.len() > LONG { 2 } else { 4 };
+    for penalty in [1.0, 0.5, 2.0, 0.2].into_iter().take(attempts) {
         let spans = segmentation::spans(&smooth, options, penalty);
         if spans.len() > MOST_SPANS {
             // A long scribble: refining it would take seconds.

@@ -2,6 +2,7 @@
 
 use super::StrokeOptions;
 use super::segmentation::Span;
+use crate::polyline;
 use crate::pose::{Pose, heading_of};
 use crate::reference_line::ReferenceLine;
 use crate::segment::Segment;
@@ -31,10 +32,7 @@ struct Model {
 impl Model {
     /// First guess from the segmentation.
     fn guess(samples: &[DVec2], spans: &[Span]) -> Option<Self> {
-        let length = |span: &Span| -> f64 {
-            let points = &samples[span.from..=span.to];
-            points.windows(2).map(|w| (w[1] - w[0]).length()).sum()
-        };
+        let length = |span: &Span| polyline::length(&samples[span.from..=span.to]);
         let mut model = Self {
             start: Pose {
                 position: samples[0],
@@ -146,10 +144,7 @@ impl Model {
 
 fn start_heading(samples: &[DVec2], span: &Span) -> f64 {
     let far = samples[span.to] - samples[span.from];
-    let length: f64 = samples[span.from..=span.to]
-        .windows(2)
-        .map(|w| (w[1] - w[0]).length())
-        .sum();
+    let length = polyline::length(&samples[span.from..=span.to]);
     heading_of(far) - 0.5 * length * span.curvature
 }
 

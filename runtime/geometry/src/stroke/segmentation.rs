@@ -1,6 +1,7 @@
 //! The cheapest chain of lines and arcs through samples, by dynamic programming.
 
 use super::StrokeOptions;
+use crate::polyline;
 use glam::DVec2;
 
 /// Cost of one more line and of one more arc.
@@ -300,8 +301,7 @@ fn curvature_of(circle: &Primitive, points: &[DVec2], options: &StrokeOptions) -
     if !(0.5 * options.min_radius..=MAX_RADIUS).contains(&radius) {
         return None;
     }
-    let length: f64 = points.windows(2).map(|w| (w[1] - w[0]).length()).sum();
-    if length / radius < MIN_TURN {
+    if polyline::length(points) / radius < MIN_TURN {
         return None;
     }
     let middle = points.len() / 2;

@@ -1,0 +1,66 @@
+//! Chains of points.
+
+use crate::polygon::closest_on_segment;
+use glam::DVec2;
+
+/// Length, m.
+pub fn length(points: &[DVec2]) -> f64 {
+    points.windows(2).map(|w| (w[1] - w[0]).length()).sum()
+}
+
+/// Distance from a point, m; infinite from fewer than two points.
+pub fn distance(points: &[DVec2], point: DVec2) -> f64 {
+    points
+        .windows(2)
+        .map(|w| (closest_on_segment(w[0], w[1], point) - point).length_squared())
+        .fold(f64::INFINITY, f64::min)
+        .sqrt()
+}
+
+/// Vectors to the left at each point: unit length on a straight, longer at bends, so that points
+/// shifted along them by a distance lie on lines at that distance. At most `limit` long.
+///
+/// Needs at least two points, else there is nothing to be left of.
+pub fn mitres(points: &[DVec2], limit: f64) -> Vec<DVec2> {
+    let Some(last) = points.len().checked_sub(1).filter(|last| *last > 0) else {
+        return vec![DVec2::ZERO; points.len()];
+    };
+    let direction = |i: usize| (points[i + 1] - points[i]).normalize_or_zero();
+    (0..=last)
+        .map(|i| {
+            let before = direction(i.saturating_sub(1).min(last - 1));
+            let after = direction(i.min(last - 1));
+            let normal = (before + after).perp().normalize_or(before.perp());
+            normal / normal.dot(after.perp()).max(1.0 / limit)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shifted_corner_keeps_its_distance() {
+        let corner = [(0.0, 0.0), (10.0, 0.0), (10.0, 10.0)].map(DVec2::from);
+        let shifted: Vec<DVec2> = corner
+            .iter()
+            .zip(mitres(&corner, 4.0))
+            .map(|(p, n)| *p + 2.0 * n)
+            .collect();
+        assert!((shifted[1] - DVec2::new(8.0, 2.0)).length() < 1e-12);
+        assert!((distance(&shifted, DVec2::new(5.0, 0.0)) - 2.0).abs() < 1e-12);
+        assert!((length(&corner) - 20.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_sharp_corner_is_cut_off_at_the_limit() {
+        let spike = [(0.0, 0.0), (10.0, 0.0), (0.0, 0.1)].map(DVec2::from);
+        assert!(
+            mitres(&spike, 2.5)
+                .iter()
+                .all(|n| n.length() <= 2.5 + 1e-12)
+        );
+        assert_eq!(mitres(&spike[..1], 2.5), [DVec2::ZERO]);
+    }
+}
