@@ -207,6 +207,11 @@ impl Editor {
             && self.live.as_ref().is_none_or(Live::is_settled)
     }
 
+    /// Whether the welcome panel has all its pictures.
+    pub fn has_welcome_pictures(&self) -> bool {
+        self.panels.has_welcome_pictures()
+    }
+
     /// Screen point of a world point on the map.
     pub fn screen(&self, point: roadwright_geometry::DVec2) -> egui::Pos2 {
         self.model.camera.screen(self.canvas.rect, point)

@@ -31,9 +31,12 @@ fn set(bench: &mut Bench, change: impl FnOnce(&mut roadwright_editor::settings::
 fn welcome() {
     let mut bench = Bench::start();
     // The pictures of the scenarios are drawn beside the frame.
-    for _ in 0..400 {
+    for _ in 0..6_000 {
         bench.harness.step();
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        if bench.editor().has_welcome_pictures() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
     }
     hold(&mut bench, "welcome");
 }

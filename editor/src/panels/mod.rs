@@ -82,6 +82,11 @@ impl PanelState {
         self.tree = first_tree();
     }
 
+    /// Whether the welcome panel has all its pictures.
+    pub(crate) fn has_welcome_pictures(&self) -> bool {
+        !self.welcome.is_waiting()
+    }
+
     /// Another document comes.
     pub(crate) fn forget(&mut self) {
         self.objects_filter.clear();

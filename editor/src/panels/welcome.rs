@@ -14,7 +14,8 @@ const PICTURE: (u32, u32) = (224, 140);
 /// The welcome panel with the pictures that have been drawn so far.
 pub(super) struct Welcome {
     pictures: Vec<Option<TextureHandle>>,
-    drawn: Receiver<(usize, ColorImage)>,
+    drawn: Receiver<(usize, Option<ColorImage>)>,
+    missing: usize,
 }
 
 impl Welcome {
@@ -24,10 +25,7 @@ impl Welcome {
         let wake = context.clone();
         std::thread::spawn(move || {
             for (index, shipped) in shipped::ALL.iter().enumerate() {
-                let Some(image) = picture(shipped) else {
-                    continue;
-                };
-                if sender.send((index, image)).is_err() {
+                if sender.send((index, picture(shipped))).is_err() {
                     return;
                 }
                 wake.request_repaint();
@@ -36,14 +34,21 @@ impl Welcome {
         Self {
             pictures: shipped::ALL.iter().map(|_| None).collect(),
             drawn,
+            missing: shipped::ALL.len(),
         }
+    }
+
+    /// Whether some pictures are still being drawn.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.missing > 0
     }
 
     pub(super) fn ui(&mut self, context: &egui::Context, model: &Model, actions: &mut Vec<Action>) {
         while let Ok((index, image)) = self.drawn.try_recv() {
+            self.missing -= 1;
             let name = format!("welcome {index}");
-            let texture = context.load_texture(name, image, egui::TextureOptions::LINEAR);
-            self.pictures[index] = Some(texture);
+            self.pictures[index] =
+                image.map(|image| context.load_texture(name, image, egui::TextureOptions::LINEAR));
         }
         let response = widgets::modal(context, "welcome").show(context, |ui| {
             ui.set_width(2.0 * (PICTURE.0 as f32 + 14.0) + 250.0);
