@@ -67,7 +67,7 @@ const TIGHTEST: f64 = 1.1;
 
 /// Fits a line to the points of a stroke, in the order in which they were drawn.
 ///
-/// About 6 ms for 200 samples and 250 ms for 1,000: the search for spans grows with the square of
+/// About 6 ms for 200 samples and 160 ms for 1,000: the search for spans grows with the square of
 /// the longest of them, the refinement with the cube of their number.
 ///
 /// # Errors
