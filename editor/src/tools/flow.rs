@@ -3,7 +3,7 @@
 use super::trip::{Progress, Trip, missing, places};
 use super::{Effect, Mark, Tool, ToolContext, ToolEvent};
 use roadwright_scenario::operation::Objects;
-use roadwright_scenario::{Edit, Flow, FlowId, ObjectId};
+use roadwright_scenario::{Edit, Flow, ObjectId};
 
 /// The flow tool.
 #[derive(Default)]
@@ -24,8 +24,7 @@ impl Tool for FlowTool {
             return missing("stack", &options.stack);
         }
         let (origin, destination) = places(from, to, context);
-        let last = scenario.flows().keys().next_back();
-        let id = FlowId(last.map_or(1, |id| id.0.saturating_add(1)));
+        let id = scenario.next_flow_id();
         let flow = Flow {
             vehicle: options.vehicle.clone(),
             stack: options.stack.clone(),

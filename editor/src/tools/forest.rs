@@ -52,8 +52,7 @@ impl ForestTool {
                 regions.insert(id, vec![ring(&forest.area)]);
                 return id;
             }
-            let last = base.forests().keys().next_back();
-            let id = ForestId(last.map_or(1, |id| id.0.saturating_add(1)));
+            let id = base.next_forest_id();
             regions.insert(id, Vec::new());
             id
         });
@@ -99,10 +98,8 @@ impl Stroke {
     fn edit(&self, context: &ToolContext<'_>) -> Edit {
         let options = context.options.forest;
         let mut edits = Vec::new();
-        let last = self.base.forests().keys().next_back();
-        let mut next = last
-            .map_or(1, |id| id.0.saturating_add(1))
-            .max(self.painted.map_or(0, |id| id.0.saturating_add(1)));
+        let painted = self.painted.map_or(0, |id| id.0.saturating_add(1));
+        let mut next = self.base.next_forest_id().0.max(painted);
         for (&id, region) in &self.regions {
             let before = self.base.forests().get(&id);
             let areas: Vec<Vec<DVec2>> = region.iter().map(points).collect();

@@ -6,7 +6,7 @@ use super::{
 };
 use roadwright_geometry::{DVec2, heading_of, polygon};
 use roadwright_scenario::operation::Objects;
-use roadwright_scenario::{Edit, ObjectId, Obstacle, ObstacleId, Shape};
+use roadwright_scenario::{Edit, ObjectId, Obstacle, Shape};
 
 /// Size of an obstacle that is placed by a click, m.
 const DEFAULT_SIZE: f64 = 2.0;
@@ -64,8 +64,7 @@ impl ObstacleTool {
 
     fn add(shape: Shape, context: &ToolContext<'_>) -> Vec<Effect> {
         let options = context.options.obstacle;
-        let last = context.scenario.obstacles().keys().next_back();
-        let id = ObstacleId(last.map_or(1, |id| id.0.saturating_add(1)));
+        let id = context.scenario.next_obstacle_id();
         let obstacle = Obstacle {
             name: String::new(),
             shape,

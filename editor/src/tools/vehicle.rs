@@ -32,7 +32,7 @@ impl VehicleTool {
         if !context.scenario.stacks().contains_key(&options.stack) {
             return missing("stack", &options.stack);
         }
-        let id = next_id(context);
+        let id = context.scenario.next_agent_id();
         let agent = Agent {
             name: String::new(),
             vehicle: options.vehicle.clone(),
@@ -70,17 +70,12 @@ impl VehicleTool {
     }
 }
 
-fn next_id(context: &ToolContext<'_>) -> AgentId {
-    let last = context.scenario.agents().keys().next_back();
-    AgentId(last.map_or(1, |id| id.0.saturating_add(1)))
-}
-
 impl Tool for VehicleTool {
     fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
         match self.trip.event(event) {
             Progress::Open => Vec::new(),
             Progress::Started(at) => {
-                self.placed = Some(next_id(context));
+                self.placed = Some(context.scenario.next_agent_id());
                 let (start, _) = places(at, at + DVec2::X, context);
                 self.add(start, None, context)
             }

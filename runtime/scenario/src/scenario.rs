@@ -158,6 +158,26 @@ impl Scenario {
         &self.flows
     }
 
+    /// The next unused obstacle id.
+    pub fn next_obstacle_id(&self) -> ObstacleId {
+        ObstacleId(next(self.obstacles.keys().map(|id| id.0)))
+    }
+
+    /// The next unused forest id.
+    pub fn next_forest_id(&self) -> ForestId {
+        ForestId(next(self.forests.keys().map(|id| id.0)))
+    }
+
+    /// The next unused agent id.
+    pub fn next_agent_id(&self) -> AgentId {
+        AgentId(next(self.agents.keys().map(|id| id.0)))
+    }
+
+    /// The next unused flow id.
+    pub fn next_flow_id(&self) -> FlowId {
+        FlowId(next(self.flows.keys().map(|id| id.0)))
+    }
+
     /// Height of the ground at a point, m.
     pub fn ground_height(&self, point: DVec2) -> f64 {
         self.terrain
@@ -209,4 +229,11 @@ impl Scenario {
         }
         polygon::bounds(&points)
     }
+}
+
+/// One more than the last of growing ids, from 1.
+fn next(ids: impl DoubleEndedIterator<Item = u32>) -> u32 {
+    ids.into_iter()
+        .next_back()
+        .map_or(1, |id| id.saturating_add(1))
 }

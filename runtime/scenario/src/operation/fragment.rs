@@ -129,14 +129,14 @@ pub fn pasted(
             edits.push(Edit::Stack(key.clone(), Some(Box::new(stack.clone()))));
         }
     }
-    let first = next(scenario.obstacles.keys().map(|id| id.0));
+    let first = scenario.next_obstacle_id().0;
     for (obstacle, id) in piece.obstacles.values().zip(first..) {
         let mut obstacle = obstacle.clone();
         obstacle.shape = motion.shape(&obstacle.shape);
         objects.insert(ObjectId::Obstacle(ObstacleId(id)));
         edits.push(Edit::Obstacle(ObstacleId(id), Some(Box::new(obstacle))));
     }
-    let first = next(scenario.forests.keys().map(|id| id.0));
+    let first = scenario.next_forest_id().0;
     for (forest, id) in piece.forests.values().zip(first..) {
         let mut forest = forest.clone();
         forest.area.iter_mut().for_each(|p| *p = motion.point(*p));
@@ -149,7 +149,7 @@ pub fn pasted(
             Place::Ground(ground) => motion.ground(ground),
         };
     };
-    let first = next(scenario.agents.keys().map(|id| id.0));
+    let first = scenario.next_agent_id().0;
     for (agent, id) in piece.agents.values().zip(first..) {
         let mut agent = agent.clone();
         place(&mut agent.start);
@@ -158,7 +158,7 @@ pub fn pasted(
         objects.insert(ObjectId::Agent(AgentId(id)));
         edits.push(Edit::Agent(AgentId(id), Some(Box::new(agent))));
     }
-    let first = next(scenario.flows.keys().map(|id| id.0));
+    let first = scenario.next_flow_id().0;
     for (flow, id) in piece.flows.values().zip(first..) {
         let mut flow = flow.clone();
         place(&mut flow.origin);
@@ -175,8 +175,4 @@ fn new_ids<K: Ord>(
     make: impl Fn(u32) -> K,
 ) -> BTreeMap<K, K> {
     old.zip(first..).map(|(id, new)| (id, make(new))).collect()
-}
-
-fn next(ids: impl Iterator<Item = u32>) -> u32 {
-    ids.max().map_or(1, |id| id.saturating_add(1))
 }
