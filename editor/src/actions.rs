@@ -567,10 +567,10 @@ impl Editor {
                     };
                     document.mark_dirty();
                     self.set_document(document);
-                    // Its files go when this session has kept the edits itself.
-                    self.recovered = Some(recovery.clone());
                     let text = format!("{} is recovered; save it to keep it.", recovery.title);
                     self.say(Tone::Done, &text);
+                    // Its files go when this session has kept the edits itself.
+                    self.recovered = Some(recovery);
                 }
             }
             Next::Quit => {
@@ -650,9 +650,14 @@ impl Editor {
             }
             Outcome::Browsed(purpose, then, Some(path)) => self.take_path(path, purpose, then),
             Outcome::Browsed(_, _, None) => {}
+            Outcome::Saved(.., Err(error)) => {
+                self.say(Tone::Failed, &error);
+                if let Some((path, then)) = self.next_save.take() {
+                    self.save_to(path, then);
+                }
+            }
             Outcome::Opened(_, Err(error))
             | Outcome::Imported(_, Err(error))
-            | Outcome::Saved(.., Err(error))
             | Outcome::Drawn(_, Err(error))
             | Outcome::Background(Err(error)) => self.say(Tone::Failed, &error),
         }

@@ -55,7 +55,7 @@ impl Options {
     }
 }
 
-/// A scene, and how long it took, is asked for by revision.
+/// A revision of a scenario, and the scene before, whose unchanged roads are taken over.
 type SceneQuestion = (Arc<Scenario>, u64, Arc<Scene>);
 type CheckQuestion = (Arc<Scenario>, u64);
 
@@ -72,7 +72,7 @@ pub struct Editor {
     pub(crate) autosave: Option<Autosave>,
     pub(crate) options: Options,
     pub(crate) context: egui::Context,
-    /// The text of a copied piece, for when the system has no clipboard.
+    /// What was copied last, here or in another window.
     pub(crate) clipboard: Option<Arc<Scenario>>,
     /// The last message of the simulation that was shown.
     pub(crate) shown_error: u64,
@@ -121,7 +121,6 @@ impl Editor {
             selection: Objects::new(),
             tool: ToolKind::Select,
             camera: Camera::default(),
-            saved_zoom: settings.zoom,
             settings: settings.clone(),
             live: None,
             speed: 1.0,
@@ -359,8 +358,7 @@ impl Editor {
             theme::apply(&self.context, dark);
         }
         let zoom = self.model.settings.zoom;
-        if (self.model.saved_zoom - zoom).abs() > 1e-3 {
-            self.model.saved_zoom = zoom;
+        if (self.context.zoom_factor() - zoom).abs() > 1e-3 {
             self.context.set_zoom_factor(zoom);
         }
     }

@@ -34,8 +34,6 @@ pub struct Model {
     pub camera: Camera,
     /// What is kept between sessions.
     pub settings: Settings,
-    /// The interface size that egui was last told.
-    pub saved_zoom: f32,
     /// The running simulation at its newest moment, if there is one.
     pub live: Option<Arc<LivePicture>>,
     /// Simulated seconds per second; infinite for as fast as possible.

@@ -21,12 +21,6 @@ fn hold(bench: &mut Bench, name: &str) {
     bench.harness.snapshot_options(name, &options);
 }
 
-fn set(bench: &mut Bench, change: impl FnOnce(&mut roadwright_editor::settings::Settings)) {
-    let mut settings = bench.editor().model().settings.clone();
-    change(&mut settings);
-    bench.ask(Action::Settings(Box::new(settings)));
-}
-
 #[test]
 fn welcome() {
     let mut bench = Bench::start();
@@ -46,7 +40,7 @@ fn town() {
     let mut bench = Bench::start();
     bench.close_dialog();
     hold(&mut bench, "town");
-    set(&mut bench, |s| s.dark = true);
+    bench.set(|s| s.dark = true);
     bench.look_at(-140.0, 120.0, 70.0);
     hold(&mut bench, "town_dark");
 }
@@ -57,7 +51,7 @@ fn drawing() {
     hold(&mut bench, "empty");
     bench.look_at(0.0, 0.0, 100.0);
     bench.drag(&[(-90.0, 0.0), (90.0, 0.0)]);
-    set(&mut bench, |s| s.tools.preset = 6);
+    bench.set(|s| s.tools.preset = 6);
     bench.click(-50.0, -60.0);
     bench.click(-50.0, 30.0);
     bench.hover(20.0, 60.0);
@@ -73,7 +67,7 @@ fn land() {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 120.0);
     bench.ask(Action::Tool(ToolKind::Terrain));
-    set(&mut bench, |s| s.tools.terrain.strength = 4.0);
+    bench.set(|s| s.tools.terrain.strength = 4.0);
     bench.drag(&[(-60.0, -20.0), (30.0, 40.0)]);
     bench.ask(Action::Tool(ToolKind::Forest));
     bench.drag(&[(20.0, -60.0), (80.0, 0.0)]);
@@ -119,7 +113,7 @@ fn playing() {
     hold(&mut bench, "vehicle");
     bench.press_tab("Controller");
     hold(&mut bench, "controller");
-    set(&mut bench, |s| s.heat = Heat::Speed);
+    bench.set(|s| s.heat = Heat::Speed);
     bench.ask(Action::Do(roadwright_editor::command::Command::FrameAll));
     hold(&mut bench, "heat");
 }

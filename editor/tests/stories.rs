@@ -22,12 +22,6 @@ fn crossroads() -> Bench {
     bench
 }
 
-fn set(bench: &mut Bench, change: impl FnOnce(&mut roadwright_editor::settings::Settings)) {
-    let mut settings = bench.editor().model().settings.clone();
-    change(&mut settings);
-    bench.ask(Action::Settings(Box::new(settings)));
-}
-
 fn undo_gives_back(bench: &mut Bench, before: &roadwright_scenario::Scenario) {
     let after = bench.scenario().clone();
     assert_ne!(&after, before);
@@ -55,7 +49,6 @@ fn from_an_empty_world_to_a_car_through_a_junction_in_six_actions() {
         matches!(agent.destination, Some(Place::Lane(_))),
         "{agent:?}"
     );
-    set(&mut bench, |_| ());
     bench.ask(Action::Speed(f64::INFINITY));
     bench.key(Key::Space);
     let arrived = bench.play_until(120.0, |editor| {
@@ -224,11 +217,9 @@ fn obstacles_are_dragged_out_moved_turned_and_sized() {
     let empty = bench.scenario().clone();
     bench.drag(&[(-20.0, -10.0), (0.0, 0.0)]);
     undo_gives_back(&mut bench, &empty);
-    set(&mut bench, |s| s.tools.obstacle.kind = ObstacleKind::Circle);
+    bench.set(|s| s.tools.obstacle.kind = ObstacleKind::Circle);
     bench.drag(&[(30.0, 0.0), (36.0, 0.0)]);
-    set(&mut bench, |s| {
-        s.tools.obstacle.kind = ObstacleKind::Polygon
-    });
+    bench.set(|s| s.tools.obstacle.kind = ObstacleKind::Polygon);
     bench.click(-40.0, 20.0);
     bench.click(-20.0, 20.0);
     bench.click(-30.0, 40.0);
@@ -285,7 +276,7 @@ fn forests_are_painted_and_erased() {
     // The same brush again makes the same forest larger.
     bench.drag(&[(0.0, 0.0), (0.0, 60.0)]);
     assert_eq!(bench.scenario().forests().len(), 1);
-    set(&mut bench, |s| s.tools.forest.erase = true);
+    bench.set(|s| s.tools.forest.erase = true);
     let before = bench.scenario().clone();
     bench.drag(&[(-30.0, -40.0), (-30.0, 40.0)]);
     assert_eq!(bench.scenario().forests().len(), 2);
@@ -313,7 +304,7 @@ fn the_ground_is_raised_lowered_smoothed_and_flattened() {
         TerrainMode::Smooth,
         TerrainMode::Flatten,
     ] {
-        set(&mut bench, |s| s.tools.terrain.mode = mode);
+        bench.set(|s| s.tools.terrain.mode = mode);
         let before = bench.scenario().clone();
         bench.drag(&[(0.0, 10.0), (30.0, 10.0)]);
         undo_gives_back(&mut bench, &before);
@@ -694,9 +685,18 @@ fn the_interface_scales_and_changes_its_colours() {
     let before = bench.harness.ctx.zoom_factor();
     bench.ask(Action::Do(roadwright_editor::command::Command::Larger));
     bench.settle();
-    assert!(bench.harness.ctx.zoom_factor() > before);
+    let larger = bench.harness.ctx.zoom_factor();
+    assert!(larger > before);
     bench.ask(Action::Do(roadwright_editor::command::Command::ToggleTheme));
     assert!(bench.harness.ctx.global_style().visuals.dark_mode);
+    // Both are kept: the next start looks the same.
+    for _ in 0..40 {
+        bench.harness.step();
+    }
+    let mut again = Bench::open_in(bench.folder.clone(), None);
+    again.settle();
+    assert_eq!(again.harness.ctx.zoom_factor(), larger);
+    assert!(again.harness.ctx.global_style().visuals.dark_mode);
 }
 
 #[test]

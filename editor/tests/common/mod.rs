@@ -89,6 +89,13 @@ impl Bench {
         self.settle();
     }
 
+    /// Changes the settings.
+    pub(crate) fn set(&mut self, change: impl FnOnce(&mut roadwright_editor::settings::Settings)) {
+        let mut settings = self.editor().model().settings.clone();
+        change(&mut settings);
+        self.ask(Action::Settings(Box::new(settings)));
+    }
+
     pub(crate) fn close_dialog(&mut self) {
         self.ask(Action::Show(Dialog::None));
     }
