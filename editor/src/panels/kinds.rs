@@ -3,7 +3,7 @@
 use super::widgets::{Number, change, choice, heading};
 use crate::model::{Action, Model};
 use egui::{CollapsingHeader, Grid, Ui};
-use roadwright_agent::{ParameterInfo, ParameterKind};
+use roadwright_agent::{ParameterInfo, ParameterKind, Slot};
 use roadwright_scenario::{Edit, ModuleSetting, Stack, VehicleType};
 use roadwright_simulation::builtin_modules;
 
@@ -84,10 +84,7 @@ fn stack(ui: &mut Ui, key: &str, stack: &Stack, actions: &mut Vec<Action>) {
         Edit::Stack(key.to_owned(), Some(Box::new(changed)))
     };
     let setting = &stack.controller;
-    let all: Vec<_> = builtin_modules()
-        .controllers()
-        .map(|c| (c.info(), c.parameters().infos()))
-        .collect();
+    let all = builtin_modules().infos(Slot::Controller);
     let names: Vec<(String, String)> = all
         .iter()
         .map(|(info, _)| (info.id.to_owned(), info.name.to_owned()))

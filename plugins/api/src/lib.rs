@@ -82,16 +82,39 @@ pub struct BehaviourInput {
     pub leader_speed: f64,
     /// How long the agent has been standing, s.
     pub waiting: f64,
+    /// Distance to the next junction on the way, m.
+    pub junction_distance: f64,
+    /// How the way leads through it: 1 to the left, -1 to the right, 2 back, 0 straight on.
+    pub junction_turn: f64,
+    /// Straight distance to the next goal, m.
+    pub goal_distance: f64,
+    /// 1 if there is a lane to the left that one can change to, else 0.
+    pub lane_left: f64,
+    /// 1 if there is a lane to the right that one can change to, else 0.
+    pub lane_right: f64,
 }
 
 /// What a behaviour wants.
 #[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BehaviourOutput {
-    /// Lane change to begin now: 1 to the left, -1 to the right, 0 none.
+    /// Lane change to begin now: 1 to the left, -1 to the right, 0 none. One that the way does not
+    /// ask for is made if there is room and the goals can be reached from there.
     pub lane_change: f64,
     /// Factor on the speed that the road allows, 0 to 2.
     pub speed_factor: f64,
+    /// Highest speed, m/s; [`NOTHING`] for as fast as the road allows.
+    pub top_speed: f64,
+}
+
+impl Default for BehaviourOutput {
+    fn default() -> Self {
+        Self {
+            lane_change: 0.0,
+            speed_factor: 1.0,
+            top_speed: NOTHING,
+        }
+    }
 }
 
 /// A question to a planner: the way from one place to another. Strips are lanes and connecting
@@ -139,6 +162,12 @@ pub struct FitnessInput {
     pub distance: f64,
     /// Time driven, s.
     pub time: f64,
+    /// Mean squared acceleration along the way, (m/s^2)^2.
+    pub mean_squared_acceleration: f64,
+    /// Mean squared jerk along the way, (m/s^3)^2.
+    pub mean_squared_jerk: f64,
+    /// Mean squared lateral acceleration, (m/s^2)^2.
+    pub mean_squared_lateral_acceleration: f64,
 }
 
 /// What a fitness says: lower is better unless the module says otherwise.
@@ -155,8 +184,8 @@ pub const MAX_RECORD: usize = 128;
 const _: () = {
     assert!(size_of::<ControllerInput>() == 128);
     assert!(size_of::<ControllerOutput>() == 16);
-    assert!(size_of::<BehaviourInput>() <= MAX_RECORD);
+    assert!(size_of::<BehaviourInput>() == 128);
     assert!(size_of::<PlannerInput>() == 32);
     assert!(size_of::<PlannerOutput>() == 16);
-    assert!(size_of::<FitnessInput>() <= MAX_RECORD);
+    assert!(size_of::<FitnessInput>() == 64);
 };

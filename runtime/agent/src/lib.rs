@@ -3,14 +3,17 @@
 //! A module answers a batch of plain input records with a batch of plain output records and
 //! describes its parameters. Built-ins, plugins and scripts are the same thing to the host.
 
+mod behaviour;
 mod module;
 mod parameter;
 mod rate;
 mod registry;
 
+pub use behaviour::{AgentFacts, Effect, Effects, Message, Scene};
 pub use module::{
-    Behaviour, Controller, Fitness, Lookahead, Module, ModuleInfo, Planner, PlannerView, Slot, Step,
+    Behaviour, Between, Controller, Fitness, Law, Lookahead, Module, ModuleInfo, Planner,
+    PlannerView, Slot, Step, Swap,
 };
 pub use parameter::{ParameterError, ParameterInfo, ParameterKind, ParameterSet};
 pub use rate::Rate;
-pub use registry::{ModuleError, Modules, Registry};
+pub use registry::{Choosable, Entry, ModuleError, Registry, set_parameters};

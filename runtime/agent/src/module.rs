@@ -1,11 +1,13 @@
 //! The one interface of all modules.
 
+use crate::behaviour::{Effects, Scene};
 use crate::parameter::ParameterSet;
 use roadwright_plugin_api::{
     BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, FitnessInput,
     FitnessOutput, PlannerInput, PlannerOutput,
 };
 use roadwright_scenario::lane_graph::{LaneGraph, StripId};
+use std::sync::Arc;
 
 /// The place of a module in a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +41,11 @@ impl Slot {
         }
     }
 
+    /// The slot of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|slot| slot.name() == name)
+    }
+
     /// How often its modules are asked unless the stack says otherwise, Hz. Planner and
     /// controller: source 003, section 8.2.
     pub fn default_rate_hz(self) -> f64 {
@@ -52,6 +59,9 @@ impl Slot {
 }
 
 /// What a module says about itself.
+///
+/// The words live as long as the program: those of a plugin stay with its library, which is never
+/// unloaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModuleInfo {
     /// Stable id, used in files.
@@ -62,17 +72,46 @@ pub struct ModuleInfo {
     pub doc: &'static str,
 }
 
-/// What all modules have.
-pub trait Module: Send + Sync {
-    /// What the module says about itself.
-    fn info(&self) -> ModuleInfo;
+/// A module in a stack: what it says about itself, the values of its parameters, and what it does.
+pub struct Module<L: ?Sized> {
+    /// What it says about itself.
+    pub info: ModuleInfo,
+    /// Its parameters; they change between steps only.
+    pub parameters: ParameterSet,
+    /// What it does.
+    pub law: Box<L>,
+}
 
-    /// Its parameters with their values.
-    fn parameters(&self) -> &ParameterSet;
+/// What passes between two steps.
+#[derive(Debug, Clone, Copy)]
+pub struct Between<'a> {
+    /// Steps taken so far.
+    pub step: u64,
+    /// Simulation time, s.
+    pub time: f64,
+    /// Places for agents: slots are smaller than this.
+    pub slots: u32,
+    /// Slots of the agents that have come to this module since the last step.
+    pub added: &'a [u32],
+    /// Slots of the agents that have left it.
+    pub removed: &'a [u32],
+}
 
-    /// Its parameters, to be set between steps.
-    fn parameters_mut(&mut self) -> &mut ParameterSet;
+/// A new version of a module that has taken over from an old one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Swap {
+    /// What the new version says about itself.
+    pub info: ModuleInfo,
+    /// Hash of the old version; empty for a built-in.
+    pub from: String,
+    /// Hash of the new version; empty for a built-in.
+    pub to: String,
+    /// What happened, for people.
+    pub note: String,
+}
 
+/// What the laws of all slots have in common. Laws without a state of their own need none of it.
+pub trait Law: Send + Sync {
     /// State that a later version of the module may take over; empty if it keeps none.
     fn save_state(&self) -> Vec<u8> {
         Vec::new()
@@ -82,15 +121,47 @@ pub trait Module: Send + Sync {
     fn load_state(&mut self, state: &[u8]) -> bool {
         state.is_empty()
     }
+
+    /// Whether [`Law::between_steps`] has anything to do; asked once.
+    fn lives_between_steps(&self) -> bool {
+        false
+    }
+
+    /// Called before a step while nobody asks the module. A law that has been replaced by a newer
+    /// version says so, and puts the parameters of the new version in place of the old ones.
+    fn between_steps(&mut self, _: &mut ParameterSet, _: &Between<'_>) -> Option<Swap> {
+        None
+    }
 }
 
-/// The moment that a batch is asked about.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
+/// The moment that a batch is asked about, and whom it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Step<'a> {
     /// Simulation time, s.
     pub time: f64,
     /// Time until the same agent is asked again, s.
     pub period: f64,
+    /// Number of the step.
+    pub index: u64,
+    /// Seed of the run.
+    pub seed: u64,
+    /// For each row the agent's slot: a dense number that stays its own for the whole run.
+    pub slots: &'a [u32],
+    /// For each row the agent's id.
+    pub ids: &'a [u64],
+}
+
+impl Step<'_> {
+    /// A random number that depends on run, agent and step only.
+    pub fn seed_of(&self, agent: u64) -> u64 {
+        // The finaliser of splitmix64 over the three, one after the other.
+        [agent, self.index].into_iter().fold(self.seed, |seed, of| {
+            let mut z = (seed ^ of).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ (z >> 31)
+        })
+    }
 }
 
 /// How far ahead a controller wants its way-point.
@@ -104,26 +175,82 @@ pub struct Lookahead {
 
 /// Steers and accelerates.
 ///
-/// An output depends on its own row and the parameters only, so the host may cut a batch into
-/// slices and ask for them in parallel.
-pub trait Controller: Module {
+/// An output depends on its own row, the agent's own state and the parameters only, so the host
+/// may cut a batch into slices and ask for them in parallel.
+pub trait Controller: Law {
     /// Answers a batch; `inputs` and `outputs` have the same length.
-    fn step(&self, step: &Step, inputs: &[ControllerInput], outputs: &mut [ControllerOutput]);
+    fn step(
+        &self,
+        parameters: &ParameterSet,
+        step: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    );
 
     /// How far ahead it wants its way-point.
-    fn lookahead(&self) -> Lookahead;
+    fn lookahead(&self, parameters: &ParameterSet) -> Lookahead;
+}
+
+impl Module<dyn Controller> {
+    /// Answers a batch; `inputs` and `outputs` have the same length.
+    #[inline]
+    pub fn step(
+        &self,
+        step: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        self.law.step(&self.parameters, step, inputs, outputs);
+    }
+
+    /// How far ahead it wants its way-point.
+    pub fn lookahead(&self) -> Lookahead {
+        self.law.lookahead(&self.parameters)
+    }
 }
 
 /// Chooses lanes and the mood.
-pub trait Behaviour: Module {
-    /// Answers a batch; `inputs` and `outputs` have the same length.
-    fn step(&self, step: &Step, inputs: &[BehaviourInput], outputs: &mut [BehaviourOutput]);
+pub trait Behaviour: Law {
+    /// Answers a batch; `inputs` and `outputs` have the same length. What goes beyond an output
+    /// row is asked for by `effects`, which take place after the stage in the order of agents.
+    fn step(
+        &self,
+        parameters: &ParameterSet,
+        step: &Step<'_>,
+        scene: Option<&Arc<Scene>>,
+        inputs: &[BehaviourInput],
+        outputs: &mut [BehaviourOutput],
+        effects: &mut Effects,
+    );
+
+    /// Whether it looks at others: only then a scene is made.
+    fn wants_scene(&self) -> bool {
+        false
+    }
+
+    /// Whether it is asked before an agent that has arrived is taken off the road.
+    fn handles_arrival(&self) -> bool {
+        false
+    }
 }
 
 /// Rates the driving.
-pub trait Fitness: Module {
+pub trait Fitness: Law {
     /// Answers a batch; `inputs` and `outputs` have the same length.
-    fn step(&self, inputs: &[FitnessInput], outputs: &mut [FitnessOutput]);
+    fn step(
+        &self,
+        parameters: &ParameterSet,
+        step: &Step<'_>,
+        inputs: &[FitnessInput],
+        outputs: &mut [FitnessOutput],
+    );
+}
+
+impl Module<dyn Fitness> {
+    /// Answers a batch; `inputs` and `outputs` have the same length.
+    pub fn step(&self, step: &Step<'_>, inputs: &[FitnessInput], outputs: &mut [FitnessOutput]) {
+        self.law.step(&self.parameters, step, inputs, outputs);
+    }
 }
 
 /// What planners see of the world.
@@ -136,13 +263,37 @@ pub struct PlannerView<'a> {
 }
 
 /// Finds the way.
-pub trait Planner: Module {
+pub trait Planner: Law {
     /// Answers a batch: appends each route to `routes` and says where it is.
     fn step(
         &self,
+        parameters: &ParameterSet,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
         routes: &mut Vec<StripId>,
         outputs: &mut [PlannerOutput],
     );
+}
+
+impl Module<dyn Planner> {
+    /// Answers a batch: appends each route to `routes` and says where it is.
+    pub fn step(
+        &self,
+        view: &PlannerView<'_>,
+        inputs: &[PlannerInput],
+        routes: &mut Vec<StripId>,
+        outputs: &mut [PlannerOutput],
+    ) {
+        self.law
+            .step(&self.parameters, view, inputs, routes, outputs);
+    }
+
+    /// The route of one question; `None` if there is no way.
+    pub fn route(&self, view: &PlannerView<'_>, input: PlannerInput) -> Option<Vec<StripId>> {
+        let (mut routes, mut outputs) = (Vec::new(), [PlannerOutput::default()]);
+        self.step(view, &[input], &mut routes, &mut outputs);
+        let [PlannerOutput { start, count, .. }] = outputs;
+        let route = routes.get(start as usize..(start + count) as usize)?;
+        (count > 0).then(|| route.to_vec())
+    }
 }

@@ -1,11 +1,12 @@
 //! Which modules there are, and instances of them for a stack.
 
-use crate::module::{Behaviour, Controller, Fitness, Module, Planner, Slot};
-use crate::parameter::ParameterError;
-use roadwright_scenario::{ModuleSetting, Stack};
+use crate::module::{Behaviour, Controller, Fitness, Law, Module, ModuleInfo, Planner, Slot};
+use crate::parameter::{ParameterError, ParameterInfo, ParameterSet};
+use roadwright_scenario::ModuleSetting;
+use std::sync::Arc;
 use thiserror::Error;
 
-/// Why a stack cannot be put together.
+/// Why a module of a stack cannot be had.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ModuleError {
     /// No module of that id fits the slot.
@@ -19,6 +20,14 @@ pub enum ModuleError {
         module: String,
         /// The ids there are.
         known: String,
+    },
+    /// Agents have made too many modules of their own.
+    #[error("more than {most} different settings of {slot} modules are in use")]
+    TooMany {
+        /// The slot's name.
+        slot: &'static str,
+        /// How many there may be.
+        most: usize,
     },
     /// A parameter cannot be set.
     #[error("stack \"{stack}\", {slot} \"{module}\": {error}")]
@@ -34,97 +43,162 @@ pub enum ModuleError {
     },
 }
 
-/// Makes a module at its defaults.
-type Make<M> = fn() -> Box<M>;
+/// A module to choose.
+pub struct Entry<L: ?Sized> {
+    /// What it says about itself.
+    pub info: ModuleInfo,
+    /// Its parameters.
+    pub parameters: &'static [ParameterInfo],
+    make: Arc<dyn Fn() -> Box<L> + Send + Sync>,
+}
+
+impl<L: ?Sized> Clone for Entry<L> {
+    fn clone(&self) -> Self {
+        Self {
+            make: self.make.clone(),
+            ..*self
+        }
+    }
+}
+
+impl<L: ?Sized> Entry<L> {
+    /// A module by what makes its law.
+    pub fn new(
+        info: ModuleInfo,
+        parameters: &'static [ParameterInfo],
+        make: impl Fn() -> Box<L> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            info,
+            parameters,
+            make: Arc::new(make),
+        }
+    }
+
+    /// An instance at its defaults.
+    pub fn make(&self) -> Module<L> {
+        Module {
+            info: self.info,
+            parameters: ParameterSet::new(self.parameters),
+            law: (self.make)(),
+        }
+    }
+}
+
+/// A law that can be chosen for a slot.
+pub trait Choosable: Law {
+    /// Its slot.
+    const SLOT: Slot;
+
+    /// The modules of the slot.
+    fn entries(registry: &Registry) -> &Vec<Entry<Self>>;
+
+    /// The modules of the slot, to be added to.
+    fn entries_mut(registry: &mut Registry) -> &mut Vec<Entry<Self>>;
+}
 
 /// The modules to choose from, by slot.
 #[derive(Clone, Default)]
 pub struct Registry {
-    planners: Vec<Make<dyn Planner>>,
-    behaviours: Vec<Make<dyn Behaviour>>,
-    controllers: Vec<Make<dyn Controller>>,
-    fitnesses: Vec<Make<dyn Fitness>>,
+    planners: Vec<Entry<dyn Planner>>,
+    behaviours: Vec<Entry<dyn Behaviour>>,
+    controllers: Vec<Entry<dyn Controller>>,
+    fitnesses: Vec<Entry<dyn Fitness>>,
 }
 
-/// The modules of one stack.
-pub struct Modules {
-    /// Finds the way.
-    pub planner: Box<dyn Planner>,
-    /// Chooses lanes and the mood.
-    pub behaviour: Box<dyn Behaviour>,
-    /// Steers and accelerates.
-    pub controller: Box<dyn Controller>,
-    /// Rates the driving.
-    pub fitness: Box<dyn Fitness>,
+macro_rules! choosable {
+    ($law:ident, $field:ident) => {
+        impl Choosable for dyn $law {
+            const SLOT: Slot = Slot::$law;
+
+            fn entries(registry: &Registry) -> &Vec<Entry<Self>> {
+                &registry.$field
+            }
+
+            fn entries_mut(registry: &mut Registry) -> &mut Vec<Entry<Self>> {
+                &mut registry.$field
+            }
+        }
+    };
 }
+
+choosable!(Planner, planners);
+choosable!(Behaviour, behaviours);
+choosable!(Controller, controllers);
+choosable!(Fitness, fitnesses);
 
 impl Registry {
-    /// Adds a planner.
-    pub fn add_planner(&mut self, make: Make<dyn Planner>) {
-        self.planners.push(make);
+    /// Adds a module. Of two with the same id the first one counts.
+    pub fn add<L: Choosable + ?Sized>(&mut self, entry: Entry<L>) {
+        L::entries_mut(self).push(entry);
     }
 
-    /// Adds a behaviour.
-    pub fn add_behaviour(&mut self, make: Make<dyn Behaviour>) {
-        self.behaviours.push(make);
+    /// The modules of a slot, in the order in which they were added.
+    pub fn of<L: Choosable + ?Sized>(&self) -> &[Entry<L>] {
+        L::entries(self)
     }
 
-    /// Adds a controller.
-    pub fn add_controller(&mut self, make: Make<dyn Controller>) {
-        self.controllers.push(make);
+    /// What the modules of a slot say about themselves, with their parameters.
+    pub fn infos(&self, slot: Slot) -> Vec<(ModuleInfo, &'static [ParameterInfo])> {
+        fn list<L: ?Sized>(entries: &[Entry<L>]) -> Vec<(ModuleInfo, &'static [ParameterInfo])> {
+            entries.iter().map(|e| (e.info, e.parameters)).collect()
+        }
+        match slot {
+            Slot::Planner => list(&self.planners),
+            Slot::Behaviour => list(&self.behaviours),
+            Slot::Controller => list(&self.controllers),
+            Slot::Fitness => list(&self.fitnesses),
+        }
     }
 
-    /// Adds a fitness.
-    pub fn add_fitness(&mut self, make: Make<dyn Fitness>) {
-        self.fitnesses.push(make);
-    }
-
-    /// All controllers at their defaults.
-    pub fn controllers(&self) -> impl Iterator<Item = Box<dyn Controller>> + '_ {
-        self.controllers.iter().map(|make| make())
-    }
-
-    /// The modules of a stack, with its parameters.
+    /// The module of a setting, with its parameters set. `stack` is for the message.
     ///
     /// # Errors
-    /// If a module is unknown or a parameter cannot be set.
-    pub fn modules(&self, name: &str, stack: &Stack) -> Result<Modules, ModuleError> {
-        Ok(Modules {
-            planner: make(&self.planners, name, Slot::Planner, &stack.planner)?,
-            behaviour: make(&self.behaviours, name, Slot::Behaviour, &stack.behaviour)?,
-            controller: make(&self.controllers, name, Slot::Controller, &stack.controller)?,
-            fitness: make(&self.fitnesses, name, Slot::Fitness, &stack.fitness)?,
-        })
+    /// If there is no such module or a parameter cannot be set.
+    pub fn module<L: Choosable + ?Sized>(
+        &self,
+        stack: &str,
+        setting: &ModuleSetting,
+    ) -> Result<Module<L>, ModuleError> {
+        let entries = self.of::<L>();
+        let entry = entries.iter().find(|entry| entry.info.id == setting.module);
+        let entry = entry.ok_or_else(|| ModuleError::Unknown {
+            stack: stack.into(),
+            slot: L::SLOT.name(),
+            module: setting.module.clone(),
+            known: entries
+                .iter()
+                .map(|e| e.info.id)
+                .collect::<Vec<_>>()
+                .join(", "),
+        })?;
+        let mut module = entry.make();
+        set_parameters(&mut module, stack, setting)?;
+        Ok(module)
     }
 }
 
-fn make<M: Module + ?Sized>(
-    makers: &[Make<M>],
+/// Sets the parameters of a running module as a setting says; those that it does not name get
+/// their defaults.
+///
+/// # Errors
+/// If there is no such parameter or a value is out of range; nothing is changed then.
+pub fn set_parameters<L: Choosable + ?Sized>(
+    module: &mut Module<L>,
     stack: &str,
-    slot: Slot,
     setting: &ModuleSetting,
-) -> Result<Box<M>, ModuleError> {
-    let all: Vec<_> = makers.iter().map(|make| make()).collect();
-    let known: Vec<_> = all.iter().map(|module| module.info().id).collect();
-    let found = all
-        .into_iter()
-        .find(|module| module.info().id == setting.module);
-    let mut module = found.ok_or_else(|| ModuleError::Unknown {
-        stack: stack.into(),
-        slot: slot.name(),
-        module: setting.module.clone(),
-        known: known.join(", "),
-    })?;
+) -> Result<(), ModuleError> {
+    let mut parameters = ParameterSet::new(module.parameters.infos());
     for (key, &value) in &setting.parameters {
-        module
-            .parameters_mut()
+        parameters
             .set(key, value)
             .map_err(|error| ModuleError::Parameter {
                 stack: stack.into(),
-                slot: slot.name(),
+                slot: L::SLOT.name(),
                 module: setting.module.clone(),
                 error,
             })?;
     }
-    Ok(module)
+    module.parameters = parameters;
+    Ok(())
 }

@@ -131,7 +131,7 @@ fn unusable_calls_end_with_two_and_say_why() {
     );
     refused(
         &["run", &file, "--use", "brakes"],
-        "expected controller=MODULE",
+        "expected SLOT=MODULE",
     );
     refused(
         &["run", &file, "--populate", "5", "--stack", "nobody"],

@@ -1,7 +1,7 @@
 //! The fuzzy driver: one rule table, and the whole driver in a batch.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use roadwright_agent::{Controller, Step};
+use roadwright_agent::Step;
 use roadwright_control::FuzzyDriver;
 use roadwright_control::fuzzy::{Aggregation, ROUTE_SPEED};
 use roadwright_geometry::math::Stream;
@@ -34,14 +34,11 @@ fn fuzzy(criterion: &mut Criterion) {
         });
     });
     let mut outputs = vec![ControllerOutput::default(); inputs.len()];
-    let step = Step {
-        time: 0.0,
-        period: 0.03,
-    };
+    let step = Step::default();
     let mut group = criterion.benchmark_group("fuzzy driver");
     group.throughput(Throughput::Elements(inputs.len() as u64));
     group.bench_function("batch of 4096", |b| {
-        let driver = FuzzyDriver::default();
+        let driver = FuzzyDriver::entry().make();
         b.iter(|| driver.step(&step, black_box(&inputs), black_box(&mut outputs)));
     });
     group.finish();

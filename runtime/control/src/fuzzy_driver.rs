@@ -6,10 +6,16 @@ use crate::fuzzy::{
 };
 use crate::laws::halting_speed;
 use roadwright_agent::{
-    Controller, Lookahead, Module, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Entry, Law, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_geometry::math::atan;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
+
+static INFO: ModuleInfo = ModuleInfo {
+    id: "fuzzy_driver",
+    name: "Fuzzy traffic driver",
+    doc: "Follows the route and avoids obstacles by four fuzzy rule tables.",
+};
 
 static PARAMETERS: [ParameterInfo; 8] = [
     ParameterInfo::choice(
@@ -78,17 +84,7 @@ static PARAMETERS: [ParameterInfo; 8] = [
 /// The printed factors are gentle (at most 0.04 in the rules of route following, a radius of
 /// 25 m). For streets with tighter corners the gains and a nearer way-point calibrate the driver
 /// to the vehicle, as the source asks.
-pub struct FuzzyDriver {
-    parameters: ParameterSet,
-}
-
-impl Default for FuzzyDriver {
-    fn default() -> Self {
-        Self {
-            parameters: ParameterSet::new(&PARAMETERS),
-        }
-    }
-}
+pub struct FuzzyDriver;
 
 /// The parameters of one batch.
 struct Settings {
@@ -132,27 +128,24 @@ impl Settings {
     }
 }
 
-impl Module for FuzzyDriver {
-    fn info(&self) -> ModuleInfo {
-        ModuleInfo {
-            id: "fuzzy_driver",
-            name: "Fuzzy traffic driver",
-            doc: "Follows the route and avoids obstacles by four fuzzy rule tables.",
-        }
-    }
-
-    fn parameters(&self) -> &ParameterSet {
-        &self.parameters
-    }
-
-    fn parameters_mut(&mut self) -> &mut ParameterSet {
-        &mut self.parameters
+impl FuzzyDriver {
+    /// The module as it is registered.
+    pub fn entry() -> Entry<dyn Controller> {
+        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
+impl Law for FuzzyDriver {}
+
 impl Controller for FuzzyDriver {
-    fn step(&self, _: &Step, inputs: &[ControllerInput], outputs: &mut [ControllerOutput]) {
-        let p = |index| self.parameters.at(index);
+    fn step(
+        &self,
+        parameters: &ParameterSet,
+        _: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        let p = |index| parameters.at(index);
         let settings = Settings {
             aggregation: if p(0) == 0.0 {
                 Aggregation::Max
@@ -170,10 +163,10 @@ impl Controller for FuzzyDriver {
         }
     }
 
-    fn lookahead(&self) -> Lookahead {
+    fn lookahead(&self, parameters: &ParameterSet) -> Lookahead {
         Lookahead {
-            time: self.parameters.at(3),
-            distance: self.parameters.at(4),
+            time: parameters.at(3),
+            distance: parameters.at(4),
         }
     }
 }
@@ -197,11 +190,9 @@ mod tests {
         };
         change(&mut input);
         let mut outputs = [ControllerOutput::default()];
-        let step = Step {
-            time: 0.0,
-            period: 0.03,
-        };
-        FuzzyDriver::default().step(&step, &[input], &mut outputs);
+        FuzzyDriver::entry()
+            .make()
+            .step(&Step::default(), &[input], &mut outputs);
         outputs[0]
     }
 

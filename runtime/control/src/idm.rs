@@ -2,9 +2,15 @@
 
 use crate::laws::{STOP_GAP, pursuit_steering};
 use roadwright_agent::{
-    Controller, Lookahead, Module, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Entry, Law, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
+
+static INFO: ModuleInfo = ModuleInfo {
+    id: "idm",
+    name: "Intelligent driver model",
+    doc: "Keeps a time gap to the leader; steers for a point on the way.",
+};
 
 static PARAMETERS: [ParameterInfo; 6] = [
     ParameterInfo::number(
@@ -43,27 +49,17 @@ static PARAMETERS: [ParameterInfo; 6] = [
 /// pursuit point on the way.
 ///
 /// A point where one must stand counts as a standing leader.
-pub struct Idm {
-    parameters: ParameterSet,
-}
-
-impl Default for Idm {
-    fn default() -> Self {
-        Self {
-            parameters: ParameterSet::new(&PARAMETERS),
-        }
-    }
-}
+pub struct Idm;
 
 /// The model's constants for one batch.
-struct Law {
+struct Model {
     acceleration: f64,
     braking: f64,
     headway: f64,
     standstill_gap: f64,
 }
 
-impl Law {
+impl Model {
     /// Part of the acceleration that a leader takes away: (s* / s)^2.
     #[inline]
     fn interaction(&self, speed: f64, gap: f64, standstill_gap: f64, leader_speed: f64) -> f64 {
@@ -103,31 +99,28 @@ fn in_the_way(input: &ControllerInput) -> f64 {
     }
 }
 
-impl Module for Idm {
-    fn info(&self) -> ModuleInfo {
-        ModuleInfo {
-            id: "idm",
-            name: "Intelligent driver model",
-            doc: "Keeps a time gap to the leader; steers for a point on the way.",
-        }
-    }
-
-    fn parameters(&self) -> &ParameterSet {
-        &self.parameters
-    }
-
-    fn parameters_mut(&mut self) -> &mut ParameterSet {
-        &mut self.parameters
+impl Idm {
+    /// The module as it is registered.
+    pub fn entry() -> Entry<dyn Controller> {
+        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
+impl Law for Idm {}
+
 impl Controller for Idm {
-    fn step(&self, _: &Step, inputs: &[ControllerInput], outputs: &mut [ControllerOutput]) {
-        let law = Law {
-            acceleration: self.parameters.at(0),
-            braking: self.parameters.at(1),
-            headway: self.parameters.at(2),
-            standstill_gap: self.parameters.at(3),
+    fn step(
+        &self,
+        parameters: &ParameterSet,
+        _: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        let law = Model {
+            acceleration: parameters.at(0),
+            braking: parameters.at(1),
+            headway: parameters.at(2),
+            standstill_gap: parameters.at(3),
         };
         for (input, output) in inputs.iter().zip(outputs) {
             *output = ControllerOutput {
@@ -141,10 +134,10 @@ impl Controller for Idm {
         }
     }
 
-    fn lookahead(&self) -> Lookahead {
+    fn lookahead(&self, parameters: &ParameterSet) -> Lookahead {
         Lookahead {
-            time: self.parameters.at(4),
-            distance: self.parameters.at(5),
+            time: parameters.at(4),
+            distance: parameters.at(5),
         }
     }
 }
@@ -169,11 +162,9 @@ mod tests {
 
     fn acceleration(input: ControllerInput) -> f64 {
         let mut outputs = [ControllerOutput::default()];
-        let step = Step {
-            time: 0.0,
-            period: 0.03,
-        };
-        Idm::default().step(&step, &[input], &mut outputs);
+        Idm::entry()
+            .make()
+            .step(&Step::default(), &[input], &mut outputs);
         outputs[0].acceleration
     }
 

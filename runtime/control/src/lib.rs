@@ -14,7 +14,7 @@ use roadwright_agent::Registry;
 
 /// Adds the built-in controllers.
 pub fn register(registry: &mut Registry) {
-    registry.add_controller(|| Box::new(FuzzyDriver::default()));
-    registry.add_controller(|| Box::new(Idm::default()));
-    registry.add_controller(|| Box::new(Pursuit::default()));
+    registry.add(FuzzyDriver::entry());
+    registry.add(Idm::entry());
+    registry.add(Pursuit::entry());
 }

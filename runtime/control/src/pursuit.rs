@@ -2,9 +2,15 @@
 
 use crate::laws::{halting_speed, pursuit_steering};
 use roadwright_agent::{
-    Controller, Lookahead, Module, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Entry, Law, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
+
+static INFO: ModuleInfo = ModuleInfo {
+    id: "pursuit",
+    name: "Pursuit point",
+    doc: "Steers for a point on the way; cruises and follows by linear controllers.",
+};
 
 static PARAMETERS: [ParameterInfo; 8] = [
     ParameterInfo::number(
@@ -62,21 +68,11 @@ static PARAMETERS: [ParameterInfo; 8] = [
 /// Steers for a pursuit point; cruises and follows as source 004 describes: a proportional
 /// controller for the speed, a proportional-derivative one for the gap that counts only when it
 /// asks for less, and halts before what is closed.
-pub struct Pursuit {
-    parameters: ParameterSet,
-}
-
-impl Default for Pursuit {
-    fn default() -> Self {
-        Self {
-            parameters: ParameterSet::new(&PARAMETERS),
-        }
-    }
-}
+pub struct Pursuit;
 
 impl Pursuit {
-    fn acceleration(&self, input: &ControllerInput) -> f64 {
-        let p = |index| self.parameters.at(index);
+    fn acceleration(parameters: &ParameterSet, input: &ControllerInput) -> f64 {
+        let p = |index| parameters.at(index);
         let allowed = input.road_speed.min(halting_speed(input, p(6), p(7)));
         let cruising = p(2) * (allowed - input.speed);
         // Above the allowed speed the brakes do what it takes.
@@ -95,29 +91,26 @@ impl Pursuit {
     }
 }
 
-impl Module for Pursuit {
-    fn info(&self) -> ModuleInfo {
-        ModuleInfo {
-            id: "pursuit",
-            name: "Pursuit point",
-            doc: "Steers for a point on the way; cruises and follows by linear controllers.",
-        }
-    }
-
-    fn parameters(&self) -> &ParameterSet {
-        &self.parameters
-    }
-
-    fn parameters_mut(&mut self) -> &mut ParameterSet {
-        &mut self.parameters
+impl Pursuit {
+    /// The module as it is registered.
+    pub fn entry() -> Entry<dyn Controller> {
+        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
+impl Law for Pursuit {}
+
 impl Controller for Pursuit {
-    fn step(&self, _: &Step, inputs: &[ControllerInput], outputs: &mut [ControllerOutput]) {
+    fn step(
+        &self,
+        parameters: &ParameterSet,
+        _: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
         for (input, output) in inputs.iter().zip(outputs) {
             *output = ControllerOutput {
-                acceleration: self.acceleration(input),
+                acceleration: Self::acceleration(parameters, input),
                 steering: pursuit_steering(
                     input.wheelbase,
                     input.waypoint_distance,
@@ -127,10 +120,10 @@ impl Controller for Pursuit {
         }
     }
 
-    fn lookahead(&self) -> Lookahead {
+    fn lookahead(&self, parameters: &ParameterSet) -> Lookahead {
         Lookahead {
-            time: self.parameters.at(0),
-            distance: self.parameters.at(1),
+            time: parameters.at(0),
+            distance: parameters.at(1),
         }
     }
 }

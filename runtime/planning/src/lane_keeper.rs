@@ -1,7 +1,16 @@
 //! Changes lanes where the route asks for it and the gap is large enough.
 
-use roadwright_agent::{Behaviour, Module, ModuleInfo, ParameterInfo, ParameterSet, Step};
-use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
+use roadwright_agent::{
+    Behaviour, Effects, Entry, Law, ModuleInfo, ParameterInfo, ParameterSet, Scene, Step,
+};
+use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
+use std::sync::Arc;
+
+static INFO: ModuleInfo = ModuleInfo {
+    id: "lane_keeper",
+    name: "Lane keeper",
+    doc: "Changes lanes only where the route asks for it.",
+};
 
 static PARAMETERS: [ParameterInfo; 4] = [
     ParameterInfo::number(
@@ -35,22 +44,12 @@ static PARAMETERS: [ParameterInfo; 4] = [
 ];
 
 /// Keeps its lane, and changes it only where the route asks.
-pub struct LaneKeeper {
-    parameters: ParameterSet,
-}
-
-impl Default for LaneKeeper {
-    fn default() -> Self {
-        Self {
-            parameters: ParameterSet::new(&PARAMETERS),
-        }
-    }
-}
+pub struct LaneKeeper;
 
 impl LaneKeeper {
     /// Whether the gaps in the other lane allow to change into it now.
-    fn gap_fits(&self, input: &BehaviourInput) -> bool {
-        let p = |index| self.parameters.at(index);
+    fn gap_fits(parameters: &ParameterSet, input: &BehaviourInput) -> bool {
+        let p = |index| parameters.at(index);
         let urgent = if input.lane_remaining < p(2) {
             0.5
         } else {
@@ -62,35 +61,35 @@ impl LaneKeeper {
     }
 }
 
-impl Module for LaneKeeper {
-    fn info(&self) -> ModuleInfo {
-        ModuleInfo {
-            id: "lane_keeper",
-            name: "Lane keeper",
-            doc: "Changes lanes only where the route asks for it.",
-        }
-    }
-
-    fn parameters(&self) -> &ParameterSet {
-        &self.parameters
-    }
-
-    fn parameters_mut(&mut self) -> &mut ParameterSet {
-        &mut self.parameters
+impl LaneKeeper {
+    /// The module as it is registered.
+    pub fn entry() -> Entry<dyn Behaviour> {
+        Entry::<dyn Behaviour>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
+impl Law for LaneKeeper {}
+
 impl Behaviour for LaneKeeper {
-    fn step(&self, _: &Step, inputs: &[BehaviourInput], outputs: &mut [BehaviourOutput]) {
+    fn step(
+        &self,
+        parameters: &ParameterSet,
+        _: &Step<'_>,
+        _: Option<&Arc<Scene>>,
+        inputs: &[BehaviourInput],
+        outputs: &mut [BehaviourOutput],
+        _: &mut Effects,
+    ) {
         for (input, output) in inputs.iter().zip(outputs) {
-            let changes = input.lane_change_needed != 0.0 && self.gap_fits(input);
+            let changes = input.lane_change_needed != 0.0 && Self::gap_fits(parameters, input);
             *output = BehaviourOutput {
                 lane_change: if changes {
                     input.lane_change_needed
                 } else {
                     0.0
                 },
-                speed_factor: self.parameters.at(3),
+                speed_factor: parameters.at(3),
+                top_speed: NOTHING,
             };
         }
     }
@@ -113,13 +112,13 @@ mod tests {
         };
         change(&mut input);
         let mut outputs = [BehaviourOutput::default()];
-        LaneKeeper::default().step(
-            &Step {
-                time: 0.0,
-                period: 0.25,
-            },
+        LaneKeeper.step(
+            &ParameterSet::new(&PARAMETERS),
+            &Step::default(),
+            None,
             &[input],
             &mut outputs,
+            &mut Effects::default(),
         );
         outputs[0].lane_change
     }

@@ -10,6 +10,6 @@ use roadwright_agent::Registry;
 
 /// Adds the built-in planners and behaviours.
 pub fn register(registry: &mut Registry) {
-    registry.add_planner(|| Box::new(RoutePlanner::default()));
-    registry.add_behaviour(|| Box::new(LaneKeeper::default()));
+    registry.add(RoutePlanner::entry());
+    registry.add(LaneKeeper::entry());
 }

@@ -1,6 +1,6 @@
 //! The fastest way through the road graph, lane by lane.
 
-use roadwright_agent::{Module, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView};
+use roadwright_agent::{Entry, Law, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView};
 use roadwright_geometry::DVec2;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::junction::Turn;
@@ -8,6 +8,12 @@ use roadwright_scenario::lane_graph::{LaneGraph, NO_STRIP, StripId, StripKind};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Mutex;
+
+static INFO: ModuleInfo = ModuleInfo {
+    id: "route",
+    name: "Fastest route",
+    doc: "Finds the way of least travel time and the lanes that lead along it.",
+};
 
 static PARAMETERS: [ParameterInfo; 3] = [
     ParameterInfo::number(
@@ -42,8 +48,8 @@ const SHORT_PENALTY: f64 = 10.0;
 /// turns, because only some lanes lead into each.
 ///
 /// A route is a list of strips; where two neighbours in it lie side by side, the lane is changed.
+#[derive(Default)]
 pub struct RoutePlanner {
-    parameters: ParameterSet,
     /// Arrays of the last search. What stands in them is never read again, so which thread gets
     /// them changes no result; without them a search starts with fresh ones.
     scratch: Mutex<Scratch>,
@@ -56,36 +62,19 @@ struct Scratch {
     stamp: u32,
 }
 
-impl Default for RoutePlanner {
-    fn default() -> Self {
-        Self {
-            parameters: ParameterSet::new(&PARAMETERS),
-            scratch: Mutex::default(),
-        }
+impl RoutePlanner {
+    /// The module as it is registered.
+    pub fn entry() -> Entry<dyn Planner> {
+        Entry::<dyn Planner>::new(INFO, &PARAMETERS, || Box::new(Self::default()))
     }
 }
 
-impl Module for RoutePlanner {
-    fn info(&self) -> ModuleInfo {
-        ModuleInfo {
-            id: "route",
-            name: "Fastest route",
-            doc: "Finds the way of least travel time and the lanes that lead along it.",
-        }
-    }
-
-    fn parameters(&self) -> &ParameterSet {
-        &self.parameters
-    }
-
-    fn parameters_mut(&mut self) -> &mut ParameterSet {
-        &mut self.parameters
-    }
-}
+impl Law for RoutePlanner {}
 
 impl Planner for RoutePlanner {
     fn step(
         &self,
+        parameters: &ParameterSet,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
         routes: &mut Vec<StripId>,
@@ -93,7 +82,7 @@ impl Planner for RoutePlanner {
     ) {
         let mut kept = self.scratch.try_lock().ok();
         let scratch = kept.as_deref_mut().map(std::mem::take).unwrap_or_default();
-        let mut search = Search::new(view, &self.parameters, scratch);
+        let mut search = Search::new(view, parameters, scratch);
         for (input, output) in inputs.iter().zip(outputs) {
             *output = search.run(input, routes);
         }

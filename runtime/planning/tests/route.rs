@@ -1,7 +1,7 @@
 //! Routes on drawn networks.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use roadwright_agent::{Planner, PlannerView};
+use roadwright_agent::PlannerView;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_planning::RoutePlanner;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
@@ -40,7 +40,9 @@ fn plan(graph: &LaneGraph, delays: &[f32], input: PlannerInput) -> (Vec<StripId>
     let mut routes = Vec::new();
     let mut outputs = [PlannerOutput::default()];
     let view = PlannerView { graph, delays };
-    RoutePlanner::default().step(&view, &[input], &mut routes, &mut outputs);
+    RoutePlanner::entry()
+        .make()
+        .step(&view, &[input], &mut routes, &mut outputs);
     let range = outputs[0].start as usize..(outputs[0].start + outputs[0].count) as usize;
     (routes[range].to_vec(), outputs[0].travel_time)
 }

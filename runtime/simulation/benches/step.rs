@@ -1,8 +1,9 @@
 //! Steps of old-town with 150 vehicles, by controller. Elements per second are agent updates.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use roadwright_agent::Slot;
 use roadwright_scenario::file;
-use roadwright_simulation::{RunOptions, World, builtin_modules};
+use roadwright_simulation::{ModuleOverrides, RunOptions, World, builtin_modules};
 use std::path::PathBuf;
 
 /// Steps of one measurement.
@@ -17,8 +18,10 @@ fn step(criterion: &mut Criterion) {
     for controller in ["fuzzy_driver", "idm", "pursuit"] {
         // After 20 s all vehicles are under way and none has arrived.
         let under_way = || {
+            let mut modules = ModuleOverrides::default();
+            modules.set(Slot::Controller, controller.into());
             let options = RunOptions {
-                controller: Some(controller.into()),
+                modules,
                 ..RunOptions::default()
             };
             let mut world = World::new(&scenario, &builtin_modules(), &options).expect("sound");

@@ -1,7 +1,13 @@
 //! The built-in fitness: crashes and speed.
 
-use roadwright_agent::{Fitness, Module, ModuleInfo, ParameterInfo, ParameterSet};
+use roadwright_agent::{Entry, Fitness, Law, ModuleInfo, ParameterInfo, ParameterSet, Step};
 use roadwright_plugin_api::{FitnessInput, FitnessOutput};
+
+static INFO: ModuleInfo = ModuleInfo {
+    id: "crash_and_speed",
+    name: "Crashes and speed",
+    doc: "Mean squared penetration plus the missing part of the allowed speed.",
+};
 
 static PARAMETERS: [ParameterInfo; 2] = [
     ParameterInfo::number(
@@ -24,46 +30,32 @@ static PARAMETERS: [ParameterInfo; 2] = [
 /// allowed speed times its weight. Lower is better, 0 is perfect.
 ///
 /// The crash rating is already a mean of squared penetrations; it is not squared again.
-pub struct CrashAndSpeed {
-    parameters: ParameterSet,
-}
+pub struct CrashAndSpeed;
 
-impl Default for CrashAndSpeed {
-    fn default() -> Self {
-        Self {
-            parameters: ParameterSet::new(&PARAMETERS),
-        }
+impl CrashAndSpeed {
+    /// The module as it is registered.
+    pub fn entry() -> Entry<dyn Fitness> {
+        Entry::<dyn Fitness>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
-impl Module for CrashAndSpeed {
-    fn info(&self) -> ModuleInfo {
-        ModuleInfo {
-            id: "crash_and_speed",
-            name: "Crashes and speed",
-            doc: "Mean squared penetration plus the missing part of the allowed speed.",
-        }
-    }
-
-    fn parameters(&self) -> &ParameterSet {
-        &self.parameters
-    }
-
-    fn parameters_mut(&mut self) -> &mut ParameterSet {
-        &mut self.parameters
-    }
-}
+impl Law for CrashAndSpeed {}
 
 impl Fitness for CrashAndSpeed {
-    fn step(&self, inputs: &[FitnessInput], outputs: &mut [FitnessOutput]) {
+    fn step(
+        &self,
+        parameters: &ParameterSet,
+        _: &Step<'_>,
+        inputs: &[FitnessInput],
+        outputs: &mut [FitnessOutput],
+    ) {
         for (input, output) in inputs.iter().zip(outputs) {
             let share = if input.mean_road_speed > 0.0 {
                 input.mean_speed / input.mean_road_speed
             } else {
                 0.0
             };
-            output.score =
-                self.parameters.at(0) * input.crash_rating + self.parameters.at(1) * (1.0 - share);
+            output.score = parameters.at(0) * input.crash_rating + parameters.at(1) * (1.0 - share);
         }
     }
 }
@@ -82,7 +74,9 @@ mod tests {
             ..FitnessInput::default()
         };
         let mut outputs = [FitnessOutput::default()];
-        CrashAndSpeed::default().step(&[input], &mut outputs);
+        CrashAndSpeed::entry()
+            .make()
+            .step(&Step::default(), &[input], &mut outputs);
         assert!((outputs[0].score - 0.733_333).abs() < 1e-6);
     }
 }

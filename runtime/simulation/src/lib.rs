@@ -27,7 +27,9 @@ pub use fitness::CrashAndSpeed;
 pub use mover::Status;
 pub use snapshot::{Snapshot, VehicleRecord};
 pub use summary::{AgentCounts, Statistic, Summary};
-pub use world::{Inspection, RunOptions, SimulationError, World};
+pub use world::{
+    Inspection, LogLine, Mark, ModuleOverrides, RunOptions, SimulationError, SwapRecord, World,
+};
 
 use roadwright_agent::Registry;
 
@@ -36,6 +38,6 @@ pub fn builtin_modules() -> Registry {
     let mut registry = Registry::default();
     roadwright_control::register(&mut registry);
     roadwright_planning::register(&mut registry);
-    registry.add_fitness(|| Box::new(CrashAndSpeed::default()));
+    registry.add(CrashAndSpeed::entry());
     registry
 }

@@ -1,6 +1,7 @@
 //! The moving state of agents: one plain record each, in an array.
 
-use roadwright_plugin_api::ControllerOutput;
+use crate::world::Places;
+use roadwright_plugin_api::{ControllerOutput, NOTHING};
 use roadwright_scenario::lane_graph::{NO_STRIP, StripId};
 use roadwright_vehicle::OneTrackState;
 
@@ -30,6 +31,8 @@ pub(crate) struct Mover {
     pub(crate) kind: u16,
     /// Index of the stack.
     pub(crate) stack: u16,
+    /// Its modules; those of its stack unless it has chosen others.
+    pub(crate) modules: Places,
     pub(crate) state: OneTrackState,
     pub(crate) command: ControllerOutput,
     /// Strip that it follows; [`NO_STRIP`] off the lanes.
@@ -50,6 +53,12 @@ pub(crate) struct Mover {
     pub(crate) goals_reached: u32,
     /// Factor on the speed that the road allows, from the behaviour.
     pub(crate) speed_factor: f64,
+    /// Highest speed that its behaviour wants, m/s.
+    pub(crate) top_speed: f64,
+    /// Whether its behaviour is asked before it leaves the road at its last goal.
+    pub(crate) holds_arrival: bool,
+    /// Whether it has come to its last goal and waits there.
+    pub(crate) has_arrived: bool,
     /// How long it has been standing, s.
     pub(crate) waiting: f64,
     /// Step in which its way was last planned.
@@ -66,17 +75,24 @@ pub(crate) struct Drive {
     pub(crate) distance: f64,
     pub(crate) squared_penetration: f64,
     pub(crate) road_speed_sum: f64,
+    /// Along the way, m/s^2: in the last step, and squared sums of it, of its change and of the
+    /// lateral one.
+    pub(crate) acceleration: f64,
+    pub(crate) squared_acceleration: f64,
+    pub(crate) squared_jerk: f64,
+    pub(crate) squared_lateral_acceleration: f64,
     pub(crate) samples: u64,
     pub(crate) steps: u64,
 }
 
 impl Mover {
-    pub(crate) fn new(id: u64, kind: u16, stack: u16) -> Self {
+    pub(crate) fn new(id: u64, kind: u16, stack: u16, modules: Places) -> Self {
         Self {
             id,
             status: Status::Waiting,
             kind,
             stack,
+            modules,
             state: OneTrackState::default(),
             command: ControllerOutput::default(),
             strip: NO_STRIP,
@@ -89,6 +105,9 @@ impl Mover {
             asked_at: 0,
             goals_reached: 0,
             speed_factor: 1.0,
+            top_speed: NOTHING,
+            holds_arrival: false,
+            has_arrived: false,
             waiting: 0.0,
             planned_at: 0,
             drive: Drive::default(),
@@ -101,6 +120,11 @@ impl Mover {
 
     pub(crate) fn on_lane(&self) -> bool {
         self.strip != NO_STRIP
+    }
+
+    /// Whether it is on a lane and not between two.
+    pub(crate) fn may_change_lane(&self) -> bool {
+        self.on_lane() && self.shadow == NO_STRIP
     }
 
     /// Feeds all of the state to a hash, bit by bit.

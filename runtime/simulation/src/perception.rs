@@ -12,7 +12,8 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{Pose, heading_of};
 use roadwright_plugin_api::{BehaviourInput, ControllerInput, NOTHING};
-use roadwright_scenario::lane_graph::{NO_STRIP, StripId};
+use roadwright_scenario::junction::Turn;
+use roadwright_scenario::lane_graph::{NO_STRIP, StripId, StripKind};
 
 /// How far and how wide obstacles are looked for (source 003: the reach of its terms).
 const OBSTACLE_REACH: f64 = 28.28;
@@ -21,6 +22,8 @@ const OBSTACLE_ANGLE: f64 = 1.2;
 pub(crate) const OPEN_GROUND_SPEED: f64 = 8.0;
 /// Bodies this close beside the way count as in it, m.
 const SIDE_CLEARANCE: f64 = 0.3;
+/// Who has to stand at its goal aims for a bit behind it, so as to reach it, m.
+const STOP_BEYOND: f64 = 1.5;
 /// A vehicle that has just left the way to the side still blocks it with its tail, m.
 const PARTING_DISTANCE: f64 = 8.0;
 
@@ -69,7 +72,9 @@ impl<'a> View<'a> {
         } else {
             self.perceive_ground(agent, &mut input);
         }
-        input.road_speed = (input.road_speed * mover.speed_factor).min(kind.limits.max_speed);
+        input.road_speed = (input.road_speed * mover.speed_factor)
+            .min(mover.top_speed)
+            .min(kind.limits.max_speed);
         self.perceive_obstacle(agent, &mut input);
         input
     }
@@ -158,6 +163,12 @@ impl<'a> View<'a> {
                 leader = self.parting(way, &stretch).map(|entry| (entry, end));
             }
             let last = way.strip(stretch.at + 1).is_none();
+            if last && mover.holds_arrival {
+                // It stands at its last goal until it is told what comes next.
+                let goal = stretch.distance + goal_on(way, stretch.strip, strip.length());
+                let stop = (goal + STOP_BEYOND).max(0.0);
+                input.stop_distance = input.stop_distance.min(stop);
+            }
             let changes = !last
                 && !strip
                     .successors
@@ -318,6 +329,8 @@ impl<'a> View<'a> {
             target_gap_behind: NOTHING,
             leader_gap: NOTHING,
             waiting: mover.waiting,
+            junction_distance: NOTHING,
+            goal_distance: self.goal_distance(agent),
             ..BehaviourInput::default()
         };
         if !mover.on_lane() {
@@ -344,7 +357,60 @@ impl<'a> View<'a> {
             // One change at a time.
             input.lane_change_needed = 0.0;
         }
+        input.lane_left = f64::from(u8::from(strip.left != NO_STRIP));
+        input.lane_right = f64::from(u8::from(strip.right != NO_STRIP));
+        self.perceive_junction(agent, &mut input);
         input
+    }
+
+    fn goal_distance(&self, agent: u32) -> f64 {
+        let mover = &self.movers[agent as usize];
+        let place = match self.ways[agent as usize].next_goal(mover.goals_reached) {
+            Some(Goal::Ground(place)) => place,
+            Some(Goal::Strip { strip, s }) => self.roads.strip(strip).line.position(s),
+            None => return 0.0,
+        };
+        (place - mover.state.pose.position).length()
+    }
+
+    /// The next junction on the way and how the way leads through it.
+    fn perceive_junction(&self, agent: u32, input: &mut BehaviourInput) {
+        let mover = &self.movers[agent as usize];
+        let mut distance = -mover.s;
+        for &id in self.ways[agent as usize]
+            .path
+            .iter()
+            .skip(mover.cursor as usize)
+            .take(8)
+        {
+            let strip = self.roads.strip(id);
+            if let StripKind::Connection { turn, .. } = strip.kind {
+                input.junction_distance = distance.max(0.0);
+                input.junction_turn = match turn {
+                    Turn::Left => 1.0,
+                    Turn::Straight => 0.0,
+                    Turn::Right => -1.0,
+                    Turn::UTurn => 2.0,
+                };
+                return;
+            }
+            distance += strip.length();
+        }
+    }
+
+    /// Whether there is room on the lane beside an agent: at least `gap` metres ahead and behind,
+    /// and `time` seconds more for what comes closer.
+    pub(crate) fn has_room_beside(&self, agent: u32, lane: StripId, gap: f64, time: f64) -> bool {
+        let mut input = BehaviourInput {
+            target_gap_ahead: NOTHING,
+            target_gap_behind: NOTHING,
+            ..BehaviourInput::default()
+        };
+        self.target_gaps(agent, lane, &mut input);
+        let speed = self.movers[agent as usize].state.speed;
+        let needed = |closing: f64| gap + time * closing.max(0.0);
+        input.target_gap_ahead >= needed(speed - input.target_speed_ahead)
+            && input.target_gap_behind >= needed(input.target_speed_behind - speed)
     }
 
     /// Gaps on the lane to change to.
@@ -381,6 +447,14 @@ impl<'a> View<'a> {
             Some((entry, self.roads.strip(id).length() - entry.s))
         });
         foremost.min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.agent.cmp(&b.0.agent)))
+    }
+}
+
+/// Place of the last goal on the last strip of a way, m.
+fn goal_on(way: &Way, last: StripId, length: f64) -> f64 {
+    match way.goals.last() {
+        Some(&Goal::Strip { strip, s }) if strip == last => s,
+        _ => length,
     }
 }
 

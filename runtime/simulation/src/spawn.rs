@@ -6,9 +6,9 @@ use crate::mover::{Mover, Status};
 use crate::perception::View;
 use crate::way::{Goal, Way};
 use crate::world::SimulationError;
-use roadwright_agent::{Planner, PlannerView};
+use roadwright_agent::{Module, Planner, PlannerView};
 use roadwright_geometry::{DVec2, Pose};
-use roadwright_plugin_api::{PlannerInput, PlannerOutput};
+use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::lane_graph::{LaneGraph, StripId};
 use roadwright_scenario::{Place, Scenario};
 use roadwright_vehicle::OneTrackState;
@@ -79,7 +79,7 @@ pub(crate) fn places(
 
 /// Plans the way of an agent leg by leg; `false` if a goal cannot be reached.
 pub(crate) fn plan_way(
-    planner: &dyn Planner,
+    planner: &Module<dyn Planner>,
     view: &PlannerView<'_>,
     (mut strip, mut s): (StripId, f64),
     bus: bool,
@@ -103,13 +103,10 @@ pub(crate) fn plan_way(
             bus: u32::from(bus),
             may_change_first: 1,
         };
-        let (mut route, mut output) = (Vec::new(), [PlannerOutput::default()]);
-        planner.step(view, &[input], &mut route, &mut output);
-        if output[0].count == 0 {
+        let Some(route) = planner.route(view, input) else {
             return false;
-        }
-        let range = output[0].start as usize..(output[0].start + output[0].count) as usize;
-        way.path.extend_from_slice(&route[range][1..]);
+        };
+        way.path.extend_from_slice(&route[1..]);
         way.goal_at.push(way.path.len() as u32 - 1);
         (strip, s) = (goal_strip, goal_s);
     }

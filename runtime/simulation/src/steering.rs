@@ -4,7 +4,9 @@ use crate::kind::Kind;
 use crate::mover::{Mover, Status};
 use crate::roads::Roads;
 use crate::way::{Goal, Way};
+use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::lane_graph::NO_STRIP;
+use roadwright_vehicle::OneTrackState;
 
 /// A goal on open ground counts as reached within this, m (source 003, chapter 12).
 const GROUND_GOAL_RADIUS: f64 = 6.0;
@@ -24,7 +26,7 @@ pub(crate) fn advance(
     dt: f64,
 ) {
     let command = mover.command;
-    let before = mover.state.pose.position;
+    let before = mover.state;
     mover.state = roadwright_vehicle::step(
         &mover.state,
         &kind.limits,
@@ -32,8 +34,7 @@ pub(crate) fn advance(
         command.steering,
         dt,
     );
-    mover.drive.distance += (mover.state.pose.position - before).length();
-    mover.drive.steps += 1;
+    count_drive(mover, &before, dt);
     mover.waiting = if mover.state.speed < STANDING {
         mover.waiting + dt
     } else {
@@ -43,6 +44,26 @@ pub(crate) fn advance(
         follow_strips(mover, way, roads);
     }
     reach_goals(mover, way, time + dt);
+}
+
+/// Counts how far and how smoothly it went.
+#[inline]
+fn count_drive(mover: &mut Mover, before: &OneTrackState, dt: f64) {
+    let now = &mover.state;
+    let drive = &mut mover.drive;
+    drive.distance += (now.pose.position - before.pose.position).length();
+    let acceleration = (now.speed - before.speed) / dt;
+    let jerk = if drive.steps > 0 {
+        (acceleration - drive.acceleration) / dt
+    } else {
+        0.0
+    };
+    let lateral = now.speed * wrap_angle(now.pose.heading - before.pose.heading) / dt;
+    drive.acceleration = acceleration;
+    drive.squared_acceleration += acceleration * acceleration;
+    drive.squared_jerk += jerk * jerk;
+    drive.squared_lateral_acceleration += lateral * lateral;
+    drive.steps += 1;
 }
 
 /// Finds the new place on the strip, or on the next one.
@@ -84,8 +105,13 @@ fn reach_goals(mover: &mut Mover, way: &Way, time: f64) {
         if !reached {
             return;
         }
+        let is_last = mover.goals_reached as usize + 1 == way.goals.len();
+        if is_last && mover.holds_arrival {
+            mover.has_arrived = true;
+            return;
+        }
         mover.goals_reached += 1;
-        if mover.goals_reached as usize == way.goals.len() {
+        if is_last {
             mover.status = Status::Arrived;
             mover.drive.ended = time;
             return;

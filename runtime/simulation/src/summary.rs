@@ -1,6 +1,7 @@
 //! What came of a run.
 
 use crate::collisions::Collision;
+use crate::world::SwapRecord;
 use serde::Serialize;
 
 /// How many agents are in which state.
@@ -76,6 +77,8 @@ pub struct Summary {
     pub travel_time: Statistic,
     /// Fitness of all who drove; lower is better.
     pub fitness: Statistic,
+    /// Modules that were replaced during the run.
+    pub swaps: Vec<SwapRecord>,
 }
 
 #[cfg(test)]

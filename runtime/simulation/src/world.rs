@@ -1,16 +1,23 @@
 //! The world: agents on roads, one step after the other.
 
 mod appear;
+mod bank;
 mod batch;
+mod between;
+mod effects;
 mod inspect;
+mod lane_finder;
+mod log;
 mod options;
 mod report;
 mod reroute;
 mod setup;
 mod update;
 
+pub(crate) use bank::Places;
 pub use inspect::Inspection;
-pub use options::{RunOptions, SimulationError};
+pub use log::{LogLine, Mark};
+pub use options::{ModuleOverrides, RunOptions, SimulationError};
 
 use crate::collisions::{Contact, Contacts, Scene};
 use crate::flow::RunningFlow;
@@ -24,31 +31,48 @@ use crate::roads::Roads;
 use crate::spawn::Departure;
 use crate::steering;
 use crate::way::Way;
-use batch::{SLICE, ask};
+use bank::Banks;
+use batch::{Due, Membership, Rows, SLICE};
+use lane_finder::LaneFinder;
+use log::Log;
 use rayon::prelude::*;
-use roadwright_agent::{Modules, Rate, Slot, Step};
+use roadwright_agent::{Effects, Message, PlannerView, Rate, Registry, Step};
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput};
-use roadwright_scenario::lane_graph::LaneGraph;
+use roadwright_scenario::lane_graph::{LaneGraph, NO_STRIP, StripId};
+use serde::Serialize;
+use std::collections::HashMap;
 
 /// What each standing vehicle adds to the expected time on a strip, s.
 const DELAY_PER_VEHICLE: f32 = 4.0;
 /// How often expected delays are counted, Hz.
 const DELAY_RATE: f64 = 1.0;
 
-/// A stack that is running.
-struct RunningStack {
-    modules: Modules,
-    /// Of planner, behaviour and controller; a fitness is asked when a summary is made.
-    rates: [Rate; 3],
-}
-
 /// Rows of one batch, kept between steps so that nothing is allocated in them.
 #[derive(Default)]
 struct Batches {
-    due: Vec<u32>,
-    controller: (Vec<ControllerInput>, Vec<ControllerOutput>),
-    behaviour: (Vec<BehaviourInput>, Vec<BehaviourOutput>),
+    due: Due,
+    controller: Rows<ControllerInput, ControllerOutput>,
+    behaviour: Rows<BehaviourInput, BehaviourOutput>,
     contacts: Vec<Contact>,
+}
+
+/// A module that was replaced while the world ran.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SwapRecord {
+    /// Steps taken before.
+    pub step: u64,
+    /// Simulation time, s.
+    pub time: f64,
+    /// Name of the slot.
+    pub slot: &'static str,
+    /// Id of the module.
+    pub module: String,
+    /// Hash of the old version; empty for a built-in.
+    pub from: String,
+    /// Hash of the new version; empty for a built-in.
+    pub to: String,
+    /// What happened, for people.
+    pub note: String,
 }
 
 /// A running scenario.
@@ -62,7 +86,13 @@ pub struct World {
     kind_names: Vec<String>,
     kinds: Vec<Kind>,
     stack_names: Vec<String>,
-    stacks: Vec<RunningStack>,
+    /// For each stack the places of its modules in the banks.
+    stacks: Vec<Places>,
+    banks: Banks,
+    registry: Registry,
+    overrides: ModuleOverrides,
+    membership: Membership,
+    swaps: Vec<SwapRecord>,
     movers: Vec<Mover>,
     ways: Vec<Way>,
     departures: Vec<Departure>,
@@ -75,6 +105,12 @@ pub struct World {
     delays: Vec<f32>,
     delay_rate: Rate,
     batches: Batches,
+    /// Messages between agents that have not been read yet.
+    mail: Vec<Message>,
+    log: Log,
+    /// Where agents are by id; made anew when it does not fit any more.
+    by_id: HashMap<u64, u32>,
+    finder: Option<LaneFinder>,
     pool: Option<rayon::ThreadPool>,
     agent_updates: u64,
     largest: f64,
@@ -109,9 +145,15 @@ impl World {
             && !self.movers.iter().any(Mover::is_active)
     }
 
-    /// Takes one step of dt, in the fixed order: appear, index, give way, plan, behave, control,
-    /// move, collide.
+    /// The modules that were replaced so far, in order.
+    pub fn swaps(&self) -> &[SwapRecord] {
+        &self.swaps
+    }
+
+    /// Takes one step of dt, in the fixed order: swap modules, appear, index, give way, plan,
+    /// behave, control, move, collide.
     pub fn step(&mut self) {
+        self.between_steps();
         if self.appear() {
             self.index.rebuild(&self.movers, &self.kinds);
         }
@@ -143,6 +185,13 @@ impl World {
         }
     }
 
+    fn planner_view(&self) -> PlannerView<'_> {
+        PlannerView {
+            graph: &self.roads.graph,
+            delays: &self.delays,
+        }
+    }
+
     /// Counts who stands where, for planners.
     fn count_delays(&mut self) {
         if !self.delay_rate.is_due(self.step, 0) {
@@ -156,45 +205,56 @@ impl World {
         }
     }
 
-    /// Lists the active agents of a stack that are due in a slot.
-    fn list_due(movers: &[Mover], stack: usize, rate: Rate, step: u64, due: &mut Vec<u32>) {
-        due.clear();
-        due.extend(movers.iter().enumerate().filter_map(|(agent, mover)| {
-            let asked = mover.is_active()
-                && mover.stack as usize == stack
-                && rate.is_due(step, agent as u64);
-            asked.then_some(agent as u32)
-        }));
-    }
-
     fn behave(&mut self) {
         let mut batches = std::mem::take(&mut self.batches);
-        for stack in 0..self.stacks.len() {
-            let running = &self.stacks[stack];
-            let rate = running.rates[Slot::Behaviour as usize];
-            Self::list_due(&self.movers, stack, rate, self.step, &mut batches.due);
-            let step = self.step_of(rate);
-            let (inputs, outputs) = &mut batches.behaviour;
-            let view = self.view();
-            ask(
-                self.pool.as_ref(),
-                &batches.due,
-                inputs,
-                outputs,
-                |agent| view.behaviour_input(agent),
-                |i, o| running.modules.behaviour.step(&step, i, o),
+        batches
+            .due
+            .list(&self.banks.behaviours, &self.movers, self.step);
+        let mut scene = self.scene(&batches.due);
+        for place in 0..self.banks.behaviours.running.len() {
+            let running = &self.banks.behaviours.running[place];
+            let (agents, module, step) = (
+                batches.due.of(place),
+                &running.module,
+                self.step_of(running.rate),
             );
-            for (&agent, output) in batches.due.iter().zip(outputs.iter()) {
+            let view = self.view();
+            let effects = batches.behaviour.ask(
+                self.pool.as_ref(),
+                agents,
+                |agent| view.behaviour_input(agent),
+                |(slots, ids), inputs, outputs| {
+                    let step = Step { slots, ids, ..step };
+                    let mut effects = Effects::default();
+                    let (law, parameters) = (&module.law, &module.parameters);
+                    law.step(
+                        parameters,
+                        &step,
+                        scene.as_ref(),
+                        inputs,
+                        outputs,
+                        &mut effects,
+                    );
+                    effects
+                },
+            );
+            for (&agent, output) in agents.0.iter().zip(&batches.behaviour.outputs) {
                 self.take_behaviour(agent, output);
             }
+            self.take_effects(effects);
         }
+        self.drop_read_mail(scene.take(), &batches.due);
         self.batches = batches;
     }
 
-    fn step_of(&self, rate: Rate) -> Step {
+    fn step_of(&self, rate: Rate) -> Step<'static> {
         Step {
             time: self.time(),
             period: rate.period() as f64 * self.dt,
+            index: self.step,
+            seed: self.seed,
+            slots: &[],
+            ids: &[],
         }
     }
 
@@ -202,6 +262,9 @@ impl World {
         let mover = &mut self.movers[agent as usize];
         if output.speed_factor.is_finite() {
             mover.speed_factor = output.speed_factor.clamp(0.0, 2.0);
+        }
+        if output.top_speed.is_finite() {
+            mover.top_speed = output.top_speed.max(0.0);
         }
         if !mover.on_lane() || output.lane_change == 0.0 {
             return;
@@ -212,10 +275,20 @@ impl World {
         } else {
             strip.right
         };
-        // Only where the way leads: a change elsewhere would need a new way.
-        if self.ways[agent as usize].strip(mover.cursor + 1) != Some(target) {
+        if target == NO_STRIP {
             return;
         }
+        // A change that the way does not ask for needs a new way, and room.
+        let on_way = self.ways[agent as usize].strip(mover.cursor + 1) == Some(target);
+        if on_way || self.lead_through(agent, target) {
+            self.change_lane(agent, target);
+        }
+    }
+
+    /// Puts an agent on the lane beside its own, which is next on its way.
+    fn change_lane(&mut self, agent: u32, target: StripId) {
+        let mover = &mut self.movers[agent as usize];
+        let strip = self.roads.strip(mover.strip);
         let line = &self.roads.strip(target).line;
         let guess = mover.s / strip.length() * line.length();
         (mover.s, mover.t) = line.project(mover.state.pose.position, guess);
@@ -226,25 +299,27 @@ impl World {
 
     fn control(&mut self) {
         let mut batches = std::mem::take(&mut self.batches);
-        for stack in 0..self.stacks.len() {
-            let running = &self.stacks[stack];
-            let rate = running.rates[Slot::Controller as usize];
-            Self::list_due(&self.movers, stack, rate, self.step, &mut batches.due);
-            let step = self.step_of(rate);
-            let lookahead = running.modules.controller.lookahead();
-            let (inputs, outputs) = &mut batches.controller;
-            let view = self.view();
-            ask(
-                self.pool.as_ref(),
-                &batches.due,
-                inputs,
-                outputs,
-                |agent| view.controller_input(agent, lookahead),
-                |i, o| running.modules.controller.step(&step, i, o),
+        batches
+            .due
+            .list(&self.banks.controllers, &self.movers, self.step);
+        for (place, running) in self.banks.controllers.running.iter().enumerate() {
+            let (agents, module, step) = (
+                batches.due.of(place),
+                &running.module,
+                self.step_of(running.rate),
             );
-            for ((&agent, input), output) in
-                batches.due.iter().zip(inputs.iter()).zip(outputs.iter())
-            {
+            let lookahead = module.lookahead();
+            let view = self.view();
+            batches.controller.ask(
+                self.pool.as_ref(),
+                agents,
+                |agent| view.controller_input(agent, lookahead),
+                |(slots, ids), inputs, outputs| {
+                    module.step(&Step { slots, ids, ..step }, inputs, outputs);
+                },
+            );
+            let rows = &batches.controller;
+            for ((&agent, input), output) in agents.0.iter().zip(&rows.inputs).zip(&rows.outputs) {
                 let mover = &mut self.movers[agent as usize];
                 mover.command = *output;
                 mover.drive.road_speed_sum += input.road_speed;
@@ -312,6 +387,7 @@ impl World {
             }
         }
         let time = (self.step + 1) as f64 * self.dt;
+        self.log.expire(time);
         self.contacts.update(time, &contacts, &mut self.movers);
         self.batches.contacts = contacts;
     }

@@ -4,7 +4,7 @@ use super::print_json;
 use crate::Outcome;
 use crate::arguments::{Controller, ControllerVerb, Eval, Join};
 use anyhow::{Context, bail};
-use roadwright_agent::{ParameterInfo, ParameterKind};
+use roadwright_agent::{ParameterInfo, ParameterKind, Slot};
 use roadwright_control::fuzzy::{self, Aggregation, FuzzyController, Inference, Variable};
 use roadwright_simulation::builtin_modules;
 use serde_json::{Value, json};
@@ -46,7 +46,8 @@ fn fuzzy_controller(name: &str) -> anyhow::Result<&'static FuzzyController> {
 
 fn list(json: bool) -> anyhow::Result<()> {
     let modules = builtin_modules();
-    let drivers: Vec<_> = modules.controllers().map(|c| c.info()).collect();
+    let drivers = modules.infos(Slot::Controller);
+    let drivers: Vec<_> = drivers.iter().map(|(info, _)| info).collect();
     if json {
         let drivers: Vec<_> = drivers
             .iter()
@@ -77,10 +78,10 @@ fn show(name: &str, json: bool) -> anyhow::Result<()> {
         };
     }
     let modules = builtin_modules();
-    let Some(driver) = modules.controllers().find(|c| c.info().id == name) else {
+    let drivers = modules.infos(Slot::Controller);
+    let Some((info, parameters)) = drivers.iter().find(|(info, _)| info.id == name) else {
         bail!("no controller is called \"{name}\"; `roadwright controller list` shows them");
     };
-    let (info, parameters) = (driver.info(), driver.parameters().infos());
     if json {
         let list: Vec<_> = parameters.iter().map(parameter_document).collect();
         return print_json(
@@ -94,7 +95,7 @@ fn show(name: &str, json: bool) -> anyhow::Result<()> {
         "{:<22} {:>9} {:>18} {:<7} meaning",
         "parameter", "default", "range", "unit"
     )?;
-    for p in parameters {
+    for p in *parameters {
         let range = format!("{} .. {}", p.min, p.max);
         let mut meaning = p.doc.to_owned();
         if let ParameterKind::Choice(words) = p.kind {

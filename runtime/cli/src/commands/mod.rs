@@ -19,8 +19,9 @@ pub(crate) use run::run;
 
 use crate::arguments::Simulate;
 use anyhow::{Context, bail};
+use roadwright_agent::Slot;
 use roadwright_scenario::{Scenario, file};
-use roadwright_simulation::RunOptions;
+use roadwright_simulation::{ModuleOverrides, RunOptions};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
@@ -38,12 +39,19 @@ fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
 
 /// Options of a run from its flags.
 fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
-    let mut controller = None;
+    let mut modules = ModuleOverrides::default();
     for setting in &simulate.modules {
-        match setting.split_once('=') {
-            Some(("controller", id)) if controller.is_none() => controller = Some(id.to_owned()),
-            Some(("controller", _)) => bail!("--use controller= is given twice"),
-            _ => bail!("--use {setting}: expected controller=MODULE"),
+        let parts = setting.split_once('=');
+        let parts = parts.and_then(|(slot, id)| Some((Slot::from_name(slot)?, id)));
+        let Some((slot, id)) = parts else {
+            let slots: Vec<_> = Slot::ALL.iter().map(|slot| slot.name()).collect();
+            bail!(
+                "--use {setting}: expected SLOT=MODULE with one of the slots {}",
+                slots.join(", ")
+            );
+        };
+        if modules.set(slot, id.to_owned()).is_some() {
+            bail!("--use {}= is given twice", slot.name());
         }
     }
     if simulate.dt.is_some_and(|dt| !(1e-4..=1.0).contains(&dt)) {
@@ -61,7 +69,7 @@ fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
         threads: simulate.threads,
         populate: simulate.populate,
         populate_stack: Some(simulate.stack.clone()),
-        controller,
+        modules,
         lenient: false,
     })
 }

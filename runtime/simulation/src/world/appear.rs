@@ -4,7 +4,6 @@ use super::World;
 use crate::mover::Status;
 use crate::spawn::{self, Start};
 use crate::way::Way;
-use roadwright_agent::PlannerView;
 
 impl World {
     /// Lets agents appear whose time has come; says whether any did.
@@ -31,14 +30,12 @@ impl World {
             let planned = match departure.start {
                 Start::Ground(_) => true,
                 Start::Lane { strip, s } => {
-                    let planner = &*self.stacks[self.movers[agent].stack as usize]
-                        .modules
-                        .planner;
-                    let view = PlannerView {
-                        graph: &self.roads.graph,
-                        delays: &self.delays,
-                    };
-                    spawn::plan_way(planner, &view, (strip, s), kind.bus, &mut self.ways[agent])
+                    let planner = self.banks.planner_of(&self.movers[agent]);
+                    let mut way = std::mem::take(&mut self.ways[agent]);
+                    let view = self.planner_view();
+                    let leads = spawn::plan_way(planner, &view, (strip, s), kind.bus, &mut way);
+                    self.ways[agent] = way;
+                    leads
                 }
             };
             if planned {

@@ -1,39 +1,149 @@
 //! Asking modules in batches, slice by slice.
 
+use super::bank::{Bank, Places};
+use crate::mover::Mover;
 use rayon::prelude::*;
+use roadwright_agent::{Choosable, Slot};
 
 /// Rows that a thread takes at once.
 pub(super) const SLICE: usize = 64;
 
-/// Perceives and asks slice by slice; with helpers the slices are shared out.
-pub(super) fn ask<I, O>(
-    pool: Option<&rayon::ThreadPool>,
-    due: &[u32],
-    inputs: &mut Vec<I>,
-    outputs: &mut Vec<O>,
-    perceive: impl Fn(u32) -> I + Sync,
-    answer: impl Fn(&[I], &mut [O]) + Sync,
-) where
+/// The agents that are due in a slot, module by module; kept between steps so that nothing is
+/// allocated in them.
+#[derive(Default)]
+pub(super) struct Due {
+    slots: Vec<Vec<u32>>,
+    ids: Vec<Vec<u64>>,
+}
+
+impl Due {
+    /// Lists the active agents that are due in a step, in the order of their slots.
+    pub(super) fn list<L: Choosable + ?Sized>(
+        &mut self,
+        bank: &Bank<L>,
+        movers: &[Mover],
+        step: u64,
+    ) {
+        let count = bank.running.len();
+        self.slots.resize_with(count, Vec::new);
+        self.ids.resize_with(count, Vec::new);
+        self.slots.iter_mut().for_each(Vec::clear);
+        self.ids.iter_mut().for_each(Vec::clear);
+        for (agent, mover) in movers.iter().enumerate() {
+            if !mover.is_active() {
+                continue;
+            }
+            let module = mover.modules[L::SLOT as usize] as usize;
+            if bank.running[module].rate.is_due(step, agent as u64) {
+                self.slots[module].push(agent as u32);
+                self.ids[module].push(mover.id);
+            }
+        }
+    }
+
+    /// Slots and ids of the agents of a module.
+    pub(super) fn of(&self, module: usize) -> (&[u32], &[u64]) {
+        (&self.slots[module], &self.ids[module])
+    }
+}
+
+/// Rows of one slot, kept between steps.
+#[derive(Default)]
+pub(super) struct Rows<I, O> {
+    pub(super) inputs: Vec<I>,
+    pub(super) outputs: Vec<O>,
+}
+
+impl<I, O> Rows<I, O>
+where
     I: Default + Clone + Send + Sync,
     O: Default + Clone + Send,
 {
-    inputs.clear();
-    inputs.resize(due.len(), I::default());
-    outputs.clear();
-    outputs.resize(due.len(), O::default());
-    let slice = |due: &[u32], inputs: &mut [I], outputs: &mut [O]| {
-        for (&agent, input) in due.iter().zip(inputs.iter_mut()) {
-            *input = perceive(agent);
+    /// Perceives and asks slice by slice; with helpers the slices are shared out. Gives what the
+    /// slices give, in their order.
+    pub(super) fn ask<E: Send>(
+        &mut self,
+        pool: Option<&rayon::ThreadPool>,
+        (slots, ids): (&[u32], &[u64]),
+        perceive: impl Fn(u32) -> I + Sync,
+        answer: impl Fn((&[u32], &[u64]), &[I], &mut [O]) -> E + Sync,
+    ) -> Vec<E> {
+        self.inputs.clear();
+        self.inputs.resize(slots.len(), I::default());
+        self.outputs.clear();
+        self.outputs.resize(slots.len(), O::default());
+        if slots.is_empty() {
+            return Vec::new();
         }
-        answer(inputs, outputs);
-    };
-    match pool {
-        None => slice(due, inputs, outputs),
-        Some(pool) => pool.install(|| {
-            due.par_chunks(SLICE)
-                .zip(inputs.par_chunks_mut(SLICE))
-                .zip(outputs.par_chunks_mut(SLICE))
-                .for_each(|((due, inputs), outputs)| slice(due, inputs, outputs));
-        }),
+        let slice = |(slots, ids): (&[u32], &[u64]), inputs: &mut [I], outputs: &mut [O]| {
+            for (&agent, input) in slots.iter().zip(inputs.iter_mut()) {
+                *input = perceive(agent);
+            }
+            answer((slots, ids), inputs, outputs)
+        };
+        match pool {
+            None => vec![slice((slots, ids), &mut self.inputs, &mut self.outputs)],
+            Some(pool) => pool.install(|| {
+                slots
+                    .par_chunks(SLICE)
+                    .zip(ids.par_chunks(SLICE))
+                    .zip(self.inputs.par_chunks_mut(SLICE))
+                    .zip(self.outputs.par_chunks_mut(SLICE))
+                    .map(|((agents, inputs), outputs)| slice(agents, inputs, outputs))
+                    .collect()
+            }),
+        }
+    }
+}
+
+/// Which agents have come to which modules and left which, compared with the step before.
+#[derive(Default)]
+pub(super) struct Membership {
+    places: Vec<Places>,
+    pub(super) added: Vec<(u32, Places)>,
+    pub(super) removed: Vec<(u32, Places)>,
+}
+
+impl Membership {
+    /// Compares with the step before.
+    pub(super) fn update(&mut self, movers: &[Mover]) {
+        self.added.clear();
+        self.removed.clear();
+        self.places.resize(movers.len(), super::bank::NOWHERE);
+        for (agent, (mover, places)) in movers.iter().zip(&mut self.places).enumerate() {
+            let now = if mover.is_active() {
+                mover.modules
+            } else {
+                super::bank::NOWHERE
+            };
+            if now == *places {
+                continue;
+            }
+            let changed = |a: Places, b: Places| {
+                std::array::from_fn(|slot| {
+                    if a[slot] == b[slot] {
+                        u16::MAX
+                    } else {
+                        a[slot]
+                    }
+                })
+            };
+            self.removed.push((agent as u32, changed(*places, now)));
+            self.added.push((agent as u32, changed(now, *places)));
+            *places = now;
+        }
+    }
+
+    /// The agents of a list that concern a module.
+    pub(super) fn of(list: &[(u32, Places)], slot: Slot, module: usize) -> Vec<u32> {
+        let concerns = list
+            .iter()
+            .filter(|(_, places)| places[slot as usize] as usize == module);
+        concerns.map(|(agent, _)| *agent).collect()
+    }
+
+    /// Forgets everything: the modules have other places now.
+    pub(super) fn clear(&mut self) {
+        self.places.fill(super::bank::NOWHERE);
     }
 }

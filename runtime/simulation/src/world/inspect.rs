@@ -3,6 +3,7 @@
 use super::World;
 use crate::way::Goal;
 use glam::DVec2;
+use roadwright_agent::Slot;
 use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 
@@ -41,7 +42,8 @@ impl World {
             .position(|m| m.id == id && m.is_active())?;
         let mover = &self.movers[agent];
         let stack = mover.stack as usize;
-        let controller = &self.stacks[stack].modules.controller;
+        let controller = mover.modules[Slot::Controller as usize] as usize;
+        let controller = &self.banks.controllers.running[controller].module;
         let lookahead = controller.lookahead();
         let input = self.view().controller_input(agent as u32, lookahead);
         let pose = mover.state.pose;
@@ -57,7 +59,7 @@ impl World {
         Some(Inspection {
             agent: id,
             stack: self.stack_names[stack].clone(),
-            controller: controller.info().id,
+            controller: controller.info.id,
             command: mover.command,
             path: self.path_ahead(agent),
             pursuit: steers.then(|| seen(pose, input.waypoint_distance, input.waypoint_angle)),

@@ -1,6 +1,7 @@
 //! How a scenario is run, and why it may not be.
 
-use roadwright_agent::ModuleError;
+use roadwright_agent::{ModuleError, Slot};
+use roadwright_scenario::{ModuleSetting, Stack};
 use thiserror::Error;
 
 /// How a scenario is run.
@@ -16,11 +17,40 @@ pub struct RunOptions {
     pub populate: usize,
     /// Stack of the added cars; `None`: `idm`.
     pub populate_stack: Option<String>,
-    /// Controller for all stacks instead of their own.
-    pub controller: Option<String>,
+    /// Modules for all stacks instead of their own.
+    pub modules: ModuleOverrides,
     /// Whether agents without a goal, or with a place that does not exist, are refused and the
     /// rest runs, as suits a scenario that is being drawn. Else the whole run is an error.
     pub lenient: bool,
+}
+
+/// Modules that all stacks use instead of their own, by slot.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ModuleOverrides([Option<String>; 4]);
+
+impl ModuleOverrides {
+    /// Sets the module of a slot; gives the one that was set before.
+    pub fn set(&mut self, slot: Slot, module: String) -> Option<String> {
+        self.0[slot as usize].replace(module)
+    }
+
+    /// A stack with these modules. One that it has already keeps its parameters.
+    pub(super) fn apply(&self, stack: &Stack) -> Stack {
+        let mut stack = stack.clone();
+        let Stack {
+            planner,
+            behaviour,
+            controller,
+            fitness,
+        } = &mut stack;
+        let settings = [planner, behaviour, controller, fitness];
+        for (setting, module) in settings.into_iter().zip(&self.0) {
+            if let Some(module) = module.as_ref().filter(|id| **id != setting.module) {
+                *setting = ModuleSetting::new(module);
+            }
+        }
+        stack
+    }
 }
 
 /// Why a scenario cannot be run.

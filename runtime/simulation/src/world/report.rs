@@ -4,6 +4,7 @@ use super::World;
 use crate::mover::{Mover, Status};
 use crate::snapshot::{Snapshot, VehicleRecord};
 use crate::summary::{AgentCounts, Statistic, Summary};
+use roadwright_agent::{Rate, Slot, Step};
 use roadwright_geometry::Pose;
 use roadwright_plugin_api::{FitnessInput, FitnessOutput};
 use roadwright_scenario::lane_graph::StripKind;
@@ -94,26 +95,38 @@ impl World {
             distance_driven: self.movers.iter().map(|m| m.drive.distance).sum(),
             travel_time: Statistic::of(&times),
             fitness: Statistic::of(&self.fitness()),
+            swaps: self.swaps.clone(),
         }
     }
 
     /// Fitness of every agent that has driven, by the fitness module of its stack.
     fn fitness(&self) -> Vec<f64> {
-        let drove = self.movers.iter().filter(|m| m.drive.steps > 0);
+        let drove = self.movers.iter().enumerate();
         drove
-            .map(|mover| {
+            .filter(|(_, mover)| mover.drive.steps > 0)
+            .map(|(slot, mover)| {
                 let drive = &mover.drive;
-                let time = drive.steps as f64 * self.dt;
+                let steps = drive.steps as f64;
+                let time = steps * self.dt;
                 let input = FitnessInput {
-                    crash_rating: drive.squared_penetration / drive.steps as f64,
+                    crash_rating: drive.squared_penetration / steps,
                     mean_speed: drive.distance / time,
                     mean_road_speed: drive.road_speed_sum / drive.samples.max(1) as f64,
                     distance: drive.distance,
                     time,
+                    mean_squared_acceleration: drive.squared_acceleration / steps,
+                    mean_squared_jerk: drive.squared_jerk / steps,
+                    mean_squared_lateral_acceleration: drive.squared_lateral_acceleration / steps,
                 };
                 let mut output = [FitnessOutput::default()];
-                let modules = &self.stacks[mover.stack as usize].modules;
-                modules.fitness.step(&[input], &mut output);
+                let step = Step {
+                    slots: &[slot as u32],
+                    ids: &[mover.id],
+                    ..self.step_of(Rate::new(1.0, self.dt))
+                };
+                let fitness = mover.modules[Slot::Fitness as usize] as usize;
+                let fitness = &self.banks.fitnesses.running[fitness];
+                fitness.module.step(&step, &[input], &mut output);
                 output[0].score
             })
             .collect()

@@ -3,8 +3,7 @@
 use super::World;
 use crate::roads::PROFILE_BRAKING;
 use crate::way::Goal;
-use roadwright_agent::{PlannerView, Slot};
-use roadwright_plugin_api::{PlannerInput, PlannerOutput};
+use roadwright_plugin_api::PlannerInput;
 
 /// An agent that has stood this long looks for another way, s; and again after as long.
 const REROUTE_AFTER: f64 = 15.0;
@@ -15,12 +14,11 @@ impl World {
     /// New ways for those who stand for long or cannot change lanes in time.
     pub(super) fn plan(&mut self) {
         let mut due = std::mem::take(&mut self.batches.due);
-        for stack in 0..self.stacks.len() {
-            let rate = self.stacks[stack].rates[Slot::Planner as usize];
-            Self::list_due(&self.movers, stack, rate, self.step, &mut due);
-            for &agent in &due {
+        due.list(&self.banks.planners, &self.movers, self.step);
+        for place in 0..self.banks.planners.running.len() {
+            for &agent in due.of(place).0 {
                 if let Some((from, input)) = self.reroute_question(agent) {
-                    self.reroute(stack, agent, from, input);
+                    self.reroute(agent, from, input);
                 }
             }
         }
@@ -71,22 +69,14 @@ impl World {
         Some((from, input))
     }
 
-    fn reroute(&mut self, stack: usize, agent: u32, from: u32, input: PlannerInput) {
-        let planner = &self.stacks[stack].modules.planner;
-        let view = PlannerView {
-            graph: &self.roads.graph,
-            delays: &self.delays,
-        };
-        let (mut routes, mut outputs) = (Vec::new(), [PlannerOutput::default()]);
-        planner.step(&view, &[input], &mut routes, &mut outputs);
+    fn reroute(&mut self, agent: u32, from: u32, input: PlannerInput) {
+        let planner = self.banks.planner_of(&self.movers[agent as usize]);
+        let view = self.planner_view();
+        let leg = planner.route(&view, input);
         let mover = &mut self.movers[agent as usize];
         mover.planned_at = self.step;
-        let output = outputs[0];
-        if output.count == 0 {
-            return;
-        }
-        let leg = &routes[output.start as usize..(output.start + output.count) as usize];
-        self.ways[agent as usize].replace_leg(from, mover.goals_reached, leg);
+        let Some(leg) = leg else { return };
+        self.ways[agent as usize].replace_leg(from, mover.goals_reached, &leg);
         mover.asked_for = 0;
     }
 }

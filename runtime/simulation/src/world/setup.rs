@@ -1,6 +1,9 @@
 //! Preparing a world: modules, agents, flows and random trips.
 
-use super::{Batches, DELAY_RATE, RunOptions, RunningStack, SimulationError, World};
+use super::bank::{Banks, Places};
+use super::batch::Membership;
+use super::log::Log;
+use super::{Batches, DELAY_RATE, RunOptions, SimulationError, World};
 use crate::collisions::Contacts;
 use crate::flow::RunningFlow;
 use crate::index::Index;
@@ -15,7 +18,8 @@ use crate::way::{Goal, Way};
 use roadwright_agent::{Rate, Registry, Slot};
 use roadwright_geometry::Pose;
 use roadwright_scenario::lane_graph::LaneGraph;
-use roadwright_scenario::{Agent, AgentId, ModuleSetting, Scenario, Stack};
+use roadwright_scenario::{Agent, AgentId, Scenario};
+use std::collections::HashMap;
 
 /// Vehicle type of agents between random places.
 const POPULATION_VEHICLE: &str = "car";
@@ -40,18 +44,7 @@ impl World {
         let obstacles = Obstacles::new(scenario, &roads.graph);
         let types = scenario.vehicle_types();
         let kinds: Vec<Kind> = types.values().map(Kind::from).collect();
-        let mut stack_names = Vec::new();
-        let mut stacks = Vec::new();
-        for (name, stack) in scenario.stacks() {
-            stack_names.push(name.clone());
-            stacks.push(running_stack(
-                name,
-                stack,
-                modules,
-                options.controller.as_deref(),
-                dt,
-            )?);
-        }
+        let (stack_names, stacks, banks) = running_stacks(scenario, modules, options, dt)?;
         let strips = roads.graph.strips().len();
         let mut world = Self {
             dt,
@@ -69,6 +62,11 @@ impl World {
             kinds,
             stack_names,
             stacks,
+            banks,
+            registry: modules.clone(),
+            overrides: options.modules.clone(),
+            membership: Membership::default(),
+            swaps: Vec::new(),
             movers: Vec::new(),
             ways: Vec::new(),
             departures: Vec::new(),
@@ -76,6 +74,10 @@ impl World {
             retired_flows: Vec::new(),
             contacts: Contacts::default(),
             batches: Batches::default(),
+            mail: Vec::new(),
+            log: Log::default(),
+            by_id: HashMap::new(),
+            finder: None,
             pool: pool(options.threads)?,
             agent_updates: 0,
         };
@@ -194,7 +196,10 @@ impl World {
             place(&self.kind_names, vehicle),
             place(&self.stack_names, stack),
         );
-        self.movers.push(Mover::new(id, kind, stack));
+        let modules = self.stacks.get(stack as usize).copied();
+        let mut mover = Mover::new(id, kind, stack, modules.unwrap_or_default());
+        self.assign(&mut mover);
+        self.movers.push(mover);
         self.ways.push(way);
         self.departures.push(Departure {
             agent,
@@ -203,6 +208,15 @@ impl World {
             speed,
         });
         agent
+    }
+}
+
+impl World {
+    /// Lets an agent know what its modules ask of it.
+    pub(super) fn assign(&self, mover: &mut Mover) {
+        let place = mover.modules[Slot::Behaviour as usize] as usize;
+        let behaviour = self.banks.behaviours.running.get(place);
+        mover.holds_arrival = behaviour.is_some_and(|r| r.module.law.handles_arrival());
     }
 }
 
@@ -250,26 +264,18 @@ fn pool(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError> {
         .map_err(|_| SimulationError::Threads(threads))
 }
 
-pub(super) fn running_stack(
-    name: &str,
-    stack: &Stack,
-    modules: &Registry,
-    controller: Option<&str>,
+/// Names of the stacks of a scenario, the places of their modules, and the modules.
+fn running_stacks(
+    scenario: &Scenario,
+    registry: &Registry,
+    options: &RunOptions,
     dt: f64,
-) -> Result<RunningStack, SimulationError> {
-    let mut stack = stack.clone();
-    if let Some(id) = controller.filter(|id| *id != stack.controller.module) {
-        stack.controller = ModuleSetting::new(id);
+) -> Result<(Vec<String>, Vec<Places>, Banks), SimulationError> {
+    let mut banks = Banks::new();
+    let (mut names, mut places) = (Vec::new(), Vec::new());
+    for (name, stack) in scenario.stacks() {
+        names.push(name.clone());
+        places.push(banks.places(name, &options.modules.apply(stack), registry, dt)?);
     }
-    let settings = [&stack.planner, &stack.behaviour, &stack.controller];
-    let rates = std::array::from_fn(|i| {
-        let rate = settings[i]
-            .rate_hz
-            .unwrap_or(Slot::ALL[i].default_rate_hz());
-        Rate::new(rate, dt)
-    });
-    Ok(RunningStack {
-        modules: modules.modules(name, &stack)?,
-        rates,
-    })
+    Ok((names, places, banks))
 }

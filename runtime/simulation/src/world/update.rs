@@ -1,6 +1,8 @@
 //! Edits of the scenario while it runs: they enter between two steps.
 
-use super::setup::{running_flows, running_stack, trip};
+use super::bank::Banks;
+use super::lane_finder::LaneFinder;
+use super::setup::{running_flows, trip};
 use super::{SimulationError, World};
 use crate::flow::RunningFlow;
 use crate::index::Index;
@@ -12,19 +14,10 @@ use crate::roads::Roads;
 use crate::spawn::{self, Start};
 use crate::way::{Goal, Way};
 use glam::DVec2;
-use roadwright_agent::{PlannerView, Registry};
-use roadwright_geometry::Pose;
-use roadwright_geometry::grid_index::GridIndex;
-use roadwright_geometry::math::wrap_angle;
+use roadwright_agent::Registry;
 use roadwright_scenario::lane_graph::{LaneGraph, NO_STRIP, StripId};
-use roadwright_scenario::{Agent, AgentId, Road, RoadId, Scenario};
+use roadwright_scenario::{Agent, AgentId, Road, RoadId, Scenario, Stack};
 use std::collections::BTreeMap;
-
-/// A vehicle finds its new lane within this distance and turn, m and rad.
-const LANE_REACH: f64 = 3.0;
-const LANE_TURN: f64 = 0.9;
-/// Cell of the index over the lanes, m.
-const CELL: f64 = 12.0;
 
 impl World {
     /// Takes over the changes from `old`, which the world runs, to `new`.
@@ -46,9 +39,12 @@ impl World {
         let stacks = if old.stacks() == new.stacks() {
             None
         } else {
-            let stacks = new.stacks().iter();
-            let running = stacks.map(|(name, s)| running_stack(name, s, modules, None, self.dt));
-            Some(running.collect::<Result<Vec<_>, _>>()?)
+            // Asked first, so that a wrong setting changes nothing.
+            let mut banks = Banks::new();
+            for (name, stack) in new.stacks() {
+                banks.places(name, &self.overrides.apply(stack), modules, self.dt)?;
+            }
+            Some(())
         };
         let changed_side = old.about().driving_side != new.about().driving_side;
         let roads = (changed_side || !same_lanes(old, new)).then(|| Roads::new(new));
@@ -60,8 +56,9 @@ impl World {
         let flows = running_flows(new, graph, self.seed, self.lenient)?;
 
         self.take_kinds(new);
-        if let Some(stacks) = stacks {
-            self.take_stacks(new, stacks);
+        self.registry = modules.clone();
+        if stacks.is_some() {
+            self.take_stacks(new)?;
         }
         let has_new_roads = roads.is_some();
         if let Some(roads) = roads {
@@ -99,17 +96,37 @@ impl World {
             .fold(0.0, f64::max);
     }
 
-    fn take_stacks(&mut self, new: &Scenario, stacks: Vec<super::RunningStack>) {
+    /// The new stacks. A module that differs in parameters only goes on with what it remembers.
+    fn take_stacks(&mut self, new: &Scenario) -> Result<(), SimulationError> {
         let names: Vec<String> = new.stacks().keys().cloned().collect();
-        let places = new_places(&self.stack_names, &names);
-        for mover in &mut self.movers {
-            match places[mover.stack as usize] {
+        let mut old = std::mem::replace(&mut self.banks, Banks::new());
+        let stacks: Vec<(&String, Stack)> = new
+            .stacks()
+            .iter()
+            .map(|(name, stack)| (name, self.overrides.apply(stack)))
+            .collect();
+        for (name, stack) in &stacks {
+            self.banks.adopt(name, stack, &mut old, self.dt);
+        }
+        let places = stacks.iter().map(|(name, stack)| {
+            let registry = &self.registry;
+            self.banks.places(name, stack, registry, self.dt)
+        });
+        self.stacks = places.collect::<Result<_, _>>()?;
+        let moved = new_places(&self.stack_names, &names);
+        let mut movers = std::mem::take(&mut self.movers);
+        for mover in &mut movers {
+            match moved[mover.stack as usize] {
                 Some(place) => mover.stack = place,
                 None => (mover.stack, mover.status) = (0, Status::Removed),
             }
+            mover.modules = self.stacks[mover.stack as usize];
+            self.assign(mover);
         }
+        self.movers = movers;
         self.stack_names = names;
-        self.stacks = stacks;
+        self.membership.clear();
+        Ok(())
     }
 
     /// Puts everyone on the new roads: vehicles by where they are, starts and goals by what the
@@ -119,7 +136,7 @@ impl World {
         let finder = LaneFinder::new(&self.roads.graph);
         let found = |strip: StripId, s: f64| {
             let pose = old.graph.strip(strip).line.pose(s);
-            finder.candidates(pose).first().copied()
+            finder.under(&self.roads.graph, pose).first().copied()
         };
         let told = |id: u64| told_places(id, new, flows, &self.roads.graph);
         for departure in &mut self.departures {
@@ -157,12 +174,12 @@ impl World {
         self.index = Index::new(strips);
         self.delays = vec![0.0; strips];
         self.reservations = Reservations::new(self.roads.junction_count());
-        let finder = LaneFinder::new(&self.roads.graph);
         let driving = self.movers.iter().enumerate();
         let driving = driving.filter(|(_, mover)| mover.is_active() && mover.on_lane());
         let found: Vec<_> = driving
-            .map(|(agent, mover)| (agent, finder.candidates(mover.state.pose)))
+            .map(|(agent, mover)| (agent, finder.under(&self.roads.graph, mover.state.pose)))
             .collect();
+        self.finder = Some(finder);
         for (agent, places) in found {
             self.start_over(agent, &places);
         }
@@ -206,11 +223,8 @@ impl World {
             goals: old.goals[reached..].to_vec(),
             ..Way::default()
         };
-        let planner = &*self.stacks[mover.stack as usize].modules.planner;
-        let view = PlannerView {
-            graph: &self.roads.graph,
-            delays: &self.delays,
-        };
+        let planner = self.banks.planner_of(mover);
+        let view = self.planner_view();
         let bus = self.kinds[mover.kind as usize].bus;
         if !spawn::plan_way(planner, &view, (strip, s), bus, &mut rest) {
             return false;
@@ -281,6 +295,7 @@ impl World {
         }
         if let Some(stack) = place(&self.stack_names, &edited.stack) {
             mover.stack = stack as u16;
+            mover.modules = self.stacks[stack];
         }
         if self.ways[agent].goals == goals {
             return;
@@ -292,7 +307,11 @@ impl World {
         mover.goals_reached = mover.goals_reached.min(kept);
         self.ways[agent].goals = goals;
         match (start, mover.on_lane()) {
-            (Start::Lane { .. }, true) => self.turn_to_new_goals(agent),
+            (Start::Lane { .. }, true) => {
+                if !self.turn_to_new_goals(agent) {
+                    self.movers[agent].status = Status::Removed;
+                }
+            }
             (Start::Ground(_), _) => {
                 // On open ground there is no way to plan, and no lane to keep.
                 (mover.cursor, mover.granted_to, mover.asked_for) = (0, 0, 0);
@@ -303,7 +322,10 @@ impl World {
             }
             (Start::Lane { .. }, false) => {
                 let pose = mover.state.pose;
-                let places = LaneFinder::new(&self.roads.graph).candidates(pose);
+                let finder = self
+                    .finder
+                    .get_or_insert_with(|| LaneFinder::new(&self.roads.graph));
+                let places = finder.under(&self.roads.graph, pose);
                 if places.is_empty() {
                     let goals = self.ways[agent].goals.iter();
                     let goals = goals.map(|goal| Goal::Ground(self.place_of(goal)));
@@ -317,8 +339,8 @@ impl World {
     }
 
     /// Plans to new goals from the end of what has been granted; if the next goal lies before it,
-    /// or there is no way from there, from where the agent is.
-    fn turn_to_new_goals(&mut self, agent: usize) {
+    /// or there is no way from there, from where the agent is. Says whether there is a way.
+    pub(super) fn turn_to_new_goals(&mut self, agent: usize) -> bool {
         let mover = &self.movers[agent];
         let (cursor, way) = (mover.cursor as usize, &self.ways[agent]);
         let granted = (mover.granted_to as usize).clamp(cursor, way.path.len() - 1);
@@ -330,15 +352,17 @@ impl World {
             _ => false,
         };
         if !near && self.plan_from(agent, granted) {
-            return;
+            return true;
         }
         let inside = self.roads.contested(self.movers[agent].strip).is_some();
         if !self.plan_from(agent, cursor) {
-            self.movers[agent].status = Status::Removed;
-        } else if !inside {
+            return false;
+        }
+        if !inside {
             self.movers[agent].granted_to = cursor as u32;
             self.reservations.forget(agent as u32);
         }
+        true
     }
 
     fn take_flows(&mut self, mut flows: Vec<RunningFlow>) {
@@ -450,57 +474,4 @@ fn told_places(
 fn new_places(old: &[String], new: &[String]) -> Vec<Option<u16>> {
     let place = |name: &String| new.iter().position(|n| n == name).map(|at| at as u16);
     old.iter().map(place).collect()
-}
-
-/// Finds the strip under a pose.
-struct LaneFinder<'a> {
-    graph: &'a LaneGraph,
-    grid: GridIndex,
-    /// Strip and distance of each point in the grid.
-    points: Vec<(StripId, f64)>,
-}
-
-impl<'a> LaneFinder<'a> {
-    fn new(graph: &'a LaneGraph) -> Self {
-        let (mut points, mut positions) = (Vec::new(), Vec::new());
-        for (id, strip) in graph.strips().iter().enumerate() {
-            let samples = (strip.length() / (0.5 * CELL)).ceil().max(1.0) as usize;
-            for i in 0..=samples {
-                let s = strip.length() * i as f64 / samples as f64;
-                points.push((id as StripId, s));
-                positions.push(strip.line.position(s));
-            }
-        }
-        let mut grid = GridIndex::new();
-        grid.rebuild(&positions, CELL);
-        Self {
-            graph,
-            grid,
-            points,
-        }
-    }
-
-    /// Strips under a pose with the distance along and to the left of them, the best first.
-    fn candidates(&self, pose: Pose) -> Vec<(StripId, f64, f64)> {
-        let mut found: Vec<(f64, StripId, f64, f64)> = Vec::new();
-        self.grid
-            .for_each_within(pose.position, CELL, |point, _: DVec2| {
-                let (strip, guess) = self.points[point as usize];
-                let line = &self.graph.strip(strip).line;
-                let (s, t) = line.project(pose.position, guess);
-                let s = s.clamp(0.0, line.length());
-                let miss = (line.position(s) - pose.position).length();
-                let turn = wrap_angle(line.heading(s) - pose.heading).abs();
-                let rank = miss + 2.0 * turn;
-                let known = found.iter().any(|candidate| candidate.1 == strip);
-                if miss < LANE_REACH && turn < LANE_TURN && !known {
-                    found.push((rank, strip, s, t));
-                }
-            });
-        found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        found
-            .into_iter()
-            .map(|(_, strip, s, t)| (strip, s, t))
-            .collect()
-    }
 }

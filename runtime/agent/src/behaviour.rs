@@ -1,0 +1,197 @@
+//! What behaviours see of others, and what they can ask for beyond an output row.
+
+use crate::module::Slot;
+use roadwright_geometry::DVec2;
+use roadwright_geometry::grid_index::GridIndex;
+use roadwright_scenario::RoadId;
+use std::sync::OnceLock;
+
+/// Cell of the index over agents, m.
+const CELL: f64 = 30.0;
+
+/// What everybody can see of an agent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AgentFacts {
+    /// Its id.
+    pub id: u64,
+    /// Its slot.
+    pub slot: u32,
+    /// Middle of its rear axle, m.
+    pub position: DVec2,
+    /// Heading, rad.
+    pub heading: f64,
+    /// Speed, m/s.
+    pub speed: f64,
+    /// Length over all, m.
+    pub length: f64,
+    /// Index of its vehicle type in [`Scene::vehicles`].
+    pub vehicle: u16,
+    /// Index of its stack in [`Scene::stacks`].
+    pub stack: u16,
+    /// The road that it is on; `None` in junctions and on open ground.
+    pub road: Option<RoadId>,
+    /// Lane id on that road.
+    pub lane: i8,
+    /// Distance along its strip, m.
+    pub s: f64,
+    /// Where it goes.
+    pub goal: Option<DVec2>,
+    /// Whether it has arrived at its last goal and waits for what comes next.
+    pub has_arrived: bool,
+}
+
+/// What one agent has told another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Slot of the receiver.
+    pub to: u32,
+    /// Id of the sender.
+    pub from: u64,
+    /// What it is about.
+    pub topic: String,
+    /// A number that goes with it.
+    pub value: f64,
+}
+
+/// The driving agents at one moment, and the messages that wait for them.
+#[derive(Debug, Default)]
+pub struct Scene {
+    /// The agents that drive, in the order of their slots.
+    pub agents: Vec<AgentFacts>,
+    /// Messages in the order of their receivers' slots.
+    pub mail: Vec<Message>,
+    /// Names of the vehicle types.
+    pub vehicles: Vec<String>,
+    /// Names of the stacks.
+    pub stacks: Vec<String>,
+    places: OnceLock<GridIndex>,
+}
+
+impl Scene {
+    /// A scene of agents in the order of their slots and messages in the order of their receivers.
+    pub fn new(
+        agents: Vec<AgentFacts>,
+        mail: Vec<Message>,
+        vehicles: Vec<String>,
+        stacks: Vec<String>,
+    ) -> Self {
+        Self {
+            agents,
+            mail,
+            vehicles,
+            stacks,
+            places: OnceLock::new(),
+        }
+    }
+
+    /// The agent in a slot.
+    pub fn in_slot(&self, slot: u32) -> Option<&AgentFacts> {
+        let place = self.agents.binary_search_by_key(&slot, |facts| facts.slot);
+        Some(&self.agents[place.ok()?])
+    }
+
+    /// The agent with an id. O(n).
+    pub fn with_id(&self, id: u64) -> Option<&AgentFacts> {
+        self.agents.iter().find(|facts| facts.id == id)
+    }
+
+    /// The agents within a radius, m, in the order of distance.
+    pub fn near(&self, place: DVec2, radius: f64) -> Vec<&AgentFacts> {
+        let index = self.places.get_or_init(|| {
+            let positions: Vec<DVec2> = self.agents.iter().map(|facts| facts.position).collect();
+            let mut index = GridIndex::new();
+            index.rebuild(&positions, CELL);
+            index
+        });
+        let mut found = Vec::new();
+        index.for_each_within(place, radius, |number, at: DVec2| {
+            found.push(((at - place).length_squared(), number));
+        });
+        found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let agent = |(_, number): (f64, u32)| &self.agents[number as usize];
+        found.into_iter().map(agent).collect()
+    }
+
+    /// The messages that wait for the agent in a slot.
+    pub fn mail_of(&self, slot: u32) -> &[Message] {
+        let from = self.mail.partition_point(|message| message.to < slot);
+        let to = self.mail.partition_point(|message| message.to <= slot);
+        &self.mail[from..to]
+    }
+}
+
+/// What a behaviour asks for beyond its output row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Drive to the lane nearest to a place, m.
+    GoTo(DVec2),
+    /// Drive to where another agent is, wherever it drives.
+    Chase(u64),
+    /// Drive where another agent is not.
+    Flee(u64),
+    /// After arriving: leave the road.
+    Leave,
+    /// Set a parameter of a module, for this agent alone.
+    SetParameter {
+        /// Slot of the module.
+        slot: Slot,
+        /// Key of the parameter.
+        key: String,
+        /// Its new value.
+        value: f64,
+    },
+    /// Use another module, for this agent alone.
+    UseModule {
+        /// Slot of the module.
+        slot: Slot,
+        /// Its id.
+        module: String,
+    },
+    /// Tell an agent something.
+    Send {
+        /// Id of the receiver.
+        to: u64,
+        /// What it is about.
+        topic: String,
+        /// A number that goes with it.
+        value: f64,
+    },
+    /// Tell everybody within a radius something.
+    Broadcast {
+        /// The radius, m.
+        radius: f64,
+        /// What it is about.
+        topic: String,
+        /// A number that goes with it.
+        value: f64,
+    },
+    /// Write a line to the run's log.
+    Log(String),
+    /// Show a mark on the map for a second.
+    Mark {
+        /// Where; `None`: at the agent.
+        at: Option<DVec2>,
+        /// What stands beside it.
+        text: String,
+    },
+    /// Something went wrong while this agent was asked.
+    Fault(String),
+}
+
+/// What the behaviours of a batch ask for, in the order in which they did.
+#[derive(Debug, Default)]
+pub struct Effects {
+    list: Vec<(u32, Effect)>,
+}
+
+impl Effects {
+    /// Asks for something for the agent in a slot.
+    pub fn push(&mut self, slot: u32, effect: Effect) {
+        self.list.push((slot, effect));
+    }
+
+    /// What has been asked for.
+    pub fn into_list(self) -> Vec<(u32, Effect)> {
+        self.list
+    }
+}

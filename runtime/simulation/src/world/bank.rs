@@ -1,0 +1,154 @@
+//! The modules that run, each of them once however many stacks name it.
+
+use crate::mover::Mover;
+use roadwright_agent::{
+    Behaviour, Choosable, Controller, Fitness, Module, ModuleError, Planner, Rate, Registry, Slot,
+    set_parameters,
+};
+use roadwright_scenario::{ModuleSetting, Stack};
+
+/// Most modules of one slot: each agent can have parameters of its own.
+const MOST: usize = 1024;
+
+/// Index of an agent's module in each slot's bank, in the order of [`Slot::ALL`].
+pub(crate) type Places = [u16; 4];
+/// The places of an agent that does not drive.
+pub(super) const NOWHERE: Places = [u16::MAX; 4];
+
+/// A module that runs.
+pub(super) struct Running<L: ?Sized> {
+    pub(super) setting: ModuleSetting,
+    pub(super) module: Module<L>,
+    pub(super) rate: Rate,
+    pub(super) lives_between_steps: bool,
+}
+
+/// The modules of one slot.
+pub(super) struct Bank<L: ?Sized> {
+    pub(super) running: Vec<Running<L>>,
+}
+
+impl<L: Choosable + ?Sized> Bank<L> {
+    fn new() -> Self {
+        Self {
+            running: Vec::new(),
+        }
+    }
+
+    /// The module of a setting: one that runs already, or a new one.
+    pub(super) fn place(
+        &mut self,
+        stack: &str,
+        setting: &ModuleSetting,
+        registry: &Registry,
+        dt: f64,
+    ) -> Result<u16, ModuleError> {
+        let known = self.running.iter().position(|r| r.setting == *setting);
+        if let Some(place) = known {
+            return Ok(place as u16);
+        }
+        if self.running.len() >= MOST {
+            return Err(ModuleError::TooMany {
+                slot: L::SLOT.name(),
+                most: MOST,
+            });
+        }
+        let module = registry.module::<L>(stack, setting)?;
+        self.push(module, setting, dt);
+        Ok(self.running.len() as u16 - 1)
+    }
+
+    fn push(&mut self, module: Module<L>, setting: &ModuleSetting, dt: f64) {
+        let rate = setting.rate_hz.unwrap_or(L::SLOT.default_rate_hz());
+        self.running.push(Running {
+            lives_between_steps: module.law.lives_between_steps(),
+            setting: setting.clone(),
+            module,
+            rate: Rate::new(rate, dt),
+        });
+    }
+
+    /// Takes over a module that `old` runs for a setting that differs in parameters or rate only,
+    /// so that a moved slider does not make it forget.
+    fn adopt(&mut self, stack: &str, setting: &ModuleSetting, old: &mut Self, dt: f64) {
+        if self.running.iter().any(|r| r.setting == *setting) {
+            return;
+        }
+        let same = |r: &Running<L>| r.setting == *setting;
+        let similar = |r: &Running<L>| r.setting.module == setting.module;
+        let place = old.running.iter().position(same);
+        let place = place.or_else(|| old.running.iter().position(similar));
+        let Some(place) = place else { return };
+        let mut module = old.running.remove(place).module;
+        // One that does not take the parameters is made anew, and that says what is wrong.
+        if set_parameters(&mut module, stack, setting).is_ok() {
+            self.push(module, setting, dt);
+        }
+    }
+}
+
+/// The modules of all slots.
+pub(super) struct Banks {
+    pub(super) planners: Bank<dyn Planner>,
+    pub(super) behaviours: Bank<dyn Behaviour>,
+    pub(super) controllers: Bank<dyn Controller>,
+    pub(super) fitnesses: Bank<dyn Fitness>,
+}
+
+impl Banks {
+    pub(super) fn new() -> Self {
+        Self {
+            planners: Bank::new(),
+            behaviours: Bank::new(),
+            controllers: Bank::new(),
+            fitnesses: Bank::new(),
+        }
+    }
+
+    /// The modules of a stack.
+    pub(super) fn places(
+        &mut self,
+        name: &str,
+        stack: &Stack,
+        registry: &Registry,
+        dt: f64,
+    ) -> Result<Places, ModuleError> {
+        Ok([
+            self.planners.place(name, &stack.planner, registry, dt)?,
+            self.behaviours
+                .place(name, &stack.behaviour, registry, dt)?,
+            self.controllers
+                .place(name, &stack.controller, registry, dt)?,
+            self.fitnesses.place(name, &stack.fitness, registry, dt)?,
+        ])
+    }
+
+    /// Takes over what `old` runs for a stack.
+    pub(super) fn adopt(&mut self, name: &str, stack: &Stack, old: &mut Self, dt: f64) {
+        self.planners
+            .adopt(name, &stack.planner, &mut old.planners, dt);
+        self.behaviours
+            .adopt(name, &stack.behaviour, &mut old.behaviours, dt);
+        self.controllers
+            .adopt(name, &stack.controller, &mut old.controllers, dt);
+        self.fitnesses
+            .adopt(name, &stack.fitness, &mut old.fitnesses, dt);
+    }
+
+    /// The planner of an agent.
+    pub(super) fn planner_of(&self, mover: &Mover) -> &Module<dyn Planner> {
+        let place = mover.modules[Slot::Planner as usize] as usize;
+        &self.planners.running[place].module
+    }
+
+    /// The setting of a running module.
+    pub(super) fn setting(&self, slot: Slot, place: u16) -> &ModuleSetting {
+        let place = place as usize;
+        match slot {
+            Slot::Planner => &self.planners.running[place].setting,
+            Slot::Behaviour => &self.behaviours.running[place].setting,
+            Slot::Controller => &self.controllers.running[place].setting,
+            Slot::Fitness => &self.fitnesses.running[place].setting,
+        }
+    }
+}

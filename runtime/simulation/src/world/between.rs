@@ -1,0 +1,68 @@
+//! What passes between two steps: modules hear who came and went, and newer versions take over.
+
+use super::bank::{Bank, Running};
+use super::batch::Membership;
+use super::{SwapRecord, World};
+use roadwright_agent::{Between, Choosable};
+
+impl World {
+    pub(super) fn between_steps(&mut self) {
+        let banks = &self.banks;
+        let lives = has_life(&banks.planners)
+            || has_life(&banks.behaviours)
+            || has_life(&banks.controllers)
+            || has_life(&banks.fitnesses);
+        if !lives {
+            return;
+        }
+        self.membership.update(&self.movers);
+        let moment = Between {
+            step: self.step,
+            time: self.time(),
+            slots: self.movers.len() as u32,
+            added: &[],
+            removed: &[],
+        };
+        let (banks, membership) = (&mut self.banks, &self.membership);
+        let swaps = &mut self.swaps;
+        live(&mut banks.planners, membership, moment, swaps);
+        live(&mut banks.behaviours, membership, moment, swaps);
+        live(&mut banks.controllers, membership, moment, swaps);
+        live(&mut banks.fitnesses, membership, moment, swaps);
+    }
+}
+
+fn has_life<L: Choosable + ?Sized>(bank: &Bank<L>) -> bool {
+    bank.running.iter().any(|r| r.lives_between_steps)
+}
+
+fn live<L: Choosable + ?Sized>(
+    bank: &mut Bank<L>,
+    membership: &Membership,
+    moment: Between<'_>,
+    swaps: &mut Vec<SwapRecord>,
+) {
+    let running = bank.running.iter_mut().enumerate();
+    for (place, Running { module, .. }) in running.filter(|(_, r)| r.lives_between_steps) {
+        let added = Membership::of(&membership.added, L::SLOT, place);
+        let removed = Membership::of(&membership.removed, L::SLOT, place);
+        let moment = Between {
+            added: &added,
+            removed: &removed,
+            ..moment
+        };
+        let Some(swap) = module.law.between_steps(&mut module.parameters, &moment) else {
+            continue;
+        };
+        module.info = swap.info;
+        swaps.push(SwapRecord {
+            step: moment.step,
+            time: moment.time,
+            slot: L::SLOT.name(),
+            module: swap.info.id.into(),
+            from: swap.from,
+            to: swap.to,
+            note: swap.note,
+        });
+    }
+}

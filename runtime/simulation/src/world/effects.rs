@@ -1,0 +1,439 @@
+//! What behaviours see of others, and what comes of what they ask for.
+
+use super::World;
+use super::batch::Due;
+use super::lane_finder::LaneFinder;
+use super::log::LogLine;
+use crate::mover::{Mover, Status};
+use crate::way::Goal;
+use glam::DVec2;
+use roadwright_agent::{AgentFacts, Effect, Effects, Message, ModuleError, Scene, Slot};
+use roadwright_plugin_api::PlannerInput;
+use roadwright_scenario::ModuleSetting;
+use roadwright_scenario::lane_graph::{StripId, StripKind};
+use std::sync::Arc;
+
+/// Who chases or flees plans anew at most this often, s.
+const REPLAN_TIME: f64 = 0.5;
+/// How far ahead somebody who flees plans, m, and over how many strips at most.
+const FLIGHT: f64 = 400.0;
+const FLIGHT_STRIPS: usize = 24;
+/// Least gap to the vehicles on a lane that is changed to without need, m, and the time that is
+/// added for each metre a second of closing speed, s.
+const CHANGE_GAP: f64 = 3.0;
+const CHANGE_TIME: f64 = 1.5;
+/// Closer to its end a lane is not left without need, m.
+const LATEST_CHANGE: f64 = 30.0;
+/// Messages that may wait for one receiver.
+const MOST_MAIL: usize = 64;
+
+impl World {
+    /// The driving agents and the messages for them, if a behaviour that is due wants to see them.
+    pub(super) fn scene(&mut self, due: &Due) -> Option<Arc<Scene>> {
+        let running = self.banks.behaviours.running.iter().enumerate();
+        let mut due =
+            running.filter(|(at, r)| !due.of(*at).0.is_empty() && r.module.law.wants_scene());
+        due.next()?;
+        let mut mail = std::mem::take(&mut self.mail);
+        mail.sort_by_key(|message| message.to);
+        let facts = |(slot, mover): (usize, &Mover)| self.facts(slot, mover);
+        let driving = self
+            .movers
+            .iter()
+            .enumerate()
+            .filter(|(_, m)| m.is_active());
+        Some(Arc::new(Scene::new(
+            driving.map(facts).collect(),
+            mail,
+            self.kind_names.clone(),
+            self.stack_names.clone(),
+        )))
+    }
+
+    fn facts(&self, slot: usize, mover: &Mover) -> AgentFacts {
+        let lane = mover
+            .on_lane()
+            .then(|| match self.roads.strip(mover.strip).kind {
+                StripKind::Lane { road, lane, .. } => Some((road, lane)),
+                StripKind::Connection { .. } => None,
+            });
+        let lane = lane.flatten();
+        let goal = self.ways[slot].next_goal(mover.goals_reached);
+        AgentFacts {
+            id: mover.id,
+            slot: slot as u32,
+            position: mover.state.pose.position,
+            heading: mover.state.pose.heading,
+            speed: mover.state.speed,
+            length: self.kinds[mover.kind as usize].length,
+            vehicle: mover.kind,
+            stack: mover.stack,
+            road: lane.map(|lane| lane.0),
+            lane: lane.map_or(0, |lane| lane.1),
+            s: mover.s,
+            goal: goal.map(|goal| self.place_of(&goal)),
+            has_arrived: mover.has_arrived,
+        }
+    }
+
+    /// Keeps the messages for those who have not been asked yet.
+    pub(super) fn drop_read_mail(&mut self, scene: Option<Arc<Scene>>, due: &Due) {
+        let Some(scene) = scene else { return };
+        let new = std::mem::take(&mut self.mail);
+        let unread = |message: &&Message| {
+            let receiver = &self.movers[message.to as usize];
+            let behaviour = receiver.modules[Slot::Behaviour as usize] as usize;
+            let asked = due.of(behaviour).0.binary_search(&message.to).is_ok();
+            receiver.is_active() && !asked
+        };
+        self.mail = scene.mail.iter().filter(unread).cloned().collect();
+        self.mail.extend(new);
+    }
+
+    /// Does what was asked for, in order.
+    pub(super) fn take_effects(&mut self, effects: Vec<Effects>) {
+        for (agent, effect) in effects.into_iter().flat_map(Effects::into_list) {
+            if !self.movers[agent as usize].is_active() {
+                continue;
+            }
+            match effect {
+                Effect::GoTo(place) => {
+                    if !self.go_to(agent, place) {
+                        self.complain(agent, format!("there is no way to {place:.1}"));
+                    }
+                }
+                Effect::Chase(id) => self.chase(agent, id),
+                Effect::Flee(id) => self.flee(agent, id),
+                Effect::Leave => self.leave(agent),
+                Effect::SetParameter { slot, key, value } => {
+                    self.change_module(agent, slot, |setting| {
+                        setting.parameters.insert(key, value);
+                    });
+                }
+                Effect::UseModule { slot, module } => {
+                    self.change_module(agent, slot, |setting| {
+                        if setting.module != module {
+                            *setting = ModuleSetting::new(&module);
+                        }
+                    });
+                }
+                Effect::Send { to, topic, value } => {
+                    if let Some(to) = self.slot_of(to) {
+                        self.send(agent, to, topic, value);
+                    }
+                }
+                Effect::Broadcast {
+                    radius,
+                    topic,
+                    value,
+                } => self.broadcast(agent, radius, &topic, value),
+                Effect::Log(text) => self.write_log(agent, text, false),
+                Effect::Mark { at, text } => {
+                    let mover = &self.movers[agent as usize];
+                    let at = at.unwrap_or(mover.state.pose.position);
+                    let (time, id) = (self.time(), mover.id);
+                    self.log.mark(time, id, at, text);
+                }
+                Effect::Fault(text) => self.complain(agent, text),
+            }
+        }
+    }
+
+    /// Takes an agent that has arrived off the road.
+    fn leave(&mut self, agent: u32) {
+        let time = self.time();
+        let mover = &mut self.movers[agent as usize];
+        if mover.has_arrived {
+            mover.goals_reached += 1;
+            mover.has_arrived = false;
+            mover.status = Status::Arrived;
+            mover.drive.ended = time;
+        }
+    }
+
+    fn complain(&mut self, agent: u32, text: String) {
+        self.write_log(agent, text, true);
+    }
+
+    fn write_log(&mut self, agent: u32, text: String, is_fault: bool) {
+        let mover = &self.movers[agent as usize];
+        let behaviour = mover.modules[Slot::Behaviour as usize];
+        let line = LogLine {
+            time: self.time(),
+            agent: mover.id,
+            module: self
+                .banks
+                .setting(Slot::Behaviour, behaviour)
+                .module
+                .clone(),
+            text,
+            is_fault,
+        };
+        self.log.write(line);
+    }
+
+    /// The slot of an agent that drives.
+    fn slot_of(&mut self, id: u64) -> Option<u32> {
+        let fits = |by_id: &std::collections::HashMap<u64, u32>, movers: &[Mover]| {
+            let slot = by_id.get(&id).copied()?;
+            (movers.get(slot as usize)?.id == id).then_some(slot)
+        };
+        if fits(&self.by_id, &self.movers).is_none() && self.by_id.len() != self.movers.len() {
+            let ids = self.movers.iter().enumerate();
+            self.by_id = ids.map(|(slot, mover)| (mover.id, slot as u32)).collect();
+        }
+        let slot = fits(&self.by_id, &self.movers)?;
+        self.movers[slot as usize].is_active().then_some(slot)
+    }
+
+    fn send(&mut self, from: u32, to: u32, topic: String, value: f64) {
+        let behaviour = self.movers[to as usize].modules[Slot::Behaviour as usize] as usize;
+        let listens = self.banks.behaviours.running[behaviour]
+            .module
+            .law
+            .wants_scene();
+        let waiting = self.mail.iter().filter(|message| message.to == to).count();
+        if listens && waiting < MOST_MAIL {
+            self.mail.push(Message {
+                to,
+                from: self.movers[from as usize].id,
+                topic,
+                value,
+            });
+        }
+    }
+
+    fn broadcast(&mut self, from: u32, radius: f64, topic: &str, value: f64) {
+        let place = self.movers[from as usize].state.pose.position;
+        let mut heard = Vec::new();
+        self.index
+            .grid
+            .for_each_within(place, radius, |number, _: DVec2| {
+                heard.push(self.index.located[number as usize]);
+            });
+        heard.sort_unstable();
+        for to in heard.into_iter().filter(|&to| to != from) {
+            self.send(from, to, topic.to_owned(), value);
+        }
+    }
+
+    /// A new last goal at the lane nearest to a place; the old goals stay if there is no way.
+    fn go_to(&mut self, agent: u32, place: DVec2) -> bool {
+        if !self.movers[agent as usize].on_lane() {
+            return self.set_goal(agent, Goal::Ground(place));
+        }
+        let finder = self
+            .finder
+            .get_or_insert_with(|| LaneFinder::new(&self.roads.graph));
+        let spots = finder.near(&self.roads.graph, place);
+        spots
+            .into_iter()
+            .any(|(strip, s, _)| self.set_goal(agent, Goal::Strip { strip, s }))
+    }
+
+    /// Gives an agent a goal in place of all that it has not reached; says whether it can get
+    /// there.
+    fn set_goal(&mut self, agent: u32, goal: Goal) -> bool {
+        let at = agent as usize;
+        let reached = self.begin_new_goals(at);
+        let old = self.ways[at].goals.split_off(reached);
+        self.ways[at].goals.push(goal);
+        let leads = matches!(goal, Goal::Ground(_)) || self.turn_to_new_goals(at);
+        let has_arrived = self.movers[at].has_arrived;
+        if leads {
+            self.movers[at].has_arrived = false;
+        } else {
+            self.ways[at].goals.truncate(reached);
+            self.ways[at].goals.extend(old);
+            if has_arrived {
+                self.movers[at].goals_reached -= 1;
+            }
+        }
+        leads
+    }
+
+    /// Counts a last goal at which an agent waits as reached; gives the number of reached goals.
+    fn begin_new_goals(&mut self, agent: usize) -> usize {
+        let mover = &mut self.movers[agent];
+        if mover.has_arrived {
+            mover.goals_reached += 1;
+        }
+        mover.goals_reached as usize
+    }
+
+    fn may_replan(&self, agent: u32) -> bool {
+        let since = (self.step - self.movers[agent as usize].planned_at) as f64 * self.dt;
+        since >= REPLAN_TIME
+    }
+
+    /// Drives to where another agent is.
+    fn chase(&mut self, agent: u32, id: u64) {
+        let Some(other) = self.slot_of(id) else {
+            return;
+        };
+        let target = &self.movers[other as usize];
+        let (mover, way) = (&self.movers[agent as usize], &self.ways[agent as usize]);
+        if !mover.on_lane() || !target.on_lane() {
+            let place = target.state.pose.position;
+            self.set_goal(agent, Goal::Ground(place));
+            return;
+        }
+        let (strip, s) = (target.strip, target.s);
+        match way.next_goal(mover.goals_reached) {
+            // It is still on the same strip: the goal moves along.
+            Some(Goal::Strip { strip: on, .. }) if on == strip && !mover.has_arrived => {
+                let reached = mover.goals_reached as usize;
+                self.ways[agent as usize].goals[reached] = Goal::Strip { strip, s };
+            }
+            _ if self.may_replan(agent) => {
+                self.set_goal(agent, Goal::Strip { strip, s });
+            }
+            _ => {}
+        }
+    }
+
+    /// Drives along the strips that lead farthest from another agent.
+    fn flee(&mut self, agent: u32, id: u64) {
+        let Some(other) = self.slot_of(id) else {
+            return;
+        };
+        let mover = &self.movers[agent as usize];
+        if !mover.on_lane() || !self.may_replan(agent) {
+            return;
+        }
+        let danger = self.movers[other as usize].state.pose.position;
+        let way = &self.ways[agent as usize];
+        let from = mover.granted_to.max(mover.cursor) as usize;
+        let from = from.min(way.path.len() - 1);
+        let flight = self.flight(way.path[from], danger, self.kinds[mover.kind as usize].bus);
+        let Some(&end) = flight.last() else { return };
+        let s = self.roads.strip(end).length();
+        let reached = self.begin_new_goals(agent as usize);
+        let way = &mut self.ways[agent as usize];
+        way.goals.truncate(reached);
+        way.goals.push(Goal::Strip { strip: end, s });
+        way.path.truncate(from + 1);
+        way.path.extend(flight);
+        way.goal_at.truncate(reached);
+        way.goal_at.resize(reached, 0);
+        way.goal_at.push(way.path.len() as u32 - 1);
+        let mover = &mut self.movers[agent as usize];
+        mover.planned_at = self.step;
+        mover.asked_for = 0;
+        mover.has_arrived = false;
+    }
+
+    /// Strips after one, each the successor that leads farthest away.
+    fn flight(&self, from: StripId, danger: DVec2, bus: bool) -> Vec<StripId> {
+        let mut flight: Vec<StripId> = Vec::new();
+        let (mut at, mut length) = (from, 0.0);
+        while length < FLIGHT && flight.len() < FLIGHT_STRIPS {
+            let distance = |strip: StripId| {
+                let line = &self.roads.strip(strip).line;
+                (line.position(line.length()) - danger).length()
+            };
+            let open = self.roads.strip(at).successors.iter().copied();
+            let open = open.filter(|&next| {
+                let free = bus || !self.roads.strip(next).bus_only;
+                free && next != from && !flight.contains(&next)
+            });
+            let best = open.max_by(|&a, &b| distance(a).total_cmp(&distance(b)).then(b.cmp(&a)));
+            let Some(best) = best else { break };
+            flight.push(best);
+            length += self.roads.strip(best).length();
+            at = best;
+        }
+        // A way ends on a lane, not inside a junction.
+        while flight
+            .last()
+            .is_some_and(|&last| self.roads.strip(last).is_connection())
+        {
+            flight.pop();
+        }
+        flight
+    }
+
+    /// Another module, or the same with another parameter, for one agent.
+    fn change_module(&mut self, agent: u32, slot: Slot, change: impl FnOnce(&mut ModuleSetting)) {
+        let at = agent as usize;
+        let place = self.movers[at].modules[slot as usize];
+        let old = self.banks.setting(slot, place);
+        let mut setting = old.clone();
+        change(&mut setting);
+        if setting == *old {
+            return;
+        }
+        let stack = self.stack_names[self.movers[at].stack as usize].clone();
+        match self.place_module(slot, &stack, &setting) {
+            Ok(place) => {
+                let mut mover = self.movers[at];
+                mover.modules[slot as usize] = place;
+                self.assign(&mut mover);
+                self.movers[at] = mover;
+            }
+            Err(error) => self.complain(agent, error.to_string()),
+        }
+    }
+
+    fn place_module(
+        &mut self,
+        slot: Slot,
+        stack: &str,
+        setting: &ModuleSetting,
+    ) -> Result<u16, ModuleError> {
+        let (banks, registry, dt) = (&mut self.banks, &self.registry, self.dt);
+        match slot {
+            Slot::Planner => banks.planners.place(stack, setting, registry, dt),
+            Slot::Behaviour => banks.behaviours.place(stack, setting, registry, dt),
+            Slot::Controller => banks.controllers.place(stack, setting, registry, dt),
+            Slot::Fitness => banks.fitnesses.place(stack, setting, registry, dt),
+        }
+    }
+
+    /// Makes the way lead over the lane beside an agent, if there is room on it and the goals can
+    /// be reached from there.
+    pub(super) fn lead_through(&mut self, agent: u32, target: StripId) -> bool {
+        let mover = &self.movers[agent as usize];
+        let way = &self.ways[agent as usize];
+        let remaining = self.roads.strip(mover.strip).length() - mover.s;
+        let committed = mover.granted_to > mover.cursor + 1 || mover.has_arrived;
+        if committed
+            || remaining < LATEST_CHANGE
+            || !mover.may_change_lane()
+            || !self
+                .view()
+                .has_room_beside(agent, target, CHANGE_GAP, CHANGE_TIME)
+        {
+            return false;
+        }
+        let Some(Goal::Strip {
+            strip: goal_strip,
+            s: goal_s,
+        }) = way.next_goal(mover.goals_reached)
+        else {
+            return false;
+        };
+        let strip = self.roads.strip(mover.strip);
+        let s = mover.s / strip.length() * self.roads.strip(target).length();
+        let input = PlannerInput {
+            strip: target,
+            s,
+            goal_strip,
+            goal_s,
+            bus: u32::from(self.kinds[mover.kind as usize].bus),
+            may_change_first: 0,
+        };
+        let view = self.planner_view();
+        let Some(leg) = self.banks.planner_of(mover).route(&view, input) else {
+            return false;
+        };
+        let (cursor, reached) = (mover.cursor, mover.goals_reached);
+        let mut leg = leg;
+        leg.insert(0, mover.strip);
+        self.ways[agent as usize].replace_leg(cursor, reached, &leg);
+        let mover = &mut self.movers[agent as usize];
+        mover.planned_at = self.step;
+        mover.asked_for = 0;
+        true
+    }
+}

@@ -1,0 +1,90 @@
+//! What modules have to say during a run: lines of text and marks on the map.
+
+use glam::DVec2;
+use serde::Serialize;
+use std::collections::VecDeque;
+
+/// Lines that are kept.
+const LINES: usize = 10_000;
+/// How long a mark is shown, s.
+const MARK_TIME: f64 = 1.0;
+
+/// A line that a module has written.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LogLine {
+    /// Simulation time, s.
+    pub time: f64,
+    /// Id of the agent that it was asked about.
+    pub agent: u64,
+    /// Id of the module.
+    pub module: String,
+    /// The line.
+    pub text: String,
+    /// Whether something went wrong.
+    pub is_fault: bool,
+}
+
+/// A mark on the map.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// Id of the agent that set it.
+    pub agent: u64,
+    /// Where, m.
+    pub at: DVec2,
+    /// What stands beside it.
+    pub text: String,
+    /// When it goes, s.
+    pub until: f64,
+}
+
+/// What has been said so far.
+#[derive(Default)]
+pub(super) struct Log {
+    pub(super) lines: VecDeque<LogLine>,
+    /// Lines ever written.
+    pub(super) count: u64,
+    pub(super) marks: Vec<Mark>,
+}
+
+impl Log {
+    pub(super) fn write(&mut self, line: LogLine) {
+        if self.lines.len() == LINES {
+            self.lines.pop_front();
+        }
+        self.count += 1;
+        self.lines.push_back(line);
+    }
+
+    /// Shows a mark; an agent has one of each text.
+    pub(super) fn mark(&mut self, time: f64, agent: u64, at: DVec2, text: String) {
+        let until = time + MARK_TIME;
+        self.marks.retain(|m| m.agent != agent || m.text != text);
+        self.marks.push(Mark {
+            agent,
+            at,
+            text,
+            until,
+        });
+    }
+
+    pub(super) fn expire(&mut self, time: f64) {
+        self.marks.retain(|mark| mark.until > time);
+    }
+}
+
+impl super::World {
+    /// The last lines that modules have written, oldest first, at most 10,000.
+    pub fn log(&self) -> impl ExactSizeIterator<Item = &LogLine> {
+        self.log.lines.iter()
+    }
+
+    /// Lines that modules have written so far.
+    pub fn log_count(&self) -> u64 {
+        self.log.count
+    }
+
+    /// The marks that modules show on the map now.
+    pub fn marks(&self) -> &[Mark] {
+        &self.log.marks
+    }
+}
