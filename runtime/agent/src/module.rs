@@ -122,6 +122,16 @@ pub trait Law: Send + Sync {
         state.is_empty()
     }
 
+    /// Which build of it runs, for records; empty for what is built in.
+    fn version(&self) -> String {
+        String::new()
+    }
+
+    /// Whether a batch must not be cut into slices that are asked in parallel.
+    fn asks_whole(&self) -> bool {
+        false
+    }
+
     /// Whether [`Law::between_steps`] has anything to do; asked once.
     fn lives_between_steps(&self) -> bool {
         false

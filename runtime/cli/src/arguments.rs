@@ -22,6 +22,8 @@ Examples:
   roadwright check city.scenario.json
   roadwright run city.scenario.json --populate 150 --json
   roadwright render city.scenario.json --out city.png --at 60
+  roadwright plugin new my_driver --kind controller --lang rust
+  roadwright script check scripts/commuter.rhai
   roadwright controller eval fuzzy_driver.route.speed --input distance=10 --input angle=0.3
 
 Exit codes: 0 fine; 1 the work was done and found something wrong; 2 the call or its input was unusable.";
@@ -44,6 +46,22 @@ pub(crate) enum Verb {
     Render(Render),
     /// Look into the built-in controllers.
     Controller(Controller),
+    /// Make, build, look at and list compiled plugins.
+    Plugin {
+        #[command(subcommand)]
+        verb: PluginVerb,
+    },
+    /// Make and check behaviour scripts.
+    Script {
+        #[command(subcommand)]
+        verb: ScriptVerb,
+    },
+    /// What child processes do; called by Roadwright itself.
+    #[command(hide = true)]
+    PluginHost {
+        /// Words of the call
+        arguments: Vec<std::ffi::OsString>,
+    },
     /// Print shell completions, e.g. `roadwright completions bash > /etc/bash_completion.d/roadwright`.
     Completions {
         /// For which shell.
@@ -72,6 +90,32 @@ pub(crate) struct Simulate {
     /// Use another module in all stacks: `controller=pursuit`
     #[arg(long = "use", value_name = "SLOT=MODULE")]
     pub(crate) modules: Vec<String>,
+    #[command(flatten)]
+    pub(crate) extensions: ExtensionFlags,
+}
+
+/// Flags about modules that are not built in.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Plugins and scripts")]
+pub(crate) struct ExtensionFlags {
+    /// Look for plugins here, before the folders `plugins` beside the scenario and of the user
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plugins: Vec<PathBuf>,
+    /// Look for scripts here, before the folders `scripts` beside the scenario and of the user
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scripts: Vec<PathBuf>,
+    /// Let the plugin with this hash run (at least 8 digits); `plugin info` tells hashes
+    #[arg(long, value_name = "HASH")]
+    pub(crate) allow_plugin: Vec<String>,
+    /// Let all plugins run: they can do everything that you can
+    #[arg(long)]
+    pub(crate) trust_plugins: bool,
+    /// Run this plugin in a process of its own
+    #[arg(long, value_name = "ID")]
+    pub(crate) isolate: Vec<String>,
+    /// Take over plugins and scripts that change while the scenario runs
+    #[arg(long)]
+    pub(crate) watch: bool,
 }
 
 #[derive(Debug, Args)]
@@ -89,6 +133,9 @@ pub(crate) struct Run {
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the lines that scripts log
+    #[arg(long)]
+    pub(crate) log: bool,
     /// Write where every vehicle was, ten times a second, as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
@@ -236,4 +283,110 @@ pub(crate) struct Eval {
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What to do with plugins.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PluginVerb {
+    /// List the plugins in the folders, with what became of each
+    List {
+        #[command(flatten)]
+        extensions: ExtensionFlags,
+        /// Print one JSON document and nothing else
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what a plugin says about itself; runs none of it
+    Info {
+        /// The library
+        file: PathBuf,
+        /// Print one JSON document and nothing else
+        #[arg(long)]
+        json: bool,
+    },
+    /// Try a plugin in a child process: determinism, hard inputs, state, speed
+    Check {
+        /// The library
+        file: PathBuf,
+        /// Print one JSON document and nothing else
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a project that builds and passes the check as it is
+    New {
+        /// Its name: small letters, digits and _
+        name: String,
+        /// What it fills
+        #[arg(long, value_enum, default_value_t = PluginKind::Controller)]
+        kind: PluginKind,
+        /// In which language
+        #[arg(long, value_enum, default_value_t = PluginLanguage::Rust)]
+        lang: PluginLanguage,
+        /// Folder that it is made in
+        #[arg(long, default_value = ".", value_name = "DIR")]
+        at: PathBuf,
+    },
+    /// Build a plugin, try it and deliver it; again whenever a file of it is saved
+    Dev {
+        /// Its project
+        folder: PathBuf,
+        /// Folder of plugins that it is delivered to
+        #[arg(long, default_value = "plugins", value_name = "DIR")]
+        into: PathBuf,
+        /// Build and deliver once
+        #[arg(long)]
+        once: bool,
+    },
+}
+
+/// What a plugin fills.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PluginKind {
+    /// Finds the way
+    Planner,
+    /// Steers and accelerates
+    Controller,
+    /// Rates the driving
+    Fitness,
+}
+
+/// In which language a new plugin is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PluginLanguage {
+    /// Rust
+    Rust,
+    /// C
+    C,
+    /// C++
+    Cpp,
+}
+
+/// What to do with scripts.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ScriptVerb {
+    /// Look for mistakes in a script
+    Check {
+        /// The script
+        file: PathBuf,
+        /// Print one JSON document and nothing else
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what scripts can use
+    Api {
+        /// Print one JSON document and nothing else
+        #[arg(long, conflicts_with = "markdown")]
+        json: bool,
+        /// Print a page of documentation
+        #[arg(long)]
+        markdown: bool,
+    },
+    /// Make a script that drives
+    New {
+        /// Its name: small letters, digits and _
+        name: String,
+        /// Folder that it is made in
+        #[arg(long, default_value = "scripts", value_name = "DIR")]
+        at: PathBuf,
+    },
 }

@@ -2,7 +2,9 @@
 
 mod arguments;
 mod commands;
+mod extensions;
 mod progress;
+mod watchdog;
 
 use arguments::{Arguments, Verb};
 use clap::Parser;
@@ -26,6 +28,11 @@ fn main() -> ExitCode {
         Some(Verb::Import(import)) => commands::import(&import),
         Some(Verb::Render(render)) => commands::render(&render),
         Some(Verb::Controller(controller)) => commands::controller(&controller),
+        Some(Verb::Plugin { verb }) => commands::plugin(&verb),
+        Some(Verb::Script { verb }) => commands::script(&verb),
+        Some(Verb::PluginHost { arguments }) => {
+            return ExitCode::from(roadwright_extension::helper(&arguments) as u8);
+        }
         Some(Verb::Completions { shell }) => commands::completions(shell),
     };
     match outcome {

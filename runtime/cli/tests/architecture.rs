@@ -38,6 +38,18 @@ fn metadata() -> Value {
 fn allowed(name: &str) -> &'static [&'static str] {
     match name {
         "roadwright-geometry" | "roadwright-plugin-api" => &[],
+        "roadwright-plugin-sdk" => &["plugin-api"],
+        // Example plugins see what any author sees.
+        "pure-pursuit" | "lattice-planner" | "comfort-fitness" | "rw-chaos" => &["plugin-sdk"],
+        // The tests run worlds, and hold the built-in modules against what stands in for them.
+        "roadwright-extension" => &[
+            "geometry",
+            "scenario",
+            "plugin-api",
+            "agent",
+            "control",
+            "simulation",
+        ],
         "roadwright-scenario" => &["geometry"],
         "roadwright-interchange" => &["geometry", "scenario"],
         "roadwright-agent" => &["geometry", "scenario", "plugin-api"],
@@ -62,10 +74,12 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "agent",
             "control",
             "simulation",
+            "extension",
             "render",
         ],
         "roadwright" => &[
             "editor",
+            "extension",
             "geometry",
             "scenario",
             "plugin-api",

@@ -129,10 +129,7 @@ fn unusable_calls_end_with_two_and_say_why() {
         &["run", &file, "--use", "controller=nobody"],
         "there are: fuzzy_driver, idm, pursuit",
     );
-    refused(
-        &["run", &file, "--use", "brakes"],
-        "expected SLOT=MODULE",
-    );
+    refused(&["run", &file, "--use", "brakes"], "expected SLOT=MODULE");
     refused(
         &["run", &file, "--populate", "5", "--stack", "nobody"],
         "no stack \"nobody\"",

@@ -13,6 +13,7 @@ use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Index of a strip.
 pub type StripId = u32;
@@ -231,6 +232,7 @@ pub struct LaneGraph {
     /// Lane strips by (road, lane), in the order of lane sections.
     of_lane: BTreeMap<(RoadId, i8), Vec<StripId>>,
     top_speed: f64,
+    identity: u64,
 }
 
 /// Comfortable lateral acceleration that limits the speed on connecting paths, m/s^2.
@@ -243,7 +245,11 @@ const MIN_STRIP: f64 = 0.05;
 impl LaneGraph {
     /// The strips of a scenario's network, laid out by `layout`.
     pub fn new(scenario: &Scenario, layout: &Layout) -> Self {
-        let mut graph = Self::default();
+        static MADE: AtomicU64 = AtomicU64::new(1);
+        let mut graph = Self {
+            identity: MADE.fetch_add(1, Ordering::Relaxed),
+            ..Self::default()
+        };
         let (network, side) = (scenario.network(), scenario.about().driving_side);
         for (id, road) in network.roads() {
             if let Some((start, end)) = layout.remaining(id, road) {
@@ -256,6 +262,12 @@ impl LaneGraph {
         let limits = graph.strips.iter().map(|strip| strip.speed_limit);
         graph.top_speed = limits.fold(1.0, f64::max);
         graph
+    }
+
+    /// A number that no other graph of this process has; copies share it. For caches: nothing that
+    /// is computed may depend on it.
+    pub fn identity(&self) -> u64 {
+        self.identity
     }
 
     /// The strips by index.

@@ -56,6 +56,17 @@ impl Statistic {
     }
 }
 
+/// A module that is not built in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ModuleRecord {
+    /// Name of its slot.
+    pub slot: &'static str,
+    /// Its id.
+    pub module: String,
+    /// Version, hash and tier of its build.
+    pub build: String,
+}
+
 /// The outcome of a run so far.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
@@ -77,6 +88,8 @@ pub struct Summary {
     pub travel_time: Statistic,
     /// Fitness of all who drove; lower is better.
     pub fitness: Statistic,
+    /// Builds of the modules from outside that are in use.
+    pub modules: Vec<ModuleRecord>,
     /// Modules that were replaced during the run.
     pub swaps: Vec<SwapRecord>,
 }

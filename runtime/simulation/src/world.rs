@@ -221,6 +221,7 @@ impl World {
             let view = self.view();
             let effects = batches.behaviour.ask(
                 self.pool.as_ref(),
+                module.law.asks_whole(),
                 agents,
                 |agent| view.behaviour_input(agent),
                 |(slots, ids), inputs, outputs| {
@@ -312,6 +313,7 @@ impl World {
             let view = self.view();
             batches.controller.ask(
                 self.pool.as_ref(),
+                module.law.asks_whole(),
                 agents,
                 |agent| view.controller_input(agent, lookahead),
                 |(slots, ids), inputs, outputs| {

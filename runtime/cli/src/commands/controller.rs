@@ -303,7 +303,11 @@ fn explain(c: &FuzzyController, (distance, angle): (f64, f64), inference: &Infer
             c.terms[rule.output].value
         );
     }
-    text + &format!("output    {:.6} ({})\n", inference.output, c.output)
+    text.push_str(&format!(
+        "output    {:.6} ({})\n",
+        inference.output, c.output
+    ));
+    text
 }
 
 fn surface(

@@ -1,7 +1,7 @@
 //! What `roadwright` does without a verb and without a display: it runs the shipped scenario and
 //! draws it.
 
-use super::run::{Ending, drive, table};
+use super::run::{Drive, Ending, Report, table};
 use crate::Outcome;
 use anyhow::Context;
 use roadwright_render::{Picture, map};
@@ -27,13 +27,13 @@ pub(super) fn main_job() -> anyhow::Result<Outcome> {
     )?;
     let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default())
         .context("cannot run old-town")?;
-    let mut early = drive(&mut world, PICTURE_TIME, Ending::WhenOver, false, None)?;
+    let mut early = run(&mut world, PICTURE_TIME)?;
     let png = map(&scenario, Some(&world.snapshot()), &Picture::default())
         .context("cannot draw old-town")?;
     std::fs::write(PICTURE, png).with_context(|| format!("cannot write {PICTURE}"))?;
     let taken = world.time();
     let rest = scenario.settings().duration - taken;
-    let late = drive(&mut world, rest.max(0.0), Ending::WhenOver, false, None)?;
+    let late = run(&mut world, rest.max(0.0))?;
     early.absorb(late);
     write!(out, "\n{}", table(&early))?;
     writeln!(out, "picture          {PICTURE} (at {taken:.1} s)")?;
@@ -42,4 +42,15 @@ pub(super) fn main_job() -> anyhow::Result<Outcome> {
         "\nNext: roadwright --help, or see the five-minute tour in README.md."
     )?;
     Ok(Outcome::Fine)
+}
+
+fn run(world: &mut World, seconds: f64) -> anyhow::Result<Report> {
+    let mut run = Drive {
+        world,
+        host: None,
+        trace: None,
+        logs: false,
+        quiet: false,
+    };
+    run.drive(seconds, Ending::WhenOver)
 }

@@ -6,16 +6,20 @@ mod controller;
 mod edit;
 mod import;
 mod main_job;
+mod plugin;
 mod render;
 mod run;
+mod script;
 
 pub(crate) use check::check;
 pub(crate) use completions::completions;
 pub(crate) use controller::controller;
 pub(crate) use edit::{edit, edit_or_run};
 pub(crate) use import::import;
+pub(crate) use plugin::plugin;
 pub(crate) use render::render;
 pub(crate) use run::run;
+pub(crate) use script::script;
 
 use crate::arguments::Simulate;
 use anyhow::{Context, bail};

@@ -3,11 +3,11 @@
 use super::{load, run_options};
 use crate::Outcome;
 use crate::arguments::Render;
-use crate::progress;
+use crate::{extensions, progress};
 use anyhow::{Context, bail};
 use glam::DVec2;
 use roadwright_render::{Picture, map};
-use roadwright_simulation::{World, builtin_modules};
+use roadwright_simulation::World;
 
 pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     let scenario = load(&arguments.file)?;
@@ -27,8 +27,10 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     }
     let snapshot = if simulated {
         let options = run_options(&arguments.simulate)?;
-        let mut world = World::new(&scenario, &builtin_modules(), &options)
-            .context("cannot run the scenario")?;
+        let flags = &arguments.simulate.extensions;
+        let host = extensions::open(flags, Some(&arguments.file), true);
+        let mut world =
+            World::new(&scenario, &host.registry(), &options).context("cannot run the scenario")?;
         let seconds = arguments.at.unwrap_or(0.0);
         if !(0.0..=1e7).contains(&seconds) {
             bail!("--at must be 0 to 10,000,000 s");

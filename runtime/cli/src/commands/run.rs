@@ -3,11 +3,14 @@
 use super::{load, print_json, run_options};
 use crate::Outcome;
 use crate::arguments::Run;
-use crate::progress;
+use crate::watchdog::Watchdog;
+use crate::{extensions, progress};
 use anyhow::{Context, bail};
 use cpu_time::ProcessTime;
-use roadwright_simulation::{Snapshot, Summary, World, builtin_modules};
+use roadwright_extension::Host;
+use roadwright_simulation::{Snapshot, Summary, World};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -22,6 +25,8 @@ pub(super) struct Report {
     updates_per_cpu_second: f64,
     realtime_factor: f64,
     interrupted: bool,
+    /// Faults of modules, with how often each came.
+    faults: BTreeMap<String, u64>,
 }
 
 impl Report {
@@ -31,6 +36,7 @@ impl Report {
         self.cpu_seconds += later.cpu_seconds;
         self.summary = later.summary;
         self.interrupted |= later.interrupted;
+        self.faults = later.faults;
         self.rate();
     }
 
@@ -51,17 +57,25 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         bail!("--seconds must be 0 to 10,000,000");
     }
     let options = run_options(&arguments.simulate)?;
-    let mut world =
-        World::new(&scenario, &builtin_modules(), &options).context("cannot run the scenario")?;
-    let mut trace = arguments.trace.as_deref().map(Trace::create).transpose()?;
     let quiet = arguments.quiet || arguments.json;
+    let host = extensions::open(&arguments.simulate.extensions, Some(&arguments.file), quiet);
+    let mut world =
+        World::new(&scenario, &host.registry(), &options).context("cannot run the scenario")?;
+    let mut trace = arguments.trace.as_deref().map(Trace::create).transpose()?;
     // A time that was asked for is simulated to its end; otherwise the last arrival ends the run.
     let ending = if arguments.seconds.is_some() {
         Ending::AtTime
     } else {
         Ending::WhenOver
     };
-    let report = drive(&mut world, seconds, ending, quiet, trace.as_mut())?;
+    let mut run = Drive {
+        world: &mut world,
+        host: Some(&host),
+        trace: trace.as_mut(),
+        logs: arguments.log && !quiet,
+        quiet,
+    };
+    let report = run.drive(seconds, ending)?;
     if let Some(trace) = trace {
         trace.finish()?;
     }
@@ -82,54 +96,89 @@ pub(super) enum Ending {
     WhenOver,
 }
 
-/// Steps the world until the time is over, all have arrived or Ctrl-C is pressed.
-pub(super) fn drive(
-    world: &mut World,
-    seconds: f64,
-    ending: Ending,
-    quiet: bool,
-    mut trace: Option<&mut Trace>,
-) -> anyhow::Result<Report> {
-    progress::catch_interrupt();
-    let steps = (seconds / world.dt()).round() as u64;
-    let bar = progress::bar(steps, quiet);
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the program reports how long the run took"
-    )]
-    let wall = std::time::Instant::now();
-    let cpu = ProcessTime::now();
-    for step in 0..steps {
-        // The first step at or after each tenth of a second.
-        let tenths = |steps: u64| (steps as f64 * world.dt() / TRACE_PERIOD + 1e-9).floor();
-        let is_due = step == 0 || tenths(step) > tenths(step - 1);
-        if let Some(trace) = trace.as_deref_mut().filter(|_| is_due) {
-            trace.write(&world.snapshot())?;
+/// A world that is run, and what goes along with it.
+pub(super) struct Drive<'a> {
+    pub(super) world: &'a mut World,
+    /// Whose events are told.
+    pub(super) host: Option<&'a Host>,
+    pub(super) trace: Option<&'a mut Trace>,
+    /// Whether lines that modules log are printed.
+    pub(super) logs: bool,
+    pub(super) quiet: bool,
+}
+
+impl Drive<'_> {
+    /// Steps the world until the time is over, all have arrived or Ctrl-C is pressed.
+    pub(super) fn drive(&mut self, seconds: f64, ending: Ending) -> anyhow::Result<Report> {
+        progress::catch_interrupt();
+        let steps = (seconds / self.world.dt()).round() as u64;
+        let bar = progress::bar(steps, self.quiet);
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the program reports how long the run took"
+        )]
+        let wall = std::time::Instant::now();
+        let cpu = ProcessTime::now();
+        let mut logged = 0;
+        let _watchdog = self.host.map(Watchdog::new);
+        for step in 0..steps {
+            // The first step at or after each tenth of a second.
+            let dt = self.world.dt();
+            let tenths = |steps: u64| (steps as f64 * dt / TRACE_PERIOD + 1e-9).floor();
+            let is_due = step == 0 || tenths(step) > tenths(step - 1);
+            if let Some(trace) = self.trace.as_deref_mut().filter(|_| is_due) {
+                trace.write(&self.world.snapshot())?;
+            }
+            let is_over = ending == Ending::WhenOver && self.world.is_over();
+            if progress::interrupted() || is_over {
+                break;
+            }
+            self.world.step();
+            if step % 64 == 0 {
+                bar.set_position(step);
+                bar.set_message(message(self.world));
+                bar.suspend(|| self.tell(&mut logged));
+            }
         }
-        if progress::interrupted() || (ending == Ending::WhenOver && world.is_over()) {
-            break;
+        if let Some(trace) = self.trace.as_deref_mut() {
+            trace.write(&self.world.snapshot())?;
         }
-        world.step();
-        if step % 64 == 0 {
-            bar.set_position(step);
-            bar.set_message(message(world));
+        bar.finish_and_clear();
+        self.tell(&mut logged);
+        let (cpu_seconds, wall_seconds) =
+            (cpu.elapsed().as_secs_f64(), wall.elapsed().as_secs_f64());
+        let mut report = Report {
+            summary: self.world.summary(),
+            wall_seconds,
+            cpu_seconds,
+            updates_per_cpu_second: 0.0,
+            realtime_factor: 0.0,
+            interrupted: progress::interrupted(),
+            faults: self.world.faults().clone(),
+        };
+        report.rate();
+        Ok(report)
+    }
+
+    /// Prints what modules have logged since the last time, and what happened to them.
+    fn tell(&self, logged: &mut u64) {
+        if let Some(host) = self.host {
+            extensions::tell(&host.events(), self.quiet);
+        }
+        let new = (self.world.log_count() - *logged) as usize;
+        *logged = self.world.log_count();
+        let lines = self.world.log();
+        let skipped = lines.len().saturating_sub(new);
+        for line in lines.skip(skipped) {
+            if self.logs || (line.is_fault && !self.quiet) {
+                let word = if line.is_fault { "fault" } else { "log" };
+                eprintln!(
+                    "{word}: {:.2} s, agent {}, {}: {}",
+                    line.time, line.agent, line.module, line.text
+                );
+            }
         }
     }
-    if let Some(trace) = trace {
-        trace.write(&world.snapshot())?;
-    }
-    bar.finish_and_clear();
-    let (cpu_seconds, wall_seconds) = (cpu.elapsed().as_secs_f64(), wall.elapsed().as_secs_f64());
-    let mut report = Report {
-        summary: world.summary(),
-        wall_seconds,
-        cpu_seconds,
-        updates_per_cpu_second: 0.0,
-        realtime_factor: 0.0,
-        interrupted: progress::interrupted(),
-    };
-    report.rate();
-    Ok(report)
 }
 
 fn message(world: &World) -> String {
@@ -204,6 +253,19 @@ pub(super) fn table(report: &Report) -> String {
             collision.x,
             collision.y,
             collision.depth
+        );
+    }
+    for module in &summary.modules {
+        text += &format!("{:<16} {} {}\n", module.slot, module.module, module.build);
+    }
+    for swap in &summary.swaps {
+        text += &format!("  at {:.2} s {}: {}\n", swap.time, swap.module, swap.note);
+    }
+    let faults: u64 = report.faults.values().sum();
+    if faults > 0 {
+        text += &format!(
+            "{:<16} {faults} of modules; the built-in ones stood in\n",
+            "faults"
         );
     }
     if summary.collisions.len() > 5 {

@@ -1,6 +1,7 @@
 //! The modules that run, each of them once however many stacks name it.
 
 use crate::mover::Mover;
+use crate::summary::ModuleRecord;
 use roadwright_agent::{
     Behaviour, Choosable, Controller, Fitness, Module, ModuleError, Planner, Rate, Registry, Slot,
     set_parameters,
@@ -56,6 +57,20 @@ impl<L: Choosable + ?Sized> Bank<L> {
         let module = registry.module::<L>(stack, setting)?;
         self.push(module, setting, dt);
         Ok(self.running.len() as u16 - 1)
+    }
+
+    fn record(&self, records: &mut Vec<ModuleRecord>) {
+        for Running { module, .. } in &self.running {
+            let record = ModuleRecord {
+                slot: L::SLOT.name(),
+                module: module.info.id.into(),
+                build: module.law.version(),
+            };
+            // The same module with other parameters is the same build.
+            if !record.build.is_empty() && !records.contains(&record) {
+                records.push(record);
+            }
+        }
     }
 
     fn push(&mut self, module: Module<L>, setting: &ModuleSetting, dt: f64) {
@@ -133,6 +148,16 @@ impl Banks {
             .adopt(name, &stack.controller, &mut old.controllers, dt);
         self.fitnesses
             .adopt(name, &stack.fitness, &mut old.fitnesses, dt);
+    }
+
+    /// The modules that are not built in.
+    pub(super) fn records(&self) -> Vec<ModuleRecord> {
+        let mut records = Vec::new();
+        self.planners.record(&mut records);
+        self.behaviours.record(&mut records);
+        self.controllers.record(&mut records);
+        self.fitnesses.record(&mut records);
+        records
     }
 
     /// The planner of an agent.

@@ -59,11 +59,12 @@ where
     I: Default + Clone + Send + Sync,
     O: Default + Clone + Send,
 {
-    /// Perceives and asks slice by slice; with helpers the slices are shared out. Gives what the
-    /// slices give, in their order.
+    /// Perceives and asks slice by slice; with helpers the slices are shared out, unless the module
+    /// wants the batch as a whole. Gives what the slices give, in their order.
     pub(super) fn ask<E: Send>(
         &mut self,
         pool: Option<&rayon::ThreadPool>,
+        is_whole: bool,
         (slots, ids): (&[u32], &[u64]),
         perceive: impl Fn(u32) -> I + Sync,
         answer: impl Fn((&[u32], &[u64]), &[I], &mut [O]) -> E + Sync,
@@ -83,6 +84,15 @@ where
         };
         match pool {
             None => vec![slice((slots, ids), &mut self.inputs, &mut self.outputs)],
+            Some(pool) if is_whole => {
+                pool.install(|| {
+                    let inputs = self.inputs.par_iter_mut();
+                    inputs
+                        .zip(slots)
+                        .for_each(|(input, &agent)| *input = perceive(agent));
+                });
+                vec![answer((slots, ids), &self.inputs, &mut self.outputs)]
+            }
             Some(pool) => pool.install(|| {
                 slots
                     .par_chunks(SLICE)

@@ -25,10 +25,14 @@ impl World {
         };
         let (banks, membership) = (&mut self.banks, &self.membership);
         let swaps = &mut self.swaps;
+        let before = swaps.len();
         live(&mut banks.planners, membership, moment, swaps);
         live(&mut banks.behaviours, membership, moment, swaps);
         live(&mut banks.controllers, membership, moment, swaps);
         live(&mut banks.fitnesses, membership, moment, swaps);
+        if self.swaps.len() > before {
+            self.assign_all();
+        }
     }
 }
 

@@ -158,6 +158,9 @@ impl World {
     fn write_log(&mut self, agent: u32, text: String, is_fault: bool) {
         let mover = &self.movers[agent as usize];
         let behaviour = mover.modules[Slot::Behaviour as usize];
+        if is_fault && self.log.is_old_fault(&text) {
+            return;
+        }
         let line = LogLine {
             time: self.time(),
             agent: mover.id,
@@ -366,10 +369,8 @@ impl World {
         let stack = self.stack_names[self.movers[at].stack as usize].clone();
         match self.place_module(slot, &stack, &setting) {
             Ok(place) => {
-                let mut mover = self.movers[at];
-                mover.modules[slot as usize] = place;
-                self.assign(&mut mover);
-                self.movers[at] = mover;
+                self.movers[at].modules[slot as usize] = place;
+                self.movers[at].holds_arrival = self.holds_arrival(self.movers[at].modules);
             }
             Err(error) => self.complain(agent, error.to_string()),
         }

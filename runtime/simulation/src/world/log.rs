@@ -2,10 +2,12 @@
 
 use glam::DVec2;
 use serde::Serialize;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Lines that are kept.
 const LINES: usize = 10_000;
+/// Different faults that are counted.
+const FAULTS: usize = 1000;
 /// How long a mark is shown, s.
 const MARK_TIME: f64 = 1.0;
 
@@ -44,6 +46,8 @@ pub(super) struct Log {
     /// Lines ever written.
     pub(super) count: u64,
     pub(super) marks: Vec<Mark>,
+    /// How often each fault has come.
+    faults: BTreeMap<String, u64>,
 }
 
 impl Log {
@@ -53,6 +57,18 @@ impl Log {
         }
         self.count += 1;
         self.lines.push_back(line);
+    }
+
+    /// Counts a fault; says whether it has come before and need not be written again.
+    pub(super) fn is_old_fault(&mut self, text: &str) -> bool {
+        if let Some(count) = self.faults.get_mut(text) {
+            *count += 1;
+            return true;
+        }
+        if self.faults.len() < FAULTS {
+            self.faults.insert(text.to_owned(), 1);
+        }
+        false
     }
 
     /// Shows a mark; an agent has one of each text.
@@ -81,6 +97,11 @@ impl super::World {
     /// Lines that modules have written so far.
     pub fn log_count(&self) -> u64 {
         self.log.count
+    }
+
+    /// The faults of modules so far, with how often each has come.
+    pub fn faults(&self) -> &BTreeMap<String, u64> {
+        &self.log.faults
     }
 
     /// The marks that modules show on the map now.

@@ -95,6 +95,7 @@ impl World {
             distance_driven: self.movers.iter().map(|m| m.drive.distance).sum(),
             travel_time: Statistic::of(&times),
             fitness: Statistic::of(&self.fitness()),
+            modules: self.banks.records(),
             swaps: self.swaps.clone(),
         }
     }

@@ -198,7 +198,7 @@ impl World {
         );
         let modules = self.stacks.get(stack as usize).copied();
         let mut mover = Mover::new(id, kind, stack, modules.unwrap_or_default());
-        self.assign(&mut mover);
+        mover.holds_arrival = self.holds_arrival(mover.modules);
         self.movers.push(mover);
         self.ways.push(way);
         self.departures.push(Departure {
@@ -212,11 +212,18 @@ impl World {
 }
 
 impl World {
-    /// Lets an agent know what its modules ask of it.
-    pub(super) fn assign(&self, mover: &mut Mover) {
-        let place = mover.modules[Slot::Behaviour as usize] as usize;
+    /// Lets all agents know what their modules ask of them: those may have been replaced.
+    pub(super) fn assign_all(&mut self) {
+        for agent in 0..self.movers.len() {
+            self.movers[agent].holds_arrival = self.holds_arrival(self.movers[agent].modules);
+        }
+    }
+
+    /// Whether the behaviour among some modules is asked before an agent leaves the road.
+    pub(super) fn holds_arrival(&self, modules: Places) -> bool {
+        let place = modules[Slot::Behaviour as usize] as usize;
         let behaviour = self.banks.behaviours.running.get(place);
-        mover.holds_arrival = behaviour.is_some_and(|r| r.module.law.handles_arrival());
+        behaviour.is_some_and(|r| r.module.law.handles_arrival())
     }
 }
 

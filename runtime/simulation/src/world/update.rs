@@ -114,16 +114,14 @@ impl World {
         });
         self.stacks = places.collect::<Result<_, _>>()?;
         let moved = new_places(&self.stack_names, &names);
-        let mut movers = std::mem::take(&mut self.movers);
-        for mover in &mut movers {
+        for mover in &mut self.movers {
             match moved[mover.stack as usize] {
                 Some(place) => mover.stack = place,
                 None => (mover.stack, mover.status) = (0, Status::Removed),
             }
             mover.modules = self.stacks[mover.stack as usize];
-            self.assign(mover);
         }
-        self.movers = movers;
+        self.assign_all();
         self.stack_names = names;
         self.membership.clear();
         Ok(())
@@ -297,6 +295,10 @@ impl World {
             mover.stack = stack as u16;
             mover.modules = self.stacks[stack];
         }
+        let modules = mover.modules;
+        let holds = self.holds_arrival(modules);
+        let mover = &mut self.movers[agent];
+        mover.holds_arrival = holds;
         if self.ways[agent].goals == goals {
             return;
         }

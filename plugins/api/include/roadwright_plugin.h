@@ -1,0 +1,334 @@
+/* The binary interface of Roadwright's compiled plugins, version 1.0. C11 and C++.
+ *
+ * A plugin is a shared library that exports two symbols:
+ *   rw_plugin_info_v1  plain data; read out of the file before any code of the plugin runs
+ *   rw_plugin_main_v1  fills a table of functions; what is NULL is not offered
+ *
+ * Units are SI, angles radians, positive to the left. Distances that stand for "there is none"
+ * are RW_NOTHING. An output depends on its own row, the agent's own state, the parameters, the
+ * shared views and the row's seed only: no clock, no addresses, no global random numbers, no order
+ * or size of batches.
+ *
+ * Threads: create, destroy, parameters and state are called while no step runs; step is never
+ * called at the same time on one instance unless RW_CAP_PARALLEL_SLICES is declared; log and
+ * cancelled may be called from any thread. Restore the floating point mode if you change it.
+ *
+ * Licensed under MIT or Apache-2.0, at your choice.
+ */
+#ifndef ROADWRIGHT_PLUGIN_H
+#define ROADWRIGHT_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define RW_ASSERT(condition, text) static_assert(condition, text)
+extern "C" {
+#else
+#define RW_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+
+#if defined(_WIN32)
+#define RW_EXPORT __declspec(dllexport)
+#else
+#define RW_EXPORT __attribute__((visibility("default")))
+#endif
+
+#define RW_ABI_MAJOR 1
+#define RW_ABI_MINOR 0
+#define RW_MAGIC "RWPLUG1"
+#define RW_ROW_SCHEMA UINT64_C(0x5257524f57530001)
+#define RW_NOTHING 1.0e6
+
+enum { RW_KIND_PLANNER = 1, RW_KIND_CONTROLLER = 2, RW_KIND_FITNESS = 4 };
+
+/* What a plugin can do. */
+enum {
+  RW_CAP_STATELESS = 1,       /* keeps nothing between steps */
+  RW_CAP_PARALLEL_SLICES = 2, /* step may run on several threads at once */
+  RW_CAP_STATE = 4,           /* offers state_save and state_load */
+  RW_CAP_DETERMINISTIC = 8,   /* the author declares it deterministic */
+  RW_CAP_WANTS_DEFAULTS = 16  /* output rows hold the built-in module's answer */
+};
+
+/* What functions give. */
+enum {
+  RW_OK = 0,
+  RW_WARNING = 1,
+  RW_E_UNSUPPORTED = -1,
+  RW_E_ARGUMENT = -2,
+  RW_E_STATE = -3,
+  RW_E_PANIC = -4,
+  RW_E_CANCELLED = -5,
+  RW_E_FAILED = -6,
+  RW_E_FATAL = -7
+};
+
+/* Status of a row. */
+enum { RW_ROW_NOT_WRITTEN = 0, RW_ROW_OK = 1, RW_ROW_KEEP = 2, RW_ROW_FAILED = 3 };
+
+enum { RW_LOG_DEBUG = 0, RW_LOG_INFO = 1, RW_LOG_WARNING = 2, RW_LOG_ERROR = 3 };
+
+enum { RW_PARAM_NUMBER = 0, RW_PARAM_INTEGER = 1, RW_PARAM_BOOL = 2, RW_PARAM_CHOICE = 3 };
+enum {
+  RW_PARAM_HIDDEN = 1,
+  RW_PARAM_READ_ONLY = 2,
+  RW_PARAM_NEEDS_RESTART = 4,
+  RW_PARAM_LOG_SCALE = 8
+};
+
+#define RW_NO_STRIP UINT32_C(0xffffffff)
+enum { RW_STRIP_BUS_ONLY = 1, RW_STRIP_CONNECTION = 2 };
+
+/* ---- Rows -------------------------------------------------------------------------------- */
+
+typedef struct rw_controller_input {
+  double speed;                  /* own speed, m/s */
+  double road_speed;             /* speed that limit and bends allow here, m/s */
+  double wheelbase;              /* m */
+  double length;                 /* over all, m */
+  double waypoint_distance;      /* from the rear axle, m */
+  double waypoint_angle;         /* against the heading, rad */
+  double obstacle_distance;      /* from the front, m */
+  double obstacle_angle;         /* against the heading, rad */
+  double obstacle_closing_speed; /* m/s */
+  double leader_gap;             /* bumper to bumper, m */
+  double leader_speed;           /* m/s */
+  double stop_distance;          /* from the front to where one must stand, m */
+  double lane_offset;            /* rear axle to the left of the lane's centre, m */
+  double heading_error;          /* own heading against the lane's, rad */
+  double path_curvature;         /* at the way-point, 1/m */
+  double steering;               /* angle of the front wheels, rad */
+} rw_controller_input;
+
+typedef struct rw_controller_output {
+  double acceleration; /* m/s^2; negative brakes; -50 to 50 */
+  double steering;     /* angle of the front wheels, rad; -1.6 to 1.6 */
+} rw_controller_output;
+
+typedef struct rw_planner_input {
+  uint32_t strip;            /* where the agent is */
+  uint32_t goal_strip;       /* where it wants to go */
+  double s;                  /* along the strip, m */
+  double goal_s;             /* along the goal's strip, m */
+  uint32_t bus;              /* 1: may use bus lanes */
+  uint32_t may_change_first; /* 1: the lane may be changed on the first strip */
+} rw_planner_input;
+
+/* A range of rw_batch.route: the strips from the agent's to the goal's, both included. Where two
+ * neighbours in it lie side by side, the lane is changed. */
+typedef struct rw_planner_output {
+  uint32_t start;
+  uint32_t count;     /* 0: there is no way */
+  double travel_time; /* s */
+} rw_planner_output;
+
+typedef struct rw_fitness_input {
+  double crash_rating;                      /* mean squared penetration, m^2 */
+  double mean_speed;                        /* m/s */
+  double mean_road_speed;                   /* that the roads allowed, m/s */
+  double distance;                          /* driven, m */
+  double time;                              /* driven, s */
+  double mean_squared_acceleration;         /* along the way, (m/s^2)^2 */
+  double mean_squared_jerk;                 /* along the way, (m/s^3)^2 */
+  double mean_squared_lateral_acceleration; /* (m/s^2)^2 */
+} rw_fitness_input;
+
+typedef struct rw_fitness_output {
+  double score; /* lower is better */
+} rw_fitness_output;
+
+/* ---- Roads, for planners ------------------------------------------------------------------ */
+
+typedef struct rw_strip {
+  double length;      /* m */
+  double speed_limit; /* m/s */
+  double width;       /* m */
+  uint32_t first_successor;
+  uint32_t successor_count;
+  uint32_t left;  /* lane that one can change to, or RW_NO_STRIP */
+  uint32_t right; /* lane that one can change to, or RW_NO_STRIP */
+  uint32_t first_point;
+  uint32_t point_count; /* at least 2, evenly spaced */
+  uint32_t flags;       /* RW_STRIP_* */
+  int32_t turn;         /* of a connection: 1 left, -1 right, 2 back, 0 straight on */
+} rw_strip;
+
+typedef struct rw_point {
+  double x; /* east, m */
+  double y; /* north, m */
+} rw_point;
+
+typedef struct rw_roads {
+  uint32_t size;
+  uint32_t strip_count;
+  uint32_t successor_count;
+  uint32_t point_count;
+  uint64_t version; /* another number: the roads have changed */
+  const rw_strip *strips;
+  const uint32_t *successors;
+  const rw_point *points;
+  const float *delays; /* for each strip: extra time because of standing traffic, s */
+} rw_roads;
+
+/* ---- Calls -------------------------------------------------------------------------------- */
+
+typedef struct rw_batch {
+  uint32_t size;
+  uint32_t count;
+  uint64_t step;
+  double time;               /* simulation time, s */
+  double period;             /* until the same agent is asked again, s */
+  const uint64_t *agent_ids; /* for each row */
+  const uint32_t *slots;     /* for each row: a dense number that stays the agent's own */
+  const uint64_t *seeds;     /* for each row: a random number of run, agent and step */
+  const void *inputs;
+  void *outputs;
+  uint32_t input_stride; /* bytes: rows may grow at their end */
+  uint32_t output_stride;
+  uint8_t *status; /* for each row RW_ROW_*; zero before the call */
+  const rw_roads *roads; /* planners only */
+  uint32_t *route;       /* planners write strips here */
+  uint32_t route_capacity;
+  uint32_t route_length; /* strips written */
+} rw_batch;
+
+typedef struct rw_plugin_info {
+  char magic[8]; /* RW_MAGIC */
+  uint32_t info_size;
+  uint16_t abi_major;
+  uint16_t abi_minor;
+  uint16_t min_host_minor;
+  uint16_t reserved;
+  uint32_t kinds; /* RW_KIND_* */
+  uint64_t caps;  /* RW_CAP_* */
+  uint64_t row_schema;
+  char name[64];
+  char id[64]; /* reverse domain: com.example.pure_pursuit */
+  char version[32];
+  char author[64];
+  char language[16];
+  char build_id[32];
+  char doc[160]; /* one sentence */
+} rw_plugin_info;
+
+typedef struct rw_param_info {
+  char key[32];
+  char label[48];
+  char group[48]; /* '/' between the levels of a tree */
+  char unit[16];
+  uint32_t kind;  /* RW_PARAM_NUMBER ... RW_PARAM_CHOICE */
+  uint32_t flags; /* RW_PARAM_HIDDEN ... */
+  double min;
+  double max;
+  double default_value;
+  double step; /* of a slider; 0 for any */
+  char doc[160];
+  char choices[256]; /* words with '|' between them */
+} rw_param_info;
+
+typedef struct rw_host {
+  uint32_t size;
+  uint16_t abi_major;
+  uint16_t abi_minor;
+  void *ctx;
+  const char *version;
+  uint64_t version_length;
+  void (*log)(void *ctx, uint32_t level, const char *text, uint64_t length);
+  uint32_t (*cancelled)(void *ctx);
+  const void *(*get_extension)(void *ctx, const char *id, uint64_t length);
+} rw_host;
+
+typedef struct rw_instance rw_instance;
+typedef int32_t (*rw_write)(void *ctx, const uint8_t *bytes, uint64_t length);
+
+typedef struct rw_api {
+  uint32_t size;
+  uint32_t reserved;
+  int32_t (*create)(const rw_host *host, uint32_t kind, rw_instance **out);
+  void (*destroy)(rw_instance *self);
+  int32_t (*step)(rw_instance *self, rw_batch *batch);
+  int32_t (*agents_changed)(rw_instance *self, uint32_t slots, const uint32_t *added,
+                            uint32_t added_count, const uint32_t *removed,
+                            uint32_t removed_count);
+  uint32_t (*param_count)(rw_instance *self);
+  int32_t (*param_info)(rw_instance *self, uint32_t index, rw_param_info *out);
+  int32_t (*param_get)(rw_instance *self, uint32_t index, double *out);
+  int32_t (*param_set)(rw_instance *self, uint32_t index, double value);
+  int32_t (*state_save)(rw_instance *self, rw_write write, void *ctx, uint32_t *schema);
+  int32_t (*state_load)(rw_instance *self, const uint8_t *bytes, uint64_t length,
+                        uint32_t schema);
+  /* Copies at most capacity bytes and gives the full length; self is NULL after create failed. */
+  uint64_t (*last_error)(rw_instance *self, char *buffer, uint64_t capacity);
+  const void *(*get_extension)(const char *id, uint64_t length);
+} rw_api;
+
+/* Extension "roadwright.controller/1" of a plugin. */
+#define RW_CONTROLLER_EXTENSION "roadwright.controller/1"
+typedef struct rw_controller_extension {
+  uint32_t size;
+  uint32_t reserved;
+  /* How far ahead it wants its way-point: the larger of distance, m, and time, s, times speed. */
+  int32_t (*lookahead)(rw_instance *self, double *distance, double *time);
+} rw_controller_extension;
+
+/* A plugin defines these two. */
+RW_EXPORT extern const rw_plugin_info rw_plugin_info_v1;
+RW_EXPORT int32_t rw_plugin_main_v1(const rw_host *host, rw_api *out);
+
+RW_ASSERT(sizeof(void *) == 8, "64-bit platforms only");
+RW_ASSERT(sizeof(rw_controller_input) == 128, "layout");
+RW_ASSERT(sizeof(rw_controller_output) == 16, "layout");
+RW_ASSERT(sizeof(rw_planner_input) == 32, "layout");
+RW_ASSERT(sizeof(rw_planner_output) == 16, "layout");
+RW_ASSERT(sizeof(rw_fitness_input) == 64, "layout");
+RW_ASSERT(sizeof(rw_fitness_output) == 8, "layout");
+RW_ASSERT(sizeof(rw_strip) == 56, "layout");
+RW_ASSERT(sizeof(rw_point) == 16, "layout");
+RW_ASSERT(sizeof(rw_roads) == 56, "layout");
+RW_ASSERT(sizeof(rw_plugin_info) == 472, "layout");
+RW_ASSERT(offsetof(rw_plugin_info, kinds) == 20, "layout");
+RW_ASSERT(offsetof(rw_plugin_info, caps) == 24, "layout");
+RW_ASSERT(offsetof(rw_plugin_info, name) == 40, "layout");
+RW_ASSERT(offsetof(rw_plugin_info, id) == 104, "layout");
+RW_ASSERT(offsetof(rw_plugin_info, doc) == 312, "layout");
+RW_ASSERT(sizeof(rw_host) == 56, "layout");
+RW_ASSERT(offsetof(rw_host, ctx) == 8, "layout");
+RW_ASSERT(sizeof(rw_api) == 104, "layout");
+RW_ASSERT(offsetof(rw_api, create) == 8, "layout");
+RW_ASSERT(offsetof(rw_api, get_extension) == 96, "layout");
+RW_ASSERT(sizeof(rw_batch) == 112, "layout");
+RW_ASSERT(offsetof(rw_batch, agent_ids) == 32, "layout");
+RW_ASSERT(offsetof(rw_batch, input_stride) == 72, "layout");
+RW_ASSERT(offsetof(rw_batch, status) == 80, "layout");
+RW_ASSERT(offsetof(rw_batch, route_length) == 108, "layout");
+RW_ASSERT(sizeof(rw_param_info) == 600, "layout");
+RW_ASSERT(offsetof(rw_param_info, min) == 152, "layout");
+RW_ASSERT(offsetof(rw_param_info, choices) == 344, "layout");
+RW_ASSERT(sizeof(rw_controller_extension) == 16, "layout");
+
+#ifdef __cplusplus
+} /* extern "C" */
+
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace rw {
+
+/* Runs f and turns every exception into RW_E_PANIC: none may leave a plugin. */
+template <class F> int32_t guard(std::string &error, F &&f) noexcept {
+  try {
+    return std::forward<F>(f)();
+  } catch (const std::exception &e) {
+    try { error = e.what(); } catch (...) {}
+  } catch (...) {
+    try { error = "an exception that is no std::exception"; } catch (...) {}
+  }
+  return RW_E_PANIC;
+}
+
+} /* namespace rw */
+#endif
+
+#endif /* ROADWRIGHT_PLUGIN_H */

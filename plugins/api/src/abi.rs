@@ -1,0 +1,432 @@
+//! The binary interface of compiled plugins, version 1.0.
+//!
+//! Rules: `repr(C)`, integers of fixed width, doubles, no `bool`, texts as pointer and length or
+//! as UTF-8 in fixed fields filled up with zeros, nothing freed across the boundary. Within a major
+//! version structures only grow at their end; `size` fields say how much of one is there, and what
+//! is missing counts as zero. New features come as named extensions.
+//!
+//! Threads: `create`, `destroy`, parameters and state are called while no step runs; `step` is
+//! never called at the same time on one instance unless the plugin declares
+//! [`CAP_PARALLEL_SLICES`]; `log` and `cancelled` may be called from any thread.
+
+use core::ffi::{c_char, c_void};
+
+/// Major version: must be equal on both sides.
+pub const ABI_MAJOR: u16 = 1;
+/// Minor version of this host and SDK.
+pub const ABI_MINOR: u16 = 0;
+/// First bytes of [`RwPluginInfo`].
+pub const MAGIC: [u8; 8] = *b"RWPLUG1\0";
+/// Name of the exported [`RwPluginInfo`].
+pub const INFO_SYMBOL: &str = "rw_plugin_info_v1";
+/// Name of the exported [`RwMain`].
+pub const MAIN_SYMBOL: &str = "rw_plugin_main_v1";
+/// Identifies the meaning of the rows' fields.
+pub const ROW_SCHEMA: u64 = 0x5257_524f_5753_0001;
+
+/// A planner: finds the way.
+pub const KIND_PLANNER: u32 = 1;
+/// A controller: steers and accelerates.
+pub const KIND_CONTROLLER: u32 = 2;
+/// A fitness: rates the driving.
+pub const KIND_FITNESS: u32 = 4;
+
+/// It keeps nothing between steps.
+pub const CAP_STATELESS: u64 = 1;
+/// `step` may be called on one instance from several threads at once, for different agents.
+pub const CAP_PARALLEL_SLICES: u64 = 2;
+/// It offers `state_save` and `state_load`.
+pub const CAP_STATE: u64 = 4;
+/// Its author declares that an output depends on row, state, parameters and seed only.
+pub const CAP_DETERMINISTIC: u64 = 8;
+/// It wants output rows to hold the built-in module's answer when `step` is called.
+pub const CAP_WANTS_DEFAULTS: u64 = 16;
+
+/// All is well.
+pub const OK: i32 = 0;
+/// All is well, and the log says more.
+pub const WARNING: i32 = 1;
+/// Not offered.
+pub const E_UNSUPPORTED: i32 = -1;
+/// An argument is unusable.
+pub const E_ARGUMENT: i32 = -2;
+/// State cannot be restored: the instance starts fresh.
+pub const E_STATE: i32 = -3;
+/// A panic or an exception was caught; `last_error` says where.
+pub const E_PANIC: i32 = -4;
+/// Stopped because the host asked for it.
+pub const E_CANCELLED: i32 = -5;
+/// This call failed.
+pub const E_FAILED: i32 = -6;
+/// The instance cannot go on.
+pub const E_FATAL: i32 = -7;
+
+/// A row's status: nothing written; the host uses the built-in module's answer.
+pub const ROW_NOT_WRITTEN: u8 = 0;
+/// A row's status: answered.
+pub const ROW_OK: u8 = 1;
+/// A row's status: keep the answer before.
+pub const ROW_KEEP: u8 = 2;
+/// A row's status: failed; the host uses the built-in module's answer.
+pub const ROW_FAILED: u8 = 3;
+
+/// Log level: for developers.
+pub const LOG_DEBUG: u32 = 0;
+/// Log level: worth knowing.
+pub const LOG_INFO: u32 = 1;
+/// Log level: something is odd.
+pub const LOG_WARNING: u32 = 2;
+/// Log level: something went wrong.
+pub const LOG_ERROR: u32 = 3;
+
+/// Any number of the range.
+pub const PARAM_NUMBER: u32 = 0;
+/// A whole number of the range.
+pub const PARAM_INTEGER: u32 = 1;
+/// 0 or 1.
+pub const PARAM_BOOL: u32 = 2;
+/// One of the words of `choices`, by index.
+pub const PARAM_CHOICE: u32 = 3;
+
+/// A parameter's flag: not shown.
+pub const PARAM_HIDDEN: u32 = 1;
+/// A parameter's flag: shown, but set by the plugin only.
+pub const PARAM_READ_ONLY: u32 = 2;
+/// A parameter's flag: takes effect on the next start.
+pub const PARAM_NEEDS_RESTART: u32 = 4;
+/// A parameter's flag: its slider is logarithmic.
+pub const PARAM_LOG_SCALE: u32 = 8;
+
+/// Stands for no strip in [`RwStrip::left`] and [`RwStrip::right`].
+pub const NO_STRIP: u32 = u32::MAX;
+/// A strip's flag: only buses may use it.
+pub const STRIP_BUS_ONLY: u32 = 1;
+/// A strip's flag: a connecting path of a junction.
+pub const STRIP_CONNECTION: u32 = 2;
+
+/// Id of the extension [`RwControllerExtension`].
+pub const CONTROLLER_EXTENSION: &str = "roadwright.controller/1";
+
+/// What a plugin says about itself: plain bytes without pointers, so that it can be read out of
+/// the file without running the plugin.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct RwPluginInfo {
+    /// [`MAGIC`].
+    pub magic: [u8; 8],
+    /// Size of this structure, bytes.
+    pub info_size: u32,
+    /// Major version that it was built for.
+    pub abi_major: u16,
+    /// Minor version that it was built for.
+    pub abi_minor: u16,
+    /// Least minor version of a host that it can work with.
+    pub min_host_minor: u16,
+    /// Zero.
+    pub reserved: u16,
+    /// `KIND_*`, joined by or.
+    pub kinds: u32,
+    /// `CAP_*`, joined by or.
+    pub caps: u64,
+    /// [`ROW_SCHEMA`] that it was built for.
+    pub row_schema: u64,
+    /// Name for people, UTF-8.
+    pub name: [u8; 64],
+    /// Stable id in reverse domain order, such as `com.example.pure_pursuit`.
+    pub id: [u8; 64],
+    /// Version, such as `1.2.0`.
+    pub version: [u8; 32],
+    /// Who made it.
+    pub author: [u8; 64],
+    /// Language, such as `rust`.
+    pub language: [u8; 16],
+    /// Anything that tells builds apart.
+    pub build_id: [u8; 32],
+    /// What it does, in one sentence.
+    pub doc: [u8; 160],
+}
+
+/// What the host offers.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RwHost {
+    /// Size of this structure, bytes.
+    pub size: u32,
+    /// [`ABI_MAJOR`] of the host.
+    pub abi_major: u16,
+    /// [`ABI_MINOR`] of the host.
+    pub abi_minor: u16,
+    /// Handed to every function below.
+    pub ctx: *mut c_void,
+    /// Version of the host, UTF-8.
+    pub version: *const c_char,
+    /// Its length, bytes.
+    pub version_length: u64,
+    /// Writes a line to the host's log; from any thread; it is rate limited.
+    pub log: Option<unsafe extern "C" fn(*mut c_void, u32, *const c_char, u64)>,
+    /// Whether long work should stop; from any thread.
+    pub cancelled: Option<unsafe extern "C" fn(*mut c_void) -> u32>,
+    /// An extension of the host by its id, or null.
+    pub get_extension:
+        Option<unsafe extern "C" fn(*mut c_void, *const c_char, u64) -> *const c_void>,
+}
+
+/// An instance of a plugin; the host never looks inside.
+#[repr(C)]
+pub struct RwInstance {
+    _opaque: [u8; 0],
+}
+
+/// Receives a piece of saved state.
+pub type RwWrite = unsafe extern "C" fn(*mut c_void, *const u8, u64) -> i32;
+
+/// What a plugin offers; what is null is not offered.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RwApi {
+    /// Size of this structure, bytes; set by the host, lowered by an older plugin.
+    pub size: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Makes an instance of a kind. The host structure outlives it.
+    pub create: Option<unsafe extern "C" fn(*const RwHost, u32, *mut *mut RwInstance) -> i32>,
+    /// Ends an instance.
+    pub destroy: Option<unsafe extern "C" fn(*mut RwInstance)>,
+    /// Answers a batch.
+    pub step: Option<unsafe extern "C" fn(*mut RwInstance, *mut RwBatch) -> i32>,
+    /// Agents have come and gone; slots are smaller than the second argument.
+    pub agents_changed:
+        Option<unsafe extern "C" fn(*mut RwInstance, u32, *const u32, u32, *const u32, u32) -> i32>,
+    /// Number of parameters.
+    pub param_count: Option<unsafe extern "C" fn(*mut RwInstance) -> u32>,
+    /// Describes a parameter.
+    pub param_info: Option<unsafe extern "C" fn(*mut RwInstance, u32, *mut RwParamInfo) -> i32>,
+    /// Value of a parameter.
+    pub param_get: Option<unsafe extern "C" fn(*mut RwInstance, u32, *mut f64) -> i32>,
+    /// Sets a parameter.
+    pub param_set: Option<unsafe extern "C" fn(*mut RwInstance, u32, f64) -> i32>,
+    /// Writes its state in pieces and says which schema it has.
+    pub state_save:
+        Option<unsafe extern "C" fn(*mut RwInstance, RwWrite, *mut c_void, *mut u32) -> i32>,
+    /// Takes over state of a schema.
+    pub state_load: Option<unsafe extern "C" fn(*mut RwInstance, *const u8, u64, u32) -> i32>,
+    /// Copies the last error as UTF-8 and gives its full length; a null instance asks about
+    /// `create`.
+    pub last_error: Option<unsafe extern "C" fn(*mut RwInstance, *mut c_char, u64) -> u64>,
+    /// An extension of the plugin by its id, or null.
+    pub get_extension: Option<unsafe extern "C" fn(*const c_char, u64) -> *const c_void>,
+}
+
+/// Fills `out`; gives a status.
+pub type RwMain = unsafe extern "C" fn(*const RwHost, *mut RwApi) -> i32;
+
+/// A batch of rows of one kind.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RwBatch {
+    /// Size of this structure, bytes.
+    pub size: u32,
+    /// Number of rows.
+    pub count: u32,
+    /// Number of the step.
+    pub step: u64,
+    /// Simulation time, s.
+    pub time: f64,
+    /// Time until the same agent is asked again, s.
+    pub period: f64,
+    /// For each row the agent's id.
+    pub agent_ids: *const u64,
+    /// For each row the agent's slot.
+    pub slots: *const u32,
+    /// For each row a random number of run, agent and step.
+    pub seeds: *const u64,
+    /// First input row.
+    pub inputs: *const c_void,
+    /// First output row.
+    pub outputs: *mut c_void,
+    /// Distance between input rows, bytes.
+    pub input_stride: u32,
+    /// Distance between output rows, bytes.
+    pub output_stride: u32,
+    /// For each row a `ROW_*`, zero before the call.
+    pub status: *mut u8,
+    /// The roads, for planners; else null.
+    pub roads: *const RwRoads,
+    /// Planners write the strips of their routes here.
+    pub route: *mut u32,
+    /// Room in `route`.
+    pub route_capacity: u32,
+    /// Strips written to `route`.
+    pub route_length: u32,
+}
+
+/// A stretch of lane or a connecting path.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RwStrip {
+    /// Length, m.
+    pub length: f64,
+    /// Speed limit, m/s.
+    pub speed_limit: f64,
+    /// Width, m.
+    pub width: f64,
+    /// First successor in [`RwRoads::successors`].
+    pub first_successor: u32,
+    /// Number of successors.
+    pub successor_count: u32,
+    /// Lane to the left that one can change to, or [`NO_STRIP`].
+    pub left: u32,
+    /// Lane to the right that one can change to, or [`NO_STRIP`].
+    pub right: u32,
+    /// First point of the centre line in [`RwRoads::points`].
+    pub first_point: u32,
+    /// Number of points, at least two, evenly spaced.
+    pub point_count: u32,
+    /// `STRIP_*`, joined by or.
+    pub flags: u32,
+    /// How a connection turns: 1 left, -1 right, 2 back, 0 straight on.
+    pub turn: i32,
+}
+
+/// A point of a centre line.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RwPoint {
+    /// East, m.
+    pub x: f64,
+    /// North, m.
+    pub y: f64,
+}
+
+/// The roads as planners see them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RwRoads {
+    /// Size of this structure, bytes.
+    pub size: u32,
+    /// Number of strips, and of delays.
+    pub strip_count: u32,
+    /// Number of successors.
+    pub successor_count: u32,
+    /// Number of points.
+    pub point_count: u32,
+    /// Another number means that the roads have changed.
+    pub version: u64,
+    /// The strips.
+    pub strips: *const RwStrip,
+    /// Successors of all strips.
+    pub successors: *const u32,
+    /// Points of all centre lines, m.
+    pub points: *const RwPoint,
+    /// Expected extra time on each strip because of standing traffic, s.
+    pub delays: *const f32,
+}
+
+/// A described parameter.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RwParamInfo {
+    /// Stable key, UTF-8.
+    pub key: [u8; 32],
+    /// Name for people.
+    pub label: [u8; 48],
+    /// Group, with `/` between the levels of a tree.
+    pub group: [u8; 48],
+    /// Unit, such as `m/s`.
+    pub unit: [u8; 16],
+    /// `PARAM_NUMBER` to `PARAM_CHOICE`.
+    pub kind: u32,
+    /// `PARAM_HIDDEN` to `PARAM_LOG_SCALE`, joined by or.
+    pub flags: u32,
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+    /// Value unless set.
+    pub default: f64,
+    /// Step of a slider; 0 for any.
+    pub step: f64,
+    /// What it does, in one sentence.
+    pub doc: [u8; 160],
+    /// The words of a choice, with `|` between them.
+    pub choices: [u8; 256],
+}
+
+/// What controllers can say beyond [`RwApi`]: extension [`CONTROLLER_EXTENSION`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RwControllerExtension {
+    /// Size of this structure, bytes.
+    pub size: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// How far ahead it wants its way-point: the larger of a distance, m, and a time, s,
+    /// multiplied by the speed.
+    pub lookahead: Option<unsafe extern "C" fn(*mut RwInstance, *mut f64, *mut f64) -> i32>,
+}
+
+/// A text as a fixed field, filled up with zeros; cut at a character's boundary if it is too long.
+pub const fn text<const N: usize>(text: &str) -> [u8; N] {
+    let bytes = text.as_bytes();
+    let mut length = if bytes.len() < N { bytes.len() } else { N - 1 };
+    // Not inside a character: bytes 10xxxxxx go on with one.
+    while length < bytes.len() && length > 0 && bytes[length] & 0xc0 == 0x80 {
+        length -= 1;
+    }
+    let mut field = [0; N];
+    let mut i = 0;
+    while i < length {
+        field[i] = bytes[i];
+        i += 1;
+    }
+    field
+}
+
+/// The text in a fixed field: up to the first zero; what is not UTF-8 is replaced.
+pub fn text_of(field: &[u8]) -> String {
+    let end = field.iter().position(|&byte| byte == 0);
+    String::from_utf8_lossy(&field[..end.unwrap_or(field.len())]).into_owned()
+}
+
+const _: () = {
+    use core::mem::offset_of;
+    assert!(size_of::<*const u8>() == 8, "64-bit platforms only");
+    assert!(size_of::<RwPluginInfo>() == 472);
+    assert!(offset_of!(RwPluginInfo, kinds) == 20);
+    assert!(offset_of!(RwPluginInfo, caps) == 24);
+    assert!(offset_of!(RwPluginInfo, name) == 40);
+    assert!(offset_of!(RwPluginInfo, id) == 104);
+    assert!(offset_of!(RwPluginInfo, doc) == 312);
+    assert!(size_of::<RwHost>() == 56);
+    assert!(offset_of!(RwHost, ctx) == 8);
+    assert!(size_of::<RwApi>() == 104);
+    assert!(offset_of!(RwApi, create) == 8);
+    assert!(offset_of!(RwApi, get_extension) == 96);
+    assert!(size_of::<RwBatch>() == 112);
+    assert!(offset_of!(RwBatch, agent_ids) == 32);
+    assert!(offset_of!(RwBatch, input_stride) == 72);
+    assert!(offset_of!(RwBatch, status) == 80);
+    assert!(offset_of!(RwBatch, route_length) == 108);
+    assert!(size_of::<RwStrip>() == 56);
+    assert!(size_of::<RwPoint>() == 16);
+    assert!(size_of::<RwRoads>() == 56);
+    assert!(size_of::<RwParamInfo>() == 600);
+    assert!(offset_of!(RwParamInfo, min) == 152);
+    assert!(offset_of!(RwParamInfo, choices) == 344);
+    assert!(size_of::<RwControllerExtension>() == 16);
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_fit_their_fields() {
+        assert_eq!(text_of(&text::<8>("abc")), "abc");
+        assert_eq!(text_of(&text::<4>("abcdef")), "abc");
+        // The umlaut takes two bytes and is left out as a whole.
+        assert_eq!(text_of(&text::<4>("ab\u{e4}")), "ab");
+        assert_eq!(text_of(&[b'x', 0xff, 0]), "x\u{fffd}");
+        assert_eq!(text_of(b"full"), "full");
+    }
+}

@@ -1,0 +1,191 @@
+//! The rows of batches.
+//!
+//! All records are `repr(C)` structures of doubles in SI units with at most 128 bytes, so that the
+//! same bytes can be handed to a built-in, a compiled plugin or a script. Angles are radians,
+//! positive to the left; distances are metres. Where a row has nothing to say (no leader, no
+//! obstacle, no stop) the distance is [`NOTHING`].
+
+/// The distance that stands for "there is none", m. Finite, so that arithmetic stays finite.
+pub const NOTHING: f64 = 1.0e6;
+
+/// What a controller is told about one agent.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ControllerInput {
+    /// Own speed, m/s.
+    pub speed: f64,
+    /// Speed that the limit and the bends ahead allow here, m/s.
+    pub road_speed: f64,
+    /// Distance between the axles, m.
+    pub wheelbase: f64,
+    /// Length over all, m.
+    pub length: f64,
+    /// Distance to the next way-point, m, from the middle of the rear axle.
+    pub waypoint_distance: f64,
+    /// Angle to the next way-point against the heading, rad.
+    pub waypoint_angle: f64,
+    /// Distance to the nearest point of the nearest obstacle ahead, m, from the front.
+    pub obstacle_distance: f64,
+    /// Angle to that point against the heading, rad.
+    pub obstacle_angle: f64,
+    /// How fast that obstacle comes closer, m/s.
+    pub obstacle_closing_speed: f64,
+    /// Free space to the leader in the lane, m, bumper to bumper.
+    pub leader_gap: f64,
+    /// Speed of the leader, m/s.
+    pub leader_speed: f64,
+    /// Distance from the front to where one must stand, m: a stop line or the end of the way.
+    pub stop_distance: f64,
+    /// Distance of the rear axle to the left of the lane's centre, m.
+    pub lane_offset: f64,
+    /// Own heading against the lane's, rad.
+    pub heading_error: f64,
+    /// Curvature of the way at the way-point, 1/m.
+    pub path_curvature: f64,
+    /// Angle of the front wheels, rad.
+    pub steering: f64,
+}
+
+/// What a controller wants.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ControllerOutput {
+    /// Acceleration, m/s^2; negative brakes.
+    pub acceleration: f64,
+    /// Angle of the front wheels, rad.
+    pub steering: f64,
+}
+
+/// What a behaviour is told about one agent.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct BehaviourInput {
+    /// Own speed, m/s.
+    pub speed: f64,
+    /// Speed that the road allows, m/s.
+    pub road_speed: f64,
+    /// Lane changes that the route asks for: 1 to the left, -1 to the right, 0 none.
+    pub lane_change_needed: f64,
+    /// Distance to the end of the lane, m.
+    pub lane_remaining: f64,
+    /// Free space ahead in the lane to change to, m.
+    pub target_gap_ahead: f64,
+    /// Speed of the vehicle ahead there, m/s.
+    pub target_speed_ahead: f64,
+    /// Free space behind in the lane to change to, m.
+    pub target_gap_behind: f64,
+    /// Speed of the vehicle behind there, m/s.
+    pub target_speed_behind: f64,
+    /// Free space to the leader, m.
+    pub leader_gap: f64,
+    /// Speed of the leader, m/s.
+    pub leader_speed: f64,
+    /// How long the agent has been standing, s.
+    pub waiting: f64,
+    /// Distance to the next junction on the way, m.
+    pub junction_distance: f64,
+    /// How the way leads through it: 1 to the left, -1 to the right, 2 back, 0 straight on.
+    pub junction_turn: f64,
+    /// Straight distance to the next goal, m.
+    pub goal_distance: f64,
+    /// 1 if there is a lane to the left that one can change to, else 0.
+    pub lane_left: f64,
+    /// 1 if there is a lane to the right that one can change to, else 0.
+    pub lane_right: f64,
+}
+
+/// What a behaviour wants.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BehaviourOutput {
+    /// Lane change to begin now: 1 to the left, -1 to the right, 0 none. One that the way does not
+    /// ask for is made if there is room and the goals can be reached from there.
+    pub lane_change: f64,
+    /// Factor on the speed that the road allows, 0 to 2.
+    pub speed_factor: f64,
+    /// Highest speed, m/s; [`NOTHING`] for as fast as the road allows.
+    pub top_speed: f64,
+}
+
+impl Default for BehaviourOutput {
+    fn default() -> Self {
+        Self {
+            lane_change: 0.0,
+            speed_factor: 1.0,
+            top_speed: NOTHING,
+        }
+    }
+}
+
+/// A question to a planner: the way from one place to another. Strips are lanes and connecting
+/// paths as numbered by the host.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PlannerInput {
+    /// Strip on which the agent is.
+    pub strip: u32,
+    /// Strip of the destination.
+    pub goal_strip: u32,
+    /// Distance along the strip, m.
+    pub s: f64,
+    /// Distance of the destination along its strip, m.
+    pub goal_s: f64,
+    /// 1 if the vehicle may use bus lanes, else 0.
+    pub bus: u32,
+    /// 1 if the lane may be changed on the first strip, else 0.
+    pub may_change_first: u32,
+}
+
+/// Where a planner has put its answer: a range of the shared route buffer.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PlannerOutput {
+    /// First entry.
+    pub start: u32,
+    /// Number of strips, the starting one included; 0 if there is no way.
+    pub count: u32,
+    /// Expected travel time, s.
+    pub travel_time: f64,
+}
+
+/// What a fitness is told about one agent's drive so far.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct FitnessInput {
+    /// Mean squared penetration of obstacles and vehicles, m^2.
+    pub crash_rating: f64,
+    /// Mean speed, m/s.
+    pub mean_speed: f64,
+    /// Mean speed that the roads allowed, m/s.
+    pub mean_road_speed: f64,
+    /// Distance driven, m.
+    pub distance: f64,
+    /// Time driven, s.
+    pub time: f64,
+    /// Mean squared acceleration along the way, (m/s^2)^2.
+    pub mean_squared_acceleration: f64,
+    /// Mean squared jerk along the way, (m/s^3)^2.
+    pub mean_squared_jerk: f64,
+    /// Mean squared lateral acceleration, (m/s^2)^2.
+    pub mean_squared_lateral_acceleration: f64,
+}
+
+/// What a fitness says: lower is better unless the module says otherwise.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct FitnessOutput {
+    /// The score.
+    pub score: f64,
+}
+
+/// Largest size of a record, bytes.
+pub const MAX_RECORD: usize = 128;
+
+const _: () = {
+    assert!(size_of::<ControllerInput>() == 128);
+    assert!(size_of::<ControllerOutput>() == 16);
+    assert!(size_of::<BehaviourInput>() == 128);
+    assert!(size_of::<PlannerInput>() == 32);
+    assert!(size_of::<PlannerOutput>() == 16);
+    assert!(size_of::<FitnessInput>() == 64);
+};

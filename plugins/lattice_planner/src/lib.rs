@@ -1,0 +1,282 @@
+//! Plans over a lattice: lanes sideways, stations every few metres along them. From each node one
+//! can drive on to the next station, or change lanes over a length that a vehicle needs for it, so
+//! that lane changes are where there is room for them, not just anywhere on a lane.
+//!
+//! The way of least time through the lattice is found by A*; its strips are the answer.
+
+use roadwright_plugin_sdk::prelude::*;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// Stands for no node.
+const NONE: u32 = u32::MAX;
+
+/// The planner, its parameters, and the lattice of the roads that it was asked about last.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LatticePlanner {
+    station: f64,
+    change_length: f64,
+    change_time: f64,
+    turn_time: f64,
+    delay_weight: f64,
+    /// Version of the roads and length between stations that the lattice was made for.
+    made_for: Option<(u64, f64)>,
+    /// First node of each strip, and one more.
+    first: Vec<u32>,
+    top_speed: f64,
+    nodes: Vec<Node>,
+    stamp: u32,
+}
+
+/// What a search knows of a node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Node {
+    stamp: u32,
+    cost: f64,
+    from: u32,
+    strip: u32,
+}
+
+/// An open node: the least estimate first, then the least number.
+#[derive(Debug, PartialEq)]
+struct Open {
+    estimate: f64,
+    node: u32,
+}
+
+impl Eq for Open {}
+
+impl Ord for Open {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other
+            .estimate
+            .total_cmp(&self.estimate)
+            .then_with(|| other.node.cmp(&self.node))
+    }
+}
+
+impl PartialOrd for Open {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Default for LatticePlanner {
+    fn default() -> Self {
+        Self {
+            station: 10.0,
+            change_length: 20.0,
+            change_time: 2.0,
+            turn_time: 1.5,
+            delay_weight: 1.0,
+            made_for: None,
+            first: Vec::new(),
+            top_speed: 1.0,
+            nodes: Vec::new(),
+            stamp: 0,
+        }
+    }
+}
+
+impl Plugin for LatticePlanner {
+    const INFO: PluginInfo =
+        PluginInfo::new("com.example.lattice_planner", "Lattice planner", "1.0.0")
+            .author("Roadwright")
+            .doc("The way of least time over a lattice of lanes and stations along them.");
+
+    fn parameters(&mut self, list: &mut Parameters<'_>) {
+        list.number("station", &mut self.station, 2.0..=50.0)
+            .unit("m")
+            .doc("Distance between the stations of a lane.");
+        list.number("change_length", &mut self.change_length, 5.0..=100.0)
+            .unit("m")
+            .doc("Length over which a lane is changed.");
+        list.number("change_time", &mut self.change_time, 0.0..=30.0)
+            .unit("s")
+            .doc("What a lane change is worth.");
+        list.number("turn_time", &mut self.turn_time, 0.0..=30.0)
+            .unit("s")
+            .doc("What a turn at a junction costs.");
+        list.number("delay_weight", &mut self.delay_weight, 0.0..=10.0)
+            .doc("How much standing traffic counts.");
+    }
+}
+
+impl LatticePlanner {
+    /// Stations of a strip: the first at its start, the last at its end.
+    fn stations(&self, strip: &RwStrip) -> u32 {
+        (strip.length / self.station).ceil().clamp(1.0, 1e5) as u32 + 1
+    }
+
+    fn make_lattice(&mut self, roads: &Roads<'_>) {
+        let wanted = Some((roads.version, self.station));
+        if self.made_for == wanted {
+            return;
+        }
+        self.made_for = wanted;
+        self.first.clear();
+        let mut next = 0;
+        for strip in roads.strips {
+            self.first.push(next);
+            next += self.stations(strip);
+        }
+        self.first.push(next);
+        let limits = roads.strips.iter().map(|strip| strip.speed_limit);
+        self.top_speed = limits.fold(1.0, f64::max);
+        let unknown = Node {
+            stamp: 0,
+            cost: f64::INFINITY,
+            from: NONE,
+            strip: 0,
+        };
+        self.nodes = vec![unknown; next as usize];
+        for (strip, range) in self.first.windows(2).enumerate() {
+            for node in range[0]..range[1] {
+                self.nodes[node as usize].strip = strip as u32;
+            }
+        }
+        self.stamp = 0;
+    }
+
+    /// The station of a strip at a distance, rounded down.
+    fn node_at(&self, roads: &Roads<'_>, strip: u32, s: f64) -> u32 {
+        let length = roads.strips[strip as usize].length;
+        let first = self.first[strip as usize];
+        let last = self.first[strip as usize + 1] - 1;
+        let spacing = length / f64::from(last - first);
+        first + ((s / spacing).max(0.0) as u32).min(last - first)
+    }
+
+    fn cost_of(&self, node: u32) -> f64 {
+        let node = &self.nodes[node as usize];
+        if node.stamp == self.stamp {
+            node.cost
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// Time from a strip to the goal that nothing can beat.
+    fn bound(&self, roads: &Roads<'_>, strip: u32, goal: RwPoint) -> f64 {
+        let line = roads.line(strip);
+        let (from, to) = (line[0], line[line.len() - 1]);
+        let distance = |p: RwPoint| {
+            let (x, y) = (p.x - goal.x, p.y - goal.y);
+            (x * x + y * y).sqrt()
+        };
+        // Lanes are curved: no point of one is farther from both ends than it is long.
+        let length = roads.strips[strip as usize].length;
+        (distance(from).min(distance(to)) - length).max(0.0) / self.top_speed
+    }
+}
+
+impl Planner for LatticePlanner {
+    fn plan(
+        &mut self,
+        roads: &Roads<'_>,
+        input: &PlannerInput,
+        route: &mut Route<'_>,
+    ) -> Option<f64> {
+        self.make_lattice(roads);
+        self.stamp += 1;
+        let (start, goal) = (
+            self.node_at(roads, input.strip, input.s),
+            self.node_at(roads, input.goal_strip, input.goal_s),
+        );
+        if input.strip == input.goal_strip && input.goal_s >= input.s {
+            route.push(input.strip);
+            let limit = roads.strips[input.strip as usize].speed_limit;
+            return Some((input.goal_s - input.s) / limit.max(0.1));
+        }
+        let target = {
+            let line = roads.line(input.goal_strip);
+            line[line.len() / 2]
+        };
+        let reach = roads.strips[input.goal_strip as usize].length;
+        let mut open = BinaryHeap::new();
+        self.open(&mut open, start, 0.0, NONE, 0.0);
+        let is_behind = input.strip == input.goal_strip;
+        let mut has_left = !is_behind;
+        while let Some(Open { node, .. }) = open.pop() {
+            if node == goal && has_left {
+                break;
+            }
+            let strip_id = self.nodes[node as usize].strip;
+            let cost = self.cost_of(node);
+            let last = self.first[strip_id as usize + 1] - 1;
+            let strip = &roads.strips[strip_id as usize];
+            let stations = f64::from(last - self.first[strip_id as usize]);
+            let spacing = strip.length / stations;
+            let delay = self.delay_weight * f64::from(roads.delays[strip_id as usize]);
+            let station_time = spacing / strip.speed_limit.max(0.1) + delay / stations;
+            let mut reached: Vec<(u32, f64)> = Vec::new();
+            if node < last {
+                reached.push((node + 1, station_time));
+            } else {
+                let next = roads.successors(strip_id).iter();
+                let open_to_us = |next: &&u32| {
+                    let bus_only = roads.strips[**next as usize].flags & 1 != 0;
+                    !bus_only || input.bus == 1
+                };
+                for &next in next.filter(open_to_us) {
+                    let turns = roads.strips[next as usize].turn != 0;
+                    let turn = if turns { self.turn_time } else { 0.0 };
+                    reached.push((self.first[next as usize], turn));
+                    has_left |= is_behind;
+                }
+            }
+            let steps = (self.change_length / spacing).ceil().max(1.0) as u32;
+            let may_change = strip_id != input.strip || input.may_change_first == 1;
+            let beside = [strip.left, strip.right].into_iter();
+            for lane in beside.filter(|&lane| lane != NONE && may_change && node + steps <= last) {
+                let bus_only = roads.strips[lane as usize].flags & 1 != 0;
+                if bus_only && input.bus == 0 {
+                    continue;
+                }
+                let along = f64::from(node + steps - self.first[strip_id as usize]) / stations;
+                let s = along * roads.strips[lane as usize].length;
+                let time = f64::from(steps) * station_time + self.change_time;
+                reached.push((self.node_at(roads, lane, s), time));
+            }
+            for (next, time) in reached {
+                let total = cost + time;
+                if total < self.cost_of(next) {
+                    let strip = self.nodes[next as usize].strip;
+                    let bound = self.bound(roads, strip, target) - reach / self.top_speed;
+                    self.open(&mut open, next, total, node, bound.max(0.0));
+                }
+            }
+        }
+        if self.cost_of(goal) == f64::INFINITY || self.nodes[goal as usize].from == NONE {
+            return None;
+        }
+        self.write_route(goal, start, route);
+        Some(self.cost_of(goal))
+    }
+}
+
+impl LatticePlanner {
+    fn open(&mut self, open: &mut BinaryHeap<Open>, node: u32, cost: f64, from: u32, bound: f64) {
+        let entry = &mut self.nodes[node as usize];
+        (entry.stamp, entry.cost, entry.from) = (self.stamp, cost, from);
+        open.push(Open {
+            estimate: cost + bound,
+            node,
+        });
+    }
+
+    fn write_route(&self, goal: u32, start: u32, route: &mut Route<'_>) {
+        let mut strips = vec![self.nodes[goal as usize].strip];
+        let mut node = goal;
+        while node != start {
+            node = self.nodes[node as usize].from;
+            let strip = self.nodes[node as usize].strip;
+            if strips.last() != Some(&strip) {
+                strips.push(strip);
+            }
+        }
+        strips.iter().rev().for_each(|&strip| route.push(strip));
+    }
+}
+
+export_plugin!(LatticePlanner: Planner);

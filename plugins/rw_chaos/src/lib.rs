@@ -1,0 +1,181 @@
+//! A plugin that does everything wrong, one thing at a time: the tests of the host use it.
+//!
+//! The parameter `mode` chooses what it does wrong. Some things go wrong before any parameter can
+//! be set: those are chosen by the environment variable `RW_CHAOS`, which also names the version.
+#![allow(clippy::disallowed_methods, reason = "it misbehaves on purpose")]
+
+use roadwright_plugin_sdk::prelude::*;
+
+/// What it can do wrong, by the value of `mode`.
+pub const MODES: [&str; 18] = [
+    "nothing",
+    "panic",
+    "nan",
+    "infinite",
+    "huge",
+    "silent",
+    "some nan",
+    "null",
+    "stack overflow",
+    "endless loop",
+    "exit",
+    "much memory",
+    "log flood",
+    "slow",
+    "leaked thread",
+    "panic in drop",
+    "order dependent",
+    "out of range",
+];
+
+/// What goes wrong before there are parameters.
+fn early() -> String {
+    std::env::var("RW_CHAOS").unwrap_or_default()
+}
+
+/// The plugin.
+pub struct Chaos {
+    mode: usize,
+    host: Option<Host>,
+    calls: u64,
+    state: PerAgent<f64>,
+}
+
+impl Default for Chaos {
+    fn default() -> Self {
+        assert!(early() != "create", "create is told to panic");
+        Self {
+            mode: 0,
+            host: None,
+            calls: 0,
+            state: PerAgent::default(),
+        }
+    }
+}
+
+impl Drop for Chaos {
+    fn drop(&mut self) {
+        assert!(MODES[self.mode] != "panic in drop", "drop is told to panic");
+    }
+}
+
+impl Plugin for Chaos {
+    const INFO: PluginInfo = PluginInfo::new("org.roadwright.chaos", "Chaos", "1.0.0")
+        .doc("Does everything wrong, one thing at a time.")
+        .keeps_state();
+
+    fn parameters(&mut self, list: &mut Parameters<'_>) {
+        list.choice("mode", &mut self.mode, &MODES)
+            .doc("What it does wrong.");
+    }
+
+    fn start(&mut self, host: &Host) {
+        self.host = Some(*host);
+        match early().as_str() {
+            "start null" => null(),
+            "start exit" => std::process::exit(0),
+            "start hang" => hang(),
+            _ => {}
+        }
+    }
+
+    fn agents_changed(&mut self, change: &AgentsChanged<'_>) {
+        self.state.agents_changed(change);
+    }
+
+    fn save(&self) -> Option<(u32, Vec<u8>)> {
+        let bytes = self.state.states().iter().flat_map(|s| s.to_le_bytes());
+        Some((1, bytes.collect()))
+    }
+
+    fn load(&mut self, schema: u32, bytes: &[u8]) -> Result<(), String> {
+        if schema != 1 || !bytes.len().is_multiple_of(8) {
+            return Err(format!("schema {schema} with {} bytes", bytes.len()));
+        }
+        let states = bytes.chunks_exact(8).map(|chunk| {
+            let chunk = chunk.try_into().expect("eight bytes");
+            f64::from_le_bytes(chunk)
+        });
+        self.state.set_states(states.collect());
+        Ok(())
+    }
+}
+
+#[expect(unsafe_code, reason = "it crashes on purpose")]
+fn null() {
+    // SAFETY: none: this is the crash that the host has to survive.
+    unsafe { std::ptr::null_mut::<u64>().write_volatile(1) };
+}
+
+fn overflow(depth: u64) -> u64 {
+    let room = std::hint::black_box([depth; 64]);
+    if depth == u64::MAX {
+        return 0;
+    }
+    overflow(depth + 1) + room[(depth % 64) as usize]
+}
+
+fn hang() {
+    loop {
+        std::hint::black_box(0);
+    }
+}
+
+impl Controller for Chaos {
+    fn begin(&mut self, _: &StepInfo) {
+        self.calls += 1;
+        match MODES[self.mode] {
+            "null" => null(),
+            "stack overflow" => {
+                std::hint::black_box(overflow(0));
+            }
+            "endless loop" => hang(),
+            "exit" => std::process::exit(0),
+            "much memory" => {
+                std::hint::black_box(vec![1u8; 1 << 30]);
+            }
+            "log flood" => {
+                if let Some(host) = &self.host {
+                    (0..10_000).for_each(|_| host.log(1, "so much to tell"));
+                }
+            }
+            "slow" => std::thread::sleep(std::time::Duration::from_millis(2)),
+            "leaked thread" => {
+                std::thread::spawn(hang_gently);
+            }
+            _ => {}
+        }
+    }
+
+    fn control(&mut self, agent: &Agent, input: &ControllerInput, output: &mut ControllerOutput) {
+        // A filtered speed: state that has to survive a reload.
+        let filtered = self.state.of(agent);
+        *filtered += 0.1 * (input.speed - *filtered);
+        output.acceleration = (input.road_speed - input.speed).clamp(-3.0, 1.5)
+            - 0.01 * (input.speed - *filtered)
+            - 20.0 / input.leader_gap.min(input.stop_distance).max(1.0);
+        output.acceleration = output.acceleration.max(-8.0);
+        let curvature = 2.0 * input.waypoint_angle / input.waypoint_distance.max(0.5);
+        output.steering = (input.wheelbase * curvature).clamp(-0.6, 0.6);
+        match MODES[self.mode] {
+            "panic" if agent.slot % 2 == 1 => {
+                let rows: Vec<u8> = Vec::new();
+                output.steering = f64::from(rows[agent.slot as usize]);
+            }
+            "nan" => output.acceleration = f64::NAN,
+            "infinite" => output.steering = f64::INFINITY,
+            "huge" => output.acceleration = 1e300,
+            "out of range" => output.steering = 3.0,
+            // One row in a thousand: too few to be taken out.
+            "some nan" if agent.seed % 1000 == 7 => output.acceleration = f64::NAN,
+            "order dependent" => output.acceleration += 1e-9 * self.calls as f64,
+            _ => {}
+        }
+    }
+}
+
+fn hang_gently() {
+    std::thread::sleep(std::time::Duration::from_secs(3600));
+}
+
+export_plugin!(Chaos: Controller);

@@ -1,0 +1,551 @@
+//! What [`export_plugin!`](crate::export_plugin) is made of: from safe traits to the binary
+//! interface. Authors need none of it.
+#![expect(
+    unsafe_code,
+    reason = "this module speaks the binary interface on behalf of safe plugins"
+)]
+
+use crate::parameters;
+use crate::plugin::{
+    Agent, AgentsChanged, Controller, Fitness, Host, Planner, Plugin, Roads, Route, StepInfo,
+    planner_output,
+};
+use roadwright_plugin_api::abi::*;
+use roadwright_plugin_api::{
+    ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, PlannerInput, PlannerOutput,
+};
+use std::cell::RefCell;
+use std::ffi::{c_char, c_void};
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+
+/// A plugin in a slot.
+pub trait Export: 'static {
+    /// `KIND_*` of the slot.
+    const KIND: u32;
+    /// The plugin.
+    type Plugin: Plugin;
+
+    /// Answers a batch.
+    ///
+    /// # Safety
+    /// The batch must be as the interface says, with rows of this kind.
+    unsafe fn step(plugin: &mut Self::Plugin, batch: &mut RwBatch);
+
+    /// How far ahead it wants its way-point.
+    fn lookahead(_: &Self::Plugin) -> Option<(f64, f64)> {
+        None
+    }
+}
+
+/// An exported controller.
+pub struct AsController<T>(PhantomData<T>);
+/// An exported planner.
+pub struct AsPlanner<T>(PhantomData<T>);
+/// An exported fitness.
+pub struct AsFitness<T>(PhantomData<T>);
+
+/// A slice of a pointer that may be null if there is nothing.
+///
+/// # Safety
+/// `length` elements must be readable there for `'a`.
+pub(crate) unsafe fn slice<'a, T>(pointer: *const T, length: usize) -> &'a [T] {
+    if pointer.is_null() || length == 0 {
+        return &[];
+    }
+    // SAFETY: promised by the caller.
+    unsafe { std::slice::from_raw_parts(pointer, length) }
+}
+
+fn moment(batch: &RwBatch) -> StepInfo {
+    StepInfo {
+        step: batch.step,
+        time: batch.time,
+        period: batch.period,
+    }
+}
+
+/// Goes through the rows of a batch. Rows may be longer than ours: the host may be newer.
+///
+/// # Safety
+/// The batch must be as the interface says, with rows that begin with `I` and `O`.
+#[inline]
+unsafe fn for_each_row<I, O>(
+    batch: &mut RwBatch,
+    mut answer: impl FnMut(&Agent, &I, &mut O) -> u8,
+) {
+    debug_assert!(batch.input_stride as usize >= size_of::<I>());
+    debug_assert!(batch.output_stride as usize >= size_of::<O>());
+    for row in 0..batch.count as usize {
+        // SAFETY: `row` is smaller than the count that all arrays have, and rows are at their
+        // strides, aligned as doubles.
+        unsafe {
+            let agent = Agent {
+                id: *batch.agent_ids.add(row),
+                slot: *batch.slots.add(row),
+                seed: *batch.seeds.add(row),
+            };
+            let input = batch.inputs.byte_add(row * batch.input_stride as usize);
+            let output = batch.outputs.byte_add(row * batch.output_stride as usize);
+            *batch.status.add(row) = answer(&agent, &*input.cast::<I>(), &mut *output.cast::<O>());
+        }
+    }
+}
+
+impl<T: Controller> Export for AsController<T> {
+    const KIND: u32 = KIND_CONTROLLER;
+    type Plugin = T;
+
+    unsafe fn step(plugin: &mut T, batch: &mut RwBatch) {
+        plugin.begin(&moment(batch));
+        // SAFETY: promised by the caller.
+        unsafe {
+            for_each_row(
+                batch,
+                |agent, input: &ControllerInput, output: &mut ControllerOutput| {
+                    plugin.control(agent, input, output);
+                    ROW_OK
+                },
+            );
+        }
+    }
+
+    fn lookahead(plugin: &T) -> Option<(f64, f64)> {
+        let lookahead = plugin.lookahead();
+        Some((lookahead.distance, lookahead.time))
+    }
+}
+
+impl<T: Fitness> Export for AsFitness<T> {
+    const KIND: u32 = KIND_FITNESS;
+    type Plugin = T;
+
+    unsafe fn step(plugin: &mut T, batch: &mut RwBatch) {
+        // SAFETY: promised by the caller.
+        unsafe {
+            for_each_row(
+                batch,
+                |agent, input: &FitnessInput, output: &mut FitnessOutput| {
+                    plugin.rate(agent, input, output);
+                    ROW_OK
+                },
+            );
+        }
+    }
+}
+
+impl<T: Planner> Export for AsPlanner<T> {
+    const KIND: u32 = KIND_PLANNER;
+    type Plugin = T;
+
+    unsafe fn step(plugin: &mut T, batch: &mut RwBatch) {
+        // SAFETY: the host gives planners the roads, and a buffer of the capacity that it says.
+        let (roads, buffer): (Roads<'_>, &mut [u32]) = unsafe {
+            let Some(roads) = batch.roads.as_ref() else {
+                return;
+            };
+            let capacity = batch.route_capacity as usize;
+            let buffer = std::slice::from_raw_parts_mut(batch.route, capacity);
+            (Roads::new(roads), buffer)
+        };
+        let mut route = Route { buffer, length: 0 };
+        // SAFETY: promised by the caller.
+        unsafe {
+            for_each_row(
+                batch,
+                |_, input: &PlannerInput, output: &mut PlannerOutput| {
+                    let start = route.length;
+                    let time = plugin.plan(&roads, input, &mut route);
+                    let fits = route.length <= route.buffer.len();
+                    *output = planner_output(start, route.length, time.filter(|_| fits));
+                    if !fits {
+                        route.length = start;
+                        return ROW_FAILED;
+                    }
+                    ROW_OK
+                },
+            );
+        }
+        batch.route_length = route.length as u32;
+    }
+}
+
+struct Instance<E: Export> {
+    plugin: E::Plugin,
+    infos: Vec<RwParamInfo>,
+    values: Vec<f64>,
+    error: String,
+}
+
+thread_local! {
+    /// The last panic of this thread with its place.
+    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+    /// Why the last `create` failed.
+    static CREATE_ERROR: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Notes panics instead of printing them. Each library has a standard library and a hook of its
+/// own, so this touches neither the host nor other plugins.
+fn note_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        std::panic::set_hook(Box::new(|info| {
+            let message = info.payload();
+            let message = message
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+                .or_else(|| message.downcast_ref::<String>().cloned())
+                .unwrap_or_else(|| "a value that is no text".into());
+            let place = info.location().map_or_else(String::new, |place| {
+                format!(" at {}:{}", place.file(), place.line())
+            });
+            PANIC.set(format!("panicked{place}: {message}"));
+        }));
+    });
+}
+
+/// Runs `f`; a panic becomes [`E_PANIC`] and its message goes to `error`.
+fn caught(error: &mut String, f: impl FnOnce() -> i32) -> i32 {
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(status) => status,
+        Err(payload) => {
+            // A payload whose drop panics must not get us out of here.
+            std::mem::forget(payload);
+            *error = PANIC.take();
+            E_PANIC
+        }
+    }
+}
+
+/// # Safety
+/// `instance` must come from `create` of the same `E`, or be null.
+unsafe fn with<E: Export>(
+    instance: *mut RwInstance,
+    f: impl FnOnce(&mut Instance<E>) -> i32,
+) -> i32 {
+    // SAFETY: promised by the caller; the host uses an instance on one thread at a time.
+    let Some(instance) = (unsafe { instance.cast::<Instance<E>>().as_mut() }) else {
+        return E_ARGUMENT;
+    };
+    let mut error = String::new();
+    let status = caught(&mut error, || f(instance));
+    if !error.is_empty() {
+        instance.error = error;
+    }
+    status
+}
+
+unsafe extern "C" fn create<E: Export>(
+    host: *const RwHost,
+    kind: u32,
+    out: *mut *mut RwInstance,
+) -> i32 {
+    if kind != E::KIND || out.is_null() {
+        return E_UNSUPPORTED;
+    }
+    let mut error = String::new();
+    let status = caught(&mut error, || {
+        let mut plugin = E::Plugin::default();
+        let infos = parameters::describe(|list| plugin.parameters(list));
+        let values = infos.iter().map(|info| info.default).collect();
+        plugin.start(&Host { raw: host });
+        let instance = Box::new(Instance::<E> {
+            plugin,
+            infos,
+            values,
+            error: String::new(),
+        });
+        // SAFETY: checked for null above; the host gives a place for one pointer.
+        unsafe { *out = Box::into_raw(instance).cast() };
+        OK
+    });
+    CREATE_ERROR.set(error);
+    status
+}
+
+unsafe extern "C" fn destroy<E: Export>(instance: *mut RwInstance) {
+    if instance.is_null() {
+        return;
+    }
+    // SAFETY: it comes from `create`, and the host destroys it once.
+    let instance = unsafe { Box::from_raw(instance.cast::<Instance<E>>()) };
+    caught(&mut String::new(), || {
+        drop(instance);
+        OK
+    });
+}
+
+unsafe extern "C" fn step<E: Export>(instance: *mut RwInstance, batch: *mut RwBatch) -> i32 {
+    // SAFETY: the host gives a batch of this kind.
+    unsafe {
+        with::<E>(instance, |instance| match batch.as_mut() {
+            Some(batch) => {
+                E::step(&mut instance.plugin, batch);
+                OK
+            }
+            None => E_ARGUMENT,
+        })
+    }
+}
+
+unsafe extern "C" fn agents_changed<E: Export>(
+    instance: *mut RwInstance,
+    slots: u32,
+    added: *const u32,
+    added_count: u32,
+    removed: *const u32,
+    removed_count: u32,
+) -> i32 {
+    // SAFETY: the host gives arrays of these lengths.
+    unsafe {
+        with::<E>(instance, |instance| {
+            instance.plugin.agents_changed(&AgentsChanged {
+                slots,
+                added: slice(added, added_count as usize),
+                removed: slice(removed, removed_count as usize),
+            });
+            OK
+        })
+    }
+}
+
+unsafe extern "C" fn param_count<E: Export>(instance: *mut RwInstance) -> u32 {
+    // SAFETY: it comes from `create`, or is null.
+    let instance = unsafe { instance.cast::<Instance<E>>().as_ref() };
+    instance.map_or(0, |instance| instance.infos.len() as u32)
+}
+
+unsafe extern "C" fn param_info<E: Export>(
+    instance: *mut RwInstance,
+    index: u32,
+    out: *mut RwParamInfo,
+) -> i32 {
+    // SAFETY: the host gives a place for one description.
+    unsafe {
+        with::<E>(instance, |instance| {
+            match (instance.infos.get(index as usize), out.as_mut()) {
+                (Some(info), Some(out)) => {
+                    *out = *info;
+                    OK
+                }
+                _ => E_ARGUMENT,
+            }
+        })
+    }
+}
+
+unsafe extern "C" fn param_get<E: Export>(
+    instance: *mut RwInstance,
+    index: u32,
+    out: *mut f64,
+) -> i32 {
+    // SAFETY: the host gives a place for one number.
+    unsafe {
+        with::<E>(instance, |instance| {
+            match (instance.values.get(index as usize), out.as_mut()) {
+                (Some(value), Some(out)) => {
+                    *out = *value;
+                    OK
+                }
+                _ => E_ARGUMENT,
+            }
+        })
+    }
+}
+
+unsafe extern "C" fn param_set<E: Export>(
+    instance: *mut RwInstance,
+    index: u32,
+    value: f64,
+) -> i32 {
+    // SAFETY: it comes from `create`, or is null.
+    unsafe {
+        with::<E>(instance, |instance| {
+            let index = index as usize;
+            if value.is_nan() || index >= instance.values.len() {
+                return E_ARGUMENT;
+            }
+            let plugin = &mut instance.plugin;
+            parameters::set(index, value, |list| plugin.parameters(list));
+            instance.values[index] = value;
+            OK
+        })
+    }
+}
+
+unsafe extern "C" fn state_save<E: Export>(
+    instance: *mut RwInstance,
+    write: RwWrite,
+    ctx: *mut c_void,
+    schema: *mut u32,
+) -> i32 {
+    // SAFETY: the host gives a function that takes the bytes, and a place for the schema.
+    unsafe {
+        with::<E>(instance, |instance| {
+            let Some((number, bytes)) = instance.plugin.save() else {
+                return E_UNSUPPORTED;
+            };
+            if let Some(schema) = schema.as_mut() {
+                *schema = number;
+            }
+            write(ctx, bytes.as_ptr(), bytes.len() as u64)
+        })
+    }
+}
+
+unsafe extern "C" fn state_load<E: Export>(
+    instance: *mut RwInstance,
+    bytes: *const u8,
+    length: u64,
+    schema: u32,
+) -> i32 {
+    // SAFETY: the host gives that many bytes.
+    unsafe {
+        with::<E>(instance, |instance| {
+            match instance.plugin.load(schema, slice(bytes, length as usize)) {
+                Ok(()) => OK,
+                Err(why) => {
+                    instance.error = why;
+                    E_STATE
+                }
+            }
+        })
+    }
+}
+
+unsafe extern "C" fn last_error<E: Export>(
+    instance: *mut RwInstance,
+    buffer: *mut c_char,
+    capacity: u64,
+) -> u64 {
+    // SAFETY: it comes from `create`, or is null.
+    let instance = unsafe { instance.cast::<Instance<E>>().as_ref() };
+    let error = match instance {
+        Some(instance) => instance.error.clone(),
+        None => CREATE_ERROR.with_borrow(Clone::clone),
+    };
+    let length = error.len().min(capacity as usize);
+    if !buffer.is_null() {
+        // SAFETY: the host gives a buffer of that capacity, and the text is at least as long.
+        unsafe { std::ptr::copy_nonoverlapping(error.as_ptr(), buffer.cast(), length) };
+    }
+    error.len() as u64
+}
+
+unsafe extern "C" fn lookahead<E: Export>(
+    instance: *mut RwInstance,
+    distance: *mut f64,
+    time: *mut f64,
+) -> i32 {
+    // SAFETY: the host gives places for two numbers.
+    unsafe {
+        with::<E>(instance, |instance| {
+            match (
+                E::lookahead(&instance.plugin),
+                distance.as_mut(),
+                time.as_mut(),
+            ) {
+                (Some(wanted), Some(distance), Some(time)) => {
+                    (*distance, *time) = wanted;
+                    OK
+                }
+                _ => E_UNSUPPORTED,
+            }
+        })
+    }
+}
+
+struct Extensions<E>(PhantomData<E>);
+
+impl<E: Export> Extensions<E> {
+    const CONTROLLER: RwControllerExtension = RwControllerExtension {
+        size: size_of::<RwControllerExtension>() as u32,
+        reserved: 0,
+        lookahead: Some(lookahead::<E>),
+    };
+    const CONTROLLER_PLACE: &'static RwControllerExtension = &Self::CONTROLLER;
+}
+
+unsafe extern "C" fn get_extension<E: Export>(id: *const c_char, length: u64) -> *const c_void {
+    // SAFETY: the host gives a text of that length.
+    let id = unsafe { slice(id.cast::<u8>(), length as usize) };
+    if id == CONTROLLER_EXTENSION.as_bytes() && E::KIND == KIND_CONTROLLER {
+        return std::ptr::from_ref(Extensions::<E>::CONTROLLER_PLACE).cast();
+    }
+    std::ptr::null()
+}
+
+/// Fills the table of functions of a plugin.
+///
+/// # Safety
+/// As the interface says: `out` must hold a table whose size stands in its first field.
+pub unsafe fn main<E: Export>(_: *const RwHost, out: *mut RwApi) -> i32 {
+    note_panics();
+    let info = E::Plugin::INFO;
+    let has_state = info.raw.caps & CAP_STATE != 0;
+    let api = RwApi {
+        size: size_of::<RwApi>() as u32,
+        reserved: 0,
+        create: Some(create::<E>),
+        destroy: Some(destroy::<E>),
+        step: Some(step::<E>),
+        agents_changed: Some(agents_changed::<E>),
+        param_count: Some(param_count::<E>),
+        param_info: Some(param_info::<E>),
+        param_get: Some(param_get::<E>),
+        param_set: Some(param_set::<E>),
+        state_save: has_state.then_some(state_save::<E>),
+        state_load: has_state.then_some(state_load::<E>),
+        last_error: Some(last_error::<E>),
+        get_extension: Some(get_extension::<E>),
+    };
+    if out.is_null() {
+        return E_ARGUMENT;
+    }
+    // SAFETY: `size` bytes can be written, and no more of ours than we have.
+    unsafe {
+        let size = ((*out).size as usize).min(size_of::<RwApi>());
+        let from = std::ptr::from_ref(&api).cast::<u8>();
+        std::ptr::copy_nonoverlapping(from, out.cast::<u8>(), size);
+        (*out).size = size as u32;
+    }
+    OK
+}
+
+/// Exports a plugin: `export_plugin!(MyController: Controller);`, or `Planner`, or `Fitness`.
+#[macro_export]
+macro_rules! export_plugin {
+    ($plugin:ty: Controller) => {
+        $crate::export_plugin!(@ $crate::export::AsController<$plugin>);
+    };
+    ($plugin:ty: Planner) => {
+        $crate::export_plugin!(@ $crate::export::AsPlanner<$plugin>);
+    };
+    ($plugin:ty: Fitness) => {
+        $crate::export_plugin!(@ $crate::export::AsFitness<$plugin>);
+    };
+    (@ $export:ty) => {
+        #[cfg(not(panic = "unwind"))]
+        compile_error!("plugins must be built with panic = \"unwind\": panics are caught inside");
+
+        #[doc(hidden)]
+        #[allow(non_upper_case_globals)]
+        #[unsafe(no_mangle)]
+        pub static rw_plugin_info_v1: $crate::export::RwPluginInfo =
+            <<$export as $crate::export::Export>::Plugin as $crate::Plugin>::INFO
+                .raw(<$export as $crate::export::Export>::KIND);
+
+        #[doc(hidden)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn rw_plugin_main_v1(
+            host: *const $crate::export::RwHost,
+            out: *mut $crate::export::RwApi,
+        ) -> i32 {
+            // SAFETY: the host calls it as the interface says.
+            unsafe { $crate::export::main::<$export>(host, out) }
+        }
+    };
+}
+
+pub use roadwright_plugin_api::abi::{RwApi, RwHost, RwPluginInfo};

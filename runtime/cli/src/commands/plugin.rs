@@ -1,0 +1,211 @@
+//! `roadwright plugin`.
+
+use super::print_json;
+use crate::arguments::{ExtensionFlags, PluginKind, PluginLanguage, PluginVerb};
+use crate::{Outcome, extensions, progress};
+use anyhow::Context;
+use notify::{RecursiveMode, Watcher};
+use roadwright_agent::Slot;
+use roadwright_extension::author::{self, AuthorError, Language};
+use roadwright_extension::{FileState, Host, check_plugin, inspect};
+use serde_json::json;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// After a change this much quiet is waited for.
+const QUIET: Duration = Duration::from_millis(200);
+
+pub(crate) fn plugin(verb: &PluginVerb) -> anyhow::Result<Outcome> {
+    match verb {
+        PluginVerb::List { extensions, json } => list(extensions, *json),
+        PluginVerb::Info { file, json } => info(file, *json),
+        PluginVerb::Check { file, json } => check(file, *json),
+        PluginVerb::New {
+            name,
+            kind,
+            lang,
+            at,
+        } => new(name, *kind, *lang, at),
+        PluginVerb::Dev { folder, into, once } => dev(folder, into, *once),
+    }
+}
+
+fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
+    // What would happen in a run with the same flags: builds that may not run are not run.
+    let host = Host::open(extensions::options(flags, None));
+    let (files, events) = (host.files(), host.events());
+    if as_json {
+        print_json(&json!({"files": files, "modules": host.modules(), "events": events}))?;
+        return Ok(Outcome::Fine);
+    }
+    let mut out = std::io::stdout().lock();
+    if files.is_empty() {
+        writeln!(out, "There is no plugin in")?;
+        for folder in extensions::options(flags, None).plugins {
+            writeln!(out, "  {}", folder.display())?;
+        }
+        return Ok(Outcome::Fine);
+    }
+    for file in files {
+        let state = match &file.state {
+            FileState::Active => "loads".to_owned(),
+            FileState::NeedsPermission => {
+                format!(
+                    "may not run: --allow-plugin {} or --trust-plugins",
+                    file.hash
+                )
+            }
+            FileState::Shadowed(first) => format!("comes after {}", first.display()),
+            FileState::Rejected(why) => format!("is not used: {why}"),
+            FileState::Settling => "is being written".to_owned(),
+            FileState::Orphaned => "is gone".to_owned(),
+        };
+        if let Some(info) = &file.info {
+            let kinds = info.kinds.join("+");
+            writeln!(
+                out,
+                "{:<32} {:<10} {:<12} {}",
+                info.id, info.version, kinds, info.doc
+            )?;
+        }
+        writeln!(out, "  {} {state}", file.path.display())?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn info(file: &Path, as_json: bool) -> anyhow::Result<Outcome> {
+    let (inspected, _) = inspect(file).with_context(|| file.display().to_string())?;
+    if as_json {
+        print_json(&inspected)?;
+        return Ok(Outcome::Fine);
+    }
+    let info = &inspected.info;
+    let mut out = std::io::stdout().lock();
+    for (name, value) in [
+        ("id", info.id.clone()),
+        ("name", info.name.clone()),
+        ("version", info.version.clone()),
+        ("what it does", info.doc.clone()),
+        ("author", info.author.clone()),
+        ("language", info.language.clone()),
+        ("fills", info.kinds.join(", ")),
+        ("plugin ABI", format!("{}.{}", info.abi.0, info.abi.1)),
+        ("build", info.build_id.clone()),
+        ("size", format!("{} bytes", inspected.size)),
+        ("hash", inspected.hash.clone()),
+    ] {
+        if !value.is_empty() {
+            writeln!(out, "{name:<14} {value}")?;
+        }
+    }
+    Ok(Outcome::Fine)
+}
+
+fn check(file: &Path, as_json: bool) -> anyhow::Result<Outcome> {
+    if !file.exists() {
+        anyhow::bail!("there is no {}", file.display());
+    }
+    let report = check_plugin(file, &extensions::helper());
+    let is_good = report.iter().all(|line| line.problem.is_none());
+    if as_json {
+        print_json(&json!({"file": file, "ok": is_good, "report": report}))?;
+    } else {
+        let mut out = std::io::stdout().lock();
+        for line in &report {
+            let (mark, text) = match &line.problem {
+                None => ("ok  ", &line.note),
+                Some(problem) => ("FAIL", problem),
+            };
+            writeln!(out, "{mark} {:<22} {text}", line.name)?;
+        }
+        writeln!(out, "{}", if is_good { "fine" } else { "not fit for use" })?;
+    }
+    Ok(if is_good {
+        Outcome::Fine
+    } else {
+        Outcome::Findings
+    })
+}
+
+fn new(name: &str, kind: PluginKind, lang: PluginLanguage, at: &Path) -> anyhow::Result<Outcome> {
+    let slot = match kind {
+        PluginKind::Planner => Slot::Planner,
+        PluginKind::Controller => Slot::Controller,
+        PluginKind::Fitness => Slot::Fitness,
+    };
+    let language = match lang {
+        PluginLanguage::Rust => Language::Rust,
+        PluginLanguage::C => Language::C,
+        PluginLanguage::Cpp => Language::Cpp,
+    };
+    let folder = author::new_plugin(at, name, slot, language)?;
+    writeln!(
+        std::io::stdout().lock(),
+        "{0}\nNext: roadwright plugin dev {0} --into plugins",
+        folder.display()
+    )?;
+    Ok(Outcome::Fine)
+}
+
+fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
+    let first = build_and_deliver(folder, into);
+    if once {
+        first?;
+        return Ok(Outcome::Fine);
+    }
+    if let Err(error) = first {
+        // What cannot be mended by editing ends it; the rest waits for the next save.
+        match error {
+            AuthorError::Build(_) | AuthorError::Probe(_) => eprintln!("{error}"),
+            other => return Err(other.into()),
+        }
+    }
+    progress::catch_interrupt();
+    let (send, changes) = channel();
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        let Ok(event) = event else { return };
+        let is_read = matches!(event.kind, notify::EventKind::Access(_));
+        if !is_read && event.paths.iter().any(|path| is_source(path)) {
+            // The loop below has ended if nobody listens.
+            let _ = send.send(());
+        }
+    })?;
+    watcher
+        .watch(folder, RecursiveMode::Recursive)
+        .with_context(|| format!("cannot watch {}", folder.display()))?;
+    eprintln!(
+        "Waiting for changes in {}; Ctrl-C ends it.",
+        folder.display()
+    );
+    while !progress::interrupted() {
+        match changes.recv_timeout(QUIET) {
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => break,
+            Ok(()) => while changes.recv_timeout(QUIET).is_ok() {},
+        }
+        if let Err(error) = build_and_deliver(folder, into) {
+            eprintln!("{error}");
+        }
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Whether a changed file is one that a plugin is built of.
+fn is_source(path: &Path) -> bool {
+    let inside_target = path.components().any(|part| part.as_os_str() == "target");
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let is_source = matches!(
+        ending,
+        Some("rs" | "toml" | "c" | "h" | "cpp" | "cc" | "cxx" | "hpp")
+    );
+    is_source && !inside_target
+}
+
+fn build_and_deliver(folder: &Path, into: &Path) -> Result<PathBuf, AuthorError> {
+    let library = author::build(folder)?;
+    let place = author::deliver(&library, into, &extensions::helper())?;
+    eprintln!("delivered {}", place.display());
+    Ok(place)
+}

@@ -1,0 +1,78 @@
+//! `roadwright script`.
+
+use super::print_json;
+use crate::Outcome;
+use crate::arguments::ScriptVerb;
+use anyhow::Context;
+use roadwright_extension::author;
+use roadwright_extension::script::{ApiKind, ScriptError, api, api_markdown, compile};
+use serde_json::json;
+use std::io::Write;
+use std::path::Path;
+
+pub(crate) fn script(verb: &ScriptVerb) -> anyhow::Result<Outcome> {
+    match verb {
+        ScriptVerb::Check { file, json } => check(file, *json),
+        ScriptVerb::Api { json: true, .. } => {
+            print_json(&api())?;
+            Ok(Outcome::Fine)
+        }
+        ScriptVerb::Api { markdown: true, .. } => {
+            write!(std::io::stdout().lock(), "{}", api_markdown())?;
+            Ok(Outcome::Fine)
+        }
+        ScriptVerb::Api { .. } => {
+            let mut out = std::io::stdout().lock();
+            for item in api() {
+                let mark = if item.kind == ApiKind::Event {
+                    "called"
+                } else {
+                    ""
+                };
+                writeln!(out, "{:<64} {mark:<7}{}", item.signature, item.doc)?;
+            }
+            Ok(Outcome::Fine)
+        }
+        ScriptVerb::New { name, at } => {
+            let path = author::new_script(at, name)?;
+            writeln!(
+                std::io::stdout().lock(),
+                "{}\nGive it to a stack: \"behaviour\": {{\"module\": \"{name}.rhai\"}}, or --use behaviour={name}.rhai",
+                path.display()
+            )?;
+            Ok(Outcome::Fine)
+        }
+    }
+}
+
+fn check(file: &Path, as_json: bool) -> anyhow::Result<Outcome> {
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let name = file.display().to_string();
+    let result = compile(&name, &text, file.parent());
+    if as_json {
+        print_json(&match &result {
+            Ok(script) => {
+                let parameters: Vec<_> = script.parameters.iter().map(|p| p.key).collect();
+                json!({"file": name, "ok": true, "doc": script.doc, "parameters": parameters})
+            }
+            Err(ScriptError {
+                line,
+                column,
+                message,
+                ..
+            }) => {
+                json!({"file": name, "ok": false, "line": line, "column": column, "message": message})
+            }
+        })?;
+    } else {
+        match &result {
+            Ok(script) => writeln!(std::io::stdout().lock(), "{name}: fine. {}", script.doc)?,
+            Err(error) => eprintln!("{error}"),
+        }
+    }
+    Ok(match result {
+        Ok(_) => Outcome::Fine,
+        Err(_) => Outcome::Findings,
+    })
+}

@@ -1,0 +1,48 @@
+//! Ends a run whose plugin does not come back: a native call cannot be stopped.
+
+use roadwright_extension::Host;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// A call that takes longer ends the run, ms. It has been complained about before.
+const PATIENCE: u64 = 20_000;
+
+/// Looks at the host as long as it lives.
+pub(crate) struct Watchdog {
+    ending: Arc<AtomicBool>,
+}
+
+impl Watchdog {
+    /// Watches the calls of a host's plugins.
+    pub(crate) fn new(host: &Host) -> Self {
+        let ending = Arc::new(AtomicBool::new(false));
+        let (watch, is_ending) = (host.watch_calls(), ending.clone());
+        std::thread::spawn(move || {
+            while !is_ending.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(250));
+                for hang in watch.hangs() {
+                    if watch.is_news(&hang) {
+                        eprintln!(
+                            "error: {} has not answered for 2 s; waiting up to 20 s. \
+                             With --isolate {} it could be stopped.",
+                            hang.module, hang.module
+                        );
+                    }
+                    if hang.milliseconds > PATIENCE {
+                        eprintln!("error: {} hangs: the run is ended", hang.module);
+                        // The thread that runs the world is inside the plugin for ever.
+                        std::process::exit(2);
+                    }
+                }
+            }
+        });
+        Self { ending }
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.ending.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,28 @@
+//! Modules that come from outside: compiled plugins and Rhai scripts, swapped while agents drive.
+//!
+//! A plugin's file is looked at without running it, tried in a child process, copied to a path of
+//! its own and loaded for ever; a newer build takes over between two steps, with parameters and
+//! state. A script is compiled and tried out; its agents' memory belongs to the host and survives.
+//! Where a module does not answer, or not sensibly, the built-in one does.
+//!
+//! Results of a run never depend on the clock; it is read to time modules, to notice those that
+//! hang and to wait for files that are being written.
+
+pub mod author;
+mod event;
+mod helper;
+mod host;
+mod native;
+mod quarantine;
+pub mod script;
+mod settle;
+mod watch;
+
+pub use event::{Event, Level};
+pub use helper::{ReportLine, check_plugin, helper};
+pub use host::{
+    CallWatch, FileRow, FileState, Hang, Host, HostOptions, Lamp, MANY_GENERATIONS, ModuleRow,
+    Trust,
+};
+pub(crate) use native::native_now;
+pub use native::{InspectError, Inspected, PluginInfo, inspect, inspect_bytes};

@@ -1,0 +1,187 @@
+//! What can answer batches: a library in this process, or in another one.
+
+use super::roads::FlatRoads;
+use roadwright_agent::{Lookahead, ParameterInfo, ParameterKind, Step};
+use roadwright_plugin_api::abi::{
+    PARAM_BOOL, PARAM_CHOICE, PARAM_HIDDEN, PARAM_INTEGER, RwParamInfo, text_of,
+};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+/// Rows of one call.
+pub(crate) const MOST_ROWS: usize = 1024;
+/// Strips that the routes of one call can have.
+pub(crate) const MOST_ROUTE: usize = 1 << 18;
+
+/// A batch of rows as bytes.
+pub(crate) struct Batch<'a> {
+    pub(crate) step: Step<'a>,
+    pub(crate) seeds: &'a [u64],
+    pub(crate) inputs: &'a [u8],
+    pub(crate) outputs: &'a mut [u8],
+    pub(crate) status: &'a mut [u8],
+    pub(crate) roads: Option<&'a FlatRoads>,
+    pub(crate) delays: &'a [f32],
+    /// Routes of planners; empty for others.
+    pub(crate) route: &'a mut [u32],
+    pub(crate) route_length: u32,
+}
+
+impl Batch<'_> {
+    pub(crate) fn rows(&self) -> usize {
+        self.status.len()
+    }
+}
+
+/// What went wrong in a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// For people, with the place if it is known.
+    pub(crate) message: String,
+    /// Whether the instance cannot be asked any more.
+    pub(crate) is_fatal: bool,
+}
+
+/// State of an instance with the number of its schema.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct State {
+    pub(crate) schema: u32,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// An instance of a plugin.
+pub(crate) trait Backend: Send + Sync {
+    /// Answers a batch; says whether the floating point mode was changed.
+    fn step(&self, batch: &mut Batch<'_>) -> Result<bool, Fault>;
+    /// Agents have come and gone.
+    fn agents_changed(&self, slots: u32, added: &[u32], removed: &[u32]) -> Result<(), Fault>;
+    /// What parameters it has.
+    fn parameters(&self) -> &'static [ParameterInfo];
+    /// Sets one.
+    fn set_parameter(&self, index: usize, value: f64) -> Result<(), Fault>;
+    /// How far ahead it wants its way-point.
+    fn lookahead(&self) -> Option<Lookahead>;
+    /// Its state; `None` if it keeps none.
+    fn save(&self) -> Option<State>;
+    /// Takes over state.
+    fn load(&self, state: &State) -> Result<(), String>;
+}
+
+/// The bytes of rows.
+#[expect(unsafe_code, reason = "rows are handed to plugins as bytes")]
+pub(crate) fn bytes_of<T: Row>(rows: &[T]) -> &[u8] {
+    // SAFETY: rows have no padding, so all of their bytes are set.
+    unsafe { std::slice::from_raw_parts(rows.as_ptr().cast(), size_of_val(rows)) }
+}
+
+/// The bytes of rows, to be written.
+#[expect(unsafe_code, reason = "rows are handed to plugins as bytes")]
+pub(crate) fn bytes_of_mut<T: Row>(rows: &mut [T]) -> &mut [u8] {
+    // SAFETY: rows have no padding, and every pattern of bits is a row.
+    unsafe { std::slice::from_raw_parts_mut(rows.as_mut_ptr().cast(), size_of_val(rows)) }
+}
+
+/// A record without padding of which every pattern of bits is sound.
+///
+/// # Safety
+/// It must be so.
+#[expect(
+    unsafe_code,
+    reason = "what rows are cannot be checked by the compiler"
+)]
+pub(crate) unsafe trait Row: Copy + Default + Send + Sync + 'static {}
+
+macro_rules! rows {
+    ($($row:ty),*) => {$(
+        // SAFETY: `repr(C)`; only numbers, and as large as their sum.
+        #[expect(unsafe_code, reason = "see the safety comment")]
+        unsafe impl Row for $row {}
+    )*};
+}
+
+rows!(
+    roadwright_plugin_api::ControllerInput,
+    roadwright_plugin_api::ControllerOutput,
+    roadwright_plugin_api::FitnessInput,
+    roadwright_plugin_api::FitnessOutput,
+    roadwright_plugin_api::PlannerInput,
+    roadwright_plugin_api::PlannerOutput,
+    roadwright_plugin_api::abi::RwStrip,
+    roadwright_plugin_api::abi::RwPoint,
+    f32,
+    f64,
+    u64,
+    u32,
+    u8
+);
+
+/// A text that lives as long as the program; the same text is kept once.
+pub(crate) fn intern(text: &str) -> &'static str {
+    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = known.get(text) {
+        return known;
+    }
+    let kept: &'static str = Box::leak(text.to_owned().into_boxed_str());
+    known.insert(kept);
+    kept
+}
+
+/// Descriptions that live as long as the program; the same list is kept once.
+pub(crate) fn intern_parameters(infos: Vec<ParameterInfo>) -> &'static [ParameterInfo] {
+    static KNOWN: Mutex<Vec<&'static [ParameterInfo]>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = known.iter().find(|known| **known == infos) {
+        return known;
+    }
+    let kept: &'static [ParameterInfo] = Box::leak(infos.into_boxed_slice());
+    known.push(kept);
+    kept
+}
+
+/// A plugin's description of a parameter as ours; what makes no sense is mended.
+pub(crate) fn parameter_info(raw: &RwParamInfo) -> ParameterInfo {
+    let text = |field: &[u8]| intern(&text_of(field));
+    let words: Vec<&'static str> = text_of(&raw.choices).split('|').map(intern).collect();
+    let kind = match raw.kind {
+        PARAM_INTEGER => ParameterKind::Integer,
+        PARAM_BOOL => ParameterKind::Choice(&["off", "on"]),
+        PARAM_CHOICE if words.len() > 1 => ParameterKind::Choice(intern_words(words)),
+        _ => ParameterKind::Number,
+    };
+    let (min, max) = match kind {
+        ParameterKind::Choice(words) => (0.0, words.len() as f64 - 1.0),
+        _ if raw.min.is_finite() && raw.max.is_finite() && raw.min <= raw.max => (raw.min, raw.max),
+        _ => (-1e9, 1e9),
+    };
+    let default = if raw.default.is_finite() {
+        raw.default.clamp(min, max)
+    } else {
+        min
+    };
+    ParameterInfo {
+        key: text(&raw.key),
+        unit: text(&raw.unit),
+        kind,
+        min,
+        max,
+        default,
+        doc: text(&raw.doc),
+    }
+}
+
+/// Whether a description is for people.
+pub(crate) fn is_shown(raw: &RwParamInfo) -> bool {
+    raw.flags & PARAM_HIDDEN == 0
+}
+
+pub(crate) fn intern_words(words: Vec<&'static str>) -> &'static [&'static str] {
+    static KNOWN: Mutex<Vec<&'static [&'static str]>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = known.iter().find(|known| **known == words) {
+        return known;
+    }
+    let kept: &'static [&'static str] = Box::leak(words.into_boxed_slice());
+    known.push(kept);
+    kept
+}

@@ -1,0 +1,402 @@
+//! What is shared about a module that comes from a library: which version is active, how it fares.
+
+use super::backend::intern;
+use super::inspect::PluginInfo;
+use super::library::{Library, LoadError};
+use crate::event::{Event, Events, Level};
+use crate::host::{FileState, Lamp, ModuleRow};
+use crate::quarantine::Quarantine;
+use roadwright_agent::{ModuleInfo, ParameterInfo, Slot};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+/// Times of calls that are kept for the percentile.
+const SAMPLES: usize = 512;
+
+/// One accepted build of a module.
+pub(crate) struct Generation {
+    /// How many builds of this module came before in this process.
+    pub(crate) number: u32,
+    pub(crate) info: PluginInfo,
+    pub(crate) module: ModuleInfo,
+    pub(crate) hash: String,
+    /// The file that it came from.
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: Vec<u8>,
+    /// Our own copy of the file.
+    pub(crate) copy: PathBuf,
+    pub(crate) library: OnceLock<Result<Arc<Library>, LoadError>>,
+}
+
+impl Generation {
+    /// The library, loaded into this process when it is first needed here.
+    pub(crate) fn library(&self) -> Result<Arc<Library>, LoadError> {
+        let load = || Library::load(&self.bytes, &self.copy).map(Arc::new);
+        self.library.get_or_init(load).clone()
+    }
+
+    /// The first digits of the hash.
+    pub(crate) fn short_hash(&self) -> &str {
+        &self.hash[..self.hash.len().min(8)]
+    }
+}
+
+/// What runs of a module should use.
+#[derive(Clone, Default)]
+pub(crate) struct Wish {
+    /// The build; `None`: the built-in module.
+    pub(crate) generation: Option<Arc<Generation>>,
+    /// Whether it runs in a process of its own.
+    pub(crate) is_isolated: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct CellState {
+    pub(crate) wish: Wish,
+    /// Builds that were active before, the newest last.
+    pub(crate) previous: Vec<Arc<Generation>>,
+    pub(crate) is_disabled: bool,
+    /// Builds so far.
+    pub(crate) builds: u32,
+    /// What the newest file of it says.
+    info: Option<PluginInfo>,
+    parameters: &'static [ParameterInfo],
+    has_been_active: bool,
+    pub(crate) faults: u64,
+    pub(crate) restarts: u64,
+    pub(crate) fallback_agents: u64,
+    pub(crate) is_faulted: bool,
+    pub(crate) last_error: Option<String>,
+    times: Vec<f32>,
+    next_time: usize,
+    pub(crate) calls: u64,
+}
+
+/// A module that comes from a library.
+pub(crate) struct Cell {
+    pub(crate) id: &'static str,
+    pub(crate) slot: Slot,
+    state: Mutex<CellState>,
+    version: AtomicU64,
+    /// When the running call began, in milliseconds since the program's first; 0 outside of calls.
+    entered: AtomicU64,
+    hang_reported: AtomicBool,
+    pub(crate) events: Arc<Events>,
+    pub(crate) quarantine: Arc<Quarantine>,
+    /// How to start the child of isolated modules.
+    pub(crate) helper: Arc<Vec<std::ffi::OsString>>,
+}
+
+/// Marks a running call.
+pub(crate) struct Call<'a>(&'a Cell);
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.0.entered.store(0, Ordering::Relaxed);
+        self.0.hang_reported.store(false, Ordering::Relaxed);
+    }
+}
+
+fn base() -> Instant {
+    static BASE: OnceLock<Instant> = OnceLock::new();
+    *BASE.get_or_init(now)
+}
+
+/// The wall clock. It serves for badges, the watchdog and settling files; no result of a run
+/// depends on it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "plugins are timed, watched and reloaded in wall time; no result depends on it"
+)]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+impl Cell {
+    pub(crate) fn new(
+        id: &'static str,
+        slot: Slot,
+        events: Arc<Events>,
+        quarantine: Arc<Quarantine>,
+        helper: Arc<Vec<std::ffi::OsString>>,
+    ) -> Self {
+        Self {
+            id,
+            slot,
+            state: Mutex::default(),
+            version: AtomicU64::new(1),
+            entered: AtomicU64::new(0),
+            hang_reported: AtomicBool::new(false),
+            events,
+            quarantine,
+            helper,
+        }
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, CellState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Another number means that the wish has changed.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    fn touch(&self) {
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// What runs should use now.
+    pub(crate) fn wish(&self) -> Wish {
+        let state = self.state();
+        if state.is_disabled {
+            return Wish::default();
+        }
+        state.wish.clone()
+    }
+
+    /// A newer build takes over between the next two steps of every run.
+    pub(crate) fn publish(&self, generation: Arc<Generation>) {
+        let mut state = self.state();
+        state.builds = state.builds.max(generation.number);
+        state.is_faulted = false;
+        state.has_been_active = true;
+        if let Some(old) = state.wish.generation.replace(generation) {
+            state.previous.push(old);
+        }
+        drop(state);
+        self.touch();
+    }
+
+    pub(crate) fn set_info(&self, info: &PluginInfo) {
+        self.state().info = Some(info.clone());
+    }
+
+    pub(crate) fn set_parameters(&self, parameters: &'static [ParameterInfo]) {
+        self.state().parameters = parameters;
+    }
+
+    /// What its parameters are.
+    pub(crate) fn parameters(&self) -> &'static [ParameterInfo] {
+        self.state().parameters
+    }
+
+    /// Whether a build of it has ever been published.
+    pub(crate) fn has_been_active(&self) -> bool {
+        self.state().has_been_active
+    }
+
+    /// What it says about itself.
+    pub(crate) fn module_info(&self) -> ModuleInfo {
+        let state = self.state();
+        let info = state.info.as_ref();
+        ModuleInfo {
+            id: self.id,
+            name: info.map_or(self.id, |info| intern(&info.name)),
+            doc: info.map_or("", |info| intern(&info.doc)),
+        }
+    }
+
+    /// Its row in the table; `file` is the one that it comes from.
+    pub(crate) fn row(&self, file: Option<(PathBuf, FileState)>) -> ModuleRow {
+        let state = self.state();
+        let (mean_us, p99_us) = state.times();
+        let active = state.wish.generation.as_ref();
+        let (path, file) = file.unzip();
+        let rejected = match &file {
+            Some(FileState::Rejected(why)) => Some(why.clone()),
+            _ => None,
+        };
+        let needs_permission = file == Some(FileState::NeedsPermission);
+        let lamp = if state.is_disabled || (needs_permission && active.is_none()) {
+            Lamp::Off
+        } else if active.is_none() {
+            Lamp::Faulted
+        } else if state.is_faulted
+            || state.fallback_agents > 0
+            || rejected.is_some()
+            || needs_permission
+            || file == Some(FileState::Orphaned)
+        {
+            Lamp::Uneasy
+        } else {
+            Lamp::Good
+        };
+        let info = active.map(|active| &active.info).or(state.info.as_ref());
+        let text =
+            |field: fn(&PluginInfo) -> &String| info.map_or(String::new(), |i| field(i).clone());
+        let loaded = active.and_then(|active| active.library.get()?.clone().ok());
+        ModuleRow {
+            lamp,
+            id: self.id.to_owned(),
+            name: text(|i| &i.name),
+            doc: text(|i| &i.doc),
+            version: text(|i| &i.version),
+            slot: self.slot.name(),
+            language: text(|i| &i.language),
+            tier: if state.wish.is_isolated {
+                "isolated"
+            } else {
+                "native"
+            },
+            path: active.map(|active| active.path.clone()).or(path),
+            hash: active.map_or(String::new(), |active| active.hash.clone()),
+            generation: active.map_or(0, |active| active.number),
+            mean_us,
+            p99_us,
+            calls: state.calls,
+            faults: state.faults,
+            fallback_agents: state.fallback_agents,
+            last_error: state.last_error.clone().or(rejected),
+            needs_permission,
+            can_roll_back: !state.previous.is_empty(),
+            is_disabled: state.is_disabled,
+            parameters: state.parameters,
+            log: loaded.map_or(Vec::new(), |library| library.log.lines()),
+        }
+    }
+
+    /// A build that cannot go on: the one before it takes over, if there is one that is not in
+    /// quarantine; else the built-in module. Gives what takes over.
+    pub(crate) fn withdraw(&self, hash: &str, why: &str) -> Option<Arc<Generation>> {
+        self.quarantine.add(hash, why);
+        let mut state = self.state();
+        state.is_faulted = true;
+        state.last_error = Some(why.to_owned());
+        let is_active = state
+            .wish
+            .generation
+            .as_ref()
+            .is_some_and(|active| active.hash == hash);
+        if is_active {
+            state.wish.generation = None;
+            while let Some(before) = state.previous.pop() {
+                if !self.quarantine.holds(&before.hash) {
+                    state.wish.generation = Some(before);
+                    break;
+                }
+            }
+        }
+        let next = state.wish.generation.clone();
+        drop(state);
+        self.touch();
+        next
+    }
+
+    /// Back to the build before the active one.
+    pub(crate) fn roll_back(&self) -> bool {
+        let mut state = self.state();
+        let Some(before) = state.previous.pop() else {
+            return false;
+        };
+        state.wish.generation = Some(before);
+        drop(state);
+        self.touch();
+        true
+    }
+
+    pub(crate) fn set_disabled(&self, disabled: bool) {
+        self.state().is_disabled = disabled;
+        self.touch();
+    }
+
+    pub(crate) fn set_isolated(&self, isolated: bool) {
+        self.state().wish.is_isolated = isolated;
+        self.touch();
+    }
+
+    /// Every run makes a fresh instance.
+    pub(crate) fn restart(&self) {
+        self.touch();
+    }
+
+    /// Notes a fault: for the table, and as an event unless it is one of many.
+    pub(crate) fn note_fault(&self, message: &str) {
+        let mut state = self.state();
+        state.faults += 1;
+        let is_new = state.last_error.as_deref() != Some(message);
+        state.last_error = Some(message.to_owned());
+        drop(state);
+        if is_new {
+            self.say(Level::Error, message);
+        }
+    }
+
+    /// Writes the input that led to an unusable answer beside the quarantine's marks; gives where.
+    pub(crate) fn save_input(
+        &self,
+        message: &str,
+        input: &[(&'static str, f64)],
+    ) -> Option<PathBuf> {
+        let fields: serde_json::Map<String, serde_json::Value> = input
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), serde_json::json!(value)))
+            .collect();
+        let document = serde_json::json!({"module": self.id, "fault": message, "input": fields});
+        let folder = self.quarantine.folder().join("faults");
+        std::fs::create_dir_all(&folder).ok()?;
+        let path = folder.join(format!("{}-{}.json", self.id, std::process::id()));
+        std::fs::write(&path, serde_json::to_vec_pretty(&document).ok()?).ok()?;
+        Some(path)
+    }
+
+    pub(crate) fn say(&self, level: Level, text: &str) {
+        self.events.push(Event {
+            level,
+            module: self.id.to_owned(),
+            text: text.to_owned(),
+        });
+    }
+
+    /// Marks the beginning of a call.
+    pub(crate) fn enter(&self) -> Call<'_> {
+        let since = base().elapsed().as_millis() as u64 + 1;
+        self.entered.store(since, Ordering::Relaxed);
+        Call(self)
+    }
+
+    /// How long the running call has taken so far, ms.
+    pub(crate) fn running_for(&self) -> Option<u64> {
+        let entered = self.entered.load(Ordering::Relaxed);
+        let now = base().elapsed().as_millis() as u64 + 1;
+        (entered > 0).then(|| now.saturating_sub(entered))
+    }
+
+    /// Whether this hang has not been told yet.
+    pub(crate) fn is_new_hang(&self) -> bool {
+        !self.hang_reported.swap(true, Ordering::Relaxed)
+    }
+
+    /// Notes how long a call took.
+    pub(crate) fn note_time(&self, rows: usize, seconds: f64, fallback: u64) {
+        let Ok(mut state) = self.state.try_lock() else {
+            return;
+        };
+        state.calls += 1;
+        state.fallback_agents = fallback;
+        let micros = (seconds * 1e6 / rows.max(1) as f64) as f32;
+        if state.times.len() < SAMPLES {
+            state.times.push(micros);
+        } else {
+            let at = state.next_time;
+            state.times[at] = micros;
+            state.next_time = (at + 1) % SAMPLES;
+        }
+    }
+}
+
+impl CellState {
+    /// Mean and 99th percentile of the time of a call per agent, us.
+    pub(crate) fn times(&self) -> (f64, f64) {
+        if self.times.is_empty() {
+            return (0.0, 0.0);
+        }
+        let mut sorted = self.times.clone();
+        sorted.sort_by(f32::total_cmp);
+        let mean = sorted.iter().map(|&t| f64::from(t)).sum::<f64>() / sorted.len() as f64;
+        let at = ((sorted.len() - 1) as f64 * 0.99).round() as usize;
+        (mean, f64::from(sorted[at]))
+    }
+}

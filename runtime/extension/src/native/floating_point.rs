@@ -1,0 +1,79 @@
+//! The floating point mode of a thread: plugins built with `-ffast-math` change it when they are
+//! loaded, and denormal numbers become zero in the host.
+#![expect(
+    unsafe_code,
+    reason = "there is no other way to the control register; it is read and put back as it was"
+)]
+
+/// Bits that hold the mode, not the sticky flags of past operations.
+#[cfg(target_arch = "x86_64")]
+const MODE: u32 = 0xffc0;
+
+/// The mode of this thread.
+#[cfg(target_arch = "x86_64")]
+fn read() -> u64 {
+    let mut register = 0u32;
+    // SAFETY: stores the register to a place of four bytes.
+    unsafe {
+        core::arch::asm!("stmxcsr [{}]", in(reg) &raw mut register, options(nostack));
+    }
+    u64::from(register & MODE)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn write(mode: u64) {
+    let register = mode as u32 & MODE;
+    // SAFETY: loads a mode that `read` has given, so no reserved bit is set.
+    unsafe {
+        core::arch::asm!("ldmxcsr [{}]", in(reg) &raw const register, options(nostack, readonly));
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+fn read() -> u64 {
+    let mode: u64;
+    // SAFETY: reads a register.
+    unsafe { core::arch::asm!("mrs {}, fpcr", out(reg) mode, options(nomem, nostack)) };
+    mode
+}
+
+#[cfg(target_arch = "aarch64")]
+fn write(mode: u64) {
+    // SAFETY: puts back what `read` has given.
+    unsafe { core::arch::asm!("msr fpcr, {}", in(reg) mode, options(nomem, nostack)) };
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn read() -> u64 {
+    0
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn write(_: u64) {}
+
+/// Runs `f` and puts the mode back; says whether `f` had changed it.
+pub(crate) fn guarded<T>(f: impl FnOnce() -> T) -> (T, bool) {
+    let before = read();
+    let result = f();
+    let changed = read() != before;
+    if changed {
+        write(before);
+    }
+    (result, changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_changed_mode_is_put_back() {
+        let before = read();
+        // Flush to zero and denormals are zero, as -ffast-math sets them.
+        let ((), changed) = guarded(|| write(before | 0x8040));
+        assert!(changed);
+        assert_eq!(read(), before);
+        assert!(!guarded(|| ()).1);
+    }
+}

@@ -1,0 +1,282 @@
+//! An instance of a plugin in this process.
+#![expect(
+    unsafe_code,
+    reason = "calls the functions of a plugin; everything above it is safe"
+)]
+
+use super::backend::{Backend, Batch, Fault, State, intern_parameters, is_shown, parameter_info};
+use super::floating_point;
+use super::library::{Library, kind_of};
+use roadwright_agent::{Lookahead, ParameterInfo, Slot};
+use roadwright_plugin_api::abi::{
+    CONTROLLER_EXTENSION, E_FATAL, E_PANIC, E_STATE, OK, RwBatch, RwControllerExtension,
+    RwInstance, RwParamInfo, RwRoads,
+};
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// More parameters are not listed.
+const MOST_PARAMETERS: u32 = 256;
+/// More bytes of state are not kept.
+const MOST_STATE: usize = 256 << 20;
+/// An error's text is cut at this length, bytes.
+const ERROR_TEXT: usize = 4096;
+
+/// An instance of a plugin in this process.
+pub(crate) struct InProcess {
+    library: Arc<Library>,
+    raw: *mut RwInstance,
+    parameters: &'static [ParameterInfo],
+    /// The plugin's number of each listed parameter.
+    numbers: Vec<u32>,
+}
+
+// SAFETY: the interface lets the host use an instance from any thread, one at a time; the law that
+// holds it locks for that, unless the plugin declares that its steps may run in parallel.
+unsafe impl Send for InProcess {}
+// SAFETY: as above.
+unsafe impl Sync for InProcess {}
+
+impl InProcess {
+    /// Makes an instance for a slot.
+    pub(crate) fn new(library: Arc<Library>, slot: Slot) -> Result<Self, Fault> {
+        let create = library.api.create.ok_or_else(|| missing("create"))?;
+        let mut raw: *mut RwInstance = std::ptr::null_mut();
+        // SAFETY: the host structure lives for ever, and `raw` is a place for a pointer.
+        let (status, _) = floating_point::guarded(|| unsafe {
+            create(library.host(), kind_of(slot), &raw mut raw)
+        });
+        if status < 0 || raw.is_null() {
+            let message = last_error(&library, std::ptr::null_mut());
+            return Err(fault(status.min(E_FATAL), "create", message));
+        }
+        let mut instance = Self {
+            library,
+            raw,
+            parameters: &[],
+            numbers: Vec::new(),
+        };
+        instance.list_parameters();
+        Ok(instance)
+    }
+
+    fn list_parameters(&mut self) {
+        let api = &self.library.api;
+        let (Some(count), Some(info)) = (api.param_count, api.param_info) else {
+            return;
+        };
+        // SAFETY: `raw` is alive.
+        let count = unsafe { count(self.raw) }.min(MOST_PARAMETERS);
+        let mut infos = Vec::new();
+        for number in 0..count {
+            let mut raw = RwParamInfo {
+                key: [0; 32],
+                label: [0; 48],
+                group: [0; 48],
+                unit: [0; 16],
+                kind: 0,
+                flags: 0,
+                min: 0.0,
+                max: 0.0,
+                default: 0.0,
+                step: 0.0,
+                doc: [0; 160],
+                choices: [0; 256],
+            };
+            // SAFETY: `raw` is a place for one description.
+            let status = unsafe { info(self.raw, number, &raw mut raw) };
+            if status >= 0 && raw.key[0] != 0 && is_shown(&raw) {
+                infos.push(parameter_info(&raw));
+                self.numbers.push(number);
+            }
+        }
+        self.parameters = intern_parameters(infos);
+    }
+
+    fn result(&self, status: i32, call: &str) -> Result<(), Fault> {
+        if status >= 0 {
+            return Ok(());
+        }
+        let message = last_error(&self.library, self.raw);
+        Err(fault(status, call, message))
+    }
+}
+
+fn missing(what: &str) -> Fault {
+    Fault {
+        message: format!("the plugin offers no {what}"),
+        is_fatal: true,
+    }
+}
+
+fn fault(status: i32, call: &str, message: String) -> Fault {
+    let message = if message.is_empty() {
+        format!("{call} gave {status}")
+    } else {
+        message
+    };
+    Fault {
+        message,
+        is_fatal: matches!(status, E_PANIC | E_FATAL),
+    }
+}
+
+fn last_error(library: &Library, instance: *mut RwInstance) -> String {
+    let Some(last_error) = library.api.last_error else {
+        return String::new();
+    };
+    let mut buffer = vec![0u8; ERROR_TEXT];
+    // SAFETY: the buffer has the capacity that is said; `instance` is alive or null.
+    let length = unsafe { last_error(instance, buffer.as_mut_ptr().cast(), ERROR_TEXT as u64) };
+    buffer.truncate((length as usize).min(ERROR_TEXT));
+    String::from_utf8_lossy(&buffer).into_owned()
+}
+
+/// Receives a piece of state.
+unsafe extern "C" fn receive(ctx: *mut c_void, bytes: *const u8, length: u64) -> i32 {
+    // SAFETY: the context is the vector that was handed over, and the plugin gives that many bytes.
+    unsafe {
+        let Some(into) = ctx.cast::<Vec<u8>>().as_mut() else {
+            return E_FATAL;
+        };
+        let length = length as usize;
+        if into.len().saturating_add(length) > MOST_STATE {
+            return E_FATAL;
+        }
+        if length > 0 {
+            into.extend_from_slice(std::slice::from_raw_parts(bytes, length));
+        }
+    }
+    OK
+}
+
+impl Backend for InProcess {
+    fn step(&self, batch: &mut Batch<'_>) -> Result<bool, Fault> {
+        let step = self.library.api.step.ok_or_else(|| missing("step"))?;
+        let rows = batch.rows();
+        if rows == 0 {
+            return Ok(false);
+        }
+        let roads = batch.roads.map(|roads| RwRoads {
+            size: size_of::<RwRoads>() as u32,
+            strip_count: roads.strips.len() as u32,
+            successor_count: roads.successors.len() as u32,
+            point_count: roads.points.len() as u32,
+            version: roads.version,
+            strips: roads.strips.as_ptr(),
+            successors: roads.successors.as_ptr(),
+            points: roads.points.as_ptr(),
+            delays: batch.delays.as_ptr(),
+        });
+        let mut raw = RwBatch {
+            size: size_of::<RwBatch>() as u32,
+            count: rows as u32,
+            step: batch.step.index,
+            time: batch.step.time,
+            period: batch.step.period,
+            agent_ids: batch.step.ids.as_ptr(),
+            slots: batch.step.slots.as_ptr(),
+            seeds: batch.seeds.as_ptr(),
+            inputs: batch.inputs.as_ptr().cast(),
+            outputs: batch.outputs.as_mut_ptr().cast(),
+            input_stride: (batch.inputs.len() / rows) as u32,
+            output_stride: (batch.outputs.len() / rows) as u32,
+            status: batch.status.as_mut_ptr(),
+            roads: roads.as_ref().map_or(std::ptr::null(), std::ptr::from_ref),
+            route: batch.route.as_mut_ptr(),
+            route_capacity: batch.route.len() as u32,
+            route_length: 0,
+        };
+        // SAFETY: all arrays have as many elements as the batch says and outlive the call.
+        let (status, changed) = floating_point::guarded(|| unsafe { step(self.raw, &raw mut raw) });
+        batch.route_length = raw.route_length.min(raw.route_capacity);
+        self.result(status, "step")?;
+        Ok(changed)
+    }
+
+    fn agents_changed(&self, slots: u32, added: &[u32], removed: &[u32]) -> Result<(), Fault> {
+        let Some(agents_changed) = self.library.api.agents_changed else {
+            return Ok(());
+        };
+        // SAFETY: the arrays have the lengths that are said.
+        let status = unsafe {
+            agents_changed(
+                self.raw,
+                slots,
+                added.as_ptr(),
+                added.len() as u32,
+                removed.as_ptr(),
+                removed.len() as u32,
+            )
+        };
+        self.result(status, "agents_changed")
+    }
+
+    fn parameters(&self) -> &'static [ParameterInfo] {
+        self.parameters
+    }
+
+    fn set_parameter(&self, index: usize, value: f64) -> Result<(), Fault> {
+        let (Some(set), Some(&number)) = (self.library.api.param_set, self.numbers.get(index))
+        else {
+            return Ok(());
+        };
+        // SAFETY: `raw` is alive.
+        let status = unsafe { set(self.raw, number, value) };
+        self.result(status, "param_set")
+    }
+
+    fn lookahead(&self) -> Option<Lookahead> {
+        let get_extension = self.library.api.get_extension?;
+        let id = CONTROLLER_EXTENSION;
+        // SAFETY: the text has the length that is said; the extension of this id has this type and
+        // is at least as long as its size says.
+        let extension = unsafe {
+            let found = get_extension(id.as_ptr().cast(), id.len() as u64);
+            found.cast::<RwControllerExtension>().as_ref()?
+        };
+        if (extension.size as usize) < size_of::<RwControllerExtension>() {
+            return None;
+        }
+        let (mut distance, mut time) = (0.0, 0.0);
+        // SAFETY: places for two numbers.
+        let status = unsafe { extension.lookahead?(self.raw, &raw mut distance, &raw mut time) };
+        let sound = |value: f64| value.is_finite() && (0.0..=1000.0).contains(&value);
+        (status >= 0 && sound(distance) && sound(time)).then_some(Lookahead { distance, time })
+    }
+
+    fn save(&self) -> Option<State> {
+        let save = self.library.api.state_save?;
+        let mut state = State::default();
+        let into = (&raw mut state.bytes).cast();
+        // SAFETY: `receive` takes the vector as its context, for this call only.
+        let status = unsafe { save(self.raw, receive, into, &raw mut state.schema) };
+        (status >= 0).then_some(state)
+    }
+
+    fn load(&self, state: &State) -> Result<(), String> {
+        let Some(load) = self.library.api.state_load else {
+            return Err("it takes over no state".into());
+        };
+        let (bytes, length) = (state.bytes.as_ptr(), state.bytes.len() as u64);
+        // SAFETY: that many bytes are there.
+        let status = unsafe { load(self.raw, bytes, length, state.schema) };
+        match self.result(status, "state_load") {
+            Ok(()) => Ok(()),
+            Err(fault) if status == E_STATE => Err(format!(
+                "state of schema {} is not supported: {}",
+                state.schema, fault.message
+            )),
+            Err(fault) => Err(fault.message),
+        }
+    }
+}
+
+impl Drop for InProcess {
+    fn drop(&mut self) {
+        if let Some(destroy) = self.library.api.destroy {
+            // SAFETY: `raw` comes from `create` and is not used any more.
+            floating_point::guarded(|| unsafe { destroy(self.raw) });
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! What a file of a plugin says, read without running any of it.
+
+use object::read::elf::ElfFile64;
+use object::{Architecture, BinaryFormat, File, Object, ObjectSection, ObjectSymbol};
+use roadwright_agent::Slot;
+use roadwright_plugin_api::abi::{
+    ABI_MAJOR, ABI_MINOR, INFO_SYMBOL, KIND_CONTROLLER, KIND_FITNESS, KIND_PLANNER, MAGIC,
+    MAIN_SYMBOL, ROW_SCHEMA, RwPluginInfo, text_of,
+};
+use serde::Serialize;
+use std::path::Path;
+use thiserror::Error;
+
+/// Larger files are not read, bytes.
+const MAX_SIZE: u64 = 512 << 20;
+
+/// What a plugin says about itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PluginInfo {
+    /// Stable id.
+    pub id: String,
+    /// Name for people.
+    pub name: String,
+    /// Version.
+    pub version: String,
+    /// Who made it.
+    pub author: String,
+    /// Language.
+    pub language: String,
+    /// What tells builds apart.
+    pub build_id: String,
+    /// What it does, in one sentence.
+    pub doc: String,
+    /// Names of the slots that it can fill.
+    pub kinds: Vec<&'static str>,
+    /// `CAP_*` of the binary interface, joined by or.
+    pub caps: u64,
+    /// Version of the binary interface that it was built for.
+    pub abi: (u16, u16),
+}
+
+impl PluginInfo {
+    /// The slots that it can fill.
+    pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
+        self.kinds.iter().filter_map(|kind| Slot::from_name(kind))
+    }
+
+    /// Whether it has a capability.
+    pub fn has(&self, cap: u64) -> bool {
+        self.caps & cap != 0
+    }
+}
+
+/// A file that looks like a sound plugin.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Inspected {
+    /// What it says about itself.
+    pub info: PluginInfo,
+    /// Hash of its content, 64 hexadecimal digits.
+    pub hash: String,
+    /// Its size, bytes.
+    pub size: u64,
+}
+
+/// Why a file is no plugin that can be loaded here.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum InspectError {
+    /// It cannot be read.
+    #[error("cannot read the file: {0}")]
+    Read(String),
+    /// It is no library of any kind.
+    #[error("this is not a shared library ({0})")]
+    Format(String),
+    /// It ends before it should.
+    #[error("the file is truncated: {0}")]
+    Truncated(String),
+    /// It is for another computer.
+    #[error("{found} library, this computer needs {needed}")]
+    Platform {
+        /// What it is for.
+        found: String,
+        /// What is needed.
+        needed: String,
+    },
+    /// It does not export what a plugin exports.
+    #[error(
+        "not a Roadwright plugin: {0} not exported. C++: add extern \"C\"; Rust: use export_plugin! and crate-type cdylib"
+    )]
+    Symbol(&'static str),
+    /// It speaks another language.
+    #[error(
+        "built for plugin ABI {found}, this Roadwright speaks {ABI_MAJOR}. Rebuild with SDK {ABI_MAJOR}.x"
+    )]
+    Major {
+        /// Its major version.
+        found: u16,
+    },
+    /// It needs a newer host.
+    #[error("needs ABI {ABI_MAJOR}.{needed}, host has {ABI_MAJOR}.{ABI_MINOR}: update Roadwright")]
+    Minor {
+        /// The minor version that it needs.
+        needed: u16,
+    },
+    /// What it says of itself makes no sense.
+    #[error("the plugin's description is unusable: {0}")]
+    Info(String),
+}
+
+impl InspectError {
+    /// Whether the file may only not be complete yet.
+    pub fn may_be_incomplete(&self) -> bool {
+        matches!(self, Self::Truncated(_) | Self::Format(_))
+    }
+}
+
+/// Reads a file and looks at it; runs nothing of it.
+///
+/// # Errors
+/// If it is no sound plugin for this computer and this host.
+pub fn inspect(path: &Path) -> Result<(Inspected, Vec<u8>), InspectError> {
+    let read = |error: std::io::Error| InspectError::Read(error.to_string());
+    let meta = std::fs::metadata(path).map_err(read)?;
+    if !meta.is_file() {
+        return Err(InspectError::Read("not a regular file".into()));
+    }
+    if meta.len() > MAX_SIZE {
+        return Err(InspectError::Read("larger than 512 MiB".into()));
+    }
+    let bytes = std::fs::read(path).map_err(read)?;
+    Ok((inspect_bytes(&bytes)?, bytes))
+}
+
+/// Looks at the bytes of a library.
+///
+/// # Errors
+/// As [`inspect`].
+pub fn inspect_bytes(bytes: &[u8]) -> Result<Inspected, InspectError> {
+    if bytes.is_empty() {
+        return Err(InspectError::Truncated("it is empty".into()));
+    }
+    check_elf_extent(bytes)?;
+    let file = File::parse(bytes).map_err(|error| InspectError::Format(error.to_string()))?;
+    check_platform(&file)?;
+    let exported = |name: &str| {
+        let symbols = file.dynamic_symbols().chain(file.symbols());
+        let plain = name.to_owned();
+        // Mach-O puts an underscore before names.
+        let mangled = format!("_{name}");
+        symbols
+            .filter(|symbol| symbol.is_definition())
+            .find(|symbol| {
+                symbol
+                    .name()
+                    .is_ok_and(|found| found == plain || found == mangled)
+            })
+            .map(|symbol| symbol.address())
+            .or_else(|| exported_by_table(&file, name))
+    };
+    let address = exported(INFO_SYMBOL).ok_or(InspectError::Symbol(INFO_SYMBOL))?;
+    let raw = data_at(&file, address, size_of::<RwPluginInfo>())
+        .ok_or_else(|| InspectError::Info("it lies outside the file's data".into()))?;
+    let info = read_info(raw)?;
+    exported(MAIN_SYMBOL).ok_or(InspectError::Symbol(MAIN_SYMBOL))?;
+    Ok(Inspected {
+        info,
+        hash: blake3::hash(bytes).to_hex().to_string(),
+        size: bytes.len() as u64,
+    })
+}
+
+/// Exports of PE files are not symbols.
+fn exported_by_table(file: &File<'_>, name: &str) -> Option<u64> {
+    let exports = file.exports().ok()?;
+    let found = exports.iter().find(|e| e.name() == name.as_bytes())?;
+    Some(found.address())
+}
+
+/// An ELF file whose tables lie beyond its end makes the loader die with SIGBUS.
+fn check_elf_extent(bytes: &[u8]) -> Result<(), InspectError> {
+    if !bytes.starts_with(b"\x7fELF") {
+        return Ok(());
+    }
+    let short = |what: &str| InspectError::Truncated(format!("{what} beyond its end"));
+    let Ok(elf) = ElfFile64::<object::Endianness>::parse(bytes) else {
+        // Another class or damaged; what it is is said below.
+        return match File::parse(bytes) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(InspectError::Truncated(error.to_string())),
+        };
+    };
+    let endian = elf.endian();
+    let length = bytes.len() as u64;
+    let header = elf.elf_header();
+    let table = |offset: u64, size: u16, count: u64| {
+        offset.checked_add(u64::from(size).checked_mul(count)?)
+    };
+    let sections = u64::from(header.e_shnum.get(endian));
+    let end = table(
+        header.e_shoff.get(endian),
+        header.e_shentsize.get(endian),
+        sections,
+    );
+    if end.is_none_or(|end| end > length) {
+        return Err(short("section table"));
+    }
+    for segment in elf.elf_program_headers() {
+        let end = segment
+            .p_offset
+            .get(endian)
+            .checked_add(segment.p_filesz.get(endian));
+        if end.is_none_or(|end| end > length) {
+            return Err(short("segment"));
+        }
+    }
+    for section in elf.elf_section_table().iter() {
+        let is_empty = section.sh_type.get(endian) == object::elf::SHT_NOBITS;
+        let end = section
+            .sh_offset
+            .get(endian)
+            .checked_add(section.sh_size.get(endian));
+        if !is_empty && end.is_none_or(|end| end > length) {
+            return Err(short("section"));
+        }
+    }
+    if sections > 0 && elf.section_by_name(".dynsym").is_none() {
+        return Err(InspectError::Truncated(
+            "the names of its sections are missing".into(),
+        ));
+    }
+    Ok(())
+}
+
+fn check_platform(file: &File<'_>) -> Result<(), InspectError> {
+    let architecture = |a: Architecture| match a {
+        Architecture::X86_64 => "x86-64".to_owned(),
+        Architecture::Aarch64 => "aarch64".to_owned(),
+        other => format!("{other:?}"),
+    };
+    let system = |f: BinaryFormat| match f {
+        BinaryFormat::Elf => "Linux",
+        BinaryFormat::MachO => "macOS",
+        BinaryFormat::Pe => "Windows",
+        _ => "unknown",
+    };
+    let (needed_architecture, needed_format) = this_platform();
+    let found = (file.architecture(), file.format());
+    if found != (needed_architecture, needed_format) {
+        return Err(InspectError::Platform {
+            found: format!("{} {}", architecture(found.0), system(found.1)),
+            needed: format!(
+                "{} {}",
+                architecture(needed_architecture),
+                system(needed_format)
+            ),
+        });
+    }
+    if file.kind() != object::ObjectKind::Dynamic {
+        return Err(InspectError::Format(format!(
+            "it is of the kind {:?}",
+            file.kind()
+        )));
+    }
+    Ok(())
+}
+
+fn this_platform() -> (Architecture, BinaryFormat) {
+    let architecture = if cfg!(target_arch = "aarch64") {
+        Architecture::Aarch64
+    } else {
+        Architecture::X86_64
+    };
+    let format = if cfg!(target_os = "macos") {
+        BinaryFormat::MachO
+    } else if cfg!(windows) {
+        BinaryFormat::Pe
+    } else {
+        BinaryFormat::Elf
+    };
+    (architecture, format)
+}
+
+/// Bytes of the file that are loaded at an address.
+fn data_at<'a>(file: &File<'a>, address: u64, length: usize) -> Option<&'a [u8]> {
+    file.sections().find_map(|section| {
+        let offset = address.checked_sub(section.address())?;
+        if offset >= section.size() {
+            return None;
+        }
+        let data = section.data().ok()?;
+        data.get(offset as usize..)?.get(..length)
+    })
+}
+
+fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
+    let bad = |what: &str| InspectError::Info(what.into());
+    let field = |at: usize, size: usize| &raw[at..at + size];
+    let u16_at = |at: usize| u16::from_le_bytes([raw[at], raw[at + 1]]);
+    let u32_at = |at: usize| {
+        let bytes = field(at, 4).try_into();
+        u32::from_le_bytes(bytes.expect("four bytes"))
+    };
+    let u64_at = |at: usize| {
+        let bytes = field(at, 8).try_into();
+        u64::from_le_bytes(bytes.expect("eight bytes"))
+    };
+    if field(0, 8) != MAGIC {
+        return Err(bad("it does not begin with RWPLUG1"));
+    }
+    let (major, minor, least) = (u16_at(12), u16_at(14), u16_at(16));
+    if major != ABI_MAJOR {
+        return Err(InspectError::Major { found: major });
+    }
+    if least > ABI_MINOR {
+        return Err(InspectError::Minor { needed: least });
+    }
+    if (u32_at(8) as usize) < size_of::<RwPluginInfo>() {
+        return Err(bad("it is shorter than that of ABI 1.0"));
+    }
+    if u64_at(32) != ROW_SCHEMA {
+        return Err(bad("its rows have other fields"));
+    }
+    let kinds = [
+        (KIND_PLANNER, "planner"),
+        (KIND_CONTROLLER, "controller"),
+        (KIND_FITNESS, "fitness"),
+    ];
+    let kinds = kinds.iter().filter(|(bit, _)| u32_at(20) & bit != 0);
+    let kinds: Vec<&'static str> = kinds.map(|(_, name)| *name).collect();
+    if kinds.is_empty() {
+        return Err(bad("it is neither planner nor controller nor fitness"));
+    }
+    let info = PluginInfo {
+        name: text_of(field(40, 64)),
+        id: text_of(field(104, 64)),
+        version: text_of(field(168, 32)),
+        author: text_of(field(200, 64)),
+        language: text_of(field(264, 16)),
+        build_id: text_of(field(280, 32)),
+        doc: text_of(field(312, 160)),
+        kinds,
+        caps: u64_at(24),
+        abi: (major, minor),
+    };
+    let sound = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if info.id.is_empty() || !info.id.chars().all(sound) {
+        return Err(bad("its id must be letters, digits, '.', '_' and '-'"));
+    }
+    Ok(info)
+}

@@ -1,0 +1,349 @@
+//! An instance of a plugin in a process of its own: rows in shared memory, calls over a socket.
+//! A crash or an endless loop there costs only the answers of its agents.
+
+use super::backend::{
+    Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, State, bytes_of, bytes_of_mut, intern_parameters,
+};
+use super::cell::Generation;
+use super::roads::FlatRoads;
+use super::serve::{Call, Layout, MOST_STRIPS, Reply, read_message, write_message};
+use roadwright_agent::{Lookahead, ParameterInfo, Slot};
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A call that takes longer is a hang.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Starting may take longer: the library's initialisers run.
+const START_PATIENCE: Duration = Duration::from_secs(10);
+
+struct Link {
+    child: Child,
+    socket: UnixStream,
+    memory: memmap2::MmapMut,
+    /// Version of the roads that the child has.
+    roads: u64,
+    is_dead: bool,
+}
+
+/// An instance in another process.
+pub(crate) struct Isolated {
+    link: Mutex<Link>,
+    parameters: &'static [ParameterInfo],
+    lookahead: Mutex<Option<Lookahead>>,
+}
+
+fn fatal(message: String) -> Fault {
+    Fault {
+        message,
+        is_fatal: true,
+    }
+}
+
+/// How a process ended, for people.
+pub(crate) fn ending(status: ExitStatus) -> String {
+    let name = |signal: i32| match signal {
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        _ => "a signal",
+    };
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => name(signal).to_owned(),
+        (None, Some(code)) => format!("exit code {code}"),
+        (None, None) => "an unknown end".to_owned(),
+    }
+}
+
+impl Isolated {
+    /// Starts a child that loads the build's copy and makes an instance for a slot.
+    pub(crate) fn start(
+        helper: &[OsString],
+        generation: &Generation,
+        slot: Slot,
+    ) -> Result<Self, Fault> {
+        let io = |what: &str| {
+            let what = what.to_owned();
+            move |error: std::io::Error| fatal(format!("cannot {what} an isolated module: {error}"))
+        };
+        let folder = generation.copy.parent().unwrap_or(&generation.copy);
+        std::fs::create_dir_all(folder).map_err(io("prepare"))?;
+        let library = generation.copy.with_extension("isolated");
+        std::fs::write(&library, &generation.bytes).map_err(io("copy"))?;
+        let layout = Layout::new();
+        let memory_path = folder.join(format!("{}-{}.rows", slot.name(), next_number()));
+        let file = std::fs::File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&memory_path)
+            .map_err(io("share memory with"))?;
+        file.set_len(layout.size as u64)
+            .map_err(io("share memory with"))?;
+        let memory = map(&file).map_err(io("share memory with"))?;
+        let (socket, theirs) = UnixStream::pair().map_err(io("talk to"))?;
+        let theirs: OwnedFd = theirs.into();
+        let (program, arguments) = helper
+            .split_first()
+            .ok_or_else(|| fatal("no program to run isolated modules with".into()))?;
+        let child = Command::new(program)
+            .args(arguments)
+            .arg("serve")
+            .arg(&library)
+            .arg(slot.name())
+            .arg(&memory_path)
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(io("start"))?;
+        let isolated = Self {
+            link: Mutex::new(Link {
+                child,
+                socket,
+                memory,
+                roads: 0,
+                is_dead: false,
+            }),
+            parameters: &[],
+            lookahead: Mutex::new(None),
+        };
+        let started = isolated.call_within(&Call::Start, START_PATIENCE);
+        let _ = std::fs::remove_file(&memory_path);
+        let _ = std::fs::remove_file(&library);
+        match started? {
+            Reply::Started {
+                parameters,
+                lookahead,
+            } => Ok(Self {
+                parameters: intern_parameters(parameters.iter().map(Into::into).collect()),
+                lookahead: Mutex::new(
+                    lookahead.map(|(distance, time)| Lookahead { distance, time }),
+                ),
+                ..isolated
+            }),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    fn link(&self) -> MutexGuard<'_, Link> {
+        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn call(&self, call: &Call) -> Result<Reply, Fault> {
+        self.call_within(call, PATIENCE)
+    }
+
+    fn call_within(&self, call: &Call, patience: Duration) -> Result<Reply, Fault> {
+        self.link().call(call, patience)
+    }
+}
+
+fn unexpected(reply: &Reply) -> Fault {
+    match reply {
+        Reply::Failed { message, is_fatal } => Fault {
+            message: message.clone(),
+            is_fatal: *is_fatal,
+        },
+        _ => fatal("the isolated process gave an answer to another question".into()),
+    }
+}
+
+fn next_number() -> u64 {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+#[expect(unsafe_code, reason = "maps a file that is shared with the child")]
+fn map(file: &std::fs::File) -> std::io::Result<memmap2::MmapMut> {
+    // SAFETY: the file is ours, of fixed size, and known to one child only, which writes to it
+    // while it is asked and not otherwise; what it writes is only ever read as numbers.
+    unsafe { memmap2::MmapMut::map_mut(file) }
+}
+
+impl Link {
+    fn call(&mut self, call: &Call, patience: Duration) -> Result<Reply, Fault> {
+        if self.is_dead {
+            return Err(fatal("the isolated process has ended".into()));
+        }
+        let told = self
+            .socket
+            .set_read_timeout(Some(patience))
+            .and_then(|()| write_message(&mut self.socket, call))
+            .and_then(|()| read_message::<Reply>(&mut self.socket));
+        match told {
+            Ok(Reply::Failed { message, is_fatal }) => Err(Fault { message, is_fatal }),
+            Ok(reply) => Ok(reply),
+            Err(error) => Err(self.bury(&error, patience)),
+        }
+    }
+
+    /// The child does not answer any more: says why, and ends it.
+    fn bury(&mut self, error: &std::io::Error, patience: Duration) -> Fault {
+        use std::io::ErrorKind::{TimedOut, WouldBlock};
+        self.is_dead = true;
+        if matches!(error.kind(), TimedOut | WouldBlock) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+            return fatal(format!(
+                "did not answer for {} s; its process was ended",
+                patience.as_secs()
+            ));
+        }
+        // The socket is closed: it has died, or is about to.
+        match self.child.wait() {
+            Ok(status) => fatal(format!("its process crashed ({})", ending(status))),
+            Err(error) => fatal(format!("its process is lost: {error}")),
+        }
+    }
+
+    fn send_roads(&mut self, roads: &FlatRoads) -> Result<(), Fault> {
+        if self.roads == roads.version {
+            return Ok(());
+        }
+        if roads.strips.len() > MOST_STRIPS {
+            return Err(fatal(format!(
+                "isolated planners can have {MOST_STRIPS} strips, these roads have {}",
+                roads.strips.len()
+            )));
+        }
+        let bytes = [
+            bytes_of(&roads.strips),
+            bytes_of(&roads.successors),
+            bytes_of(&roads.points),
+        ]
+        .concat();
+        let call = Call::Roads {
+            version: roads.version,
+            strips: roads.strips.len(),
+            successors: roads.successors.len(),
+            points: roads.points.len(),
+            bytes,
+        };
+        self.call(&call, START_PATIENCE)?;
+        self.roads = roads.version;
+        Ok(())
+    }
+}
+
+impl Backend for Isolated {
+    fn step(&self, batch: &mut Batch<'_>) -> Result<bool, Fault> {
+        let count = batch.rows();
+        debug_assert!(count <= MOST_ROWS);
+        let mut link = self.link();
+        if let Some(roads) = batch.roads {
+            link.send_roads(roads)?;
+        }
+        let layout = Layout::new();
+        let put = |memory: &mut memmap2::MmapMut, at: usize, bytes: &[u8]| {
+            memory[at..at + bytes.len()].copy_from_slice(bytes);
+        };
+        let memory = &mut link.memory;
+        put(memory, layout.ids, bytes_of(batch.step.ids));
+        put(memory, layout.slots, bytes_of(batch.step.slots));
+        put(memory, layout.seeds, bytes_of(batch.seeds));
+        put(memory, layout.inputs, batch.inputs);
+        put(memory, layout.outputs, batch.outputs);
+        put(memory, layout.status, batch.status);
+        put(memory, layout.delays, bytes_of(batch.delays));
+        let call = Call::Step {
+            count,
+            input_size: batch.inputs.len() / count.max(1),
+            output_size: batch.outputs.len() / count.max(1),
+            step: batch.step.index,
+            time: batch.step.time,
+            period: batch.step.period,
+            route: batch.route.len().min(MOST_ROUTE),
+            has_roads: batch.roads.is_some(),
+        };
+        let reply = link.call(&call, PATIENCE)?;
+        let Reply::Stepped {
+            route_length,
+            changed_mode,
+        } = reply
+        else {
+            return Err(unexpected(&reply));
+        };
+        let memory = &link.memory;
+        let outputs = batch.outputs.len();
+        batch
+            .outputs
+            .copy_from_slice(&memory[layout.outputs..layout.outputs + outputs]);
+        batch
+            .status
+            .copy_from_slice(&memory[layout.status..layout.status + count]);
+        let length = (route_length as usize)
+            .min(batch.route.len())
+            .min(MOST_ROUTE);
+        let from = &memory[layout.route..layout.route + 4 * length];
+        bytes_of_mut(&mut batch.route[..length]).copy_from_slice(from);
+        batch.route_length = length as u32;
+        Ok(changed_mode)
+    }
+
+    fn agents_changed(&self, slots: u32, added: &[u32], removed: &[u32]) -> Result<(), Fault> {
+        self.call(&Call::AgentsChanged {
+            slots,
+            added: added.to_vec(),
+            removed: removed.to_vec(),
+        })?;
+        Ok(())
+    }
+
+    fn parameters(&self) -> &'static [ParameterInfo] {
+        self.parameters
+    }
+
+    fn set_parameter(&self, index: usize, value: f64) -> Result<(), Fault> {
+        let reply = self.call(&Call::SetParameter { index, value })?;
+        if let Reply::Set { lookahead } = reply {
+            let mut kept = self
+                .lookahead
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            *kept = lookahead.map(|(distance, time)| Lookahead { distance, time });
+        }
+        Ok(())
+    }
+
+    fn lookahead(&self) -> Option<Lookahead> {
+        *self
+            .lookahead
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn save(&self) -> Option<State> {
+        match self.call(&Call::Save).ok()? {
+            Reply::Saved { schema, bytes } => Some(State { schema, bytes }),
+            _ => None,
+        }
+    }
+
+    fn load(&self, state: &State) -> Result<(), String> {
+        let call = Call::Load {
+            schema: state.schema,
+            bytes: state.bytes.clone(),
+        };
+        match self.call(&call) {
+            Ok(_) => Ok(()),
+            Err(fault) => Err(fault.message),
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // It may hang: it is ended, not asked.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,239 @@
+//! What differs between planners, controllers and fitnesses in plugins.
+
+use super::backend::Row;
+use roadwright_agent::{Choosable, Controller, Fitness, Module, Planner, Registry, Slot, Step};
+use roadwright_plugin_api::{
+    ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, PlannerInput, PlannerOutput,
+};
+
+/// Largest acceleration that makes sense, m/s^2, and largest angle of wheels, rad.
+const MOST_ACCELERATION: f64 = 50.0;
+const MOST_STEERING: f64 = 1.6;
+
+/// A slot that plugins can fill.
+pub(crate) trait Kind: Send + Sync + 'static {
+    type Law: Choosable + ?Sized;
+    type Input: Row + serde_like::Numbers;
+    type Output: Row;
+    const SLOT: Slot;
+    /// The built-in module that answers where a plugin does not.
+    const FALLBACK: &'static str;
+
+    /// Time of a call for each agent that is not called slow, us.
+    const BUDGET_US: f64;
+
+    /// What is wrong with an answer.
+    fn flaw(output: &Self::Output) -> Option<&'static str>;
+
+    /// Rows as they are before agents are there, for trying a plugin.
+    fn neutral() -> Self::Input;
+
+    /// Answers by the built-in module.
+    fn answer(
+        module: &Module<Self::Law>,
+        step: &Step<'_>,
+        inputs: &[Self::Input],
+        outputs: &mut [Self::Output],
+    );
+
+    /// The route of an answer, whose place in the buffer becomes the beginning.
+    fn take_route(_: &mut Self::Output, _: &[u32]) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// The built-in module.
+    fn fallback(builtin: &Registry) -> Option<Module<Self::Law>> {
+        let entries = builtin.of::<Self::Law>();
+        let entry = entries.iter().find(|e| e.info.id == Self::FALLBACK);
+        entry.or(entries.first()).map(|entry| entry.make())
+    }
+}
+
+/// Rows as lists of numbers, for reports.
+pub(crate) mod serde_like {
+    /// A row as names and numbers.
+    pub(crate) trait Numbers {
+        /// Its fields.
+        fn numbers(&self) -> Vec<(&'static str, f64)>;
+    }
+}
+
+macro_rules! numbers {
+    ($row:ty: $($field:ident),*) => {
+        impl serde_like::Numbers for $row {
+            fn numbers(&self) -> Vec<(&'static str, f64)> {
+                vec![$((stringify!($field), f64::from(self.$field))),*]
+            }
+        }
+    };
+}
+
+numbers!(ControllerInput: speed, road_speed, wheelbase, length, waypoint_distance,
+    waypoint_angle, obstacle_distance, obstacle_angle, obstacle_closing_speed, leader_gap,
+    leader_speed, stop_distance, lane_offset, heading_error, path_curvature, steering);
+numbers!(FitnessInput: crash_rating, mean_speed, mean_road_speed, distance, time,
+    mean_squared_acceleration, mean_squared_jerk, mean_squared_lateral_acceleration);
+numbers!(PlannerInput: strip, goal_strip, s, goal_s, bus, may_change_first);
+
+fn number_flaw(value: f64, most: f64, flaws: [&'static str; 3]) -> Option<&'static str> {
+    if value.is_nan() {
+        Some(flaws[0])
+    } else if value.is_infinite() {
+        Some(flaws[1])
+    } else if value.abs() > most {
+        Some(flaws[2])
+    } else {
+        None
+    }
+}
+
+/// Controllers.
+pub(crate) struct AsController;
+
+impl Kind for AsController {
+    type Law = dyn Controller;
+    type Input = ControllerInput;
+    type Output = ControllerOutput;
+    const SLOT: Slot = Slot::Controller;
+    const FALLBACK: &'static str = "idm";
+    const BUDGET_US: f64 = 5.0;
+
+    #[inline]
+    fn flaw(output: &ControllerOutput) -> Option<&'static str> {
+        // One comparison each for sound rows: NaN fails it.
+        if output.acceleration.abs() <= MOST_ACCELERATION && output.steering.abs() <= MOST_STEERING
+        {
+            return None;
+        }
+        number_flaw(
+            output.acceleration,
+            MOST_ACCELERATION,
+            [
+                "NaN acceleration",
+                "infinite acceleration",
+                "an acceleration out of -50 to 50 m/s^2",
+            ],
+        )
+        .or_else(|| {
+            number_flaw(
+                output.steering,
+                MOST_STEERING,
+                [
+                    "NaN steering",
+                    "infinite steering",
+                    "a steering angle out of -1.6 to 1.6 rad",
+                ],
+            )
+        })
+    }
+
+    fn neutral() -> ControllerInput {
+        use roadwright_plugin_api::NOTHING;
+        ControllerInput {
+            speed: 8.0,
+            road_speed: 13.0,
+            wheelbase: 2.7,
+            length: 4.5,
+            waypoint_distance: 10.0,
+            obstacle_distance: NOTHING,
+            leader_gap: NOTHING,
+            stop_distance: NOTHING,
+            ..ControllerInput::default()
+        }
+    }
+
+    fn answer(
+        module: &Module<dyn Controller>,
+        step: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        module.step(step, inputs, outputs);
+    }
+}
+
+/// Fitnesses.
+pub(crate) struct AsFitness;
+
+impl Kind for AsFitness {
+    type Law = dyn Fitness;
+    type Input = FitnessInput;
+    type Output = FitnessOutput;
+    const SLOT: Slot = Slot::Fitness;
+    const FALLBACK: &'static str = "crash_and_speed";
+    const BUDGET_US: f64 = 5.0;
+
+    fn flaw(output: &FitnessOutput) -> Option<&'static str> {
+        let flaws = ["NaN score", "infinite score", "a score beyond 1e12"];
+        number_flaw(output.score, 1e12, flaws)
+    }
+
+    fn neutral() -> FitnessInput {
+        FitnessInput {
+            mean_speed: 8.0,
+            mean_road_speed: 13.0,
+            distance: 800.0,
+            time: 100.0,
+            mean_squared_acceleration: 0.5,
+            mean_squared_jerk: 1.0,
+            mean_squared_lateral_acceleration: 0.3,
+            ..FitnessInput::default()
+        }
+    }
+
+    fn answer(
+        module: &Module<dyn Fitness>,
+        step: &Step<'_>,
+        inputs: &[FitnessInput],
+        outputs: &mut [FitnessOutput],
+    ) {
+        module.step(step, inputs, outputs);
+    }
+}
+
+/// Planners; their routes are checked where they are taken over.
+pub(crate) struct AsPlanner;
+
+impl Kind for AsPlanner {
+    type Law = dyn Planner;
+    type Input = PlannerInput;
+    type Output = PlannerOutput;
+    const SLOT: Slot = Slot::Planner;
+    const FALLBACK: &'static str = "route";
+    const BUDGET_US: f64 = 1000.0;
+
+    fn flaw(output: &PlannerOutput) -> Option<&'static str> {
+        let flaws = [
+            "NaN travel time",
+            "infinite travel time",
+            "a travel time beyond 1e9 s",
+        ];
+        number_flaw(output.travel_time, 1e9, flaws)
+    }
+
+    fn neutral() -> PlannerInput {
+        PlannerInput {
+            may_change_first: 1,
+            goal_s: 50.0,
+            goal_strip: 1,
+            ..PlannerInput::default()
+        }
+    }
+
+    fn take_route(output: &mut PlannerOutput, route: &[u32]) -> Vec<u32> {
+        let end = output.start.saturating_add(output.count) as usize;
+        let strips = route.get(output.start as usize..end).unwrap_or_default();
+        output.start = 0;
+        strips.to_vec()
+    }
+
+    fn answer(
+        _: &Module<dyn Planner>,
+        _: &Step<'_>,
+        _: &[PlannerInput],
+        outputs: &mut [PlannerOutput],
+    ) {
+        // Planners fall back route by route, because a route is more than its row.
+        outputs.fill(PlannerOutput::default());
+    }
+}

@@ -1,0 +1,792 @@
+//! A module of a run whose answers come from a library, with a built-in one behind it.
+
+use super::backend::{Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, State, bytes_of, bytes_of_mut};
+use super::cell::{Cell, Generation, now};
+use super::in_process::InProcess;
+use super::kind::serde_like::Numbers;
+use super::kind::{AsController, AsFitness, AsPlanner, Kind};
+use super::roads::{FlatRoads, checked_route};
+use crate::event::Level;
+use roadwright_agent::{
+    Between, Controller, Fitness, Law, Lookahead, Module, ParameterSet, Planner, PlannerView, Step,
+    Swap,
+};
+use roadwright_plugin_api::abi::{
+    CAP_PARALLEL_SLICES, CAP_STATE, CAP_WANTS_DEFAULTS, ROW_KEEP, ROW_OK,
+};
+use roadwright_plugin_api::{
+    ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, PlannerInput, PlannerOutput,
+};
+use roadwright_scenario::lane_graph::{LaneGraph, StripId};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Rows of one call to a plugin whose steps may run in parallel: those of a thread's slice, so that
+/// the same rows come together with any number of threads.
+const PARALLEL_ROWS: usize = 64;
+/// Restarts of a faulted instance in a time before its build goes into quarantine.
+const MOST_RESTARTS: usize = 3;
+/// That time, s of simulation.
+const RESTART_TIME: f64 = 60.0;
+/// Steps with more than a hundredth of unusable rows that make a fault.
+const BAD_STEPS: u32 = 10;
+/// How often the state is kept for a restart, s of simulation.
+const SNAPSHOT_TIME: f64 = 1.0;
+/// Good steps after which a build is not on trial any more.
+const TRIAL_STEPS: u32 = 100;
+
+/// An instance that answers now.
+struct Active {
+    generation: Arc<Generation>,
+    is_isolated: bool,
+    backend: Box<dyn Backend>,
+    lookahead: Option<Lookahead>,
+    /// Values of its parameters as it knows them.
+    sent: Vec<f64>,
+}
+
+/// How the last steps went.
+#[derive(Default)]
+struct Health {
+    /// Why the instance cannot go on.
+    fault: Option<Fault>,
+    rows: u64,
+    bad_rows: u64,
+    /// Steps in a row with too many unusable rows.
+    bad_steps: u32,
+    /// Why the last unusable row was so.
+    flaw: String,
+    mode_changed: bool,
+}
+
+/// A module of a run whose answers come from a library.
+pub(crate) struct Native<K: Kind> {
+    cell: Arc<Cell>,
+    fallback: Module<K::Law>,
+    active: Option<Active>,
+    seen: u64,
+    /// Agents that this module has, by slot.
+    present: Vec<bool>,
+    slots: u32,
+    health: Mutex<Health>,
+    /// Held while a plugin is asked whose steps must not run in parallel.
+    one_at_a_time: Mutex<()>,
+    previous: Mutex<Vec<K::Output>>,
+    snapshot: Option<State>,
+    snapshot_at: f64,
+    restarts: Vec<f64>,
+    trial: u32,
+    roads: Mutex<Option<Arc<FlatRoads>>>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<K: Kind> Native<K> {
+    /// A module that uses what the cell wishes for, with `fallback` behind it.
+    pub(crate) fn new(cell: Arc<Cell>, fallback: Module<K::Law>) -> Self {
+        let mut native = Self {
+            seen: 0,
+            cell,
+            fallback,
+            active: None,
+            present: Vec::new(),
+            slots: 0,
+            health: Mutex::default(),
+            one_at_a_time: Mutex::default(),
+            previous: Mutex::default(),
+            snapshot: None,
+            snapshot_at: 0.0,
+            restarts: Vec::new(),
+            trial: 0,
+            roads: Mutex::default(),
+        };
+        native.seen = native.cell.version();
+        let wish = native.cell.wish();
+        if let Some(generation) = wish.generation {
+            match native.start(generation.clone(), wish.is_isolated) {
+                Ok(active) => native.active = Some(active),
+                Err(fault) => {
+                    native.cell.withdraw(&generation.hash, &fault.message);
+                    native.cell.say(Level::Error, &fault.message);
+                }
+            }
+        }
+        native
+    }
+
+    /// Makes an instance that knows the agents.
+    fn start(&mut self, generation: Arc<Generation>, is_isolated: bool) -> Result<Active, Fault> {
+        let _call = self.cell.enter();
+        let backend = make_backend(&self.cell, &generation, K::SLOT, is_isolated)?;
+        let present = self.present.iter().enumerate();
+        let slots: Vec<u32> = present
+            .filter(|(_, present)| **present)
+            .map(|(slot, _)| slot as u32)
+            .collect();
+        if !slots.is_empty() {
+            backend.agents_changed(self.slots, &slots, &[])?;
+        }
+        if !is_isolated {
+            let hash = &generation.hash;
+            self.cell.quarantine.begin_trial(hash, self.cell.id);
+            self.trial = TRIAL_STEPS;
+        }
+        Ok(Active {
+            sent: backend.parameters().iter().map(|p| p.default).collect(),
+            lookahead: backend.lookahead(),
+            generation,
+            is_isolated,
+            backend,
+        })
+    }
+
+    fn note_agents(&mut self, moment: &Between<'_>) {
+        self.slots = moment.slots;
+        self.present.resize(moment.slots as usize, false);
+        for &slot in moment.removed {
+            self.present[slot as usize] = false;
+        }
+        for &slot in moment.added {
+            self.present[slot as usize] = true;
+        }
+    }
+
+    /// Whether the last step was one too bad; the health starts anew.
+    fn verdict(&mut self) -> Option<Fault> {
+        let health = self
+            .health
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        let too_many = health.bad_rows * 100 > health.rows;
+        health.bad_steps = match (health.rows, too_many) {
+            (0, _) => health.bad_steps,
+            (_, true) => health.bad_steps + 1,
+            (_, false) => 0,
+        };
+        (health.rows, health.bad_rows) = (0, 0);
+        if std::mem::take(&mut health.mode_changed) {
+            self.cell.say(
+                Level::Warning,
+                "built with -ffast-math: changed the floating point mode; corrected. Results may differ.",
+            );
+        }
+        if let Some(fault) = health.fault.take() {
+            return Some(fault);
+        }
+        (health.bad_steps >= BAD_STEPS).then(|| {
+            health.bad_steps = 0;
+            Fault {
+                message: format!("unusable answers for {BAD_STEPS} steps: {}", health.flaw),
+                is_fatal: true,
+            }
+        })
+    }
+
+    /// What follows a fault: a fresh instance with the state kept last, or after too many of those
+    /// the build before, or the built-in module.
+    fn recover(
+        &mut self,
+        fault: &Fault,
+        parameters: &mut ParameterSet,
+        moment: &Between<'_>,
+    ) -> Option<Swap> {
+        let active = self.active.take()?;
+        let agents = self.present.iter().filter(|present| **present).count();
+        let time = moment.time;
+        self.restarts.retain(|at| time - at < RESTART_TIME);
+        let (generation, is_isolated) = (active.generation.clone(), active.is_isolated);
+        let values = active.sent.clone();
+        drop(active);
+        if self.restarts.len() < MOST_RESTARTS {
+            self.restarts.push(time);
+            let count = self.restarts.len();
+            self.cell.state().restarts += 1;
+            match self.start(generation.clone(), is_isolated) {
+                Ok(active) => {
+                    let state = self.snapshot.clone();
+                    let kept = state.is_some_and(|state| active.backend.load(&state).is_ok());
+                    self.active = Some(active);
+                    let kept = if kept { "state kept" } else { "started fresh" };
+                    let note = format!(
+                        "{}; fallback for {agents} agents, restart {count} of {MOST_RESTARTS}, {kept}",
+                        fault.message
+                    );
+                    self.cell.note_fault(&note);
+                    self.resend(&values);
+                    return Some(self.swap(&generation.hash, note));
+                }
+                Err(again) => self.cell.note_fault(&again.message),
+            }
+        }
+        let why = format!("{}; out after {MOST_RESTARTS} restarts", fault.message);
+        self.cell.quarantine.end_trial(&generation.hash);
+        let next = self.cell.withdraw(&generation.hash, &why);
+        self.restarts.clear();
+        self.snapshot = None;
+        self.seen = self.cell.version();
+        let took_over = match next {
+            Some(next) => {
+                let version = next.info.version.clone();
+                match self.start(next, is_isolated) {
+                    Ok(active) => {
+                        self.active = Some(active);
+                        self.take_parameters(parameters);
+                        format!("back to {version}")
+                    }
+                    Err(fault) => format!("{} drives: {}", self.fallback.info.id, fault.message),
+                }
+            }
+            None => format!("{} drives", self.fallback.info.id),
+        };
+        let note = format!("{why}; {took_over}");
+        self.cell.say(Level::Error, &note);
+        Some(self.swap(&generation.hash, note))
+    }
+
+    /// Tells the instance the values that the one before it had.
+    fn resend(&mut self, values: &[f64]) {
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        for (index, &value) in values.iter().enumerate() {
+            if active.sent.get(index).is_some_and(|sent| *sent != value) {
+                // A value that is refused stays at its default.
+                let _ = active.backend.set_parameter(index, value);
+                active.sent[index] = value;
+            }
+        }
+        active.lookahead = active.backend.lookahead();
+    }
+
+    /// Puts the parameters of the active instance in place of others; gives the keys that are
+    /// known to one side only.
+    fn take_parameters(&mut self, parameters: &mut ParameterSet) -> Vec<String> {
+        let Some(active) = &self.active else {
+            return Vec::new();
+        };
+        let infos = active.backend.parameters();
+        let mut taken = ParameterSet::new(infos);
+        let mut strange = Vec::new();
+        for (index, old) in parameters.infos().iter().enumerate() {
+            match infos.iter().find(|info| info.key == old.key) {
+                Some(info) => {
+                    let value = parameters.at(index).clamp(info.min, info.max);
+                    // Clamped values of known keys are always taken.
+                    let _ = taken.set(info.key, value);
+                }
+                None => strange.push(format!("{} is gone", old.key)),
+            }
+        }
+        let is_new = |key: &str| parameters.infos().iter().all(|old| old.key != key);
+        let new = infos.iter().filter(|info| is_new(info.key));
+        strange.extend(new.map(|info| format!("{} is new", info.key)));
+        *parameters = taken;
+        strange
+    }
+
+    /// Lets what the cell wishes for take over.
+    fn follow_wish(&mut self, parameters: &mut ParameterSet, moment: &Between<'_>) -> Option<Swap> {
+        self.seen = self.cell.version();
+        let wish = self.cell.wish();
+        let old_hash = self.active_hash();
+        let Some(generation) = wish.generation else {
+            let old = self.active.take()?;
+            self.cell.quarantine.end_trial(&old.generation.hash);
+            let note = format!("{} drives", self.fallback.info.id);
+            return Some(self.swap(&old_hash, note));
+        };
+        let state = self.active.as_ref().and_then(|a| a.backend.save());
+        let new = match self.start(generation.clone(), wish.is_isolated) {
+            Ok(new) => new,
+            Err(fault) => {
+                let why = format!("{} is not used: {}", generation.info.version, fault.message);
+                self.cell.withdraw(&generation.hash, &why);
+                self.cell.say(Level::Error, &why);
+                // The old instance goes on; what the cell wishes for now is the old build.
+                self.seen = self.cell.version();
+                return None;
+            }
+        };
+        let kept = match &state {
+            None => "no state to keep".to_owned(),
+            Some(state) => match new.backend.load(state) {
+                Ok(()) => "state kept".to_owned(),
+                Err(why) => {
+                    let agents = self.present.iter().filter(|present| **present).count();
+                    format!("{why}: started fresh for {agents} agents")
+                }
+            },
+        };
+        self.snapshot = state;
+        self.active = Some(new);
+        self.restarts.clear();
+        let strange = self.take_parameters(parameters);
+        let mut note = format!(
+            "{} {} active at step {} ({kept}, {} parameters)",
+            generation.info.name,
+            generation.info.version,
+            moment.step,
+            parameters.infos().len()
+        );
+        if !strange.is_empty() {
+            note += &format!("; {}", strange.join(", "));
+        }
+        self.cell.say(Level::Info, &note);
+        Some(self.swap(&old_hash, note))
+    }
+
+    fn active_hash(&self) -> String {
+        let active = self.active.as_ref();
+        active.map_or(String::new(), |active| active.generation.hash.clone())
+    }
+
+    fn swap(&self, from: &str, note: String) -> Swap {
+        Swap {
+            info: self
+                .active
+                .as_ref()
+                .map_or(self.fallback.info, |active| active.generation.module),
+            from: from.to_owned(),
+            to: self.active_hash(),
+            note,
+        }
+    }
+
+    /// Tells the instance parameters that have changed.
+    fn send_parameters(&mut self, parameters: &ParameterSet) {
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        let mut changed = false;
+        for index in 0..active.sent.len().min(parameters.infos().len()) {
+            let value = parameters.at(index);
+            if active.sent[index] != value {
+                active.sent[index] = value;
+                changed = true;
+                if let Err(fault) = active.backend.set_parameter(index, value) {
+                    self.cell.note_fault(&fault.message);
+                }
+            }
+        }
+        if changed {
+            active.lookahead = active.backend.lookahead();
+        }
+    }
+
+    fn live(&mut self, parameters: &mut ParameterSet, moment: &Between<'_>) -> Option<Swap> {
+        self.note_agents(moment);
+        let fault = self.verdict();
+        let mut swap = match &fault {
+            Some(fault) => self.recover(fault, parameters, moment),
+            None => None,
+        };
+        if self.cell.version() != self.seen {
+            swap = self.follow_wish(parameters, moment).or(swap);
+        }
+        self.send_parameters(parameters);
+        // A fresh instance knows everybody already.
+        if swap.is_none()
+            && !(moment.added.is_empty() && moment.removed.is_empty())
+            && let Some(active) = &self.active
+        {
+            let _call = self.cell.enter();
+            let told = active
+                .backend
+                .agents_changed(moment.slots, moment.added, moment.removed);
+            if let Err(fault) = told {
+                locked(&self.health).fault = Some(fault);
+            }
+        }
+        if let Some(active) = &self.active {
+            if active.generation.info.has(CAP_STATE)
+                && moment.time - self.snapshot_at >= SNAPSHOT_TIME
+            {
+                self.snapshot_at = moment.time;
+                self.snapshot = active.backend.save();
+            }
+            if self.trial > 0 {
+                self.trial -= 1;
+                if self.trial == 0 {
+                    self.cell.quarantine.end_trial(&active.generation.hash);
+                }
+            }
+        }
+        swap
+    }
+
+    /// Asks the library about rows, and the built-in module about what it does not answer.
+    fn ask(&self, step: &Step<'_>, inputs: &[K::Input], outputs: &mut [K::Output]) {
+        let Some(active) = &self.active else {
+            K::answer(&self.fallback, step, inputs, outputs);
+            return;
+        };
+        let parallel = active.generation.info.has(CAP_PARALLEL_SLICES);
+        let size = if parallel { PARALLEL_ROWS } else { MOST_ROWS };
+        let _one = (!parallel).then(|| locked(&self.one_at_a_time));
+        let mut rest = step.slots.chunks(size).zip(step.ids.chunks(size));
+        for (inputs, outputs) in inputs.chunks(size).zip(outputs.chunks_mut(size)) {
+            let Some((slots, ids)) = rest.next() else {
+                return;
+            };
+            let step = Step {
+                slots,
+                ids,
+                ..*step
+            };
+            self.ask_chunk(active, &step, inputs, outputs);
+        }
+    }
+
+    fn ask_chunk(
+        &self,
+        active: &Active,
+        step: &Step<'_>,
+        inputs: &[K::Input],
+        outputs: &mut [K::Output],
+    ) {
+        let count = inputs.len();
+        if active.generation.info.has(CAP_WANTS_DEFAULTS) {
+            K::answer(&self.fallback, step, inputs, outputs);
+        }
+        let mut seeds = [0u64; MOST_ROWS];
+        for (seed, &id) in seeds.iter_mut().zip(step.ids) {
+            *seed = step.seed_of(id);
+        }
+        let mut status = [0u8; MOST_ROWS];
+        let status = &mut status[..count];
+        let began = now();
+        let is_faulted = locked(&self.health).fault.is_some();
+        let answered = if is_faulted {
+            Ok(false)
+        } else {
+            let _call = self.cell.enter();
+            active.backend.step(&mut Batch {
+                step: *step,
+                seeds: &seeds[..count],
+                inputs: bytes_of(inputs),
+                outputs: bytes_of_mut(outputs),
+                status,
+                roads: None,
+                delays: &[],
+                route: &mut [],
+                route_length: 0,
+            })
+        };
+        let seconds = began.elapsed().as_secs_f64();
+        let bad = self.mend(step, inputs, outputs, status);
+        self.cell.note_time(count, seconds, bad);
+        let mut health = locked(&self.health);
+        health.rows += count as u64;
+        match answered {
+            Ok(changed) => {
+                health.mode_changed |= changed;
+                health.bad_rows += bad;
+            }
+            Err(fault) if fault.is_fatal => health.fault = Some(fault),
+            Err(fault) => {
+                health.flaw = fault.message;
+                health.bad_rows += bad;
+            }
+        }
+    }
+
+    /// Replaces what is missing or makes no sense by the built-in module's answers; says how many
+    /// rows that were.
+    fn mend(
+        &self,
+        step: &Step<'_>,
+        inputs: &[K::Input],
+        outputs: &mut [K::Output],
+        status: &[u8],
+    ) -> u64 {
+        let mut previous = locked(&self.previous);
+        previous.resize(self.slots as usize, K::Output::default());
+        let mut bad = 0;
+        for row in 0..inputs.len() {
+            let slot = step.slots[row] as usize;
+            let flaw = match status[row] {
+                ROW_OK => K::flaw(&outputs[row]),
+                ROW_KEEP => {
+                    outputs[row] = previous.get(slot).copied().unwrap_or_default();
+                    None
+                }
+                _ => Some(""),
+            };
+            if let Some(flaw) = flaw {
+                bad += 1;
+                if !flaw.is_empty() {
+                    self.report_flaw(flaw, step, row, &inputs[row]);
+                }
+                let one = Step {
+                    slots: &step.slots[row..=row],
+                    ids: &step.ids[row..=row],
+                    ..*step
+                };
+                let (input, output) = (&inputs[row..=row], &mut outputs[row..=row]);
+                K::answer(&self.fallback, &one, input, output);
+            }
+            if let Some(previous) = previous.get_mut(slot) {
+                *previous = outputs[row];
+            }
+        }
+        bad
+    }
+
+    fn report_flaw(&self, flaw: &str, step: &Step<'_>, row: usize, input: &K::Input) {
+        let message = format!(
+            "{} gave {flaw} for agent {} at t={:.2} s",
+            K::SLOT.name(),
+            step.ids[row],
+            step.time
+        );
+        let mut health = locked(&self.health);
+        let is_first = health.flaw.is_empty();
+        health.flaw = message.clone();
+        drop(health);
+        if is_first {
+            let saved = self.cell.save_input(&message, &input.numbers());
+            let saved = saved.map_or(String::new(), |path| {
+                format!(" (input saved to {})", path.display())
+            });
+            self.cell.note_fault(&format!("{message}{saved}"));
+        } else {
+            self.cell.state().faults += 1;
+        }
+    }
+}
+
+impl<K: Kind> Drop for Native<K> {
+    fn drop(&mut self) {
+        if let Some(active) = &self.active {
+            self.cell.quarantine.end_trial(&active.generation.hash);
+        }
+    }
+}
+
+/// An instance of a build for a slot.
+pub(crate) fn make_backend(
+    cell: &Cell,
+    generation: &Generation,
+    slot: roadwright_agent::Slot,
+    is_isolated: bool,
+) -> Result<Box<dyn Backend>, Fault> {
+    if is_isolated {
+        return make_isolated(cell, generation, slot);
+    }
+    let library = generation.library().map_err(|error| Fault {
+        message: error.to_string(),
+        is_fatal: true,
+    })?;
+    if library.changed_mode {
+        cell.say(
+            Level::Warning,
+            "built with -ffast-math: loading it changed the floating point mode; corrected. Results may differ.",
+        );
+    }
+    Ok(Box::new(InProcess::new(library, slot)?))
+}
+
+#[cfg(unix)]
+fn make_isolated(
+    cell: &Cell,
+    generation: &Generation,
+    slot: roadwright_agent::Slot,
+) -> Result<Box<dyn Backend>, Fault> {
+    let isolated = super::isolated::Isolated::start(&cell.helper, generation, slot)?;
+    Ok(Box::new(isolated))
+}
+
+#[cfg(not(unix))]
+fn make_isolated(
+    _: &Cell,
+    _: &Generation,
+    _: roadwright_agent::Slot,
+) -> Result<Box<dyn Backend>, Fault> {
+    Err(Fault {
+        message: "isolated mode is not available on this system".into(),
+        is_fatal: true,
+    })
+}
+
+impl<K: Kind> Law for Native<K> {
+    fn save_state(&self) -> Vec<u8> {
+        let state = self.active.as_ref().and_then(|a| a.backend.save());
+        let state = state.unwrap_or_default();
+        [&state.schema.to_le_bytes()[..], &state.bytes].concat()
+    }
+
+    fn load_state(&mut self, state: &[u8]) -> bool {
+        let (Some(active), Some((schema, bytes))) = (&self.active, state.split_first_chunk())
+        else {
+            return state.is_empty();
+        };
+        let state = State {
+            schema: u32::from_le_bytes(*schema),
+            bytes: bytes.to_vec(),
+        };
+        active.backend.load(&state).is_ok()
+    }
+
+    fn lives_between_steps(&self) -> bool {
+        true
+    }
+
+    fn asks_whole(&self) -> bool {
+        let active = self.active.as_ref();
+        active.is_some_and(|a| !a.generation.info.has(CAP_PARALLEL_SLICES))
+    }
+
+    fn version(&self) -> String {
+        let active = self.active.as_ref();
+        active.map_or(String::new(), |active| {
+            let tier = if active.is_isolated {
+                "isolated"
+            } else {
+                "native"
+            };
+            let hash = active.generation.short_hash();
+            format!("{} {hash} {tier}", active.generation.info.version)
+        })
+    }
+
+    fn between_steps(
+        &mut self,
+        parameters: &mut ParameterSet,
+        moment: &Between<'_>,
+    ) -> Option<Swap> {
+        self.live(parameters, moment)
+    }
+}
+
+impl Controller for Native<AsController> {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        step: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        self.ask(step, inputs, outputs);
+    }
+
+    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
+        let wanted = self.active.as_ref().and_then(|active| active.lookahead);
+        wanted.unwrap_or_else(|| self.fallback.lookahead())
+    }
+}
+
+impl Fitness for Native<AsFitness> {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        step: &Step<'_>,
+        inputs: &[FitnessInput],
+        outputs: &mut [FitnessOutput],
+    ) {
+        self.ask(step, inputs, outputs);
+    }
+}
+
+impl Planner for Native<AsPlanner> {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        view: &PlannerView<'_>,
+        inputs: &[PlannerInput],
+        routes: &mut Vec<StripId>,
+        outputs: &mut [PlannerOutput],
+    ) {
+        let Some(active) = &self.active else {
+            self.fallback.step(view, inputs, routes, outputs);
+            return;
+        };
+        let roads = self.flat(view.graph);
+        let _one = locked(&self.one_at_a_time);
+        for (inputs, outputs) in inputs.chunks(MOST_ROWS).zip(outputs.chunks_mut(MOST_ROWS)) {
+            self.plan_chunk(active, view, &roads, inputs, routes, outputs);
+        }
+    }
+}
+
+impl Native<AsPlanner> {
+    fn flat(&self, graph: &LaneGraph) -> Arc<FlatRoads> {
+        let mut kept = locked(&self.roads);
+        match &*kept {
+            Some(roads) if roads.version == graph.identity() => roads.clone(),
+            _ => {
+                let roads = Arc::new(FlatRoads::new(graph));
+                *kept = Some(roads.clone());
+                roads
+            }
+        }
+    }
+
+    fn plan_chunk(
+        &self,
+        active: &Active,
+        view: &PlannerView<'_>,
+        roads: &FlatRoads,
+        inputs: &[PlannerInput],
+        routes: &mut Vec<StripId>,
+        outputs: &mut [PlannerOutput],
+    ) {
+        let count = inputs.len();
+        let (ids, slots) = (vec![0u64; count], vec![0u32; count]);
+        let mut status = vec![0u8; count];
+        let mut route = vec![0u32; (64 * count + roads.strips.len()).min(MOST_ROUTE)];
+        let began = now();
+        let is_faulted = locked(&self.health).fault.is_some();
+        let answered = if is_faulted {
+            Ok(false)
+        } else {
+            let _call = self.cell.enter();
+            active.backend.step(&mut Batch {
+                step: Step {
+                    ids: &ids,
+                    slots: &slots,
+                    ..Step::default()
+                },
+                seeds: &ids,
+                inputs: bytes_of(inputs),
+                outputs: bytes_of_mut(outputs),
+                status: &mut status,
+                roads: Some(roads),
+                delays: view.delays,
+                route: &mut route,
+                route_length: 0,
+            })
+        };
+        let seconds = began.elapsed().as_secs_f64();
+        let mut bad = 0;
+        for (row, (input, output)) in inputs.iter().zip(outputs.iter_mut()).enumerate() {
+            let found = (status[row] == ROW_OK && answered.is_ok())
+                .then(|| checked_route(roads, input, output, &route));
+            match found {
+                Some(Ok(strips)) => {
+                    output.start = routes.len() as u32;
+                    output.count = strips.len() as u32;
+                    routes.extend_from_slice(strips);
+                }
+                wrong => {
+                    bad += 1;
+                    if let Some(Err(flaw)) = wrong {
+                        locked(&self.health).flaw.clone_from(&flaw);
+                        self.cell.note_fault(&flaw);
+                    }
+                    let one = std::slice::from_mut(output);
+                    self.fallback.step(view, &[*input], routes, one);
+                }
+            }
+        }
+        self.cell.note_time(count, seconds, bad);
+        let mut health = locked(&self.health);
+        health.rows += count as u64;
+        health.bad_rows += bad;
+        match answered {
+            Ok(changed) => health.mode_changed |= changed,
+            Err(fault) if fault.is_fatal => health.fault = Some(fault),
+            Err(fault) => health.flaw = fault.message,
+        }
+    }
+}

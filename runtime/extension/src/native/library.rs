@@ -1,0 +1,287 @@
+//! A loaded library: a copy of the file that stays loaded for ever.
+
+use super::floating_point;
+use roadwright_agent::Slot;
+use roadwright_plugin_api::abi::{
+    ABI_MAJOR, ABI_MINOR, KIND_CONTROLLER, KIND_FITNESS, KIND_PLANNER, MAIN_SYMBOL, RwApi, RwHost,
+    RwMain,
+};
+use std::collections::VecDeque;
+use std::ffi::{c_char, c_void};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use thiserror::Error;
+
+/// Lines of a library's log that are kept.
+const LOG_LINES: usize = 200;
+/// A line is cut at this length, bytes.
+const LOG_LINE: usize = 2000;
+
+/// Why a library cannot be loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(crate) enum LoadError {
+    /// The copy cannot be written.
+    #[error("cannot copy the library to {path}: {error}")]
+    Copy {
+        /// Where to.
+        path: PathBuf,
+        /// Why not.
+        error: String,
+    },
+    /// The loader says no.
+    #[error("{0}")]
+    Loader(String),
+    /// Its entry refuses.
+    #[error("rw_plugin_main_v1 gave {0}")]
+    Main(i32),
+    /// It does not offer what it must.
+    #[error("the plugin offers no {0}")]
+    Missing(&'static str),
+}
+
+/// `KIND_*` of a slot; 0 for behaviours, which are scripts.
+pub(crate) fn kind_of(slot: Slot) -> u32 {
+    match slot {
+        Slot::Planner => KIND_PLANNER,
+        Slot::Controller => KIND_CONTROLLER,
+        Slot::Fitness => KIND_FITNESS,
+        Slot::Behaviour => 0,
+    }
+}
+
+/// What a library has logged.
+#[derive(Default)]
+pub(crate) struct LibraryLog {
+    lines: Mutex<VecDeque<String>>,
+}
+
+impl LibraryLog {
+    pub(crate) fn write(&self, level: u32, text: &str) {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == LOG_LINES {
+            lines.pop_front();
+        }
+        let level = ["debug", "info", "warning", "error"]
+            .get(level as usize)
+            .unwrap_or(&"info");
+        lines.push_back(format!("{level}: {text}"));
+    }
+
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().cloned().collect()
+    }
+}
+
+/// What instances see of the host; it lives for ever.
+struct HostSide {
+    raw: RwHost,
+}
+
+// SAFETY: the structure is written once before it is shared; its context is a `LibraryLog`, which
+// may be used from any thread.
+#[expect(unsafe_code, reason = "raw pointers to what lives for ever")]
+unsafe impl Sync for HostSide {}
+// SAFETY: as above.
+#[expect(unsafe_code, reason = "raw pointers to what lives for ever")]
+unsafe impl Send for HostSide {}
+
+/// A loaded library.
+pub(crate) struct Library {
+    pub(crate) api: RwApi,
+    host: &'static HostSide,
+    pub(crate) log: &'static LibraryLog,
+    /// Whether loading it has changed the floating point mode.
+    pub(crate) changed_mode: bool,
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A text that a plugin gives.
+///
+/// # Safety
+/// `length` bytes must be readable at `text`, or it must be null.
+#[expect(unsafe_code, reason = "speaks the binary interface")]
+unsafe fn text_of<'a>(text: *const c_char, length: u64) -> std::borrow::Cow<'a, str> {
+    if text.is_null() {
+        return "".into();
+    }
+    let length = (length as usize).min(LOG_LINE);
+    // SAFETY: promised by the caller.
+    String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) })
+}
+
+#[expect(unsafe_code, reason = "called by plugins")]
+unsafe extern "C" fn log(ctx: *mut c_void, level: u32, text: *const c_char, length: u64) {
+    // SAFETY: the context is the log that was handed over; the text is the plugin's.
+    unsafe {
+        if let Some(log) = ctx.cast::<LibraryLog>().as_ref() {
+            log.write(level, &text_of(text, length));
+        }
+    }
+}
+
+#[expect(unsafe_code, reason = "called by plugins")]
+unsafe extern "C" fn cancelled(_: *mut c_void) -> u32 {
+    0
+}
+
+#[expect(unsafe_code, reason = "called by plugins")]
+unsafe extern "C" fn get_extension(_: *mut c_void, _: *const c_char, _: u64) -> *const c_void {
+    std::ptr::null()
+}
+
+impl Library {
+    /// Copies the bytes of a library to a path of its own and loads the copy, for ever.
+    ///
+    /// # Errors
+    /// If it cannot be copied or loaded, or does not offer what it must.
+    pub(crate) fn load(bytes: &[u8], copy: &Path) -> Result<Self, LoadError> {
+        write_copy(bytes, copy).map_err(|error| LoadError::Copy {
+            path: copy.to_owned(),
+            error: error.to_string(),
+        })?;
+        let loaded = Self::open(copy);
+        if cfg!(target_os = "linux") {
+            // What is mapped stays; the name is not needed any more.
+            let _ = std::fs::remove_file(copy);
+        }
+        loaded
+    }
+
+    /// Loads a library from where it is; only for processes that do nothing else.
+    ///
+    /// # Errors
+    /// As [`Library::load`].
+    #[expect(unsafe_code, reason = "loads foreign code")]
+    pub(crate) fn open(path: &Path) -> Result<Self, LoadError> {
+        let (opened, changed_mode) = floating_point::guarded(|| {
+            // SAFETY: runs the library's initialisers: the user has allowed this hash, and a child
+            // process has opened it before.
+            unsafe { open_now(path) }
+        });
+        let library = opened.map_err(|error| LoadError::Loader(loader_text(&error.to_string())))?;
+        // Libraries with thread-local destructors or threads of their own cannot be unloaded
+        // safely: none ever is.
+        let library: &'static libloading::Library = Box::leak(Box::new(library));
+        // SAFETY: the symbol has this type in every plugin of this major version.
+        let main = unsafe { library.get::<RwMain>(MAIN_SYMBOL.as_bytes()) };
+        let main = main.map_err(|error| LoadError::Loader(error.to_string()))?;
+        let log_side: &'static LibraryLog = Box::leak(Box::default());
+        let host: &'static HostSide = Box::leak(Box::new(HostSide {
+            raw: RwHost {
+                size: size_of::<RwHost>() as u32,
+                abi_major: ABI_MAJOR,
+                abi_minor: ABI_MINOR,
+                ctx: std::ptr::from_ref(log_side).cast_mut().cast(),
+                version: VERSION.as_ptr().cast(),
+                version_length: VERSION.len() as u64,
+                log: Some(log),
+                cancelled: Some(cancelled),
+                get_extension: Some(get_extension),
+            },
+        }));
+        let mut api = RwApi {
+            size: size_of::<RwApi>() as u32,
+            reserved: 0,
+            create: None,
+            destroy: None,
+            step: None,
+            agents_changed: None,
+            param_count: None,
+            param_info: None,
+            param_get: None,
+            param_set: None,
+            state_save: None,
+            state_load: None,
+            last_error: None,
+            get_extension: None,
+        };
+        // SAFETY: the host structure lives for ever, and the table has the size that it says.
+        let status = unsafe { main(&raw const host.raw, &raw mut api) };
+        if status < 0 {
+            return Err(LoadError::Main(status));
+        }
+        for (offered, name) in [
+            (api.create.is_some(), "create"),
+            (api.destroy.is_some(), "destroy"),
+            (api.step.is_some(), "step"),
+        ] {
+            if !offered {
+                return Err(LoadError::Missing(name));
+            }
+        }
+        Ok(Self {
+            api,
+            host,
+            log: log_side,
+            changed_mode,
+        })
+    }
+
+    /// What instances see of the host.
+    pub(crate) fn host(&self) -> *const RwHost {
+        &raw const self.host.raw
+    }
+}
+
+/// Opens a library with all its symbols resolved at once: a missing one is an error now, not the
+/// end of the process at its first call.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "loads foreign code")]
+unsafe fn open_now(path: &Path) -> Result<libloading::Library, libloading::Error> {
+    use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+    // SAFETY: promised by the caller.
+    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL).map(Into::into) }
+}
+
+#[cfg(not(unix))]
+#[expect(unsafe_code, reason = "loads foreign code")]
+unsafe fn open_now(path: &Path) -> Result<libloading::Library, libloading::Error> {
+    // SAFETY: promised by the caller.
+    unsafe { libloading::Library::new(path) }
+}
+
+/// The loader's words with a hint.
+fn loader_text(text: &str) -> String {
+    const MATH: [&str; 8] = ["fmax", "fmin", "sin", "cos", "atan", "atan2", "sqrt", "pow"];
+    let missing = text.split("undefined symbol: ").nth(1);
+    let missing = missing.map(|rest| rest.split([' ', ',', ')']).next().unwrap_or(rest));
+    match missing {
+        Some(symbol) if MATH.contains(&symbol) => {
+            format!("{text} (\"{symbol}\" is part of the maths library: link with -lm)")
+        }
+        Some(symbol) if symbol.starts_with("_Z") => {
+            format!("{text} (\"{symbol}\" is a C++ name: link with the C++ compiler)")
+        }
+        Some(symbol) => format!("{text} (link the library that defines \"{symbol}\")"),
+        None => text.to_owned(),
+    }
+}
+
+fn write_copy(bytes: &[u8], copy: &Path) -> std::io::Result<()> {
+    if let Some(folder) = copy.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(copy, bytes)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(copy, std::fs::Permissions::from_mode(0o500))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loaders_words_come_with_a_hint() {
+        let hint = loader_text("x.so: undefined symbol: fmax");
+        assert!(hint.ends_with("link with -lm)"), "{hint}");
+        let hint = loader_text("x.so: undefined symbol: _ZdlPv, version X");
+        assert!(hint.contains("C++"), "{hint}");
+        assert_eq!(loader_text("no such file"), "no such file");
+    }
+}

@@ -1,0 +1,38 @@
+//! Compiled plugins: looked at, tried in a child process, copied, loaded, asked, replaced.
+
+pub(crate) mod backend;
+mod cell;
+pub(crate) mod examine;
+mod floating_point;
+mod in_process;
+pub(crate) mod inspect;
+#[cfg(unix)]
+mod isolated;
+mod kind;
+mod law;
+pub(crate) mod library;
+pub(crate) mod probe;
+mod roads;
+#[cfg(unix)]
+mod serve;
+
+pub(crate) use cell::{Cell, Generation, now as native_now};
+pub use inspect::{InspectError, Inspected, PluginInfo, inspect, inspect_bytes};
+pub(crate) use kind::{AsController, AsFitness, AsPlanner, Kind};
+pub(crate) use law::Native;
+#[cfg(unix)]
+pub(crate) use serve::serve;
+
+use backend::Fault;
+use roadwright_agent::ParameterInfo;
+
+/// What parameters a build has: asks an instance of it.
+pub(crate) fn parameters_of(
+    cell: &Cell,
+    generation: &Generation,
+    is_isolated: bool,
+) -> Result<&'static [ParameterInfo], Fault> {
+    let _call = cell.enter();
+    let backend = law::make_backend(cell, generation, cell.slot, is_isolated)?;
+    Ok(backend.parameters())
+}

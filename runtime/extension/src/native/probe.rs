@@ -1,0 +1,192 @@
+//! Trying a library in a child process before it is loaded into this one.
+
+use super::backend::{Backend, Batch, bytes_of, bytes_of_mut};
+use super::cell::now;
+use super::in_process::InProcess;
+use super::inspect::inspect;
+use super::kind::{AsController, AsFitness, AsPlanner, Kind};
+use super::library::Library;
+use super::roads::FlatRoads;
+use roadwright_agent::{Slot, Step};
+use roadwright_plugin_api::abi::{ROW_OK, RwPoint, RwStrip};
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a child prints at the end of a good trial.
+const GOOD: &str = "roadwright-probe: good";
+/// A trial that takes longer has failed.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Rows of the trial step.
+const ROWS: usize = 8;
+
+/// Lets a child process load a library and ask it once.
+///
+/// # Errors
+/// How it failed, for people.
+pub(crate) fn probe(helper: &[OsString], library: &Path) -> Result<(), String> {
+    let Some((program, arguments)) = helper.split_first() else {
+        return Err("no program to try plugins with".into());
+    };
+    let mut child = Command::new(program)
+        .args(arguments)
+        .arg("probe")
+        .arg(library)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("cannot start the trial process: {error}"))?;
+    let began = now();
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if began.elapsed() > PATIENCE => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!(
+                    "Did not finish loading within {} s. Not loaded.",
+                    PATIENCE.as_secs()
+                ));
+            }
+            Ok(None) => std::thread::sleep(Duration::from_millis(2)),
+            Err(error) => return Err(format!("the trial process is lost: {error}")),
+        }
+    };
+    let (mut said, mut complained) = (String::new(), String::new());
+    if let Some(mut out) = child.stdout.take() {
+        let _ = out.read_to_string(&mut said);
+    }
+    if let Some(mut err) = child.stderr.take() {
+        let _ = err.read_to_string(&mut complained);
+    }
+    if status.success() && said.contains(GOOD) {
+        return Ok(());
+    }
+    let complaint = complained
+        .lines()
+        .find_map(|line| line.strip_prefix("roadwright-probe: "));
+    if let Some(complaint) = complaint {
+        return Err(complaint.to_owned());
+    }
+    Err(crash_text(status))
+}
+
+#[cfg(unix)]
+fn crash_text(status: std::process::ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    if status.signal().is_some() {
+        let ending = super::isolated::ending(status);
+        format!("Crashed while loading ({ending}). Not loaded.")
+    } else {
+        format!(
+            "Ended the process while loading (exit code {}). Not loaded.",
+            status.code().unwrap_or_default()
+        )
+    }
+}
+
+#[cfg(not(unix))]
+fn crash_text(status: std::process::ExitStatus) -> String {
+    format!("Ended the process while loading ({status}). Not loaded.")
+}
+
+/// The child's side: loads the library, makes an instance of each kind, asks it once, ends it.
+pub(crate) fn run_trial(library: &Path) -> i32 {
+    match trial(library) {
+        Ok(()) => {
+            println!("{GOOD}");
+            0
+        }
+        Err(why) => {
+            eprintln!("roadwright-probe: {}", why.replace('\n', " "));
+            3
+        }
+    }
+}
+
+fn trial(path: &Path) -> Result<(), String> {
+    let (inspected, _) = inspect(path).map_err(|error| error.to_string())?;
+    let info = inspected.info;
+    let library = Library::open(path).map_err(|error| error.to_string())?;
+    let library = Arc::new(library);
+    for slot in info.slots() {
+        match slot {
+            Slot::Controller => try_kind::<AsController>(&library)?,
+            Slot::Fitness => try_kind::<AsFitness>(&library)?,
+            Slot::Planner => try_kind::<AsPlanner>(&library)?,
+            Slot::Behaviour => {}
+        }
+    }
+    Ok(())
+}
+
+fn try_kind<K: Kind>(library: &Arc<Library>) -> Result<(), String> {
+    let failed = |what: &str, message: String| format!("Failed its trial: {what}: {message}");
+    let backend =
+        InProcess::new(library.clone(), K::SLOT).map_err(|f| failed("create", f.message))?;
+    let slots: Vec<u32> = (0..ROWS as u32).collect();
+    let ids: Vec<u64> = (1..=ROWS as u64).collect();
+    backend
+        .agents_changed(ROWS as u32, &slots, &[])
+        .map_err(|f| failed("agents_changed", f.message))?;
+    let roads = two_strips();
+    let inputs = vec![K::neutral(); ROWS];
+    let mut outputs = vec![K::Output::default(); ROWS];
+    let mut status = [0; ROWS];
+    let mut route = vec![0; 64 * ROWS];
+    let mut batch = Batch {
+        step: Step {
+            period: 0.03,
+            slots: &slots,
+            ids: &ids,
+            ..Step::default()
+        },
+        seeds: &ids,
+        inputs: bytes_of(&inputs),
+        outputs: bytes_of_mut(&mut outputs),
+        status: &mut status,
+        roads: (K::SLOT == Slot::Planner).then_some(&roads),
+        delays: &[0.0, 0.0],
+        route: &mut route,
+        route_length: 0,
+    };
+    backend
+        .step(&mut batch)
+        .map_err(|fault| failed("step", fault.message))?;
+    let rows = outputs.iter().zip(&status);
+    let flaw = rows
+        .filter(|(_, status)| **status == ROW_OK)
+        .find_map(|(output, _)| K::flaw(output));
+    match flaw {
+        Some(flaw) => Err(failed("step", format!("{} gave {flaw}", K::SLOT.name()))),
+        None => Ok(()),
+    }
+}
+
+/// The least roads that a planner can be asked about.
+pub(crate) fn two_strips() -> FlatRoads {
+    let strip = |first: u32| RwStrip {
+        length: 100.0,
+        speed_limit: 13.9,
+        width: 3.5,
+        first_successor: first,
+        successor_count: 1 - first,
+        left: roadwright_plugin_api::abi::NO_STRIP,
+        right: roadwright_plugin_api::abi::NO_STRIP,
+        first_point: 2 * first,
+        point_count: 2,
+        flags: 0,
+        turn: 0,
+    };
+    let point = |x: f64| RwPoint { x, y: 0.0 };
+    FlatRoads {
+        strips: vec![strip(0), strip(1)],
+        successors: vec![1],
+        points: [0.0, 100.0, 100.0, 200.0].map(point).to_vec(),
+        version: 1,
+    }
+}

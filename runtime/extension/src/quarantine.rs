@@ -1,0 +1,179 @@
+//! Builds that did harm are not loaded again: those that faulted too often, and those that were
+//! on trial when the program died.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Ending of the files that mark builds on trial.
+const TRIAL: &str = "trial";
+
+/// A build on trial: written before its first step, removed after some good ones.
+#[derive(Serialize, Deserialize)]
+struct Trial {
+    hash: String,
+    module: String,
+}
+
+#[derive(Default)]
+struct State {
+    /// Why, by hash.
+    held: BTreeMap<String, String>,
+    /// Marks that this process holds, locked as long as it lives.
+    trials: BTreeMap<String, File>,
+}
+
+/// The builds that are not to be loaded.
+pub(crate) struct Quarantine {
+    folder: PathBuf,
+    state: Mutex<State>,
+}
+
+impl Quarantine {
+    /// Opens the folder of marks. Marks whose process has died tell that it died on trial.
+    pub(crate) fn open(folder: &Path) -> Self {
+        let mut state = State::default();
+        let _ = std::fs::create_dir_all(folder);
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        for path in entries.map(|entry| entry.path()) {
+            if path.extension().is_none_or(|ending| ending != TRIAL) {
+                continue;
+            }
+            let Ok(file) = OpenOptions::new().read(true).write(true).open(&path) else {
+                continue;
+            };
+            // Locked: its process lives.
+            if file.try_lock().is_err() {
+                continue;
+            }
+            let trial = std::fs::read(&path).ok();
+            let trial = trial.and_then(|bytes| serde_json::from_slice::<Trial>(&bytes).ok());
+            if let Some(Trial { hash, module }) = trial {
+                let why = format!(
+                    "Roadwright ended while {module} was on trial. It stays out until its file \
+                     changes; Retry loads it again, best in isolated mode."
+                );
+                state.held.insert(hash, why);
+            }
+            let _ = std::fs::remove_file(&path);
+        }
+        Self {
+            folder: folder.to_owned(),
+            state: Mutex::new(state),
+        }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Whether a build is not to be loaded.
+    pub(crate) fn holds(&self, hash: &str) -> bool {
+        self.state().held.contains_key(hash)
+    }
+
+    /// Why a build is not to be loaded.
+    pub(crate) fn reason(&self, hash: &str) -> Option<String> {
+        self.state().held.get(hash).cloned()
+    }
+
+    pub(crate) fn add(&self, hash: &str, why: &str) {
+        self.state().held.insert(hash.to_owned(), why.to_owned());
+    }
+
+    /// Gives a build another chance.
+    pub(crate) fn pardon(&self, hash: &str) {
+        self.state().held.remove(hash);
+    }
+
+    /// Marks a build as on trial.
+    pub(crate) fn begin_trial(&self, hash: &str, module: &str) {
+        let name = format!(
+            "{}-{}.{TRIAL}",
+            std::process::id(),
+            &hash[..16.min(hash.len())]
+        );
+        let path = self.folder.join(name);
+        let trial = Trial {
+            hash: hash.to_owned(),
+            module: module.to_owned(),
+        };
+        let mark = || -> std::io::Result<File> {
+            let mut file = File::create(&path)?;
+            file.lock()?;
+            file.write_all(&serde_json::to_vec(&trial)?)?;
+            file.flush()?;
+            Ok(file)
+        };
+        // Without a mark the plugin runs all the same: it only is not known after a crash.
+        if let Ok(file) = mark() {
+            self.state().trials.insert(hash.to_owned(), file);
+        }
+    }
+
+    /// A build has proved itself, or its run has ended.
+    pub(crate) fn end_trial(&self, hash: &str) {
+        if self.state().trials.remove(hash).is_some() {
+            let name = format!(
+                "{}-{}.{TRIAL}",
+                std::process::id(),
+                &hash[..16.min(hash.len())]
+            );
+            let _ = std::fs::remove_file(self.folder.join(name));
+        }
+    }
+}
+
+impl Drop for Quarantine {
+    fn drop(&mut self) {
+        let hashes: Vec<String> = self.state().trials.keys().cloned().collect();
+        for hash in hashes {
+            self.end_trial(&hash);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_that_is_left_behind_holds_the_build() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Quarantine::open(folder.path());
+        first.begin_trial(&"ab".repeat(32), "com.example.x");
+        // Its process lives: it is on trial, not guilty.
+        assert!(!Quarantine::open(folder.path()).holds(&"ab".repeat(32)));
+        // The process dies: the lock goes, the mark stays.
+        let mark = std::fs::read_dir(folder.path())
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap()
+            .path();
+        let kept = std::fs::read(&mark).unwrap();
+        drop(first);
+        std::fs::write(&mark, kept).unwrap();
+        let second = Quarantine::open(folder.path());
+        assert!(second.holds(&"ab".repeat(32)));
+        assert!(
+            second
+                .reason(&"ab".repeat(32))
+                .unwrap()
+                .contains("com.example.x")
+        );
+        second.pardon(&"ab".repeat(32));
+        assert!(!second.holds(&"ab".repeat(32)));
+        // A trial that ends well leaves nothing behind.
+        second.begin_trial(&"cd".repeat(32), "com.example.y");
+        second.end_trial(&"cd".repeat(32));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

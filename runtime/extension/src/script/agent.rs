@@ -1,0 +1,238 @@
+//! An agent as its script sees it. All that a script does to it is collected and takes place after
+//! the call.
+
+use rhai::{Dynamic, ImmutableString};
+use roadwright_agent::{AgentFacts, Effect, Scene};
+use roadwright_geometry::DVec2;
+use roadwright_plugin_api::{BehaviourInput, NOTHING};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Entries that an agent can remember, and the longest text.
+const MOST_MEMORY: usize = 64;
+const LONGEST_TEXT: usize = 256;
+/// Effects of one call.
+const MOST_EFFECTS: usize = 64;
+/// Most agents that one look finds.
+const MOST_NEAR: usize = 64;
+
+/// What the script wants of its agent; it stays so until the script wants something else.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Wants {
+    /// Highest speed, m/s.
+    pub(super) desired_speed: f64,
+    pub(super) speed_factor: f64,
+    pub(super) is_stopped: bool,
+    /// Time at which it goes on, s.
+    pub(super) waits_until: f64,
+    /// Lane to change to when there is room: 1 left, -1 right, 0 none.
+    pub(super) lane: f64,
+    /// Time until which it overtakes, s.
+    pub(super) overtakes_until: f64,
+    pub(super) follows: Option<u64>,
+    pub(super) flees: Option<u64>,
+}
+
+impl Default for Wants {
+    fn default() -> Self {
+        Self {
+            desired_speed: NOTHING,
+            speed_factor: 1.0,
+            is_stopped: false,
+            waits_until: f64::NEG_INFINITY,
+            lane: 0.0,
+            overtakes_until: f64::NEG_INFINITY,
+            follows: None,
+            flees: None,
+        }
+    }
+}
+
+/// Everything about an agent that its script can get at.
+#[derive(Debug, Default)]
+pub(super) struct Content {
+    pub(super) id: u64,
+    pub(super) time: f64,
+    /// Random numbers are drawn from this and the number of those drawn before.
+    pub(super) seed: u64,
+    pub(super) drawn: u64,
+    pub(super) input: BehaviourInput,
+    pub(super) facts: Option<AgentFacts>,
+    pub(super) scene: Option<Arc<Scene>>,
+    pub(super) parameters: Vec<(&'static str, f64)>,
+    /// It lives as long as the agent, whatever becomes of the script.
+    pub(super) memory: BTreeMap<ImmutableString, Dynamic>,
+    pub(super) wants: Wants,
+    pub(super) effects: Vec<Effect>,
+    /// Whether it has been given a destination in this call.
+    pub(super) has_new_goal: bool,
+    pub(super) has_started: bool,
+    /// Number of full periods of standing that have been told.
+    pub(super) told_blocked: u32,
+    /// Agents that were near at the last call, in order.
+    pub(super) near: Vec<u64>,
+}
+
+/// An agent as its script sees it: a handle, so that what a script does to it is done to it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Agent(Arc<Mutex<Content>>);
+
+/// Another agent as a script sees it.
+#[derive(Debug, Clone)]
+pub(super) struct Other {
+    pub(super) facts: AgentFacts,
+    pub(super) vehicle: ImmutableString,
+    pub(super) stack: ImmutableString,
+    /// From the one who looks, m.
+    pub(super) distance: f64,
+    /// Direction against the heading of the one who looks, rad.
+    pub(super) angle: f64,
+}
+
+/// What an agent remembers, as a script sees it.
+#[derive(Debug, Clone)]
+pub(super) struct Memory(pub(super) Agent);
+
+/// A message as a script sees it.
+#[derive(Debug, Clone)]
+pub(super) struct Mail {
+    pub(super) from: i64,
+    pub(super) topic: ImmutableString,
+    pub(super) value: f64,
+}
+
+impl Agent {
+    pub(super) fn content(&self) -> MutexGuard<'_, Content> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn memory(&self) -> Memory {
+        Memory(self.clone())
+    }
+
+    pub(super) fn ask(&self, effect: Effect) {
+        let mut content = self.content();
+        if content.effects.len() < MOST_EFFECTS {
+            content.effects.push(effect);
+        }
+    }
+
+    /// A random number from 0 to 1, the same in every run with the same seed.
+    pub(super) fn random(&self) -> f64 {
+        let mut content = self.content();
+        content.drawn += 1;
+        // splitmix64
+        let mut z = content
+            .seed
+            .wrapping_add(content.drawn.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) as f64 / (u64::MAX as f64 + 1.0)
+    }
+
+    pub(super) fn place(&self) -> DVec2 {
+        let content = self.content();
+        content.facts.map_or(DVec2::ZERO, |facts| facts.position)
+    }
+
+    /// Others within a distance, the nearest first.
+    pub(super) fn nearby(&self, radius: f64) -> Vec<Other> {
+        let content = self.content();
+        let (Some(scene), Some(own)) = (&content.scene, content.facts) else {
+            return Vec::new();
+        };
+        let radius = radius.clamp(0.0, 2000.0);
+        let near = scene.near(own.position, radius);
+        near.into_iter()
+            .filter(|other| other.id != own.id)
+            .take(MOST_NEAR)
+            .map(|other| Other::new(scene, &own, other))
+            .collect()
+    }
+
+    /// Another agent that drives, by its id.
+    pub(super) fn find(&self, id: i64) -> Option<Other> {
+        let content = self.content();
+        let (scene, own) = (content.scene.as_ref()?, content.facts?);
+        let other = scene.with_id(u64::try_from(id).ok()?)?;
+        Some(Other::new(scene, &own, other))
+    }
+
+    pub(super) fn go_to(&self, x: f64, y: f64) {
+        let mut content = self.content();
+        content.has_new_goal = true;
+        content.wants.follows = None;
+        content.wants.flees = None;
+        drop(content);
+        self.ask(Effect::GoTo(DVec2::new(x, y)));
+    }
+
+    pub(super) fn follow(&self, id: i64) {
+        let mut content = self.content();
+        content.wants.follows = u64::try_from(id).ok();
+        content.wants.flees = None;
+    }
+
+    pub(super) fn flee(&self, id: i64) {
+        let mut content = self.content();
+        content.wants.flees = u64::try_from(id).ok();
+        content.wants.follows = None;
+    }
+}
+
+impl Other {
+    pub(super) fn new(scene: &Scene, own: &AgentFacts, other: &AgentFacts) -> Self {
+        let offset = other.position - own.position;
+        let name = |names: &[String], index: u16| {
+            let name = names.get(index as usize);
+            name.map_or("", String::as_str).into()
+        };
+        let angle = if offset == DVec2::ZERO {
+            0.0
+        } else {
+            let direction = roadwright_geometry::heading_of(offset);
+            roadwright_geometry::math::wrap_angle(direction - own.heading)
+        };
+        Self {
+            facts: *other,
+            vehicle: name(&scene.vehicles, other.vehicle),
+            stack: name(&scene.stacks, other.stack),
+            distance: offset.length(),
+            angle,
+        }
+    }
+}
+
+impl Memory {
+    /// What is remembered under a name; `()` if nothing is.
+    pub(super) fn get(&self, name: &str) -> Dynamic {
+        let content = self.0.content();
+        content.memory.get(name).cloned().unwrap_or(Dynamic::UNIT)
+    }
+
+    /// Remembers numbers, truth values and short texts; `()` forgets.
+    pub(super) fn set(&self, name: &str, value: Dynamic) -> Result<(), String> {
+        let mut content = self.0.content();
+        if value.is_unit() {
+            content.memory.remove(name);
+            return Ok(());
+        }
+        let is_text = value.is_string();
+        if is_text && value.clone().into_string().map_or(0, |text| text.len()) > LONGEST_TEXT {
+            return Err(format!(
+                "memory.{name}: texts have at most {LONGEST_TEXT} bytes"
+            ));
+        }
+        if !(is_text || value.is_int() || value.is_float() || value.is_bool()) {
+            return Err(format!(
+                "memory.{name}: only numbers, true and false, and texts are remembered, not {}",
+                value.type_name()
+            ));
+        }
+        if !content.memory.contains_key(name) && content.memory.len() == MOST_MEMORY {
+            return Err(format!("memory.{name}: {MOST_MEMORY} entries are the most"));
+        }
+        content.memory.insert(name.into(), value);
+        Ok(())
+    }
+}

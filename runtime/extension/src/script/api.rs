@@ -1,0 +1,871 @@
+//! What scripts can use. One list registers it and documents it.
+
+use super::agent::{Agent, Mail, Memory, Other};
+use super::compile::Parameters;
+use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, Position};
+use roadwright_agent::{Effect, Slot};
+use roadwright_geometry::DVec2;
+use roadwright_plugin_api::NOTHING;
+use serde::Serialize;
+
+/// What kind of thing an item of the interface is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ApiKind {
+    /// A function that the script defines and the host calls.
+    Event,
+    /// A property that can be read.
+    Property,
+    /// A property that can also be set.
+    Setting,
+    /// A function of an object.
+    Method,
+    /// A function.
+    Function,
+}
+
+/// An item of the interface of scripts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ApiItem {
+    /// `agent`, `other`, `message`, `memory`, or empty.
+    pub owner: &'static str,
+    /// What kind of thing it is.
+    pub kind: ApiKind,
+    /// Its name.
+    pub name: &'static str,
+    /// How it is written, with the types.
+    pub signature: &'static str,
+    /// What it is, in one sentence, with its unit.
+    pub doc: &'static str,
+}
+
+/// Registers and documents at the same time.
+struct Registrar<'a> {
+    engine: &'a mut Engine,
+    items: Vec<ApiItem>,
+    owner: &'static str,
+}
+
+impl Registrar<'_> {
+    fn note(
+        &mut self,
+        kind: ApiKind,
+        name: &'static str,
+        signature: &'static str,
+        doc: &'static str,
+    ) {
+        // Overloads are documented where they first come.
+        let known = |item: &ApiItem| item.owner == self.owner && item.signature == signature;
+        if !self.items.iter().any(known) {
+            self.items.push(ApiItem {
+                owner: self.owner,
+                kind,
+                name,
+                signature,
+                doc,
+            });
+        }
+    }
+}
+
+macro_rules! get {
+    ($api:ident, $name:literal, $signature:literal, $doc:literal, $get:expr) => {
+        $api.engine.register_get($name, $get);
+        $api.note(ApiKind::Property, $name, $signature, $doc);
+    };
+}
+
+macro_rules! set {
+    ($api:ident, $name:literal, $signature:literal, $doc:literal, $get:expr, $set:expr) => {
+        $api.engine.register_get($name, $get);
+        $api.engine.register_set($name, $set);
+        $api.note(ApiKind::Setting, $name, $signature, $doc);
+    };
+}
+
+macro_rules! call {
+    ($api:ident, $name:literal, $signature:literal, $doc:literal, $call:expr) => {
+        $api.engine.register_fn($name, $call);
+        $api.note(ApiKind::Method, $name, $signature, $doc);
+    };
+}
+
+type Outcome<T> = Result<T, Box<EvalAltResult>>;
+
+fn fail<T>(message: String) -> Outcome<T> {
+    Err(EvalAltResult::ErrorRuntime(message.into(), Position::NONE).into())
+}
+
+/// A number, whole or not.
+fn number(value: &Dynamic) -> Outcome<f64> {
+    if let Ok(number) = value.as_float() {
+        return if number.is_finite() {
+            Ok(number)
+        } else {
+            fail(format!("{number} is no usable number"))
+        };
+    }
+    match value.as_int() {
+        Ok(number) => Ok(number as f64),
+        Err(found) => fail(format!("a number is needed here, not {found}")),
+    }
+}
+
+/// An agent or its id.
+fn id_of(value: &Dynamic) -> Outcome<i64> {
+    if let Some(other) = value.read_lock::<Other>() {
+        return Ok(other.facts.id as i64);
+    }
+    match value.as_int() {
+        Ok(id) => Ok(id),
+        Err(found) => fail(format!("an agent or its id is needed here, not {found}")),
+    }
+}
+
+fn slot_of(name: &str) -> Outcome<Slot> {
+    match Slot::from_name(name) {
+        Some(slot) => Ok(slot),
+        None => fail(format!(
+            "\"{name}\" is no slot; there are planner, behaviour, controller, fitness"
+        )),
+    }
+}
+
+fn turn_name(turn: f64) -> ImmutableString {
+    match turn as i64 {
+        1 => "left",
+        -1 => "right",
+        2 => "back",
+        _ => "straight",
+    }
+    .into()
+}
+
+/// Registers everything that scripts can use; gives what it is.
+pub(super) fn register(engine: &mut Engine, parameters: &Parameters) -> Vec<ApiItem> {
+    engine.register_type_with_name::<Agent>("Agent");
+    engine.register_type_with_name::<Other>("Other");
+    engine.register_type_with_name::<Mail>("Message");
+    engine.register_type_with_name::<Memory>("Memory");
+    let mut api = Registrar {
+        engine,
+        items: Vec::new(),
+        owner: "",
+    };
+    events(&mut api);
+    functions(&mut api, parameters);
+    api.owner = "agent";
+    agent_state(&mut api);
+    agent_road(&mut api);
+    agent_wants(&mut api);
+    agent_calls(&mut api);
+    agent_messages(&mut api);
+    api.owner = "other";
+    other(&mut api);
+    api.owner = "message";
+    message(&mut api);
+    api.items
+}
+
+fn events(api: &mut Registrar<'_>) {
+    use ApiKind::Event;
+    for (name, signature, doc) in [
+        (
+            "behave",
+            "fn behave(agent)",
+            "Called for every agent at the rate of its stack (4 Hz unless it says otherwise). Every script has it.",
+        ),
+        (
+            "on_start",
+            "fn on_start(agent)",
+            "Called once, before the first behave.",
+        ),
+        (
+            "on_arrive",
+            "fn on_arrive(agent)",
+            "Called at the last destination. Without a new destination or a wait the agent then leaves the road.",
+        ),
+        (
+            "on_blocked",
+            "fn on_blocked(agent)",
+            "Called when the agent has been standing for ten seconds, and every ten seconds after that, unless it stands because the script wants it to.",
+        ),
+        (
+            "on_message",
+            "fn on_message(agent, message)",
+            "Called for every message that has come since the last call.",
+        ),
+        (
+            "on_near",
+            "fn on_near(agent, other)",
+            "Called for every agent that has come within 30 m since the last call.",
+        ),
+    ] {
+        api.note(Event, name, signature, doc);
+    }
+}
+
+fn functions(api: &mut Registrar<'_>, parameters: &Parameters) {
+    use ApiKind::Function;
+    let described = parameters.clone();
+    api.engine.register_fn(
+        "parameter",
+        move |key: &str, default: Dynamic, min: Dynamic, max: Dynamic, unit: &str, doc: &str| {
+            let (default, min, max) = (number(&default)?, number(&min)?, number(&max)?);
+            described
+                .add(key, (min, max), default, unit, doc)
+                .or_else(fail)
+        },
+    );
+    api.note(
+        Function,
+        "parameter",
+        "parameter(key: string, default: float, min: float, max: float, unit: string, doc: string)",
+        "At the top of a script: describes a parameter that stacks can set and the editor shows as a slider.",
+    );
+    api.engine
+        .register_fn("distance", |x1: f64, y1: f64, x2: f64, y2: f64| {
+            (DVec2::new(x1, y1) - DVec2::new(x2, y2)).length()
+        });
+    api.note(
+        Function,
+        "distance",
+        "distance(x1: float, y1: float, x2: float, y2: float) -> float",
+        "Distance between two places, m.",
+    );
+}
+
+fn agent_state(api: &mut Registrar<'_>) {
+    get!(
+        api,
+        "id",
+        "agent.id -> int",
+        "Its id.",
+        |a: &mut Agent| a.content().id as i64
+    );
+    get!(
+        api,
+        "time",
+        "agent.time -> float",
+        "Simulation time, s.",
+        |a: &mut Agent| a.content().time
+    );
+    get!(
+        api,
+        "speed",
+        "agent.speed -> float",
+        "Own speed, m/s.",
+        |a: &mut Agent| a.content().input.speed
+    );
+    get!(
+        api,
+        "x",
+        "agent.x -> float",
+        "Place of the rear axle to the east, m.",
+        |a: &mut Agent| a.place().x
+    );
+    get!(
+        api,
+        "y",
+        "agent.y -> float",
+        "Place of the rear axle to the north, m.",
+        |a: &mut Agent| a.place().y
+    );
+    get!(
+        api,
+        "heading",
+        "agent.heading -> float",
+        "Heading counter-clockwise from east, rad.",
+        |a: &mut Agent| a.content().facts.map_or(0.0, |facts| facts.heading)
+    );
+    get!(
+        api,
+        "length",
+        "agent.length -> float",
+        "Length of the vehicle, m.",
+        |a: &mut Agent| a.content().facts.map_or(0.0, |facts| facts.length)
+    );
+    get!(
+        api,
+        "vehicle",
+        "agent.vehicle -> string",
+        "Name of its vehicle type.",
+        |a: &mut Agent| own_name(a, |scene| &scene.vehicles, |facts| facts.vehicle)
+    );
+    get!(
+        api,
+        "stack",
+        "agent.stack -> string",
+        "Name of its stack.",
+        |a: &mut Agent| own_name(a, |scene| &scene.stacks, |facts| facts.stack)
+    );
+    get!(
+        api,
+        "waiting",
+        "agent.waiting -> float",
+        "How long it has been standing, s.",
+        |a: &mut Agent| a.content().input.waiting
+    );
+    get!(
+        api,
+        "memory",
+        "agent.memory -> Memory",
+        "What it remembers by name: up to 64 numbers, truth values and texts, kept when the script is reloaded. A name without a value gives ().",
+        |a: &mut Agent| a.memory()
+    );
+    api.engine.register_indexer_get_set(
+        |m: &mut Memory, name: &str| m.get(name),
+        |m: &mut Memory, name: &str, value: Dynamic| m.set(name, value).or_else(fail),
+    );
+}
+
+fn own_name(
+    agent: &Agent,
+    names: fn(&roadwright_agent::Scene) -> &Vec<String>,
+    index: fn(&roadwright_agent::AgentFacts) -> u16,
+) -> ImmutableString {
+    let content = agent.content();
+    let name = content.scene.as_ref().zip(content.facts);
+    let name = name.and_then(|(scene, facts)| names(scene).get(index(&facts) as usize));
+    name.map_or_else(ImmutableString::new, |name| name.as_str().into())
+}
+
+fn agent_road(api: &mut Registrar<'_>) {
+    get!(
+        api,
+        "road",
+        "agent.road -> int",
+        "Id of the road that it is on; -1 in junctions and on open ground.",
+        |a: &mut Agent| road_of(a.content().facts.as_ref())
+    );
+    get!(
+        api,
+        "lane",
+        "agent.lane -> int",
+        "Lane id on that road; 0 where there is none.",
+        |a: &mut Agent| a.content().facts.map_or(0, |facts| i64::from(facts.lane))
+    );
+    get!(
+        api,
+        "s",
+        "agent.s -> float",
+        "Distance along its lane, m.",
+        |a: &mut Agent| a.content().facts.map_or(0.0, |facts| facts.s)
+    );
+    get!(
+        api,
+        "road_speed",
+        "agent.road_speed -> float",
+        "Speed that limit and bends allow here, m/s.",
+        |a: &mut Agent| a.content().input.road_speed
+    );
+    get!(
+        api,
+        "lane_remaining",
+        "agent.lane_remaining -> float",
+        "Distance to the end of the lane, m.",
+        |a: &mut Agent| a.content().input.lane_remaining
+    );
+    get!(
+        api,
+        "has_lane_left",
+        "agent.has_lane_left -> bool",
+        "Whether there is a lane to the left that one can change to.",
+        |a: &mut Agent| a.content().input.lane_left > 0.0
+    );
+    get!(
+        api,
+        "has_lane_right",
+        "agent.has_lane_right -> bool",
+        "Whether there is a lane to the right that one can change to.",
+        |a: &mut Agent| a.content().input.lane_right > 0.0
+    );
+    get!(
+        api,
+        "leader_gap",
+        "agent.leader_gap -> float",
+        "Free space to the vehicle ahead in the lane, m; a million if there is none.",
+        |a: &mut Agent| a.content().input.leader_gap
+    );
+    get!(
+        api,
+        "leader_speed",
+        "agent.leader_speed -> float",
+        "Speed of the vehicle ahead in the lane, m/s.",
+        |a: &mut Agent| a.content().input.leader_speed
+    );
+    get!(
+        api,
+        "junction_distance",
+        "agent.junction_distance -> float",
+        "Distance to the next junction on the route, m; a million if there is none.",
+        |a: &mut Agent| a.content().input.junction_distance
+    );
+    get!(
+        api,
+        "junction_turn",
+        "agent.junction_turn -> string",
+        "How the route leads through it: left, right, straight or back.",
+        |a: &mut Agent| turn_name(a.content().input.junction_turn)
+    );
+    get!(
+        api,
+        "goal_distance",
+        "agent.goal_distance -> float",
+        "Straight distance to the next destination, m.",
+        |a: &mut Agent| a.content().input.goal_distance
+    );
+    get!(
+        api,
+        "goal_x",
+        "agent.goal_x -> float",
+        "Place of the next destination to the east, m.",
+        |a: &mut Agent| goal_of(a).x
+    );
+    get!(
+        api,
+        "goal_y",
+        "agent.goal_y -> float",
+        "Place of the next destination to the north, m.",
+        |a: &mut Agent| goal_of(a).y
+    );
+}
+
+fn goal_of(agent: &Agent) -> DVec2 {
+    let content = agent.content();
+    let facts = content.facts;
+    let goal = facts.and_then(|facts| facts.goal);
+    goal.unwrap_or_else(|| facts.map_or(DVec2::ZERO, |facts| facts.position))
+}
+
+fn road_of(facts: Option<&roadwright_agent::AgentFacts>) -> i64 {
+    let road = facts.and_then(|facts| facts.road);
+    road.map_or(-1, |road| i64::from(road.0))
+}
+
+fn agent_wants(api: &mut Registrar<'_>) {
+    set!(
+        api,
+        "desired_speed",
+        "agent.desired_speed = float",
+        "Highest speed, m/s; it stays so until it is set again. A million stands for no wish.",
+        |a: &mut Agent| a.content().wants.desired_speed,
+        |a: &mut Agent, value: Dynamic| -> Outcome<()> {
+            a.content().wants.desired_speed = number(&value)?.clamp(0.0, NOTHING);
+            Ok(())
+        }
+    );
+    set!(
+        api,
+        "speed_factor",
+        "agent.speed_factor = float",
+        "Factor on the speed that the road allows, 0 to 2; it stays so until it is set again.",
+        |a: &mut Agent| a.content().wants.speed_factor,
+        |a: &mut Agent, value: Dynamic| -> Outcome<()> {
+            a.content().wants.speed_factor = number(&value)?.clamp(0.0, 2.0);
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "stop",
+        "agent.stop()",
+        "Stands until go() is called.",
+        |a: &mut Agent| a.content().wants.is_stopped = true
+    );
+    call!(
+        api,
+        "go",
+        "agent.go()",
+        "Goes on after stop() or wait().",
+        |a: &mut Agent| {
+            let mut content = a.content();
+            content.wants.is_stopped = false;
+            content.wants.waits_until = f64::NEG_INFINITY;
+        }
+    );
+    call!(
+        api,
+        "wait",
+        "agent.wait(seconds: float)",
+        "Stands for a time, s.",
+        |a: &mut Agent, seconds: Dynamic| -> Outcome<()> {
+            let seconds = number(&seconds)?;
+            let mut content = a.content();
+            content.wants.waits_until = content.time + seconds.max(0.0);
+            Ok(())
+        }
+    );
+    get!(
+        api,
+        "is_waiting",
+        "agent.is_waiting -> bool",
+        "Whether it stands because of stop() or wait().",
+        |a: &mut Agent| {
+            let content = a.content();
+            content.wants.is_stopped || content.time < content.wants.waits_until
+        }
+    );
+    call!(
+        api,
+        "prefer_lane",
+        "agent.prefer_lane(side: string)",
+        "Changes to the \"left\" or \"right\" lane whenever there is room and the route allows it; \"any\" ends that.",
+        |a: &mut Agent, side: &str| -> Outcome<()> {
+            a.content().wants.lane = match side {
+                "left" => 1.0,
+                "right" => -1.0,
+                "any" => 0.0,
+                _ => return fail(format!("\"{side}\" is no side; there are left, right, any")),
+            };
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "overtake",
+        "agent.overtake()",
+        "Passes the vehicle ahead on the lane beside, if there is one, and comes back afterwards.",
+        |a: &mut Agent| {
+            let mut content = a.content();
+            content.wants.overtakes_until = content.time + 12.0;
+        }
+    );
+}
+
+fn agent_calls(api: &mut Registrar<'_>) {
+    call!(
+        api,
+        "go_to",
+        "agent.go_to(x: float, y: float)",
+        "Drives to the lane nearest to a place, m, instead of its destination.",
+        |a: &mut Agent, x: Dynamic, y: Dynamic| -> Outcome<()> {
+            a.go_to(number(&x)?, number(&y)?);
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "follow",
+        "agent.follow(other)",
+        "Drives to where another agent is, given by itself or its id, wherever it goes.",
+        |a: &mut Agent, other: Dynamic| -> Outcome<()> {
+            a.follow(id_of(&other)?);
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "flee",
+        "agent.flee(other)",
+        "Drives along the roads that lead away from another agent, given by itself or its id.",
+        |a: &mut Agent, other: Dynamic| -> Outcome<()> {
+            a.flee(id_of(&other)?);
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "nearby",
+        "agent.nearby(radius: float) -> array",
+        "Others within a distance, m, the nearest first, 64 at most.",
+        |a: &mut Agent, radius: Dynamic| -> Outcome<Array> {
+            let others = a.nearby(number(&radius)?);
+            Ok(others.into_iter().map(Dynamic::from).collect())
+        }
+    );
+    call!(
+        api,
+        "find",
+        "agent.find(id: int) -> Other",
+        "Another agent that drives, by its id; () if there is none.",
+        |a: &mut Agent, id: i64| a.find(id).map_or(Dynamic::UNIT, Dynamic::from)
+    );
+    call!(
+        api,
+        "rand",
+        "agent.rand() -> float",
+        "A random number from 0 to 1 that depends on run, agent and step only.",
+        |a: &mut Agent| a.random()
+    );
+    call!(
+        api,
+        "rand",
+        "agent.rand(low: float, high: float) -> float",
+        "A random number of a range.",
+        |a: &mut Agent, low: Dynamic, high: Dynamic| -> Outcome<f64> {
+            let (low, high) = (number(&low)?, number(&high)?);
+            Ok(low + (high - low) * a.random())
+        }
+    );
+    call!(
+        api,
+        "parameter",
+        "agent.parameter(key: string) -> float",
+        "The value of a parameter that the script describes.",
+        |a: &mut Agent, key: &str| -> Outcome<f64> {
+            let content = a.content();
+            let found = content.parameters.iter().find(|(known, _)| *known == key);
+            match found {
+                Some((_, value)) => Ok(*value),
+                None => fail(format!("no parameter is called \"{key}\"")),
+            }
+        }
+    );
+    call!(
+        api,
+        "set_parameter",
+        "agent.set_parameter(slot: string, key: string, value: float)",
+        "Sets a parameter of its planner, controller or fitness, for this agent alone.",
+        |a: &mut Agent, slot: &str, key: &str, value: Dynamic| -> Outcome<()> {
+            a.ask(Effect::SetParameter {
+                slot: slot_of(slot)?,
+                key: key.into(),
+                value: number(&value)?,
+            });
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "use_module",
+        "agent.use_module(slot: string, id: string)",
+        "Uses another module in a slot, for this agent alone.",
+        |a: &mut Agent, slot: &str, id: &str| -> Outcome<()> {
+            a.ask(Effect::UseModule {
+                slot: slot_of(slot)?,
+                module: id.into(),
+            });
+            Ok(())
+        }
+    );
+}
+
+fn agent_messages(api: &mut Registrar<'_>) {
+    call!(
+        api,
+        "send",
+        "agent.send(other, topic: string, value: float)",
+        "Tells another agent something; it hears it the next time it is asked.",
+        |a: &mut Agent, other: Dynamic, topic: &str, value: Dynamic| -> Outcome<()> {
+            send(a, &other, topic, number(&value)?)
+        }
+    );
+    call!(
+        api,
+        "send",
+        "agent.send(other, topic: string)",
+        "The same without a number.",
+        |a: &mut Agent, other: Dynamic, topic: &str| send(a, &other, topic, 0.0)
+    );
+    call!(
+        api,
+        "broadcast",
+        "agent.broadcast(radius: float, topic: string, value: float)",
+        "Tells everybody within a distance, m, something.",
+        |a: &mut Agent, radius: Dynamic, topic: &str, value: Dynamic| -> Outcome<()> {
+            broadcast(a, number(&radius)?, topic, number(&value)?);
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "broadcast",
+        "agent.broadcast(radius: float, topic: string)",
+        "The same without a number.",
+        |a: &mut Agent, radius: Dynamic, topic: &str| -> Outcome<()> {
+            broadcast(a, number(&radius)?, topic, 0.0);
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "log",
+        "agent.log(text)",
+        "Writes a line to the run's log.",
+        |a: &mut Agent, text: Dynamic| a.ask(Effect::Log(short(&text.to_string())))
+    );
+    call!(
+        api,
+        "mark",
+        "agent.mark(text: string)",
+        "Shows a text at the agent for a second.",
+        |a: &mut Agent, text: &str| a.ask(Effect::Mark {
+            at: None,
+            text: short(text)
+        })
+    );
+    call!(
+        api,
+        "mark",
+        "agent.mark(x: float, y: float, text: string)",
+        "Shows a text at a place for a second.",
+        |a: &mut Agent, x: Dynamic, y: Dynamic, text: &str| -> Outcome<()> {
+            a.ask(Effect::Mark {
+                at: Some(DVec2::new(number(&x)?, number(&y)?)),
+                text: short(text),
+            });
+            Ok(())
+        }
+    );
+}
+
+/// At most 200 characters of a text.
+fn short(text: &str) -> String {
+    text.chars().take(200).collect()
+}
+
+fn send(agent: &Agent, to: &Dynamic, topic: &str, value: f64) -> Outcome<()> {
+    agent.ask(Effect::Send {
+        to: id_of(to)? as u64,
+        topic: short(topic),
+        value,
+    });
+    Ok(())
+}
+
+fn broadcast(agent: &Agent, radius: f64, topic: &str, value: f64) {
+    agent.ask(Effect::Broadcast {
+        radius: radius.clamp(0.0, 2000.0),
+        topic: short(topic),
+        value,
+    });
+}
+
+fn other(api: &mut Registrar<'_>) {
+    get!(
+        api,
+        "id",
+        "other.id -> int",
+        "Its id.",
+        |o: &mut Other| o.facts.id as i64
+    );
+    get!(
+        api,
+        "x",
+        "other.x -> float",
+        "Place of its rear axle to the east, m.",
+        |o: &mut Other| o.facts.position.x
+    );
+    get!(
+        api,
+        "y",
+        "other.y -> float",
+        "Place of its rear axle to the north, m.",
+        |o: &mut Other| o.facts.position.y
+    );
+    get!(
+        api,
+        "heading",
+        "other.heading -> float",
+        "Its heading, rad.",
+        |o: &mut Other| o.facts.heading
+    );
+    get!(
+        api,
+        "speed",
+        "other.speed -> float",
+        "Its speed, m/s.",
+        |o: &mut Other| o.facts.speed
+    );
+    get!(
+        api,
+        "length",
+        "other.length -> float",
+        "Its length, m.",
+        |o: &mut Other| o.facts.length
+    );
+    get!(
+        api,
+        "distance",
+        "other.distance -> float",
+        "How far away it is, m.",
+        |o: &mut Other| o.distance
+    );
+    get!(
+        api,
+        "angle",
+        "other.angle -> float",
+        "Where it is against the own heading, rad, positive to the left.",
+        |o: &mut Other| o.angle
+    );
+    get!(
+        api,
+        "vehicle",
+        "other.vehicle -> string",
+        "Name of its vehicle type.",
+        |o: &mut Other| o.vehicle.clone()
+    );
+    get!(
+        api,
+        "stack",
+        "other.stack -> string",
+        "Name of its stack.",
+        |o: &mut Other| o.stack.clone()
+    );
+    get!(
+        api,
+        "road",
+        "other.road -> int",
+        "Id of the road that it is on; -1 in junctions and on open ground.",
+        |o: &mut Other| road_of(Some(&o.facts))
+    );
+    get!(
+        api,
+        "lane",
+        "other.lane -> int",
+        "Its lane id; 0 where there is none.",
+        |o: &mut Other| i64::from(o.facts.lane)
+    );
+}
+
+fn message(api: &mut Registrar<'_>) {
+    get!(
+        api,
+        "from",
+        "message.from -> int",
+        "Id of the sender.",
+        |m: &mut Mail| m.from
+    );
+    get!(
+        api,
+        "topic",
+        "message.topic -> string",
+        "What it is about.",
+        |m: &mut Mail| m.topic.clone()
+    );
+    get!(
+        api,
+        "value",
+        "message.value -> float",
+        "The number that goes with it.",
+        |m: &mut Mail| m.value
+    );
+}
+
+/// Everything that scripts can use.
+pub fn api() -> Vec<ApiItem> {
+    register(&mut Engine::new_raw(), &Parameters::default())
+}
+
+/// The same as a page of documentation.
+pub fn api_markdown() -> String {
+    let mut page = String::from(
+        "# What scripts can use\n\n\
+         Made by `roadwright script api --markdown`.\n\
+         Units are metres, seconds and radians; angles are positive to the left.\n\
+         Beside this there are Rhai's own operators, arithmetic, texts, arrays and object maps.\n",
+    );
+    for (owner, title) in [
+        ("", "Functions of the script, and for all"),
+        ("agent", "agent"),
+        ("other", "other: another agent"),
+        ("message", "message"),
+    ] {
+        page += &format!("\n## {title}\n\n| | |\n| --- | --- |\n");
+        for item in api().iter().filter(|item| item.owner == owner) {
+            page += &format!("| `{}` | {} |\n", item.signature, item.doc);
+        }
+    }
+    page
+}

@@ -1,0 +1,149 @@
+//! Names that a script uses and nobody knows: found before it runs.
+
+use super::api::{ApiKind, api};
+use rhai::{AST, ASTNode, Engine, Expr, Position};
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+/// Functions that Rhai itself handles.
+const KEYWORDS: [&str; 11] = [
+    "print",
+    "debug",
+    "type_of",
+    "Fn",
+    "call",
+    "curry",
+    "is_def_var",
+    "is_def_fn",
+    "is_shared",
+    "abs",
+    "parameter",
+];
+
+/// Names of all functions that are built in.
+fn native_functions(engine: &Engine) -> &'static BTreeSet<String> {
+    static NAMES: OnceLock<BTreeSet<String>> = OnceLock::new();
+    NAMES.get_or_init(|| {
+        let json = engine.gen_fn_metadata_to_json(true).unwrap_or_default();
+        let document: serde_json::Value = serde_json::from_str(&json).unwrap_or_default();
+        let mut names = BTreeSet::new();
+        let mut open = vec![&document];
+        while let Some(value) = open.pop() {
+            if let Some(functions) = value["functions"].as_array() {
+                let found = functions.iter().filter_map(|f| f["name"].as_str());
+                names.extend(found.map(str::to_owned));
+            }
+            if let Some(modules) = value["modules"].as_object() {
+                open.extend(modules.values());
+            }
+        }
+        names.extend(KEYWORDS.map(str::to_owned));
+        names
+    })
+}
+
+/// The first name that nobody knows, with its place and a message.
+pub(super) fn unknown_names<'a>(
+    engine: &Engine,
+    ast: &AST,
+    modules: impl Iterator<Item = &'a String>,
+) -> Option<(Position, String)> {
+    let native = native_functions(engine);
+    let own: BTreeSet<&str> = ast.iter_functions().map(|f| f.name).collect();
+    let modules: BTreeSet<&String> = modules.collect();
+    let mut found: Option<(Position, String)> = None;
+    let mut note = |position: Position, message: String| {
+        let is_first = found.as_ref().is_none_or(|(at, _)| {
+            (position.line(), position.position()) < (at.line(), at.position())
+        });
+        if is_first {
+            found = Some((position, message));
+        }
+    };
+    ast.walk(&mut |path| {
+        match path.last() {
+            Some(ASTNode::Expr(Expr::FnCall(call, position))) if call.namespace.is_empty() => {
+                let name = call.name.as_str();
+                if call.op_token.is_none() && !native.contains(name) && !own.contains(name) {
+                    let known = own.iter().copied().chain(native.iter().map(String::as_str));
+                    note(*position, unknown("function", name, known));
+                }
+            }
+            Some(ASTNode::Expr(Expr::FnCall(call, position))) => {
+                let root = call.namespace.root();
+                if root != "global" && !modules.iter().any(|module| *module == root) {
+                    note(*position, format!("no import is called \"{root}\""));
+                }
+            }
+            Some(ASTNode::Expr(Expr::Dot(parts, ..))) => {
+                if let Expr::Variable(variable, ..) = &parts.lhs {
+                    let owner = variable.1.as_str();
+                    if let Some((position, message)) = unknown_member(owner, &parts.rhs, &own) {
+                        note(position, message);
+                    }
+                }
+            }
+            _ => {}
+        }
+        true
+    });
+    found
+}
+
+/// A property or function that `agent`, `other` or `message` does not have.
+fn unknown_member(owner: &str, member: &Expr, own: &BTreeSet<&str>) -> Option<(Position, String)> {
+    static ITEMS: OnceLock<Vec<super::ApiItem>> = OnceLock::new();
+    let items = ITEMS.get_or_init(api);
+    let of_owner = || items.iter().filter(|item| item.owner == owner);
+    of_owner().next()?;
+    let is_call = |kind: ApiKind| kind == ApiKind::Method;
+    // A chain goes on to the right: `agent.memory.count` is `agent` and the rest.
+    let first = match member {
+        Expr::Dot(parts, ..) | Expr::Index(parts, ..) => &parts.lhs,
+        other => other,
+    };
+    match first {
+        Expr::Property(property, position) => {
+            let name = property.2.as_str();
+            let names = of_owner().filter(|item| !is_call(item.kind));
+            let mut names = names.map(|item| item.name);
+            (!names.clone().any(|known| known == name))
+                .then(|| (*position, unknown_of(owner, "property", name, &mut names)))
+        }
+        Expr::MethodCall(call, position) => {
+            let name = call.name.as_str();
+            let names = of_owner().filter(|item| is_call(item.kind));
+            let mut names = names.map(|item| item.name);
+            let known = names.clone().any(|known| known == name)
+                || own.contains(name)
+                || name == "type_of"
+                || name == "to_string";
+            (!known).then(|| (*position, unknown_of(owner, "function", name, &mut names)))
+        }
+        _ => None,
+    }
+}
+
+fn unknown_of(
+    owner: &str,
+    what: &str,
+    name: &str,
+    known: &mut dyn Iterator<Item = &'static str>,
+) -> String {
+    format!("{owner} has no {}", unknown_words(what, name, known))
+}
+
+fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    format!("there is no {}", unknown_words(what, name, known))
+}
+
+fn unknown_words<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let close = known
+        .map(|known| (strsim::damerau_levenshtein(known, name), known))
+        .filter(|(distance, known)| *distance <= 2.min(known.len() / 3))
+        .min();
+    match close {
+        Some((_, close)) => format!("{what} \"{name}\"; did you mean \"{close}\"?"),
+        None => format!("{what} \"{name}\""),
+    }
+}

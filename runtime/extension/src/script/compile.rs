@@ -1,0 +1,415 @@
+//! From the text of a script to what can be called, or to an error with its place.
+
+use super::api::register;
+use super::check::unknown_names;
+use crate::native::backend::{intern, intern_parameters};
+use rhai::module_resolvers::DummyModuleResolver;
+use rhai::packages::{Package, StandardPackage};
+use rhai::{AST, Engine, EvalAltResult, Expr, Module, OptimizationLevel, Position, Scope, Stmt};
+use roadwright_agent::ParameterInfo;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// Operations of one call.
+const OPERATIONS: u64 = 20_000;
+/// Time of one call: the last resort against what takes long in few operations.
+const CALL_TIME: Duration = Duration::from_millis(5);
+/// The clock is looked at this often, in operations.
+const CLOCK: u64 = 256;
+/// Imports of imports.
+const IMPORT_DEPTH: usize = 4;
+/// Largest script, bytes.
+const LONGEST: usize = 256 * 1024;
+/// Seed of Rhai's own hashing: fixed, so that nothing differs between runs.
+const HASHING: [u64; 4] = [0x526f_6164, 0x7772_6967, 0x6874_2e31, 0x2e30_0000];
+
+/// What is wrong with a script, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub struct ScriptError {
+    /// Name of the file.
+    pub file: String,
+    /// Line, from 1; 0 if it is not known.
+    pub line: usize,
+    /// Column, from 1; 0 if it is not known.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+    /// The line of the script.
+    pub line_text: String,
+}
+
+impl std::fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.line == 0 {
+            return write!(f, "{}: {}", self.file, self.message);
+        }
+        write!(
+            f,
+            "{}:{}:{}: {}\n    {}\n    {}^",
+            self.file,
+            self.line,
+            self.column,
+            self.message,
+            self.line_text,
+            " ".repeat(self.column.saturating_sub(1))
+        )
+    }
+}
+
+impl ScriptError {
+    pub(super) fn at(file: &str, text: &str, position: Position, message: String) -> Self {
+        let line = position.line().unwrap_or(0);
+        let source = line.checked_sub(1).and_then(|at| text.lines().nth(at));
+        Self {
+            file: file.to_owned(),
+            line,
+            column: position.position().unwrap_or(usize::from(line > 0)),
+            message,
+            line_text: source.unwrap_or_default().replace('\t', " "),
+        }
+    }
+}
+
+/// The parameters that a script describes while its top is run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Parameters(Arc<Mutex<Vec<ParameterInfo>>>);
+
+impl Parameters {
+    pub(super) fn add(
+        &self,
+        key: &str,
+        (min, max): (f64, f64),
+        default: f64,
+        unit: &str,
+        doc: &str,
+    ) -> Result<(), String> {
+        if !(min <= default && default <= max) {
+            return Err(format!(
+                "parameter {key}: {default} is not in {min} to {max}"
+            ));
+        }
+        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if list.iter().any(|known| known.key == key) {
+            return Err(format!("parameter {key} is described twice"));
+        }
+        list.push(ParameterInfo::number(
+            intern(key),
+            intern(unit),
+            (min, max),
+            default,
+            intern(doc),
+        ));
+        Ok(())
+    }
+
+    fn list(&self) -> Vec<ParameterInfo> {
+        let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        list.clone()
+    }
+}
+
+/// Which of the functions that the host calls a script has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Handlers {
+    pub(super) start: bool,
+    pub(super) arrive: bool,
+    pub(super) blocked: bool,
+    pub(super) message: bool,
+    pub(super) near: bool,
+}
+
+/// A script that can be called.
+pub struct Compiled {
+    pub(super) engine: Engine,
+    pub(super) ast: AST,
+    pub(super) file: String,
+    pub(super) text: String,
+    pub(super) handlers: Handlers,
+    /// What parameters it describes.
+    pub parameters: &'static [ParameterInfo],
+    /// Its first comment, as a sentence about what it does.
+    pub doc: &'static str,
+    /// Hash of its text and of all that it imports.
+    pub hash: String,
+    /// The files that it imports.
+    pub imports: Vec<PathBuf>,
+}
+
+thread_local! {
+    /// When the running call was first looked at.
+    static BEGAN: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// An engine with the limits and the interface of scripts; gives the interface's items.
+fn engine(parameters: &Parameters) -> Engine {
+    // Once for the process; a second time changes nothing.
+    let _ = rhai::config::hashing::set_hashing_seed(Some(HASHING));
+    let mut engine = Engine::new_raw();
+    StandardPackage::new().register_into_engine(&mut engine);
+    engine.set_max_operations(OPERATIONS);
+    engine.set_max_call_levels(16);
+    engine.set_max_expr_depths(32, 32);
+    engine.set_max_string_size(4096);
+    engine.set_max_array_size(1024);
+    engine.set_max_map_size(256);
+    engine.set_max_variables(128);
+    engine.set_max_functions(64);
+    engine.set_max_modules(16);
+    engine.set_optimization_level(OptimizationLevel::Simple);
+    engine.set_module_resolver(DummyModuleResolver::new());
+    engine.disable_symbol("eval");
+    engine.on_progress(|operations| {
+        if operations % CLOCK != 0 {
+            return None;
+        }
+        let now = crate::native_now();
+        let began = BEGAN.get().filter(|_| operations > CLOCK);
+        let Some(began) = began else {
+            BEGAN.set(Some(now));
+            return None;
+        };
+        let late = now.duration_since(began) > CALL_TIME;
+        late.then(|| rhai::Dynamic::from("took longer than 5 ms"))
+    });
+    register(&mut engine, parameters);
+    engine
+}
+
+/// Compiles a script. `folder` holds what it imports.
+///
+/// # Errors
+/// What is wrong, with file, line, column and the line itself.
+pub fn compile(file: &str, text: &str, folder: Option<&Path>) -> Result<Compiled, ScriptError> {
+    compile_at_depth(file, text, folder, 0).and_then(|compiled| {
+        let missing = !compiled.has("behave", 1);
+        if missing {
+            let message = "a script needs fn behave(agent)".to_owned();
+            return Err(ScriptError::at(file, text, Position::NONE, message));
+        }
+        super::law::try_out(&compiled)?;
+        Ok(compiled)
+    })
+}
+
+fn compile_at_depth(
+    file: &str,
+    text: &str,
+    folder: Option<&Path>,
+    depth: usize,
+) -> Result<Compiled, ScriptError> {
+    let error =
+        |position: Position, message: String| ScriptError::at(file, text, position, message);
+    if text.len() > LONGEST {
+        let message = format!("scripts have at most {} KiB", LONGEST / 1024);
+        return Err(error(Position::NONE, message));
+    }
+    let described = Parameters::default();
+    let mut first = engine(&described);
+    let ast = first
+        .compile(text)
+        .map_err(|e| error(e.position(), e.err_type().to_string()))?;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(text.as_bytes());
+    let mut imports = Vec::new();
+    let mut modules: BTreeMap<String, rhai::Shared<Module>> = BTreeMap::new();
+    for (name, alias, position) in imports_of(&ast) {
+        let name = name.map_err(|message| error(position, message))?;
+        let (path, imported) = import(&name, folder, depth).map_err(|inner| match inner {
+            ImportError::Here(message) => error(position, message),
+            ImportError::There(inner) => *inner,
+        })?;
+        let module = Module::eval_ast_as_new(Scope::new(), &imported.ast, &imported.engine)
+            .map_err(|e| error(position, e.to_string()))?;
+        hasher.update(imported.hash.as_bytes());
+        imports.extend(imported.imports);
+        imports.push(path);
+        modules.insert(alias, module.into());
+    }
+    for (alias, module) in &modules {
+        first.register_static_module(alias, module.clone());
+    }
+    // The top is run once: constants and parameters.
+    let top = without_imports(&ast);
+    let mut scope = Scope::new();
+    begin_call();
+    first
+        .run_ast_with_scope(&mut scope, &top)
+        .map_err(|e| runtime_error(file, text, &e))?;
+    let mut constants = Module::new();
+    let mut known = Scope::new();
+    for (name, _, value) in scope.iter() {
+        constants.set_var(name, value.clone());
+        known.push_constant_dynamic(name, value);
+    }
+    // The second time every name has to be known.
+    let mut engine = engine(&Parameters::default());
+    engine.register_global_module(constants.into());
+    for (alias, module) in &modules {
+        engine.register_static_module(alias, module.clone());
+    }
+    engine.set_strict_variables(true);
+    let ast = engine
+        .compile_with_scope(&known, text)
+        .map_err(|e| error(e.position(), e.err_type().to_string()))?;
+    if let Some((position, message)) = unknown_names(&engine, &ast, modules.keys()) {
+        return Err(error(position, message));
+    }
+    let mut compiled = Compiled {
+        engine,
+        ast,
+        file: file.to_owned(),
+        text: text.to_owned(),
+        handlers: Handlers::default(),
+        parameters: intern_parameters(described.list()),
+        doc: intern(&first_comment(text)),
+        hash: hasher.finalize().to_hex().to_string(),
+        imports,
+    };
+    compiled.handlers = Handlers {
+        start: compiled.has("on_start", 1),
+        arrive: compiled.has("on_arrive", 1),
+        blocked: compiled.has("on_blocked", 1),
+        message: compiled.has("on_message", 2),
+        near: compiled.has("on_near", 2),
+    };
+    Ok(compiled)
+}
+
+/// Lets the time of a call begin anew.
+pub(super) fn begin_call() {
+    BEGAN.set(None);
+}
+
+/// An error of a running script with its place.
+pub(super) fn runtime_error(file: &str, text: &str, error: &EvalAltResult) -> ScriptError {
+    let mut inner = error;
+    // What a caller reads is where it went wrong, not where that was called.
+    while let EvalAltResult::ErrorInFunctionCall(_, _, deeper, _) = inner {
+        inner = deeper;
+    }
+    let position = inner.position();
+    let message = match inner {
+        EvalAltResult::ErrorTerminated(why, _) => why.to_string(),
+        EvalAltResult::ErrorTooManyOperations(_) => {
+            format!("more than {OPERATIONS} operations in one call: is there an endless loop?")
+        }
+        EvalAltResult::ErrorRuntime(value, _) => value.to_string(),
+        other => {
+            let text = other.to_string();
+            // The place is told beside it.
+            let end = text.rfind(" (line ").unwrap_or(text.len());
+            text[..end].to_owned()
+        }
+    };
+    ScriptError::at(file, text, position, message)
+}
+
+impl Compiled {
+    /// Whether it has a function of this name and number of arguments.
+    pub(super) fn has(&self, name: &str, arguments: usize) -> bool {
+        let mut functions = self.ast.iter_functions();
+        functions.any(|f| f.name == name && f.params.len() == arguments)
+    }
+
+    /// Its text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// The comment that a script begins with.
+fn first_comment(text: &str) -> String {
+    let lines = text.lines().map(str::trim);
+    let comment = lines.take_while(|line| line.starts_with("//"));
+    let words: Vec<&str> = comment
+        .map(|line| line.trim_start_matches('/').trim())
+        .collect();
+    words.join(" ")
+}
+
+/// Name, alias and place of what stands as `import` at the top.
+fn imports_of(ast: &AST) -> Vec<(Result<String, String>, String, Position)> {
+    let statements = ast.statements().iter();
+    let imports = statements.filter_map(|statement| match statement {
+        Stmt::Import(parts, position) => Some((&parts.0, parts.1.as_str(), *position)),
+        _ => None,
+    });
+    imports
+        .map(|(name, alias, position)| {
+            let name = match name {
+                Expr::StringConstant(name, _) => Ok(name.to_string()),
+                _ => Err("the name of an import is a text between quotes".to_owned()),
+            };
+            let alias = match (&name, alias) {
+                (Ok(name), "") => name.rsplit('/').next().unwrap_or_default().to_owned(),
+                (_, alias) => alias.to_owned(),
+            };
+            (name, alias, position)
+        })
+        .collect()
+}
+
+fn without_imports(ast: &AST) -> AST {
+    let kept = ast.statements().iter();
+    let kept = kept.filter(|statement| !matches!(statement, Stmt::Import(..)));
+    AST::new(kept.cloned().collect::<Vec<_>>(), ast.shared_lib().clone())
+}
+
+enum ImportError {
+    /// The import statement is wrong.
+    Here(String),
+    /// What is imported is wrong.
+    There(Box<ScriptError>),
+}
+
+/// A script from the folder of scripts, and from nowhere else.
+fn import(
+    name: &str,
+    folder: Option<&Path>,
+    depth: usize,
+) -> Result<(PathBuf, Compiled), ImportError> {
+    let here = |message: String| Err(ImportError::Here(message));
+    let is_sound = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_/".contains(c);
+    if name.is_empty() || name.len() > 128 || !name.chars().all(is_sound) {
+        return here(format!(
+            "\"{name}\": imports are named by small letters, digits, _ and /"
+        ));
+    }
+    if depth >= IMPORT_DEPTH {
+        return here(format!(
+            "more than {IMPORT_DEPTH} imports inside each other"
+        ));
+    }
+    let Some(folder) = folder else {
+        return here(format!(
+            "\"{name}\": this script has no folder to import from"
+        ));
+    };
+    let file = format!("{name}.rhai");
+    let path = folder.join(&file);
+    let is_link = |path: &Path| {
+        let meta = std::fs::symlink_metadata(path);
+        meta.is_ok_and(|meta| meta.file_type().is_symlink())
+    };
+    let on_the_way = path.ancestors().take_while(|at| *at != folder);
+    if on_the_way.into_iter().any(is_link) {
+        return here(format!("\"{name}\": links are not followed"));
+    }
+    let (Ok(root), Ok(real)) = (folder.canonicalize(), path.canonicalize()) else {
+        return here(format!("there is no script {}", path.display()));
+    };
+    if !real.starts_with(&root) {
+        return here(format!("\"{name}\" lies outside the folder of scripts"));
+    }
+    let text = match std::fs::read_to_string(&real) {
+        Ok(text) => text,
+        Err(error) => return here(format!("cannot read {}: {error}", path.display())),
+    };
+    let compiled = compile_at_depth(&file, &text, Some(folder), depth + 1);
+    let compiled = compiled.map_err(|error| ImportError::There(Box::new(error)))?;
+    Ok((path, compiled))
+}

@@ -1,0 +1,457 @@
+//! The scripts that there are: those that ship with the program and those in folders.
+
+use super::compile::{Compiled, ScriptError, compile};
+use super::law::ScriptLaw;
+use crate::event::{Event, Events, Level};
+use crate::host::{Lamp, ModuleRow};
+use crate::native::backend::intern;
+use crate::native_now;
+use crate::settle::{Settling, Stamp};
+use roadwright_agent::{Behaviour, Entry, ModuleInfo, Registry};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Ending of scripts' names; a script's id is its name in its folder with the ending.
+pub const SCRIPT_ENDING: &str = "rhai";
+/// The behaviour beneath scripts.
+const BASE: &str = "lane_keeper";
+
+macro_rules! shipped {
+    ($($name:literal),*) => {
+        [$((concat!($name, ".rhai"), include_str!(concat!("../../../../scripts/", $name, ".rhai")))),*]
+    };
+}
+
+/// The scripts that ship with the program: id and text. A file of the same name in a folder comes
+/// before them.
+pub fn shipped() -> &'static [(&'static str, &'static str)] {
+    static SHIPPED: [(&str, &str); 7] = shipped!(
+        "ambulance",
+        "bus_line",
+        "commuter",
+        "convoy",
+        "evader",
+        "learner_driver",
+        "pursuer"
+    );
+    &SHIPPED
+}
+
+#[derive(Default)]
+struct CellState {
+    compiled: Option<Arc<Compiled>>,
+    error: Option<ScriptError>,
+    path: Option<PathBuf>,
+    text: String,
+    is_disabled: bool,
+    generation: u32,
+    faults: u64,
+    last_fault: Option<String>,
+    micros: Vec<f32>,
+    calls: u64,
+}
+
+/// A script that runs can use: its last good version.
+pub(super) struct ScriptCell {
+    pub(super) id: &'static str,
+    version: AtomicU64,
+    state: Mutex<CellState>,
+}
+
+/// A script, for people.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScriptRow {
+    /// Its id.
+    pub id: String,
+    /// Its file; `None`: it ships with the program.
+    pub path: Option<PathBuf>,
+    /// Its text, as it was read last.
+    pub text: String,
+    /// What is wrong with that, if anything: the version before it runs on.
+    pub error: Option<ScriptError>,
+    /// Versions that have been active.
+    pub generation: u32,
+}
+
+impl ScriptCell {
+    fn state(&self) -> MutexGuard<'_, CellState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// The version that runs should use, and whether the script is switched off.
+    pub(super) fn current(&self) -> (Option<Arc<Compiled>>, bool) {
+        let state = self.state();
+        (state.compiled.clone(), state.is_disabled)
+    }
+
+    pub(super) fn note_fault(&self, error: &ScriptError) {
+        let mut state = self.state();
+        state.faults += 1;
+        state.last_fault = Some(error.to_string());
+    }
+
+    pub(super) fn note_time(&self, rows: usize, seconds: f64) {
+        let Ok(mut state) = self.state.try_lock() else {
+            return;
+        };
+        state.calls += 1;
+        if state.micros.len() == 512 {
+            state.micros.remove(0);
+        }
+        state
+            .micros
+            .push((seconds * 1e6 / rows.max(1) as f64) as f32);
+    }
+}
+
+#[derive(Default)]
+struct Catalog {
+    cells: BTreeMap<String, Arc<ScriptCell>>,
+    stamps: BTreeMap<PathBuf, Option<Stamp>>,
+    settling: BTreeMap<PathBuf, Settling>,
+}
+
+/// The scripts that there are.
+pub struct Scripts {
+    folders: Vec<PathBuf>,
+    catalog: Mutex<Catalog>,
+    events: Arc<Events>,
+    revision: AtomicU64,
+}
+
+impl Scripts {
+    pub(crate) fn new(folders: &[PathBuf], events: Arc<Events>) -> Self {
+        let scripts = Self {
+            folders: folders.to_vec(),
+            catalog: Mutex::default(),
+            events,
+            revision: AtomicU64::new(0),
+        };
+        for (id, text) in shipped() {
+            scripts.take(id, None, (*text).to_owned());
+        }
+        // What ships is no news.
+        scripts.events.drain();
+        scripts
+    }
+
+    fn catalog(&self) -> MutexGuard<'_, Catalog> {
+        self.catalog.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Acquire)
+    }
+
+    /// Whether a path is that of a script in one of the folders.
+    pub(crate) fn is_script(&self, path: &Path) -> bool {
+        path.extension()
+            .is_some_and(|ending| ending == SCRIPT_ENDING)
+            && self.id_of(path).is_some()
+    }
+
+    /// The id of a file: its name from its folder on.
+    fn id_of(&self, path: &Path) -> Option<String> {
+        let inside = self
+            .folders
+            .iter()
+            .find_map(|f| path.strip_prefix(f).ok())?;
+        let parts = inside.components().map(|part| part.as_os_str().to_str());
+        Some(parts.collect::<Option<Vec<_>>>()?.join("/"))
+    }
+
+    pub(crate) fn note_change(&self, path: &Path) {
+        let mut catalog = self.catalog();
+        let settling = Settling::new(path, native_now());
+        let settling = catalog.settling.entry(path.to_owned()).or_insert(settling);
+        // Scripts are small: what is half written does not compile, and is read again.
+        settling.note_closed();
+    }
+
+    pub(crate) fn take_settled(&self) {
+        let now = native_now();
+        let settled: Vec<PathBuf> = {
+            let mut catalog = self.catalog();
+            let ready = |(path, settling): (&PathBuf, &mut Settling)| {
+                (settling.is_at_rest(path, now) || !path.exists()).then(|| path.clone())
+            };
+            let settled: Vec<PathBuf> = catalog.settling.iter_mut().filter_map(ready).collect();
+            for path in &settled {
+                catalog.settling.remove(path);
+            }
+            settled
+        };
+        for path in settled {
+            self.consider(&path);
+        }
+    }
+
+    /// Looks at all folders.
+    pub(crate) fn scan(&self, at_once: bool) {
+        let mut paths = Vec::new();
+        for folder in &self.folders {
+            list(folder, 0, &mut paths);
+        }
+        for path in paths {
+            let stamp = Stamp::of(&path);
+            let is_new = self.catalog().stamps.get(&path) != Some(&stamp);
+            match (is_new, at_once) {
+                (true, true) => self.consider(&path),
+                (true, false) => self.note_change(&path),
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads a file that has changed, and whatever imports it.
+    fn consider(&self, path: &Path) {
+        self.catalog()
+            .stamps
+            .insert(path.to_owned(), Stamp::of(path));
+        let Some(id) = self.id_of(path) else { return };
+        let importers: Vec<PathBuf> = {
+            let catalog = self.catalog();
+            let imports = |cell: &&Arc<ScriptCell>| {
+                let state = cell.state();
+                let compiled = state.compiled.as_ref();
+                compiled.is_some_and(|c| c.imports.iter().any(|import| import == path))
+            };
+            let cells = catalog.cells.values().filter(imports);
+            cells.filter_map(|cell| cell.state().path.clone()).collect()
+        };
+        match std::fs::read_to_string(path) {
+            // What scripts import need not be a behaviour.
+            Ok(text) if is_library(&text) => {}
+            Ok(text) => self.take(&id, Some(path), text),
+            Err(_) if !path.exists() => self.note_gone(&id, path),
+            Err(error) => self.say(Level::Error, &id, format!("cannot be read: {error}")),
+        }
+        for importer in importers {
+            if let (Some(id), Ok(text)) =
+                (self.id_of(&importer), std::fs::read_to_string(&importer))
+            {
+                self.take(&id, Some(&importer), text);
+            }
+        }
+    }
+
+    fn note_gone(&self, id: &str, path: &Path) {
+        let mut catalog = self.catalog();
+        catalog.stamps.remove(path);
+        let cell = catalog.cells.get(id).cloned();
+        drop(catalog);
+        let is_its = cell.is_some_and(|cell| cell.state().path.as_deref() == Some(path));
+        if is_its {
+            let text = "File removed; the loaded version keeps running.";
+            self.say(Level::Warning, id, text.into());
+        }
+    }
+
+    fn say(&self, level: Level, id: &str, text: String) {
+        self.events.push(Event {
+            level,
+            module: id.to_owned(),
+            text,
+        });
+    }
+
+    /// Compiles a text; if it is sound it is what runs use from their next step on.
+    fn take(&self, id: &str, path: Option<&Path>, text: String) {
+        let cell = {
+            let mut catalog = self.catalog();
+            let make = || {
+                Arc::new(ScriptCell {
+                    id: intern(id),
+                    version: AtomicU64::new(1),
+                    state: Mutex::default(),
+                })
+            };
+            catalog
+                .cells
+                .entry(id.to_owned())
+                .or_insert_with(make)
+                .clone()
+        };
+        // A folder that comes first keeps its file.
+        let rank = |path: Option<&Path>| {
+            let place = |f: &PathBuf| path.is_some_and(|path| path.starts_with(f));
+            self.folders.iter().position(place).unwrap_or(usize::MAX)
+        };
+        if rank(path) > rank(cell.state().path.as_deref()) {
+            return;
+        }
+        let folder = path.and_then(|path| {
+            let folders = self.folders.iter();
+            folders.into_iter().find(|folder| path.starts_with(folder))
+        });
+        let compiled = compile(id, &text, folder.map(PathBuf::as_path));
+        let mut state = cell.state();
+        state.path = path.map(Path::to_owned);
+        state.text = text;
+        let (level, said) = match compiled {
+            Ok(compiled) => {
+                let same = state.compiled.as_ref().map(|old| old.hash.clone());
+                let is_same = same.as_deref() == Some(compiled.hash.as_str());
+                let had_error = state.error.take().is_some();
+                if is_same && !had_error {
+                    return;
+                }
+                if !is_same {
+                    state.generation += 1;
+                    state.compiled = Some(Arc::new(compiled));
+                    state.last_fault = None;
+                }
+                (Level::Info, format!("version {} loaded", state.generation))
+            }
+            Err(error) => {
+                let text = error.to_string();
+                if state.error.as_ref() == Some(&error) {
+                    return;
+                }
+                state.error = Some(error);
+                (Level::Error, text)
+            }
+        };
+        drop(state);
+        cell.version.fetch_add(1, Ordering::Release);
+        self.revision.fetch_add(1, Ordering::Release);
+        self.say(level, id, said);
+    }
+
+    /// Reads a script's file again.
+    pub(crate) fn reload(&self, id: &str) {
+        let cell = self.catalog().cells.get(id).cloned();
+        let path = cell.and_then(|cell| cell.state().path.clone());
+        if let Some(path) = path {
+            self.consider(&path);
+        }
+    }
+
+    pub(crate) fn set_disabled(&self, id: &str, disabled: bool) {
+        if let Some(cell) = self.catalog().cells.get(id) {
+            cell.state().is_disabled = disabled;
+            cell.version.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// All scripts with their texts.
+    pub fn list(&self) -> Vec<ScriptRow> {
+        let catalog = self.catalog();
+        let row = |cell: &Arc<ScriptCell>| {
+            let state = cell.state();
+            ScriptRow {
+                id: cell.id.to_owned(),
+                path: state.path.clone(),
+                text: state.text.clone(),
+                error: state.error.clone(),
+                generation: state.generation,
+            }
+        };
+        catalog.cells.values().map(row).collect()
+    }
+
+    /// Where a script of an id is written to: its own file, or one in the first folder, which comes
+    /// before what ships.
+    pub fn place_of(&self, id: &str) -> Option<PathBuf> {
+        let cell = self.catalog().cells.get(id).cloned();
+        let own = cell.and_then(|cell| cell.state().path.clone());
+        own.or_else(|| Some(self.folders.first()?.join(id)))
+    }
+
+    pub(crate) fn enter(&self, registry: &mut Registry) {
+        let base = registry.of::<dyn Behaviour>();
+        let base = base.iter().find(|entry| entry.info.id == BASE);
+        let Some(base) = base.or(registry.of::<dyn Behaviour>().first()).cloned() else {
+            return;
+        };
+        let cells: Vec<Arc<ScriptCell>> = self.catalog().cells.values().cloned().collect();
+        for cell in cells {
+            let Some(compiled) = cell.current().0 else {
+                continue;
+            };
+            let info = ModuleInfo {
+                id: cell.id,
+                name: cell.id,
+                doc: compiled.doc,
+            };
+            let base = base.clone();
+            let entry = Entry::<dyn Behaviour>::new(info, compiled.parameters, move || {
+                Box::new(ScriptLaw::new(cell.clone(), base.make()))
+            });
+            registry.add(entry);
+        }
+    }
+
+    pub(crate) fn rows(&self) -> Vec<ModuleRow> {
+        let catalog = self.catalog();
+        catalog.cells.values().map(|cell| row(cell)).collect()
+    }
+}
+
+/// Whether a text has no `behave`: it is there to be imported.
+fn is_library(text: &str) -> bool {
+    !text.contains("fn behave")
+}
+
+/// Scripts of a folder and of folders in it.
+fn list(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths: BTreeSet<PathBuf> = entries.map(|entry| entry.path()).collect();
+    for path in paths {
+        if path.is_dir() && depth < 4 {
+            list(&path, depth + 1, found);
+        } else if path.extension().is_some_and(|e| e == SCRIPT_ENDING) {
+            found.push(path);
+        }
+    }
+}
+
+fn row(cell: &ScriptCell) -> ModuleRow {
+    let state = cell.state();
+    let mut sorted = state.micros.clone();
+    sorted.sort_by(f32::total_cmp);
+    let count = sorted.len().max(1) as f64;
+    let mean_us = sorted.iter().map(|&t| f64::from(t)).sum::<f64>() / count;
+    let p99_us = sorted
+        .get(((count - 1.0) * 0.99).round() as usize)
+        .map_or(0.0, |&t| f64::from(t));
+    let error = state.error.as_ref().map(ToString::to_string);
+    let lamp = match (state.is_disabled, &state.compiled, &error) {
+        (true, ..) => Lamp::Off,
+        (_, None, _) => Lamp::Faulted,
+        (_, Some(_), Some(_)) => Lamp::Uneasy,
+        _ if state.last_fault.is_some() => Lamp::Uneasy,
+        _ => Lamp::Good,
+    };
+    let compiled = state.compiled.as_ref();
+    ModuleRow {
+        lamp,
+        id: cell.id.to_owned(),
+        name: cell.id.to_owned(),
+        doc: compiled.map_or(String::new(), |c| c.doc.to_owned()),
+        version: state.generation.to_string(),
+        slot: "behaviour",
+        language: "rhai".into(),
+        tier: "script",
+        path: state.path.clone(),
+        hash: compiled.map_or(String::new(), |c| c.hash.clone()),
+        generation: state.generation,
+        mean_us,
+        p99_us,
+        calls: state.calls,
+        faults: state.faults,
+        fallback_agents: 0,
+        last_error: error.or_else(|| state.last_fault.clone()),
+        needs_permission: false,
+        can_roll_back: false,
+        is_disabled: state.is_disabled,
+        parameters: compiled.map_or(&[], |c| c.parameters),
+        log: Vec::new(),
+    }
+}

@@ -1,0 +1,407 @@
+//! A behaviour of a run whose answers come from a script.
+
+use super::agent::{Agent, Content, Mail, Other};
+use super::compile::{Compiled, ScriptError, begin_call, runtime_error};
+use super::folder::ScriptCell;
+use crate::native_now;
+use rhai::{AST, CallFnOptions, FuncArgs, Scope};
+use roadwright_agent::{
+    Behaviour, Between, Effect, Effects, Law, Module, ModuleInfo, ParameterSet, Scene, Step, Swap,
+};
+use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
+use std::sync::Arc;
+
+/// Who has been standing for this long is blocked, s; and again after as long.
+const BLOCKED: f64 = 10.0;
+/// Agents this close are near, m.
+const NEAR: f64 = 30.0;
+/// Overtaking begins behind a leader closer than this, m, that is slower than wished.
+const OVERTAKE_GAP: f64 = 40.0;
+
+/// A behaviour of a run whose answers come from a script, with the built-in one beneath it: what
+/// the script does not ask for, the built-in one does.
+pub(super) struct ScriptLaw {
+    cell: Arc<ScriptCell>,
+    base: Module<dyn Behaviour>,
+    compiled: Option<Arc<Compiled>>,
+    seen: u64,
+    /// What scripts know of their agents, by slot.
+    agents: Vec<Agent>,
+    is_disabled: bool,
+}
+
+impl ScriptLaw {
+    pub(super) fn new(cell: Arc<ScriptCell>, base: Module<dyn Behaviour>) -> Self {
+        let seen = cell.version();
+        let (compiled, is_disabled) = cell.current();
+        Self {
+            cell,
+            base,
+            compiled,
+            seen,
+            agents: Vec::new(),
+            is_disabled,
+        }
+    }
+
+    fn active(&self) -> Option<&Arc<Compiled>> {
+        self.compiled.as_ref().filter(|_| !self.is_disabled)
+    }
+}
+
+/// Calls a function of a script.
+fn call(compiled: &Compiled, name: &str, arguments: impl FuncArgs) -> Result<(), ScriptError> {
+    begin_call();
+    let options = CallFnOptions::new().eval_ast(false);
+    let (engine, ast): (_, &AST) = (&compiled.engine, &compiled.ast);
+    let mut scope = Scope::new();
+    let result =
+        engine.call_fn_with_options::<rhai::Dynamic>(options, &mut scope, ast, name, arguments);
+    match result {
+        Ok(_) => Ok(()),
+        Err(error) => Err(runtime_error(&compiled.file, &compiled.text, &error)),
+    }
+}
+
+/// Calls everything that is due for an agent.
+fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), ScriptError> {
+    let handlers = compiled.handlers;
+    let begins = !std::mem::replace(&mut agent.content().has_started, true);
+    if begins && handlers.start {
+        call(compiled, "on_start", (agent.clone(),))?;
+    }
+    if handlers.message {
+        for letter in letters {
+            call(compiled, "on_message", (agent.clone(), letter))?;
+        }
+    }
+    if handlers.near {
+        for other in newly_near(agent) {
+            call(compiled, "on_near", (agent.clone(), other))?;
+        }
+    }
+    if handlers.blocked && is_newly_blocked(agent) {
+        call(compiled, "on_blocked", (agent.clone(),))?;
+    }
+    let has_arrived = agent.content().facts.is_some_and(|f| f.has_arrived);
+    if has_arrived && !agent.content().is_held() {
+        call(compiled, "on_arrive", (agent.clone(),))?;
+        let mut content = agent.content();
+        let goes_on = content.has_new_goal
+            || content.is_held()
+            || content.wants.follows.is_some()
+            || content.wants.flees.is_some();
+        if !goes_on {
+            content.effects.push(Effect::Leave);
+            return Ok(());
+        }
+    }
+    call(compiled, "behave", (agent.clone(),))
+}
+
+fn newly_near(agent: &Agent) -> Vec<Other> {
+    let now = agent.nearby(NEAR);
+    let mut ids: Vec<u64> = now.iter().map(|other| other.facts.id).collect();
+    ids.sort_unstable();
+    let before = std::mem::replace(&mut agent.content().near, ids);
+    let is_new = |other: &Other| before.binary_search(&other.facts.id).is_err();
+    now.into_iter().filter(is_new).collect()
+}
+
+fn is_newly_blocked(agent: &Agent) -> bool {
+    let mut content = agent.content();
+    let held = content.is_held() || content.facts.is_some_and(|facts| facts.has_arrived);
+    let periods = (content.input.waiting / BLOCKED) as u32;
+    let is_new = periods > content.told_blocked && !held;
+    content.told_blocked = if held { 0 } else { periods };
+    is_new
+}
+
+impl Content {
+    /// Whether it stands because the script wants it to.
+    fn is_held(&self) -> bool {
+        self.wants.is_stopped || self.time < self.wants.waits_until
+    }
+
+    /// What its wishes make of the built-in behaviour's answer.
+    fn shape(&mut self, output: &mut BehaviourOutput) {
+        let wants = &self.wants;
+        output.speed_factor = (output.speed_factor * wants.speed_factor).clamp(0.0, 2.0);
+        output.top_speed = if self.is_held() {
+            0.0
+        } else {
+            output.top_speed.min(wants.desired_speed)
+        };
+        if let Some(id) = wants.follows {
+            self.effects.push(Effect::Chase(id));
+        }
+        if let Some(id) = wants.flees {
+            self.effects.push(Effect::Flee(id));
+        }
+        // What the route needs comes first.
+        if output.lane_change != 0.0 || self.input.lane_change_needed != 0.0 {
+            return;
+        }
+        let side = if self.time < wants.overtakes_until {
+            self.overtaking_side()
+        } else {
+            wants.lane
+        };
+        let is_there = match side {
+            s if s > 0.0 => self.input.lane_left > 0.0,
+            s if s < 0.0 => self.input.lane_right > 0.0,
+            _ => false,
+        };
+        if is_there {
+            output.lane_change = side;
+        }
+    }
+
+    /// To the free side while a slower leader is close.
+    fn overtaking_side(&self) -> f64 {
+        let input = &self.input;
+        let wished = input.road_speed.min(self.wants.desired_speed);
+        let is_slow = input.leader_gap < OVERTAKE_GAP && input.leader_speed < wished - 1.0;
+        match (is_slow, input.lane_left > 0.0, input.lane_right > 0.0) {
+            (true, true, _) => 1.0,
+            (true, false, true) => -1.0,
+            _ => 0.0,
+        }
+    }
+}
+
+impl Law for ScriptLaw {
+    fn version(&self) -> String {
+        let active = self.active();
+        active.map_or(String::new(), |c| format!("{} script", &c.hash[..8]))
+    }
+
+    fn lives_between_steps(&self) -> bool {
+        true
+    }
+
+    fn between_steps(
+        &mut self,
+        parameters: &mut ParameterSet,
+        moment: &Between<'_>,
+    ) -> Option<Swap> {
+        self.agents
+            .resize_with(moment.slots as usize, Agent::default);
+        for &slot in moment.removed {
+            self.agents[slot as usize] = Agent::default();
+        }
+        if self.cell.version() == self.seen {
+            return None;
+        }
+        self.seen = self.cell.version();
+        let (compiled, is_disabled) = self.cell.current();
+        let hash = |c: &Option<Arc<Compiled>>| c.as_ref().map_or(String::new(), |c| c.hash.clone());
+        let (from, to) = (hash(&self.compiled), hash(&compiled));
+        if from == to && self.is_disabled == is_disabled {
+            return None;
+        }
+        (self.compiled, self.is_disabled) = (compiled, is_disabled);
+        let active = self.active();
+        if let Some(active) = active {
+            let old = std::mem::replace(parameters, ParameterSet::new(active.parameters));
+            for info in old.infos() {
+                if let Some(value) = old.get(info.key) {
+                    // Those that are gone or out of range now get their defaults.
+                    let _ = parameters.set(info.key, value);
+                }
+            }
+        }
+        let doc = self.compiled.as_ref().map_or("", |c| c.doc);
+        Some(Swap {
+            info: ModuleInfo {
+                id: self.cell.id,
+                name: self.cell.id,
+                doc,
+            },
+            from,
+            to,
+            note: if self.is_disabled {
+                format!("{} is off at step {}", self.cell.id, moment.step)
+            } else {
+                format!(
+                    "{} active at step {} (memory kept)",
+                    self.cell.id, moment.step
+                )
+            },
+        })
+    }
+}
+
+impl Behaviour for ScriptLaw {
+    fn step(
+        &self,
+        parameters: &ParameterSet,
+        step: &Step<'_>,
+        scene: Option<&Arc<Scene>>,
+        inputs: &[BehaviourInput],
+        outputs: &mut [BehaviourOutput],
+        effects: &mut Effects,
+    ) {
+        let (base, values) = (&self.base.law, &self.base.parameters);
+        base.step(values, step, scene, inputs, outputs, effects);
+        let Some(compiled) = self.active() else {
+            leave_all(scene, step, effects);
+            return;
+        };
+        let began = native_now();
+        let infos = parameters.infos().iter().enumerate();
+        let values: Vec<(&'static str, f64)> = infos
+            .map(|(at, info)| (info.key, parameters.at(at)))
+            .collect();
+        for (row, (input, output)) in inputs.iter().zip(outputs).enumerate() {
+            let (slot, id) = (step.slots[row], step.ids[row]);
+            let Some(agent) = self.agents.get(slot as usize) else {
+                continue;
+            };
+            prepare(agent, step, (slot, id), input, scene, &values);
+            let letters = scene.map_or(Vec::new(), |scene| letters(scene, slot));
+            let done = run(compiled, agent, letters);
+            let mut content = agent.content();
+            if let Err(error) = done {
+                self.cell.note_fault(&error);
+                effects.push(slot, Effect::Fault(error.to_string()));
+                // Nobody stays on the road for ever because of a mistake.
+                if content.facts.is_some_and(|facts| facts.has_arrived) {
+                    effects.push(slot, Effect::Leave);
+                }
+            }
+            content.shape(output);
+            content.scene = None;
+            for effect in content.effects.drain(..) {
+                effects.push(slot, effect);
+            }
+        }
+        self.cell
+            .note_time(inputs.len(), began.elapsed().as_secs_f64());
+    }
+
+    fn wants_scene(&self) -> bool {
+        true
+    }
+
+    fn handles_arrival(&self) -> bool {
+        let active = self.active();
+        active.is_some_and(|compiled| compiled.handlers.arrive)
+    }
+}
+
+/// Without a script those who have arrived leave.
+fn leave_all(scene: Option<&Arc<Scene>>, step: &Step<'_>, effects: &mut Effects) {
+    for &slot in step.slots {
+        let facts = scene.and_then(|scene| scene.in_slot(slot));
+        if facts.is_some_and(|facts| facts.has_arrived) {
+            effects.push(slot, Effect::Leave);
+        }
+    }
+}
+
+fn prepare(
+    agent: &Agent,
+    step: &Step<'_>,
+    (slot, id): (u32, u64),
+    input: &BehaviourInput,
+    scene: Option<&Arc<Scene>>,
+    parameters: &[(&'static str, f64)],
+) {
+    let mut content = agent.content();
+    content.id = id;
+    content.time = step.time;
+    content.seed = step.seed_of(id);
+    content.drawn = 0;
+    content.input = *input;
+    content.facts = scene.and_then(|scene| scene.in_slot(slot)).copied();
+    content.scene = scene.cloned();
+    content.has_new_goal = false;
+    if content.parameters != parameters {
+        content.parameters = parameters.to_vec();
+    }
+}
+
+fn letters(scene: &Scene, slot: u32) -> Vec<Mail> {
+    let mail = scene.mail_of(slot).iter();
+    mail.map(|message| Mail {
+        from: message.from as i64,
+        topic: message.topic.as_str().into(),
+        value: message.value,
+    })
+    .collect()
+}
+
+/// Calls every function of a script once with a made-up agent, so that a mistake is found before
+/// agents depend on it.
+pub(super) fn try_out(compiled: &Compiled) -> Result<(), ScriptError> {
+    use roadwright_agent::AgentFacts;
+    use roadwright_geometry::DVec2;
+    let facts = |id: u64, x: f64| AgentFacts {
+        id,
+        slot: id as u32 - 1,
+        position: DVec2::new(x, 0.0),
+        heading: 0.0,
+        speed: 8.0,
+        length: 4.5,
+        vehicle: 0,
+        stack: 0,
+        road: None,
+        lane: -1,
+        s: 10.0,
+        goal: Some(DVec2::new(200.0, 0.0)),
+        has_arrived: false,
+    };
+    let scene = Arc::new(Scene::new(
+        vec![facts(1, 0.0), facts(2, 10.0)],
+        Vec::new(),
+        vec!["car".into()],
+        vec!["script".into()],
+    ));
+    let input = BehaviourInput {
+        speed: 8.0,
+        road_speed: 13.0,
+        lane_remaining: 100.0,
+        target_gap_ahead: NOTHING,
+        target_gap_behind: NOTHING,
+        leader_gap: NOTHING,
+        junction_distance: 100.0,
+        goal_distance: 200.0,
+        ..BehaviourInput::default()
+    };
+    let parameters = compiled.parameters.iter();
+    let parameters: Vec<_> = parameters.map(|info| (info.key, info.default)).collect();
+    let agent = Agent::default();
+    prepare(
+        &agent,
+        &Step::default(),
+        (0, 1),
+        &input,
+        Some(&scene),
+        &parameters,
+    );
+    let handlers = compiled.handlers;
+    let other = Other::new(&scene, &scene.agents[0], &scene.agents[1]);
+    let mail = Mail {
+        from: 2,
+        topic: "hello".into(),
+        value: 0.0,
+    };
+    if handlers.start {
+        call(compiled, "on_start", (agent.clone(),))?;
+    }
+    call(compiled, "behave", (agent.clone(),))?;
+    if handlers.message {
+        call(compiled, "on_message", (agent.clone(), mail))?;
+    }
+    if handlers.near {
+        call(compiled, "on_near", (agent.clone(), other))?;
+    }
+    if handlers.blocked {
+        call(compiled, "on_blocked", (agent.clone(),))?;
+    }
+    if handlers.arrive {
+        call(compiled, "on_arrive", (agent,))?;
+    }
+    Ok(())
+}

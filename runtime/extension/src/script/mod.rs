@@ -1,0 +1,12 @@
+//! Behaviours as Rhai scripts: compiled, limited, documented, reloaded.
+
+mod agent;
+mod api;
+mod check;
+mod compile;
+mod folder;
+mod law;
+
+pub use api::{ApiItem, ApiKind, api, api_markdown};
+pub use compile::{Compiled, ScriptError, compile};
+pub use folder::{SCRIPT_ENDING, ScriptRow, Scripts, shipped};

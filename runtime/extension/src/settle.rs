@@ -1,0 +1,129 @@
+//! When a file that is being written has come to rest.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A file has to stay the same for this long.
+const REST: Duration = Duration::from_millis(150);
+/// The same after its writer has closed it or it was moved into place.
+const CLOSED_REST: Duration = Duration::from_millis(30);
+/// A file that stays incomplete for this long is an error.
+pub(crate) const INCOMPLETE: Duration = Duration::from_secs(10);
+
+/// What tells one state of a file from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    size: u64,
+    modified: Option<std::time::SystemTime>,
+    inode: u64,
+}
+
+impl Stamp {
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let meta = std::fs::metadata(path).ok()?;
+        #[cfg(unix)]
+        let inode = std::os::unix::fs::MetadataExt::ino(&meta);
+        #[cfg(not(unix))]
+        let inode = 0;
+        Some(Self {
+            size: meta.len(),
+            modified: meta.modified().ok(),
+            inode,
+        })
+    }
+}
+
+/// A file that is watched for coming to rest.
+#[derive(Debug)]
+pub(crate) struct Settling {
+    stamp: Option<Stamp>,
+    since: Instant,
+    /// Since when it has been incomplete.
+    incomplete_since: Option<Instant>,
+    next_try: Instant,
+    wait: Duration,
+    is_closed: bool,
+}
+
+impl Settling {
+    pub(crate) fn new(path: &Path, now: Instant) -> Self {
+        Self {
+            stamp: Stamp::of(path),
+            since: now,
+            incomplete_since: None,
+            next_try: now,
+            wait: REST,
+            is_closed: false,
+        }
+    }
+
+    /// Its writer has closed it, or it was moved into place.
+    pub(crate) fn note_closed(&mut self) {
+        self.is_closed = true;
+    }
+
+    /// Whether it has come to rest; called again and again.
+    pub(crate) fn is_at_rest(&mut self, path: &Path, now: Instant) -> bool {
+        let stamp = Stamp::of(path);
+        if stamp != self.stamp {
+            self.stamp = stamp;
+            self.since = now;
+            self.next_try = now;
+            self.wait = REST;
+            self.incomplete_since = None;
+            return false;
+        }
+        let rest = if self.is_closed { CLOSED_REST } else { REST };
+        stamp.is_some() && now.duration_since(self.since) >= rest && now >= self.next_try
+    }
+
+    /// It was at rest but is incomplete: waits longer and longer; says whether that is an error now.
+    pub(crate) fn note_incomplete(&mut self, now: Instant) -> bool {
+        let since = *self.incomplete_since.get_or_insert(now);
+        self.next_try = now + self.wait;
+        self.wait = (self.wait * 2).min(Duration::from_secs(2));
+        now.duration_since(since) >= INCOMPLETE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_writer_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.so");
+        std::fs::write(&path, b"one").unwrap();
+        let begin = super::super::native_now();
+        let at = |ms: u64| begin + Duration::from_millis(ms);
+        let mut file = Settling::new(&path, begin);
+        assert!(!file.is_at_rest(&path, at(100)));
+        std::fs::write(&path, b"one and two").unwrap();
+        // Changed: the time starts anew, with the same length of rest.
+        assert!(!file.is_at_rest(&path, at(160)));
+        assert!(!file.is_at_rest(&path, at(300)));
+        assert!(file.is_at_rest(&path, at(320)));
+        // Incomplete: later and later, and an error after ten seconds.
+        assert!(!file.note_incomplete(at(320)));
+        assert!(!file.is_at_rest(&path, at(400)));
+        assert!(file.is_at_rest(&path, at(500)));
+        assert!(file.note_incomplete(at(10_400)));
+    }
+
+    #[test]
+    fn a_closed_file_is_taken_sooner() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.so");
+        std::fs::write(&path, b"one").unwrap();
+        let begin = super::super::native_now();
+        let mut file = Settling::new(&path, begin);
+        file.note_closed();
+        assert!(!file.is_at_rest(&path, begin + Duration::from_millis(10)));
+        assert!(file.is_at_rest(&path, begin + Duration::from_millis(40)));
+        // A file that has gone is never at rest.
+        std::fs::remove_file(&path).unwrap();
+        assert!(!file.is_at_rest(&path, begin + Duration::from_secs(1)));
+        assert!(!file.is_at_rest(&path, begin + Duration::from_secs(9)));
+    }
+}

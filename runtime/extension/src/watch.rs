@@ -1,0 +1,83 @@
+//! Folders that are watched: what changed in them, as a hint to look.
+
+use notify::event::{AccessKind, AccessMode, ModifyKind};
+use notify::{Config, EventKind, PollWatcher, RecursiveMode, Watcher};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// How often folders are looked at that send no events.
+const POLL: Duration = Duration::from_secs(1);
+
+/// A file that may have changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hint {
+    pub(crate) path: PathBuf,
+    /// Its writer has closed it, or it was moved into place.
+    pub(crate) is_closed: bool,
+}
+
+/// Watches folders. Events are hints only: they can get lost, and their kinds differ between
+/// systems, so a look at the folder itself decides.
+pub(crate) struct Watch {
+    hints: Receiver<Hint>,
+    _watchers: Vec<Box<dyn Watcher + Send>>,
+}
+
+impl Watch {
+    /// Watches the folders that exist, with everything in them.
+    pub(crate) fn new(folders: &[PathBuf]) -> Self {
+        let (send, hints) = channel();
+        let handler = move |event: notify::Result<notify::Event>| {
+            let Ok(event) = event else { return };
+            let is_closed = matches!(
+                event.kind,
+                EventKind::Access(AccessKind::Close(AccessMode::Write))
+                    | EventKind::Modify(ModifyKind::Name(_))
+            );
+            if matches!(event.kind, EventKind::Access(_)) && !is_closed {
+                return;
+            }
+            for path in event.paths {
+                // Nobody listens any more: the host is going away.
+                let _ = send.send(Hint { path, is_closed });
+            }
+        };
+        let mut watchers: Vec<Box<dyn Watcher + Send>> = Vec::new();
+        for folder in folders.iter().filter(|folder| folder.is_dir()) {
+            if let Some(watcher) = watch(folder, handler.clone()) {
+                watchers.push(watcher);
+            }
+        }
+        Self {
+            hints,
+            _watchers: watchers,
+        }
+    }
+
+    /// The hints that come within a time.
+    pub(crate) fn hints(&self, patience: Duration) -> Vec<Hint> {
+        let first = self.hints.recv_timeout(patience);
+        if let Err(std::sync::mpsc::RecvTimeoutError::Disconnected) = first {
+            // Nothing can be watched: only the look at the folders is left.
+            std::thread::sleep(patience);
+        }
+        first.into_iter().chain(self.hints.try_iter()).collect()
+    }
+}
+
+fn watch<H>(folder: &Path, handler: H) -> Option<Box<dyn Watcher + Send>>
+where
+    H: notify::EventHandler + Clone,
+{
+    let native = notify::recommended_watcher(handler.clone());
+    if let Ok(mut watcher) = native
+        && watcher.watch(folder, RecursiveMode::Recursive).is_ok()
+    {
+        return Some(Box::new(watcher));
+    }
+    let config = Config::default().with_poll_interval(POLL);
+    let mut watcher = PollWatcher::new(handler, config).ok()?;
+    watcher.watch(folder, RecursiveMode::Recursive).ok()?;
+    Some(Box::new(watcher))
+}
