@@ -167,7 +167,7 @@ RW_EXPORT int32_t rw_plugin_main_v1(const rw_host *, rw_api *out) {
   return RW_OK;
 }
 
-RW_EXPORT const rw_plugin_info rw_plugin_info_v1 = {
+const rw_plugin_info rw_plugin_info_v1 = {
     RW_MAGIC,
     sizeof(rw_plugin_info),
     RW_ABI_MAJOR,

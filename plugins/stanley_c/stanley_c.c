@@ -156,7 +156,7 @@ RW_EXPORT int32_t rw_plugin_main_v1(const rw_host *host, rw_api *out) {
   return RW_OK;
 }
 
-RW_EXPORT const rw_plugin_info rw_plugin_info_v1 = {
+const rw_plugin_info rw_plugin_info_v1 = {
     .magic = RW_MAGIC,
     .info_size = sizeof(rw_plugin_info),
     .abi_major = RW_ABI_MAJOR,

@@ -3,8 +3,8 @@
 use crate::event::{Event, Events, Level};
 use crate::native::backend::intern;
 use crate::native::{
-    AsController, AsFitness, AsPlanner, Cell, Generation, InspectError, Inspected, Kind, Native,
-    PluginInfo, inspect,
+    AsController, AsFitness, AsPlanner, Cell, Generation, InspectError, Inspected, Kind,
+    LibraryPool, Native, PluginInfo, inspect,
 };
 use crate::native_now;
 use crate::quarantine::Quarantine;
@@ -225,6 +225,7 @@ pub(crate) struct Inner {
     revision: AtomicU64,
     ending: AtomicBool,
     copies: PathBuf,
+    pool: Arc<LibraryPool>,
     scripts: Scripts,
 }
 
@@ -254,6 +255,7 @@ impl Host {
             events,
             revision: AtomicU64::new(1),
             ending: AtomicBool::new(false),
+            pool: Arc::default(),
             copies,
             scripts,
             options,
@@ -413,6 +415,21 @@ fn sweep_copies(folder: &Path) {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
+}
+
+/// Writes a copy that nobody else writes to. Not by copying the file: on some systems that would
+/// be a change of the file that is watched.
+fn write_copy(bytes: &[u8], copy: &Path) -> std::io::Result<()> {
+    if let Some(folder) = copy.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(copy, bytes)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(copy, std::fs::Permissions::from_mode(0o500))?;
+    }
+    Ok(())
 }
 
 /// Whether a file's name is that of a library.
@@ -728,12 +745,8 @@ impl Inner {
             .copies
             .join(name)
             .with_added_extension(std::env::consts::DLL_EXTENSION);
-        std::fs::create_dir_all(&self.copies)
-            .and_then(|()| std::fs::write(&copy, &bytes))
+        write_copy(&bytes, &copy)
             .map_err(|error| format!("cannot copy the library to {}: {error}", copy.display()))?;
-        let tried = crate::native::probe::probe(&self.helper, &copy);
-        let _ = std::fs::remove_file(&copy);
-        tried?;
         let generation = Arc::new(Generation {
             number,
             info: info.clone(),
@@ -744,10 +757,11 @@ impl Inner {
             },
             hash: inspected.hash.clone(),
             path: path.to_owned(),
-            bytes,
             copy,
             library: OnceLock::new(),
+            pool: self.pool.clone(),
         });
+        crate::native::probe::probe(&self.helper, &generation.copy)?;
         for cell in &cells {
             cell.set_info(info);
             // Loaded now, not between two steps; in isolated mode not at all.

@@ -95,6 +95,10 @@ impl Quarantine {
 
     /// Marks a build as on trial.
     pub(crate) fn begin_trial(&self, hash: &str, module: &str) {
+        // Several runs may try the same build; one mark is enough.
+        if self.state().trials.contains_key(hash) {
+            return;
+        }
         let name = format!(
             "{}-{}.{TRIAL}",
             std::process::id(),
@@ -107,7 +111,7 @@ impl Quarantine {
         };
         let mark = || -> std::io::Result<File> {
             let mut file = File::create(&path)?;
-            file.lock()?;
+            file.try_lock().map_err(std::io::Error::from)?;
             file.write_all(&serde_json::to_vec(&trial)?)?;
             file.flush()?;
             Ok(file)

@@ -7,11 +7,14 @@ use crate::event::{Event, Events, Level};
 use crate::host::{FileState, Lamp, ModuleRow};
 use crate::quarantine::Quarantine;
 use roadwright_agent::{ModuleInfo, ParameterInfo, Slot};
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
+/// Builds that can be rolled back to.
+const MOST_PREVIOUS: usize = 8;
 /// Times of calls that are kept for the percentile.
 const SAMPLES: usize = 512;
 
@@ -24,22 +27,52 @@ pub(crate) struct Generation {
     pub(crate) hash: String,
     /// The file that it came from.
     pub(crate) path: PathBuf,
-    pub(crate) bytes: Vec<u8>,
-    /// Our own copy of the file.
+    /// Our own copy of the file; it goes with the generation.
     pub(crate) copy: PathBuf,
     pub(crate) library: OnceLock<Result<Arc<Library>, LoadError>>,
+    pub(crate) pool: Arc<LibraryPool>,
+}
+
+/// The libraries that are loaded: the same build is loaded once, since none is ever unloaded.
+#[derive(Default)]
+pub(crate) struct LibraryPool(Mutex<BTreeMap<String, Arc<Library>>>);
+
+impl LibraryPool {
+    fn load(&self, hash: &str, copy: &Path) -> Result<Arc<Library>, LoadError> {
+        let mut loaded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(library) = loaded.get(hash) {
+            return Ok(library.clone());
+        }
+        let library = Arc::new(Library::open(copy)?);
+        loaded.insert(hash.to_owned(), library.clone());
+        Ok(library)
+    }
+
+    /// A build has faulted: what it keeps in statics is not to be used again.
+    fn forget(&self, hash: &str) {
+        let mut loaded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        loaded.remove(hash);
+    }
 }
 
 impl Generation {
     /// The library, loaded into this process when it is first needed here.
     pub(crate) fn library(&self) -> Result<Arc<Library>, LoadError> {
-        let load = || Library::load(&self.bytes, &self.copy).map(Arc::new);
+        let load = || self.pool.load(&self.hash, &self.copy);
         self.library.get_or_init(load).clone()
     }
 
     /// The first digits of the hash.
     pub(crate) fn short_hash(&self) -> &str {
         &self.hash[..self.hash.len().min(8)]
+    }
+}
+
+impl Drop for Generation {
+    fn drop(&mut self) {
+        // A library that is loaded stays mapped where the system allows to remove its file; where
+        // it does not, the file goes at the next start.
+        let _ = std::fs::remove_file(&self.copy);
     }
 }
 
@@ -165,6 +198,9 @@ impl Cell {
         state.has_been_active = true;
         if let Some(old) = state.wish.generation.replace(generation) {
             state.previous.push(old);
+            if state.previous.len() > MOST_PREVIOUS {
+                state.previous.remove(0);
+            }
         }
         drop(state);
         self.touch();
@@ -271,7 +307,9 @@ impl Cell {
             .as_ref()
             .is_some_and(|active| active.hash == hash);
         if is_active {
-            state.wish.generation = None;
+            if let Some(active) = state.wish.generation.take() {
+                active.pool.forget(hash);
+            }
             while let Some(before) = state.previous.pop() {
                 if !self.quarantine.holds(&before.hash) {
                     state.wish.generation = Some(before);

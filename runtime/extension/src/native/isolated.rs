@@ -75,8 +75,7 @@ impl Isolated {
         };
         let folder = generation.copy.parent().unwrap_or(&generation.copy);
         std::fs::create_dir_all(folder).map_err(io("prepare"))?;
-        let library = generation.copy.with_extension("isolated");
-        std::fs::write(&library, &generation.bytes).map_err(io("copy"))?;
+        let library = &generation.copy;
         let layout = Layout::new();
         let memory_path = folder.join(format!("{}-{}.rows", slot.name(), next_number()));
         let file = std::fs::File::options()
@@ -96,7 +95,7 @@ impl Isolated {
         let child = Command::new(program)
             .args(arguments)
             .arg("serve")
-            .arg(&library)
+            .arg(library)
             .arg(slot.name())
             .arg(&memory_path)
             .stdin(Stdio::from(theirs))
@@ -117,7 +116,6 @@ impl Isolated {
         };
         let started = isolated.call_within(&Call::Start, START_PATIENCE);
         let _ = std::fs::remove_file(&memory_path);
-        let _ = std::fs::remove_file(&library);
         match started? {
             Reply::Started {
                 parameters,

@@ -8,7 +8,7 @@ use roadwright_plugin_api::abi::{
 };
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_void};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 
@@ -20,14 +20,6 @@ const LOG_LINE: usize = 2000;
 /// Why a library cannot be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum LoadError {
-    /// The copy cannot be written.
-    #[error("cannot copy the library to {path}: {error}")]
-    Copy {
-        /// Where to.
-        path: PathBuf,
-        /// Why not.
-        error: String,
-    },
     /// The loader says no.
     #[error("{0}")]
     Loader(String),
@@ -132,27 +124,10 @@ unsafe extern "C" fn get_extension(_: *mut c_void, _: *const c_char, _: u64) -> 
 }
 
 impl Library {
-    /// Copies the bytes of a library to a path of its own and loads the copy, for ever.
+    /// Loads a library from a path that nobody else writes to, for ever.
     ///
     /// # Errors
-    /// If it cannot be copied or loaded, or does not offer what it must.
-    pub(crate) fn load(bytes: &[u8], copy: &Path) -> Result<Self, LoadError> {
-        write_copy(bytes, copy).map_err(|error| LoadError::Copy {
-            path: copy.to_owned(),
-            error: error.to_string(),
-        })?;
-        let loaded = Self::open(copy);
-        if cfg!(target_os = "linux") {
-            // What is mapped stays; the name is not needed any more.
-            let _ = std::fs::remove_file(copy);
-        }
-        loaded
-    }
-
-    /// Loads a library from where it is; only for processes that do nothing else.
-    ///
-    /// # Errors
-    /// As [`Library::load`].
+    /// If it cannot be loaded or does not offer what it must.
     #[expect(unsafe_code, reason = "loads foreign code")]
     pub(crate) fn open(path: &Path) -> Result<Self, LoadError> {
         let (opened, changed_mode) = floating_point::guarded(|| {
@@ -160,13 +135,14 @@ impl Library {
             // process has opened it before.
             unsafe { open_now(path) }
         });
-        let library = opened.map_err(|error| LoadError::Loader(loader_text(&error.to_string())))?;
+        let library =
+            opened.map_err(|error| LoadError::Loader(loader_text(&whole_text(&error))))?;
         // Libraries with thread-local destructors or threads of their own cannot be unloaded
         // safely: none ever is.
         let library: &'static libloading::Library = Box::leak(Box::new(library));
         // SAFETY: the symbol has this type in every plugin of this major version.
         let main = unsafe { library.get::<RwMain>(MAIN_SYMBOL.as_bytes()) };
-        let main = main.map_err(|error| LoadError::Loader(error.to_string()))?;
+        let main = main.map_err(|error| LoadError::Loader(whole_text(&error)))?;
         let log_side: &'static LibraryLog = Box::leak(Box::default());
         let host: &'static HostSide = Box::leak(Box::new(HostSide {
             raw: RwHost {
@@ -242,6 +218,12 @@ unsafe fn open_now(path: &Path) -> Result<libloading::Library, libloading::Error
     unsafe { libloading::Library::new(path) }
 }
 
+/// An error with what it comes from.
+fn whole_text(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
 /// The loader's words with a hint.
 fn loader_text(text: &str) -> String {
     const MATH: [&str; 8] = ["fmax", "fmin", "sin", "cos", "atan", "atan2", "sqrt", "pow"];
@@ -257,19 +239,6 @@ fn loader_text(text: &str) -> String {
         Some(symbol) => format!("{text} (link the library that defines \"{symbol}\")"),
         None => text.to_owned(),
     }
-}
-
-fn write_copy(bytes: &[u8], copy: &Path) -> std::io::Result<()> {
-    if let Some(folder) = copy.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    std::fs::write(copy, bytes)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        std::fs::set_permissions(copy, std::fs::Permissions::from_mode(0o500))?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ mod roads;
 #[cfg(unix)]
 mod serve;
 
-pub(crate) use cell::{Cell, Generation, now as native_now};
+pub(crate) use cell::{Cell, Generation, LibraryPool, now as native_now};
 pub use inspect::{InspectError, Inspected, PluginInfo, inspect, inspect_bytes};
 pub(crate) use kind::{AsController, AsFitness, AsPlanner, Kind};
 pub(crate) use law::Native;

@@ -3,7 +3,7 @@
 use super::World;
 use crate::mover::{Mover, Status};
 use crate::snapshot::{Snapshot, VehicleRecord};
-use crate::summary::{AgentCounts, Statistic, Summary};
+use crate::summary::{AgentCounts, ModuleRecord, Statistic, Summary};
 use roadwright_agent::{Rate, Slot, Step};
 use roadwright_geometry::Pose;
 use roadwright_plugin_api::{FitnessInput, FitnessOutput};
@@ -81,6 +81,11 @@ impl World {
         }
     }
 
+    /// The modules from outside that are in use, with their builds.
+    pub fn modules(&self) -> Vec<ModuleRecord> {
+        self.banks.records()
+    }
+
     /// What came of the run so far.
     pub fn summary(&self) -> Summary {
         let arrived = self.movers.iter().filter(|m| m.status == Status::Arrived);
@@ -95,7 +100,7 @@ impl World {
             distance_driven: self.movers.iter().map(|m| m.drive.distance).sum(),
             travel_time: Statistic::of(&times),
             fitness: Statistic::of(&self.fitness()),
-            modules: self.banks.records(),
+            modules: self.modules(),
             swaps: self.swaps.clone(),
         }
     }

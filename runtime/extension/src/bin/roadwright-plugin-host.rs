@@ -1,0 +1,6 @@
+//! The child process of plugin hosts that are not the program `roadwright` itself.
+
+fn main() {
+    let arguments: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
+    std::process::exit(roadwright_extension::helper(&arguments));
+}

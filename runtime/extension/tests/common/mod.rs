@@ -1,0 +1,216 @@
+//! What tests of the host share: libraries, hosts, worlds.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "each test file uses a part; tests wait in wall time"
+)]
+
+use roadwright_agent::Slot;
+use roadwright_extension::{Event, Host, HostOptions, Trust};
+use roadwright_scenario::{Scenario, file};
+use roadwright_simulation::{ModuleOverrides, RunOptions, World, builtin_modules};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+pub const CHAOS: &str = "org.roadwright.chaos";
+
+pub fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The libraries of the Rust plugins, built by cargo if they are not yet.
+pub fn rust_plugin(name: &str) -> PathBuf {
+    static BUILT: OnceLock<BTreeMap<String, PathBuf>> = OnceLock::new();
+    let built = BUILT.get_or_init(|| {
+        let output = Command::new(env!("CARGO"))
+            .args(["build", "--offline", "--locked", "--message-format=json"])
+            .args(["-p", "pure-pursuit", "-p", "lattice-planner"])
+            .args(["-p", "comfort-fitness", "-p", "rw-chaos"])
+            .current_dir(root())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        let lines = String::from_utf8(output.stdout).unwrap();
+        let messages = lines
+            .lines()
+            .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        messages
+            .filter_map(|message| {
+                let name = message["target"]["name"].as_str()?.to_owned();
+                let files = message["filenames"].as_array()?.clone();
+                let mut files = files.iter().filter_map(|file| file.as_str());
+                let library = files.find(|file| file.ends_with(std::env::consts::DLL_SUFFIX))?;
+                Some((name, PathBuf::from(library)))
+            })
+            .collect()
+    });
+    built[name].clone()
+}
+
+/// Compiles C or C++ to a library; `None` if there is no such compiler.
+pub fn compile(source: &Path, library: &Path, flags: &[&str]) -> Option<()> {
+    let is_c = source.extension().is_some_and(|ending| ending == "c");
+    let (compiler, standard) = if is_c {
+        ("cc", "-std=c11")
+    } else {
+        ("c++", "-std=c++17")
+    };
+    let output = Command::new(compiler)
+        .args([standard, "-O2", "-Wall", "-Wextra", "-Werror", "-shared"])
+        .args(["-fPIC", "-fvisibility=hidden"])
+        .arg("-I")
+        .arg(root().join("plugins/api/include"))
+        .arg(source)
+        .arg("-o")
+        .arg(library)
+        .args(flags)
+        .output();
+    let output = match output {
+        Ok(output) => output,
+        Err(error) => {
+            assert!(!is_c, "a C compiler is needed to link Rust, too: {error}");
+            eprintln!("skipped: there is no C++ compiler ({error})");
+            return None;
+        }
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    Some(())
+}
+
+/// A small plugin in C whose behaviour is chosen by definitions, see `tests/c/probe.c`.
+pub fn c_plugin(folder: &Path, name: &str, definitions: &[&str], flags: &[&str]) -> PathBuf {
+    let source = root().join("runtime/extension/tests/c/probe.c");
+    let library = folder.join(name).with_extension("so");
+    let definitions: Vec<String> = definitions.iter().map(|d| format!("-D{d}")).collect();
+    let mut all: Vec<&str> = definitions.iter().map(String::as_str).collect();
+    all.extend(flags);
+    compile(&source, &library, &all).unwrap();
+    library
+}
+
+/// A host over folders of its own.
+pub struct Bench {
+    pub folder: TempDir,
+    pub host: Option<Host>,
+}
+
+impl Bench {
+    /// Everything is trusted, nothing is watched.
+    pub fn new() -> Self {
+        Self::with(|_| ())
+    }
+
+    pub fn with(change: impl FnOnce(&mut HostOptions)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["plugins", "scripts", "cache"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        let mut bench = Self { folder, host: None };
+        bench.open(change);
+        bench
+    }
+
+    /// Opens a host over the same folders, as after a restart.
+    pub fn open(&mut self, change: impl FnOnce(&mut HostOptions)) {
+        self.host = None;
+        let mut options = HostOptions {
+            plugins: vec![self.plugins()],
+            scripts: vec![self.scripts()],
+            cache: self.folder.path().join("cache"),
+            helper: vec![env!("CARGO_BIN_EXE_roadwright-plugin-host").into()],
+            trust: Trust::All,
+            isolated: Default::default(),
+            watch: false,
+            builtin: builtin_modules(),
+        };
+        change(&mut options);
+        self.host = Some(Host::open(options));
+    }
+
+    pub fn host(&self) -> &Host {
+        self.host.as_ref().unwrap()
+    }
+
+    pub fn plugins(&self) -> PathBuf {
+        self.folder.path().join("plugins")
+    }
+
+    pub fn scripts(&self) -> PathBuf {
+        self.folder.path().join("scripts")
+    }
+
+    /// Puts bytes into the folder of plugins in one go, and lets the host look.
+    pub fn put(&self, name: &str, bytes: &[u8]) {
+        let temporary = self.plugins().join(".new");
+        std::fs::write(&temporary, bytes).unwrap();
+        std::fs::rename(&temporary, self.plugins().join(name)).unwrap();
+        self.host().rescan();
+    }
+
+    pub fn put_file(&self, name: &str, library: &Path) {
+        self.put(name, &std::fs::read(library).unwrap());
+    }
+
+    pub fn put_script(&self, name: &str, text: &str) {
+        std::fs::write(self.scripts().join(name), text).unwrap();
+        self.host().rescan();
+    }
+
+    /// All events so far as one text.
+    pub fn said(&self) -> String {
+        let events = self.host().events();
+        let line = |event: &Event| format!("{}: {}\n", event.module, event.text);
+        events.iter().map(line).collect()
+    }
+
+    /// A world whose stacks use a module.
+    pub fn world(
+        &self,
+        scenario: &Scenario,
+        slot: Slot,
+        module: &str,
+        options: RunOptions,
+    ) -> World {
+        let mut modules = ModuleOverrides::default();
+        modules.set(slot, module.into());
+        let options = RunOptions { modules, ..options };
+        World::new(scenario, &self.host().registry(), &options).unwrap()
+    }
+
+    /// The row of a module.
+    pub fn row(&self, id: &str) -> roadwright_extension::ModuleRow {
+        let rows = self.host().modules();
+        rows.into_iter().find(|row| row.id == id).unwrap()
+    }
+}
+
+pub fn shipped(name: &str) -> Scenario {
+    file::load(&root().join(format!("scenarios/{name}.scenario.json"))).unwrap()
+}
+
+pub fn run(world: &mut World, seconds: f64) {
+    let end = world.time() + seconds;
+    while world.time() < end - 1e-9 {
+        world.step();
+    }
+}
+
+/// Waits until something is so, at most ten seconds.
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(
+            began.elapsed() < Duration::from_secs(10),
+            "waited for: {what}"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,549 @@
+//! Every way in which a plugin can go wrong, and what the user is told.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::{Bench, CHAOS, c_plugin, compile, root, run, rust_plugin, shipped, wait_until};
+use roadwright_agent::Slot;
+use roadwright_extension::{FileState, Lamp, Trust, inspect_bytes};
+use roadwright_scenario::{Edit, Scenario, Stack};
+use roadwright_simulation::{RunOptions, World};
+
+/// The old town, all stacks driven by the chaos plugin in a mode.
+fn chaotic(mode: f64) -> Scenario {
+    let mut scenario = shipped("old-town");
+    let stacks: Vec<(String, Stack)> = scenario.stacks().clone().into_iter().collect();
+    for (name, mut stack) in stacks {
+        stack.controller = roadwright_scenario::ModuleSetting::new(CHAOS).with("mode", mode);
+        scenario
+            .apply(Edit::Stack(name, Some(Box::new(stack))))
+            .unwrap();
+    }
+    scenario
+}
+
+fn chaos_world(bench: &Bench, mode: f64) -> World {
+    let options = RunOptions::default();
+    World::new(&chaotic(mode), &bench.host().registry(), &options).unwrap()
+}
+
+fn chaos_bench() -> Bench {
+    let bench = Bench::new();
+    bench.put_file("chaos.so", &rust_plugin("rw_chaos"));
+    let said = bench.said();
+    assert!(said.contains("Chaos 1.0.0 loaded"), "{said}");
+    bench
+}
+
+/// What is said when a file is put into the folder of plugins.
+fn refused(library: &std::path::Path) -> String {
+    let bench = Bench::new();
+    bench.put_file("x.so", library);
+    let files = bench.host().files();
+    assert!(
+        matches!(files[0].state, FileState::Rejected(_)),
+        "{:?}",
+        files[0].state
+    );
+    bench.said()
+}
+
+#[test]
+fn a_library_without_our_symbols_is_not_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = refused(&c_plugin(folder.path(), "a", &["NO_INFO"], &["-lm"]));
+    assert!(said.contains("rw_plugin_info_v1 not exported"), "{said}");
+    assert!(said.contains("extern \"C\""), "{said}");
+    let said = refused(&c_plugin(folder.path(), "b", &["NO_MAIN"], &["-lm"]));
+    assert!(said.contains("rw_plugin_main_v1 not exported"), "{said}");
+}
+
+#[test]
+fn another_major_version_is_refused_without_running_it() {
+    let folder = tempfile::tempdir().unwrap();
+    // It would crash if it were loaded.
+    let definitions = ["MAJOR=2", "CRASH_AT_LOAD"];
+    let said = refused(&c_plugin(folder.path(), "a", &definitions, &["-lm"]));
+    let expected = "Built for plugin ABI 2, this Roadwright speaks 1. Rebuild with SDK 1.x";
+    assert!(
+        said.to_lowercase().contains(&expected.to_lowercase()),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_plugin_that_needs_a_newer_host_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = refused(&c_plugin(folder.path(), "a", &["MIN_MINOR=4"], &["-lm"]));
+    assert!(
+        said.contains("needs ABI 1.4, host has 1.0: update Roadwright"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_library_for_another_computer_is_named() {
+    let mut bytes = std::fs::read(rust_plugin("pure_pursuit")).unwrap();
+    if bytes.starts_with(b"\x7fELF") {
+        // e_machine: aarch64.
+        bytes[18..20].copy_from_slice(&183u16.to_le_bytes());
+        let bench = Bench::new();
+        bench.put("x.so", &bytes);
+        let said = bench.said();
+        assert!(
+            said.contains("aarch64 Linux library, this computer needs x86-64 Linux"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn missing_symbols_come_with_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = refused(&c_plugin(folder.path(), "a", &["MISSING_SYMBOL"], &[]));
+    assert!(said.contains("a_function_that_nobody_defines"), "{said}");
+    // Without -lm: found when it is opened, not at its first call.
+    let flags = ["-fno-builtin", "-nodefaultlibs", "-Wl,--as-needed", "-lc"];
+    let said = refused(&c_plugin(folder.path(), "b", &["NEEDS_LIBM"], &flags));
+    assert!(said.contains("link with -lm"), "{said}");
+}
+
+#[test]
+fn a_crash_while_loading_costs_only_the_trial_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = refused(&c_plugin(folder.path(), "a", &["CRASH_AT_LOAD"], &["-lm"]));
+    assert!(
+        said.contains("Crashed while loading (SIGSEGV). Not loaded."),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_panic_falls_back_restarts_three_times_and_is_taken_out() {
+    let bench = chaos_bench();
+    let mut world = chaos_world(&bench, 1.0);
+    run(&mut world, 12.0);
+    let swaps = world.swaps();
+    assert_eq!(swaps.len(), 4, "{swaps:?}");
+    let first = &swaps[0].note;
+    assert!(first.contains("panicked at"), "{first}");
+    assert!(first.contains("lib.rs:"), "{first}");
+    assert!(first.contains("index out of bounds"), "{first}");
+    assert!(first.contains("fallback for"), "{first}");
+    assert!(first.contains("restart 1 of 3"), "{first}");
+    assert!(swaps[3].note.contains("idm drives"), "{}", swaps[3].note);
+    assert_eq!((swaps[3].from.len(), swaps[3].to.as_str()), (64, ""));
+    // All the time somebody drove.
+    assert!(world.summary().distance_driven > 50.0);
+    assert_eq!(bench.row(CHAOS).lamp, Lamp::Faulted);
+    // It stays out, until somebody retries.
+    bench.host().rescan();
+    assert!(world.modules().is_empty());
+    bench.host().reload(CHAOS);
+    world.step();
+    assert_eq!(world.modules().len(), 1);
+}
+
+#[test]
+fn an_exception_is_caught_by_the_guard_of_the_header() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("throws.cpp");
+    let text = std::fs::read_to_string(root().join("plugins/potential_field/potential_field.cpp"));
+    // Thrown in the trial step: refused, not crashed.
+    let text = text.unwrap().replace(
+        "    for (uint32_t row = 0;",
+        "    if (batch->count > 0) throw 42;\n    for (uint32_t row = 0;",
+    );
+    std::fs::write(&source, text).unwrap();
+    let library = folder.path().join("throws.so");
+    if compile(&source, &library, &[]).is_some() {
+        let said = refused(&library);
+        assert!(said.contains("no std::exception"), "{said}");
+    }
+}
+
+#[test]
+fn unusable_numbers_are_replaced_row_by_row_and_too_many_take_the_plugin_out() {
+    for (mode, words) in [
+        (2.0, "NaN acceleration"),
+        (3.0, "infinite steering"),
+        (4.0, "an acceleration out of"),
+        (17.0, "a steering angle out of"),
+    ] {
+        let bench = chaos_bench();
+        let mut world = chaos_world(&bench, mode);
+        run(&mut world, 3.0);
+        let said = bench.said();
+        assert!(said.contains(&format!("controller gave {words}")), "{said}");
+        assert!(said.contains("for agent "), "{said}");
+        assert!(said.contains("input saved to"), "{said}");
+        let notes: Vec<_> = world.swaps().iter().map(|swap| &swap.note).collect();
+        assert!(
+            notes[0].contains("unusable answers for 10 steps"),
+            "{notes:?}"
+        );
+        assert!(world.summary().distance_driven > 10.0);
+    }
+}
+
+#[test]
+fn a_few_unusable_numbers_are_only_replaced() {
+    let bench = chaos_bench();
+    let mut world = chaos_world(&bench, 6.0);
+    run(&mut world, 60.0);
+    assert!(world.swaps().is_empty(), "{:?}", world.swaps());
+    assert!(bench.row(CHAOS).faults > 0);
+    assert!(
+        world
+            .snapshot()
+            .vehicles
+            .iter()
+            .all(|v| v.speed.is_finite())
+    );
+}
+
+#[test]
+fn a_slow_plugin_is_used_and_shown_as_slow() {
+    let bench = chaos_bench();
+    let mut world = chaos_world(&bench, 13.0);
+    run(&mut world, 2.0);
+    let row = bench.row(CHAOS);
+    assert!(row.mean_us > 5.0 && row.faults == 0, "{row:?}");
+    assert_eq!(world.modules().len(), 1);
+}
+
+#[test]
+fn odd_but_harmless_plugins_are_borne() {
+    // Much memory, a flood of log lines, threads left behind.
+    for mode in [11.0, 12.0, 14.0] {
+        let bench = chaos_bench();
+        let mut world = chaos_world(&bench, mode);
+        (0..12).for_each(|_| world.step());
+        assert!(world.swaps().is_empty());
+        assert!(bench.row(CHAOS).log.len() <= 200);
+    }
+    // A panic in drop, when the world goes.
+    let bench = chaos_bench();
+    let mut world = chaos_world(&bench, 15.0);
+    (0..4).for_each(|_| world.step());
+    drop(world);
+    assert_eq!(bench.row(CHAOS).lamp, Lamp::Good);
+}
+
+#[test]
+fn crashes_and_hangs_in_isolated_mode_cost_only_answers() {
+    for (mode, words) in [
+        (7.0, "crashed (SIGSEGV)"),
+        (8.0, "crashed (SIG"),
+        (9.0, "did not answer for 2 s"),
+        (10.0, "crashed (exit code 0)"),
+    ] {
+        let bench = Bench::with(|options| {
+            options.isolated.insert(CHAOS.into());
+        });
+        bench.put_file("chaos.so", &rust_plugin("rw_chaos"));
+        let mut world = chaos_world(&bench, mode);
+        assert_eq!(bench.row(CHAOS).tier, "isolated");
+        run(&mut world, 1.0);
+        let notes: Vec<_> = world.swaps().iter().map(|s| s.note.clone()).collect();
+        assert!(notes[0].contains(words), "{notes:?}");
+        assert!(notes.last().unwrap().contains("idm drives"), "{notes:?}");
+        assert!(world.counts().active > 0);
+    }
+}
+
+#[test]
+fn a_native_hang_is_seen_from_outside() {
+    let bench = chaos_bench();
+    let watch = bench.host().watch_calls();
+    let mut world = chaos_world(&bench, 9.0);
+    // The thread never comes back.
+    std::thread::spawn(move || world.step());
+    wait_until("the hang is seen", || !watch.hangs().is_empty());
+    let hang = &watch.hangs()[0];
+    assert_eq!(hang.module, CHAOS);
+    assert!(hang.milliseconds >= 2000);
+    assert!(watch.is_news(hang) && !watch.is_news(hang));
+}
+
+#[test]
+fn half_a_file_is_waited_for_while_the_old_version_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = std::fs::read(c_plugin(folder.path(), "one", &[], &["-lm"])).unwrap();
+    let two = c_plugin(folder.path(), "two", &["VERSION=\"2.0.0\""], &["-lm"]);
+    let two = std::fs::read(two).unwrap();
+    let bench = Bench::with(|options| options.watch = true);
+    bench.put("probe.so", &one);
+    let path = bench.plugins().join("probe.so");
+    let other = bench.plugins().join("other.so");
+    // A slow writer: half, a pause, the rest.
+    std::fs::write(&other, &two[..two.len() / 2]).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    let said = bench.said();
+    assert!(
+        said.contains("other.so: Waiting for the file to finish"),
+        "{said}"
+    );
+    assert!(!said.contains("truncated"), "{said}");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&other, &two).unwrap();
+    wait_until("the finished file is taken", || {
+        bench.row("org.roadwright.probe").version == "2.0.0"
+    });
+}
+
+#[test]
+fn a_removed_file_goes_on_until_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bench = Bench::new();
+    bench.put_file("probe.so", &c_plugin(folder.path(), "a", &[], &["-lm"]));
+    let scenario = shipped("old-town");
+    let id = "org.roadwright.probe";
+    let mut world = bench.world(&scenario, Slot::Controller, id, RunOptions::default());
+    run(&mut world, 1.0);
+    std::fs::remove_file(bench.plugins().join("probe.so")).unwrap();
+    bench.host().rescan();
+    assert!(
+        bench
+            .said()
+            .contains("File removed; the loaded version keeps running")
+    );
+    assert_eq!(bench.host().files()[0].state, FileState::Orphaned);
+    run(&mut world, 1.0);
+    assert_eq!(world.modules().len(), 1);
+    // After a restart it is not there.
+    bench.open(|_| ());
+    assert!(bench.host().modules().iter().all(|row| row.id != id));
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_changed_floating_point_mode_is_corrected_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = "org.roadwright.probe";
+    for (name, definition) in [("a", "FAST_MATH_AT_LOAD"), ("b", "FAST_MATH_IN_STEP")] {
+        let bench = Bench::new();
+        bench.put_file(
+            "x.so",
+            &c_plugin(folder.path(), name, &[definition], &["-lm"]),
+        );
+        let scenario = shipped("old-town");
+        let mut world = bench.world(&scenario, Slot::Controller, id, RunOptions::default());
+        run(&mut world, 2.0);
+        let said = bench.said();
+        assert!(
+            said.contains("changed the floating point mode; corrected"),
+            "{said}"
+        );
+        // Denormal numbers are still numbers here.
+        assert!(std::hint::black_box(f64::MIN_POSITIVE) / std::hint::black_box(4.0) > 0.0);
+    }
+}
+
+#[test]
+fn of_two_files_with_the_same_id_the_first_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::new();
+    bench.put_file("a.so", &c_plugin(folder.path(), "a", &[], &["-lm"]));
+    let second = c_plugin(folder.path(), "b", &["VERSION=\"9.0.0\""], &["-lm"]);
+    bench.put_file("b.so", &second);
+    let said = bench.said();
+    assert!(said.contains("already provided by"), "{said}");
+    assert_eq!(bench.row("org.roadwright.probe").version, "1.0.0");
+    let files = bench.host().files();
+    assert!(matches!(files[1].state, FileState::Shadowed(_)));
+    assert_eq!(files[1].info.as_ref().unwrap().version, "9.0.0");
+}
+
+#[test]
+fn state_of_another_schema_starts_fresh_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::new();
+    bench.put_file("a.so", &c_plugin(folder.path(), "a", &[], &["-lm"]));
+    let scenario = shipped("old-town");
+    let id = "org.roadwright.probe";
+    let mut world = bench.world(&scenario, Slot::Controller, id, RunOptions::default());
+    run(&mut world, 3.0);
+    let second = ["SCHEMA=4", "VERSION=\"2.0.0\"", "OTHER_PARAMETER"];
+    bench.put_file("a.so", &c_plugin(folder.path(), "b", &second, &["-lm"]));
+    world.step();
+    let note = &world.swaps()[0].note;
+    assert!(
+        note.contains("state of schema 1 is not supported"),
+        "{note}"
+    );
+    assert!(note.contains("started fresh for"), "{note}");
+    assert!(note.contains("gain is gone"), "{note}");
+    assert!(note.contains("strength is new"), "{note}");
+    // Its parameters can be set by a live edit now.
+    assert_eq!(bench.row(id).parameters[0].key, "strength");
+}
+
+#[test]
+fn a_faulty_new_build_goes_back_to_the_one_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = chaos_bench();
+    let mut world = chaos_world(&bench, 0.0);
+    run(&mut world, 2.0);
+    // The same plugin in another build; then its mode is set to panicking.
+    let mut bytes = std::fs::read(rust_plugin("rw_chaos")).unwrap();
+    bytes.extend_from_slice(b"another build");
+    bench.put("chaos.so", &bytes);
+    world.step();
+    assert_eq!(world.swaps().len(), 1);
+    let faulty = chaotic(1.0);
+    world
+        .update(&chaotic(0.0), &faulty, &bench.host().registry())
+        .unwrap();
+    run(&mut world, 8.0);
+    let notes: Vec<_> = world.swaps().iter().map(|s| s.note.clone()).collect();
+    let back = notes.iter().position(|note| note.contains("back to 1.0.0"));
+    assert!(back.is_some(), "{notes:?}");
+    drop(folder);
+}
+
+#[test]
+fn builds_that_nobody_has_allowed_do_not_run() {
+    let library = rust_plugin("pure_pursuit");
+    let bench = Bench::with(|options| options.trust = Trust::Hashes(Default::default()));
+    bench.put_file("p.so", &library);
+    let file = &bench.host().files()[0];
+    assert_eq!(file.state, FileState::NeedsPermission);
+    assert!(
+        bench
+            .said()
+            .contains(&format!("allow its hash {}", file.hash))
+    );
+    let row = bench.row("com.example.pure_pursuit");
+    assert!(row.needs_permission && row.lamp == Lamp::Off);
+    assert!(bench.host().registry().infos(Slot::Controller).len() == 3);
+    bench.host().allow(&file.hash);
+    assert_eq!(bench.row("com.example.pure_pursuit").lamp, Lamp::Good);
+    assert!(bench.host().registry().infos(Slot::Controller).len() == 4);
+    // On the command line the first digits of a hash do.
+    assert!(Trust::Hashes([file.hash[..8].to_owned()].into()).allows(&file.hash));
+    assert!(!Trust::Hashes([file.hash[..7].to_owned()].into()).allows(&file.hash));
+}
+
+#[test]
+fn a_plugin_that_killed_the_program_is_kept_out_at_the_next_start() {
+    let mut bench = chaos_bench();
+    // A crash leaves the mark of the trial behind, and no lock on it.
+    let marks = bench.folder.path().join("cache/marks");
+    let mut world = chaos_world(&bench, 0.0);
+    world.step();
+    let mark = std::fs::read_dir(&marks).unwrap().flatten();
+    let mark = mark
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|ending| ending == "trial"))
+        .unwrap();
+    let kept = std::fs::read(&mark).unwrap();
+    drop(world);
+    bench.host = None;
+    std::fs::write(marks.join("999999-x.trial"), kept).unwrap();
+    bench.open(|_| ());
+    let said = bench.said();
+    assert!(said.contains("Quarantined"), "{said}");
+    assert!(said.contains("isolated mode"), "{said}");
+    assert!(matches!(
+        bench.host().files()[0].state,
+        FileState::Rejected(_)
+    ));
+    // Retry.
+    bench.host().reload(CHAOS);
+    assert_eq!(bench.host().files()[0].state, FileState::Active);
+    // A trial that goes well leaves nothing behind.
+    let mut world = chaos_world(&bench, 0.0);
+    run(&mut world, 2.0);
+    assert_eq!(
+        std::fs::read_dir(&marks)
+            .unwrap()
+            .flatten()
+            .filter(|e| e.path().is_file())
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn strange_files_are_refused_with_a_reason() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.plugins().join("folder.so")).unwrap();
+    bench.put("empty.so", b"");
+    bench.put("text.so", b"this is not a library");
+    std::fs::copy(
+        rust_plugin("pure_pursuit"),
+        bench.plugins().join("gr\u{fc}n \u{1f697}.so"),
+    )
+    .unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("loop.so", bench.plugins().join("loop.so")).unwrap();
+    bench.host().rescan();
+    let files = bench.host().files();
+    let state = |name: &str| {
+        let mut files = files.iter();
+        let file = files.find(|file| file.path.ends_with(name));
+        file.map(|file| format!("{:?}", file.state))
+            .unwrap_or_default()
+    };
+    assert!(
+        state("folder.so").contains("not a regular file"),
+        "{}",
+        state("folder.so")
+    );
+    assert!(
+        state("loop.so").contains("cannot read"),
+        "{}",
+        state("loop.so")
+    );
+    assert_eq!(state("gr\u{fc}n \u{1f697}.so"), "Active");
+    // Those may be on their way: they are waited for first.
+    assert_eq!(state("empty.so"), "Settling");
+    assert_eq!(state("text.so"), "Settling");
+}
+
+#[test]
+fn cutting_a_library_anywhere_never_loads_it() {
+    let whole = std::fs::read(rust_plugin("pure_pursuit")).unwrap();
+    for length in (0..whole.len()).step_by(4096) {
+        let cut = inspect_bytes(&whole[..length]);
+        assert!(cut.is_err(), "cut at {length}: {cut:?}");
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn damaged_libraries_never_kill_the_host(
+        from in 0.0..1.0f64, length in 1usize..200_000, fill in proptest::prelude::any::<u8>(),
+    ) {
+        let mut bytes = std::fs::read(rust_plugin("pure_pursuit")).unwrap();
+        let from = (from * bytes.len() as f64) as usize;
+        let to = (from + length).min(bytes.len());
+        bytes[from..to].fill(fill);
+        // What it is does not matter; that we live does.
+        let _ = inspect_bytes(&bytes);
+    }
+}
+
+#[test]
+fn damaged_libraries_that_look_sound_die_in_the_trial() {
+    let whole = std::fs::read(rust_plugin("pure_pursuit")).unwrap();
+    let bench = Bench::new();
+    // The machine code is overwritten: nothing in the headers tells.
+    for at in 1..8 {
+        let mut bytes = whole.clone();
+        let from = whole.len() * at / 16;
+        bytes[from..from + 60_000].fill(0);
+        bench.put(&format!("x{at}.so"), &bytes);
+    }
+    // Whatever is active now can be asked.
+    let ids: Vec<_> = bench
+        .host()
+        .files()
+        .iter()
+        .map(|f| f.state.clone())
+        .collect();
+    assert_eq!(ids.len(), 7, "{ids:?}");
+}
