@@ -11,6 +11,7 @@
 use cpu_time::ThreadTime;
 use egui::Vec2;
 use egui_kittest::Harness;
+use roadwright_editor::extensions::Folders;
 use roadwright_editor::model::{Action, Dialog};
 use roadwright_editor::{Editor, Options};
 use roadwright_geometry::math::Stream;
@@ -177,6 +178,11 @@ fn main() {
         open: Some(path),
         settings: folder.path().join("settings"),
         autosaves: folder.path().join("autosave"),
+        modules: Folders {
+            user: folder.path().join("user"),
+            cache: folder.path().join("cache"),
+            ..Folders::default()
+        },
         uses_gpu: true,
     };
     let mut harness = Harness::builder()

@@ -77,6 +77,7 @@ impl Editor {
                 }
             }
             Action::Watch(agent) => self.watch(agent),
+            Action::Module(action) => self.module(action),
             Action::MoveBackground(by) => {
                 if let Some(background) = &mut self.model.background {
                     background.low += by;

@@ -4,6 +4,7 @@ use crate::autosave::{Autosave, Recovery, recoveries};
 use crate::camera::Camera;
 use crate::canvas::Canvas;
 use crate::document::Document;
+use crate::extensions::{Extensions, Folders, Modules};
 use crate::jobs::Job;
 use crate::live::Live;
 use crate::map::MapPainter;
@@ -16,9 +17,11 @@ use crate::theme;
 use crate::tools::{Tool, ToolKind};
 use crate::worker::Worker;
 use egui_notify::Toasts;
+use roadwright_extension::Level;
 use roadwright_scenario::check::{Finding, check};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Scenario, file};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,14 +35,17 @@ pub struct Options {
     pub settings: PathBuf,
     /// Where autosaves are kept.
     pub autosaves: PathBuf,
+    /// Where plugins and scripts are looked for.
+    pub modules: Folders,
     /// Whether the map is drawn by the GPU, through eframe's wgpu renderer. Else it is made of
     /// egui shapes, which any renderer draws.
     pub uses_gpu: bool,
 }
 
 impl Options {
-    /// The folders that the system has for settings and autosaves of programs.
-    pub fn for_user(open: Option<PathBuf>) -> Self {
+    /// The folders that the system has for settings and data of programs. `helper` starts the child
+    /// processes of plugins.
+    pub fn for_user(open: Option<PathBuf>, helper: Vec<OsString>) -> Self {
         let folders = directories::ProjectDirs::from("", "", "roadwright");
         let temporary = || std::env::temp_dir().join("roadwright");
         Self {
@@ -50,6 +56,15 @@ impl Options {
             autosaves: folders
                 .as_ref()
                 .map_or_else(temporary, |f| f.data_local_dir().join("autosave")),
+            modules: Folders {
+                helper,
+                user: folders
+                    .as_ref()
+                    .map_or_else(temporary, |f| f.data_dir().to_owned()),
+                cache: folders
+                    .as_ref()
+                    .map_or_else(temporary, |f| f.cache_dir().to_owned()),
+            },
             uses_gpu: true,
         }
     }
@@ -69,6 +84,7 @@ pub struct Editor {
     pub(crate) jobs: Vec<Job>,
     pub(crate) toasts: Toasts,
     pub(crate) panels: PanelState,
+    pub(crate) extensions: Extensions,
     pub(crate) autosave: Option<Autosave>,
     pub(crate) options: Options,
     pub(crate) context: egui::Context,
@@ -114,10 +130,12 @@ impl Editor {
             let context = context.clone();
             move || context.request_repaint()
         };
-        let model = Model {
+        let mut extensions = Extensions::open(&options.modules, document.path(), &settings);
+        let mut model = Model {
             document,
             scene: Arc::new(Scene::empty()),
             findings: (0, Arc::default()),
+            modules: Modules::default(),
             selection: Objects::new(),
             tool: ToolKind::Select,
             camera: Camera::default(),
@@ -134,8 +152,11 @@ impl Editor {
             recoveries,
             changed_on_disk: false,
         };
+        // What was found at the start is no news.
+        extensions.look(&mut model.modules, 0.0);
         let mut editor = Self {
             model,
+            extensions,
             canvas: Canvas::new(MapPainter::new(options.uses_gpu, wake.clone())),
             tool: ToolKind::Select.tool(),
             actions: Vec::new(),
@@ -253,6 +274,30 @@ impl Editor {
         self.shown_error = 0;
     }
 
+    /// Plugins and scripts that have come, gone or changed.
+    fn look_at_modules(&mut self, time: f64) {
+        let path = self.model.document.path();
+        self.extensions.follow(path, &self.model.settings);
+        let news = self.extensions.look(&mut self.model.modules, time);
+        for event in news.events {
+            let tone = match event.level {
+                Level::Info => Tone::Done,
+                Level::Warning => Tone::Refused,
+                Level::Error => Tone::Failed,
+            };
+            self.say(tone, &format!("{}: {}", event.module, event.text));
+        }
+        if news.has_new_modules
+            && let Some(live) = &mut self.live
+        {
+            live.use_modules(self.model.modules.registry.clone());
+        }
+        let is_free = self.model.dialog == Dialog::None;
+        if is_free && !self.model.modules.unallowed.is_empty() {
+            self.model.dialog = Dialog::AllowPlugin;
+        }
+    }
+
     /// Asks the workers about the newest revision.
     fn derive(&mut self) {
         let revision = self.model.document.revision();
@@ -318,7 +363,8 @@ impl Editor {
         let wake = self.wake();
         self.live.get_or_insert_with(|| {
             self.live_revision = revision;
-            let mut live = Live::new(self.model.document.scenario().clone(), wake);
+            let registry = self.model.modules.registry.clone();
+            let mut live = Live::new(self.model.document.scenario().clone(), registry, wake);
             live.set_speed(self.model.speed);
             live.watch(self.model.watched);
             live
@@ -380,6 +426,7 @@ impl Editor {
         self.take_answers();
         self.take_jobs();
         self.derive();
+        self.look_at_modules(time);
         self.look_at_live();
         self.look_at_files(time);
         self.close_requested();
@@ -387,9 +434,8 @@ impl Editor {
             self.context
                 .request_repaint_after(Duration::from_millis(100));
         }
-        if self.model.document.is_dirty() || self.model.document.path().is_some() {
-            self.context.request_repaint_after(Duration::from_secs(1));
-        }
+        // Files may change under us at any time.
+        self.context.request_repaint_after(Duration::from_secs(1));
     }
 
     fn frame_first(&mut self) {

@@ -170,6 +170,7 @@ impl Canvas {
         }
         if let Some(live) = &model.live {
             board.inspection(live);
+            board.script_marks(&live.marks);
         }
         board.marks(&tool.marks(&context));
         let contours = self.painter.contour_interval();

@@ -1,8 +1,9 @@
 //! The running simulation: a world on its own thread that takes orders and hands over pictures.
 
+use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
-    AgentCounts, Collision, Inspection, RunOptions, Snapshot, World, builtin_modules,
+    AgentCounts, Collision, Inspection, LogLine, Mark, RunOptions, Snapshot, World,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -23,6 +24,8 @@ const TRACE_LENGTH: usize = 600;
 const HEAT_STEP: f64 = 0.5;
 /// Side of a cell of the heat map, m.
 pub const HEAT_CELL: f64 = 8.0;
+/// Lines of the modules' log that are shown.
+const LOG_LINES: usize = 200;
 /// Below this a vehicle stands, m/s.
 const STANDING: f64 = 1.0;
 
@@ -33,6 +36,7 @@ enum Order {
     Reset,
     Speed(f64),
     Update(Arc<Scenario>),
+    Modules(Registry),
     Watch(Option<u64>),
     End,
 }
@@ -86,6 +90,14 @@ pub struct LivePicture {
     pub trace: Arc<Vec<TracePoint>>,
     /// The heat map, by cell.
     pub heat: Arc<Vec<((i32, i32), HeatCell)>>,
+    /// The last lines that modules have logged, oldest first.
+    pub log: Arc<Vec<LogLine>>,
+    /// Lines that they have logged so far.
+    pub log_count: u64,
+    /// What they show on the map.
+    pub marks: Vec<Mark>,
+    /// Modules that were replaced so far.
+    pub swaps: usize,
     /// Why the last order could not be carried out, with the number of such messages.
     pub error: Option<(u64, String)>,
     /// Hash of the state of all agents while it stands still; 0 while it runs.
@@ -105,12 +117,16 @@ pub struct Live {
 impl Live {
     /// Prepares a scenario; it stands still until it is told to [`play`](Self::play). `wake` is
     /// called whenever there is a new picture.
-    pub fn new(scenario: Arc<Scenario>, wake: impl Fn() + Send + 'static) -> Self {
+    pub fn new(
+        scenario: Arc<Scenario>,
+        registry: Registry,
+        wake: impl Fn() + Send + 'static,
+    ) -> Self {
         let (orders, inbox) = channel();
         let picture = Arc::new(Mutex::new(Arc::new(LivePicture::default())));
         let shared = picture.clone();
         let thread = std::thread::spawn(move || {
-            Runner::new(scenario, inbox, shared, Box::new(wake)).run();
+            Runner::new(scenario, registry, inbox, shared, Box::new(wake)).run();
         });
         Self {
             orders,
@@ -151,6 +167,11 @@ impl Live {
         self.give(Order::Update(scenario));
     }
 
+    /// There are other modules to choose from. Those that run already replace themselves.
+    pub fn use_modules(&mut self, registry: Registry) {
+        self.give(Order::Modules(registry));
+    }
+
     /// Looks into an agent.
     pub fn watch(&mut self, agent: Option<u64>) {
         self.give(Order::Watch(agent));
@@ -182,6 +203,7 @@ impl Drop for Live {
 
 struct Runner {
     scenario: Arc<Scenario>,
+    registry: Registry,
     world: Option<World>,
     inbox: Receiver<Order>,
     shared: Arc<Mutex<Arc<LivePicture>>>,
@@ -204,12 +226,14 @@ struct Runner {
 impl Runner {
     fn new(
         scenario: Arc<Scenario>,
+        registry: Registry,
         inbox: Receiver<Order>,
         shared: Arc<Mutex<Arc<LivePicture>>>,
         wake: Box<dyn Fn() + Send>,
     ) -> Self {
         let mut runner = Self {
             scenario,
+            registry,
             world: None,
             inbox,
             shared,
@@ -243,7 +267,7 @@ impl Runner {
             lenient: true,
             ..RunOptions::default()
         };
-        match World::new(&self.scenario, &builtin_modules(), &options) {
+        match World::new(&self.scenario, &self.registry, &options) {
             Ok(world) => self.world = Some(world),
             Err(error) => {
                 self.world = None;
@@ -293,6 +317,13 @@ impl Runner {
             }
             Order::Speed(speed) => self.speed = speed,
             Order::Update(scenario) => self.update(scenario),
+            Order::Modules(registry) => {
+                self.registry = registry;
+                // What could not run without a module may run now.
+                if self.world.is_none() {
+                    self.reset();
+                }
+            }
             Order::Watch(agent) => {
                 if agent != self.watched {
                     self.trace.clear();
@@ -316,7 +347,7 @@ impl Runner {
             self.reset();
             return;
         }
-        match world.update(&self.scenario, &scenario, &builtin_modules()) {
+        match world.update(&self.scenario, &scenario, &self.registry) {
             Ok(()) => self.scenario = scenario,
             Err(error) => self.fail(format!("The run goes on without this edit: {error}.")),
         }
@@ -403,6 +434,16 @@ impl Runner {
                 Arc::new(world.collisions().to_vec())
             };
             picture.heat = self.shown_heat.clone();
+            picture.marks = world.marks().to_vec();
+            picture.swaps = world.swaps().len();
+            picture.log_count = world.log_count();
+            picture.log = if before.log_count == picture.log_count {
+                before.log.clone()
+            } else {
+                let lines = world.log();
+                let skipped = lines.len().saturating_sub(LOG_LINES);
+                Arc::new(lines.skip(skipped).cloned().collect())
+            };
         }
         let picture = Arc::new(picture);
         match self.shared.lock() {

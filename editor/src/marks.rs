@@ -16,6 +16,8 @@ use roadwright_scenario::check::{Finding, Severity};
 
 /// Most street names in one frame.
 const MOST_NAMES: usize = 120;
+/// Most marks of scripts in one frame.
+const MOST_SCRIPT_MARKS: usize = 300;
 /// Speed that is the top of the heat map, m/s.
 const TOP_SPEED: f64 = 14.0;
 
@@ -51,6 +53,19 @@ impl Board<'_> {
             .rect_filled(plate, CornerRadius::same(4), self.theme.halo());
         self.painter.galley(rect.min, galley, color);
         plate
+    }
+
+    /// Draws what scripts show, if there is room for it.
+    pub(crate) fn script_marks(&self, marks: &[roadwright_simulation::Mark]) {
+        let color = self.theme.tone(Tone::Accent);
+        for mark in marks.iter().take(MOST_SCRIPT_MARKS) {
+            let at = self.at(mark.at);
+            if self.rect.contains(at) {
+                self.painter.circle_filled(at, 2.5, color);
+                let beside = at + vec2(6.0, -8.0);
+                self.plate(beside, Align2::LEFT_BOTTOM, &mark.text, color);
+            }
+        }
     }
 
     /// Draws the marks of a tool.

@@ -5,6 +5,7 @@ use crate::background::Background;
 use crate::camera::Camera;
 use crate::command::Command;
 use crate::document::Document;
+use crate::extensions::Modules;
 use crate::live::LivePicture;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -26,6 +27,8 @@ pub struct Model {
     pub scene: Arc<Scene>,
     /// What is wrong with it, and the revision that was looked at.
     pub findings: (u64, Arc<Vec<Finding>>),
+    /// Plugins, scripts and all modules to choose from.
+    pub modules: Modules,
     /// What is selected.
     pub selection: Objects,
     /// The tool in hand.
@@ -147,6 +150,8 @@ pub enum Dialog {
         /// As typed so far.
         filter: String,
     },
+    /// A build wants to run for the first time.
+    AllowPlugin,
     /// Streets by name.
     Search {
         /// As typed so far.
@@ -209,6 +214,33 @@ pub enum Action {
     CancelJob,
     /// A message for people.
     Say(Tone, String),
+    /// Something about plugins and scripts.
+    Module(ModuleAction),
+}
+
+/// What can be done about plugins and scripts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModuleAction {
+    /// The build with this hash may run, from now on.
+    Allow(String),
+    /// It is not asked about again in this session.
+    Decline(String),
+    /// The module's file is read again.
+    Reload(String),
+    /// The module is switched off or on.
+    Disable(String, bool),
+    /// The module runs in a process of its own or not.
+    Isolate(String, bool),
+    /// The build before is used again.
+    RollBack(String),
+    /// The folder of a file is shown by the system.
+    OpenFolder(PathBuf),
+    /// A script is written: its id and its text.
+    SaveScript(String, String),
+    /// A new script is made.
+    NewScript(String),
+    /// A native call hangs: the program starts anew without that module.
+    RestartWithout(String),
 }
 
 /// How serious a message is.

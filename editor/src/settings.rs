@@ -3,6 +3,7 @@
 use crate::command::KeyMap;
 use crate::tools::ToolOptions;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Recent files that are remembered.
@@ -64,6 +65,8 @@ pub struct Settings {
     pub recent: Vec<PathBuf>,
     /// Whether the welcome panel comes at the start.
     pub welcome: bool,
+    /// Hashes of the plugins that may run.
+    pub trusted_plugins: BTreeSet<String>,
 }
 
 impl Default for Settings {
@@ -80,6 +83,7 @@ impl Default for Settings {
             tools: ToolOptions::default(),
             recent: Vec::new(),
             welcome: true,
+            trusted_plugins: BTreeSet::new(),
         }
     }
 }

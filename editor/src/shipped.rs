@@ -13,11 +13,26 @@ pub struct Shipped {
 }
 
 /// All of them; the first one is shown at the start.
-pub const ALL: [Shipped; 4] = [
+pub const ALL: [Shipped; 7] = [
     Shipped {
         name: "old-town",
         about: "A small town with 150 drivers of three kinds",
         text: include_str!("../../scenarios/old-town.scenario.json"),
+    },
+    Shipped {
+        name: "rush-hour",
+        about: "Commuters, learners, a bus line and an ambulance, driven by scripts",
+        text: include_str!("../../scenarios/rush-hour.scenario.json"),
+    },
+    Shipped {
+        name: "chase",
+        about: "Two pursuers hunt an evader, driven by scripts",
+        text: include_str!("../../scenarios/chase.scenario.json"),
+    },
+    Shipped {
+        name: "convoy",
+        about: "Six cars keep together, driven by a script",
+        text: include_str!("../../scenarios/convoy.scenario.json"),
     },
     Shipped {
         name: "crossroads",

@@ -107,6 +107,16 @@ impl Theme {
         self.tone(Tone::Danger)
     }
 
+    /// What works.
+    pub(crate) fn good(self) -> Color32 {
+        hex(if self.dark { 0x4f_b76b } else { 0x2e_8b4a })
+    }
+
+    /// What is of less weight: comments, what is switched off.
+    pub(crate) fn quiet(self) -> Color32 {
+        hex(if self.dark { 0x8a_94a0 } else { 0x6d_7780 })
+    }
+
     /// Lines of plots, told apart also by their names.
     pub(crate) fn plot(self, index: usize) -> Color32 {
         let tones = [Tone::Accent, Tone::Guide, Tone::Warning, Tone::Danger];

@@ -2,8 +2,9 @@
 
 use super::{keys, palette, welcome, widgets};
 use crate::jobs::scenario_path;
-use crate::model::{Action, Dialog, Model, Next, Purpose};
+use crate::model::{Action, Dialog, Model, ModuleAction, Next, Purpose};
 use egui::{Key, RichText, Role, Ui, WidgetInfo};
+use roadwright_extension::Hang;
 use std::path::PathBuf;
 
 pub(super) fn ui(
@@ -12,8 +13,12 @@ pub(super) fn ui(
     welcome: &mut welcome::Welcome,
     actions: &mut Vec<Action>,
 ) {
-    let mut dialog = std::mem::take(&mut model.dialog);
     let context = ui.ctx().clone();
+    if let Some(stuck) = &model.modules.hang {
+        hang(&context, stuck, actions);
+        return;
+    }
+    let mut dialog = std::mem::take(&mut model.dialog);
     match &mut dialog {
         Dialog::None => {}
         Dialog::Welcome => welcome.ui(&context, model, actions),
@@ -25,6 +30,7 @@ pub(super) fn ui(
         } => path(&context, *purpose, text, then, actions),
         Dialog::Palette { query, line } => palette::ui(&context, model, query, line, actions),
         Dialog::Keys { waiting, filter } => keys::ui(&context, model, waiting, filter, actions),
+        Dialog::AllowPlugin => allow_plugin(&context, model, actions),
         Dialog::Search { query } => palette::search(&context, model, query, actions),
     }
     // Text that was typed goes back; what an action closes is closed after the frame.
@@ -71,6 +77,75 @@ fn unsaved(context: &egui::Context, model: &Model, next: &Next, actions: &mut Ve
     if response.should_close() {
         actions.push(Action::Show(Dialog::None));
     }
+}
+
+/// What stands in the documentation on security, word by word where it concerns this question.
+const WARNING: &str = "Native plugins run with all your rights: they can read files, use the \
+    network and crash or corrupt Roadwright. Load only what you built or trust.";
+
+/// Asks once for each build.
+fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action>) {
+    let Some(file) = model.modules.unallowed.first() else {
+        actions.push(Action::Show(Dialog::None));
+        return;
+    };
+    let name = file.info.as_ref().map_or_else(String::new, |info| {
+        format!("{} {}", info.name, info.version)
+    });
+    widgets::modal(context, "allow plugin").show(context, |ui| {
+        ui.set_width(460.0);
+        ui.heading("Let this plugin run?");
+        ui.label(RichText::new(&name).strong());
+        if let Some(info) = &file.info {
+            ui.label(format!(
+                "{} ({}, {})",
+                info.doc,
+                info.kinds.join(", "),
+                info.id
+            ));
+        }
+        ui.label(RichText::new(file.path.display().to_string()).small());
+        let hash = RichText::new(format!("hash {}", file.hash))
+            .monospace()
+            .small();
+        ui.label(hash);
+        ui.add_space(6.0);
+        ui.colored_label(model.theme().tone(crate::tools::Tone::Warning), WARNING);
+        ui.add_space(8.0);
+        ui.horizontal(|ui| {
+            let hash = || file.hash.clone();
+            if ui.button("Let it run").clicked() {
+                actions.push(Action::Module(ModuleAction::Allow(hash())));
+            }
+            if ui.button("Not now").clicked() {
+                actions.push(Action::Module(ModuleAction::Decline(hash())));
+            }
+        });
+    });
+}
+
+/// A native call that does not come back.
+fn hang(context: &egui::Context, hang: &Hang, actions: &mut Vec<Action>) {
+    widgets::modal(context, "hang").show(context, |ui| {
+        ui.set_width(460.0);
+        ui.heading("A plugin does not answer");
+        ui.label(format!(
+            "{} has been computing for {:.0} s. A native call cannot be stopped: wait for it, or \
+             start anew without it. In isolated mode it could be stopped.",
+            hang.module,
+            hang.milliseconds as f64 / 1000.0
+        ));
+        ui.add_space(8.0);
+        ui.horizontal(|ui| {
+            // Waiting is what happens anyway: the window goes when the call comes back.
+            ui.label("Waiting\u{2026}");
+            ui.spinner();
+            if ui.button("Keep my work and restart without it").clicked() {
+                let restart = ModuleAction::RestartWithout(hang.module.clone());
+                actions.push(Action::Module(restart));
+            }
+        });
+    });
 }
 
 fn path(

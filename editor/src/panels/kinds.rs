@@ -1,11 +1,11 @@
 //! Vehicle types and stacks: what agents are made of.
 
+use super::modules::Dragged;
 use super::widgets::{Number, change, choice, heading};
 use crate::model::{Action, Model};
 use egui::{CollapsingHeader, Grid, Ui};
 use roadwright_agent::{ParameterInfo, ParameterKind, Slot};
 use roadwright_scenario::{Edit, ModuleSetting, Stack, VehicleType};
-use roadwright_simulation::builtin_modules;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     heading(ui, "Vehicle types");
@@ -18,7 +18,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     for (key, stack) in model.document.scenario().stacks() {
         CollapsingHeader::new(key)
             .id_salt(("stack", key))
-            .show(ui, |ui| self::stack(ui, key, stack, actions));
+            .show(ui, |ui| self::stack(ui, model, key, stack, actions));
     }
 }
 
@@ -75,52 +75,103 @@ fn vehicle_type(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Ac
     });
 }
 
-fn stack(ui: &mut Ui, key: &str, stack: &Stack, actions: &mut Vec<Action>) {
-    let edit = |controller: ModuleSetting| {
-        let changed = Stack {
-            controller,
-            ..stack.clone()
-        };
-        Edit::Stack(key.to_owned(), Some(Box::new(changed)))
-    };
-    let setting = &stack.controller;
-    let all = builtin_modules().infos(Slot::Controller);
+/// The setting of a slot, to be changed.
+fn setting_mut(stack: &mut Stack, slot: Slot) -> &mut ModuleSetting {
+    match slot {
+        Slot::Planner => &mut stack.planner,
+        Slot::Behaviour => &mut stack.behaviour,
+        Slot::Controller => &mut stack.controller,
+        Slot::Fitness => &mut stack.fitness,
+    }
+}
+
+fn stack(ui: &mut Ui, model: &Model, key: &str, stack: &Stack, actions: &mut Vec<Action>) {
+    for slot in Slot::ALL {
+        let dropped = slot_rows(ui, model, (key, slot), stack, actions);
+        if let Some(id) = dropped {
+            let mut changed = stack.clone();
+            *setting_mut(&mut changed, slot) = ModuleSetting::new(&id);
+            let edit = Edit::Stack(key.to_owned(), Some(Box::new(changed)));
+            actions.push(Action::Apply(format!("{} of {key}", title(slot)), edit));
+        }
+    }
+}
+
+fn title(slot: Slot) -> &'static str {
+    match slot {
+        Slot::Planner => "Planner",
+        Slot::Behaviour => "Behaviour",
+        Slot::Controller => "Controller",
+        Slot::Fitness => "Fitness",
+    }
+}
+
+/// The module of a slot and its parameters; the id of another one if that was chosen or dropped.
+fn slot_rows(
+    ui: &mut Ui,
+    model: &Model,
+    (key, slot): (&str, Slot),
+    stack: &Stack,
+    actions: &mut Vec<Action>,
+) -> Option<String> {
+    let setting = setting_mut(&mut stack.clone(), slot).clone();
+    let all = model.modules.registry.infos(slot);
     let names: Vec<(String, String)> = all
         .iter()
         .map(|(info, _)| (info.id.to_owned(), info.name.to_owned()))
         .collect();
-    ui.horizontal(|ui| {
-        ui.label("Controller");
-        if let Some(id) = choice(ui, &format!("Controller of {key}"), &setting.module, &names) {
-            actions.push(Action::Apply(
-                format!("Controller of {key}"),
-                edit(ModuleSetting::new(&id)),
-            ));
-        }
+    let frame = egui::Frame::NONE.inner_margin(2.0);
+    let (chosen, dropped) = ui.dnd_drop_zone::<Dragged, _>(frame, |ui| {
+        ui.horizontal(|ui| {
+            ui.label(title(slot));
+            choice(
+                ui,
+                &format!("{} of {key}", title(slot)),
+                &setting.module,
+                &names,
+            )
+        })
+        .inner
     });
+    let dropped = dropped.filter(|dragged| dragged.slot == slot);
+    let chosen = chosen
+        .inner
+        .or_else(|| dropped.map(|dragged| dragged.id.clone()));
     let Some((info, parameters)) = all.iter().find(|(info, _)| info.id == setting.module) else {
-        ui.label(format!("{} is not a built-in controller.", setting.module));
-        return;
+        let text = format!("{} is not there: no folder has it.", setting.module);
+        ui.colored_label(model.theme().tone(crate::tools::Tone::Warning), text);
+        return chosen;
     };
     ui.label(egui::RichText::new(info.doc).weak().small());
-    Grid::new(("parameters", key))
-        .num_columns(2)
+    if parameters.is_empty() {
+        return chosen;
+    }
+    let open = slot == Slot::Controller || !setting.parameters.is_empty();
+    CollapsingHeader::new(format!("{} parameters", parameters.len()))
+        .id_salt(("parameters of", key, slot.name()))
+        .default_open(open)
         .show(ui, |ui| {
-            for parameter in *parameters {
-                let value = setting.parameters.get(parameter.key).copied();
-                let value = value.unwrap_or(parameter.default);
-                let with = |value: f64| {
-                    let mut setting = setting.clone();
-                    if value == parameter.default {
-                        setting.parameters.remove(parameter.key);
-                    } else {
-                        setting.parameters.insert(parameter.key.to_owned(), value);
+            Grid::new(("parameters", key, slot.name()))
+                .num_columns(2)
+                .show(ui, |ui| {
+                    for parameter in *parameters {
+                        let value = setting.parameters.get(parameter.key).copied();
+                        let value = value.unwrap_or(parameter.default);
+                        let with = |value: f64| {
+                            let mut changed = stack.clone();
+                            let values = &mut setting_mut(&mut changed, slot).parameters;
+                            if value == parameter.default {
+                                values.remove(parameter.key);
+                            } else {
+                                values.insert(parameter.key.to_owned(), value);
+                            }
+                            Edit::Stack(key.to_owned(), Some(Box::new(changed)))
+                        };
+                        self::parameter(ui, key, parameter, value, with, actions);
                     }
-                    edit(setting)
-                };
-                self::parameter(ui, key, parameter, value, with, actions);
-            }
+                });
         });
+    chosen
 }
 
 /// One described parameter, as its description says.

@@ -8,9 +8,11 @@ mod keys;
 mod kinds;
 mod lanes;
 mod menu;
+mod modules;
 mod objects;
 mod palette;
 mod problems;
+mod scripts;
 mod status;
 mod tool_options;
 mod tools;
@@ -44,6 +46,10 @@ pub(crate) enum Pane {
     Vehicle,
     /// The watched vehicle's fuzzy controllers.
     Controller,
+    /// Plugins and scripts.
+    Modules,
+    /// The text of a script.
+    Script,
 }
 
 impl Pane {
@@ -56,6 +62,8 @@ impl Pane {
             Self::Problems => "Problems",
             Self::Vehicle => "Vehicle",
             Self::Controller => "Controller",
+            Self::Modules => "Modules",
+            Self::Script => "Script",
         }
     }
 }
@@ -65,6 +73,7 @@ pub(crate) struct PanelState {
     tree: Tree<Pane>,
     welcome: welcome::Welcome,
     objects_filter: String,
+    script: scripts::ScriptPanel,
 }
 
 impl PanelState {
@@ -74,12 +83,20 @@ impl PanelState {
             tree: first_tree(),
             welcome: welcome::Welcome::new(context),
             objects_filter: String::new(),
+            script: scripts::ScriptPanel::default(),
         }
     }
 
     /// Puts all panels where they were at first.
     pub(crate) fn reset(&mut self) {
         self.tree = first_tree();
+    }
+
+    /// Shows a script in the script editor.
+    pub(crate) fn show_script(&mut self, id: &str) {
+        self.script.show(id);
+        self.tree
+            .make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(Pane::Script)));
     }
 
     /// Whether the welcome panel has all its pictures.
@@ -101,10 +118,11 @@ fn first_tree() -> Tree<Pane> {
         Pane::Vehicle,
         Pane::Controller,
         Pane::Scenario,
+        Pane::Script,
     ]
     .map(|pane| tiles.insert_pane(pane))
     .to_vec();
-    let lower: Vec<TileId> = [Pane::Problems, Pane::History]
+    let lower: Vec<TileId> = [Pane::Problems, Pane::History, Pane::Modules]
         .map(|pane| tiles.insert_pane(pane))
         .to_vec();
     let upper = tiles.insert_tab_tile(upper);
@@ -127,6 +145,7 @@ struct Panes<'a> {
     tool: &'a mut dyn Tool,
     actions: &'a mut Vec<Action>,
     objects_filter: &'a mut String,
+    script: &'a mut scripts::ScriptPanel,
 }
 
 impl Behavior<Pane> for Panes<'_> {
@@ -149,6 +168,8 @@ impl Behavior<Pane> for Panes<'_> {
                     Pane::Problems => problems::ui(ui, self.model, self.actions),
                     Pane::Vehicle => vehicle::ui(ui, self.model, self.actions),
                     Pane::Controller => controller::ui(ui, self.model),
+                    Pane::Modules => modules::ui(ui, self.model, self.actions),
+                    Pane::Script => scripts::ui(ui, self.model, self.script, self.actions),
                     Pane::Map => {}
                 });
         });
@@ -201,6 +222,7 @@ pub(crate) fn ui(editor: &mut Editor, ui: &mut Ui) {
             tool: &mut **tool,
             actions,
             objects_filter: &mut panels.objects_filter,
+            script: &mut panels.script,
         };
         panels.tree.ui(&mut panes, ui);
     });

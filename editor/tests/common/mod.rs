@@ -8,6 +8,7 @@ pub(crate) use rasterizer::Rasterizer;
 use egui::{Modifiers, Pos2, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
+use roadwright_editor::extensions::Folders;
 use roadwright_editor::model::{Action, Dialog};
 use roadwright_editor::{Editor, Options};
 use roadwright_geometry::DVec2;
@@ -43,6 +44,11 @@ impl Bench {
             open,
             settings: folder.path().join("settings"),
             autosaves: folder.path().join("autosave"),
+            modules: Folders {
+                helper: vec![std::env::current_exe().unwrap().into()],
+                user: folder.path().join("user"),
+                cache: folder.path().join("cache"),
+            },
             uses_gpu: false,
         };
         let harness = Harness::builder()

@@ -188,4 +188,5 @@ const _: () = {
     assert!(size_of::<PlannerInput>() == 32);
     assert!(size_of::<PlannerOutput>() == 16);
     assert!(size_of::<FitnessInput>() == 64);
+    assert!(size_of::<FitnessOutput>() == 8);
 };

@@ -4,6 +4,7 @@ use crate::module::Slot;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_scenario::RoadId;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// Cell of the index over agents, m.
@@ -65,6 +66,8 @@ pub struct Scene {
     /// Names of the stacks.
     pub stacks: Vec<String>,
     places: OnceLock<GridIndex>,
+    /// Only ever asked for one id, never gone through.
+    by_id: OnceLock<HashMap<u64, u32>>,
 }
 
 impl Scene {
@@ -81,6 +84,7 @@ impl Scene {
             vehicles,
             stacks,
             places: OnceLock::new(),
+            by_id: OnceLock::new(),
         }
     }
 
@@ -90,9 +94,13 @@ impl Scene {
         Some(&self.agents[place.ok()?])
     }
 
-    /// The agent with an id. O(n).
+    /// The agent with an id.
     pub fn with_id(&self, id: u64) -> Option<&AgentFacts> {
-        self.agents.iter().find(|facts| facts.id == id)
+        let by_id = self.by_id.get_or_init(|| {
+            let agents = self.agents.iter().enumerate();
+            agents.map(|(at, facts)| (facts.id, at as u32)).collect()
+        });
+        Some(&self.agents[*by_id.get(&id)? as usize])
     }
 
     /// The agents within a radius, m, in the order of distance.

@@ -2,6 +2,7 @@
 
 use crate::behaviour::{Effects, Scene};
 use crate::parameter::ParameterSet;
+use roadwright_geometry::math::mix64;
 use roadwright_plugin_api::{
     BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, FitnessInput,
     FitnessOutput, PlannerInput, PlannerOutput,
@@ -164,13 +165,7 @@ pub struct Step<'a> {
 impl Step<'_> {
     /// A random number that depends on run, agent and step only.
     pub fn seed_of(&self, agent: u64) -> u64 {
-        // The finaliser of splitmix64 over the three, one after the other.
-        [agent, self.index].into_iter().fold(self.seed, |seed, of| {
-            let mut z = (seed ^ of).wrapping_add(0x9e37_79b9_7f4a_7c15);
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ (z >> 31)
-        })
+        mix64(mix64(self.seed ^ mix64(agent)) ^ self.index)
     }
 }
 

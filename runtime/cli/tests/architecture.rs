@@ -49,6 +49,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "agent",
             "control",
             "simulation",
+            "plugin-sdk",
         ],
         "roadwright-scenario" => &["geometry"],
         "roadwright-interchange" => &["geometry", "scenario"],

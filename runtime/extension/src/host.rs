@@ -485,6 +485,8 @@ impl Inner {
     fn watch(&self) {
         let folders = [&self.options.plugins[..], &self.options.scripts[..]].concat();
         let watch = Watch::new(&folders);
+        // What has changed before the watch began sends no event.
+        self.scan(false);
         let mut scanned = native_now();
         while !self.ending.load(Ordering::Relaxed) {
             for hint in watch.hints(TICK) {

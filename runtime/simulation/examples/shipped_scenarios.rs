@@ -7,6 +7,8 @@
 mod builder;
 #[path = "shipped_scenarios/old_town.rs"]
 mod old_town;
+#[path = "shipped_scenarios/scripted.rs"]
+mod scripted;
 #[path = "shipped_scenarios/small.rs"]
 mod small;
 
@@ -16,10 +18,13 @@ use std::path::PathBuf;
 /// All shipped scenarios with their file names.
 pub fn all() -> Vec<(&'static str, Scenario)> {
     vec![
+        ("chase", scripted::chase()),
+        ("convoy", scripted::convoy()),
         ("crossroads", small::crossroads()),
         ("figure-eight", small::figure_eight()),
         ("obstacle-field", small::obstacle_field()),
         ("old-town", old_town::old_town()),
+        ("rush-hour", scripted::rush_hour()),
     ]
 }
 

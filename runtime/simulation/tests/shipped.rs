@@ -5,6 +5,8 @@
 mod builder;
 #[path = "../examples/shipped_scenarios/old_town.rs"]
 mod old_town;
+#[path = "../examples/shipped_scenarios/scripted.rs"]
+mod scripted;
 #[path = "../examples/shipped_scenarios/small.rs"]
 mod small;
 
@@ -14,7 +16,10 @@ use std::path::PathBuf;
 #[test]
 fn files_are_up_to_date() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let scenarios: [(&str, Scenario); 4] = [
+    let scenarios: [(&str, Scenario); 7] = [
+        ("chase", scripted::chase()),
+        ("convoy", scripted::convoy()),
+        ("rush-hour", scripted::rush_hour()),
         ("crossroads", small::crossroads()),
         ("figure-eight", small::figure_eight()),
         ("obstacle-field", small::obstacle_field()),

@@ -2,6 +2,7 @@
 
 use super::main_job::main_job;
 use crate::Outcome;
+use crate::extensions::helper;
 use anyhow::Context;
 use roadwright_editor::Options;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ pub(crate) fn edit(file: Option<PathBuf>) -> anyhow::Result<Outcome> {
     if let Some(why) = no_display() {
         anyhow::bail!("{why}: the editor needs one. `roadwright run` works without");
     }
-    roadwright_editor::run(Options::for_user(file)).context("cannot open a window")?;
+    roadwright_editor::run(Options::for_user(file, helper())).context("cannot open a window")?;
     Ok(Outcome::Fine)
 }
 
@@ -19,7 +20,7 @@ pub(crate) fn edit(file: Option<PathBuf>) -> anyhow::Result<Outcome> {
 pub(crate) fn edit_or_run() -> anyhow::Result<Outcome> {
     let why = match no_display() {
         Some(why) => why.to_owned(),
-        None => match roadwright_editor::run(Options::for_user(None)) {
+        None => match roadwright_editor::run(Options::for_user(None, helper())) {
             Ok(()) => return Ok(Outcome::Fine),
             Err(error) => format!("No window can be opened ({error})"),
         },

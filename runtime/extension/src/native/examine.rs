@@ -9,6 +9,7 @@ use super::kind::{AsController, AsFitness, AsPlanner, Kind};
 use super::library::Library;
 use super::roads::{FlatRoads, checked_route};
 use roadwright_agent::{Slot, Step};
+use roadwright_geometry::math::Stream;
 use roadwright_plugin_api::abi::{CAP_STATE, NO_STRIP, ROW_OK, RwPoint, RwStrip, STRIP_CONNECTION};
 use roadwright_plugin_api::{ControllerInput, FitnessInput, NOTHING, PlannerInput};
 use std::path::Path;
@@ -28,23 +29,6 @@ pub(crate) struct Finding {
     pub(crate) problem: Option<String>,
     /// What was seen.
     pub(crate) note: String,
-}
-
-/// Random numbers for inputs: the same on every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
 }
 
 /// What inputs a kind gets.
@@ -326,9 +310,9 @@ impl Examiner {
     ) -> Result<Vec<u8>, String> {
         let mut rows = usual_rows::<K>(step);
         if order == Order::Shuffled {
-            let mut random = Random(step ^ 0xabcd);
+            let mut random = Stream::new(step, "order", 0);
             for at in (1..rows.len()).rev() {
-                rows.swap(at, (random.next() % (at as u64 + 1)) as usize);
+                rows.swap(at, random.next_index(at + 1));
             }
         }
         let answers = self.ask::<K>(backend, step, &rows, size)?;
@@ -354,8 +338,8 @@ enum Order {
 }
 
 fn usual_rows<K: Examined>(step: u64) -> Vec<(u32, K::Input)> {
-    let mut random = Random(step.wrapping_mul(977));
-    let row = |slot: u32| (slot, K::usual(&mut |low, high| random.between(low, high)));
+    let mut random = Stream::new(step, "rows", 0);
+    let row = |slot: u32| (slot, K::usual(&mut |low, high| random.next_in(low, high)));
     (0..ROWS as u32).map(row).collect()
 }
 
@@ -502,13 +486,13 @@ fn hard_inputs<K: Examined>(examiner: &Examiner) -> Looked {
         -1e300,
         f64::MAX,
     ];
-    let mut random = Random(99);
+    let mut random = Stream::new(0, "edges", 0);
     let mut unusable = 0;
     let count = 4096;
     for round in 0..16 {
         let backend = examiner.fresh::<K>()?;
         let row = |slot: u32| {
-            let mut pick = || EDGES[(random.next() % EDGES.len() as u64) as usize];
+            let mut pick = || EDGES[random.next_index(EDGES.len())];
             (slot, K::hard(&mut pick))
         };
         let rows: Vec<_> = (0..ROWS as u32).map(row).collect();

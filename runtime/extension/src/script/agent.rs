@@ -4,6 +4,7 @@
 use rhai::{Dynamic, ImmutableString};
 use roadwright_agent::{AgentFacts, Effect, Scene};
 use roadwright_geometry::DVec2;
+use roadwright_geometry::math::mix64;
 use roadwright_plugin_api::{BehaviourInput, NOTHING};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -121,13 +122,7 @@ impl Agent {
     pub(super) fn random(&self) -> f64 {
         let mut content = self.content();
         content.drawn += 1;
-        // splitmix64
-        let mut z = content
-            .seed
-            .wrapping_add(content.drawn.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) as f64 / (u64::MAX as f64 + 1.0)
+        (mix64(content.seed ^ mix64(content.drawn)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
     pub(super) fn place(&self) -> DVec2 {

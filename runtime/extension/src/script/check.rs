@@ -1,7 +1,7 @@
 //! Names that a script uses and nobody knows: found before it runs.
 
 use super::api::{ApiKind, api};
-use rhai::{AST, ASTNode, Engine, Expr, Position};
+use rhai::{AST, ASTNode, Engine, Expr, Position, Stmt};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
@@ -38,6 +38,7 @@ fn native_functions(engine: &Engine) -> &'static BTreeSet<String> {
             }
         }
         names.extend(KEYWORDS.map(str::to_owned));
+        names.remove("sleep");
         names
     })
 }
@@ -62,14 +63,20 @@ pub(super) fn unknown_names<'a>(
     };
     ast.walk(&mut |path| {
         match path.last() {
-            Some(ASTNode::Expr(Expr::FnCall(call, position))) if call.namespace.is_empty() => {
+            Some(
+                ASTNode::Expr(Expr::FnCall(call, position))
+                | ASTNode::Stmt(Stmt::FnCall(call, position)),
+            ) if call.namespace.is_empty() => {
                 let name = call.name.as_str();
                 if call.op_token.is_none() && !native.contains(name) && !own.contains(name) {
                     let known = own.iter().copied().chain(native.iter().map(String::as_str));
                     note(*position, unknown("function", name, known));
                 }
             }
-            Some(ASTNode::Expr(Expr::FnCall(call, position))) => {
+            Some(
+                ASTNode::Expr(Expr::FnCall(call, position))
+                | ASTNode::Stmt(Stmt::FnCall(call, position)),
+            ) => {
                 let root = call.namespace.root();
                 if root != "global" && !modules.iter().any(|module| *module == root) {
                     note(*position, format!("no import is called \"{root}\""));

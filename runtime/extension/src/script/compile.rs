@@ -162,6 +162,9 @@ fn engine(parameters: &Parameters) -> Engine {
     engine.set_optimization_level(OptimizationLevel::Simple);
     engine.set_module_resolver(DummyModuleResolver::new());
     engine.disable_symbol("eval");
+    // Rhai's own would hold up the simulation, and is not stopped by any limit.
+    engine.register_fn("sleep", |_: i64| no_sleep());
+    engine.register_fn("sleep", |_: f64| no_sleep());
     engine.on_progress(|operations| {
         if operations % CLOCK != 0 {
             return None;
@@ -177,6 +180,10 @@ fn engine(parameters: &Parameters) -> Engine {
     });
     register(&mut engine, parameters);
     engine
+}
+
+fn no_sleep() -> Result<(), Box<EvalAltResult>> {
+    Err("scripts cannot sleep; agent.wait(seconds) lets an agent stand".into())
 }
 
 /// Compiles a script. `folder` holds what it imports.

@@ -316,6 +316,10 @@ fn prepare(
     content.input = *input;
     content.facts = scene.and_then(|scene| scene.in_slot(slot)).copied();
     content.scene = scene.cloned();
+    // Who has left the road is not followed any more.
+    let drives = |id: &u64| scene.is_some_and(|scene| scene.with_id(*id).is_some());
+    content.wants.follows = content.wants.follows.filter(drives);
+    content.wants.flees = content.wants.flees.filter(drives);
     content.has_new_goal = false;
     if content.parameters != parameters {
         content.parameters = parameters.to_vec();

@@ -1,0 +1,136 @@
+//! Plugins and scripts in the editor: the host behind them, and what panels read of it.
+
+use crate::settings::Settings;
+use roadwright_agent::Registry;
+use roadwright_extension::script::ScriptRow;
+use roadwright_extension::{
+    CallWatch, Event, FileRow, FileState, Hang, Host, HostOptions, ModuleRow, Trust,
+};
+use roadwright_simulation::builtin_modules;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How often the table of modules is read, s.
+const REFRESH: f64 = 0.5;
+
+/// Where modules from outside are looked for.
+#[derive(Debug, Clone, Default)]
+pub struct Folders {
+    /// Program and arguments of the child processes of plugins.
+    pub helper: Vec<OsString>,
+    /// The user's own folder: `plugins` and `scripts` in it are looked at after those beside the
+    /// scenario.
+    pub user: PathBuf,
+    /// Where copies and marks are kept.
+    pub cache: PathBuf,
+}
+
+/// What panels read of plugins and scripts.
+#[derive(Clone, Default)]
+pub struct Modules {
+    /// All modules to choose from.
+    pub registry: Registry,
+    /// Those from outside, with how they do.
+    pub rows: Arc<Vec<ModuleRow>>,
+    /// The scripts with their texts.
+    pub scripts: Arc<Vec<ScriptRow>>,
+    /// Builds that wait for permission.
+    pub unallowed: Vec<FileRow>,
+    /// A native call that does not come back.
+    pub hang: Option<Hang>,
+}
+
+/// The host, and the folders that it looks at.
+pub(crate) struct Extensions {
+    host: Host,
+    watch: CallWatch,
+    beside: Option<PathBuf>,
+    folders: Folders,
+    revision: u64,
+    read_at: f64,
+    /// Builds that are not to be asked about again in this session.
+    declined: BTreeSet<String>,
+}
+
+/// What has changed since the last look.
+#[derive(Default)]
+pub(crate) struct News {
+    /// What happened, for people.
+    pub(crate) events: Vec<Event>,
+    /// Whether there are other modules to choose from.
+    pub(crate) has_new_modules: bool,
+}
+
+impl Extensions {
+    /// Looks at the folders of a user and beside a scenario.
+    pub(crate) fn open(folders: &Folders, document: Option<&Path>, settings: &Settings) -> Self {
+        let beside = document.and_then(Path::parent).map(Path::to_owned);
+        let names = |name: &str| {
+            let all = beside.iter().chain(std::iter::once(&folders.user));
+            all.map(|folder| folder.join(name)).collect()
+        };
+        let host = Host::open(HostOptions {
+            plugins: names("plugins"),
+            scripts: names("scripts"),
+            cache: folders.cache.clone(),
+            helper: folders.helper.clone(),
+            trust: Trust::Hashes(settings.trusted_plugins.clone()),
+            isolated: BTreeSet::new(),
+            watch: true,
+            builtin: builtin_modules(),
+        });
+        Self {
+            watch: host.watch_calls(),
+            host,
+            beside,
+            folders: folders.clone(),
+            revision: 0,
+            read_at: f64::NEG_INFINITY,
+            declined: BTreeSet::new(),
+        }
+    }
+
+    /// Looks beside another scenario.
+    pub(crate) fn follow(&mut self, document: Option<&Path>, settings: &Settings) {
+        if document.and_then(Path::parent) != self.beside.as_deref() {
+            *self = Self::open(&self.folders.clone(), document, settings);
+        }
+    }
+
+    pub(crate) fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// Does not ask about a build again.
+    pub(crate) fn decline(&mut self, hash: &str) {
+        self.declined.insert(hash.to_owned());
+    }
+
+    /// Reads what has changed, now and then.
+    pub(crate) fn look(&mut self, modules: &mut Modules, time: f64) -> News {
+        let revision = self.host.revision();
+        let has_new_modules = revision != self.revision;
+        if !has_new_modules && (time - self.read_at).abs() < REFRESH {
+            return News::default();
+        }
+        self.read_at = time;
+        if has_new_modules {
+            self.revision = revision;
+            modules.registry = self.host.registry();
+            modules.scripts = Arc::new(self.host.scripts().list());
+        }
+        modules.rows = Arc::new(self.host.modules());
+        let files = self.host.files().into_iter();
+        modules.unallowed = files
+            .filter(|file| file.state == FileState::NeedsPermission)
+            .filter(|file| !self.declined.contains(&file.hash))
+            .collect();
+        modules.hang = self.watch.hangs().into_iter().next();
+        News {
+            events: self.host.events(),
+            has_new_modules,
+        }
+    }
+}

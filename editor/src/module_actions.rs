@@ -1,0 +1,102 @@
+//! What panels ask for about plugins and scripts is done here.
+
+use crate::app::Editor;
+use crate::model::{Dialog, ModuleAction, Tone};
+use roadwright_extension::author;
+use std::path::Path;
+
+impl Editor {
+    pub(crate) fn module(&mut self, action: ModuleAction) {
+        let host = self.extensions.host();
+        match action {
+            ModuleAction::Allow(hash) => {
+                host.allow(&hash);
+                self.model.settings.trusted_plugins.insert(hash);
+                self.model.modules.unallowed.clear();
+                self.model.dialog = Dialog::None;
+            }
+            ModuleAction::Decline(hash) => {
+                self.extensions.decline(&hash);
+                self.model.modules.unallowed.clear();
+                self.model.dialog = Dialog::None;
+            }
+            ModuleAction::Reload(id) => host.reload(&id),
+            ModuleAction::Disable(id, disabled) => host.set_disabled(&id, disabled),
+            ModuleAction::Isolate(id, isolated) => host.set_isolated(&id, isolated),
+            ModuleAction::RollBack(id) => {
+                if !host.roll_back(&id) {
+                    self.say(Tone::Refused, "There is no build before this one.");
+                }
+            }
+            ModuleAction::OpenFolder(path) => {
+                let folder = path.parent().unwrap_or(&path).to_owned();
+                if let Err(why) = open_folder(&folder) {
+                    self.say(Tone::Failed, &format!("{}: {why}", folder.display()));
+                }
+            }
+            ModuleAction::SaveScript(id, text) => self.save_script(&id, &text),
+            ModuleAction::NewScript(name) => self.new_script(&name),
+            ModuleAction::RestartWithout(id) => self.restart_without(&id),
+        }
+    }
+
+    fn save_script(&mut self, id: &str, text: &str) {
+        let Some(place) = self.extensions.host().scripts().place_of(id) else {
+            return;
+        };
+        let write = || -> std::io::Result<()> {
+            if let Some(folder) = place.parent() {
+                std::fs::create_dir_all(folder)?;
+            }
+            std::fs::write(&place, text)
+        };
+        match write() {
+            // The host looks at once; what is wrong with it is said as with any other editor.
+            Ok(()) => self.extensions.host().rescan(),
+            Err(error) => self.say(Tone::Failed, &format!("{}: {error}", place.display())),
+        }
+    }
+
+    fn new_script(&mut self, name: &str) {
+        let Some(place) = self.extensions.host().scripts().place_of("x.rhai") else {
+            return;
+        };
+        let folder = place.parent().unwrap_or(&place).to_owned();
+        match author::new_script(&folder, name) {
+            Ok(_) => {
+                self.extensions.host().rescan();
+                self.panels.show_script(&format!("{name}.rhai"));
+            }
+            Err(error) => self.say(Tone::Refused, &error.to_string()),
+        }
+    }
+
+    /// The thread of the simulation is inside the plugin for ever: keeps the work, and starts anew.
+    fn restart_without(&mut self, id: &str) {
+        self.extensions.host().quarantine(id);
+        if let Some(autosave) = &mut self.autosave {
+            autosave.tick(&self.model.document, f64::INFINITY);
+            autosave.finish();
+        }
+        let program = std::env::current_exe();
+        let started = program.and_then(|program| std::process::Command::new(program).spawn());
+        match started {
+            // The destructors would wait for the thread.
+            Ok(_) => std::process::exit(0),
+            Err(error) => self.say(Tone::Failed, &format!("cannot start anew: {error}")),
+        }
+    }
+}
+
+/// Lets the system show a folder.
+fn open_folder(folder: &Path) -> std::io::Result<()> {
+    let program = if cfg!(target_os = "macos") {
+        "open"
+    } else if cfg!(windows) {
+        "explorer"
+    } else {
+        "xdg-open"
+    };
+    let child = std::process::Command::new(program).arg(folder).spawn();
+    child.map(drop)
+}

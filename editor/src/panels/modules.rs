@@ -1,0 +1,227 @@
+//! Plugins and scripts: how they do, and what can be done about them.
+
+use super::widgets::{empty, heading};
+use crate::model::{Action, Dialog, Model, ModuleAction};
+use crate::tools::Tone;
+use egui::collapsing_header::CollapsingState;
+use egui::{Color32, CornerRadius, Grid, Id, RichText, Sense, Ui, vec2};
+use roadwright_agent::Slot;
+use roadwright_extension::{Lamp, ModuleRow};
+
+/// Time for each agent that a bar shows as full, us.
+const BUDGET_US: f64 = 5.0;
+/// The same for scripts.
+const SCRIPT_BUDGET_US: f64 = 50.0;
+
+/// A module that is dragged onto a stack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Dragged {
+    pub(super) slot: Slot,
+    pub(super) id: String,
+}
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let rows = &model.modules.rows;
+    if !model.modules.unallowed.is_empty() {
+        let count = model.modules.unallowed.len();
+        let text = format!("{count} plugin(s) may not run yet: ask me");
+        if ui.button(text).clicked() {
+            actions.push(Action::Show(Dialog::AllowPlugin));
+        }
+    }
+    let (native, scripts): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.tier != "script");
+    heading(ui, "Plugins");
+    if native.is_empty() {
+        empty(
+            ui,
+            "Put a library into the folder \"plugins\" beside the scenario. \
+             `roadwright plugin new` makes one to begin with.",
+        );
+    }
+    for row in native {
+        card(ui, model, row, actions);
+    }
+    heading(ui, "Scripts");
+    for row in scripts {
+        card(ui, model, row, actions);
+    }
+    log(ui, model);
+}
+
+fn lamp_color(model: &Model, lamp: Lamp) -> Color32 {
+    let theme = model.theme();
+    match lamp {
+        Lamp::Good => theme.good(),
+        Lamp::Uneasy => theme.tone(Tone::Warning),
+        Lamp::Faulted => theme.tone(Tone::Danger),
+        Lamp::Off => theme.quiet(),
+    }
+}
+
+fn lamp_word(lamp: Lamp) -> &'static str {
+    match lamp {
+        Lamp::Good => "works",
+        Lamp::Uneasy => "works, with troubles",
+        Lamp::Faulted => "the built-in module stands in",
+        Lamp::Off => "off",
+    }
+}
+
+fn card(ui: &mut Ui, model: &Model, row: &ModuleRow, actions: &mut Vec<Action>) {
+    let id = Id::unique(("module", &row.id, row.slot));
+    CollapsingState::load_with_default_open(ui.ctx(), id, false)
+        .show_header(ui, |ui| {
+            let (rect, lamp) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
+            let color = lamp_color(model, row.lamp);
+            ui.painter().circle_filled(rect.center(), 5.0, color);
+            lamp.on_hover_text(lamp_word(row.lamp));
+            let dragged = Slot::from_name(row.slot).map(|slot| Dragged {
+                slot,
+                id: row.id.clone(),
+            });
+            let name = RichText::new(&row.name).strong();
+            if let Some(dragged) = dragged {
+                let drag = ui.dnd_drag_source(id.with("drag"), dragged, |ui| ui.label(name));
+                drag.response
+                    .on_hover_text("Drag it onto a stack in the Scenario panel.");
+            }
+            ui.label(RichText::new(&row.version).weak());
+            ui.label(RichText::new(row.slot).weak().small());
+            if row.faults > 0 {
+                let text = RichText::new(format!("{} faults", row.faults)).small();
+                ui.colored_label(model.theme().tone(Tone::Warning), text);
+            }
+        })
+        .body(|ui| {
+            if !row.doc.is_empty() {
+                ui.label(RichText::new(&row.doc).weak().small());
+            }
+            figures(ui, model, row);
+            if let Some(error) = &row.last_error {
+                last_error(ui, model, error);
+            }
+            buttons(ui, row, actions);
+        });
+}
+
+fn figures(ui: &mut Ui, model: &Model, row: &ModuleRow) {
+    Grid::new(("figures", &row.id))
+        .num_columns(2)
+        .show(ui, |ui| {
+            let mut line = |name: &str, value: String| {
+                ui.label(RichText::new(name).weak().small());
+                ui.label(RichText::new(value).small());
+                ui.end_row();
+            };
+            line("state", lamp_word(row.lamp).to_owned());
+            line("id", row.id.clone());
+            line("tier, language", format!("{}, {}", row.tier, row.language));
+            if let Some(path) = &row.path {
+                line("file", path.display().to_string());
+            } else if row.tier == "script" {
+                line("file", "ships with Roadwright".to_owned());
+            }
+            if !row.hash.is_empty() {
+                line("hash", row.hash[..16.min(row.hash.len())].to_owned());
+            }
+            line("generation", row.generation.to_string());
+            line("calls", row.calls.to_string());
+            line("faults", row.faults.to_string());
+            line("fallback agents", row.fallback_agents.to_string());
+            ui.label(RichText::new("time an agent").weak().small());
+            ui.horizontal(|ui| {
+                let budget = if row.tier == "script" {
+                    SCRIPT_BUDGET_US
+                } else {
+                    BUDGET_US
+                };
+                budget_bar(ui, model, row.mean_us / budget);
+                let text = format!("{:.2} us, p99 {:.2} us", row.mean_us, row.p99_us);
+                ui.label(RichText::new(text).small())
+                    .on_hover_text(format!("Budget: {budget} us"));
+            });
+            ui.end_row();
+        });
+    for line in row.log.iter().rev().take(5).rev() {
+        ui.label(RichText::new(line).small().weak());
+    }
+}
+
+fn budget_bar(ui: &mut Ui, model: &Model, share: f64) {
+    let (rect, _) = ui.allocate_exact_size(vec2(60.0, 8.0), Sense::hover());
+    let theme = model.theme();
+    let (color, back) = if share > 1.0 {
+        (theme.tone(Tone::Warning), 0.25)
+    } else {
+        (theme.tone(Tone::Accent), 0.15)
+    };
+    let corner = CornerRadius::same(3);
+    ui.painter()
+        .rect_filled(rect, corner, color.gamma_multiply(back));
+    let mut full = rect;
+    full.set_width(rect.width() * share.clamp(0.0, 1.0) as f32);
+    ui.painter().rect_filled(full, corner, color);
+}
+
+fn last_error(ui: &mut Ui, model: &Model, error: &str) {
+    ui.horizontal_wrapped(|ui| {
+        let color = model.theme().tone(Tone::Danger);
+        ui.label(RichText::new(error).small().monospace().color(color));
+    });
+    if ui.small_button("Copy error").clicked() {
+        ui.ctx().copy_text(error.to_owned());
+    }
+}
+
+fn buttons(ui: &mut Ui, row: &ModuleRow, actions: &mut Vec<Action>) {
+    ui.horizontal_wrapped(|ui| {
+        let mut ask = |action: ModuleAction| actions.push(Action::Module(action));
+        let id = || row.id.clone();
+        if ui.small_button("Reload").clicked() {
+            ask(ModuleAction::Reload(id()));
+        }
+        let word = if row.is_disabled { "Enable" } else { "Disable" };
+        if ui.small_button(word).clicked() {
+            ask(ModuleAction::Disable(id(), !row.is_disabled));
+        }
+        if row.tier != "script" {
+            let back = egui::Button::new("Roll back").small();
+            if ui.add_enabled(row.can_roll_back, back).clicked() {
+                ask(ModuleAction::RollBack(id()));
+            }
+            let isolated = row.tier == "isolated";
+            let word = if isolated {
+                "Run inside"
+            } else {
+                "Run isolated"
+            };
+            let hint = "In a process of its own a crash or a hang costs only its agents' answers.";
+            if ui.small_button(word).on_hover_text(hint).clicked() {
+                ask(ModuleAction::Isolate(id(), !isolated));
+            }
+        }
+        if let Some(path) = &row.path
+            && ui.small_button("Open folder").clicked()
+        {
+            ask(ModuleAction::OpenFolder(path.clone()));
+        }
+    });
+    ui.add_space(4.0);
+}
+
+/// What modules have logged in this run.
+fn log(ui: &mut Ui, model: &Model) {
+    let Some(live) = model.live.as_ref().filter(|live| !live.log.is_empty()) else {
+        return;
+    };
+    heading(ui, "Log of this run");
+    for line in live.log.iter().rev().take(30) {
+        let text = format!("{:.1} s  agent {}  {}", line.time, line.agent, line.text);
+        let text = RichText::new(text).small();
+        if line.is_fault {
+            ui.colored_label(model.theme().tone(Tone::Danger), text.monospace());
+        } else {
+            ui.label(text);
+        }
+    }
+}

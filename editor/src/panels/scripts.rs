@@ -1,0 +1,364 @@
+//! The script editor: text with colours, completion, hover, and what is wrong where it is wrong.
+
+use super::widgets::choice;
+use crate::model::{Action, Model, ModuleAction};
+use crate::theme::Theme;
+use crate::tools::Tone;
+use egui::text::{CCursor, CCursorRange, LayoutJob};
+use egui::{FontId, Key, RichText, Role, TextEdit, TextFormat, Ui, WidgetInfo};
+use roadwright_extension::script::{ApiItem, ApiKind, api};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// Lines that are offered at once.
+const MOST_OFFERS: usize = 8;
+
+/// Words that Rhai keeps for itself.
+const KEYWORDS: [&str; 22] = [
+    "let", "const", "if", "else", "switch", "while", "loop", "for", "in", "do", "until", "break",
+    "continue", "return", "throw", "try", "catch", "fn", "import", "as", "true", "false",
+];
+
+/// What the panel remembers.
+#[derive(Default)]
+pub(crate) struct ScriptPanel {
+    shown: String,
+    /// Texts that have not been saved, by script.
+    drafts: BTreeMap<String, String>,
+    new_name: String,
+}
+
+impl ScriptPanel {
+    /// Shows a script.
+    pub(super) fn show(&mut self, id: &str) {
+        self.shown = id.to_owned();
+    }
+}
+
+fn items() -> &'static [ApiItem] {
+    static ITEMS: OnceLock<Vec<ApiItem>> = OnceLock::new();
+    ITEMS.get_or_init(api)
+}
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, panel: &mut ScriptPanel, actions: &mut Vec<Action>) {
+    let scripts = &model.modules.scripts;
+    if !scripts.iter().any(|script| script.id == panel.shown)
+        && let Some(first) = scripts.first()
+    {
+        panel.shown.clone_from(&first.id);
+    }
+    ui.horizontal_wrapped(|ui| {
+        let names: Vec<(String, String)> = scripts
+            .iter()
+            .map(|script| {
+                let mark = if panel.drafts.contains_key(&script.id) {
+                    " *"
+                } else {
+                    ""
+                };
+                (script.id.clone(), format!("{}{mark}", script.id))
+            })
+            .collect();
+        if let Some(id) = choice(ui, "Script", &panel.shown, &names) {
+            panel.shown = id;
+        }
+        let edit = TextEdit::singleline(&mut panel.new_name)
+            .hint_text("new_script")
+            .desired_width(90.0);
+        let response = ui.add(edit);
+        response
+            .widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Name of the new script"));
+        let named = !panel.new_name.is_empty();
+        if ui
+            .add_enabled(named, egui::Button::new("New script"))
+            .clicked()
+        {
+            let name = std::mem::take(&mut panel.new_name);
+            actions.push(Action::Module(ModuleAction::NewScript(name)));
+        }
+    });
+    let Some(script) = scripts.iter().find(|script| script.id == panel.shown) else {
+        return;
+    };
+    let saved = &script.text;
+    let mut text = panel.drafts.get(&script.id).unwrap_or(saved).clone();
+    ui.horizontal_wrapped(|ui| {
+        let is_draft = text != *saved;
+        let save = ui.add_enabled(is_draft, egui::Button::new("Save and apply"));
+        let save =
+            save.on_hover_text("The change acts on the next step; what agents remember is kept.");
+        let wants_save = is_draft
+            && ui.input_mut(|input| input.consume_key(egui::Modifiers::COMMAND, Key::Enter));
+        if save.clicked() || wants_save {
+            let action = ModuleAction::SaveScript(script.id.clone(), text.clone());
+            actions.push(Action::Module(action));
+            panel.drafts.remove(&script.id);
+        }
+        if ui
+            .add_enabled(is_draft, egui::Button::new("Revert"))
+            .clicked()
+        {
+            panel.drafts.remove(&script.id);
+            text.clone_from(saved);
+        }
+        let place = match &script.path {
+            Some(path) => path.display().to_string(),
+            None => "ships with Roadwright; a change is saved as a file of yours".to_owned(),
+        };
+        ui.label(RichText::new(place).weak().small());
+    });
+    if let Some(error) = &script.error {
+        let color = model.theme().tone(Tone::Danger);
+        ui.label(
+            RichText::new(error.to_string())
+                .monospace()
+                .small()
+                .color(color),
+        );
+    }
+    edit(
+        ui,
+        model,
+        script.error.as_ref().map(|error| error.line),
+        &mut text,
+    );
+    if text == *saved {
+        panel.drafts.remove(&script.id);
+    } else {
+        panel.drafts.insert(script.id.clone(), text);
+    }
+}
+
+fn edit(ui: &mut Ui, model: &Model, wrong_line: Option<usize>, text: &mut String) {
+    let theme = model.theme();
+    let normal = ui.visuals().text_color();
+    let mut layouter = |ui: &Ui, text: &dyn egui::TextBuffer, width: f32| {
+        let mut job = highlight(text.as_str(), theme, normal, wrong_line);
+        job.wrap.max_width = width;
+        ui.fonts_mut(|fonts| fonts.layout_job(job))
+    };
+    let output = TextEdit::multiline(text)
+        .code_editor()
+        .desired_width(f32::INFINITY)
+        .desired_rows(24)
+        .layouter(&mut layouter)
+        .show(ui);
+    output
+        .response
+        .widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Text of the script"));
+    if let Some(pointer) = output.response.hover_pos() {
+        let cursor = output.galley.cursor_from_pos(pointer - output.galley_pos);
+        if let Some(item) = item_at(text, cursor.index.0) {
+            egui::Response::clone(&output.response).on_hover_ui_at_pointer(|ui| {
+                ui.label(RichText::new(item.signature).monospace().strong());
+                ui.label(item.doc);
+            });
+        }
+    }
+    let Some(cursor) = output.cursor_range else {
+        return;
+    };
+    offers(
+        ui,
+        text,
+        cursor.primary.index.0,
+        output.response.id,
+        output.state,
+    );
+}
+
+/// What can stand at the cursor, to be taken by a click.
+fn offers(
+    ui: &mut Ui,
+    text: &mut String,
+    at: usize,
+    id: egui::Id,
+    mut state: egui::text_edit::TextEditState,
+) {
+    let before: String = text.chars().take(at).collect();
+    let (owner, begun) = word_before(&before);
+    if owner.is_empty() && begun.len() < 2 {
+        return;
+    }
+    let fitting = items()
+        .iter()
+        .filter(|item| item.owner == owner && item.name.starts_with(&begun) && item.name != begun);
+    let mut names: Vec<&ApiItem> = Vec::new();
+    for item in fitting {
+        if !names.iter().any(|known| known.name == item.name) {
+            names.push(item);
+        }
+    }
+    if names.is_empty() {
+        return;
+    }
+    ui.separator();
+    for item in names.into_iter().take(MOST_OFFERS) {
+        let label = RichText::new(item.signature).monospace().small();
+        let response = ui.selectable_label(false, label).on_hover_text(item.doc);
+        if response.clicked() {
+            let rest: String = item.name.chars().skip(begun.chars().count()).collect();
+            let call = match item.kind {
+                ApiKind::Method | ApiKind::Function => "(",
+                _ => "",
+            };
+            let inserted = format!("{rest}{call}");
+            let byte = before.len();
+            text.insert_str(byte, &inserted);
+            let cursor = CCursor::new(at + inserted.chars().count());
+            state.cursor.set_char_range(Some(CCursorRange::one(cursor)));
+            state.clone().store(ui.ctx(), id);
+            ui.memory_mut(|memory| memory.request_focus(id));
+        }
+    }
+}
+
+/// The word that is being written, and what stands before its dot.
+fn word_before(before: &str) -> (String, String) {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let begun: String = tail(before, is_word);
+    let rest = &before[..before.len() - begun.len()];
+    let owner = rest.strip_suffix('.').map(|rest| tail(rest, is_word));
+    (owner.unwrap_or_default(), begun)
+}
+
+fn tail(text: &str, accepted: impl Fn(char) -> bool) -> String {
+    let letters: Vec<char> = text.chars().rev().take_while(|c| accepted(*c)).collect();
+    letters.into_iter().rev().collect()
+}
+
+/// The item that is named at a place of the text.
+fn item_at(text: &str, at: usize) -> Option<&'static ApiItem> {
+    let is_word = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+    let letters: Vec<char> = text.chars().collect();
+    letters.get(at).filter(|c| is_word(c))?;
+    let begin = (0..at).rev().take_while(|i| is_word(&letters[*i])).last();
+    let begin = begin.unwrap_or(at);
+    let end = (at..letters.len())
+        .take_while(|i| is_word(&letters[*i]))
+        .last()?;
+    let word: String = letters[begin..=end].iter().collect();
+    let before: String = letters[..begin].iter().collect();
+    let (owner, _) = word_before(&before);
+    let mut named = items().iter().filter(|item| item.name == word);
+    let exact = named.clone().find(|item| item.owner == owner);
+    exact.or_else(|| named.find(|item| !owner.is_empty() || item.owner.is_empty()))
+}
+
+/// The text with colours.
+fn highlight(
+    text: &str,
+    theme: Theme,
+    normal: egui::Color32,
+    wrong_line: Option<usize>,
+) -> LayoutJob {
+    let mut job = LayoutJob::default();
+    let font = FontId::monospace(12.5);
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        let is_wrong = wrong_line == Some(number + 1);
+        for (piece, kind) in pieces(line) {
+            let color = match kind {
+                Piece::Plain => normal,
+                Piece::Comment => theme.quiet(),
+                Piece::Keyword => theme.plot(0),
+                Piece::Text => theme.plot(1),
+                Piece::Number => theme.plot(2),
+                Piece::Known => theme.tone(Tone::Accent),
+            };
+            let mut format = TextFormat::simple(font.clone(), color);
+            if is_wrong {
+                format.underline = egui::Stroke::new(1.0, theme.tone(Tone::Danger));
+            }
+            job.append(piece, 0.0, format);
+        }
+    }
+    job
+}
+
+/// What a piece of a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    Plain,
+    Comment,
+    Keyword,
+    Text,
+    Number,
+    Known,
+}
+
+/// A line in pieces; together they are the line.
+fn pieces(line: &str) -> Vec<(&str, Piece)> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut pieces = Vec::new();
+    let mut rest = line;
+    while let Some(first) = rest.chars().next() {
+        let (length, kind) = if rest.starts_with("//") {
+            (rest.len(), Piece::Comment)
+        } else if first == '"' || first == '`' {
+            let inner = &rest[1..];
+            let end = inner.find(first).map_or(rest.len(), |at| at + 2);
+            (end, Piece::Text)
+        } else if first.is_ascii_digit() {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_';
+            let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+            (end, Piece::Number)
+        } else if is_word(first) {
+            let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            let word = &rest[..end];
+            let kind = if KEYWORDS.contains(&word) {
+                Piece::Keyword
+            } else if items()
+                .iter()
+                .any(|item| item.name == word || item.owner == word)
+            {
+                Piece::Known
+            } else {
+                Piece::Plain
+            };
+            (end, kind)
+        } else {
+            (first.len_utf8(), Piece::Plain)
+        };
+        let (piece, after) = rest.split_at(length);
+        pieces.push((piece, kind));
+        rest = after;
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_make_up_the_line() {
+        let line = "if agent.speed > 3.5 { agent.mark(\"\u{e4}h\"); } // slow\n";
+        let found = pieces(line);
+        let whole: String = found.iter().map(|(piece, _)| *piece).collect();
+        assert_eq!(whole, line);
+        assert!(found.contains(&("if", Piece::Keyword)));
+        assert!(found.contains(&("speed", Piece::Known)));
+        assert!(found.contains(&("3.5", Piece::Number)));
+        assert!(found.contains(&("\"\u{e4}h\"", Piece::Text)));
+        assert!(found.contains(&("// slow\n", Piece::Comment)));
+        // A text that is not finished ends with the line.
+        assert_eq!(pieces("\"open"), [("\"open", Piece::Text)]);
+    }
+
+    #[test]
+    fn words_and_items_are_found_at_a_place() {
+        assert_eq!(
+            word_before("let v = agent.spe"),
+            ("agent".into(), "spe".into())
+        );
+        assert_eq!(word_before("par"), (String::new(), "par".into()));
+        let text = "fn behave(agent) { agent.go_to(1.0, 2.0); }";
+        let at = text.find("go_to").unwrap() + 2;
+        assert_eq!(item_at(text, at).unwrap().name, "go_to");
+        assert_eq!(
+            item_at(text, text.find("behave").unwrap()).unwrap().kind,
+            ApiKind::Event
+        );
+        assert!(item_at(text, text.find('{').unwrap()).is_none());
+    }
+}

@@ -1,0 +1,462 @@
+//! Behaviour scripts: what they can do, what they must not, and how they are reloaded.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a failed unwrap is a failed test; tests wait in wall time"
+)]
+
+mod common;
+
+use common::{Bench, root, run, shipped, wait_until};
+use roadwright_agent::Slot;
+use roadwright_extension::script::{ApiKind, api, api_markdown, compile, shipped as scripts};
+use roadwright_scenario::{Edit, ModuleSetting, Scenario, Stack};
+use roadwright_simulation::{RunOptions, Status, World};
+use std::time::{Duration, Instant};
+
+fn error(text: &str) -> String {
+    match compile("x.rhai", text, None) {
+        Ok(_) => panic!("no mistake was found in {text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn mistakes_are_told_with_their_place() {
+    let said = error("fn behave(agent) {\n    agent.speed_factor = ;\n}");
+    assert!(said.starts_with("x.rhai:2:26: "), "{said}");
+    assert!(said.contains("    agent.speed_factor = ;\n"), "{said}");
+    assert!(said.ends_with(&format!("{}^", " ".repeat(29))), "{said}");
+    for (text, place, words) in [
+        (
+            "fn behave(agent) { agent.sped }",
+            "x.rhai:1:26",
+            "agent has no property \"sped\"; did you mean \"speed\"?",
+        ),
+        (
+            "fn behave(agent) {\n  agent.go_too(1, 2);\n}",
+            "x.rhai:2:9",
+            "agent has no function \"go_too\"; did you mean \"go_to\"?",
+        ),
+        (
+            "fn behave(agent) { frobnicate(3) }",
+            "x.rhai:1:20",
+            "there is no function \"frobnicate\"",
+        ),
+        (
+            "fn behave(agent) { let a = b; }",
+            "x.rhai:1:28",
+            "Undefined variable: b",
+        ),
+        (
+            "fn behave(agent) { agent.speed = 3.0 }",
+            "x.rhai:1:26",
+            "speed",
+        ),
+        (
+            "fn other(agent) {}",
+            "x.rhai: ",
+            "a script needs fn behave(agent)",
+        ),
+        (
+            "fn behave(agent) { agent.wait(\"long\") }",
+            "x.rhai:1:26",
+            "a number is needed here, not string",
+        ),
+        ("fn behave(agent) { throw \"no\" }", "x.rhai:1:20", "no"),
+        (
+            "fn behave(agent) { agent.memory.x = [1] }",
+            "x.rhai:1:",
+            "only numbers, true and false, and texts",
+        ),
+        ("fn behave(agent) { eval(\"1\") }", "x.rhai:1:20", "eval"),
+        (
+            "import \"../secret\" as s; fn behave(agent) {}",
+            "x.rhai:1:1",
+            "imports are named by",
+        ),
+        (
+            "parameter(\"a\", 9.0, 0.0, 1.0, \"\", \"\"); fn behave(agent) {}",
+            "x.rhai:1:1",
+            "9 is not in 0 to 1",
+        ),
+    ] {
+        let said = error(text);
+        assert!(said.contains(words), "{said}");
+        assert!(said.starts_with(place), "{place}: {said}");
+    }
+}
+
+#[test]
+fn nothing_runs_for_ever_or_grows_without_end() {
+    for (body, words) in [
+        ("loop {}", "endless loop"),
+        ("let a = []; loop { a.push(1); }", "Size of array"),
+        ("let s = \"x\"; loop { s += s; }", "Length of string"),
+        ("f(1)", "Stack overflow"),
+        ("let s = \"\"; s.pad(100000000, \"x\");", "Length of string"),
+    ] {
+        let began = Instant::now();
+        let said = error(&format!(
+            "fn f(x) {{ f(x + 1) }} fn behave(agent) {{ {body} }}"
+        ));
+        assert!(said.contains(words), "{body}: {said}");
+        assert!(began.elapsed() < Duration::from_secs(2), "{body}");
+    }
+    let deep = format!(
+        "fn behave(agent) {{ {}1{} }}",
+        "(".repeat(300),
+        ")".repeat(300)
+    );
+    assert!(error(&deep).contains("complexity") || error(&deep).contains("depth"));
+    assert!(error(&"x".repeat(300_000)).contains("at most 256 KiB"));
+    // No clock, no files.
+    for word in ["timestamp()", "open_file(\"x\")", "sleep(1)"] {
+        let said = error(&format!("fn behave(agent) {{ {word} }}"));
+        assert!(said.contains("there is no function"), "{said}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_a_script_or_a_mistake(text in ".{0,300}") {
+        let _ = compile("x.rhai", &text, None);
+    }
+
+    #[test]
+    fn any_body_of_known_words_ends(words in proptest::collection::vec(
+        proptest::sample::select(vec![
+            "agent.", "speed", "memory.", "x", " = ", "1", "loop ", "{", "}", "(", ")", ";", "let ",
+            "if ", "else ", "nearby(10)", "agent", "+", "[", "]", "fn f(a) ", "while ", "true",
+        ]), 0..40,
+    )) {
+        let text = format!("fn behave(agent) {{ {} }}", words.concat());
+        let _ = compile("x.rhai", &text, None);
+    }
+}
+
+#[test]
+fn all_that_is_registered_is_documented() {
+    let items = api();
+    assert!(items.len() > 60);
+    for item in &items {
+        assert!(
+            item.doc.ends_with('.') || item.doc.ends_with("gives ()."),
+            "{}",
+            item.signature
+        );
+        let is_typed = item.kind == ApiKind::Event || item.signature.contains(item.name);
+        assert!(is_typed, "{}", item.signature);
+    }
+    // The page in the documentation is this list.
+    let page = std::fs::read_to_string(root().join("docs/script-api.md")).unwrap();
+    assert!(
+        page == api_markdown(),
+        "docs/script-api.md is out of date; renew with: roadwright script api --markdown > docs/script-api.md"
+    );
+}
+
+#[test]
+fn all_shipped_scripts_compile_and_are_used_by_a_shipped_scenario() {
+    let scenarios = ["rush-hour", "convoy", "chase"].map(shipped);
+    for (id, text) in scripts() {
+        let compiled = compile(id, text, None).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!compiled.doc.is_empty(), "{id} says nothing about itself");
+        let uses = |scenario: &Scenario| {
+            let named = scenario
+                .stacks()
+                .iter()
+                .find(|(_, s)| s.behaviour.module == *id);
+            named.is_some_and(|(name, _)| scenario.agents().values().any(|a| a.stack == *name))
+        };
+        assert!(scenarios.iter().any(uses), "{id} is not used");
+    }
+}
+
+fn scripted_run(scenario: &Scenario, threads: usize, seconds: f64) -> World {
+    let bench = Bench::new();
+    let options = RunOptions {
+        threads,
+        ..RunOptions::default()
+    };
+    let mut world = World::new(scenario, &bench.host().registry(), &options).unwrap();
+    run(&mut world, seconds);
+    assert!(world.faults().is_empty(), "{:?}", world.faults());
+    world
+}
+
+fn log(world: &World) -> String {
+    world
+        .log()
+        .map(|line| format!("{:.1} {} {}\n", line.time, line.agent, line.text))
+        .collect()
+}
+
+#[test]
+fn scripted_scenarios_are_the_same_with_any_number_of_threads() {
+    for name in ["rush-hour", "convoy", "chase"] {
+        let scenario = shipped(name);
+        let one = scripted_run(&scenario, 1, 60.0);
+        let two = scripted_run(&scenario, 2, 60.0);
+        assert_eq!(one.state_hash(), two.state_hash(), "{name}");
+        assert_eq!(log(&one), log(&two), "{name}");
+    }
+}
+
+#[test]
+fn the_chase_ends_with_a_catch() {
+    let world = scripted_run(&shipped("chase"), 1, 300.0);
+    assert!(log(&world).contains("caught agent 1"), "{}", log(&world));
+}
+
+#[test]
+fn the_convoy_keeps_together() {
+    let mut world = scripted_run(&shipped("convoy"), 1, 25.0);
+    let mut widest: f64 = 0.0;
+    for _ in 0..10 {
+        run(&mut world, 1.0);
+        let vehicles = world.snapshot().vehicles;
+        let pairs = vehicles.windows(2);
+        let gaps = pairs.map(|p| (p[0].pose.position - p[1].pose.position).length());
+        widest = gaps.fold(widest, f64::max);
+    }
+    assert!(widest < 40.0, "{widest} m apart");
+    run(&mut world, 120.0);
+    assert!(world.counts().arrived >= 1);
+}
+
+#[test]
+fn the_bus_keeps_its_timetable_and_the_ambulance_returns() {
+    let mut world = scripted_run(&shipped("rush-hour"), 1, 0.0);
+    let bus = 31;
+    let mut stops = Vec::new();
+    while world.time() < 400.0 {
+        run(&mut world, 1.0);
+        let mut marks = world.marks().iter().filter(|mark| mark.agent == bus);
+        if let Some(mark) = marks.find(|mark| mark.text.starts_with("stop "))
+            && stops
+                .last()
+                .is_none_or(|(text, _): &(String, f64)| *text != mark.text)
+        {
+            stops.push((mark.text.clone(), world.time()));
+        }
+    }
+    // More than a round, in order.
+    let order: Vec<&str> = stops.iter().map(|(text, _)| text.as_str()).collect();
+    assert_eq!(
+        &order[..5],
+        ["stop 1", "stop 2", "stop 3", "stop 4", "stop 1"],
+        "{stops:?}"
+    );
+    let said = log(&world);
+    assert!(said.contains("32 arrived after"), "{said}");
+    assert!(said.contains("32 back at the base"), "{said}");
+}
+
+/// One car on a long road, driven by a script.
+fn lone(script: &str) -> (Bench, Scenario) {
+    let bench = Bench::new();
+    bench.put_script("lone.rhai", script);
+    let mut scenario = shipped("convoy");
+    let mut behaviour = ModuleSetting::new("lone.rhai");
+    behaviour.rate_hz = Some(10.0);
+    let stack = Stack {
+        behaviour,
+        ..Stack::with_controller("idm")
+    };
+    let edit = Edit::Stack("convoy".into(), Some(Box::new(stack)));
+    scenario.apply(edit).unwrap();
+    (bench, scenario)
+}
+
+fn world_of(bench: &Bench, scenario: &Scenario) -> World {
+    World::new(scenario, &bench.host().registry(), &RunOptions::default()).unwrap()
+}
+
+#[test]
+fn scripts_steer_speeds_messages_modules_and_parameters() {
+    let (bench, scenario) = lone(
+        r#"
+fn on_start(agent) {
+    agent.desired_speed = 5.0;
+    if agent.id == 1 { agent.send(2, "hello", 7); }
+    if agent.id == 3 { agent.use_module("controller", "pursuit"); }
+    if agent.id == 4 { agent.set_parameter("controller", "headway", 3.0); }
+    if agent.id == 5 { agent.set_parameter("controller", "nonsense", 3.0); }
+}
+fn on_message(agent, message) {
+    agent.log(`${message.topic} ${message.value} from ${message.from}`);
+    agent.stop();
+}
+fn on_near(agent, other) { agent.memory.seen = (agent.memory.seen ?? 0) + 1; }
+fn on_blocked(agent) { agent.log("blocked"); }
+fn behave(agent) { if agent.time > 9.0 && agent.id == 6 { agent.log(`saw ${agent.memory.seen}`); } }
+"#,
+    );
+    let mut world = world_of(&bench, &scenario);
+    run(&mut world, 10.0);
+    let said = log(&world);
+    assert!(said.contains("2 hello 7.0 from 1"), "{said}");
+    assert!(said.contains("6 saw "), "{said}");
+    assert!(
+        said.contains("5 stack \"convoy\", controller \"idm\": unknown parameter"),
+        "{said}"
+    );
+    assert_eq!(world.inspect(3).unwrap().controller, "pursuit");
+    assert_eq!(world.inspect(4).unwrap().controller, "idm");
+    let speed = |id: u64| world.inspect(id).unwrap().input.speed;
+    assert!((4.0..5.2).contains(&speed(1)), "{}", speed(1));
+    assert!(speed(2) < 0.1, "{}", speed(2));
+    // Who stands behind the one that was stopped is blocked; the stopped one is not.
+    run(&mut world, 40.0);
+    let said = log(&world);
+    assert!(
+        said.contains(" blocked") && !said.contains(" 2 blocked"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_runtime_mistake_is_told_once_and_the_agent_drives_on() {
+    let (bench, scenario) = lone(
+        "fn behave(agent) {\n    if agent.id == 2 && agent.time > 1.0 {\n        agent.memory.nothing.deeper;\n    }\n}",
+    );
+    let mut world = world_of(&bench, &scenario);
+    run(&mut world, 10.0);
+    let faults: Vec<_> = world.faults().iter().collect();
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    assert!(faults[0].0.starts_with("lone.rhai:3:"), "{faults:?}");
+    assert!(*faults[0].1 > 50, "{faults:?}");
+    assert_eq!(world.log().filter(|line| line.is_fault).count(), 1);
+    assert!(world.inspect(2).unwrap().input.speed > 3.0);
+    assert!(bench.row("lone.rhai").faults > 50);
+}
+
+#[test]
+fn a_reload_keeps_memory_and_a_mistake_keeps_the_last_good_version() {
+    let count = |step: i64| {
+        format!(
+            "fn behave(agent) {{ agent.memory.count = (agent.memory.count ?? 0) + {step}; agent.log(`${{agent.memory.count}}`); }}"
+        )
+    };
+    let (bench, scenario) = lone(&count(1));
+    let mut world = world_of(&bench, &scenario);
+    run(&mut world, 1.0);
+    let last = |world: &World| -> i64 {
+        let lines: Vec<_> = world.log().filter(|line| line.agent == 1).collect();
+        lines.last().unwrap().text.parse().unwrap()
+    };
+    let before = last(&world);
+    assert_eq!(before, 10);
+    bench.put_script("lone.rhai", &count(1000));
+    world.step();
+    assert_eq!(world.swaps().len(), 1);
+    assert!(world.swaps()[0].note.contains("memory kept"));
+    run(&mut world, 0.2);
+    assert!(last(&world) >= before + 1000);
+    // A mistake: told, with its place; what runs runs on.
+    bench.put_script("lone.rhai", "fn behave(agent) { oops(");
+    let said = bench.said();
+    assert!(said.contains("lone.rhai:1:"), "{said}");
+    let value = last(&world);
+    run(&mut world, 1.0);
+    assert!(last(&world) > value + 5000);
+    assert_eq!(world.swaps().len(), 1);
+    let row = bench.row("lone.rhai");
+    assert!(row.last_error.unwrap().contains("lone.rhai:1:"));
+    // Mended.
+    bench.put_script("lone.rhai", &count(0));
+    run(&mut world, 0.2);
+    assert_eq!(world.swaps().len(), 2);
+}
+
+#[test]
+fn a_saved_script_acts_within_half_a_second() {
+    let bench = Bench::with(|options| options.watch = true);
+    bench.put_script("lone.rhai", "fn behave(agent) {}");
+    let scenario = shipped("convoy");
+    let options = RunOptions::default();
+    let mut world = bench.world(&scenario, Slot::Behaviour, "lone.rhai", options);
+    run(&mut world, 1.0);
+    let began = Instant::now();
+    let text = "fn behave(agent) { agent.stop(); }";
+    std::fs::write(bench.scripts().join("lone.rhai"), text).unwrap();
+    wait_until("the new version is there", || {
+        world.step();
+        !world.swaps().is_empty()
+    });
+    println!("from save to step: {:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_millis(2000),
+        "{:?}: {}",
+        began.elapsed(),
+        bench.said()
+    );
+}
+
+#[test]
+fn imports_come_from_the_folder_and_reload_their_importers() {
+    let bench = Bench::new();
+    bench.put_script("tools.rhai", "fn pace() { 3.0 }");
+    let text = "import \"tools\" as tools;\nconst FACTOR = 2.0;\nfn half() { FACTOR / 4.0 }\nfn behave(agent) { agent.desired_speed = tools::pace() * half() * FACTOR; }";
+    bench.put_script("lone.rhai", text);
+    let scenario = shipped("convoy");
+    let options = RunOptions::default();
+    let mut world = bench.world(&scenario, Slot::Behaviour, "lone.rhai", options);
+    run(&mut world, 15.0);
+    let speed = |world: &World| world.inspect(1).unwrap().input.speed;
+    assert!((2.5..3.1).contains(&speed(&world)), "{}", bench.said());
+    bench.put_script("tools.rhai", "fn pace() { 6.0 }");
+    run(&mut world, 10.0);
+    assert!((5.5..6.1).contains(&speed(&world)), "{}", speed(&world));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("/etc/hostname", bench.scripts().join("link.rhai")).unwrap();
+        bench.put_script("lone.rhai", "import \"link\" as l; fn behave(agent) {}");
+        assert!(bench.said().contains("links are not followed"));
+    }
+}
+
+#[test]
+fn arriving_agents_leave_unless_the_script_wants_otherwise() {
+    let (bench, scenario) = lone(
+        "fn on_arrive(agent) { if agent.id == 1 { agent.wait(1000.0); } agent.log(\"here\"); } fn behave(agent) {}",
+    );
+    let mut world = world_of(&bench, &scenario);
+    run(&mut world, 150.0);
+    assert!(log(&world).contains("1 here"), "{}", log(&world));
+    let vehicles = world.snapshot().vehicles;
+    assert!(
+        vehicles
+            .iter()
+            .any(|v| v.agent == 1 && v.status == Status::Active)
+    );
+    assert!(vehicles.iter().find(|v| v.agent == 1).unwrap().speed < 0.1);
+}
+
+#[test]
+fn parameters_of_scripts_are_set_by_the_stack() {
+    let (bench, mut scenario) = lone(
+        "parameter(\"pace\", 4.0, 0.0, 9.0, \"m/s\", \"How fast.\"); fn behave(agent) { agent.desired_speed = agent.parameter(\"pace\"); }",
+    );
+    let row = bench.row("lone.rhai");
+    assert_eq!(
+        (row.parameters[0].key, row.parameters[0].unit),
+        ("pace", "m/s")
+    );
+    let mut world = world_of(&bench, &scenario);
+    run(&mut world, 10.0);
+    let speed = |world: &World| world.inspect(1).unwrap().input.speed;
+    assert!((3.5..4.1).contains(&speed(&world)));
+    let old = scenario.clone();
+    let mut stack = scenario.stacks()["convoy"].clone();
+    stack.behaviour.parameters.insert("pace".into(), 7.0);
+    scenario
+        .apply(Edit::Stack("convoy".into(), Some(Box::new(stack))))
+        .unwrap();
+    world
+        .update(&old, &scenario, &bench.host().registry())
+        .unwrap();
+    run(&mut world, 10.0);
+    assert!((6.0..7.1).contains(&speed(&world)), "{}", speed(&world));
+}
