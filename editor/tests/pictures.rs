@@ -6,7 +6,7 @@ mod common;
 use common::Bench;
 use egui::Key;
 use egui_kittest::SnapshotOptions;
-use roadwright_editor::model::{Action, Dialog};
+use roadwright_editor::model::{Action, Dialog, Next};
 use roadwright_editor::settings::Heat;
 use roadwright_editor::tools::ToolKind;
 
@@ -131,4 +131,18 @@ fn dialogs() {
         filter: String::new(),
     }));
     hold(&mut bench, "keys");
+}
+
+#[test]
+fn modules_and_scripts() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    let shipped = roadwright_editor::shipped::ALL.iter();
+    let chase = shipped.into_iter().position(|s| s.name == "chase").unwrap();
+    bench.ask(Action::Go(Next::Shipped(chase)));
+    bench.press_tab("Modules");
+    bench.press_tab("Script");
+    hold(&mut bench, "script_editor");
+    bench.press_tab("Scenario");
+    hold(&mut bench, "stacks");
 }

@@ -45,7 +45,13 @@ impl Bench {
             settings: folder.path().join("settings"),
             autosaves: folder.path().join("autosave"),
             modules: Folders {
-                helper: vec![std::env::current_exe().unwrap().into()],
+                // The test `plugin_host` of the stories is what child processes run.
+                helper: vec![
+                    std::env::current_exe().unwrap().into(),
+                    "plugin_host".into(),
+                    "--exact".into(),
+                    "--nocapture".into(),
+                ],
                 user: folder.path().join("user"),
                 cache: folder.path().join("cache"),
             },
