@@ -142,6 +142,7 @@ fn modules_and_scripts() {
     bench.ask(Action::Go(Next::Shipped(chase)));
     bench.press_tab("Modules");
     bench.press_tab("Script");
+    bench.look_at(150.0, 150.0, 220.0);
     hold(&mut bench, "script_editor");
     bench.press_tab("Scenario");
     hold(&mut bench, "stacks");

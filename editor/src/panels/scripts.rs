@@ -132,17 +132,22 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, panel: &mut ScriptPanel, actions: &
 fn edit(ui: &mut Ui, model: &Model, wrong_line: Option<usize>, text: &mut String) {
     let theme = model.theme();
     let normal = ui.visuals().text_color();
-    let mut layouter = |ui: &Ui, text: &dyn egui::TextBuffer, width: f32| {
+    let mut layouter = |ui: &Ui, text: &dyn egui::TextBuffer, _: f32| {
         let mut job = highlight(text.as_str(), theme, normal, wrong_line);
-        job.wrap.max_width = width;
+        // Long lines are scrolled to, not broken.
+        job.wrap.max_width = f32::INFINITY;
         ui.fonts_mut(|fonts| fonts.layout_job(job))
     };
-    let output = TextEdit::multiline(text)
-        .code_editor()
-        .desired_width(f32::INFINITY)
-        .desired_rows(24)
-        .layouter(&mut layouter)
-        .show(ui);
+    let scroll = egui::ScrollArea::horizontal().id_salt("script");
+    let output = scroll.show(ui, |ui| {
+        TextEdit::multiline(text)
+            .code_editor()
+            .desired_width(f32::INFINITY)
+            .desired_rows(24)
+            .layouter(&mut layouter)
+            .show(ui)
+    });
+    let output = output.inner;
     output
         .response
         .widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Text of the script"));

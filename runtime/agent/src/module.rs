@@ -164,8 +164,10 @@ pub struct Step<'a> {
 
 impl Step<'_> {
     /// A random number that depends on run, agent and step only.
+    #[inline]
     pub fn seed_of(&self, agent: u64) -> u64 {
-        mix64(mix64(self.seed ^ mix64(agent)) ^ self.index)
+        // What comes first is the same for all agents of a step.
+        mix64(mix64(self.seed ^ mix64(self.index)) ^ agent)
     }
 }
 

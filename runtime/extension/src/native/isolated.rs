@@ -6,9 +6,10 @@ use super::backend::{
 };
 use super::cell::Generation;
 use super::roads::FlatRoads;
-use super::serve::{Call, Layout, MOST_STRIPS, Reply, read_message, write_message};
+use super::serve::{Call, Layout, MOST_STRIPS, Reply, STEP, StepHead, read_message, write_message};
 use roadwright_agent::{Lookahead, ParameterInfo, Slot};
 use std::ffi::OsString;
+use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
@@ -28,6 +29,8 @@ struct Link {
     /// Version of the roads that the child has.
     roads: u64,
     is_dead: bool,
+    /// How long an answer may take.
+    patience: Duration,
 }
 
 /// An instance in another process.
@@ -110,6 +113,7 @@ impl Isolated {
                 memory,
                 roads: 0,
                 is_dead: false,
+                patience: Duration::ZERO,
             }),
             parameters: &[],
             lookahead: Mutex::new(None),
@@ -173,14 +177,41 @@ impl Link {
             return Err(fatal("the isolated process has ended".into()));
         }
         let told = self
-            .socket
-            .set_read_timeout(Some(patience))
+            .be_patient(patience)
             .and_then(|()| write_message(&mut self.socket, call))
             .and_then(|()| read_message::<Reply>(&mut self.socket));
         match told {
-            Ok(Reply::Failed { message, is_fatal }) => Err(Fault { message, is_fatal }),
-            Ok(reply) => Ok(reply),
+            Ok(Some(Reply::Failed { message, is_fatal })) => Err(Fault { message, is_fatal }),
+            Ok(Some(reply)) => Ok(reply),
+            Ok(None) => Err(fatal(
+                "the isolated process answers another question".into(),
+            )),
             Err(error) => Err(self.bury(&error, patience)),
+        }
+    }
+
+    /// Sets how long an answer may take, if it is not set so already.
+    fn be_patient(&mut self, patience: Duration) -> std::io::Result<()> {
+        if self.patience != patience {
+            self.socket.set_read_timeout(Some(patience))?;
+            self.patience = patience;
+        }
+        Ok(())
+    }
+
+    /// Lets the child answer the batch in shared memory.
+    fn step(&mut self) -> Result<(), Fault> {
+        if self.is_dead {
+            return Err(fatal("the isolated process has ended".into()));
+        }
+        let told = self
+            .be_patient(PATIENCE)
+            .and_then(|()| self.socket.write_all(&[STEP]))
+            .and_then(|()| read_message::<Reply>(&mut self.socket));
+        match told {
+            Ok(None) => Ok(()),
+            Ok(Some(reply)) => Err(unexpected(&reply)),
+            Err(error) => Err(self.bury(&error, PATIENCE)),
         }
     }
 
@@ -252,24 +283,20 @@ impl Backend for Isolated {
         put(memory, layout.outputs, batch.outputs);
         put(memory, layout.status, batch.status);
         put(memory, layout.delays, bytes_of(batch.delays));
-        let call = Call::Step {
-            count,
-            input_size: batch.inputs.len() / count.max(1),
-            output_size: batch.outputs.len() / count.max(1),
-            step: batch.step.index,
+        let head = StepHead {
+            count: count as f64,
+            input_size: (batch.inputs.len() / count.max(1)) as f64,
+            output_size: (batch.outputs.len() / count.max(1)) as f64,
+            step: batch.step.index as f64,
             time: batch.step.time,
             period: batch.step.period,
-            route: batch.route.len().min(MOST_ROUTE),
-            has_roads: batch.roads.is_some(),
+            route: batch.route.len().min(MOST_ROUTE) as f64,
+            has_roads: f64::from(u8::from(batch.roads.is_some())),
+            ..StepHead::default()
         };
-        let reply = link.call(&call, PATIENCE)?;
-        let Reply::Stepped {
-            route_length,
-            changed_mode,
-        } = reply
-        else {
-            return Err(unexpected(&reply));
-        };
+        put(memory, layout.head, bytes_of(&head.to_numbers()));
+        link.step()?;
+        let answer = StepHead::read(&link.memory[layout.head..]);
         let memory = &link.memory;
         let outputs = batch.outputs.len();
         batch
@@ -278,13 +305,13 @@ impl Backend for Isolated {
         batch
             .status
             .copy_from_slice(&memory[layout.status..layout.status + count]);
-        let length = (route_length as usize)
+        let length = (answer.route_length as usize)
             .min(batch.route.len())
             .min(MOST_ROUTE);
         let from = &memory[layout.route..layout.route + 4 * length];
         bytes_of_mut(&mut batch.route[..length]).copy_from_slice(from);
         batch.route_length = length as u32;
-        Ok(changed_mode)
+        Ok(answer.changed_mode > 0.0)
     }
 
     fn agents_changed(&self, slots: u32, added: &[u32], removed: &[u32]) -> Result<(), Fault> {

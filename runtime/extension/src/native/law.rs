@@ -18,6 +18,7 @@ use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, PlannerInput, PlannerOutput,
 };
 use roadwright_scenario::lane_graph::{LaneGraph, StripId};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Rows of one call to a plugin whose steps may run in parallel: those of a thread's slice, so that
@@ -70,7 +71,9 @@ pub(crate) struct Native<K: Kind> {
     health: Mutex<Health>,
     /// Held while a plugin is asked whose steps must not run in parallel.
     one_at_a_time: Mutex<()>,
+    /// Answers of the step before, by slot, once the plugin has asked to keep one.
     previous: Mutex<Vec<K::Output>>,
+    keeps: AtomicBool,
     snapshot: Option<State>,
     snapshot_at: f64,
     restarts: Vec<f64>,
@@ -95,6 +98,7 @@ impl<K: Kind> Native<K> {
             health: Mutex::default(),
             one_at_a_time: Mutex::default(),
             previous: Mutex::default(),
+            keeps: AtomicBool::new(false),
             snapshot: None,
             snapshot_at: 0.0,
             restarts: Vec::new(),
@@ -500,6 +504,15 @@ impl<K: Kind> Native<K> {
         outputs: &mut [K::Output],
         status: &[u8],
     ) -> u64 {
+        if status.contains(&ROW_KEEP) {
+            self.keeps.store(true, Ordering::Relaxed);
+        }
+        let is_sound =
+            |(status, output): (&u8, &K::Output)| *status == ROW_OK && K::flaw(output).is_none();
+        let keeps = self.keeps.load(Ordering::Relaxed);
+        if !keeps && status.iter().zip(&*outputs).all(is_sound) {
+            return 0;
+        }
         let mut previous = locked(&self.previous);
         previous.resize(self.slots as usize, K::Output::default());
         let mut bad = 0;

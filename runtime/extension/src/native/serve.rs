@@ -34,8 +34,66 @@ pub(super) struct Layout {
     pub(super) route: usize,
     pub(super) delays: usize,
     pub(super) status: usize,
+    /// A [`StepHead`].
+    pub(super) head: usize,
     pub(super) size: usize,
 }
+
+/// The numbers of a step, as doubles: exact up to 2^53.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct StepHead {
+    pub(super) count: f64,
+    pub(super) input_size: f64,
+    pub(super) output_size: f64,
+    pub(super) step: f64,
+    pub(super) time: f64,
+    pub(super) period: f64,
+    pub(super) route: f64,
+    pub(super) has_roads: f64,
+    /// The answer: strips written, and whether the floating point mode was changed.
+    pub(super) route_length: f64,
+    pub(super) changed_mode: f64,
+}
+
+impl StepHead {
+    pub(super) const SIZE: usize = 80;
+
+    pub(super) fn to_numbers(self) -> [f64; 10] {
+        [
+            self.count,
+            self.input_size,
+            self.output_size,
+            self.step,
+            self.time,
+            self.period,
+            self.route,
+            self.has_roads,
+            self.route_length,
+            self.changed_mode,
+        ]
+    }
+
+    pub(super) fn read(bytes: &[u8]) -> Self {
+        let n = rows_from::<f64>(bytes, 10);
+        Self {
+            count: n[0],
+            input_size: n[1],
+            output_size: n[2],
+            step: n[3],
+            time: n[4],
+            period: n[5],
+            route: n[6],
+            has_roads: n[7],
+            route_length: n[8],
+            changed_mode: n[9],
+        }
+    }
+}
+
+/// A call or an answer that stands in shared memory: one byte wakes the other side.
+pub(super) const STEP: u8 = b'S';
+/// A message follows.
+const MESSAGE: u8 = b'M';
 
 impl Layout {
     pub(super) fn new() -> Self {
@@ -46,7 +104,8 @@ impl Layout {
         let slots = outputs + ROW * MOST_ROWS;
         let route = slots + 4 * MOST_ROWS;
         let delays = route + 4 * MOST_ROUTE;
-        let status = delays + 4 * MOST_STRIPS;
+        let head = delays + 4 * MOST_STRIPS;
+        let status = head + StepHead::SIZE;
         Self {
             ids,
             seeds,
@@ -55,6 +114,7 @@ impl Layout {
             slots,
             route,
             delays,
+            head,
             status,
             size: status + MOST_ROWS,
         }
@@ -71,16 +131,6 @@ pub(super) enum Call {
         successors: usize,
         points: usize,
         bytes: Vec<u8>,
-    },
-    Step {
-        count: usize,
-        input_size: usize,
-        output_size: usize,
-        step: u64,
-        time: f64,
-        period: f64,
-        route: usize,
-        has_roads: bool,
     },
     AgentsChanged {
         slots: u32,
@@ -156,10 +206,6 @@ pub(super) enum Reply {
         parameters: Vec<SentParameter>,
         lookahead: Option<(f64, f64)>,
     },
-    Stepped {
-        route_length: u32,
-        changed_mode: bool,
-    },
     Set {
         lookahead: Option<(f64, f64)>,
     },
@@ -174,17 +220,25 @@ pub(super) enum Reply {
     },
 }
 
-/// Writes a message behind its length.
+/// Writes a message behind its mark and its length.
 pub(super) fn write_message(to: &mut UnixStream, message: &impl Serialize) -> std::io::Result<()> {
     let body = serde_json::to_vec(message)?;
-    let mut bytes = Vec::with_capacity(body.len() + 4);
+    let mut bytes = Vec::with_capacity(body.len() + 5);
+    bytes.push(MESSAGE);
     bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&body);
     to.write_all(&bytes)
 }
 
-/// Reads a message.
-pub(super) fn read_message<T: DeserializeOwned>(from: &mut UnixStream) -> std::io::Result<T> {
+/// Reads a message; `None` if the other side has put a step into shared memory.
+pub(super) fn read_message<T: DeserializeOwned>(
+    from: &mut UnixStream,
+) -> std::io::Result<Option<T>> {
+    let mut mark = [0];
+    from.read_exact(&mut mark)?;
+    if mark == [STEP] {
+        return Ok(None);
+    }
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
     let length = u32::from_le_bytes(length) as usize;
@@ -196,7 +250,7 @@ pub(super) fn read_message<T: DeserializeOwned>(from: &mut UnixStream) -> std::i
     }
     let mut body = vec![0; length];
     from.read_exact(&mut body)?;
-    serde_json::from_slice(&body).map_err(Into::into)
+    Ok(Some(serde_json::from_slice(&body)?))
 }
 
 struct Server {
@@ -218,8 +272,8 @@ pub(crate) fn serve(library: &Path, slot: &str, memory: &Path) -> std::io::Resul
         .write(true)
         .open(memory)?;
     let memory = map(&file)?;
-    let started: Call = read_message(&mut socket)?;
-    if !matches!(started, Call::Start) {
+    let started: Option<Call> = read_message(&mut socket)?;
+    if !matches!(started, Some(Call::Start)) {
         return Err(Error::new(ErrorKind::InvalidData, "not started"));
     }
     let backend = match start(library, slot) {
@@ -238,12 +292,21 @@ pub(crate) fn serve(library: &Path, slot: &str, memory: &Path) -> std::io::Resul
         roads: FlatRoads::default(),
     };
     loop {
-        let call: Call = match read_message(&mut server.socket) {
+        let call: Option<Call> = match read_message(&mut server.socket) {
             Ok(call) => call,
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(error),
         };
-        let reply = server.answer(call).unwrap_or_else(failed);
+        let reply = match call {
+            Some(call) => server.answer(call).unwrap_or_else(failed),
+            None => match server.step() {
+                Ok(()) => {
+                    server.socket.write_all(&[STEP])?;
+                    continue;
+                }
+                Err(fault) => failed(fault),
+            },
+        };
         write_message(&mut server.socket, &reply)?;
     }
 }
@@ -304,19 +367,6 @@ impl Server {
                     version,
                 };
             }
-            Call::Step {
-                count,
-                input_size,
-                output_size,
-                step,
-                time,
-                period,
-                route,
-                has_roads,
-            } => {
-                let rows = (count, input_size, output_size);
-                return self.step(rows, (step, time, period), route, has_roads);
-            }
             Call::AgentsChanged {
                 slots,
                 added,
@@ -345,16 +395,12 @@ impl Server {
         Ok(Reply::Done)
     }
 
-    fn step(
-        &mut self,
-        (count, input_size, output_size): (usize, usize, usize),
-        (index, time, period): (u64, f64, f64),
-        route: usize,
-        has_roads: bool,
-    ) -> Result<Reply, Fault> {
+    fn step(&mut self) -> Result<(), Fault> {
         let layout = Layout::new();
-        let count = count.min(MOST_ROWS);
         let memory = &mut self.memory;
+        let mut head = StepHead::read(&memory[layout.head..]);
+        let count = (head.count as usize).min(MOST_ROWS);
+        let has_roads = head.has_roads > 0.0;
         let ids = rows_from::<u64>(&memory[layout.ids..], count);
         let slots = rows_from::<u32>(&memory[layout.slots..], count);
         let seeds = rows_from::<u64>(&memory[layout.seeds..], count);
@@ -366,16 +412,17 @@ impl Server {
                 0
             },
         );
-        let inputs = memory[layout.inputs..][..count * input_size.min(ROW)].to_vec();
-        let mut route = vec![0u32; route.min(MOST_ROUTE)];
+        let inputs =
+            memory[layout.inputs..][..count * (head.input_size as usize).min(ROW)].to_vec();
+        let mut route = vec![0u32; (head.route as usize).min(MOST_ROUTE)];
         // Outputs and status are written in place: both lie at multiples of eight bytes.
         let (before, status) = memory.split_at_mut(layout.status);
-        let outputs = &mut before[layout.outputs..][..count * output_size.min(ROW)];
+        let outputs = &mut before[layout.outputs..][..count * (head.output_size as usize).min(ROW)];
         let mut batch = Batch {
             step: Step {
-                time,
-                period,
-                index,
+                time: head.time,
+                period: head.period,
+                index: head.step as u64,
                 seed: 0,
                 slots: &slots,
                 ids: &ids,
@@ -393,9 +440,11 @@ impl Server {
         let route_length = batch.route_length;
         let written = super::backend::bytes_of(&route[..route_length as usize]);
         memory[layout.route..][..written.len()].copy_from_slice(written);
-        Ok(Reply::Stepped {
-            route_length,
-            changed_mode,
-        })
+        head.route_length = f64::from(route_length);
+        head.changed_mode = f64::from(u8::from(changed_mode));
+        let numbers = head.to_numbers();
+        let bytes = super::backend::bytes_of(&numbers);
+        memory[layout.head..][..bytes.len()].copy_from_slice(bytes);
+        Ok(())
     }
 }

@@ -1,0 +1,183 @@
+//! Plugins and scripts on the command line, as their authors use it.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn roadwright(folder: &Path, words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_roadwright"))
+        .args(words)
+        .current_dir(folder)
+        // Nothing of the user's own folders, and no network: what new projects need is there.
+        .env("HOME", folder)
+        .env("CARGO_HOME", cargo_home())
+        .env("CARGO_NET_OFFLINE", "true")
+        .env("CARGO_TARGET_DIR", folder.join("target"))
+        .output()
+        .unwrap()
+}
+
+fn cargo_home() -> PathBuf {
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cargo");
+    std::env::var_os("CARGO_HOME").map_or_else(home, PathBuf::from)
+}
+
+fn scenario(name: &str) -> String {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    format!("{root}/{name}.scenario.json")
+}
+
+#[track_caller]
+fn fine(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn has_cpp() -> bool {
+    Command::new("c++").arg("--version").output().is_ok()
+}
+
+#[test]
+fn new_projects_build_pass_the_check_and_drive() {
+    let folder = tempfile::tempdir().unwrap();
+    for language in ["rust", "c", "cpp"] {
+        if language == "cpp" && !has_cpp() {
+            eprintln!("skipped: there is no C++ compiler");
+            continue;
+        }
+        for kind in ["controller", "planner", "fitness"] {
+            let name = format!("my_{kind}_{language}");
+            fine(&roadwright(
+                folder.path(),
+                &["plugin", "new", &name, "--kind", kind, "--lang", language],
+            ));
+            fine(&roadwright(
+                folder.path(),
+                &["plugin", "dev", &name, "--into", "plugins", "--once"],
+            ));
+            let prefix = if language == "rust" { "lib" } else { "" };
+            let library = format!("plugins/{prefix}{name}.so");
+            let report = roadwright(folder.path(), &["plugin", "check", &library, "--json"]);
+            let report: Value = serde_json::from_str(&fine(&report)).unwrap();
+            assert_eq!(report["ok"], true, "{report}");
+            let using = format!("{kind}=com.example.{name}");
+            let run = roadwright(
+                folder.path(),
+                &[
+                    "run",
+                    &scenario("crossroads"),
+                    "--plugins",
+                    "plugins",
+                    "--trust-plugins",
+                    "--use",
+                    &using,
+                    "--seconds",
+                    "60",
+                    "--json",
+                ],
+            );
+            let run: Value = serde_json::from_str(&fine(&run)).unwrap();
+            assert!(
+                run["agents"]["arrived"].as_u64().unwrap() > 0,
+                "{name}: {run}"
+            );
+            assert_eq!(run["faults"], serde_json::json!({}), "{name}");
+            let module = &run["modules"][0];
+            assert_eq!(module["module"], format!("com.example.{name}"));
+        }
+    }
+}
+
+#[test]
+fn plugins_need_permission() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = ["plugin", "new", "mine", "--lang", "c"];
+    fine(&roadwright(folder.path(), &name));
+    // A second time it is there already.
+    let again = roadwright(folder.path(), &name);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("is there already"));
+    fine(&roadwright(
+        folder.path(),
+        &["plugin", "dev", "mine", "--into", "plugins", "--once"],
+    ));
+    let info = roadwright(
+        folder.path(),
+        &["plugin", "info", "plugins/mine.so", "--json"],
+    );
+    let info: Value = serde_json::from_str(&fine(&info)).unwrap();
+    let hash = info["hash"].as_str().unwrap();
+    let scenario = scenario("crossroads");
+    let mut run = vec!["run", &scenario, "--seconds", "5"];
+    run.extend([
+        "--plugins",
+        "plugins",
+        "--use",
+        "controller=com.example.mine",
+    ]);
+    let refused = roadwright(folder.path(), &run);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains(&format!("allow its hash {hash}")), "{said}");
+    run.extend(["--allow-plugin", &hash[..12]]);
+    let said = fine(&roadwright(folder.path(), &run));
+    assert!(said.contains("com.example.mine 0.1.0"), "{said}");
+    // In a process of its own it drives the same.
+    let hash_of = |said: &str| {
+        let line = said.lines().find(|line| line.starts_with("state hash"));
+        line.unwrap().to_owned()
+    };
+    run.extend(["--isolate", "com.example.mine"]);
+    let isolated = fine(&roadwright(folder.path(), &run));
+    assert!(isolated.contains("isolated"), "{isolated}");
+    assert_eq!(hash_of(&said), hash_of(&isolated));
+    let list = fine(&roadwright(
+        folder.path(),
+        &["plugin", "list", "--plugins", "plugins"],
+    ));
+    assert!(list.contains("com.example.mine"), "{list}");
+    assert!(list.contains("may not run"), "{list}");
+}
+
+#[test]
+fn scripts_are_made_checked_and_run() {
+    let folder = tempfile::tempdir().unwrap();
+    fine(&roadwright(folder.path(), &["script", "new", "mood"]));
+    let said = fine(&roadwright(
+        folder.path(),
+        &["script", "check", "scripts/mood.rhai"],
+    ));
+    assert!(said.contains("fine"), "{said}");
+    let scenario = scenario("crossroads");
+    let run = ["run", &scenario, "--seconds", "20", "--log"];
+    let run = [
+        &run[..],
+        &["--scripts", "scripts", "--use", "behaviour=mood.rhai"],
+    ]
+    .concat();
+    let output = roadwright(folder.path(), &run);
+    fine(&output);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("here we go"));
+    std::fs::write(
+        folder.path().join("bad.rhai"),
+        "fn behave(agent) { agent.sped }",
+    )
+    .unwrap();
+    let bad = roadwright(folder.path(), &["script", "check", "bad.rhai", "--json"]);
+    assert_eq!(bad.status.code(), Some(1));
+    let bad: Value = serde_json::from_slice(&bad.stdout).unwrap();
+    assert_eq!((&bad["line"], &bad["column"]), (&1.into(), &26.into()));
+    let api = fine(&roadwright(folder.path(), &["script", "api", "--json"]));
+    let api: Value = serde_json::from_str(&api).unwrap();
+    assert!(
+        api.as_array()
+            .unwrap()
+            .iter()
+            .any(|item| item["name"] == "desired_speed")
+    );
+    // Nothing that is no plugin passes the check.
+    let check = roadwright(folder.path(), &["plugin", "check", "bad.rhai"]);
+    assert_eq!(check.status.code(), Some(1));
+}
