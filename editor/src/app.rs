@@ -258,6 +258,9 @@ impl Editor {
             autosave.clear();
         }
         self.model.document = document;
+        // A run keeps its modules when its scenario is saved elsewhere; another document does not.
+        let path = self.model.document.path();
+        self.extensions.follow(path, &self.model.settings);
         self.model.selection.clear();
         self.model.watched = None;
         self.model.follow = false;
@@ -276,8 +279,6 @@ impl Editor {
 
     /// Plugins and scripts that have come, gone or changed.
     fn look_at_modules(&mut self, time: f64) {
-        let path = self.model.document.path();
-        self.extensions.follow(path, &self.model.settings);
         let news = self.extensions.look(&mut self.model.modules, time);
         for event in news.events {
             let tone = match event.level {
@@ -292,8 +293,7 @@ impl Editor {
         {
             live.use_modules(self.model.modules.registry.clone());
         }
-        let is_free = self.model.dialog == Dialog::None;
-        if is_free && !self.model.modules.unallowed.is_empty() {
+        if self.model.dialog == Dialog::None && self.model.modules.asks {
             self.model.dialog = Dialog::AllowPlugin;
         }
     }

@@ -38,6 +38,8 @@ pub struct Modules {
     pub scripts: Arc<Vec<ScriptRow>>,
     /// Builds that wait for permission.
     pub unallowed: Vec<FileRow>,
+    /// Whether one of them has not been asked about yet.
+    pub asks: bool,
     /// A native call that does not come back.
     pub hang: Option<Hang>,
 }
@@ -125,8 +127,9 @@ impl Extensions {
         let files = self.host.files().into_iter();
         modules.unallowed = files
             .filter(|file| file.state == FileState::NeedsPermission)
-            .filter(|file| !self.declined.contains(&file.hash))
             .collect();
+        let mut unallowed = modules.unallowed.iter();
+        modules.asks = unallowed.any(|file| !self.declined.contains(&file.hash));
         modules.hang = self.watch.hangs().into_iter().next();
         News {
             events: self.host.events(),

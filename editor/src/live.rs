@@ -319,9 +319,10 @@ impl Runner {
             Order::Update(scenario) => self.update(scenario),
             Order::Modules(registry) => {
                 self.registry = registry;
-                // What could not run without a module may run now.
-                if self.world.is_none() {
-                    self.reset();
+                match &mut self.world {
+                    Some(world) => world.use_modules(&self.registry),
+                    // What could not run without a module may run now.
+                    None => self.reset(),
                 }
             }
             Order::Watch(agent) => {

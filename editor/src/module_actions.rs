@@ -13,11 +13,12 @@ impl Editor {
                 host.allow(&hash);
                 self.model.settings.trusted_plugins.insert(hash);
                 self.model.modules.unallowed.clear();
+                self.model.modules.asks = false;
                 self.model.dialog = Dialog::None;
             }
             ModuleAction::Decline(hash) => {
                 self.extensions.decline(&hash);
-                self.model.modules.unallowed.clear();
+                self.model.modules.asks = false;
                 self.model.dialog = Dialog::None;
             }
             ModuleAction::Reload(id) => host.reload(&id),
@@ -52,7 +53,7 @@ impl Editor {
         };
         match write() {
             // The host looks at once; what is wrong with it is said as with any other editor.
-            Ok(()) => self.extensions.host().rescan(),
+            Ok(()) => self.extensions.host().scripts().read(&place),
             Err(error) => self.say(Tone::Failed, &format!("{}: {error}", place.display())),
         }
     }
@@ -63,8 +64,8 @@ impl Editor {
         };
         let folder = place.parent().unwrap_or(&place).to_owned();
         match author::new_script(&folder, name) {
-            Ok(_) => {
-                self.extensions.host().rescan();
+            Ok(path) => {
+                self.extensions.host().scripts().read(&path);
                 self.panels.show_script(&format!("{name}.rhai"));
             }
             Err(error) => self.say(Tone::Refused, &error.to_string()),

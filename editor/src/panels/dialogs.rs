@@ -92,7 +92,7 @@ fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action
     let name = file.info.as_ref().map_or_else(String::new, |info| {
         format!("{} {}", info.name, info.version)
     });
-    widgets::modal(context, "allow plugin").show(context, |ui| {
+    let response = widgets::modal(context, "allow plugin").show(context, |ui| {
         ui.set_width(460.0);
         ui.heading("Let this plugin run?");
         ui.label(RichText::new(&name).strong());
@@ -122,6 +122,9 @@ fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action
             }
         });
     });
+    if response.should_close() {
+        actions.push(Action::Module(ModuleAction::Decline(file.hash.clone())));
+    }
 }
 
 /// A native call that does not come back.

@@ -116,12 +116,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, panel: &mut ScriptPanel, actions: &
                 .color(color),
         );
     }
-    edit(
-        ui,
-        model,
-        script.error.as_ref().map(|error| error.line),
-        &mut text,
-    );
+    let wrong_line = script.error.as_ref().map(|error| error.line);
+    edit(ui, model, &script.id, wrong_line, &mut text);
     if text == *saved {
         panel.drafts.remove(&script.id);
     } else {
@@ -129,7 +125,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, panel: &mut ScriptPanel, actions: &
     }
 }
 
-fn edit(ui: &mut Ui, model: &Model, wrong_line: Option<usize>, text: &mut String) {
+fn edit(ui: &mut Ui, model: &Model, script: &str, wrong_line: Option<usize>, text: &mut String) {
     let theme = model.theme();
     let normal = ui.visuals().text_color();
     let mut layouter = |ui: &Ui, text: &dyn egui::TextBuffer, _: f32| {
@@ -141,6 +137,7 @@ fn edit(ui: &mut Ui, model: &Model, wrong_line: Option<usize>, text: &mut String
     let scroll = egui::ScrollArea::horizontal().id_salt("script");
     let output = scroll.show(ui, |ui| {
         TextEdit::multiline(text)
+            .id_salt(script)
             .code_editor()
             .desired_width(f32::INFINITY)
             .desired_rows(24)

@@ -194,11 +194,14 @@ impl Planner for LatticePlanner {
         };
         let reach = roads.strips[input.goal_strip as usize].length;
         let mut open = BinaryHeap::new();
-        self.open(&mut open, start, 0.0, NONE, 0.0);
-        let is_behind = input.strip == input.goal_strip;
-        let mut has_left = !is_behind;
+        if input.strip == input.goal_strip {
+            // The goal is behind: the way begins where the strip ends, and may come back to it.
+            self.leave_strip(roads, input, start, &mut open);
+        } else {
+            self.open(&mut open, start, 0.0, NONE, 0.0);
+        }
         while let Some(Open { node, .. }) = open.pop() {
-            if node == goal && has_left {
+            if node == goal {
                 break;
             }
             let strip_id = self.nodes[node as usize].strip;
@@ -222,7 +225,6 @@ impl Planner for LatticePlanner {
                     let turns = roads.strips[next as usize].turn != 0;
                     let turn = if turns { self.turn_time } else { 0.0 };
                     reached.push((self.first[next as usize], turn));
-                    has_left |= is_behind;
                 }
             }
             let steps = (self.change_length / spacing).ceil().max(1.0) as u32;
@@ -256,6 +258,27 @@ impl Planner for LatticePlanner {
 }
 
 impl LatticePlanner {
+    /// Opens what follows the strip of the start, which itself stays unreached.
+    fn leave_strip(
+        &mut self,
+        roads: &Roads<'_>,
+        input: &PlannerInput,
+        start: u32,
+        open: &mut BinaryHeap<Open>,
+    ) {
+        let strip = &roads.strips[input.strip as usize];
+        let time = (strip.length - input.s).max(0.0) / strip.speed_limit.max(0.1);
+        for &next in roads.successors(input.strip) {
+            let bus_only = roads.strips[next as usize].flags & 1 != 0;
+            if !bus_only || input.bus == 1 {
+                let turns = roads.strips[next as usize].turn != 0;
+                let turn = if turns { self.turn_time } else { 0.0 };
+                let first = self.first[next as usize];
+                self.open(open, first, time + turn, start, 0.0);
+            }
+        }
+    }
+
     fn open(&mut self, open: &mut BinaryHeap<Open>, node: u32, cost: f64, from: u32, bound: f64) {
         let entry = &mut self.nodes[node as usize];
         (entry.stamp, entry.cost, entry.from) = (self.stamp, cost, from);
@@ -268,11 +291,15 @@ impl LatticePlanner {
     fn write_route(&self, goal: u32, start: u32, route: &mut Route<'_>) {
         let mut strips = vec![self.nodes[goal as usize].strip];
         let mut node = goal;
-        while node != start {
+        // At least one step back: the goal may be the node of the start, after a round.
+        loop {
             node = self.nodes[node as usize].from;
             let strip = self.nodes[node as usize].strip;
             if strips.last() != Some(&strip) {
                 strips.push(strip);
+            }
+            if node == start {
+                break;
             }
         }
         strips.iter().rev().for_each(|&strip| route.push(strip));

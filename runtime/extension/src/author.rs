@@ -118,11 +118,19 @@ fn write(path: &Path, text: &str) -> Result<(), AuthorError> {
     fs::write(path, text).map_err(file_error(path))
 }
 
+/// Words that cannot name a library in all of the languages.
+const KEYWORDS: [&str; 24] = [
+    "as", "async", "auto", "break", "case", "const", "crate", "double", "else", "enum", "extern",
+    "fn", "for", "if", "impl", "int", "loop", "match", "mod", "self", "struct", "test", "type",
+    "use",
+];
+
 fn check_name(name: &str) -> Result<(), AuthorError> {
     let mut letters = name.chars();
     let sound = letters.next().is_some_and(|c| c.is_ascii_lowercase())
         && letters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-        && name.len() <= 40;
+        && name.len() <= 40
+        && !KEYWORDS.contains(&name);
     if sound {
         Ok(())
     } else {
@@ -145,6 +153,7 @@ pub fn new_plugin(
     if folder.exists() {
         return Err(AuthorError::Exists(folder));
     }
+    // The ending keeps it apart from the traits of the SDK.
     let type_name: String = name
         .split('_')
         .filter_map(|word| {
@@ -152,6 +161,7 @@ pub fn new_plugin(
             let first = letters.next()?.to_ascii_uppercase();
             Some(std::iter::once(first).chain(letters).collect::<String>())
         })
+        .chain(["Plugin".to_owned()])
         .collect();
     let fill = |text: &str| {
         text.replace("@NAME@", name)

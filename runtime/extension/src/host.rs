@@ -237,11 +237,18 @@ pub struct Host {
 
 impl Host {
     /// Looks at all folders and, if wished, watches them from now on.
-    pub fn open(options: HostOptions) -> Self {
-        let copies = options
-            .cache
-            .join("copies")
-            .join(std::process::id().to_string());
+    pub fn open(mut options: HostOptions) -> Self {
+        // Watchers tell absolute paths.
+        for folder in options.plugins.iter_mut().chain(&mut options.scripts) {
+            if let Ok(absolute) = std::path::absolute(&*folder) {
+                *folder = absolute;
+            }
+        }
+        // A process may have several hosts, one after the other or at once.
+        static HOSTS: AtomicU64 = AtomicU64::new(0);
+        let number = HOSTS.fetch_add(1, Ordering::Relaxed);
+        let copies = options.cache.join("copies");
+        let copies = copies.join(format!("{}-{number}", std::process::id()));
         sweep_copies(&options.cache.join("copies"));
         let events = Arc::new(Events::default());
         let scripts = Scripts::new(&options.scripts, events.clone());
@@ -398,7 +405,9 @@ fn sweep_copies(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {
         let name = entry.file_name();
-        let alive = Path::new("/proc").join(&name).exists();
+        let name = name.to_string_lossy();
+        let process = name.split('-').next().unwrap_or_default();
+        let alive = Path::new("/proc").join(process).exists();
         // Where there is no /proc, nothing is known: copies of the day before are old enough.
         let old = entry
             .metadata()
@@ -430,6 +439,15 @@ fn write_copy(bytes: &[u8], copy: &Path) -> std::io::Result<()> {
         std::fs::set_permissions(copy, std::fs::Permissions::from_mode(0o500))?;
     }
     Ok(())
+}
+
+/// The libraries in a folder, in the order of their names.
+fn libraries_of(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| is_library(path));
+    paths.sort();
+    paths
 }
 
 /// Whether a file's name is that of a library.
@@ -492,7 +510,7 @@ impl Inner {
             for hint in watch.hints(TICK) {
                 if self.scripts.is_script(&hint.path) {
                     self.scripts.note_change(&hint.path);
-                } else if is_library(&hint.path) {
+                } else if is_library(&hint.path) && self.rank(&hint.path).is_some() {
                     let mut catalog = self.catalog();
                     let settling = catalog
                         .settling
@@ -514,35 +532,30 @@ impl Inner {
 
     /// Looks at all folders; files that are new or have changed settle first unless `at_once`.
     fn scan(&self, at_once: bool) {
-        let mut found = BTreeSet::new();
-        for folder in &self.options.plugins {
-            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-            let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-            paths.retain(|path| is_library(path));
-            paths.sort();
-            for path in paths {
-                let stamp = Stamp::of(&path);
-                let mut catalog = self.catalog();
-                let known = catalog.files.get(&path);
-                let is_new = known.is_none_or(|file| file.stamp != stamp);
-                if is_new && !catalog.settling.contains_key(&path) {
-                    let settling = Settling::new(&path, native_now());
-                    catalog.settling.insert(path.clone(), settling);
-                }
-                drop(catalog);
-                if is_new && at_once {
-                    self.consider(&path, native_now());
-                }
-                found.insert(path);
-            }
+        let found: Vec<PathBuf> = self
+            .options
+            .plugins
+            .iter()
+            .flat_map(|folder| libraries_of(folder))
+            .collect();
+        // What has gone makes room for what was shadowed by it, and for what was moved.
+        let known: Vec<PathBuf> = self.catalog().files.keys().cloned().collect();
+        for path in known.iter().filter(|path| !found.contains(path)) {
+            self.note_gone(path);
         }
-        let gone: Vec<PathBuf> = {
-            let catalog = self.catalog();
-            let files = catalog.files.keys().filter(|path| !found.contains(*path));
-            files.cloned().collect()
-        };
-        for path in gone {
-            self.note_gone(&path);
+        for path in found {
+            let stamp = Stamp::of(&path);
+            let mut catalog = self.catalog();
+            let known = catalog.files.get(&path);
+            let is_new = known.is_none_or(|file| file.stamp != stamp);
+            if is_new && !catalog.settling.contains_key(&path) {
+                let settling = Settling::new(&path, native_now());
+                catalog.settling.insert(path.clone(), settling);
+            }
+            drop(catalog);
+            if is_new && at_once {
+                self.consider(&path, native_now());
+            }
         }
         self.scripts.scan(at_once);
     }
@@ -563,6 +576,8 @@ impl Inner {
                 "File removed; the loaded version keeps running until you stop or unload it.";
             self.say(Level::Warning, path, text.into());
             self.touch();
+            let first = path.to_owned();
+            self.reconsider(|file| file.state == FileState::Shadowed(first.clone()));
         } else if file.state != FileState::Orphaned {
             catalog.files.remove(path);
             drop(catalog);
@@ -600,7 +615,9 @@ impl Inner {
     fn consider(&self, path: &Path, now: Instant) {
         let stamp = Stamp::of(path);
         let looked = inspect(path);
+        // Nobody looks again where nothing is watched.
         if let Err(error) = &looked
+            && self.options.watch
             && error.may_be_incomplete()
         {
             let mut catalog = self.catalog();
@@ -693,12 +710,15 @@ impl Inner {
         }
     }
 
+    /// The place of a file's folder among the folders.
+    fn rank(&self, path: &Path) -> Option<usize> {
+        let folder = path.parent()?;
+        self.options.plugins.iter().position(|f| f == folder)
+    }
+
     /// The file that provides a module already and comes first.
     fn shadowing(&self, path: &Path, id: &str) -> Option<PathBuf> {
-        let rank = |path: &Path| {
-            let folder = path.parent()?;
-            self.options.plugins.iter().position(|f| f == folder)
-        };
+        let rank = |path: &Path| self.rank(path).unwrap_or(usize::MAX);
         let catalog = self.catalog();
         let mut others = catalog.files.iter().filter(|(other, file)| {
             let same = file.inspected.as_ref().is_some_and(|i| i.info.id == id);
@@ -823,7 +843,12 @@ impl Inner {
                 let inspected = file.inspected.as_ref();
                 inspected.is_some_and(|inspected| inspected.info.id == cell.id)
             };
-            let file = catalog.files.iter().find(|(_, file)| of_module(file));
+            let files = catalog.files.iter().filter(|(_, file)| of_module(file));
+            let file = files.min_by_key(|(_, file)| match file.state {
+                FileState::Active => 0,
+                FileState::NeedsPermission | FileState::Rejected(_) => 1,
+                _ => 2,
+            });
             cell.row(file.map(|(path, file)| (path.clone(), file.state.clone())))
         };
         catalog.cells.values().map(row).collect()

@@ -11,6 +11,18 @@ use std::sync::{Mutex, PoisonError};
 /// Ending of the files that mark builds on trial.
 const TRIAL: &str = "trial";
 
+/// Ending of the files that say why a build is not to be loaded.
+const HELD: &str = "held";
+
+fn held_path(folder: &Path, hash: &str) -> PathBuf {
+    folder.join(format!("{hash}.{HELD}"))
+}
+
+/// Remembers a build for the next starts. Where that cannot be written it holds for this one.
+fn hold(folder: &Path, hash: &str, why: &str) {
+    let _ = std::fs::write(held_path(folder, hash), why);
+}
+
 /// A build on trial: written before its first step, removed after some good ones.
 #[derive(Serialize, Deserialize)]
 struct Trial {
@@ -39,7 +51,16 @@ impl Quarantine {
         let _ = std::fs::create_dir_all(folder);
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         for path in entries.map(|entry| entry.path()) {
-            if path.extension().is_none_or(|ending| ending != TRIAL) {
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            if ending == Some(HELD)
+                && let (Some(hash), Ok(why)) = (
+                    path.file_stem().and_then(|stem| stem.to_str()),
+                    std::fs::read_to_string(&path),
+                )
+            {
+                state.held.insert(hash.to_owned(), why);
+            }
+            if ending != Some(TRIAL) {
                 continue;
             }
             let Ok(file) = OpenOptions::new().read(true).write(true).open(&path) else {
@@ -56,6 +77,7 @@ impl Quarantine {
                     "Roadwright ended while {module} was on trial. It stays out until its file \
                      changes; Retry loads it again, best in isolated mode."
                 );
+                hold(folder, &hash, &why);
                 state.held.insert(hash, why);
             }
             let _ = std::fs::remove_file(&path);
@@ -85,11 +107,13 @@ impl Quarantine {
     }
 
     pub(crate) fn add(&self, hash: &str, why: &str) {
+        hold(&self.folder, hash, why);
         self.state().held.insert(hash.to_owned(), why.to_owned());
     }
 
     /// Gives a build another chance.
     pub(crate) fn pardon(&self, hash: &str) {
+        let _ = std::fs::remove_file(held_path(&self.folder, hash));
         self.state().held.remove(hash);
     }
 
@@ -165,6 +189,8 @@ mod tests {
         let kept = std::fs::read(&mark).unwrap();
         drop(first);
         std::fs::write(&mark, kept).unwrap();
+        // And it stays so, start after start.
+        drop(Quarantine::open(folder.path()));
         let second = Quarantine::open(folder.path());
         assert!(second.holds(&"ab".repeat(32)));
         assert!(

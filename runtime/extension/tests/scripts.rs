@@ -409,6 +409,21 @@ fn imports_come_from_the_folder_and_reload_their_importers() {
     bench.put_script("tools.rhai", "fn pace() { 6.0 }");
     run(&mut world, 10.0);
     assert!((5.5..6.1).contains(&speed(&world)), "{}", speed(&world));
+    // Imports of imports, and a file that its importer has waited for.
+    bench.put_script(
+        "tools.rhai",
+        "import \"deep/base\" as base; fn pace() { base::pace() }",
+    );
+    assert!(bench.said().contains("there is no script"));
+    std::fs::create_dir(bench.scripts().join("deep")).unwrap();
+    bench.put_script("deep/base.rhai", "fn pace() { 3.0 }");
+    run(&mut world, 10.0);
+    assert!(
+        (2.5..3.1).contains(&speed(&world)),
+        "{}: {}",
+        speed(&world),
+        bench.said()
+    );
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("/etc/hostname", bench.scripts().join("link.rhai")).unwrap();

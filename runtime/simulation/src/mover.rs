@@ -59,6 +59,8 @@ pub(crate) struct Mover {
     pub(crate) holds_arrival: bool,
     /// Whether it has come to its last goal and waits there.
     pub(crate) has_arrived: bool,
+    /// Whether its script has given it other goals than the scenario.
+    pub(crate) has_own_goals: bool,
     /// How long it has been standing, s.
     pub(crate) waiting: f64,
     /// Step in which its way was last planned.
@@ -108,6 +110,7 @@ impl Mover {
             top_speed: NOTHING,
             holds_arrival: false,
             has_arrived: false,
+            has_own_goals: false,
             waiting: 0.0,
             planned_at: 0,
             drive: Drive::default(),

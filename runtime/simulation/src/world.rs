@@ -107,6 +107,9 @@ pub struct World {
     batches: Batches,
     /// Messages between agents that have not been read yet.
     mail: Vec<Message>,
+    /// How many of them wait for each slot.
+    mail_counts: Vec<u16>,
+    has_new_modules: bool,
     log: Log,
     /// Where agents are by id; made anew when it does not fit any more.
     by_id: HashMap<u64, u32>,
@@ -145,6 +148,11 @@ impl World {
             && !self.movers.iter().any(Mover::is_active)
     }
 
+    /// There are other modules to choose from. Those that run already replace themselves.
+    pub fn use_modules(&mut self, modules: &Registry) {
+        self.registry = modules.clone();
+    }
+
     /// The modules that were replaced so far, in order.
     pub fn swaps(&self) -> &[SwapRecord] {
         &self.swaps
@@ -156,6 +164,8 @@ impl World {
         self.between_steps();
         if self.appear() {
             self.index.rebuild(&self.movers, &self.kinds);
+            // Nobody is asked about agents that it has not been told of.
+            self.between_steps();
         }
         self.reservations.update(
             self.step,
@@ -246,6 +256,10 @@ impl World {
         }
         self.drop_read_mail(scene.take(), &batches.due);
         self.batches = batches;
+        // Modules that agents have chosen for themselves are told their parameters and agents.
+        if std::mem::take(&mut self.has_new_modules) {
+            self.between_steps();
+        }
     }
 
     fn step_of(&self, rate: Rate) -> Step<'static> {
@@ -267,7 +281,8 @@ impl World {
         if output.top_speed.is_finite() {
             mover.top_speed = output.top_speed.max(0.0);
         }
-        if !mover.on_lane() || output.lane_change == 0.0 {
+        // One change at a time.
+        if !mover.may_change_lane() || output.lane_change == 0.0 {
             return;
         }
         let strip = self.roads.strip(mover.strip);

@@ -9,7 +9,7 @@ use crate::quarantine::Quarantine;
 use roadwright_agent::{ModuleInfo, ParameterInfo, Slot};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
@@ -115,6 +115,8 @@ pub(crate) struct Cell {
     version: AtomicU64,
     /// When the running call began, in milliseconds since the program's first; 0 outside of calls.
     entered: AtomicU64,
+    /// Calls that run at once.
+    running: AtomicU32,
     hang_reported: AtomicBool,
     pub(crate) events: Arc<Events>,
     pub(crate) quarantine: Arc<Quarantine>,
@@ -127,8 +129,11 @@ pub(crate) struct Call<'a>(&'a Cell);
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        self.0.entered.store(0, Ordering::Relaxed);
-        self.0.hang_reported.store(false, Ordering::Relaxed);
+        // The last of the calls that run at once.
+        if self.0.running.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.0.entered.store(0, Ordering::Relaxed);
+            self.0.hang_reported.store(false, Ordering::Relaxed);
+        }
     }
 }
 
@@ -161,6 +166,7 @@ impl Cell {
             state: Mutex::default(),
             version: AtomicU64::new(1),
             entered: AtomicU64::new(0),
+            running: AtomicU32::new(0),
             hang_reported: AtomicBool::new(false),
             events,
             quarantine,
@@ -390,8 +396,10 @@ impl Cell {
 
     /// Marks the beginning of a call.
     pub(crate) fn enter(&self) -> Call<'_> {
-        let since = base().elapsed().as_millis() as u64 + 1;
-        self.entered.store(since, Ordering::Relaxed);
+        if self.running.fetch_add(1, Ordering::Relaxed) == 0 {
+            let since = base().elapsed().as_millis() as u64 + 1;
+            self.entered.store(since, Ordering::Relaxed);
+        }
         Call(self)
     }
 

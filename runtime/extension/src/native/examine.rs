@@ -123,8 +123,8 @@ impl Examined for AsPlanner {
         PlannerInput {
             strip: random(0.0, strips) as u32,
             goal_strip: random(0.0, strips) as u32,
-            s: random(0.0, 50.0),
-            goal_s: random(50.0, 100.0),
+            s: random(0.0, 90.0),
+            goal_s: random(0.0, 90.0),
             bus: 0,
             may_change_first: 1,
         }
@@ -144,6 +144,12 @@ impl Examined for AsPlanner {
         output: &roadwright_plugin_api::PlannerOutput,
         route: &[u32],
     ) -> Option<String> {
+        if output.count == 0 {
+            return Some(format!(
+                "no way from strip {} at {:.0} m to strip {} at {:.0} m, where there is one",
+                input.strip, input.s, input.goal_strip, input.goal_s
+            ));
+        }
         checked_route(&grid_roads(), input, output, route).err()
     }
 }

@@ -227,7 +227,16 @@ impl Link {
                 patience.as_secs()
             ));
         }
-        // The socket is closed: it has died, or is about to.
+        // The socket is closed: it has died, or is about to; if not, it is ended.
+        for _ in 0..50 {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = self.child.kill();
+        }
         match self.child.wait() {
             Ok(status) => fatal(format!("its process crashed ({})", ending(status))),
             Err(error) => fatal(format!("its process is lost: {error}")),

@@ -12,7 +12,7 @@ use roadwright_agent::{
     Swap,
 };
 use roadwright_plugin_api::abi::{
-    CAP_PARALLEL_SLICES, CAP_STATE, CAP_WANTS_DEFAULTS, ROW_KEEP, ROW_OK,
+    CAP_PARALLEL_SLICES, CAP_STATE, CAP_WANTS_DEFAULTS, ROW_KEEP, ROW_NOT_WRITTEN, ROW_OK,
 };
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, PlannerInput, PlannerOutput,
@@ -131,11 +131,8 @@ impl<K: Kind> Native<K> {
         if !slots.is_empty() {
             backend.agents_changed(self.slots, &slots, &[])?;
         }
-        if !is_isolated {
-            let hash = &generation.hash;
-            self.cell.quarantine.begin_trial(hash, self.cell.id);
-            self.trial = TRIAL_STEPS;
-        }
+        // Its trial begins with its first step.
+        self.trial = if is_isolated { 0 } else { TRIAL_STEPS };
         Ok(Active {
             sent: backend.parameters().iter().map(|p| p.default).collect(),
             lookahead: backend.lookahead(),
@@ -189,12 +186,7 @@ impl<K: Kind> Native<K> {
 
     /// What follows a fault: a fresh instance with the state kept last, or after too many of those
     /// the build before, or the built-in module.
-    fn recover(
-        &mut self,
-        fault: &Fault,
-        parameters: &mut ParameterSet,
-        moment: &Between<'_>,
-    ) -> Option<Swap> {
+    fn recover(&mut self, fault: &Fault, moment: &Between<'_>) -> Option<Swap> {
         let active = self.active.take()?;
         let agents = self.present.iter().filter(|present| **present).count();
         let time = moment.time;
@@ -223,27 +215,17 @@ impl<K: Kind> Native<K> {
                 Err(again) => self.cell.note_fault(&again.message),
             }
         }
-        let why = format!("{}; out after {MOST_RESTARTS} restarts", fault.message);
+        let why = format!(
+            "{}; out after {} restarts",
+            fault.message,
+            self.restarts.len()
+        );
         self.cell.quarantine.end_trial(&generation.hash);
-        let next = self.cell.withdraw(&generation.hash, &why);
+        // What takes over is what the cell wishes for then.
+        self.cell.withdraw(&generation.hash, &why);
         self.restarts.clear();
         self.snapshot = None;
-        self.seen = self.cell.version();
-        let took_over = match next {
-            Some(next) => {
-                let version = next.info.version.clone();
-                match self.start(next, is_isolated) {
-                    Ok(active) => {
-                        self.active = Some(active);
-                        self.take_parameters(parameters);
-                        format!("back to {version}")
-                    }
-                    Err(fault) => format!("{} drives: {}", self.fallback.info.id, fault.message),
-                }
-            }
-            None => format!("{} drives", self.fallback.info.id),
-        };
-        let note = format!("{why}; {took_over}");
+        let note = format!("{why}; {} drives", self.fallback.info.id);
         self.cell.say(Level::Error, &note);
         Some(self.swap(&generation.hash, note))
     }
@@ -276,8 +258,11 @@ impl<K: Kind> Native<K> {
             match infos.iter().find(|info| info.key == old.key) {
                 Some(info) => {
                     let value = parameters.at(index).clamp(info.min, info.max);
-                    // Clamped values of known keys are always taken.
-                    let _ = taken.set(info.key, value);
+                    // What was only a default follows the new default; a clamped value of a known
+                    // key is always taken.
+                    if parameters.at(index) != old.default {
+                        let _ = taken.set(info.key, value);
+                    }
                 }
                 None => strange.push(format!("{} is gone", old.key)),
             }
@@ -305,8 +290,11 @@ impl<K: Kind> Native<K> {
             Ok(new) => new,
             Err(fault) => {
                 let why = format!("{} is not used: {}", generation.info.version, fault.message);
-                self.cell.withdraw(&generation.hash, &why);
                 self.cell.say(Level::Error, &why);
+                // Not being able to start a child says nothing against the build.
+                if !wish.is_isolated {
+                    self.cell.withdraw(&generation.hash, &why);
+                }
                 // The old instance goes on; what the cell wishes for now is the old build.
                 self.seen = self.cell.version();
                 return None;
@@ -323,6 +311,9 @@ impl<K: Kind> Native<K> {
             },
         };
         self.snapshot = state;
+        if old_hash != generation.hash || wish.is_isolated {
+            self.cell.quarantine.end_trial(&old_hash);
+        }
         self.active = Some(new);
         self.restarts.clear();
         let strange = self.take_parameters(parameters);
@@ -358,7 +349,15 @@ impl<K: Kind> Native<K> {
     }
 
     /// Tells the instance parameters that have changed.
-    fn send_parameters(&mut self, parameters: &ParameterSet) {
+    fn send_parameters(&mut self, parameters: &mut ParameterSet) {
+        let Some(active) = &self.active else {
+            return;
+        };
+        // Another build may have come between choosing the module and making it.
+        if !std::ptr::eq(parameters.infos(), active.backend.parameters()) {
+            self.take_parameters(parameters);
+        }
+        let _call = self.cell.enter();
         let Some(active) = &mut self.active else {
             return;
         };
@@ -382,11 +381,21 @@ impl<K: Kind> Native<K> {
         self.note_agents(moment);
         let fault = self.verdict();
         let mut swap = match &fault {
-            Some(fault) => self.recover(fault, parameters, moment),
+            Some(fault) => self.recover(fault, moment),
             None => None,
         };
-        if self.cell.version() != self.seen {
-            swap = self.follow_wish(parameters, moment).or(swap);
+        if self.cell.version() != self.seen
+            && let Some(followed) = self.follow_wish(parameters, moment)
+        {
+            swap = Some(match swap {
+                // The build before takes over from one that could not go on.
+                Some(fault) => Swap {
+                    note: format!("{}; back to: {}", fault.note, followed.note),
+                    from: fault.from,
+                    ..followed
+                },
+                None => followed,
+            });
         }
         self.send_parameters(parameters);
         // A fresh instance knows everybody already.
@@ -407,7 +416,12 @@ impl<K: Kind> Native<K> {
                 && moment.time - self.snapshot_at >= SNAPSHOT_TIME
             {
                 self.snapshot_at = moment.time;
+                let _call = self.cell.enter();
                 self.snapshot = active.backend.save();
+            }
+            if self.trial == TRIAL_STEPS {
+                let hash = &active.generation.hash;
+                self.cell.quarantine.begin_trial(hash, self.cell.id);
             }
             if self.trial > 0 {
                 self.trial -= 1;
@@ -460,7 +474,10 @@ impl<K: Kind> Native<K> {
         let mut status = [0u8; MOST_ROWS];
         let status = &mut status[..count];
         let began = now();
-        let is_faulted = locked(&self.health).fault.is_some();
+        // Slices that run at once must not depend on each other's order: a fault of this step
+        // counts from the next one on.
+        let is_parallel = active.generation.info.has(CAP_PARALLEL_SLICES);
+        let is_faulted = !is_parallel && locked(&self.health).fault.is_some();
         let answered = if is_faulted {
             Ok(false)
         } else {
@@ -478,8 +495,8 @@ impl<K: Kind> Native<K> {
             })
         };
         let seconds = began.elapsed().as_secs_f64();
-        let bad = self.mend(step, inputs, outputs, status);
-        self.cell.note_time(count, seconds, bad);
+        let (replaced, bad) = self.mend(step, inputs, outputs, status);
+        self.cell.note_time(count, seconds, replaced);
         let mut health = locked(&self.health);
         health.rows += count as u64;
         match answered {
@@ -489,21 +506,23 @@ impl<K: Kind> Native<K> {
             }
             Err(fault) if fault.is_fatal => health.fault = Some(fault),
             Err(fault) => {
-                health.flaw = fault.message;
-                health.bad_rows += bad;
+                health.flaw.clone_from(&fault.message);
+                health.bad_rows += replaced;
+                drop(health);
+                self.cell.note_fault(&fault.message);
             }
         }
     }
 
     /// Replaces what is missing or makes no sense by the built-in module's answers; says how many
-    /// rows that were.
+    /// rows that were, and how many of them the plugin did not leave to us on purpose.
     fn mend(
         &self,
         step: &Step<'_>,
         inputs: &[K::Input],
         outputs: &mut [K::Output],
         status: &[u8],
-    ) -> u64 {
+    ) -> (u64, u64) {
         if status.contains(&ROW_KEEP) {
             self.keeps.store(true, Ordering::Relaxed);
         }
@@ -511,11 +530,11 @@ impl<K: Kind> Native<K> {
             |(status, output): (&u8, &K::Output)| *status == ROW_OK && K::flaw(output).is_none();
         let keeps = self.keeps.load(Ordering::Relaxed);
         if !keeps && status.iter().zip(&*outputs).all(is_sound) {
-            return 0;
+            return (0, 0);
         }
         let mut previous = locked(&self.previous);
         previous.resize(self.slots as usize, K::Output::default());
-        let mut bad = 0;
+        let (mut replaced, mut bad) = (0, 0);
         for row in 0..inputs.len() {
             let slot = step.slots[row] as usize;
             let flaw = match status[row] {
@@ -527,7 +546,8 @@ impl<K: Kind> Native<K> {
                 _ => Some(""),
             };
             if let Some(flaw) = flaw {
-                bad += 1;
+                replaced += 1;
+                bad += u64::from(status[row] != ROW_NOT_WRITTEN);
                 if !flaw.is_empty() {
                     self.report_flaw(flaw, step, row, &inputs[row]);
                 }
@@ -543,7 +563,7 @@ impl<K: Kind> Native<K> {
                 *previous = outputs[row];
             }
         }
-        bad
+        (replaced, bad)
     }
 
     fn report_flaw(&self, flaw: &str, step: &Step<'_>, row: usize, input: &K::Input) {

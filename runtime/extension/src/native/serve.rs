@@ -412,8 +412,9 @@ impl Server {
                 0
             },
         );
-        let inputs =
-            memory[layout.inputs..][..count * (head.input_size as usize).min(ROW)].to_vec();
+        // As doubles, so that rows are aligned as doubles.
+        let input_bytes = count * (head.input_size as usize).min(ROW);
+        let inputs = rows_from::<f64>(&memory[layout.inputs..], input_bytes / 8);
         let mut route = vec![0u32; (head.route as usize).min(MOST_ROUTE)];
         // Outputs and status are written in place: both lie at multiples of eight bytes.
         let (before, status) = memory.split_at_mut(layout.status);
@@ -428,7 +429,7 @@ impl Server {
                 ids: &ids,
             },
             seeds: &seeds,
-            inputs: &inputs,
+            inputs: super::backend::bytes_of(&inputs),
             outputs,
             status: &mut status[..count],
             roads: has_roads.then_some(&self.roads),

@@ -525,7 +525,7 @@ fn agent_wants(api: &mut Registrar<'_>) {
         api,
         "overtake",
         "agent.overtake()",
-        "Passes the vehicle ahead on the lane beside, if there is one, and comes back afterwards.",
+        "For twelve seconds, changes to the lane beside whenever a slower vehicle is close ahead.",
         |a: &mut Agent| {
             let mut content = a.content();
             content.wants.overtakes_until = content.time + 12.0;
@@ -618,8 +618,12 @@ fn agent_calls(api: &mut Registrar<'_>) {
         "agent.set_parameter(slot: string, key: string, value: float)",
         "Sets a parameter of its planner, controller or fitness, for this agent alone.",
         |a: &mut Agent, slot: &str, key: &str, value: Dynamic| -> Outcome<()> {
+            let slot = slot_of(slot)?;
+            if slot == Slot::Behaviour {
+                return fail("a script does not set its own parameters; its stack does".into());
+            }
             a.ask(Effect::SetParameter {
-                slot: slot_of(slot)?,
+                slot,
                 key: key.into(),
                 value: number(&value)?,
             });
@@ -630,7 +634,7 @@ fn agent_calls(api: &mut Registrar<'_>) {
         api,
         "use_module",
         "agent.use_module(slot: string, id: string)",
-        "Uses another module in a slot, for this agent alone.",
+        "Uses another module in a slot, for this agent alone; another behaviour begins with an empty memory.",
         |a: &mut Agent, slot: &str, id: &str| -> Outcome<()> {
             a.ask(Effect::UseModule {
                 slot: slot_of(slot)?,

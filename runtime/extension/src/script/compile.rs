@@ -137,6 +137,7 @@ pub struct Compiled {
     pub hash: String,
     /// The files that it imports.
     pub imports: Vec<PathBuf>,
+    modules: BTreeMap<String, rhai::Shared<Module>>,
 }
 
 thread_local! {
@@ -229,10 +230,15 @@ fn compile_at_depth(
             ImportError::Here(message) => error(position, message),
             ImportError::There(inner) => *inner,
         })?;
-        let module = Module::eval_ast_as_new(Scope::new(), &imported.ast, &imported.engine)
+        // What it imports itself is registered with its engine, and has to be with ours.
+        let top = without_imports(&imported.ast);
+        let module = Module::eval_ast_as_new(Scope::new(), &top, &imported.engine)
             .map_err(|e| error(position, e.to_string()))?;
         hasher.update(imported.hash.as_bytes());
         imports.extend(imported.imports);
+        for (alias, module) in imported.modules {
+            modules.entry(alias).or_insert(module);
+        }
         imports.push(path);
         modules.insert(alias, module.into());
     }
@@ -275,6 +281,7 @@ fn compile_at_depth(
         doc: intern(&first_comment(text)),
         hash: hasher.finalize().to_hex().to_string(),
         imports,
+        modules,
     };
     compiled.handlers = Handlers {
         start: compiled.has("on_start", 1),

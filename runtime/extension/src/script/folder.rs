@@ -220,14 +220,16 @@ impl Scripts {
             let imports = |cell: &&Arc<ScriptCell>| {
                 let state = cell.state();
                 let compiled = state.compiled.as_ref();
-                compiled.is_some_and(|c| c.imports.iter().any(|import| import == path))
+                let uses = compiled.is_some_and(|c| c.imports.iter().any(|i| i == path));
+                // One with a mistake may have been waiting for this file.
+                uses || state.error.is_some() && state.path.as_deref() != Some(path)
             };
             let cells = catalog.cells.values().filter(imports);
             cells.filter_map(|cell| cell.state().path.clone()).collect()
         };
         match std::fs::read_to_string(path) {
             // What scripts import need not be a behaviour.
-            Ok(text) if is_library(&text) => {}
+            Ok(text) if is_library(&text) && !self.catalog().cells.contains_key(&id) => {}
             Ok(text) => self.take(&id, Some(path), text),
             Err(_) if !path.exists() => self.note_gone(&id, path),
             Err(error) => self.say(Level::Error, &id, format!("cannot be read: {error}")),
@@ -300,6 +302,8 @@ impl Scripts {
                 let is_same = same.as_deref() == Some(compiled.hash.as_str());
                 let had_error = state.error.take().is_some();
                 if is_same && !had_error {
+                    drop(state);
+                    self.revision.fetch_add(1, Ordering::Release);
                     return;
                 }
                 if !is_same {
@@ -312,6 +316,8 @@ impl Scripts {
             Err(error) => {
                 let text = error.to_string();
                 if state.error.as_ref() == Some(&error) {
+                    drop(state);
+                    self.revision.fetch_add(1, Ordering::Release);
                     return;
                 }
                 state.error = Some(error);
@@ -322,6 +328,11 @@ impl Scripts {
         cell.version.fetch_add(1, Ordering::Release);
         self.revision.fetch_add(1, Ordering::Release);
         self.say(level, id, said);
+    }
+
+    /// Reads a file that was written a moment ago.
+    pub fn read(&self, path: &Path) {
+        self.consider(path);
     }
 
     /// Reads a script's file again.

@@ -205,8 +205,9 @@ impl Law for ScriptLaw {
         if let Some(active) = active {
             let old = std::mem::replace(parameters, ParameterSet::new(active.parameters));
             for info in old.infos() {
-                if let Some(value) = old.get(info.key) {
-                    // Those that are gone or out of range now get their defaults.
+                // What was only a default follows the new default; what is gone or out of range
+                // now gets it too.
+                if let Some(value) = old.get(info.key).filter(|v| *v != info.default) {
                     let _ = parameters.set(info.key, value);
                 }
             }
@@ -266,7 +267,8 @@ impl Behaviour for ScriptLaw {
                 self.cell.note_fault(&error);
                 effects.push(slot, Effect::Fault(error.to_string()));
                 // Nobody stays on the road for ever because of a mistake.
-                if content.facts.is_some_and(|facts| facts.has_arrived) {
+                let is_there = content.facts.is_some_and(|facts| facts.has_arrived);
+                if is_there && !content.is_held() {
                     effects.push(slot, Effect::Leave);
                 }
             }

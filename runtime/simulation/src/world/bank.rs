@@ -7,6 +7,7 @@ use roadwright_agent::{
     set_parameters,
 };
 use roadwright_scenario::{ModuleSetting, Stack};
+use std::collections::BTreeSet;
 
 /// Most modules of one slot: each agent can have parameters of its own.
 const MOST: usize = 1024;
@@ -27,12 +28,15 @@ pub(super) struct Running<L: ?Sized> {
 /// The modules of one slot.
 pub(super) struct Bank<L: ?Sized> {
     pub(super) running: Vec<Running<L>>,
+    /// A place whose module nobody uses any more.
+    free: Option<u16>,
 }
 
 impl<L: Choosable + ?Sized> Bank<L> {
     fn new() -> Self {
         Self {
             running: Vec::new(),
+            free: None,
         }
     }
 
@@ -48,7 +52,7 @@ impl<L: Choosable + ?Sized> Bank<L> {
         if let Some(place) = known {
             return Ok(place as u16);
         }
-        if self.running.len() >= MOST {
+        if self.is_full() && self.free.is_none() {
             return Err(ModuleError::TooMany {
                 slot: L::SLOT.name(),
                 most: MOST,
@@ -56,7 +60,24 @@ impl<L: Choosable + ?Sized> Bank<L> {
         }
         let module = registry.module::<L>(stack, setting)?;
         self.push(module, setting, dt);
-        Ok(self.running.len() as u16 - 1)
+        let last = self.running.len() as u16 - 1;
+        match self.free.take() {
+            None => Ok(last),
+            Some(place) => {
+                self.running.swap_remove(place as usize);
+                Ok(place)
+            }
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.running.len() >= MOST
+    }
+
+    /// Gives up a setting that nobody uses: its place is free for the next one.
+    fn free_unused(&mut self, used: &BTreeSet<u16>) {
+        let mut places = 0..self.running.len() as u16;
+        self.free = places.find(|place| !used.contains(place));
     }
 
     fn record(&self, records: &mut Vec<ModuleRecord>) {
@@ -83,17 +104,25 @@ impl<L: Choosable + ?Sized> Bank<L> {
         });
     }
 
-    /// Takes over a module that `old` runs for a setting that differs in parameters or rate only,
-    /// so that a moved slider does not make it forget.
-    fn adopt(&mut self, stack: &str, setting: &ModuleSetting, old: &mut Self, dt: f64) {
+    /// Takes over a module that `old` runs for a setting, or if `is_similar` for one that differs in
+    /// parameters or rate only, so that a moved slider does not make it forget.
+    fn adopt(
+        &mut self,
+        stack: &str,
+        setting: &ModuleSetting,
+        old: &mut Self,
+        is_similar: bool,
+        dt: f64,
+    ) {
         if self.running.iter().any(|r| r.setting == *setting) {
             return;
         }
-        let same = |r: &Running<L>| r.setting == *setting;
-        let similar = |r: &Running<L>| r.setting.module == setting.module;
-        let place = old.running.iter().position(same);
-        let place = place.or_else(|| old.running.iter().position(similar));
-        let Some(place) = place else { return };
+        let fits = |r: &Running<L>| {
+            r.setting == *setting || is_similar && r.setting.module == setting.module
+        };
+        let Some(place) = old.running.iter().position(fits) else {
+            return;
+        };
         let mut module = old.running.remove(place).module;
         // One that does not take the parameters is made anew, and that says what is wrong.
         if set_parameters(&mut module, stack, setting).is_ok() {
@@ -138,16 +167,28 @@ impl Banks {
         ])
     }
 
-    /// Takes over what `old` runs for a stack.
-    pub(super) fn adopt(&mut self, name: &str, stack: &Stack, old: &mut Self, dt: f64) {
+    /// Takes over what `old` runs for a stack: exactly that, or what is similar.
+    pub(super) fn adopt(
+        &mut self,
+        name: &str,
+        stack: &Stack,
+        old: &mut Self,
+        is_similar: bool,
+        dt: f64,
+    ) {
         self.planners
-            .adopt(name, &stack.planner, &mut old.planners, dt);
+            .adopt(name, &stack.planner, &mut old.planners, is_similar, dt);
         self.behaviours
-            .adopt(name, &stack.behaviour, &mut old.behaviours, dt);
-        self.controllers
-            .adopt(name, &stack.controller, &mut old.controllers, dt);
+            .adopt(name, &stack.behaviour, &mut old.behaviours, is_similar, dt);
+        self.controllers.adopt(
+            name,
+            &stack.controller,
+            &mut old.controllers,
+            is_similar,
+            dt,
+        );
         self.fitnesses
-            .adopt(name, &stack.fitness, &mut old.fitnesses, dt);
+            .adopt(name, &stack.fitness, &mut old.fitnesses, is_similar, dt);
     }
 
     /// The modules that are not built in.
@@ -164,6 +205,26 @@ impl Banks {
     pub(super) fn planner_of(&self, mover: &Mover) -> &Module<dyn Planner> {
         let place = mover.modules[Slot::Planner as usize] as usize;
         &self.planners.running[place].module
+    }
+
+    /// Whether a slot has no room for another setting.
+    pub(super) fn is_full(&self, slot: Slot) -> bool {
+        match slot {
+            Slot::Planner => self.planners.is_full(),
+            Slot::Behaviour => self.behaviours.is_full(),
+            Slot::Controller => self.controllers.is_full(),
+            Slot::Fitness => self.fitnesses.is_full(),
+        }
+    }
+
+    /// Gives up a setting of a slot that is not among those that are used.
+    pub(super) fn free_unused(&mut self, slot: Slot, used: &BTreeSet<u16>) {
+        match slot {
+            Slot::Planner => self.planners.free_unused(used),
+            Slot::Behaviour => self.behaviours.free_unused(used),
+            Slot::Controller => self.controllers.free_unused(used),
+            Slot::Fitness => self.fitnesses.free_unused(used),
+        }
     }
 
     /// The setting of a running module.

@@ -41,6 +41,13 @@ impl Due {
         }
     }
 
+    /// Whether an agent is due.
+    pub(super) fn has(&self, slot: u32) -> bool {
+        self.slots
+            .iter()
+            .any(|due| due.binary_search(&slot).is_ok())
+    }
+
     /// Slots and ids of the agents of a module.
     pub(super) fn of(&self, module: usize) -> (&[u32], &[u64]) {
         (&self.slots[module], &self.ids[module])

@@ -11,6 +11,7 @@ use roadwright_agent::{AgentFacts, Effect, Effects, Message, ModuleError, Scene,
 use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::ModuleSetting;
 use roadwright_scenario::lane_graph::{StripId, StripKind};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Who chases or flees plans anew at most this often, s.
@@ -24,8 +25,12 @@ const CHANGE_GAP: f64 = 3.0;
 const CHANGE_TIME: f64 = 1.5;
 /// Closer to its end a lane is not left without need, m.
 const LATEST_CHANGE: f64 = 30.0;
+/// Lanes near a place that are tried for a way there.
+const MOST_SPOTS: usize = 8;
+/// How much longer the way may become by a lane change that nobody needs, m.
+const DETOUR: f64 = 60.0;
 /// Messages that may wait for one receiver.
-const MOST_MAIL: usize = 64;
+const MOST_MAIL: u16 = 64;
 
 impl World {
     /// The driving agents and the messages for them, if a behaviour that is due wants to see them.
@@ -82,12 +87,16 @@ impl World {
         let new = std::mem::take(&mut self.mail);
         let unread = |message: &&Message| {
             let receiver = &self.movers[message.to as usize];
-            let behaviour = receiver.modules[Slot::Behaviour as usize] as usize;
-            let asked = due.of(behaviour).0.binary_search(&message.to).is_ok();
-            receiver.is_active() && !asked
+            // By who was asked, not by the module that it has now: it may have chosen another one.
+            receiver.is_active() && !due.has(message.to)
         };
         self.mail = scene.mail.iter().filter(unread).cloned().collect();
         self.mail.extend(new);
+        self.mail_counts.clear();
+        self.mail_counts.resize(self.movers.len(), 0);
+        for message in &self.mail {
+            self.mail_counts[message.to as usize] += 1;
+        }
     }
 
     /// Does what was asked for, in order.
@@ -100,6 +109,8 @@ impl World {
                 Effect::GoTo(place) => {
                     if !self.go_to(agent, place) {
                         self.complain(agent, format!("there is no way to {place:.1}"));
+                        // Who has arrived and cannot go on does not block the road for ever.
+                        self.leave(agent);
                     }
                 }
                 Effect::Chase(id) => self.chase(agent, id),
@@ -195,8 +206,10 @@ impl World {
             .module
             .law
             .wants_scene();
-        let waiting = self.mail.iter().filter(|message| message.to == to).count();
-        if listens && waiting < MOST_MAIL {
+        self.mail_counts.resize(self.movers.len(), 0);
+        let waiting = &mut self.mail_counts[to as usize];
+        if listens && *waiting < MOST_MAIL {
+            *waiting += 1;
             self.mail.push(Message {
                 to,
                 from: self.movers[from as usize].id,
@@ -231,6 +244,7 @@ impl World {
         let spots = finder.near(&self.roads.graph, place);
         spots
             .into_iter()
+            .take(MOST_SPOTS)
             .any(|(strip, s, _)| self.set_goal(agent, Goal::Strip { strip, s }))
     }
 
@@ -245,6 +259,7 @@ impl World {
         let has_arrived = self.movers[at].has_arrived;
         if leads {
             self.movers[at].has_arrived = false;
+            self.movers[at].has_own_goals = true;
         } else {
             self.ways[at].goals.truncate(reached);
             self.ways[at].goals.extend(old);
@@ -278,7 +293,10 @@ impl World {
         let (mover, way) = (&self.movers[agent as usize], &self.ways[agent as usize]);
         if !mover.on_lane() || !target.on_lane() {
             let place = target.state.pose.position;
-            self.set_goal(agent, Goal::Ground(place));
+            // From a lane it drives to the lane that is nearest to the other one.
+            if !mover.on_lane() || self.may_replan(agent) {
+                self.go_to(agent, place);
+            }
             return;
         }
         let (strip, s) = (target.strip, target.s);
@@ -324,6 +342,7 @@ impl World {
         mover.planned_at = self.step;
         mover.asked_for = 0;
         mover.has_arrived = false;
+        mover.has_own_goals = true;
     }
 
     /// Strips after one, each the successor that leads farthest away.
@@ -367,8 +386,10 @@ impl World {
             return;
         }
         let stack = self.stack_names[self.movers[at].stack as usize].clone();
+        self.free_module(slot);
         match self.place_module(slot, &stack, &setting) {
             Ok(place) => {
+                self.has_new_modules = true;
                 self.movers[at].modules[slot as usize] = place;
                 self.movers[at].holds_arrival = self.holds_arrival(self.movers[at].modules);
             }
@@ -376,7 +397,20 @@ impl World {
         }
     }
 
-    fn place_module(
+    /// Makes room for one more setting if there is none: of one that nobody uses any more.
+    fn free_module(&mut self, slot: Slot) {
+        if !self.banks.is_full(slot) {
+            return;
+        }
+        let at = slot as usize;
+        let users = self.movers.iter().filter(|mover| mover.is_active());
+        let used = users.map(|mover| mover.modules[at]);
+        let used = used.chain(self.stacks.iter().map(|places| places[at]));
+        let used: BTreeSet<u16> = used.collect();
+        self.banks.free_unused(slot, &used);
+    }
+
+    pub(super) fn place_module(
         &mut self,
         slot: Slot,
         stack: &str,
@@ -398,7 +432,9 @@ impl World {
         let way = &self.ways[agent as usize];
         let remaining = self.roads.strip(mover.strip).length() - mover.s;
         let committed = mover.granted_to > mover.cursor + 1 || mover.has_arrived;
+        let is_closed = self.roads.strip(target).bus_only && !self.kinds[mover.kind as usize].bus;
         if committed
+            || is_closed
             || remaining < LATEST_CHANGE
             || !mover.may_change_lane()
             || !self
@@ -429,6 +465,13 @@ impl World {
             return false;
         };
         let (cursor, reached) = (mover.cursor, mover.goals_reached);
+        let goal_at = way.goal_at[reached as usize] as usize;
+        let length = |strips: &[StripId]| -> f64 {
+            strips.iter().map(|&id| self.roads.strip(id).length()).sum()
+        };
+        if length(&leg) > length(&way.path[cursor as usize..=goal_at]) + DETOUR {
+            return false;
+        }
         let mut leg = leg;
         leg.insert(0, mover.strip);
         self.ways[agent as usize].replace_leg(cursor, reached, &leg);

@@ -75,6 +75,8 @@ impl World {
             contacts: Contacts::default(),
             batches: Batches::default(),
             mail: Vec::new(),
+            mail_counts: Vec::new(),
+            has_new_modules: false,
             log: Log::default(),
             by_id: HashMap::new(),
             finder: None,

@@ -14,9 +14,9 @@ use crate::roads::Roads;
 use crate::spawn::{self, Start};
 use crate::way::{Goal, Way};
 use glam::DVec2;
-use roadwright_agent::Registry;
+use roadwright_agent::{Registry, Slot};
 use roadwright_scenario::lane_graph::{LaneGraph, NO_STRIP, StripId};
-use roadwright_scenario::{Agent, AgentId, Road, RoadId, Scenario, Stack};
+use roadwright_scenario::{Agent, AgentId, ModuleSetting, Road, RoadId, Scenario, Stack};
 use std::collections::BTreeMap;
 
 impl World {
@@ -99,14 +99,18 @@ impl World {
     /// The new stacks. A module that differs in parameters only goes on with what it remembers.
     fn take_stacks(&mut self, new: &Scenario) -> Result<(), SimulationError> {
         let names: Vec<String> = new.stacks().keys().cloned().collect();
+        let own = self.own_modules();
         let mut old = std::mem::replace(&mut self.banks, Banks::new());
         let stacks: Vec<(&String, Stack)> = new
             .stacks()
             .iter()
             .map(|(name, stack)| (name, self.overrides.apply(stack)))
             .collect();
-        for (name, stack) in &stacks {
-            self.banks.adopt(name, stack, &mut old, self.dt);
+        // Exact matches first, so that nobody else takes what somebody still has.
+        for is_similar in [false, true] {
+            for (name, stack) in &stacks {
+                self.banks.adopt(name, stack, &mut old, is_similar, self.dt);
+            }
         }
         let places = stacks.iter().map(|(name, stack)| {
             let registry = &self.registry;
@@ -121,10 +125,37 @@ impl World {
             }
             mover.modules = self.stacks[mover.stack as usize];
         }
+        for (agent, slot, setting) in own {
+            let stack = self.stack_names[self.movers[agent].stack as usize].clone();
+            // One that the registry does not have any more is that of the stack again.
+            if let Ok(place) = self.place_module(slot, &stack, &setting) {
+                self.movers[agent].modules[slot as usize] = place;
+            }
+        }
         self.assign_all();
         self.stack_names = names;
         self.membership.clear();
         Ok(())
+    }
+
+    /// The modules that agents have chosen for themselves.
+    fn own_modules(&self) -> Vec<(usize, Slot, ModuleSetting)> {
+        let mut own = Vec::new();
+        for (agent, mover) in self
+            .movers
+            .iter()
+            .enumerate()
+            .filter(|(_, m)| m.is_active())
+        {
+            let of_stack = self.stacks[mover.stack as usize];
+            for slot in Slot::ALL {
+                let place = mover.modules[slot as usize];
+                if place != of_stack[slot as usize] {
+                    own.push((agent, slot, self.banks.setting(slot, place).clone()));
+                }
+            }
+        }
+        own
     }
 
     /// Puts everyone on the new roads: vehicles by where they are, starts and goals by what the
@@ -155,7 +186,8 @@ impl World {
             if !matches!(mover.status, Status::Active | Status::Waiting) {
                 continue;
             }
-            if let Some((_, goals)) = told(mover.id).filter(|t| t.1.len() == way.goals.len()) {
+            let told = (!mover.has_own_goals).then(|| told(mover.id)).flatten();
+            if let Some((_, goals)) = told.filter(|t| t.1.len() == way.goals.len()) {
                 way.goals = goals;
                 continue;
             }
@@ -191,6 +223,7 @@ impl World {
             (mover.strip, mover.s, mover.t) = place;
             (mover.cursor, mover.granted_to, mover.asked_for) = (0, 0, 0);
             mover.shadow = NO_STRIP;
+            mover.has_arrived = false;
             self.ways[agent].path = vec![place.0];
             self.plan_from(agent, 0)
         });
@@ -254,7 +287,15 @@ impl World {
                 (Change::Changed { start, goals }, Some(agent))
                     if self.movers[agent].is_active() =>
                 {
-                    self.change_active(agent, &new.agents()[&id], start, goals);
+                    let edited = &new.agents()[&id];
+                    let before = old.agents().get(&id);
+                    let is_same = |before: &Agent| {
+                        (&before.via, &before.destination) == (&edited.via, &edited.destination)
+                    };
+                    // What its script wants stays, unless the way itself was edited.
+                    let is_same_way =
+                        self.movers[agent].has_own_goals && before.is_some_and(is_same);
+                    self.change_active(agent, edited, start, goals, is_same_way);
                 }
                 // Only its roads have other names or ends now: what it has done is done.
                 (Change::Changed { .. }, Some(agent))
@@ -285,13 +326,22 @@ impl World {
     }
 
     /// An agent that drives gets its new vehicle, stack and goals where it is.
-    fn change_active(&mut self, agent: usize, edited: &Agent, start: Start, goals: Vec<Goal>) {
+    fn change_active(
+        &mut self,
+        agent: usize,
+        edited: &Agent,
+        start: Start,
+        goals: Vec<Goal>,
+        is_same_way: bool,
+    ) {
         let place = |names: &[String], name: &str| names.iter().position(|n| n == name);
         let mover = &mut self.movers[agent];
         if let Some(kind) = place(&self.kind_names, &edited.vehicle) {
             mover.kind = kind as u16;
         }
-        if let Some(stack) = place(&self.stack_names, &edited.stack) {
+        if let Some(stack) = place(&self.stack_names, &edited.stack)
+            && mover.stack != stack as u16
+        {
             mover.stack = stack as u16;
             mover.modules = self.stacks[stack];
         }
@@ -299,9 +349,11 @@ impl World {
         let holds = self.holds_arrival(modules);
         let mover = &mut self.movers[agent];
         mover.holds_arrival = holds;
-        if self.ways[agent].goals == goals {
+        if is_same_way || self.ways[agent].goals == goals {
             return;
         }
+        mover.has_arrived = false;
+        mover.has_own_goals = false;
         // Way-points that are behind stay behind, unless they were changed.
         let kept = self.ways[agent].goals.iter().zip(&goals);
         let kept = kept.take_while(|(before, now)| before == now).count();
