@@ -24,7 +24,7 @@ constexpr std::array<Parameter, 8> PARAMETERS = {{
     {"attraction", "", "How hard the way-point pulls.", 0.1, 10.0, 1.0},
     {"repulsion", "m", "How hard obstacles push.", 0.0, 50.0, 6.0},
     {"reach", "m", "Obstacles farther away do not push.", 1.0, 28.0, 14.0},
-    {"lane_pull", "1/m", "How hard the lane's centre pulls.", 0.0, 1.0, 0.05},
+    {"lane_pull", "1/m", "How hard the lane's centre pulls.", 0.0, 1.0, 0.0},
     {"lookahead_time", "s", "Time ahead at which the way-point lies.", 0.0, 3.0, 0.7},
     {"lookahead", "m", "Least distance of the way-point.", 1.0, 30.0, 4.5},
     {"speed_gain", "1/s", "Acceleration per missing speed.", 0.1, 5.0, 0.9},
