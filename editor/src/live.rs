@@ -435,7 +435,7 @@ impl Runner {
                 Arc::new(world.collisions().to_vec())
             };
             picture.heat = self.shown_heat.clone();
-            picture.marks = world.marks().to_vec();
+            picture.marks = world.marks().cloned().collect();
             picture.swaps = world.swaps().len();
             picture.log_count = world.log_count();
             picture.log = if before.log_count == picture.log_count {

@@ -42,10 +42,13 @@ fn items() -> &'static [ApiItem] {
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, panel: &mut ScriptPanel, actions: &mut Vec<Action>) {
     let scripts = &model.modules.scripts;
-    if !scripts.iter().any(|script| script.id == panel.shown)
-        && let Some(first) = scripts.first()
-    {
-        panel.shown.clone_from(&first.id);
+    if !scripts.iter().any(|script| script.id == panel.shown) {
+        // At first one that this scenario uses.
+        let stacks = model.document.scenario().stacks().values();
+        let mut used = stacks.map(|stack| &stack.behaviour.module);
+        let used = used.find(|id| scripts.iter().any(|script| script.id == **id));
+        let first = used.or(scripts.first().map(|script| &script.id));
+        panel.shown = first.cloned().unwrap_or_default();
     }
     ui.horizontal_wrapped(|ui| {
         let names: Vec<(String, String)> = scripts

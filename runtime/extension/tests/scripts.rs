@@ -232,7 +232,7 @@ fn the_bus_keeps_its_timetable_and_the_ambulance_returns() {
     let mut stops = Vec::new();
     while world.time() < 400.0 {
         run(&mut world, 1.0);
-        let mut marks = world.marks().iter().filter(|mark| mark.agent == bus);
+        let mut marks = world.marks().filter(|mark| mark.agent == bus);
         if let Some(mark) = marks.find(|mark| mark.text.starts_with("stop "))
             && stops
                 .last()

@@ -45,7 +45,8 @@ pub(super) struct Log {
     pub(super) lines: VecDeque<LogLine>,
     /// Lines ever written.
     pub(super) count: u64,
-    pub(super) marks: Vec<Mark>,
+    /// By agent and text: an agent has one of each text.
+    marks: BTreeMap<(u64, String), Mark>,
     /// How often each fault has come.
     faults: BTreeMap<String, u64>,
 }
@@ -71,20 +72,20 @@ impl Log {
         false
     }
 
-    /// Shows a mark; an agent has one of each text.
+    /// Shows a mark, or goes on showing it.
     pub(super) fn mark(&mut self, time: f64, agent: u64, at: DVec2, text: String) {
         let until = time + MARK_TIME;
-        self.marks.retain(|m| m.agent != agent || m.text != text);
-        self.marks.push(Mark {
+        let mark = Mark {
             agent,
             at,
-            text,
+            text: text.clone(),
             until,
-        });
+        };
+        self.marks.insert((agent, text), mark);
     }
 
     pub(super) fn expire(&mut self, time: f64) {
-        self.marks.retain(|mark| mark.until > time);
+        self.marks.retain(|_, mark| mark.until > time);
     }
 }
 
@@ -105,7 +106,7 @@ impl super::World {
     }
 
     /// The marks that modules show on the map now.
-    pub fn marks(&self) -> &[Mark] {
-        &self.log.marks
+    pub fn marks(&self) -> impl Iterator<Item = &Mark> {
+        self.log.marks.values()
     }
 }
