@@ -75,22 +75,12 @@ fn vehicle_type(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Ac
     });
 }
 
-/// The setting of a slot, to be changed.
-fn setting_mut(stack: &mut Stack, slot: Slot) -> &mut ModuleSetting {
-    match slot {
-        Slot::Planner => &mut stack.planner,
-        Slot::Behaviour => &mut stack.behaviour,
-        Slot::Controller => &mut stack.controller,
-        Slot::Fitness => &mut stack.fitness,
-    }
-}
-
 fn stack(ui: &mut Ui, model: &Model, key: &str, stack: &Stack, actions: &mut Vec<Action>) {
     for slot in Slot::ALL {
         let dropped = slot_rows(ui, model, (key, slot), stack, actions);
         if let Some(id) = dropped {
             let mut changed = stack.clone();
-            *setting_mut(&mut changed, slot) = ModuleSetting::new(&id);
+            *slot.setting_mut(&mut changed) = ModuleSetting::new(&id);
             let edit = Edit::Stack(key.to_owned(), Some(Box::new(changed)));
             actions.push(Action::Apply(format!("{} of {key}", title(slot)), edit));
         }
@@ -114,7 +104,7 @@ fn slot_rows(
     stack: &Stack,
     actions: &mut Vec<Action>,
 ) -> Option<String> {
-    let setting = setting_mut(&mut stack.clone(), slot).clone();
+    let setting = slot.setting_mut(&mut stack.clone()).clone();
     let all = model.modules.registry.infos(slot);
     let names: Vec<(String, String)> = all
         .iter()
@@ -159,7 +149,7 @@ fn slot_rows(
                         let value = value.unwrap_or(parameter.default);
                         let with = |value: f64| {
                             let mut changed = stack.clone();
-                            let values = &mut setting_mut(&mut changed, slot).parameters;
+                            let values = &mut slot.setting_mut(&mut changed).parameters;
                             if value == parameter.default {
                                 values.remove(parameter.key);
                             } else {

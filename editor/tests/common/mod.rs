@@ -45,7 +45,7 @@ impl Bench {
             settings: folder.path().join("settings"),
             autosaves: folder.path().join("autosave"),
             modules: Folders {
-                // The test `plugin_host` of the stories is what child processes run.
+                // The test `plugin_host` in `modules.rs` is what child processes run.
                 helper: vec![
                     std::env::current_exe().unwrap().into(),
                     "plugin_host".into(),

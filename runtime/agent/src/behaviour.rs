@@ -5,7 +5,7 @@ use roadwright_geometry::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_scenario::RoadId;
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Cell of the index over agents, m.
 const CELL: f64 = 30.0;
@@ -62,9 +62,9 @@ pub struct Scene {
     /// Messages in the order of their receivers' slots.
     pub mail: Vec<Message>,
     /// Names of the vehicle types.
-    pub vehicles: Vec<String>,
+    pub vehicles: Arc<Vec<String>>,
     /// Names of the stacks.
-    pub stacks: Vec<String>,
+    pub stacks: Arc<Vec<String>>,
     places: OnceLock<GridIndex>,
     /// Only ever asked for one id, never gone through.
     by_id: OnceLock<HashMap<u64, u32>>,
@@ -75,8 +75,8 @@ impl Scene {
     pub fn new(
         agents: Vec<AgentFacts>,
         mail: Vec<Message>,
-        vehicles: Vec<String>,
-        stacks: Vec<String>,
+        vehicles: Arc<Vec<String>>,
+        stacks: Arc<Vec<String>>,
     ) -> Self {
         Self {
             agents,

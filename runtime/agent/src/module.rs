@@ -8,6 +8,7 @@ use roadwright_plugin_api::{
     FitnessOutput, PlannerInput, PlannerOutput,
 };
 use roadwright_scenario::lane_graph::{LaneGraph, StripId};
+use roadwright_scenario::{ModuleSetting, Stack};
 use std::sync::Arc;
 
 /// The place of a module in a stack.
@@ -45,6 +46,16 @@ impl Slot {
     /// The slot of a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|slot| slot.name() == name)
+    }
+
+    /// Its setting in a stack.
+    pub fn setting_mut(self, stack: &mut Stack) -> &mut ModuleSetting {
+        match self {
+            Self::Planner => &mut stack.planner,
+            Self::Behaviour => &mut stack.behaviour,
+            Self::Controller => &mut stack.controller,
+            Self::Fitness => &mut stack.fitness,
+        }
     }
 
     /// How often its modules are asked unless the stack says otherwise, Hz. Planner and

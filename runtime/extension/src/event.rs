@@ -1,8 +1,9 @@
 //! What happens to modules, for people.
 
+use crate::lock::locked;
 use serde::Serialize;
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Events that wait to be read.
 const MOST: usize = 1000;
@@ -36,7 +37,7 @@ pub(crate) struct Events(Mutex<VecDeque<Event>>);
 
 impl Events {
     pub(crate) fn push(&self, event: Event) {
-        let mut events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut events = locked(&self.0);
         if events.len() == MOST {
             events.pop_front();
         }
@@ -44,7 +45,7 @@ impl Events {
     }
 
     pub(crate) fn drain(&self) -> Vec<Event> {
-        let mut events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut events = locked(&self.0);
         events.drain(..).collect()
     }
 }

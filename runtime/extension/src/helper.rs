@@ -1,10 +1,11 @@
 //! What child processes do: try a library, or serve an isolated module.
 
 use crate::native::examine::Finding;
+use crate::patience::wait_for;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// Runs as a child of [`crate::Host`]: `probe LIBRARY`, or `serve LIBRARY SLOT MEMORY` with a
@@ -66,37 +67,6 @@ fn examine(library: &Path) -> i32 {
 /// An examination that takes longer has hung.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Waits for a child; one that takes too long is ended.
-fn wait_with_patience(mut child: Child, patience: Duration) -> std::io::Result<Output> {
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let read = |pipe: Option<Box<dyn std::io::Read + Send>>| {
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            // What was read before an error is what there is.
-            let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
-            bytes
-        })
-    };
-    let stdout = read(stdout.map(|pipe| Box::new(pipe) as _));
-    let stderr = read(stderr.map(|pipe| Box::new(pipe) as _));
-    let began = crate::native_now();
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        if began.elapsed() > patience {
-            child.kill()?;
-            break child.wait()?;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    };
-    Ok(Output {
-        status,
-        stdout: stdout.join().unwrap_or_default(),
-        stderr: stderr.join().unwrap_or_default(),
-    })
-}
-
 /// Looks at a plugin in a child process: whether it loads, is deterministic, survives hard inputs,
 /// and how fast it is. `helper` is as in [`crate::HostOptions::helper`].
 ///
@@ -144,7 +114,7 @@ pub fn check_plugin(library: &Path, helper: &[OsString]) -> Vec<ReportLine> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .and_then(|child| wait_with_patience(child, PATIENCE));
+        .and_then(|child| wait_for(child, PATIENCE));
     let output = match output {
         Ok(output) => output,
         Err(error) => {

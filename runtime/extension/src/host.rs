@@ -1,6 +1,7 @@
 //! The host of everything that comes from outside: folders of plugins and of scripts.
 
 use crate::event::{Event, Events, Level};
+use crate::lock::locked;
 use crate::native::backend::intern;
 use crate::native::{
     AsController, AsFitness, AsPlanner, Cell, Generation, InspectError, Inspected, Kind,
@@ -17,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -460,7 +461,7 @@ fn is_library(path: &Path) -> bool {
 
 impl Inner {
     fn catalog(&self) -> MutexGuard<'_, Catalog> {
-        self.catalog.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.catalog)
     }
 
     fn touch(&self) {

@@ -12,10 +12,13 @@ pub mod author;
 mod event;
 mod helper;
 mod host;
+mod lock;
 mod native;
+mod patience;
 mod quarantine;
 pub mod script;
 mod settle;
+mod times;
 mod watch;
 
 pub use event::{Event, Level};

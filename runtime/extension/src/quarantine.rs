@@ -1,12 +1,13 @@
 //! Builds that did harm are not loaded again: those that faulted too often, and those that were
 //! on trial when the program died.
 
+use crate::lock::locked;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Ending of the files that mark builds on trial.
 const TRIAL: &str = "trial";
@@ -89,7 +90,7 @@ impl Quarantine {
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
     pub(crate) fn folder(&self) -> &Path {

@@ -41,6 +41,7 @@ use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, ControllerInput, Co
 use roadwright_scenario::lane_graph::{LaneGraph, NO_STRIP, StripId};
 use serde::Serialize;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What each standing vehicle adds to the expected time on a strip, s.
 const DELAY_PER_VEHICLE: f32 = 4.0;
@@ -83,9 +84,9 @@ pub struct World {
     step: u64,
     roads: Roads,
     obstacles: Obstacles,
-    kind_names: Vec<String>,
+    kind_names: Arc<Vec<String>>,
     kinds: Vec<Kind>,
-    stack_names: Vec<String>,
+    stack_names: Arc<Vec<String>>,
     /// For each stack the places of its modules in the banks.
     stacks: Vec<Places>,
     banks: Banks,

@@ -1,12 +1,13 @@
 //! What can answer batches: a library in this process, or in another one.
 
 use super::roads::FlatRoads;
+use crate::lock::locked;
 use roadwright_agent::{Lookahead, ParameterInfo, ParameterKind, Step};
 use roadwright_plugin_api::abi::{
     PARAM_BOOL, PARAM_CHOICE, PARAM_HIDDEN, PARAM_INTEGER, RwParamInfo, text_of,
 };
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Rows of one call.
 pub(crate) const MOST_ROWS: usize = 1024;
@@ -118,7 +119,7 @@ rows!(
 /// A text that lives as long as the program; the same text is kept once.
 pub(crate) fn intern(text: &str) -> &'static str {
     static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = locked(&KNOWN);
     if let Some(known) = known.get(text) {
         return known;
     }
@@ -130,7 +131,7 @@ pub(crate) fn intern(text: &str) -> &'static str {
 /// Descriptions that live as long as the program; the same list is kept once.
 pub(crate) fn intern_parameters(infos: Vec<ParameterInfo>) -> &'static [ParameterInfo] {
     static KNOWN: Mutex<Vec<&'static [ParameterInfo]>> = Mutex::new(Vec::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = locked(&KNOWN);
     if let Some(known) = known.iter().find(|known| **known == infos) {
         return known;
     }
@@ -177,7 +178,7 @@ pub(crate) fn is_shown(raw: &RwParamInfo) -> bool {
 
 pub(crate) fn intern_words(words: Vec<&'static str>) -> &'static [&'static str] {
     static KNOWN: Mutex<Vec<&'static [&'static str]>> = Mutex::new(Vec::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = locked(&KNOWN);
     if let Some(known) = known.iter().find(|known| **known == words) {
         return known;
     }

@@ -5,18 +5,18 @@ use super::inspect::PluginInfo;
 use super::library::{Library, LoadError};
 use crate::event::{Event, Events, Level};
 use crate::host::{FileState, Lamp, ModuleRow};
+use crate::lock::locked;
 use crate::quarantine::Quarantine;
+use crate::times::CallTimes;
 use roadwright_agent::{ModuleInfo, ParameterInfo, Slot};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
 /// Builds that can be rolled back to.
 const MOST_PREVIOUS: usize = 8;
-/// Times of calls that are kept for the percentile.
-const SAMPLES: usize = 512;
 
 /// One accepted build of a module.
 pub(crate) struct Generation {
@@ -39,7 +39,7 @@ pub(crate) struct LibraryPool(Mutex<BTreeMap<String, Arc<Library>>>);
 
 impl LibraryPool {
     fn load(&self, hash: &str, copy: &Path) -> Result<Arc<Library>, LoadError> {
-        let mut loaded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = locked(&self.0);
         if let Some(library) = loaded.get(hash) {
             return Ok(library.clone());
         }
@@ -50,7 +50,7 @@ impl LibraryPool {
 
     /// A build has faulted: what it keeps in statics is not to be used again.
     fn forget(&self, hash: &str) {
-        let mut loaded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = locked(&self.0);
         loaded.remove(hash);
     }
 }
@@ -102,9 +102,7 @@ pub(crate) struct CellState {
     pub(crate) fallback_agents: u64,
     pub(crate) is_faulted: bool,
     pub(crate) last_error: Option<String>,
-    times: Vec<f32>,
-    next_time: usize,
-    pub(crate) calls: u64,
+    pub(crate) times: CallTimes,
 }
 
 /// A module that comes from a library.
@@ -175,7 +173,7 @@ impl Cell {
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, CellState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
     /// Another number means that the wish has changed.
@@ -244,7 +242,7 @@ impl Cell {
     /// Its row in the table; `file` is the one that it comes from.
     pub(crate) fn row(&self, file: Option<(PathBuf, FileState)>) -> ModuleRow {
         let state = self.state();
-        let (mean_us, p99_us) = state.times();
+        let (mean_us, p99_us) = state.times.mean_and_p99();
         let active = state.wish.generation.as_ref();
         let (path, file) = file.unzip();
         let rejected = match &file {
@@ -288,7 +286,7 @@ impl Cell {
             generation: active.map_or(0, |active| active.number),
             mean_us,
             p99_us,
-            calls: state.calls,
+            calls: state.times.calls,
             faults: state.faults,
             fallback_agents: state.fallback_agents,
             last_error: state.last_error.clone().or(rejected),
@@ -420,29 +418,7 @@ impl Cell {
         let Ok(mut state) = self.state.try_lock() else {
             return;
         };
-        state.calls += 1;
         state.fallback_agents = fallback;
-        let micros = (seconds * 1e6 / rows.max(1) as f64) as f32;
-        if state.times.len() < SAMPLES {
-            state.times.push(micros);
-        } else {
-            let at = state.next_time;
-            state.times[at] = micros;
-            state.next_time = (at + 1) % SAMPLES;
-        }
-    }
-}
-
-impl CellState {
-    /// Mean and 99th percentile of the time of a call per agent, us.
-    pub(crate) fn times(&self) -> (f64, f64) {
-        if self.times.is_empty() {
-            return (0.0, 0.0);
-        }
-        let mut sorted = self.times.clone();
-        sorted.sort_by(f32::total_cmp);
-        let mean = sorted.iter().map(|&t| f64::from(t)).sum::<f64>() / sorted.len() as f64;
-        let at = ((sorted.len() - 1) as f64 * 0.99).round() as usize;
-        (mean, f64::from(sorted[at]))
+        state.times.note(rows, seconds);
     }
 }

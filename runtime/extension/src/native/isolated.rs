@@ -7,6 +7,7 @@ use super::backend::{
 use super::cell::Generation;
 use super::roads::FlatRoads;
 use super::serve::{Call, Layout, MOST_STRIPS, Reply, STEP, StepHead, read_message, write_message};
+use crate::lock::locked;
 use roadwright_agent::{Lookahead, ParameterInfo, Slot};
 use std::ffi::OsString;
 use std::io::Write;
@@ -14,7 +15,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 /// A call that takes longer is a hang.
@@ -136,7 +137,7 @@ impl Isolated {
     }
 
     fn link(&self) -> MutexGuard<'_, Link> {
-        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.link)
     }
 
     fn call(&self, call: &Call) -> Result<Reply, Fault> {
@@ -339,20 +340,14 @@ impl Backend for Isolated {
     fn set_parameter(&self, index: usize, value: f64) -> Result<(), Fault> {
         let reply = self.call(&Call::SetParameter { index, value })?;
         if let Reply::Set { lookahead } = reply {
-            let mut kept = self
-                .lookahead
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut kept = locked(&self.lookahead);
             *kept = lookahead.map(|(distance, time)| Lookahead { distance, time });
         }
         Ok(())
     }
 
     fn lookahead(&self) -> Option<Lookahead> {
-        *self
-            .lookahead
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        *locked(&self.lookahead)
     }
 
     fn save(&self) -> Option<State> {

@@ -13,7 +13,7 @@ const MOST_STEERING: f64 = 1.6;
 /// A slot that plugins can fill.
 pub(crate) trait Kind: Send + Sync + 'static {
     type Law: Choosable + ?Sized;
-    type Input: Row + serde_like::Numbers;
+    type Input: Row + Numbers;
     type Output: Row;
     const SLOT: Slot;
     /// The built-in module that answers where a plugin does not.
@@ -49,18 +49,15 @@ pub(crate) trait Kind: Send + Sync + 'static {
     }
 }
 
-/// Rows as lists of numbers, for reports.
-pub(crate) mod serde_like {
-    /// A row as names and numbers.
-    pub(crate) trait Numbers {
-        /// Its fields.
-        fn numbers(&self) -> Vec<(&'static str, f64)>;
-    }
+/// A row as names and numbers, for reports.
+pub(crate) trait Numbers {
+    /// Its fields.
+    fn numbers(&self) -> Vec<(&'static str, f64)>;
 }
 
 macro_rules! numbers {
     ($row:ty: $($field:ident),*) => {
-        impl serde_like::Numbers for $row {
+        impl Numbers for $row {
             fn numbers(&self) -> Vec<(&'static str, f64)> {
                 vec![$((stringify!($field), f64::from(self.$field))),*]
             }

@@ -3,10 +3,10 @@
 use super::backend::{Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, State, bytes_of, bytes_of_mut};
 use super::cell::{Cell, Generation, now};
 use super::in_process::InProcess;
-use super::kind::serde_like::Numbers;
-use super::kind::{AsController, AsFitness, AsPlanner, Kind};
+use super::kind::{AsController, AsFitness, AsPlanner, Kind, Numbers};
 use super::roads::{FlatRoads, checked_route};
 use crate::event::Level;
+use crate::lock::locked;
 use roadwright_agent::{
     Between, Controller, Fitness, Law, Lookahead, Module, ParameterSet, Planner, PlannerView, Step,
     Swap,
@@ -19,7 +19,7 @@ use roadwright_plugin_api::{
 };
 use roadwright_scenario::lane_graph::{LaneGraph, StripId};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Rows of one call to a plugin whose steps may run in parallel: those of a thread's slice, so that
 /// the same rows come together with any number of threads.
@@ -34,6 +34,10 @@ const BAD_STEPS: u32 = 10;
 const SNAPSHOT_TIME: f64 = 1.0;
 /// Good steps after which a build is not on trial any more.
 const TRIAL_STEPS: u32 = 100;
+
+/// What is said of a plugin that changes the floating point mode.
+const CHANGED_MODE: &str = "built with -ffast-math: changed the floating point mode; corrected. \
+                            Results may differ.";
 
 /// An instance that answers now.
 struct Active {
@@ -79,10 +83,6 @@ pub(crate) struct Native<K: Kind> {
     restarts: Vec<f64>,
     trial: u32,
     roads: Mutex<Option<Arc<FlatRoads>>>,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<K: Kind> Native<K> {
@@ -167,10 +167,7 @@ impl<K: Kind> Native<K> {
         };
         (health.rows, health.bad_rows) = (0, 0);
         if std::mem::take(&mut health.mode_changed) {
-            self.cell.say(
-                Level::Warning,
-                "built with -ffast-math: changed the floating point mode; corrected. Results may differ.",
-            );
+            self.cell.say(Level::Warning, CHANGED_MODE);
         }
         if let Some(fault) = health.fault.take() {
             return Some(fault);
@@ -184,15 +181,14 @@ impl<K: Kind> Native<K> {
         })
     }
 
-    /// What follows a fault: a fresh instance with the state kept last, or after too many of those
-    /// the build before, or the built-in module.
+    /// What follows a fault: a fresh instance with the state kept last (its parameters are sent as
+    /// those of any other), or after too many of those the end of the build.
     fn recover(&mut self, fault: &Fault, moment: &Between<'_>) -> Option<Swap> {
         let active = self.active.take()?;
         let agents = self.present.iter().filter(|present| **present).count();
         let time = moment.time;
         self.restarts.retain(|at| time - at < RESTART_TIME);
         let (generation, is_isolated) = (active.generation.clone(), active.is_isolated);
-        let values = active.sent.clone();
         drop(active);
         if self.restarts.len() < MOST_RESTARTS {
             self.restarts.push(time);
@@ -209,7 +205,6 @@ impl<K: Kind> Native<K> {
                         fault.message
                     );
                     self.cell.note_fault(&note);
-                    self.resend(&values);
                     return Some(self.swap(&generation.hash, note));
                 }
                 Err(again) => self.cell.note_fault(&again.message),
@@ -228,21 +223,6 @@ impl<K: Kind> Native<K> {
         let note = format!("{why}; {} drives", self.fallback.info.id);
         self.cell.say(Level::Error, &note);
         Some(self.swap(&generation.hash, note))
-    }
-
-    /// Tells the instance the values that the one before it had.
-    fn resend(&mut self, values: &[f64]) {
-        let Some(active) = &mut self.active else {
-            return;
-        };
-        for (index, &value) in values.iter().enumerate() {
-            if active.sent.get(index).is_some_and(|sent| *sent != value) {
-                // A value that is refused stays at its default.
-                let _ = active.backend.set_parameter(index, value);
-                active.sent[index] = value;
-            }
-        }
-        active.lookahead = active.backend.lookahead();
     }
 
     /// Puts the parameters of the active instance in place of others; gives the keys that are
@@ -295,7 +275,7 @@ impl<K: Kind> Native<K> {
                 if !wish.is_isolated {
                     self.cell.withdraw(&generation.hash, &why);
                 }
-                // The old instance goes on; what the cell wishes for now is the old build.
+                // The instance before goes on, as the cell wishes after a withdrawal.
                 self.seen = self.cell.version();
                 return None;
             }
@@ -380,10 +360,7 @@ impl<K: Kind> Native<K> {
     fn live(&mut self, parameters: &mut ParameterSet, moment: &Between<'_>) -> Option<Swap> {
         self.note_agents(moment);
         let fault = self.verdict();
-        let mut swap = match &fault {
-            Some(fault) => self.recover(fault, moment),
-            None => None,
-        };
+        let mut swap = fault.and_then(|fault| self.recover(&fault, moment));
         if self.cell.version() != self.seen
             && let Some(followed) = self.follow_wish(parameters, moment)
         {
@@ -612,10 +589,7 @@ pub(crate) fn make_backend(
         is_fatal: true,
     })?;
     if library.changed_mode {
-        cell.say(
-            Level::Warning,
-            "built with -ffast-math: loading it changed the floating point mode; corrected. Results may differ.",
-        );
+        cell.say(Level::Warning, CHANGED_MODE);
     }
     Ok(Box::new(InProcess::new(library, slot)?))
 }

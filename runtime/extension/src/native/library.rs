@@ -1,6 +1,7 @@
 //! A loaded library: a copy of the file that stays loaded for ever.
 
 use super::floating_point;
+use crate::lock::locked;
 use roadwright_agent::Slot;
 use roadwright_plugin_api::abi::{
     ABI_MAJOR, ABI_MINOR, KIND_CONTROLLER, KIND_FITNESS, KIND_PLANNER, MAIN_SYMBOL, RwApi, RwHost,
@@ -9,7 +10,7 @@ use roadwright_plugin_api::abi::{
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_void};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use thiserror::Error;
 
 /// Lines of a library's log that are kept.
@@ -49,7 +50,7 @@ pub(crate) struct LibraryLog {
 
 impl LibraryLog {
     pub(crate) fn write(&self, level: u32, text: &str) {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = locked(&self.lines);
         if lines.len() == LOG_LINES {
             lines.pop_front();
         }
@@ -60,7 +61,7 @@ impl LibraryLog {
     }
 
     pub(crate) fn lines(&self) -> Vec<String> {
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = locked(&self.lines);
         lines.iter().cloned().collect()
     }
 }

@@ -7,10 +7,10 @@ use super::inspect::inspect;
 use super::kind::{AsController, AsFitness, AsPlanner, Kind};
 use super::library::Library;
 use super::roads::FlatRoads;
+use crate::patience::wait_for;
 use roadwright_agent::{Slot, Step};
 use roadwright_plugin_api::abi::{ROW_OK, RwPoint, RwStrip};
 use std::ffi::OsString;
-use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(crate) fn probe(helper: &[OsString], library: &Path) -> Result<(), String> {
     let Some((program, arguments)) = helper.split_first() else {
         return Err("no program to try plugins with".into());
     };
-    let mut child = Command::new(program)
+    let child = Command::new(program)
         .args(arguments)
         .arg("probe")
         .arg(library)
@@ -41,28 +41,16 @@ pub(crate) fn probe(helper: &[OsString], library: &Path) -> Result<(), String> {
         .spawn()
         .map_err(|error| format!("cannot start the trial process: {error}"))?;
     let began = now();
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if began.elapsed() > PATIENCE => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(format!(
-                    "Did not finish loading within {} s. Not loaded.",
-                    PATIENCE.as_secs()
-                ));
-            }
-            Ok(None) => std::thread::sleep(Duration::from_millis(2)),
-            Err(error) => return Err(format!("the trial process is lost: {error}")),
-        }
-    };
-    let (mut said, mut complained) = (String::new(), String::new());
-    if let Some(mut out) = child.stdout.take() {
-        let _ = out.read_to_string(&mut said);
+    let output =
+        wait_for(child, PATIENCE).map_err(|error| format!("the trial process is lost: {error}"))?;
+    if began.elapsed() > PATIENCE {
+        return Err(format!(
+            "Did not finish loading within {} s. Not loaded.",
+            PATIENCE.as_secs()
+        ));
     }
-    if let Some(mut err) = child.stderr.take() {
-        let _ = err.read_to_string(&mut complained);
-    }
+    let (status, said) = (output.status, String::from_utf8_lossy(&output.stdout));
+    let complained = String::from_utf8_lossy(&output.stderr);
     if status.success() && said.contains(GOOD) {
         return Ok(());
     }

@@ -1,13 +1,14 @@
 //! An agent as its script sees it. All that a script does to it is collected and takes place after
 //! the call.
 
+use crate::lock::locked;
 use rhai::{Dynamic, ImmutableString};
 use roadwright_agent::{AgentFacts, Effect, Scene};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::mix64;
 use roadwright_plugin_api::{BehaviourInput, NOTHING};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Entries that an agent can remember, and the longest text.
 const MOST_MEMORY: usize = 64;
@@ -104,7 +105,7 @@ pub(super) struct Mail {
 
 impl Agent {
     pub(super) fn content(&self) -> MutexGuard<'_, Content> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 
     pub(super) fn memory(&self) -> Memory {

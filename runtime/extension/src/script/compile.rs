@@ -2,6 +2,7 @@
 
 use super::api::register;
 use super::check::unknown_names;
+use crate::lock::locked;
 use crate::native::backend::{intern, intern_parameters};
 use rhai::module_resolvers::DummyModuleResolver;
 use rhai::packages::{Package, StandardPackage};
@@ -10,7 +11,7 @@ use roadwright_agent::ParameterInfo;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
@@ -92,7 +93,7 @@ impl Parameters {
                 "parameter {key}: {default} is not in {min} to {max}"
             ));
         }
-        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut list = locked(&self.0);
         if list.iter().any(|known| known.key == key) {
             return Err(format!("parameter {key} is described twice"));
         }
@@ -107,7 +108,7 @@ impl Parameters {
     }
 
     fn list(&self) -> Vec<ParameterInfo> {
-        let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let list = locked(&self.0);
         list.clone()
     }
 }

@@ -4,14 +4,16 @@ use super::compile::{Compiled, ScriptError, compile};
 use super::law::ScriptLaw;
 use crate::event::{Event, Events, Level};
 use crate::host::{Lamp, ModuleRow};
+use crate::lock::locked;
 use crate::native::backend::intern;
 use crate::native_now;
 use crate::settle::{Settling, Stamp};
+use crate::times::CallTimes;
 use roadwright_agent::{Behaviour, Entry, ModuleInfo, Registry};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Ending of scripts' names; a script's id is its name in its folder with the ending.
 pub const SCRIPT_ENDING: &str = "rhai";
@@ -49,8 +51,7 @@ struct CellState {
     generation: u32,
     faults: u64,
     last_fault: Option<String>,
-    micros: Vec<f32>,
-    calls: u64,
+    times: CallTimes,
 }
 
 /// A script that runs can use: its last good version.
@@ -77,7 +78,7 @@ pub struct ScriptRow {
 
 impl ScriptCell {
     fn state(&self) -> MutexGuard<'_, CellState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
     pub(super) fn version(&self) -> u64 {
@@ -100,13 +101,7 @@ impl ScriptCell {
         let Ok(mut state) = self.state.try_lock() else {
             return;
         };
-        state.calls += 1;
-        if state.micros.len() == 512 {
-            state.micros.remove(0);
-        }
-        state
-            .micros
-            .push((seconds * 1e6 / rows.max(1) as f64) as f32);
+        state.times.note(rows, seconds);
     }
 }
 
@@ -142,7 +137,7 @@ impl Scripts {
     }
 
     fn catalog(&self) -> MutexGuard<'_, Catalog> {
-        self.catalog.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.catalog)
     }
 
     pub(crate) fn revision(&self) -> u64 {
@@ -425,13 +420,7 @@ fn list(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
 
 fn row(cell: &ScriptCell) -> ModuleRow {
     let state = cell.state();
-    let mut sorted = state.micros.clone();
-    sorted.sort_by(f32::total_cmp);
-    let count = sorted.len().max(1) as f64;
-    let mean_us = sorted.iter().map(|&t| f64::from(t)).sum::<f64>() / count;
-    let p99_us = sorted
-        .get(((count - 1.0) * 0.99).round() as usize)
-        .map_or(0.0, |&t| f64::from(t));
+    let (mean_us, p99_us) = state.times.mean_and_p99();
     let error = state.error.as_ref().map(ToString::to_string);
     let lamp = match (state.is_disabled, &state.compiled, &error) {
         (true, ..) => Lamp::Off,
@@ -455,7 +444,7 @@ fn row(cell: &ScriptCell) -> ModuleRow {
         generation: state.generation,
         mean_us,
         p99_us,
-        calls: state.calls,
+        calls: state.times.calls,
         faults: state.faults,
         fallback_agents: 0,
         last_error: error.or_else(|| state.last_fault.clone()),

@@ -361,8 +361,8 @@ pub(super) fn try_out(compiled: &Compiled) -> Result<(), ScriptError> {
     let scene = Arc::new(Scene::new(
         vec![facts(1, 0.0), facts(2, 10.0)],
         Vec::new(),
-        vec!["car".into()],
-        vec!["script".into()],
+        vec!["car".into()].into(),
+        vec!["script".into()].into(),
     ));
     let input = BehaviourInput {
         speed: 8.0,

@@ -10,7 +10,7 @@ use glam::DVec2;
 use roadwright_agent::{AgentFacts, Effect, Effects, Message, ModuleError, Scene, Slot};
 use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::ModuleSetting;
-use roadwright_scenario::lane_graph::{StripId, StripKind};
+use roadwright_scenario::lane_graph::StripId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -56,13 +56,7 @@ impl World {
     }
 
     fn facts(&self, slot: usize, mover: &Mover) -> AgentFacts {
-        let lane = mover
-            .on_lane()
-            .then(|| match self.roads.strip(mover.strip).kind {
-                StripKind::Lane { road, lane, .. } => Some((road, lane)),
-                StripKind::Connection { .. } => None,
-            });
-        let lane = lane.flatten();
+        let lane = self.lane_of(mover);
         let goal = self.ways[slot].next_goal(mover.goals_reached);
         AgentFacts {
             id: mover.id,

@@ -37,14 +37,8 @@ impl ModuleOverrides {
     /// A stack with these modules. One that it has already keeps its parameters.
     pub(super) fn apply(&self, stack: &Stack) -> Stack {
         let mut stack = stack.clone();
-        let Stack {
-            planner,
-            behaviour,
-            controller,
-            fitness,
-        } = &mut stack;
-        let settings = [planner, behaviour, controller, fitness];
-        for (setting, module) in settings.into_iter().zip(&self.0) {
+        for (slot, module) in Slot::ALL.into_iter().zip(&self.0) {
+            let setting = slot.setting_mut(&mut stack);
             if let Some(module) = module.as_ref().filter(|id| **id != setting.module) {
                 *setting = ModuleSetting::new(module);
             }

@@ -7,6 +7,7 @@ use crate::summary::{AgentCounts, ModuleRecord, Statistic, Summary};
 use roadwright_agent::{Rate, Slot, Step};
 use roadwright_geometry::Pose;
 use roadwright_plugin_api::{FitnessInput, FitnessOutput};
+use roadwright_scenario::RoadId;
 use roadwright_scenario::lane_graph::StripKind;
 use std::hash::Hasher;
 
@@ -22,17 +23,22 @@ impl World {
         hasher.finish()
     }
 
+    /// Road and lane that an agent follows; none in junctions and on open ground.
+    pub(super) fn lane_of(&self, mover: &Mover) -> Option<(RoadId, i8)> {
+        if !mover.on_lane() {
+            return None;
+        }
+        match self.roads.strip(mover.strip).kind {
+            StripKind::Lane { road, lane, .. } => Some((road, lane)),
+            StripKind::Connection { .. } => None,
+        }
+    }
+
     /// The vehicles that drive now.
     pub fn snapshot(&self) -> Snapshot {
         let record = |mover: &Mover| {
             let kind = &self.kinds[mover.kind as usize];
             let pose = mover.state.pose;
-            let lane = mover
-                .on_lane()
-                .then(|| match self.roads.strip(mover.strip).kind {
-                    StripKind::Lane { road, lane, .. } => Some((road, lane)),
-                    StripKind::Connection { .. } => None,
-                });
             VehicleRecord {
                 agent: mover.id,
                 pose,
@@ -45,7 +51,7 @@ impl World {
                 speed: mover.state.speed,
                 steering: mover.state.steering,
                 acceleration: mover.command.acceleration,
-                lane: lane.flatten(),
+                lane: self.lane_of(mover),
                 s: mover.s,
                 t: mover.t,
                 status: mover.status,

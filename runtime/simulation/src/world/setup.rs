@@ -20,6 +20,7 @@ use roadwright_geometry::Pose;
 use roadwright_scenario::lane_graph::LaneGraph;
 use roadwright_scenario::{Agent, AgentId, Scenario};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Vehicle type of agents between random places.
 const POPULATION_VEHICLE: &str = "car";
@@ -57,10 +58,10 @@ impl World {
             delay_rate: Rate::new(DELAY_RATE, dt),
             roads,
             obstacles,
-            kind_names: types.keys().cloned().collect(),
+            kind_names: Arc::new(types.keys().cloned().collect()),
             largest: kinds.iter().map(|kind| kind.radius).fold(0.0, f64::max),
             kinds,
-            stack_names,
+            stack_names: stack_names.into(),
             stacks,
             banks,
             registry: modules.clone(),

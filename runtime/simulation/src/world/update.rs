@@ -87,7 +87,7 @@ impl World {
                 None => (mover.kind, mover.status) = (0, Status::Removed),
             }
         }
-        self.kind_names = names;
+        self.kind_names = names.into();
         self.kinds = types.values().map(Kind::from).collect();
         self.largest = self
             .kinds
@@ -133,7 +133,7 @@ impl World {
             }
         }
         self.assign_all();
-        self.stack_names = names;
+        self.stack_names = names.into();
         self.membership.clear();
         Ok(())
     }

@@ -1,0 +1,56 @@
+//! How long calls take: the last of them, for a mean and a percentile.
+
+/// Calls that are kept.
+const SAMPLES: usize = 512;
+
+/// Times of the last calls, for each agent, us.
+#[derive(Debug, Default)]
+pub(crate) struct CallTimes {
+    micros: Vec<f32>,
+    next: usize,
+    /// Calls so far.
+    pub(crate) calls: u64,
+}
+
+impl CallTimes {
+    /// Notes a call about some rows.
+    pub(crate) fn note(&mut self, rows: usize, seconds: f64) {
+        self.calls += 1;
+        let micros = (seconds * 1e6 / rows.max(1) as f64) as f32;
+        if self.micros.len() < SAMPLES {
+            self.micros.push(micros);
+        } else {
+            self.micros[self.next] = micros;
+            self.next = (self.next + 1) % SAMPLES;
+        }
+    }
+
+    /// Mean and 99th percentile, us; zero without calls.
+    pub(crate) fn mean_and_p99(&self) -> (f64, f64) {
+        if self.micros.is_empty() {
+            return (0.0, 0.0);
+        }
+        let mut sorted = self.micros.clone();
+        sorted.sort_by(f32::total_cmp);
+        let mean = sorted.iter().map(|&t| f64::from(t)).sum::<f64>() / sorted.len() as f64;
+        let at = ((sorted.len() - 1) as f64 * 0.99).round() as usize;
+        (mean, f64::from(sorted[at]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_calls_count() {
+        let mut times = CallTimes::default();
+        assert_eq!(times.mean_and_p99(), (0.0, 0.0));
+        (0..600).for_each(|_| times.note(10, 1.0));
+        // Those before are forgotten: 512 calls of 1 us an agent.
+        (0..512).for_each(|_| times.note(10, 1e-5));
+        let (mean, p99) = times.mean_and_p99();
+        assert!((mean - 1.0).abs() < 1e-6 && (p99 - 1.0).abs() < 1e-6);
+        assert_eq!(times.calls, 1112);
+    }
+}
