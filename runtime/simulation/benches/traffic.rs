@@ -1,0 +1,144 @@
+//! Traffic at scale: what a step costs, and how much of it arrives.
+//!
+//! `cargo bench -p roadwright-simulation --bench traffic -- [FILE] [--copies N] [--vehicles N]
+//! [--dt S] [--from S] [--to S] [--rounds N] [--threads N]` drives random trips through copies of
+//! a scenario side by side (equal density at any size) and prints one line of JSON per round: CPU
+//! time of the steps between the two times, nothing else. Without arguments: 14 copies of
+//! old-town with 2,100 vehicles.
+
+use cpu_time::ProcessTime;
+use roadwright_geometry::DVec2;
+use roadwright_scenario::operation::{Motion, copied, pasted};
+use roadwright_scenario::{ObjectId, Scenario, file};
+use roadwright_simulation::{RunOptions, World, builtin_modules};
+use std::path::PathBuf;
+
+/// Room between two copies, m.
+const MARGIN: f64 = 200.0;
+
+struct Options {
+    file: PathBuf,
+    copies: usize,
+    vehicles: usize,
+    dt: f64,
+    from: f64,
+    to: f64,
+    rounds: usize,
+    threads: usize,
+}
+
+impl Options {
+    fn read() -> Self {
+        let shipped = "../../scenarios/old-town.scenario.json";
+        let mut options = Self {
+            file: PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(shipped),
+            copies: 14,
+            vehicles: 2100,
+            dt: 0.01,
+            from: 10.0,
+            to: 20.0,
+            rounds: 1,
+            threads: 1,
+        };
+        // Cargo adds `--bench`.
+        let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+        while let Some(word) = words.next() {
+            let mut number = || -> f64 {
+                let value = words.next().and_then(|value| value.parse().ok());
+                value.unwrap_or_else(|| panic!("{word} needs a number"))
+            };
+            match word.as_str() {
+                "--copies" => options.copies = number() as usize,
+                "--vehicles" => options.vehicles = number() as usize,
+                "--dt" => options.dt = number(),
+                "--from" => options.from = number(),
+                "--to" => options.to = number(),
+                "--rounds" => options.rounds = number() as usize,
+                "--threads" => options.threads = number() as usize,
+                file => {
+                    options.file = file.into();
+                    options.copies = 1;
+                }
+            }
+        }
+        options
+    }
+}
+
+/// The roads of a scenario `copies` times, in rows that make a square.
+fn side_by_side(scenario: &Scenario, copies: usize) -> Scenario {
+    if copies == 1 {
+        return scenario.clone();
+    }
+    let roads = scenario.network().roads();
+    let piece = copied(scenario, &roads.map(|(id, _)| ObjectId::Road(id)).collect());
+    let (low, high) = scenario.bounds().expect("roads to copy");
+    let pitch = high - low + DVec2::splat(MARGIN);
+    let columns = (copies as f64).sqrt().ceil() as usize;
+    let mut all = Scenario::new("copies");
+    for copy in 0..copies {
+        let place = DVec2::new((copy % columns) as f64, (copy / columns) as f64);
+        let motion = Motion::shift(place * pitch);
+        let (edit, _) = pasted(&all, &piece, &motion).expect("within the world");
+        all.apply(edit).expect("sound roads");
+    }
+    all
+}
+
+fn main() {
+    let options = Options::read();
+    let scenario = file::load(&options.file).expect("a scenario");
+    let scenario = side_by_side(&scenario, options.copies);
+    for round in 1..=options.rounds {
+        measure(&scenario, &options, round);
+    }
+}
+
+fn measure(scenario: &Scenario, options: &Options, round: usize) {
+    let run = RunOptions {
+        dt: Some(options.dt),
+        populate: options.vehicles,
+        threads: options.threads,
+        ..RunOptions::default()
+    };
+    let cpu = ProcessTime::now();
+    let mut world = World::new(scenario, &builtin_modules(), &run).expect("sound");
+    let setup = cpu.elapsed().as_secs_f64();
+    let cpu = ProcessTime::now();
+    world.step();
+    let first = cpu.elapsed().as_secs_f64();
+    while world.time() < options.from {
+        world.step();
+    }
+    let before = world.summary();
+    let cpu = ProcessTime::now();
+    let mut steps = 0;
+    while world.time() < options.to {
+        world.step();
+        steps += 1;
+    }
+    let spent = cpu.elapsed().as_secs_f64();
+    let after = world.summary();
+    let updates = (after.agent_updates - before.agent_updates) as f64;
+    let vehicles = world.snapshot().vehicles;
+    let standing = vehicles.iter().filter(|v| v.speed < 0.1).count();
+    let speeds: f64 = vehicles.iter().map(|v| v.speed).sum();
+    let driving = vehicles.len().max(1) as f64;
+    println!(
+        "{{\"round\": {round}, \"dt\": {}, \"from\": {}, \"to\": {}, \"vehicles\": {}, \"steps\": {steps}, \
+         \"cpu_seconds\": {spent:.4}, \"ns_per_update\": {:.1}, \"vehicle_seconds_per_cpu_second\": {:.0}, \
+         \"setup_cpu_seconds\": {setup:.3}, \"first_step_cpu_seconds\": {first:.3}, \"arrived\": {}, \
+         \"standing\": {:.3}, \"mean_speed\": {:.3}, \"collisions\": {}, \"state_hash\": \"{}\"}}",
+        options.dt,
+        options.from,
+        options.to,
+        vehicles.len(),
+        1e9 * spent / updates,
+        updates * options.dt / spent,
+        after.agents.arrived,
+        standing as f64 / driving,
+        speeds / driving,
+        after.collisions.len(),
+        after.state_hash,
+    );
+}
