@@ -26,7 +26,7 @@ pub use collisions::{Collision, Party};
 pub use fitness::CrashAndSpeed;
 pub use mover::Status;
 pub use snapshot::{Snapshot, VehicleRecord};
-pub use summary::{AgentCounts, ModuleRecord, Statistic, Summary};
+pub use summary::{AgentCounts, ModuleRecord, ReplanCounts, Statistic, Summary};
 pub use world::{
     Inspection, LogLine, Mark, ModuleOverrides, RunOptions, SimulationError, SwapRecord, World,
 };

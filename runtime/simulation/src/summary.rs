@@ -67,6 +67,15 @@ pub struct ModuleRecord {
     pub build: String,
 }
 
+/// How often routes were planned again while agents drove, by what made it necessary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct ReplanCounts {
+    /// The agent had been standing for long.
+    pub stuck: u64,
+    /// A lane change that the route needs could not be made in time.
+    pub too_late: u64,
+}
+
 /// The outcome of a run so far.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
@@ -84,6 +93,8 @@ pub struct Summary {
     pub collisions: Vec<Collision>,
     /// Sum over all agents, m.
     pub distance_driven: f64,
+    /// Routes that were planned again.
+    pub replans: ReplanCounts,
     /// Time from start to destination of those who arrived, s.
     pub travel_time: Statistic,
     /// Fitness of all who drove; lower is better.

@@ -30,6 +30,7 @@ use crate::reservation::Reservations;
 use crate::roads::Roads;
 use crate::spawn::Departure;
 use crate::steering;
+use crate::summary::ReplanCounts;
 use crate::way::Way;
 use bank::Banks;
 use batch::{Due, Membership, Rows, SLICE};
@@ -117,6 +118,7 @@ pub struct World {
     finder: Option<LaneFinder>,
     pool: Option<rayon::ThreadPool>,
     agent_updates: u64,
+    replans: ReplanCounts,
     largest: f64,
 }
 

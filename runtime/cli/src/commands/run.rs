@@ -228,6 +228,13 @@ pub(super) fn table(report: &Report) -> String {
         ),
         ("collisions", summary.collisions.len().to_string()),
         (
+            "planned again",
+            format!(
+                "{} after standing for long, {} for a missed lane change",
+                summary.replans.stuck, summary.replans.too_late
+            ),
+        ),
+        (
             "speed",
             format!(
                 "{:.0}x real time, {:.2} million agent updates per CPU second",

@@ -104,6 +104,7 @@ impl World {
             agent_updates: self.agent_updates,
             collisions: self.contacts.log.clone(),
             distance_driven: self.movers.iter().map(|m| m.drive.distance).sum(),
+            replans: self.replans,
             travel_time: Statistic::of(&times),
             fitness: Statistic::of(&self.fitness()),
             modules: self.modules(),

@@ -10,6 +10,12 @@ const REROUTE_AFTER: f64 = 15.0;
 /// A lane change that has not come about this close to the end of the lane is given up, m.
 const GIVE_UP_DISTANCE: f64 = 12.0;
 
+/// Why a route is planned again.
+enum Trigger {
+    Stuck,
+    TooLate,
+}
+
 impl World {
     /// New ways for those who stand for long or cannot change lanes in time.
     pub(super) fn plan(&mut self) {
@@ -17,7 +23,11 @@ impl World {
         due.list(&self.banks.planners, &self.movers, self.step);
         for place in 0..self.banks.planners.running.len() {
             for &agent in due.of(place).0 {
-                if let Some((from, input)) = self.reroute_question(agent) {
+                if let Some((trigger, from, input)) = self.reroute_question(agent) {
+                    match trigger {
+                        Trigger::Stuck => self.replans.stuck += 1,
+                        Trigger::TooLate => self.replans.too_late += 1,
+                    }
                     self.reroute(agent, from, input);
                 }
             }
@@ -25,8 +35,8 @@ impl World {
         self.batches.due = due;
     }
 
-    /// Whether an agent needs another way, and from which index of its path.
-    fn reroute_question(&self, agent: u32) -> Option<(u32, PlannerInput)> {
+    /// Whether an agent needs another way and why, and from which index of its path.
+    fn reroute_question(&self, agent: u32) -> Option<(Trigger, u32, PlannerInput)> {
         let mover = &self.movers[agent as usize];
         let way = &self.ways[agent as usize];
         let Some(Goal::Strip {
@@ -43,9 +53,11 @@ impl World {
         let braking = speed * speed / (2.0 * PROFILE_BRAKING);
         let changes = self.view().lane_change_needed(mover, way) != 0.0;
         let too_late = changes && remaining < GIVE_UP_DISTANCE.max(braking) && since > 1.0;
-        if !stuck && !too_late {
-            return None;
-        }
+        let trigger = match (too_late, stuck) {
+            (true, _) => Trigger::TooLate,
+            (false, true) => Trigger::Stuck,
+            (false, false) => return None,
+        };
         // What has been granted is kept.
         let from = if mover.granted_to > mover.cursor + 1 {
             mover.granted_to
@@ -66,7 +78,7 @@ impl World {
             bus: u32::from(self.kinds[mover.kind as usize].bus),
             may_change_first: u32::from(!too_late && !near_end),
         };
-        Some((from, input))
+        Some((trigger, from, input))
     }
 
     fn reroute(&mut self, agent: u32, from: u32, input: PlannerInput) {

@@ -14,6 +14,7 @@ use crate::populate;
 use crate::reservation::Reservations;
 use crate::roads::Roads;
 use crate::spawn::{self, Departure, Start};
+use crate::summary::ReplanCounts;
 use crate::way::{Goal, Way};
 use roadwright_agent::{Rate, Registry, Slot};
 use roadwright_geometry::Pose;
@@ -83,6 +84,7 @@ impl World {
             finder: None,
             pool: pool(options.threads)?,
             agent_updates: 0,
+            replans: ReplanCounts::default(),
         };
         world.add_agents(scenario)?;
         world.add_flows(scenario)?;
