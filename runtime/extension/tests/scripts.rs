@@ -204,6 +204,18 @@ fn scripted_scenarios_are_the_same_with_any_number_of_threads() {
 }
 
 #[test]
+fn what_scripted_scenarios_show_holds() {
+    // See the golden hashes of the simulation crate.
+    let mut found = String::new();
+    for name in ["chase", "convoy", "rush-hour"] {
+        let world = scripted_run(&shipped(name), 1, 30.0);
+        found += &format!("{name} 30 {:016x}\n", world.snapshot().hash());
+    }
+    let golden = include_str!("golden.txt");
+    assert_eq!(golden, found, "golden hashes differ; found:\n{found}");
+}
+
+#[test]
 fn the_chase_ends_with_a_catch() {
     let world = scripted_run(&shipped("chase"), 1, 300.0);
     assert!(log(&world).contains("caught agent 1"), "{}", log(&world));

@@ -3,6 +3,7 @@
 use crate::mover::Status;
 use roadwright_geometry::Pose;
 use roadwright_scenario::RoadId;
+use std::hash::Hasher;
 
 /// One vehicle at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,4 +43,65 @@ pub struct Snapshot {
     pub step: u64,
     /// Vehicles that drive, in the order of their agents.
     pub vehicles: Vec<VehicleRecord>,
+}
+
+impl Snapshot {
+    /// A hash over what can be seen: id, x, y, heading and speed of each vehicle, bit by bit, in
+    /// the order of ids. Two runs that look the same have the same hash, however they are stored.
+    pub fn hash(&self) -> u64 {
+        let mut vehicles: Vec<&VehicleRecord> = self.vehicles.iter().collect();
+        vehicles.sort_unstable_by_key(|vehicle| vehicle.agent);
+        let mut hasher = twox_hash::XxHash3_64::with_seed(0);
+        hasher.write_u64(self.step);
+        for vehicle in vehicles {
+            let VehicleRecord { pose, speed, .. } = *vehicle;
+            hasher.write_u64(vehicle.agent);
+            for value in [pose.position.x, pose.position.y, pose.heading, speed] {
+                hasher.write_u64(value.to_bits());
+            }
+        }
+        hasher.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_sees_what_is_seen_and_not_the_order() {
+        let vehicle = |agent, x, speed| VehicleRecord {
+            agent,
+            pose: Pose {
+                position: glam::DVec2::new(x, 1.0),
+                heading: 0.5,
+            },
+            body: Pose::default(),
+            length: 4.0,
+            width: 2.0,
+            speed,
+            steering: 0.0,
+            acceleration: 0.0,
+            lane: None,
+            s: 0.0,
+            t: 0.0,
+            status: Status::Active,
+        };
+        let hash = |vehicles: Vec<VehicleRecord>| {
+            let snapshot = Snapshot {
+                vehicles,
+                ..Snapshot::default()
+            };
+            snapshot.hash()
+        };
+        let (a, b) = (vehicle(1, 2.0, 3.0), vehicle(2, 4.0, 5.0));
+        assert_eq!(hash(vec![a, b]), hash(vec![b, a]));
+        for other in [
+            vehicle(3, 2.0, 3.0),
+            vehicle(1, 2.5, 3.0),
+            vehicle(1, 2.0, 3.5),
+        ] {
+            assert_ne!(hash(vec![a, b]), hash(vec![other, b]));
+        }
+    }
 }
