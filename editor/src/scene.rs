@@ -205,8 +205,8 @@ impl Scene {
             let on_line = road.reference_line.pose(foot.s);
             let beyond = (point - on_line.position).dot(on_line.forward()).abs();
             let section = road.section_at(foot.s);
-            for (lane, strip) in section.lanes.iter().zip(road.strips(section, foot.s)) {
-                let miss = ((foot.t - strip.centre).abs() - 0.5 * strip.width).max(0.0) + beyond;
+            for (lane, band) in section.lanes.iter().zip(road.lane_bands(section, foot.s)) {
+                let miss = ((foot.t - band.centre).abs() - 0.5 * band.width).max(0.0) + beyond;
                 let better = best.is_none_or(|(least, _)| miss < least);
                 if lane.kind.is_drivable() && miss <= reach && better {
                     let place = LanePlace {

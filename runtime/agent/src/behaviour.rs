@@ -33,7 +33,7 @@ pub struct AgentFacts {
     pub road: Option<RoadId>,
     /// Lane id on that road.
     pub lane: i8,
-    /// Distance along its strip, m.
+    /// Distance along its lanelet, m.
     pub s: f64,
     /// Where it goes.
     pub goal: Option<DVec2>,

@@ -7,7 +7,7 @@ use roadwright_plugin_api::{
     BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, FitnessInput,
     FitnessOutput, PlannerInput, PlannerOutput,
 };
-use roadwright_scenario::lane_graph::{LaneGraph, StripId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
 use roadwright_scenario::{ModuleSetting, Stack};
 use std::sync::Arc;
 
@@ -274,9 +274,9 @@ impl Module<dyn Fitness> {
 /// What planners see of the world.
 #[derive(Debug, Clone, Copy)]
 pub struct PlannerView<'a> {
-    /// The strips.
+    /// The lanelets.
     pub graph: &'a LaneGraph,
-    /// Expected extra time on each strip because of standing traffic, s.
+    /// Expected extra time on each lanelet because of standing traffic, s.
     pub delays: &'a [f32],
 }
 
@@ -288,7 +288,7 @@ pub trait Planner: Law {
         parameters: &ParameterSet,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
-        routes: &mut Vec<StripId>,
+        routes: &mut Vec<LaneletId>,
         outputs: &mut [PlannerOutput],
     );
 }
@@ -299,7 +299,7 @@ impl Module<dyn Planner> {
         &self,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
-        routes: &mut Vec<StripId>,
+        routes: &mut Vec<LaneletId>,
         outputs: &mut [PlannerOutput],
     ) {
         self.law
@@ -307,7 +307,7 @@ impl Module<dyn Planner> {
     }
 
     /// The route of one question; `None` if there is no way.
-    pub fn route(&self, view: &PlannerView<'_>, input: PlannerInput) -> Option<Vec<StripId>> {
+    pub fn route(&self, view: &PlannerView<'_>, input: PlannerInput) -> Option<Vec<LaneletId>> {
         let (mut routes, mut outputs) = (Vec::new(), [PlannerOutput::default()]);
         self.step(view, &[input], &mut routes, &mut outputs);
         let [PlannerOutput { start, count, .. }] = outputs;

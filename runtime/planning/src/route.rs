@@ -4,7 +4,7 @@ use roadwright_agent::{Entry, Law, ModuleInfo, ParameterInfo, ParameterSet, Plan
 use roadwright_geometry::DVec2;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::junction::Turn;
-use roadwright_scenario::lane_graph::{LaneGraph, NO_STRIP, StripId, StripKind};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Mutex;
@@ -39,15 +39,15 @@ static PARAMETERS: [ParameterInfo; 3] = [
     ),
 ];
 
-/// Lane changes on strips shorter than this are avoided, m.
-const SHORT_STRIP: f64 = 25.0;
-/// What a lane change on a short strip costs on top, s.
+/// Lane changes on lanelets shorter than this are avoided, m.
+const SHORT_LANELET: f64 = 25.0;
+/// What a lane change on a short lanelet costs on top, s.
 const SHORT_PENALTY: f64 = 10.0;
 
 /// A* over the lanes of the road graph by travel time: the lane to drive in follows from the next
 /// turns, because only some lanes lead into each.
 ///
-/// A route is a list of strips; where two neighbours in it lie side by side, the lane is changed.
+/// A route is a list of lanelets; where two neighbours in it lie side by side, the lane is changed.
 #[derive(Default)]
 pub struct RoutePlanner {
     /// Arrays of the last search. What stands in them is never read again, so which thread gets
@@ -77,7 +77,7 @@ impl Planner for RoutePlanner {
         parameters: &ParameterSet,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
-        routes: &mut Vec<StripId>,
+        routes: &mut Vec<LaneletId>,
         outputs: &mut [PlannerOutput],
     ) {
         let mut kept = self.scratch.try_lock().ok();
@@ -98,11 +98,11 @@ impl Planner for RoutePlanner {
 /// Marks a parent that is a lane beside the start, by its place in the list of those.
 const FROM_BESIDE: u32 = 1 << 31;
 
-/// An open strip; ordered so that the heap gives the least cost, then the least id.
+/// An open lanelet; ordered so that the heap gives the least cost, then the least id.
 #[derive(PartialEq)]
 struct Open {
     estimate: f64,
-    strip: StripId,
+    lanelet: LaneletId,
 }
 
 impl Eq for Open {}
@@ -112,7 +112,7 @@ impl Ord for Open {
         other
             .estimate
             .total_cmp(&self.estimate)
-            .then_with(|| other.strip.cmp(&self.strip))
+            .then_with(|| other.lanelet.cmp(&self.lanelet))
     }
 }
 
@@ -122,13 +122,13 @@ impl PartialOrd for Open {
     }
 }
 
-/// What the search knows of a strip; valid if its stamp is the current one.
+/// What the search knows of a lanelet; valid if its stamp is the current one.
 #[derive(Clone, Copy)]
 struct Mark {
     stamp: u32,
     closed: bool,
     cost: f64,
-    parent: StripId,
+    parent: LaneletId,
 }
 
 /// Arrays that several searches of one batch share.
@@ -150,13 +150,13 @@ impl<'a> Search<'a> {
             stamp: 0,
             closed: false,
             cost: 0.0,
-            parent: NO_STRIP,
+            parent: NO_LANELET,
         };
-        let strips = view.graph.strips().len();
+        let lanelets = view.graph.lanelets().len();
         // Stamps of another graph, or used up ones, would be taken for marks of this one.
-        if scratch.marks.len() != strips || scratch.stamp == u32::MAX {
+        if scratch.marks.len() != lanelets || scratch.stamp == u32::MAX {
             scratch = Scratch {
-                marks: vec![fresh; strips],
+                marks: vec![fresh; lanelets],
                 stamp: 0,
             };
         }
@@ -173,35 +173,35 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// One search. The cost of a strip is that of reaching its start.
+    /// One search. The cost of a lanelet is that of reaching its start.
     ///
     /// The lanes beside the start, which need no driving to reach, are kept apart from the others:
     /// a goal behind on one of them is reached by going round, not by a lane change.
-    fn run(&mut self, input: &PlannerInput, routes: &mut Vec<StripId>) -> PlannerOutput {
+    fn run(&mut self, input: &PlannerInput, routes: &mut Vec<LaneletId>) -> PlannerOutput {
         self.stamp = self.stamp.saturating_add(1);
         self.open.clear();
-        let start = self.graph.strip(input.strip);
+        let start = self.graph.lanelet(input.strip);
         let goal = self
             .graph
-            .strip(input.goal_strip)
+            .lanelet(input.goal_strip)
             .line
             .position(input.goal_s);
         let share = input.s / start.length();
         let beside = self.lanes_beside(input);
         for (place, &(lane, changing)) in beside.iter().enumerate() {
-            let strip = self.graph.strip(lane);
-            let here = share * strip.length();
+            let lanelet = self.graph.lanelet(lane);
+            let here = share * lanelet.length();
             if lane == input.goal_strip && input.goal_s >= here {
                 let first = routes.len() as u32;
                 routes.extend(Self::way_beside(&beside, place));
                 return PlannerOutput {
                     start: first,
                     count: routes.len() as u32 - first,
-                    travel_time: changing + (input.goal_s - here) / strip.speed_limit,
+                    travel_time: changing + (input.goal_s - here) / lanelet.speed_limit,
                 };
             }
-            let through = changing - here / strip.speed_limit + self.traverse_time(lane);
-            for &next in &strip.successors {
+            let through = changing - here / lanelet.speed_limit + self.traverse_time(lane);
+            for &next in &lanelet.successors {
                 self.reach(
                     next,
                     FROM_BESIDE | place as u32,
@@ -211,24 +211,24 @@ impl<'a> Search<'a> {
                 );
             }
         }
-        while let Some(Open { strip, .. }) = self.open.pop() {
-            let mark = &mut self.marks[strip as usize];
+        while let Some(Open { lanelet, .. }) = self.open.pop() {
+            let mark = &mut self.marks[lanelet as usize];
             if mark.closed {
                 continue;
             }
             mark.closed = true;
             let cost = mark.cost;
-            if strip == input.goal_strip {
+            if lanelet == input.goal_strip {
                 return self.answer(input, cost, &beside, routes);
             }
-            self.expand(strip, cost, goal, input.bus != 0);
+            self.expand(lanelet, cost, goal, input.bus != 0);
         }
         PlannerOutput::default()
     }
 
     /// The start and the lanes that can be changed to from it, with the time that changing costs;
     /// from the nearest outwards.
-    fn lanes_beside(&self, input: &PlannerInput) -> Vec<(StripId, f64)> {
+    fn lanes_beside(&self, input: &PlannerInput) -> Vec<(LaneletId, f64)> {
         let mut lanes = vec![(input.strip, 0.0)];
         if input.may_change_first == 0 {
             return lanes;
@@ -236,10 +236,10 @@ impl<'a> Search<'a> {
         for to_left in [true, false] {
             let (mut lane, mut cost) = (input.strip, 0.0);
             loop {
-                let strip = self.graph.strip(lane);
-                let side = if to_left { strip.left } else { strip.right };
+                let lanelet = self.graph.lanelet(lane);
+                let side = if to_left { lanelet.left } else { lanelet.right };
                 let usable =
-                    side != NO_STRIP && (input.bus != 0 || !self.graph.strip(side).bus_only);
+                    side != NO_LANELET && (input.bus != 0 || !self.graph.lanelet(side).bus_only);
                 if !usable {
                     break;
                 }
@@ -252,7 +252,10 @@ impl<'a> Search<'a> {
     }
 
     /// The lanes from the start to one beside it.
-    fn way_beside(beside: &[(StripId, f64)], place: usize) -> impl Iterator<Item = StripId> + '_ {
+    fn way_beside(
+        beside: &[(LaneletId, f64)],
+        place: usize,
+    ) -> impl Iterator<Item = LaneletId> + '_ {
         // The list holds the start, all lanes to the left, then all lanes to the right.
         let first_right = (2..beside.len())
             .find(|&i| beside[i].1 <= beside[i - 1].1)
@@ -261,43 +264,43 @@ impl<'a> Search<'a> {
         std::iter::once(beside[0].0).chain((from..=place).map(|i| beside[i].0))
     }
 
-    /// What a lane change on a strip is worth, s.
-    fn change_cost(&self, id: StripId) -> f64 {
-        let short = self.graph.strip(id).length() < SHORT_STRIP;
+    /// What a lane change on a lanelet is worth, s.
+    fn change_cost(&self, id: LaneletId) -> f64 {
+        let short = self.graph.lanelet(id).length() < SHORT_LANELET;
         self.change_time + if short { SHORT_PENALTY } else { 0.0 }
     }
 
-    fn expand(&mut self, id: StripId, cost: f64, goal: DVec2, bus: bool) {
-        let strip = self.graph.strip(id);
+    fn expand(&mut self, id: LaneletId, cost: f64, goal: DVec2, bus: bool) {
+        let lanelet = self.graph.lanelet(id);
         let through = cost + self.traverse_time(id);
-        for &next in &strip.successors {
+        for &next in &lanelet.successors {
             self.reach(next, id, through, goal, bus);
         }
         let changed = cost + self.change_cost(id);
-        for side in [strip.left, strip.right] {
-            if side != NO_STRIP {
+        for side in [lanelet.left, lanelet.right] {
+            if side != NO_LANELET {
                 self.reach(side, id, changed, goal, bus);
             }
         }
     }
 
-    fn traverse_time(&self, id: StripId) -> f64 {
-        let strip = self.graph.strip(id);
-        let turning = match strip.kind {
-            StripKind::Connection { turn, .. } => match turn {
+    fn traverse_time(&self, id: LaneletId) -> f64 {
+        let lanelet = self.graph.lanelet(id);
+        let turning = match lanelet.kind {
+            LaneletKind::Connection { turn, .. } => match turn {
                 Turn::Straight => 0.0,
                 Turn::Left | Turn::Right => self.turn_time,
                 Turn::UTurn => 4.0 * self.turn_time,
             },
-            StripKind::Lane { .. } => 0.0,
+            LaneletKind::Lane { .. } => 0.0,
         };
         let delay = self.delays.get(id as usize).copied().unwrap_or(0.0);
-        strip.length() / strip.speed_limit + turning + self.delay_weight * f64::from(delay)
+        lanelet.length() / lanelet.speed_limit + turning + self.delay_weight * f64::from(delay)
     }
 
-    fn reach(&mut self, id: StripId, parent: StripId, cost: f64, goal: DVec2, bus: bool) {
-        let strip = self.graph.strip(id);
-        if strip.bus_only && !bus {
+    fn reach(&mut self, id: LaneletId, parent: LaneletId, cost: f64, goal: DVec2, bus: bool) {
+        let lanelet = self.graph.lanelet(id);
+        if lanelet.bus_only && !bus {
             return;
         }
         let mark = &mut self.marks[id as usize];
@@ -311,12 +314,12 @@ impl<'a> Search<'a> {
             cost,
             parent,
         };
-        // The straight line at top speed: consistent, because a cost is that of a strip's start.
-        let left = (strip.line.position(0.0) - goal).length();
+        // The straight line at top speed: consistent, because a cost is that of a lanelet's start.
+        let left = (lanelet.line.position(0.0) - goal).length();
         let estimate = cost + left / self.top_speed;
         self.open.push(Open {
             estimate,
-            strip: id,
+            lanelet: id,
         });
     }
 
@@ -325,23 +328,24 @@ impl<'a> Search<'a> {
         &self,
         input: &PlannerInput,
         cost: f64,
-        beside: &[(StripId, f64)],
-        routes: &mut Vec<StripId>,
+        beside: &[(LaneletId, f64)],
+        routes: &mut Vec<LaneletId>,
     ) -> PlannerOutput {
         let start = routes.len();
-        let mut strip = input.goal_strip;
-        while strip & FROM_BESIDE == 0 {
-            routes.push(strip);
-            strip = self.marks[strip as usize].parent;
+        let mut lanelet = input.goal_strip;
+        while lanelet & FROM_BESIDE == 0 {
+            routes.push(lanelet);
+            lanelet = self.marks[lanelet as usize].parent;
         }
-        let mut first: Vec<_> = Self::way_beside(beside, (strip & !FROM_BESIDE) as usize).collect();
+        let mut first: Vec<_> =
+            Self::way_beside(beside, (lanelet & !FROM_BESIDE) as usize).collect();
         first.reverse();
         routes.extend(first);
         routes[start..].reverse();
         PlannerOutput {
             start: start as u32,
             count: (routes.len() - start) as u32,
-            travel_time: cost + input.goal_s / self.graph.strip(input.goal_strip).speed_limit,
+            travel_time: cost + input.goal_s / self.graph.lanelet(input.goal_strip).speed_limit,
         }
     }
 }

@@ -7,7 +7,7 @@ use roadwright_planning::RoutePlanner;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::draw::{self, RoadStyle};
 use roadwright_scenario::junction::layout;
-use roadwright_scenario::lane_graph::{LaneGraph, StripId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
 use roadwright_scenario::*;
 
 /// A grid of streets, 100 m apart, with `lanes` lanes each way.
@@ -36,7 +36,7 @@ fn grid(count: i32, lanes: usize) -> (Scenario, LaneGraph) {
     (scenario, graph)
 }
 
-fn plan(graph: &LaneGraph, delays: &[f32], input: PlannerInput) -> (Vec<StripId>, f64) {
+fn plan(graph: &LaneGraph, delays: &[f32], input: PlannerInput) -> (Vec<LaneletId>, f64) {
     let mut routes = Vec::new();
     let mut outputs = [PlannerOutput::default()];
     let view = PlannerView { graph, delays };
@@ -47,9 +47,9 @@ fn plan(graph: &LaneGraph, delays: &[f32], input: PlannerInput) -> (Vec<StripId>
     (routes[range].to_vec(), outputs[0].travel_time)
 }
 
-fn ask(strip: StripId, goal_strip: StripId) -> PlannerInput {
+fn ask(lanelet: LaneletId, goal_strip: LaneletId) -> PlannerInput {
     PlannerInput {
-        strip,
+        strip: lanelet,
         s: 0.0,
         goal_strip,
         goal_s: 5.0,
@@ -58,28 +58,28 @@ fn ask(strip: StripId, goal_strip: StripId) -> PlannerInput {
     }
 }
 
-/// Least travel times to all strips by relaxing until nothing changes (Bellman and Ford).
-fn all_times(graph: &LaneGraph, start: StripId) -> Vec<f64> {
-    let mut times = vec![f64::INFINITY; graph.strips().len()];
+/// Least travel times to all lanelets by relaxing until nothing changes (Bellman and Ford).
+fn all_times(graph: &LaneGraph, start: LaneletId) -> Vec<f64> {
+    let mut times = vec![f64::INFINITY; graph.lanelets().len()];
     times[start as usize] = 0.0;
     loop {
         let mut changed = false;
-        for (id, strip) in graph.strips().iter().enumerate() {
-            let turning = match strip.kind {
-                lane_graph::StripKind::Connection { turn, .. } => match turn {
+        for (id, lanelet) in graph.lanelets().iter().enumerate() {
+            let turning = match lanelet.kind {
+                lane_graph::LaneletKind::Connection { turn, .. } => match turn {
                     junction::Turn::Straight => 0.0,
                     junction::Turn::UTurn => 6.0,
                     _ => 1.5,
                 },
-                lane_graph::StripKind::Lane { .. } => 0.0,
+                lane_graph::LaneletKind::Lane { .. } => 0.0,
             };
-            let through = times[id] + strip.length() / strip.speed_limit + turning;
-            let side = times[id] + 3.0 + if strip.length() < 25.0 { 10.0 } else { 0.0 };
-            let next = strip.successors.iter().map(|&n| (n, through));
-            let sides = [strip.left, strip.right].map(|n| (n, side));
+            let through = times[id] + lanelet.length() / lanelet.speed_limit + turning;
+            let side = times[id] + 3.0 + if lanelet.length() < 25.0 { 10.0 } else { 0.0 };
+            let next = lanelet.successors.iter().map(|&n| (n, through));
+            let sides = [lanelet.left, lanelet.right].map(|n| (n, side));
             for (n, time) in next
                 .chain(sides)
-                .filter(|(n, _)| *n != lane_graph::NO_STRIP)
+                .filter(|(n, _)| *n != lane_graph::NO_LANELET)
             {
                 if time < times[n as usize] - 1e-12 {
                     times[n as usize] = time;
@@ -96,15 +96,15 @@ fn all_times(graph: &LaneGraph, start: StripId) -> Vec<f64> {
 #[test]
 fn routes_are_the_fastest_ones() {
     let (_, graph) = grid(4, 2);
-    let strips = graph.strips().len() as StripId;
-    for start in (0..strips)
+    let lanelets = graph.lanelets().len() as LaneletId;
+    for start in (0..lanelets)
         .step_by(17)
-        .filter(|&s| !graph.strip(s).is_connection())
+        .filter(|&s| !graph.lanelet(s).is_connection())
     {
         let times = all_times(&graph, start);
-        for goal in (0..strips)
+        for goal in (0..lanelets)
             .step_by(11)
-            .filter(|&g| g != start && !graph.strip(g).is_connection())
+            .filter(|&g| g != start && !graph.lanelet(g).is_connection())
         {
             let (route, time) = plan(&graph, &[], ask(start, goal));
             if route.is_empty() {
@@ -112,15 +112,15 @@ fn routes_are_the_fastest_ones() {
                 continue;
             }
             assert_eq!((route[0], route[route.len() - 1]), (start, goal));
-            let expected = times[goal as usize] + 5.0 / graph.strip(goal).speed_limit;
+            let expected = times[goal as usize] + 5.0 / graph.lanelet(goal).speed_limit;
             assert!(
                 (time - expected).abs() < 1e-9,
                 "{start} to {goal}: {time} {expected}"
             );
             for pair in route.windows(2) {
-                let strip = graph.strip(pair[0]);
-                let linked = strip.successors.contains(&pair[1]);
-                assert!(linked || strip.left == pair[1] || strip.right == pair[1]);
+                let lanelet = graph.lanelet(pair[0]);
+                let linked = lanelet.successors.contains(&pair[1]);
+                assert!(linked || lanelet.left == pair[1] || lanelet.right == pair[1]);
             }
         }
     }
@@ -137,13 +137,13 @@ fn standing_traffic_is_driven_around() {
         })
         .unwrap()
         .0;
-    let goal = graph.strips().iter().position(|strip| {
-        strip.road().is_some()
-            && (strip.line.position(5.0) - DVec2::new(310.0, 98.4)).length() < 8.0
+    let goal = graph.lanelets().iter().position(|lanelet| {
+        lanelet.road().is_some()
+            && (lanelet.line.position(5.0) - DVec2::new(310.0, 98.4)).length() < 8.0
     });
-    let input = ask(start, goal.unwrap() as StripId);
+    let input = ask(start, goal.unwrap() as LaneletId);
     let (free, _) = plan(&graph, &[], input);
-    let mut delays = vec![0.0; graph.strips().len()];
+    let mut delays = vec![0.0; graph.lanelets().len()];
     delays[free[free.len() / 2] as usize] = 500.0;
     let (round, _) = plan(&graph, &delays, input);
     assert!(!round.is_empty() && !round.contains(&free[free.len() / 2]));
@@ -152,38 +152,38 @@ fn standing_traffic_is_driven_around() {
 #[test]
 fn a_goal_behind_on_the_same_lane_is_reached_by_going_round() {
     let (_, graph) = grid(4, 1);
-    let inner = graph.strips().iter().position(|strip| {
-        strip.road().is_some()
-            && (strip.line.position(50.0) - DVec2::new(150.0, 98.4)).length() < 12.0
+    let inner = graph.lanelets().iter().position(|lanelet| {
+        lanelet.road().is_some()
+            && (lanelet.line.position(50.0) - DVec2::new(150.0, 98.4)).length() < 12.0
     });
-    let strip = inner.unwrap() as StripId;
+    let lanelet = inner.unwrap() as LaneletId;
     let input = PlannerInput {
         s: 60.0,
         goal_s: 20.0,
-        ..ask(strip, strip)
+        ..ask(lanelet, lanelet)
     };
     let (route, _) = plan(&graph, &[], input);
     assert!(route.len() > 4);
-    assert_eq!((route[0], route[route.len() - 1]), (strip, strip));
+    assert_eq!((route[0], route[route.len() - 1]), (lanelet, lanelet));
     let ahead = PlannerInput {
         s: 20.0,
         goal_s: 60.0,
-        ..ask(strip, strip)
+        ..ask(lanelet, lanelet)
     };
-    assert_eq!(plan(&graph, &[], ahead).0, [strip]);
+    assert_eq!(plan(&graph, &[], ahead).0, [lanelet]);
 }
 
 #[test]
 fn a_goal_behind_is_not_reached_by_changing_lanes() {
     let (_, graph) = grid(4, 2);
-    let inner = graph.strips().iter().position(|strip| {
-        let middle = strip.line.position(0.5 * strip.length());
-        strip.road().is_some()
-            && strip.left != lane_graph::NO_STRIP
+    let inner = graph.lanelets().iter().position(|lanelet| {
+        let middle = lanelet.line.position(0.5 * lanelet.length());
+        lanelet.road().is_some()
+            && lanelet.left != lane_graph::NO_LANELET
             && (middle - DVec2::new(150.0, 95.0)).length() < 8.0
     });
-    let lane = inner.unwrap() as StripId;
-    let beside = graph.strip(lane).left;
+    let lane = inner.unwrap() as LaneletId;
+    let beside = graph.lanelet(lane).left;
     let from = PlannerInput {
         s: 60.0,
         goal_s: 20.0,

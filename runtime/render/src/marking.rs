@@ -27,8 +27,8 @@ pub(crate) fn lines(canvas: &mut impl Painter, stretches: &[Stretch<'_>], side: 
         for (place, pair) in stretch.section.lanes.windows(2).enumerate() {
             // Lanes run from left to right; the border is the right edge of the left one.
             let border = |s: f64| {
-                let strip = stretch.road.strips(stretch.section, s)[place];
-                strip.centre - 0.5 * strip.width
+                let band = stretch.road.lane_bands(stretch.section, s)[place];
+                band.centre - 0.5 * band.width
             };
             if let Some((dash, hex)) = border_style(&pair[0], &pair[1], side) {
                 canvas.line(&stretch.line(border), LINE, 0.8, dash, faded(hex, 0.9));
@@ -77,16 +77,16 @@ pub(crate) fn arrows(canvas: &mut impl Painter, stretches: &[Stretch<'_>], side:
         }
         for i in 0..count {
             let s = from + (to - from) * (i as f64 + 0.5) / count as f64;
-            let strips = stretch.road.strips(stretch.section, s);
-            for (lane, strip) in stretch.section.lanes.iter().zip(strips) {
+            let bands = stretch.road.lane_bands(stretch.section, s);
+            for (lane, band) in stretch.section.lanes.iter().zip(bands) {
                 if lane.kind.is_drivable() {
-                    let pose = stretch.road.reference_line.offset_pose(s, strip.centre);
+                    let pose = stretch.road.reference_line.offset_pose(s, band.centre);
                     let pose = if lane.is_forward(side) {
                         pose
                     } else {
                         pose.reversed()
                     };
-                    arrow(canvas, pose, (0.28 * strip.width).min(0.9));
+                    arrow(canvas, pose, (0.28 * band.width).min(0.9));
                 }
             }
         }

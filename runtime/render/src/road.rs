@@ -156,10 +156,10 @@ fn lanes(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
             LaneType::Sidewalk => SIDEWALK,
             LaneType::Median => MEDIAN,
         };
-        let strip = |s: f64| stretch.road.strips(stretch.section, s)[place];
+        let lane = |s: f64| stretch.road.lane_bands(stretch.section, s)[place];
         let band = stretch.band(
-            |s| strip(s).centre + 0.5 * strip(s).width,
-            |s| strip(s).centre - 0.5 * strip(s).width,
+            |s| lane(s).centre + 0.5 * lane(s).width,
+            |s| lane(s).centre - 0.5 * lane(s).width,
         );
         canvas.polygon(&band, rgb(color));
         canvas.edge(&band, 0.0, 0.6, rgb(color));

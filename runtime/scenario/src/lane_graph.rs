@@ -1,7 +1,7 @@
-//! The drivable lanes as strips: what a vehicle follows, and what comes after what.
+//! The drivable lanes as lanelets: what a vehicle follows, and what comes after what.
 //!
-//! A strip is the stretch of one lane between two junctions (or lane section borders), or a
-//! connecting path. Strips are numbered densely; all look-ups are by index into arrays.
+//! A lanelet is the stretch of one lane between two junctions (or lane section borders), or a
+//! connecting path. Lanelets are numbered densely; all look-ups are by index into arrays.
 
 use crate::agents::LanePlace;
 use crate::ids::RoadId;
@@ -15,15 +15,15 @@ use roadwright_geometry::{Pose, ReferenceLine};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Index of a strip.
-pub type StripId = u32;
+/// Index of a lanelet.
+pub type LaneletId = u32;
 
-/// Stands for no strip.
-pub const NO_STRIP: StripId = u32::MAX;
+/// Stands for no lanelet.
+pub const NO_LANELET: LaneletId = u32::MAX;
 
-/// What a strip is part of.
+/// What a lanelet is part of.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum StripKind {
+pub enum LaneletKind {
     /// A lane of a road.
     Lane {
         /// The road.
@@ -33,7 +33,7 @@ pub enum StripKind {
         /// Lane id.
         lane: i8,
     },
-    /// A connecting path of a junction.
+    /// A connection of a junction.
     Connection {
         /// Index of the junction in the layout.
         junction: u32,
@@ -173,9 +173,9 @@ fn headings(points: &[DVec2]) -> Vec<f64> {
 
 /// A stretch of lane that vehicles follow one behind the other.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Strip {
+pub struct Lanelet {
     /// What it is part of.
-    pub kind: StripKind,
+    pub kind: LaneletKind,
     /// Centre line in the direction of driving.
     pub line: CentreLine,
     /// Mean width, m.
@@ -186,19 +186,19 @@ pub struct Strip {
     pub bus_only: bool,
     /// Level: vehicles on other levels pass above or below.
     pub layer: i8,
-    /// Strips that follow, in a fixed order.
-    pub successors: Vec<StripId>,
-    /// Strips that lead here, in a fixed order.
-    pub predecessors: Vec<StripId>,
-    /// Lane to the left that one can change to, or [`NO_STRIP`].
-    pub left: StripId,
-    /// Lane to the right that one can change to, or [`NO_STRIP`].
-    pub right: StripId,
+    /// Lanelets that follow, in a fixed order.
+    pub successors: Vec<LaneletId>,
+    /// Lanelets that lead here, in a fixed order.
+    pub predecessors: Vec<LaneletId>,
+    /// Lane to the left that one can change to, or [`NO_LANELET`].
+    pub left: LaneletId,
+    /// Lane to the right that one can change to, or [`NO_LANELET`].
+    pub right: LaneletId,
     /// Distances along the road at the start and at the end, m (0 for connections).
     pub road_span: (f64, f64),
 }
 
-impl Strip {
+impl Lanelet {
     /// Length of the centre line, m.
     pub fn length(&self) -> f64 {
         self.line.length()
@@ -206,18 +206,18 @@ impl Strip {
 
     /// Whether it is a connecting path.
     pub fn is_connection(&self) -> bool {
-        matches!(self.kind, StripKind::Connection { .. })
+        matches!(self.kind, LaneletKind::Connection { .. })
     }
 
-    /// The road of a lane strip.
+    /// The road of a lane lanelet.
     pub fn road(&self) -> Option<RoadId> {
         match self.kind {
-            StripKind::Lane { road, .. } => Some(road),
-            StripKind::Connection { .. } => None,
+            LaneletKind::Lane { road, .. } => Some(road),
+            LaneletKind::Connection { .. } => None,
         }
     }
 
-    /// Distance along the strip that corresponds to a distance along the road.
+    /// Distance along the lanelet that corresponds to a distance along the road.
     pub fn from_road(&self, road_s: f64) -> f64 {
         let (start, end) = self.road_span;
         let share = (road_s - start) / (end - start);
@@ -225,12 +225,12 @@ impl Strip {
     }
 }
 
-/// All strips of a network.
+/// All lanelets of a network.
 #[derive(Debug, Clone, Default)]
 pub struct LaneGraph {
-    strips: Vec<Strip>,
-    /// Lane strips by (road, lane), in the order of lane sections.
-    of_lane: BTreeMap<(RoadId, i8), Vec<StripId>>,
+    lanelets: Vec<Lanelet>,
+    /// Lane lanelets by (road, lane), in the order of lane sections.
+    of_lane: BTreeMap<(RoadId, i8), Vec<LaneletId>>,
     top_speed: f64,
     identity: u64,
 }
@@ -240,10 +240,10 @@ const LATERAL_ACCELERATION: f64 = 2.5;
 /// On shorter lanes nobody changes to the next one: a car could not get straight again, m.
 const MIN_LANE_CHANGE: f64 = 15.0;
 /// Lanes shorter than this between their junctions are dropped, m.
-const MIN_STRIP: f64 = 0.05;
+const MIN_LANELET: f64 = 0.05;
 
 impl LaneGraph {
-    /// The strips of a scenario's network, laid out by `layout`.
+    /// The lanelets of a scenario's network, laid out by `layout`.
     pub fn new(scenario: &Scenario, layout: &Layout) -> Self {
         static MADE: AtomicU64 = AtomicU64::new(1);
         let mut graph = Self {
@@ -259,7 +259,7 @@ impl LaneGraph {
         graph.link_sections();
         graph.add_connections(network, layout);
         graph.link_backwards();
-        let limits = graph.strips.iter().map(|strip| strip.speed_limit);
+        let limits = graph.lanelets.iter().map(|lanelet| lanelet.speed_limit);
         graph.top_speed = limits.fold(1.0, f64::max);
         graph
     }
@@ -270,44 +270,44 @@ impl LaneGraph {
         self.identity
     }
 
-    /// The strips by index.
-    pub fn strips(&self) -> &[Strip] {
-        &self.strips
+    /// The lanelets by index.
+    pub fn lanelets(&self) -> &[Lanelet] {
+        &self.lanelets
     }
 
-    /// One strip.
+    /// One lanelet.
     #[inline]
-    pub fn strip(&self, id: StripId) -> &Strip {
-        &self.strips[id as usize]
+    pub fn lanelet(&self, id: LaneletId) -> &Lanelet {
+        &self.lanelets[id as usize]
     }
 
-    /// Highest speed limit of all strips, m/s.
+    /// Highest speed limit of all lanelets, m/s.
     pub fn top_speed(&self) -> f64 {
         self.top_speed
     }
 
-    /// The strip at a place, and the distance along it; `None` if no drivable lane is there.
-    pub fn locate(&self, place: &LanePlace) -> Option<(StripId, f64)> {
-        let strips = self.of_lane.get(&(place.road, place.lane))?;
+    /// The lanelet at a place, and the distance along it; `None` if no drivable lane is there.
+    pub fn locate(&self, place: &LanePlace) -> Option<(LaneletId, f64)> {
+        let lanelets = self.of_lane.get(&(place.road, place.lane))?;
         // The place may lie inside a junction: then it is moved to the nearest part of the lane.
-        let miss = |id: &&StripId| {
-            let (a, b) = self.strip(**id).road_span;
+        let miss = |id: &&LaneletId| {
+            let (a, b) = self.lanelet(**id).road_span;
             (a.min(b) - place.s).max(place.s - a.max(b)).max(0.0)
         };
-        let id = strips.iter().min_by(|a, b| miss(a).total_cmp(&miss(b)))?;
-        Some((*id, self.strip(*id).from_road(place.s)))
+        let id = lanelets.iter().min_by(|a, b| miss(a).total_cmp(&miss(b)))?;
+        Some((*id, self.lanelet(*id).from_road(place.s)))
     }
 
-    /// Strips that can be driven to from one, lane changes included. O(strips).
-    pub fn reachable_from(&self, start: StripId, bus: bool) -> Vec<bool> {
-        let mut seen = vec![false; self.strips.len()];
+    /// Lanelets that can be driven to from one, lane changes included. O(lanelets).
+    pub fn reachable_from(&self, start: LaneletId, bus: bool) -> Vec<bool> {
+        let mut seen = vec![false; self.lanelets.len()];
         seen[start as usize] = true;
         let mut open = VecDeque::from([start]);
         while let Some(id) = open.pop_front() {
-            let strip = self.strip(id);
-            let sides = [strip.left, strip.right];
-            for &next in strip.successors.iter().chain(&sides) {
-                let usable = next != NO_STRIP && (bus || !self.strip(next).bus_only);
+            let lanelet = self.lanelet(id);
+            let sides = [lanelet.left, lanelet.right];
+            for &next in lanelet.successors.iter().chain(&sides) {
+                let usable = next != NO_LANELET && (bus || !self.lanelet(next).bus_only);
                 if usable && !seen[next as usize] {
                     seen[next as usize] = true;
                     open.push_back(next);
@@ -317,21 +317,25 @@ impl LaneGraph {
         seen
     }
 
-    /// The largest set of strips from each of which every other one can be reached, without
-    /// bus lanes; ascending. O(strips).
-    pub fn main_component(&self) -> Vec<StripId> {
-        let mut graph = petgraph::graph::DiGraph::<(), ()>::with_capacity(self.strips.len(), 0);
-        for _ in &self.strips {
+    /// The largest set of lanelets from each of which every other one can be reached, without
+    /// bus lanes; ascending. O(lanelets).
+    pub fn main_component(&self) -> Vec<LaneletId> {
+        let mut graph = petgraph::graph::DiGraph::<(), ()>::with_capacity(self.lanelets.len(), 0);
+        for _ in &self.lanelets {
             graph.add_node(());
         }
-        for (id, strip) in self
-            .strips
+        for (id, lanelet) in self
+            .lanelets
             .iter()
             .enumerate()
-            .filter(|(_, strip)| !strip.bus_only)
+            .filter(|(_, lanelet)| !lanelet.bus_only)
         {
-            for &next in strip.successors.iter().chain([&strip.left, &strip.right]) {
-                if next != NO_STRIP && !self.strip(next).bus_only {
+            for &next in lanelet
+                .successors
+                .iter()
+                .chain([&lanelet.left, &lanelet.right])
+            {
+                if next != NO_LANELET && !self.lanelet(next).bus_only {
                     graph.add_edge((id as u32).into(), next.into(), ());
                 }
             }
@@ -341,34 +345,37 @@ impl LaneGraph {
             .into_iter()
             .max_by_key(Vec::len)
             .unwrap_or_default();
-        let mut strips: Vec<StripId> = largest.into_iter().map(|n| n.index() as StripId).collect();
-        strips.sort_unstable();
-        strips
+        let mut lanelets: Vec<LaneletId> = largest
+            .into_iter()
+            .map(|n| n.index() as LaneletId)
+            .collect();
+        lanelets.sort_unstable();
+        lanelets
     }
 
     fn add_road(&mut self, id: RoadId, road: &Road, span: (f64, f64), side: DrivingSide) {
         for (index, section) in road.lane_sections.iter().enumerate() {
             let from = span.0.max(section.s);
             let to = span.1.min(road.section_end(index));
-            if to - from < MIN_STRIP {
+            if to - from < MIN_LANELET {
                 continue;
             }
-            let mut ids: Vec<(bool, StripId)> = Vec::new();
+            let mut ids: Vec<(bool, LaneletId)> = Vec::new();
             for (place, lane) in section.lanes.iter().enumerate() {
                 if !lane.kind.is_drivable() {
-                    ids.push((false, NO_STRIP));
+                    ids.push((false, NO_LANELET));
                     continue;
                 }
                 let forward = lane.is_forward(side);
                 let Some((line, width)) = lane_line(road, index, place, (from, to), forward) else {
-                    ids.push((false, NO_STRIP));
+                    ids.push((false, NO_LANELET));
                     continue;
                 };
-                let strip = self.strips.len() as StripId;
-                ids.push((forward, strip));
-                self.of_lane.entry((id, lane.id)).or_default().push(strip);
-                self.strips.push(Strip {
-                    kind: StripKind::Lane {
+                let lanelet = self.lanelets.len() as LaneletId;
+                ids.push((forward, lanelet));
+                self.of_lane.entry((id, lane.id)).or_default().push(lanelet);
+                self.lanelets.push(Lanelet {
+                    kind: LaneletKind::Lane {
                         road: id,
                         section: index as u16,
                         lane: lane.id,
@@ -380,8 +387,8 @@ impl LaneGraph {
                     layer: road.layer,
                     successors: Vec::new(),
                     predecessors: Vec::new(),
-                    left: NO_STRIP,
-                    right: NO_STRIP,
+                    left: NO_LANELET,
+                    right: NO_LANELET,
                     road_span: if forward { (from, to) } else { (to, from) },
                 });
             }
@@ -390,18 +397,18 @@ impl LaneGraph {
     }
 
     /// Neighbouring lanes of one direction; `ids` run from left to right seen along the road.
-    fn link_neighbours(&mut self, ids: &[(bool, StripId)]) {
+    fn link_neighbours(&mut self, ids: &[(bool, LaneletId)]) {
         for pair in ids.windows(2) {
             let [(a_forward, a), (b_forward, b)] = [pair[0], pair[1]];
-            if a == NO_STRIP || b == NO_STRIP || a_forward != b_forward {
+            if a == NO_LANELET || b == NO_LANELET || a_forward != b_forward {
                 continue;
             }
-            if self.strip(a).length().min(self.strip(b).length()) < MIN_LANE_CHANGE {
+            if self.lanelet(a).length().min(self.lanelet(b).length()) < MIN_LANE_CHANGE {
                 continue;
             }
             let (left, right) = if a_forward { (a, b) } else { (b, a) };
-            self.strips[left as usize].right = right;
-            self.strips[right as usize].left = left;
+            self.lanelets[left as usize].right = right;
+            self.lanelets[right as usize].left = left;
         }
     }
 
@@ -409,42 +416,43 @@ impl LaneGraph {
     fn link_sections(&mut self) {
         let lists: Vec<_> = self.of_lane.values().cloned().collect();
         for pair in lists.iter().flat_map(|list| list.windows(2)) {
-            let forward = |id: StripId| self.strip(id).road_span.1 > self.strip(id).road_span.0;
+            let forward =
+                |id: LaneletId| self.lanelet(id).road_span.1 > self.lanelet(id).road_span.0;
             let (from, to) = match (forward(pair[0]), forward(pair[1])) {
                 (true, true) => (pair[0], pair[1]),
                 (false, false) => (pair[1], pair[0]),
                 _ => continue,
             };
             if self.sections_touch(from, to) {
-                self.strips[from as usize].successors.push(to);
+                self.lanelets[from as usize].successors.push(to);
             }
         }
     }
 
-    fn sections_touch(&self, from: StripId, to: StripId) -> bool {
-        (self.strip(from).road_span.1 - self.strip(to).road_span.0).abs() < 1e-6
+    fn sections_touch(&self, from: LaneletId, to: LaneletId) -> bool {
+        (self.lanelet(from).road_span.1 - self.lanelet(to).road_span.0).abs() < 1e-6
     }
 
     fn add_connections(&mut self, network: &RoadNetwork, layout: &Layout) {
         for (j, junction) in layout.junctions.iter().enumerate() {
             for (p, path) in junction.paths.iter().enumerate() {
                 let ends = (
-                    self.strip_at(network, layout, path.from),
-                    self.strip_at(network, layout, path.to),
+                    self.lanelet_at(network, layout, path.from),
+                    self.lanelet_at(network, layout, path.to),
                 );
                 let (Some(from), Some(to)) = ends else {
                     continue;
                 };
                 let line = path.curve.as_ref().and_then(curve_line);
                 let Some(line) = line else {
-                    self.strips[from as usize].successors.push(to);
+                    self.lanelets[from as usize].successors.push(to);
                     continue;
                 };
-                let (a, b) = (self.strip(from), self.strip(to));
+                let (a, b) = (self.lanelet(from), self.lanelet(to));
                 let limit = a.speed_limit.max(b.speed_limit);
                 let corner = (LATERAL_ACCELERATION * path.min_radius()).sqrt();
-                let strip = Strip {
-                    kind: StripKind::Connection {
+                let lanelet = Lanelet {
+                    kind: LaneletKind::Connection {
                         junction: j as u32,
                         path: p as u32,
                         turn: path.turn,
@@ -456,19 +464,19 @@ impl LaneGraph {
                     layer: a.layer.max(b.layer),
                     successors: vec![to],
                     predecessors: Vec::new(),
-                    left: NO_STRIP,
-                    right: NO_STRIP,
+                    left: NO_LANELET,
+                    right: NO_LANELET,
                     road_span: (0.0, 0.0),
                 };
-                let id = self.strips.len() as StripId;
-                self.strips.push(strip);
-                self.strips[from as usize].successors.push(id);
+                let id = self.lanelets.len() as LaneletId;
+                self.lanelets.push(lanelet);
+                self.lanelets[from as usize].successors.push(id);
             }
         }
     }
 
-    /// The strip of a lane next to a junction.
-    fn strip_at(&self, network: &RoadNetwork, layout: &Layout, at: LaneEnd) -> Option<StripId> {
+    /// The lanelet of a lane next to a junction.
+    fn lanelet_at(&self, network: &RoadNetwork, layout: &Layout, at: LaneEnd) -> Option<LaneletId> {
         let list = self.of_lane.get(&(at.road, at.lane))?;
         let id = match at.end {
             RoadEnd::Start => *list.first()?,
@@ -476,7 +484,7 @@ impl LaneGraph {
         };
         // The lane must be in the section next to the junction, not in a farther one.
         let road = network.road(at.road)?;
-        let StripKind::Lane { section, .. } = self.strip(id).kind else {
+        let LaneletKind::Lane { section, .. } = self.lanelet(id).kind else {
             return None;
         };
         let (start, end) = layout.remaining(at.road, road)?;
@@ -488,9 +496,11 @@ impl LaneGraph {
     }
 
     fn link_backwards(&mut self) {
-        for id in 0..self.strips.len() {
-            for next in self.strips[id].successors.clone() {
-                self.strips[next as usize].predecessors.push(id as StripId);
+        for id in 0..self.lanelets.len() {
+            for next in self.lanelets[id].successors.clone() {
+                self.lanelets[next as usize]
+                    .predecessors
+                    .push(id as LaneletId);
             }
         }
     }
@@ -529,9 +539,9 @@ fn lane_line(
     let mut points: Vec<_> = distances
         .iter()
         .map(|&s| {
-            let strip = road.strips(section, s)[place];
-            width += strip.width / distances.len() as f64;
-            road.reference_line.point(s, strip.centre)
+            let band = road.lane_bands(section, s)[place];
+            width += band.width / distances.len() as f64;
+            road.reference_line.point(s, band.centre)
         })
         .collect();
     if !forward {

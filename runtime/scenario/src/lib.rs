@@ -28,7 +28,7 @@ pub use ids::{AgentId, FlowId, ForestId, NodeId, ObjectId, ObstacleId, RoadId};
 pub use network::{Node, Restriction, RestrictionKind, RoadNetwork};
 pub use objects::{Forest, Obstacle, Shape};
 pub use road::{
-    CrossSection, DrivingSide, Lane, LaneDirection, LaneSection, LaneStrip, LaneType, Poly3, Road,
+    CrossSection, DrivingSide, Lane, LaneBand, LaneDirection, LaneSection, LaneType, Poly3, Road,
     RoadClass, RoadEnd,
 };
 pub use scenario::{About, GeoOrigin, Scenario, Settings};

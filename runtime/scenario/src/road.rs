@@ -287,7 +287,7 @@ pub enum RoadEnd {
 
 /// Where a lane lies across the road at some distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LaneStrip {
+pub struct LaneBand {
     /// Lateral place of the lane's centre, m to the left of the reference line.
     pub centre: f64,
     /// Width, m.
@@ -328,7 +328,7 @@ impl Road {
     }
 
     /// Where the lanes of a section lie at distance `s`, in the order of the section.
-    pub fn strips(&self, section: &LaneSection, s: f64) -> Vec<LaneStrip> {
+    pub fn lane_bands(&self, section: &LaneSection, s: f64) -> Vec<LaneBand> {
         let offset = Poly3::value_in(&self.lane_offset, s);
         let width = |lane: &Lane| Poly3::value_in(&lane.width, s - section.s).max(0.0);
         section
@@ -343,7 +343,7 @@ impl Road {
                     .map(&width)
                     .sum();
                 let own = width(lane);
-                LaneStrip {
+                LaneBand {
                     centre: offset + f64::from(lane.id.signum()) * (inner + 0.5 * own),
                     width: own,
                 }
@@ -352,10 +352,10 @@ impl Road {
     }
 
     /// Where one lane lies at distance `s`; `None` if the section there has no such lane.
-    pub fn lane_strip(&self, lane: i8, s: f64) -> Option<LaneStrip> {
+    pub fn lane_band(&self, lane: i8, s: f64) -> Option<LaneBand> {
         let section = self.section_at(s);
         let index = section.lanes.iter().position(|l| l.id == lane)?;
-        Some(self.strips(section, s)[index])
+        Some(self.lane_bands(section, s)[index])
     }
 
     /// The lane with an id at distance `s`.
@@ -367,14 +367,11 @@ impl Road {
     pub fn edges(&self, s: f64) -> (f64, f64) {
         let section = self.section_at(s);
         let offset = Poly3::value_in(&self.lane_offset, s);
-        self.strips(section, s)
+        self.lane_bands(section, s)
             .iter()
-            .fold((offset, offset), |(right, left), strip| {
-                let half = 0.5 * strip.width;
-                (
-                    right.min(strip.centre - half),
-                    left.max(strip.centre + half),
-                )
+            .fold((offset, offset), |(right, left), band| {
+                let half = 0.5 * band.width;
+                (right.min(band.centre - half), left.max(band.centre + half))
             })
     }
 
@@ -476,7 +473,7 @@ mod tests {
     #[test]
     fn right_hand_lanes_lie_right_of_their_direction() {
         let road = road(CrossSection::driving(1, 1, 3.0), DrivingSide::Right);
-        assert_eq!(road.lane_strip(-1, 5.0).unwrap().centre, -1.5);
+        assert_eq!(road.lane_band(-1, 5.0).unwrap().centre, -1.5);
         assert!(road.lane(-1, 5.0).unwrap().is_forward(DrivingSide::Right));
         assert!(!road.lane(1, 5.0).unwrap().is_forward(DrivingSide::Right));
         assert_eq!(road.edges(5.0), (-3.0, 3.0));

@@ -194,8 +194,8 @@ impl Scenario {
             }),
             Place::Lane(at) => {
                 let road = self.network.road(at.road)?;
-                let strip = road.lane_strip(at.lane, at.s)?;
-                let pose = road.reference_line.offset_pose(at.s, strip.centre);
+                let band = road.lane_band(at.lane, at.s)?;
+                let pose = road.reference_line.offset_pose(at.s, band.centre);
                 let forward = road
                     .lane(at.lane, at.s)?
                     .is_forward(self.about.driving_side);

@@ -8,7 +8,7 @@ use crate::roads::Roads;
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
-use roadwright_scenario::lane_graph::NO_STRIP;
+use roadwright_scenario::lane_graph::NO_LANELET;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -80,7 +80,7 @@ impl Scene<'_> {
     }
 
     fn layer(&self, mover: &Mover) -> Option<i8> {
-        (mover.strip != NO_STRIP).then(|| self.roads.strip(mover.strip).layer)
+        (mover.lanelet != NO_LANELET).then(|| self.roads.lanelet(mover.lanelet).layer)
     }
 
     /// Contacts of one located agent with obstacles and with agents of a larger number.

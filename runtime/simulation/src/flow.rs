@@ -11,7 +11,7 @@ const FIRST_ID: u64 = 1 << 40;
 /// A flow that is running.
 pub(crate) struct RunningFlow {
     pub(crate) flow: Flow,
-    /// Its places on the strips, found once.
+    /// Its places on the lanelets, found once.
     pub(crate) start: Start,
     pub(crate) goals: Vec<Goal>,
     id: FlowId,

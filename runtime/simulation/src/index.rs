@@ -1,15 +1,15 @@
-//! Who is where: vehicles by strip and by place, rebuilt every step.
+//! Who is where: vehicles by lanelet and by place, rebuilt every step.
 
 use crate::kind::Kind;
 use crate::mover::Mover;
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
-use roadwright_scenario::lane_graph::{NO_STRIP, StripId};
+use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 
-/// A vehicle's place on a strip.
+/// A vehicle's place on a lanelet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Entry {
-    pub(crate) strip: StripId,
+    pub(crate) lanelet: LaneletId,
     pub(crate) agent: u32,
     /// Place of the rear axle, m.
     pub(crate) s: f64,
@@ -19,14 +19,14 @@ pub(crate) struct Entry {
 const CELL: f64 = 20.0;
 const ABSENT: u32 = u32::MAX;
 
-/// Vehicles in strip order and in a grid.
+/// Vehicles in lanelet order and in a grid.
 #[derive(Default)]
 pub(crate) struct Index {
-    /// Sorted by strip, then from back to front.
+    /// Sorted by lanelet, then from back to front.
     entries: Vec<Entry>,
-    /// First entry of each strip, or [`ABSENT`].
+    /// First entry of each lanelet, or [`ABSENT`].
     first: Vec<u32>,
-    /// Entry of each agent on its own strip.
+    /// Entry of each agent on its own lanelet.
     slot: Vec<u32>,
     /// Agents in the grid, by their number in it.
     pub(crate) located: Vec<u32>,
@@ -38,16 +38,16 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    pub(crate) fn new(strips: usize) -> Self {
+    pub(crate) fn new(lanelets: usize) -> Self {
         Self {
-            first: vec![ABSENT; strips],
+            first: vec![ABSENT; lanelets],
             ..Self::default()
         }
     }
 
     pub(crate) fn rebuild(&mut self, movers: &[Mover], kinds: &[Kind]) {
         for entry in &self.entries {
-            self.first[entry.strip as usize] = ABSENT;
+            self.first[entry.lanelet as usize] = ABSENT;
         }
         self.entries.clear();
         self.located.clear();
@@ -57,12 +57,12 @@ impl Index {
         self.slot.resize(movers.len(), ABSENT);
         for (agent, mover) in movers.iter().enumerate().filter(|(_, m)| m.is_active()) {
             let agent = agent as u32;
-            for strip in [mover.strip, mover.shadow]
+            for lanelet in [mover.lanelet, mover.shadow]
                 .into_iter()
-                .filter(|&s| s != NO_STRIP)
+                .filter(|&s| s != NO_LANELET)
             {
                 self.entries.push(Entry {
-                    strip,
+                    lanelet,
                     agent,
                     s: mover.s,
                 });
@@ -73,45 +73,48 @@ impl Index {
             self.middles.push(mover.state.pose.point(forward, 0.0));
         }
         self.entries.sort_unstable_by(|a, b| {
-            a.strip
-                .cmp(&b.strip)
+            a.lanelet
+                .cmp(&b.lanelet)
                 .then(a.s.total_cmp(&b.s))
                 .then(a.agent.cmp(&b.agent))
         });
         for (place, entry) in self.entries.iter().enumerate().rev() {
-            self.first[entry.strip as usize] = place as u32;
-            if movers[entry.agent as usize].strip == entry.strip {
+            self.first[entry.lanelet as usize] = place as u32;
+            if movers[entry.agent as usize].lanelet == entry.lanelet {
                 self.slot[entry.agent as usize] = place as u32;
             }
         }
         self.grid.rebuild(&self.middles, CELL);
     }
 
-    /// Vehicles on a strip from back to front.
+    /// Vehicles on a lanelet from back to front.
     #[inline]
-    pub(crate) fn on_strip(&self, strip: StripId) -> &[Entry] {
-        let first = self.first[strip as usize];
+    pub(crate) fn on_lanelet(&self, lanelet: LaneletId) -> &[Entry] {
+        let first = self.first[lanelet as usize];
         if first == ABSENT {
             return &[];
         }
         let rest = &self.entries[first as usize..];
-        let count = rest.iter().take_while(|entry| entry.strip == strip).count();
+        let count = rest
+            .iter()
+            .take_while(|entry| entry.lanelet == lanelet)
+            .count();
         &rest[..count]
     }
 
-    /// The hindmost vehicle on a strip.
+    /// The hindmost vehicle on a lanelet.
     #[inline]
-    pub(crate) fn hindmost(&self, strip: StripId) -> Option<Entry> {
-        let first = self.first[strip as usize];
+    pub(crate) fn hindmost(&self, lanelet: LaneletId) -> Option<Entry> {
+        let first = self.first[lanelet as usize];
         (first != ABSENT).then(|| self.entries[first as usize])
     }
 
-    /// The vehicle before an agent on its own strip.
+    /// The vehicle before an agent on its own lanelet.
     #[inline]
-    pub(crate) fn ahead_on_strip(&self, agent: u32) -> Option<Entry> {
+    pub(crate) fn ahead_on_lanelet(&self, agent: u32) -> Option<Entry> {
         let place = self.slot[agent as usize] as usize;
         let own = self.entries.get(place)?;
         let next = self.entries.get(place + 1)?;
-        (next.strip == own.strip).then_some(*next)
+        (next.lanelet == own.lanelet).then_some(*next)
     }
 }

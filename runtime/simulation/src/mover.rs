@@ -2,7 +2,7 @@
 
 use crate::world::Places;
 use roadwright_plugin_api::{ControllerOutput, NOTHING};
-use roadwright_scenario::lane_graph::{NO_STRIP, StripId};
+use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 use roadwright_vehicle::OneTrackState;
 
 /// Where an agent is in its life.
@@ -35,14 +35,14 @@ pub(crate) struct Mover {
     pub(crate) modules: Places,
     pub(crate) state: OneTrackState,
     pub(crate) command: ControllerOutput,
-    /// Strip that it follows; [`NO_STRIP`] off the lanes.
-    pub(crate) strip: StripId,
-    /// Strip that it is leaving sideways, or [`NO_STRIP`].
-    pub(crate) shadow: StripId,
-    /// Place of the rear axle along and to the left of the strip, m.
+    /// Lanelet that it follows; [`NO_LANELET`] off the lanes.
+    pub(crate) lanelet: LaneletId,
+    /// Lanelet that it is leaving sideways, or [`NO_LANELET`].
+    pub(crate) shadow: LaneletId,
+    /// Place of the rear axle along and to the left of the lanelet, m.
     pub(crate) s: f64,
     pub(crate) t: f64,
-    /// Index of the strip in the agent's path.
+    /// Index of the lanelet in the agent's path.
     pub(crate) cursor: u32,
     /// Connections in the path before this index may be entered.
     pub(crate) granted_to: u32,
@@ -97,8 +97,8 @@ impl Mover {
             modules,
             state: OneTrackState::default(),
             command: ControllerOutput::default(),
-            strip: NO_STRIP,
-            shadow: NO_STRIP,
+            lanelet: NO_LANELET,
+            shadow: NO_LANELET,
             s: 0.0,
             t: 0.0,
             cursor: 0,
@@ -122,12 +122,12 @@ impl Mover {
     }
 
     pub(crate) fn on_lane(&self) -> bool {
-        self.strip != NO_STRIP
+        self.lanelet != NO_LANELET
     }
 
     /// Whether it is on a lane and not between two.
     pub(crate) fn may_change_lane(&self) -> bool {
-        self.on_lane() && self.shadow == NO_STRIP
+        self.on_lane() && self.shadow == NO_LANELET
     }
 
     /// Feeds all of the state to a hash, bit by bit.
@@ -156,7 +156,7 @@ impl Mover {
         hasher.write_u64(self.id);
         hasher.write_u8(self.status as u8);
         for value in [
-            self.strip,
+            self.lanelet,
             self.shadow,
             self.cursor,
             self.granted_to,

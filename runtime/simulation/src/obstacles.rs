@@ -71,7 +71,7 @@ pub(crate) struct Obstacles {
     large: Vec<(u32, DVec2, f64)>,
     /// Radius of the largest small body around its middle, m.
     largest: f64,
-    /// Whether a strip passes close to one.
+    /// Whether a lanelet passes close to one.
     watched: Vec<bool>,
 }
 
@@ -107,9 +107,9 @@ impl Obstacles {
                 .is_some()
         };
         obstacles.watched = graph
-            .strips()
+            .lanelets()
             .iter()
-            .map(|strip| strip.line.points().iter().any(near))
+            .map(|lanelet| lanelet.line.points().iter().any(near))
             .collect();
         obstacles
     }
@@ -143,10 +143,10 @@ impl Obstacles {
         }
     }
 
-    /// Whether vehicles on a strip have to look out for obstacles.
+    /// Whether vehicles on a lanelet have to look out for obstacles.
     #[inline]
-    pub(crate) fn is_watched(&self, strip: u32) -> bool {
-        self.watched[strip as usize]
+    pub(crate) fn is_watched(&self, lanelet: u32) -> bool {
+        self.watched[lanelet as usize]
     }
 
     /// The nearest point of an obstacle within `reach` that passes a test.

@@ -13,7 +13,7 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{Pose, heading_of};
 use roadwright_plugin_api::{BehaviourInput, ControllerInput, NOTHING};
 use roadwright_scenario::junction::Turn;
-use roadwright_scenario::lane_graph::{NO_STRIP, StripId, StripKind};
+use roadwright_scenario::lane_graph::{LaneletId, LaneletKind, NO_LANELET};
 
 /// How far and how wide obstacles are looked for (source 003: the reach of its terms).
 const OBSTACLE_REACH: f64 = 28.28;
@@ -40,10 +40,10 @@ pub(crate) struct View<'a> {
 
 /// A stretch of the way ahead.
 struct Stretch {
-    strip: StripId,
+    lanelet: LaneletId,
     /// Index in the path.
     at: u32,
-    /// Distance from the rear axle to its start, m; negative for the strip it is on.
+    /// Distance from the rear axle to its start, m; negative for the lanelet it is on.
     distance: f64,
 }
 
@@ -79,38 +79,38 @@ impl<'a> View<'a> {
         input
     }
 
-    /// The strips ahead along the path, up to where the lane has to be changed.
+    /// The lanelets ahead along the path, up to where the lane has to be changed.
     fn ahead(&self, agent: u32) -> impl Iterator<Item = Stretch> + 'a {
         let mover = &self.movers[agent as usize];
         let way = &self.ways[agent as usize];
         let roads = self.roads;
-        // Before the start of the strip (at the seam of two strips) counts as on its start.
-        let mut next = Some((mover.cursor, mover.strip, -mover.s.max(0.0)));
+        // Before the start of the lanelet (at the seam of two lanelets) counts as on its start.
+        let mut next = Some((mover.cursor, mover.lanelet, -mover.s.max(0.0)));
         std::iter::from_fn(move || {
-            let (at, strip, distance) = next?;
-            let length = roads.strip(strip).length();
+            let (at, lanelet, distance) = next?;
+            let length = roads.lanelet(lanelet).length();
             next = way
-                .strip(at + 1)
-                .filter(|following| roads.strip(strip).successors.contains(following))
+                .lanelet(at + 1)
+                .filter(|following| roads.lanelet(lanelet).successors.contains(following))
                 .map(|following| (at + 1, following, distance + length));
             Some(Stretch {
-                strip,
+                lanelet,
                 at,
                 distance,
             })
         })
     }
 
-    /// Whether the next strip of the path lies beside the current one: 1 to the left, -1 to the
+    /// Whether the next lanelet of the path lies beside the current one: 1 to the left, -1 to the
     /// right, 0 if not.
     pub(crate) fn lane_change_needed(&self, mover: &Mover, way: &Way) -> f64 {
-        let Some(next) = way.strip(mover.cursor + 1) else {
+        let Some(next) = way.lanelet(mover.cursor + 1) else {
             return 0.0;
         };
-        let strip = self.roads.strip(mover.strip);
+        let lanelet = self.roads.lanelet(mover.lanelet);
         match next {
-            _ if next == strip.left => 1.0,
-            _ if next == strip.right => -1.0,
+            _ if next == lanelet.left => 1.0,
+            _ if next == lanelet.right => -1.0,
             _ => 0.0,
         }
     }
@@ -121,31 +121,31 @@ impl<'a> View<'a> {
         let kind = self.kind(mover);
         let pose = mover.state.pose;
         let speed = mover.state.speed;
-        let strip = self.roads.strip(mover.strip);
-        let here = strip.line.heading(mover.s);
+        let lanelet = self.roads.lanelet(mover.lanelet);
+        let here = lanelet.line.heading(mover.s);
         input.lane_offset = mover.t;
         input.heading_error = wrap_angle(pose.heading - here);
-        input.road_speed = self.roads.road_speed(mover.strip, mover.s);
+        input.road_speed = self.roads.road_speed(mover.lanelet, mover.s);
         // Far enough to brake for what is there, gently.
         let horizon = (speed * speed / (2.0 * PROFILE_BRAKING) + 20.0)
             .max(lookahead)
             .max(30.0);
         let mut leader = self
             .index
-            .ahead_on_strip(agent)
+            .ahead_on_lanelet(agent)
             .map(|entry| (entry, -mover.s));
         let mut waypoint: Option<Pose> = None;
         for stretch in self.ahead(agent) {
             if stretch.distance > horizon {
                 break;
             }
-            let strip = self.roads.strip(stretch.strip);
-            let end = stretch.distance + strip.length();
+            let lanelet = self.roads.lanelet(stretch.lanelet);
+            let end = stretch.distance + lanelet.length();
             if waypoint.is_none() && end >= lookahead {
-                waypoint = Some(strip.line.pose(lookahead - stretch.distance));
+                waypoint = Some(lanelet.line.pose(lookahead - stretch.distance));
             }
             if stretch.at > mover.cursor {
-                let entry_speed = self.roads.road_speed(stretch.strip, 0.0);
+                let entry_speed = self.roads.road_speed(stretch.lanelet, 0.0);
                 let reachable =
                     (entry_speed * entry_speed + 2.0 * PROFILE_BRAKING * stretch.distance).sqrt();
                 input.road_speed = input.road_speed.min(reachable);
@@ -155,22 +155,22 @@ impl<'a> View<'a> {
                 if leader.is_none() {
                     leader = self
                         .index
-                        .hindmost(stretch.strip)
+                        .hindmost(stretch.lanelet)
                         .map(|e| (e, stretch.distance));
                 }
             }
             if leader.is_none() {
                 leader = self.parting(way, &stretch).map(|entry| (entry, end));
             }
-            let last = way.strip(stretch.at + 1).is_none();
+            let last = way.lanelet(stretch.at + 1).is_none();
             if last && mover.holds_arrival {
                 // It stands at its last goal until it is told what comes next.
-                let goal = stretch.distance + goal_on(way, stretch.strip, strip.length());
+                let goal = stretch.distance + goal_on(way, stretch.lanelet, lanelet.length());
                 let stop = (goal + STOP_BEYOND).max(0.0);
                 input.stop_distance = input.stop_distance.min(stop);
             }
             let changes = !last
-                && !strip
+                && !lanelet
                     .successors
                     .contains(&way.path[stretch.at as usize + 1]);
             if changes {
@@ -178,7 +178,7 @@ impl<'a> View<'a> {
                 input.stop_distance = input.stop_distance.min(end - kind.front - 1.0);
             }
             if waypoint.is_none() && (last || changes) {
-                let at_end = strip.line.pose(strip.length());
+                let at_end = lanelet.line.pose(lanelet.length());
                 let beyond = at_end.point(lookahead - end, 0.0);
                 waypoint = Some(Pose {
                     position: beyond,
@@ -203,13 +203,13 @@ impl<'a> View<'a> {
 
     /// Whether a stretch is a contested connection that the agent may not enter yet.
     fn is_closed(&self, stretch: &Stretch, mover: &Mover) -> bool {
-        stretch.at >= mover.granted_to && self.roads.contested(stretch.strip).is_some()
+        stretch.at >= mover.granted_to && self.roads.contested(stretch.lanelet).is_some()
     }
 
     /// A vehicle that has turned off at the end of a stretch but whose tail is still in the way.
     fn parting(&self, way: &Way, stretch: &Stretch) -> Option<Entry> {
-        let own = way.strip(stretch.at + 1)?;
-        let successors = &self.roads.strip(stretch.strip).successors;
+        let own = way.lanelet(stretch.at + 1)?;
+        let successors = &self.roads.lanelet(stretch.lanelet).successors;
         if successors.len() < 2 || !successors.contains(&own) {
             return None;
         }
@@ -246,9 +246,9 @@ impl<'a> View<'a> {
                 nearest = Some((distance, point, closing));
             }
         };
-        let watched = !mover.on_lane() || self.obstacles.is_watched(mover.strip) || {
-            let next = self.ways[agent as usize].strip(mover.cursor + 1);
-            next.is_some_and(|strip| self.obstacles.is_watched(strip))
+        let watched = !mover.on_lane() || self.obstacles.is_watched(mover.lanelet) || {
+            let next = self.ways[agent as usize].lanelet(mover.cursor + 1);
+            next.is_some_and(|lanelet| self.obstacles.is_watched(lanelet))
         };
         if watched && !self.obstacles.is_empty() {
             let accept = |point: DVec2| self.is_in_the_way(agent, eye, point);
@@ -307,10 +307,10 @@ impl<'a> View<'a> {
         let kind = self.kind(mover);
         let reach = 0.5 * kind.width + SIDE_CLEARANCE;
         for stretch in self.ahead(agent).take(4) {
-            let strip = self.roads.strip(stretch.strip);
-            let guess = (kind.front - stretch.distance).clamp(0.0, strip.length());
-            let (s, t) = strip.line.project(point, guess);
-            if s <= strip.length() {
+            let lanelet = self.roads.lanelet(stretch.lanelet);
+            let guess = (kind.front - stretch.distance).clamp(0.0, lanelet.length());
+            let (s, t) = lanelet.line.project(point, guess);
+            if s <= lanelet.length() {
                 let ahead = stretch.distance + s > kind.front - 0.5;
                 return ahead && s >= 0.0 && (t - mover.t.clamp(-0.5, 0.5)).abs() < reach;
             }
@@ -336,29 +336,29 @@ impl<'a> View<'a> {
         if !mover.on_lane() {
             return input;
         }
-        let strip = self.roads.strip(mover.strip);
-        input.road_speed = self.roads.road_speed(mover.strip, mover.s);
-        input.lane_remaining = strip.length() - mover.s;
-        if let Some(entry) = self.index.ahead_on_strip(agent) {
+        let lanelet = self.roads.lanelet(mover.lanelet);
+        input.road_speed = self.roads.road_speed(mover.lanelet, mover.s);
+        input.lane_remaining = lanelet.length() - mover.s;
+        if let Some(entry) = self.index.ahead_on_lanelet(agent) {
             let other = &self.movers[entry.agent as usize];
             let rear = entry.s - self.kind(other).rear_overhang;
             input.leader_gap = rear - mover.s - self.kind(mover).front;
             input.leader_speed = other.state.speed;
         }
         input.lane_change_needed = self.lane_change_needed(mover, &self.ways[agent as usize]);
-        if input.lane_change_needed != 0.0 && mover.shadow == NO_STRIP {
+        if input.lane_change_needed != 0.0 && mover.shadow == NO_LANELET {
             let target = if input.lane_change_needed > 0.0 {
-                strip.left
+                lanelet.left
             } else {
-                strip.right
+                lanelet.right
             };
             self.target_gaps(agent, target, &mut input);
         } else {
             // One change at a time.
             input.lane_change_needed = 0.0;
         }
-        input.lane_left = f64::from(u8::from(strip.left != NO_STRIP));
-        input.lane_right = f64::from(u8::from(strip.right != NO_STRIP));
+        input.lane_left = f64::from(u8::from(lanelet.left != NO_LANELET));
+        input.lane_right = f64::from(u8::from(lanelet.right != NO_LANELET));
         self.perceive_junction(agent, &mut input);
         input
     }
@@ -367,7 +367,7 @@ impl<'a> View<'a> {
         let mover = &self.movers[agent as usize];
         let place = match self.ways[agent as usize].next_goal(mover.goals_reached) {
             Some(Goal::Ground(place)) => place,
-            Some(Goal::Strip { strip, s }) => self.roads.strip(strip).line.position(s),
+            Some(Goal::Lanelet { lanelet, s }) => self.roads.lanelet(lanelet).line.position(s),
             None => return 0.0,
         };
         (place - mover.state.pose.position).length()
@@ -383,8 +383,8 @@ impl<'a> View<'a> {
             .skip(mover.cursor as usize)
             .take(8)
         {
-            let strip = self.roads.strip(id);
-            if let StripKind::Connection { turn, .. } = strip.kind {
+            let lanelet = self.roads.lanelet(id);
+            if let LaneletKind::Connection { turn, .. } = lanelet.kind {
                 input.junction_distance = distance.max(0.0);
                 input.junction_turn = match turn {
                     Turn::Left => 1.0,
@@ -394,13 +394,13 @@ impl<'a> View<'a> {
                 };
                 return;
             }
-            distance += strip.length();
+            distance += lanelet.length();
         }
     }
 
     /// Whether there is room on the lane beside an agent: at least `gap` metres ahead and behind,
     /// and `time` seconds more for what comes closer.
-    pub(crate) fn has_room_beside(&self, agent: u32, lane: StripId, gap: f64, time: f64) -> bool {
+    pub(crate) fn has_room_beside(&self, agent: u32, lane: LaneletId, gap: f64, time: f64) -> bool {
         let mut input = BehaviourInput {
             target_gap_ahead: NOTHING,
             target_gap_behind: NOTHING,
@@ -414,12 +414,12 @@ impl<'a> View<'a> {
     }
 
     /// Gaps on the lane to change to.
-    fn target_gaps(&self, agent: u32, target: StripId, input: &mut BehaviourInput) {
+    fn target_gaps(&self, agent: u32, target: LaneletId, input: &mut BehaviourInput) {
         let mover = &self.movers[agent as usize];
         let kind = self.kind(mover);
-        let own = self.roads.strip(mover.strip);
-        let s = mover.s / own.length() * self.roads.strip(target).length();
-        let entries = self.index.on_strip(target);
+        let own = self.roads.lanelet(mover.lanelet);
+        let s = mover.s / own.length() * self.roads.lanelet(target).length();
+        let entries = self.index.on_lanelet(target);
         let place = entries.partition_point(|entry| entry.s < s);
         if let Some(entry) = entries.get(place) {
             let other = &self.movers[entry.agent as usize];
@@ -429,7 +429,7 @@ impl<'a> View<'a> {
         let behind = match place.checked_sub(1).map(|i| entries[i]) {
             Some(entry) => Some((entry, s - entry.s)),
             None => self
-                .behind_strip(target)
+                .behind_lanelet(target)
                 .map(|(entry, gap)| (entry, s + gap)),
         };
         if let Some((entry, distance)) = behind {
@@ -439,21 +439,21 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The foremost vehicle on the strips that lead to one, with its distance to their end, m.
-    fn behind_strip(&self, strip: StripId) -> Option<(Entry, f64)> {
-        let leading = self.roads.strip(strip).predecessors.iter();
+    /// The foremost vehicle on the lanelets that lead to one, with its distance to their end, m.
+    fn behind_lanelet(&self, lanelet: LaneletId) -> Option<(Entry, f64)> {
+        let leading = self.roads.lanelet(lanelet).predecessors.iter();
         let foremost = leading.filter_map(|&id| {
-            let entry = *self.index.on_strip(id).last()?;
-            Some((entry, self.roads.strip(id).length() - entry.s))
+            let entry = *self.index.on_lanelet(id).last()?;
+            Some((entry, self.roads.lanelet(id).length() - entry.s))
         });
         foremost.min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.agent.cmp(&b.0.agent)))
     }
 }
 
-/// Place of the last goal on the last strip of a way, m.
-fn goal_on(way: &Way, last: StripId, length: f64) -> f64 {
+/// Place of the last goal on the last lanelet of a way, m.
+fn goal_on(way: &Way, last: LaneletId, length: f64) -> f64 {
     match way.goals.last() {
-        Some(&Goal::Strip { strip, s }) if strip == last => s,
+        Some(&Goal::Lanelet { lanelet, s }) if lanelet == last => s,
         _ => length,
     }
 }

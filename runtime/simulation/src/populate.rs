@@ -1,7 +1,7 @@
 //! Agents between random places that can reach each other.
 
 use roadwright_geometry::math::Stream;
-use roadwright_scenario::lane_graph::{LaneGraph, StripId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
 
 /// Shortest lane that gets a start or a destination, m.
 const MIN_LANE: f64 = 12.0;
@@ -15,24 +15,24 @@ const TRIES: usize = 200;
 /// A trip between two places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Trip {
-    pub(crate) from: (StripId, f64),
-    pub(crate) to: (StripId, f64),
+    pub(crate) from: (LaneletId, f64),
+    pub(crate) to: (LaneletId, f64),
 }
 
 /// Up to `count` trips, spread evenly over the lanes from which every other one can be reached.
 pub(crate) fn trips(graph: &LaneGraph, count: usize, seed: u64) -> Vec<Trip> {
-    let lanes: Vec<StripId> = graph
+    let lanes: Vec<LaneletId> = graph
         .main_component()
         .into_iter()
         .filter(|&id| {
-            let strip = graph.strip(id);
-            !strip.is_connection() && !strip.bus_only && strip.length() >= MIN_LANE
+            let lanelet = graph.lanelet(id);
+            !lanelet.is_connection() && !lanelet.bus_only && lanelet.length() >= MIN_LANE
         })
         .collect();
     let mut ends = Vec::with_capacity(lanes.len());
     let mut total = 0.0;
     for &id in &lanes {
-        total += graph.strip(id).length();
+        total += graph.lanelet(id).length();
         ends.push(total);
     }
     if lanes.is_empty() {
@@ -43,11 +43,11 @@ pub(crate) fn trips(graph: &LaneGraph, count: usize, seed: u64) -> Vec<Trip> {
     let mut place = || {
         let at = stream.next_in(0.0, total);
         let lane = ends.partition_point(|&end| end <= at).min(lanes.len() - 1);
-        let length = graph.strip(lanes[lane]).length();
+        let length = graph.lanelet(lanes[lane]).length();
         let s = (at - (ends[lane] - length)).clamp(4.0, length - 6.0);
         (lanes[lane], s)
     };
-    let mut taken: Vec<(StripId, f64)> = Vec::new();
+    let mut taken: Vec<(LaneletId, f64)> = Vec::new();
     let mut trips = Vec::new();
     for _ in 0..count {
         let free = (0..TRIES).map(|_| place()).find(|&(lane, s)| {
@@ -56,9 +56,9 @@ pub(crate) fn trips(graph: &LaneGraph, count: usize, seed: u64) -> Vec<Trip> {
                 .any(|&(other, at)| other == lane && (at - s).abs() < SPACING)
         });
         let Some(from) = free else { break };
-        let start = graph.strip(from.0).line.position(from.1);
+        let start = graph.lanelet(from.0).line.position(from.1);
         let distance =
-            |to: &(StripId, f64)| (graph.strip(to.0).line.position(to.1) - start).length();
+            |to: &(LaneletId, f64)| (graph.lanelet(to.0).line.position(to.1) - start).length();
         let mut best = place();
         for _ in 0..TRIES {
             if distance(&best) >= MIN_TRIP {

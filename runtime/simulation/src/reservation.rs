@@ -10,7 +10,7 @@ use crate::kind::Kind;
 use crate::mover::Mover;
 use crate::roads::{PROFILE_BRAKING, Roads};
 use crate::way::Way;
-use roadwright_scenario::lane_graph::StripId;
+use roadwright_scenario::lane_graph::LaneletId;
 
 /// A vehicle asks when it is this much closer than its braking distance needs, m.
 const ASKING_MARGIN: f64 = 12.0;
@@ -26,8 +26,8 @@ struct Grant {
     path: u32,
     /// Index of the connection in the agent's path.
     at: u32,
-    /// Strip beyond the junction.
-    exit: StripId,
+    /// Lanelet beyond the junction.
+    exit: LaneletId,
 }
 
 /// A vehicle that wants to enter.
@@ -46,7 +46,7 @@ struct Need {
     junction: u32,
     path: u32,
     at: u32,
-    exit: StripId,
+    exit: LaneletId,
 }
 
 /// What requests are decided by.
@@ -69,10 +69,10 @@ impl Scene<'_> {
     fn is_behind(&self, grant: &Grant, agent: u32, movers: &[Mover]) -> bool {
         let (own, other) = (&movers[agent as usize], &movers[grant.agent as usize]);
         let way = &self.ways[grant.agent as usize];
-        let mut between = (other.cursor..grant.at).filter_map(|at| way.strip(at));
+        let mut between = (other.cursor..grant.at).filter_map(|at| way.lanelet(at));
         grant.agent != agent
-            && between.any(|strip| strip == own.strip)
-            && (own.strip != other.strip || own.s > other.s)
+            && between.any(|lanelet| lanelet == own.lanelet)
+            && (own.lanelet != other.lanelet || own.s > other.s)
     }
 
     /// The connections that a vehicle needs at once: up to the first lane on which it can stand
@@ -81,8 +81,8 @@ impl Scene<'_> {
         out.clear();
         let mut room = 0.0;
         let mut at = from;
-        while let (Some(strip), true) = (way.strip(at), out.len() < MAX_CHAIN) {
-            match (self.roads.contested(strip), way.strip(at + 1)) {
+        while let (Some(lanelet), true) = (way.lanelet(at), out.len() < MAX_CHAIN) {
+            match (self.roads.contested(lanelet), way.lanelet(at + 1)) {
                 (Some((junction, path)), Some(exit)) => {
                     out.push(Need {
                         junction,
@@ -94,7 +94,7 @@ impl Scene<'_> {
                 }
                 (Some(_), None) => return,
                 (None, _) => {
-                    room += self.roads.strip(strip).length();
+                    room += self.roads.lanelet(lanelet).length();
                     if room >= self.space(mover) {
                         return;
                     }
@@ -131,7 +131,7 @@ impl Reservations {
         agent: u32,
         (junction, path): (u32, u32),
         at: u32,
-        exit: StripId,
+        exit: LaneletId,
     ) {
         let list = &mut self.granted[junction as usize];
         if list.is_empty() {
@@ -235,10 +235,10 @@ impl Reservations {
                 // Lanes that were left sideways do not count twice.
                 let way = &ways[grant.agent as usize];
                 let beyond: f64 = (grant.at + 1..mover.cursor)
-                    .filter_map(|at| Some((way.strip(at)?, way.strip(at + 1)?)))
-                    .map(|(strip, next)| (roads.strip(strip), next))
-                    .filter(|(strip, next)| strip.successors.contains(next))
-                    .map(|(strip, _)| strip.length())
+                    .filter_map(|at| Some((way.lanelet(at)?, way.lanelet(at + 1)?)))
+                    .map(|(lanelet, next)| (roads.lanelet(lanelet), next))
+                    .filter(|(lanelet, next)| lanelet.successors.contains(next))
+                    .map(|(lanelet, _)| lanelet.length())
                     .sum();
                 let inside = mover.cursor <= grant.at;
                 inside || beyond + mover.s < kinds[mover.kind as usize].rear_overhang
@@ -266,16 +266,16 @@ impl Reservations {
             let reach = speed * speed / (2.0 * PROFILE_BRAKING)
                 + ASKING_MARGIN
                 + kinds[mover.kind as usize].front;
-            let mut distance = roads.strip(mover.strip).length() - mover.s;
+            let mut distance = roads.lanelet(mover.lanelet).length() - mover.s;
             let mut at = mover.cursor + 1;
             while distance < reach {
-                let (Some(before), Some(strip)) = (way.strip(at - 1), way.strip(at)) else {
+                let (Some(before), Some(lanelet)) = (way.lanelet(at - 1), way.lanelet(at)) else {
                     break;
                 };
-                if !roads.strip(before).successors.contains(&strip) {
+                if !roads.lanelet(before).successors.contains(&lanelet) {
                     break;
                 }
-                let contested = roads.contested(strip).filter(|_| at >= mover.granted_to);
+                let contested = roads.contested(lanelet).filter(|_| at >= mover.granted_to);
                 if contested.is_some() {
                     if mover.asked_for != at {
                         mover.asked_for = at;
@@ -289,7 +289,7 @@ impl Reservations {
                     });
                     break;
                 }
-                distance += roads.strip(strip).length();
+                distance += roads.lanelet(lanelet).length();
                 at += 1;
             }
         }
@@ -332,9 +332,9 @@ impl Reservations {
                 && movers[grant.agent as usize].cursor <= grant.at
                 && !scene.is_behind(grant, request.agent, movers)
         });
-        let queued = scene.index.on_strip(need.exit).iter().filter(|entry| {
+        let queued = scene.index.on_lanelet(need.exit).iter().filter(|entry| {
             let mover = &movers[entry.agent as usize];
-            mover.strip != need.exit || mover.granted_to <= mover.cursor + 1
+            mover.lanelet != need.exit || mover.granted_to <= mover.cursor + 1
         });
         let taken: f64 = promised
             .map(|grant| grant.agent)
@@ -342,7 +342,7 @@ impl Reservations {
             .filter(|&agent| agent != request.agent)
             .map(|agent| scene.space(&movers[agent as usize]))
             .sum();
-        let length = scene.roads.strip(need.exit).length();
+        let length = scene.roads.lanelet(need.exit).length();
         taken == 0.0 || (last && length - taken >= own)
     }
 }
@@ -352,25 +352,27 @@ fn has_turn(request: &Request, scene: &Scene<'_>, movers: &[Mover]) -> bool {
     let mover = &movers[request.agent as usize];
     let way = &scene.ways[request.agent as usize];
     let Some((junction, _)) = way
-        .strip(request.at)
-        .and_then(|strip| scene.roads.contested(strip))
+        .lanelet(request.at)
+        .and_then(|lanelet| scene.roads.contested(lanelet))
     else {
         return false;
     };
-    // On the strips up to the junction nobody may be ahead who still waits.
-    let mut ahead = scene.index.ahead_on_strip(request.agent);
+    // On the lanelets up to the junction nobody may be ahead who still waits.
+    let mut ahead = scene.index.ahead_on_lanelet(request.agent);
     let mut at = mover.cursor + 1;
     while ahead.is_none() && at < request.at {
-        ahead = way.strip(at).and_then(|strip| scene.index.hindmost(strip));
+        ahead = way
+            .lanelet(at)
+            .and_then(|lanelet| scene.index.hindmost(lanelet));
         at += 1;
     }
     let Some(entry) = ahead else { return true };
     let other = &movers[entry.agent as usize];
     let other_way = &scene.ways[entry.agent as usize];
     let leads_in = |from: u32, to: u32| {
-        let strips = (from..to).filter_map(|at| other_way.strip(at));
-        strips
-            .filter_map(|strip| scene.roads.contested(strip))
+        let lanelets = (from..to).filter_map(|at| other_way.lanelet(at));
+        lanelets
+            .filter_map(|lanelet| scene.roads.contested(lanelet))
             .any(|(found, _)| found == junction)
     };
     // Let in already, or not on its way into this junction at all.

@@ -1,9 +1,9 @@
-//! The road network as the step needs it: strips, speeds in bends, and which paths conflict.
+//! The road network as the step needs it: lanelets, speeds in bends, and which paths conflict.
 
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::Scenario;
 use roadwright_scenario::junction::{ConnectingPath, Layout, layout};
-use roadwright_scenario::lane_graph::{LaneGraph, Strip, StripId, StripKind};
+use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
 
 /// Comfortable lateral acceleration in bends, m/s^2.
 const LATERAL_ACCELERATION: f64 = 2.5;
@@ -18,7 +18,7 @@ const CLEARANCE: f64 = 2.6;
 /// Everything about roads that does not change during a run.
 pub(crate) struct Roads {
     pub(crate) graph: LaneGraph,
-    /// Speed that the road allows at each point of each strip's centre line, m/s.
+    /// Speed that the road allows at each point of each lanelet's centre line, m/s.
     profiles: Vec<Vec<f32>>,
     /// Conflicts of each junction.
     conflicts: Vec<Conflicts>,
@@ -38,7 +38,7 @@ impl Roads {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         let layout = layout(scenario.network(), scenario.about().driving_side);
         let graph = LaneGraph::new(scenario, &layout);
-        let profiles = graph.strips().iter().map(speed_profile).collect();
+        let profiles = graph.lanelets().iter().map(speed_profile).collect();
         let conflicts = conflicts(&graph, &layout);
         Self {
             graph,
@@ -48,28 +48,28 @@ impl Roads {
     }
 
     #[inline]
-    pub(crate) fn strip(&self, id: StripId) -> &Strip {
-        self.graph.strip(id)
+    pub(crate) fn lanelet(&self, id: LaneletId) -> &Lanelet {
+        self.graph.lanelet(id)
     }
 
-    /// Speed that limit and bends allow at `s` of a strip, m/s.
+    /// Speed that limit and bends allow at `s` of a lanelet, m/s.
     #[inline]
-    pub(crate) fn road_speed(&self, id: StripId, s: f64) -> f64 {
+    pub(crate) fn road_speed(&self, id: LaneletId, s: f64) -> f64 {
         let profile = &self.profiles[id as usize];
         let last = profile.len() - 1;
-        let share = s / self.strip(id).length() * last as f64;
+        let share = s / self.lanelet(id).length() * last as f64;
         f64::from(profile[(share.max(0.0) as usize).min(last)])
     }
 
     /// Junction and path of a connection that others conflict with.
     #[inline]
-    pub(crate) fn contested(&self, id: StripId) -> Option<(u32, u32)> {
-        match self.strip(id).kind {
-            StripKind::Connection { junction, path, .. } => {
+    pub(crate) fn contested(&self, id: LaneletId) -> Option<(u32, u32)> {
+        match self.lanelet(id).kind {
+            LaneletKind::Connection { junction, path, .. } => {
                 let contested = self.conflicts[junction as usize].any[path as usize];
                 contested.then_some((junction, path))
             }
-            StripKind::Lane { .. } => None,
+            LaneletKind::Lane { .. } => None,
         }
     }
 
@@ -86,10 +86,10 @@ impl Roads {
 }
 
 /// Speed at each point: the limit, less in bends, less before bends so that gentle braking does.
-fn speed_profile(strip: &Strip) -> Vec<f32> {
-    let points = strip.line.points().len();
-    let spacing = strip.length() / (points - 1) as f64;
-    let heading = |i: usize| strip.line.heading(i as f64 * spacing);
+fn speed_profile(lanelet: &Lanelet) -> Vec<f32> {
+    let points = lanelet.line.points().len();
+    let spacing = lanelet.length() / (points - 1) as f64;
+    let heading = |i: usize| lanelet.line.heading(i as f64 * spacing);
     let mut speeds: Vec<f64> = (0..points)
         .map(|i| {
             // Over about six metres, so that a vertex of a traced line does not count as a bend.
@@ -98,7 +98,7 @@ fn speed_profile(strip: &Strip) -> Vec<f32> {
             let turn = wrap_angle(heading(to) - heading(from)).abs();
             let curvature = turn / ((to - from) as f64 * spacing).max(1e-9);
             let bend = (LATERAL_ACCELERATION / curvature.max(1e-6)).sqrt();
-            strip.speed_limit.min(bend.max(SLOWEST_BEND))
+            lanelet.speed_limit.min(bend.max(SLOWEST_BEND))
         })
         .collect();
     for i in (0..points - 1).rev() {
@@ -109,25 +109,25 @@ fn speed_profile(strip: &Strip) -> Vec<f32> {
 }
 
 fn conflicts(graph: &LaneGraph, layout: &Layout) -> Vec<Conflicts> {
-    let mut strips: Vec<Vec<Option<&Strip>>> = layout
+    let mut lanelets: Vec<Vec<Option<&Lanelet>>> = layout
         .junctions
         .iter()
         .map(|junction| vec![None; junction.paths.len()])
         .collect();
-    for strip in graph.strips() {
-        if let StripKind::Connection { junction, path, .. } = strip.kind {
-            strips[junction as usize][path as usize] = Some(strip);
+    for lanelet in graph.lanelets() {
+        if let LaneletKind::Connection { junction, path, .. } = lanelet.kind {
+            lanelets[junction as usize][path as usize] = Some(lanelet);
         }
     }
     layout
         .junctions
         .iter()
-        .zip(&strips)
-        .map(|(junction, strips)| junction_conflicts(&junction.paths, strips))
+        .zip(&lanelets)
+        .map(|(junction, lanelets)| junction_conflicts(&junction.paths, lanelets))
         .collect()
 }
 
-fn junction_conflicts(paths: &[ConnectingPath], strips: &[Option<&Strip>]) -> Conflicts {
+fn junction_conflicts(paths: &[ConnectingPath], lanelets: &[Option<&Lanelet>]) -> Conflicts {
     let n = paths.len();
     let mut table = vec![false; n * n];
     for i in 0..n {
@@ -138,7 +138,7 @@ fn junction_conflicts(paths: &[ConnectingPath], strips: &[Option<&Strip>]) -> Co
             } else if paths[i].to == paths[j].to {
                 true
             } else {
-                match (strips[i], strips[j]) {
+                match (lanelets[i], lanelets[j]) {
                     (Some(a), Some(b)) => too_close(a, b),
                     _ => false,
                 }
@@ -159,7 +159,7 @@ fn junction_conflicts(paths: &[ConnectingPath], strips: &[Option<&Strip>]) -> Co
 
 /// Whether two centre lines come closer than the clearance. Points are about a metre apart, which
 /// the clearance is lengthened for.
-fn too_close(a: &Strip, b: &Strip) -> bool {
+fn too_close(a: &Lanelet, b: &Lanelet) -> bool {
     let limit = CLEARANCE * CLEARANCE + 0.25;
     a.line.points().iter().any(|p| {
         b.line

@@ -26,9 +26,9 @@ pub struct VehicleRecord {
     pub acceleration: f64,
     /// Road and lane that it follows, if any.
     pub lane: Option<(RoadId, i8)>,
-    /// Distance along the strip that it follows, m.
+    /// Distance along the lanelet that it follows, m.
     pub s: f64,
-    /// Distance to the left of that strip's centre, m.
+    /// Distance to the left of that lanelet's centre, m.
     pub t: f64,
     /// Where it is in its life.
     pub status: Status,

@@ -9,7 +9,7 @@ use crate::world::SimulationError;
 use roadwright_agent::{Module, Planner, PlannerView};
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_plugin_api::PlannerInput;
-use roadwright_scenario::lane_graph::{LaneGraph, StripId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
 use roadwright_scenario::{Place, Scenario};
 use roadwright_vehicle::OneTrackState;
 
@@ -30,7 +30,7 @@ pub(crate) struct Departure {
 /// Where an agent appears.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Start {
-    Lane { strip: StripId, s: f64 },
+    Lane { lanelet: LaneletId, s: f64 },
     Ground(Pose),
 }
 
@@ -66,13 +66,13 @@ pub(crate) fn places(
             goals.collect::<Result<_, SimulationError>>()?,
         ));
     }
-    let (strip, s) = locate(start)?;
+    let (lanelet, s) = locate(start)?;
     let goals = goals.iter().map(|place| {
-        let (strip, s) = locate(place)?;
-        Ok(Goal::Strip { strip, s })
+        let (lanelet, s) = locate(place)?;
+        Ok(Goal::Lanelet { lanelet, s })
     });
     Ok((
-        Start::Lane { strip, s },
+        Start::Lane { lanelet, s },
         goals.collect::<Result<_, SimulationError>>()?,
     ))
 }
@@ -81,22 +81,22 @@ pub(crate) fn places(
 pub(crate) fn plan_way(
     planner: &Module<dyn Planner>,
     view: &PlannerView<'_>,
-    (mut strip, mut s): (StripId, f64),
+    (mut lanelet, mut s): (LaneletId, f64),
     bus: bool,
     way: &mut Way,
 ) -> bool {
-    way.path = vec![strip];
+    way.path = vec![lanelet];
     way.goal_at.clear();
     for goal in way.goals.clone() {
-        let Goal::Strip {
-            strip: goal_strip,
+        let Goal::Lanelet {
+            lanelet: goal_strip,
             s: goal_s,
         } = goal
         else {
             return false;
         };
         let input = PlannerInput {
-            strip,
+            strip: lanelet,
             s,
             goal_strip,
             goal_s,
@@ -108,7 +108,7 @@ pub(crate) fn plan_way(
         };
         way.path.extend_from_slice(&route[1..]);
         way.goal_at.push(way.path.len() as u32 - 1);
-        (strip, s) = (goal_strip, goal_s);
+        (lanelet, s) = (goal_strip, goal_s);
     }
     true
 }
@@ -120,7 +120,7 @@ pub(crate) fn has_room(start: Start, kind: &Kind, view: &View<'_>, appeared: &[u
         let other = &view.movers[agent as usize];
         let other_kind = &view.kinds[other.kind as usize];
         match start {
-            Start::Lane { strip, s } if other.strip == strip || other.shadow == strip => {
+            Start::Lane { lanelet, s } if other.lanelet == lanelet || other.shadow == lanelet => {
                 let ahead = other.s - other_kind.rear_overhang - (s + kind.front);
                 let behind = s - kind.rear_overhang - (other.s + other_kind.front);
                 let speed = other.state.speed;
@@ -134,14 +134,14 @@ pub(crate) fn has_room(start: Start, kind: &Kind, view: &View<'_>, appeared: &[u
             }
         }
     };
-    if let Start::Lane { strip, s } = start
-        && !has_room_at_seams(strip, s, kind, view)
+    if let Start::Lane { lanelet, s } = start
+        && !has_room_at_seams(lanelet, s, kind, view)
     {
         return false;
     }
     let here: Vec<u32> = match start {
-        Start::Lane { strip, .. } => index
-            .on_strip(strip)
+        Start::Lane { lanelet, .. } => index
+            .on_lanelet(lanelet)
             .iter()
             .map(|entry| entry.agent)
             .collect(),
@@ -158,12 +158,12 @@ pub(crate) fn has_room(start: Start, kind: &Kind, view: &View<'_>, appeared: &[u
     here.into_iter().chain(appeared.iter().copied()).all(clear)
 }
 
-/// Whether vehicles on the strips before and after leave room for one that is to appear.
-fn has_room_at_seams(strip: StripId, s: f64, kind: &Kind, view: &View<'_>) -> bool {
-    let own = view.roads.strip(strip);
+/// Whether vehicles on the lanelets before and after leave room for one that is to appear.
+fn has_room_at_seams(lanelet: LaneletId, s: f64, kind: &Kind, view: &View<'_>) -> bool {
+    let own = view.roads.lanelet(lanelet);
     let behind = own.predecessors.iter().filter_map(|&id| {
-        let entry = *view.index.on_strip(id).last()?;
-        Some((entry.agent, view.roads.strip(id).length() - entry.s + s))
+        let entry = *view.index.on_lanelet(id).last()?;
+        Some((entry.agent, view.roads.lanelet(id).length() - entry.s + s))
     });
     let clear_behind = behind.into_iter().all(|(agent, distance)| {
         let other = &view.movers[agent as usize];
@@ -186,9 +186,9 @@ fn has_room_at_seams(strip: StripId, s: f64, kind: &Kind, view: &View<'_>) -> bo
 /// Puts an agent on the road.
 pub(crate) fn appear(mover: &mut Mover, departure: &Departure, graph: &LaneGraph, time: f64) {
     let pose = match departure.start {
-        Start::Lane { strip, s } => {
-            (mover.strip, mover.s, mover.t) = (strip, s, 0.0);
-            graph.strip(strip).line.pose(s)
+        Start::Lane { lanelet, s } => {
+            (mover.lanelet, mover.s, mover.t) = (lanelet, s, 0.0);
+            graph.lanelet(lanelet).line.pose(s)
         }
         Start::Ground(pose) => pose,
     };

@@ -1,11 +1,11 @@
-//! Moving agents: the vehicle model, and their place on the strips of their way.
+//! Moving agents: the vehicle model, and their place on the lanelets of their way.
 
 use crate::kind::Kind;
 use crate::mover::{Mover, Status};
 use crate::roads::Roads;
 use crate::way::{Goal, Way};
 use roadwright_geometry::math::wrap_angle;
-use roadwright_scenario::lane_graph::NO_STRIP;
+use roadwright_scenario::lane_graph::NO_LANELET;
 use roadwright_vehicle::OneTrackState;
 
 /// A goal on open ground counts as reached within this, m (source 003, chapter 12).
@@ -41,7 +41,7 @@ pub(crate) fn advance(
         0.0
     };
     if mover.on_lane() {
-        follow_strips(mover, way, roads);
+        follow_lanelets(mover, way, roads);
     }
     reach_goals(mover, way, time + dt);
 }
@@ -66,27 +66,27 @@ fn count_drive(mover: &mut Mover, before: &OneTrackState, dt: f64) {
     drive.steps += 1;
 }
 
-/// Finds the new place on the strip, or on the next one.
-fn follow_strips(mover: &mut Mover, way: &Way, roads: &Roads) {
+/// Finds the new place on the lanelet, or on the next one.
+fn follow_lanelets(mover: &mut Mover, way: &Way, roads: &Roads) {
     let position = mover.state.pose.position;
     loop {
-        let strip = roads.strip(mover.strip);
-        (mover.s, mover.t) = strip.line.project(position, mover.s);
-        let next = way.strip(mover.cursor + 1);
+        let lanelet = roads.lanelet(mover.lanelet);
+        (mover.s, mover.t) = lanelet.line.project(position, mover.s);
+        let next = way.lanelet(mover.cursor + 1);
         match next {
-            Some(next) if mover.s >= strip.length() && strip.successors.contains(&next) => {
-                mover.s -= strip.length();
-                mover.strip = next;
+            Some(next) if mover.s >= lanelet.length() && lanelet.successors.contains(&next) => {
+                mover.s -= lanelet.length();
+                mover.lanelet = next;
                 mover.cursor += 1;
-                mover.shadow = NO_STRIP;
+                mover.shadow = NO_LANELET;
             }
             _ => break,
         }
     }
     // The old lane is free once the body is out of it, or when the agent has come to stand half-way
     // and has to get on from there.
-    if mover.shadow != NO_STRIP && (mover.t.abs() < 0.5 || mover.waiting > HALF_WAY_PATIENCE) {
-        mover.shadow = NO_STRIP;
+    if mover.shadow != NO_LANELET && (mover.t.abs() < 0.5 || mover.waiting > HALF_WAY_PATIENCE) {
+        mover.shadow = NO_LANELET;
     }
 }
 
@@ -97,7 +97,7 @@ fn reach_goals(mover: &mut Mover, way: &Way, time: f64) {
             Goal::Ground(place) => {
                 (mover.state.pose.position - place).length() < GROUND_GOAL_RADIUS
             }
-            Goal::Strip { s, .. } => {
+            Goal::Lanelet { s, .. } => {
                 let at = way.goal_at[mover.goals_reached as usize];
                 mover.cursor > at || (mover.cursor == at && mover.s >= s)
             }

@@ -1,32 +1,32 @@
-//! An agent's way: its goals and the strips that lead there.
+//! An agent's way: its goals and the lanelets that lead there.
 
 use glam::DVec2;
-use roadwright_scenario::lane_graph::StripId;
+use roadwright_scenario::lane_graph::LaneletId;
 
 /// A place to reach.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Goal {
-    /// On a strip.
-    Strip { strip: StripId, s: f64 },
+    /// On a lanelet.
+    Lanelet { lanelet: LaneletId, s: f64 },
     /// On open ground.
     Ground(DVec2),
 }
 
-/// Where an agent goes and by which strips.
+/// Where an agent goes and by which lanelets.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Way {
     /// Goals in order.
     pub(crate) goals: Vec<Goal>,
-    /// Strips from the start to the last goal.
-    pub(crate) path: Vec<StripId>,
-    /// Index in the path of the strip of each goal.
+    /// Lanelets from the start to the last goal.
+    pub(crate) path: Vec<LaneletId>,
+    /// Index in the path of the lanelet of each goal.
     pub(crate) goal_at: Vec<u32>,
 }
 
 impl Way {
-    /// The strip at an index of the path.
+    /// The lanelet at an index of the path.
     #[inline]
-    pub(crate) fn strip(&self, index: u32) -> Option<StripId> {
+    pub(crate) fn lanelet(&self, index: u32) -> Option<LaneletId> {
         self.path.get(index as usize).copied()
     }
 
@@ -36,8 +36,8 @@ impl Way {
     }
 
     /// Replaces the part of the path between an index and the next goal by another one that
-    /// starts and ends with the same strips.
-    pub(crate) fn replace_leg(&mut self, from: u32, reached: u32, leg: &[StripId]) {
+    /// starts and ends with the same lanelets.
+    pub(crate) fn replace_leg(&mut self, from: u32, reached: u32, leg: &[LaneletId]) {
         let to = self.goal_at[reached as usize];
         let old = (to - from + 1) as usize;
         self.path

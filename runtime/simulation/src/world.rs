@@ -39,12 +39,12 @@ use log::Log;
 use rayon::prelude::*;
 use roadwright_agent::{Effects, Message, PlannerView, Rate, Registry, Step};
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput};
-use roadwright_scenario::lane_graph::{LaneGraph, NO_STRIP, StripId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What each standing vehicle adds to the expected time on a strip, s.
+/// What each standing vehicle adds to the expected time on a lanelet, s.
 const DELAY_PER_VEHICLE: f32 = 4.0;
 /// How often expected delays are counted, Hz.
 const DELAY_RATE: f64 = 1.0;
@@ -138,7 +138,7 @@ impl World {
         self.step
     }
 
-    /// The strips of the roads.
+    /// The lanelets of the roads.
     pub fn lane_graph(&self) -> &LaneGraph {
         &self.roads.graph
     }
@@ -213,7 +213,7 @@ impl World {
         self.delays.fill(0.0);
         for mover in self.movers.iter().filter(|m| m.is_active() && m.on_lane()) {
             if mover.waiting > 2.0 {
-                self.delays[mover.strip as usize] += DELAY_PER_VEHICLE;
+                self.delays[mover.lanelet as usize] += DELAY_PER_VEHICLE;
             }
         }
     }
@@ -288,31 +288,31 @@ impl World {
         if !mover.may_change_lane() || output.lane_change == 0.0 {
             return;
         }
-        let strip = self.roads.strip(mover.strip);
+        let lanelet = self.roads.lanelet(mover.lanelet);
         let target = if output.lane_change > 0.0 {
-            strip.left
+            lanelet.left
         } else {
-            strip.right
+            lanelet.right
         };
-        if target == NO_STRIP {
+        if target == NO_LANELET {
             return;
         }
         // A change that the way does not ask for needs a new way, and room.
-        let on_way = self.ways[agent as usize].strip(mover.cursor + 1) == Some(target);
+        let on_way = self.ways[agent as usize].lanelet(mover.cursor + 1) == Some(target);
         if on_way || self.lead_through(agent, target) {
             self.change_lane(agent, target);
         }
     }
 
     /// Puts an agent on the lane beside its own, which is next on its way.
-    fn change_lane(&mut self, agent: u32, target: StripId) {
+    fn change_lane(&mut self, agent: u32, target: LaneletId) {
         let mover = &mut self.movers[agent as usize];
-        let strip = self.roads.strip(mover.strip);
-        let line = &self.roads.strip(target).line;
-        let guess = mover.s / strip.length() * line.length();
+        let lanelet = self.roads.lanelet(mover.lanelet);
+        let line = &self.roads.lanelet(target).line;
+        let guess = mover.s / lanelet.length() * line.length();
         (mover.s, mover.t) = line.project(mover.state.pose.position, guess);
-        mover.shadow = mover.strip;
-        mover.strip = target;
+        mover.shadow = mover.lanelet;
+        mover.lanelet = target;
         mover.cursor += 1;
     }
 

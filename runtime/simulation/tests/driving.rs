@@ -344,15 +344,15 @@ fn lane_graphs_of_shipped_scenarios_are_continuous() {
         let scenario = file::load(&folder.join(format!("{name}.scenario.json"))).unwrap();
         let layout = junction::layout(scenario.network(), scenario.about().driving_side);
         let graph = lane_graph::LaneGraph::new(&scenario, &layout);
-        for strip in graph.strips() {
-            let end: DVec2 = strip.line.position(strip.length());
-            for &next in &strip.successors {
-                let gap = (graph.strip(next).line.position(0.0) - end).length();
+        for lanelet in graph.lanelets() {
+            let end: DVec2 = lanelet.line.position(lanelet.length());
+            for &next in &lanelet.successors {
+                let gap = (graph.lanelet(next).line.position(0.0) - end).length();
                 assert!(
                     gap < 0.05,
                     "{name}: {:?} to {:?}: {gap}",
-                    strip.kind,
-                    graph.strip(next).kind
+                    lanelet.kind,
+                    graph.lanelet(next).kind
                 );
             }
         }

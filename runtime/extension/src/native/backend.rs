@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 /// Rows of one call.
 pub(crate) const MOST_ROWS: usize = 1024;
-/// Strips that the routes of one call can have.
+/// Lanelets that the routes of one call can have.
 pub(crate) const MOST_ROUTE: usize = 1 << 18;
 
 /// A batch of rows as bytes.

@@ -119,10 +119,10 @@ impl Examined for AsFitness {
 
 impl Examined for AsPlanner {
     fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> PlannerInput {
-        let strips = grid_roads().strips.len() as f64;
+        let lanelets = grid_roads().lanelets.len() as f64;
         PlannerInput {
-            strip: random(0.0, strips) as u32,
-            goal_strip: random(0.0, strips) as u32,
+            strip: random(0.0, lanelets) as u32,
+            goal_strip: random(0.0, lanelets) as u32,
             s: random(0.0, 90.0),
             goal_s: random(0.0, 90.0),
             bus: 0,
@@ -131,7 +131,7 @@ impl Examined for AsPlanner {
     }
 
     fn hard(pick: &mut dyn FnMut() -> f64) -> PlannerInput {
-        // Strips that do not exist are never asked for.
+        // Lanelets that do not exist are never asked for.
         PlannerInput {
             s: pick(),
             goal_s: pick(),
@@ -146,7 +146,7 @@ impl Examined for AsPlanner {
     ) -> Option<String> {
         if output.count == 0 {
             return Some(format!(
-                "no way from strip {} at {:.0} m to strip {} at {:.0} m, where there is one",
+                "no way from lanelet {} at {:.0} m to lanelet {} at {:.0} m, where there is one",
                 input.strip, input.s, input.goal_strip, input.goal_s
             ));
         }
@@ -154,7 +154,7 @@ impl Examined for AsPlanner {
     }
 }
 
-/// A ring of two lanes, eight blocks long: every strip is reachable from every other one.
+/// A ring of two lanes, eight blocks long: every lanelet is reachable from every other one.
 fn grid_roads() -> FlatRoads {
     const BLOCKS: u32 = 8;
     let mut roads = FlatRoads {
@@ -179,7 +179,7 @@ fn grid_roads() -> FlatRoads {
                 f64::from(block) * 120.0,
                 if is_connection { 20.0 } else { 100.0 },
             );
-            roads.strips.push(RwStrip {
+            roads.lanelets.push(RwStrip {
                 length,
                 speed_limit: 13.9,
                 width: 3.5,
@@ -245,7 +245,7 @@ impl Examiner {
             overwritten: false,
         };
         let is_planner = K::SLOT == Slot::Planner;
-        let delays = vec![0.0f32; self.roads.strips.len()];
+        let delays = vec![0.0f32; self.roads.lanelets.len()];
         for rows in rows.chunks(size) {
             let count = rows.len();
             let slots: Vec<u32> = rows.iter().map(|(slot, _)| *slot).collect();

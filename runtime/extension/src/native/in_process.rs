@@ -159,11 +159,11 @@ impl Backend for InProcess {
         }
         let roads = batch.roads.map(|roads| RwRoads {
             size: size_of::<RwRoads>() as u32,
-            strip_count: roads.strips.len() as u32,
+            strip_count: roads.lanelets.len() as u32,
             successor_count: roads.successors.len() as u32,
             point_count: roads.points.len() as u32,
             version: roads.version,
-            strips: roads.strips.as_ptr(),
+            strips: roads.lanelets.as_ptr(),
             successors: roads.successors.as_ptr(),
             points: roads.points.as_ptr(),
             delays: batch.delays.as_ptr(),

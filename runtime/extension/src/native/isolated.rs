@@ -6,7 +6,9 @@ use super::backend::{
 };
 use super::cell::Generation;
 use super::roads::FlatRoads;
-use super::serve::{Call, Layout, MOST_STRIPS, Reply, STEP, StepHead, read_message, write_message};
+use super::serve::{
+    Call, Layout, MOST_LANELETS, Reply, STEP, StepHead, read_message, write_message,
+};
 use crate::lock::locked;
 use roadwright_agent::{Lookahead, ParameterInfo, Slot};
 use std::ffi::OsString;
@@ -248,21 +250,21 @@ impl Link {
         if self.roads == roads.version {
             return Ok(());
         }
-        if roads.strips.len() > MOST_STRIPS {
+        if roads.lanelets.len() > MOST_LANELETS {
             return Err(fatal(format!(
-                "isolated planners can have {MOST_STRIPS} strips, these roads have {}",
-                roads.strips.len()
+                "isolated planners can have {MOST_LANELETS} lanelets, these roads have {}",
+                roads.lanelets.len()
             )));
         }
         let bytes = [
-            bytes_of(&roads.strips),
+            bytes_of(&roads.lanelets),
             bytes_of(&roads.successors),
             bytes_of(&roads.points),
         ]
         .concat();
         let call = Call::Roads {
             version: roads.version,
-            strips: roads.strips.len(),
+            lanelets: roads.lanelets.len(),
             successors: roads.successors.len(),
             points: roads.points.len(),
             bytes,

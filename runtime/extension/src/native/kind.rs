@@ -219,9 +219,9 @@ impl Kind for AsPlanner {
 
     fn take_route(output: &mut PlannerOutput, route: &[u32]) -> Vec<u32> {
         let end = output.start.saturating_add(output.count) as usize;
-        let strips = route.get(output.start as usize..end).unwrap_or_default();
+        let lanelets = route.get(output.start as usize..end).unwrap_or_default();
         output.start = 0;
-        strips.to_vec()
+        lanelets.to_vec()
     }
 
     fn answer(

@@ -17,7 +17,7 @@ use roadwright_plugin_api::abi::{
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, PlannerInput, PlannerOutput,
 };
-use roadwright_scenario::lane_graph::{LaneGraph, StripId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -701,7 +701,7 @@ impl Planner for Native<AsPlanner> {
         _: &ParameterSet,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
-        routes: &mut Vec<StripId>,
+        routes: &mut Vec<LaneletId>,
         outputs: &mut [PlannerOutput],
     ) {
         let Some(active) = &self.active else {
@@ -735,13 +735,13 @@ impl Native<AsPlanner> {
         view: &PlannerView<'_>,
         roads: &FlatRoads,
         inputs: &[PlannerInput],
-        routes: &mut Vec<StripId>,
+        routes: &mut Vec<LaneletId>,
         outputs: &mut [PlannerOutput],
     ) {
         let count = inputs.len();
         let (ids, slots) = (vec![0u64; count], vec![0u32; count]);
         let mut status = vec![0u8; count];
-        let mut route = vec![0u32; (64 * count + roads.strips.len()).min(MOST_ROUTE)];
+        let mut route = vec![0u32; (64 * count + roads.lanelets.len()).min(MOST_ROUTE)];
         let began = now();
         let is_faulted = locked(&self.health).fault.is_some();
         let answered = if is_faulted {
@@ -770,10 +770,10 @@ impl Native<AsPlanner> {
             let found = (status[row] == ROW_OK && answered.is_ok())
                 .then(|| checked_route(roads, input, output, &route));
             match found {
-                Some(Ok(strips)) => {
+                Some(Ok(lanelets)) => {
                     output.start = routes.len() as u32;
-                    output.count = strips.len() as u32;
-                    routes.extend_from_slice(strips);
+                    output.count = lanelets.len() as u32;
+                    routes.extend_from_slice(lanelets);
                 }
                 wrong => {
                     bad += 1;

@@ -121,7 +121,7 @@ fn try_kind<K: Kind>(library: &Arc<Library>) -> Result<(), String> {
     backend
         .agents_changed(ROWS as u32, &slots, &[])
         .map_err(|f| failed("agents_changed", f.message))?;
-    let roads = two_strips();
+    let roads = two_lanelets();
     let inputs = vec![K::neutral(); ROWS];
     let mut outputs = vec![K::Output::default(); ROWS];
     let mut status = [0; ROWS];
@@ -156,8 +156,8 @@ fn try_kind<K: Kind>(library: &Arc<Library>) -> Result<(), String> {
 }
 
 /// The least roads that a planner can be asked about.
-pub(crate) fn two_strips() -> FlatRoads {
-    let strip = |first: u32| RwStrip {
+pub(crate) fn two_lanelets() -> FlatRoads {
+    let lanelet = |first: u32| RwStrip {
         length: 100.0,
         speed_limit: 13.9,
         width: 3.5,
@@ -172,7 +172,7 @@ pub(crate) fn two_strips() -> FlatRoads {
     };
     let point = |x: f64| RwPoint { x, y: 0.0 };
     FlatRoads {
-        strips: vec![strip(0), strip(1)],
+        lanelets: vec![lanelet(0), lanelet(1)],
         successors: vec![1],
         points: [0.0, 100.0, 100.0, 200.0].map(point).to_vec(),
         version: 1,

@@ -3,12 +3,12 @@
 use roadwright_plugin_api::abi::{RwPoint, RwStrip, STRIP_BUS_ONLY, STRIP_CONNECTION};
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::junction::Turn;
-use roadwright_scenario::lane_graph::{LaneGraph, StripKind};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletKind};
 
 /// A lane graph as flat arrays.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct FlatRoads {
-    pub(crate) strips: Vec<RwStrip>,
+    pub(crate) lanelets: Vec<RwStrip>,
     pub(crate) successors: Vec<u32>,
     pub(crate) points: Vec<RwPoint>,
     /// Another number means other roads.
@@ -22,14 +22,14 @@ impl FlatRoads {
             version: graph.identity(),
             ..Self::default()
         };
-        for strip in graph.strips() {
-            let points = strip.line.points();
+        for lanelet in graph.lanelets() {
+            let points = lanelet.line.points();
             let mut flags = 0;
-            if strip.bus_only {
+            if lanelet.bus_only {
                 flags |= STRIP_BUS_ONLY;
             }
             let mut turn = 0;
-            if let StripKind::Connection { turn: way, .. } = strip.kind {
+            if let LaneletKind::Connection { turn: way, .. } = lanelet.kind {
                 flags |= STRIP_CONNECTION;
                 turn = match way {
                     Turn::Left => 1,
@@ -38,20 +38,20 @@ impl FlatRoads {
                     Turn::UTurn => 2,
                 };
             }
-            flat.strips.push(RwStrip {
-                length: strip.length(),
-                speed_limit: strip.speed_limit,
-                width: strip.width,
+            flat.lanelets.push(RwStrip {
+                length: lanelet.length(),
+                speed_limit: lanelet.speed_limit,
+                width: lanelet.width,
                 first_successor: flat.successors.len() as u32,
-                successor_count: strip.successors.len() as u32,
-                left: strip.left,
-                right: strip.right,
+                successor_count: lanelet.successors.len() as u32,
+                left: lanelet.left,
+                right: lanelet.right,
                 first_point: flat.points.len() as u32,
                 point_count: points.len() as u32,
                 flags,
                 turn,
             });
-            flat.successors.extend(&strip.successors);
+            flat.successors.extend(&lanelet.successors);
             let points = points.iter().map(|p| RwPoint { x: p.x, y: p.y });
             flat.points.extend(points);
         }
@@ -59,7 +59,7 @@ impl FlatRoads {
     }
 }
 
-/// The strips of an answer, if they lead from the question's place to its goal.
+/// The lanelets of an answer, if they lead from the question's place to its goal.
 pub(crate) fn checked_route<'a>(
     roads: &FlatRoads,
     input: &PlannerInput,
@@ -76,35 +76,35 @@ pub(crate) fn checked_route<'a>(
         ));
     }
     let end = output.start.checked_add(output.count);
-    let strips = end.and_then(|end| route.get(output.start as usize..end as usize));
-    let Some(strips) = strips else {
+    let lanelets = end.and_then(|end| route.get(output.start as usize..end as usize));
+    let Some(lanelets) = lanelets else {
         return Err("planner gave a route beyond its buffer".into());
     };
-    if strips[0] != input.strip || strips[strips.len() - 1] != input.goal_strip {
+    if lanelets[0] != input.strip || lanelets[lanelets.len() - 1] != input.goal_strip {
         return Err(format!(
-            "planner gave a route from strip {} to {}, asked for {} to {}",
-            strips[0],
-            strips[strips.len() - 1],
+            "planner gave a route from lanelet {} to {}, asked for {} to {}",
+            lanelets[0],
+            lanelets[lanelets.len() - 1],
             input.strip,
             input.goal_strip
         ));
     }
-    let count = roads.strips.len() as u32;
-    if let Some(unknown) = strips.iter().find(|&&strip| strip >= count) {
-        return Err(format!("planner gave strip {unknown}; there are {count}"));
+    let count = roads.lanelets.len() as u32;
+    if let Some(unknown) = lanelets.iter().find(|&&lanelet| lanelet >= count) {
+        return Err(format!("planner gave lanelet {unknown}; there are {count}"));
     }
     let is_joined = |pair: &[u32]| {
-        let from = &roads.strips[pair[0] as usize];
+        let from = &roads.lanelets[pair[0] as usize];
         let beside = from.left == pair[1] || from.right == pair[1];
         let first = from.first_successor as usize;
         let successors = &roads.successors[first..first + from.successor_count as usize];
         beside || successors.contains(&pair[1])
     };
-    match strips.windows(2).find(|pair| !is_joined(pair)) {
+    match lanelets.windows(2).find(|pair| !is_joined(pair)) {
         Some(gap) => Err(format!(
-            "planner gave a route that jumps from strip {} to {}",
+            "planner gave a route that jumps from lanelet {} to {}",
             gap[0], gap[1]
         )),
-        None => Ok(strips),
+        None => Ok(lanelets),
     }
 }

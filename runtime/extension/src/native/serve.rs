@@ -17,8 +17,8 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Strips that an isolated planner can have.
-pub(crate) const MOST_STRIPS: usize = 1 << 20;
+/// Lanelets that an isolated planner can have.
+pub(crate) const MOST_LANELETS: usize = 1 << 20;
 /// Largest row, bytes.
 const ROW: usize = roadwright_plugin_api::MAX_RECORD;
 /// Longest message, bytes.
@@ -50,7 +50,7 @@ pub(super) struct StepHead {
     pub(super) period: f64,
     pub(super) route: f64,
     pub(super) has_roads: f64,
-    /// The answer: strips written, and whether the floating point mode was changed.
+    /// The answer: lanelets written, and whether the floating point mode was changed.
     pub(super) route_length: f64,
     pub(super) changed_mode: f64,
 }
@@ -104,7 +104,7 @@ impl Layout {
         let slots = outputs + ROW * MOST_ROWS;
         let route = slots + 4 * MOST_ROWS;
         let delays = route + 4 * MOST_ROUTE;
-        let head = delays + 4 * MOST_STRIPS;
+        let head = delays + 4 * MOST_LANELETS;
         let status = head + StepHead::SIZE;
         Self {
             ids,
@@ -127,7 +127,7 @@ pub(super) enum Call {
     Start,
     Roads {
         version: u64,
-        strips: usize,
+        lanelets: usize,
         successors: usize,
         points: usize,
         bytes: Vec<u8>,
@@ -351,17 +351,17 @@ impl Server {
             Call::Start => {}
             Call::Roads {
                 version,
-                strips,
+                lanelets,
                 successors,
                 points,
                 bytes,
             } => {
-                let (strip_bytes, rest) =
-                    bytes.split_at((strips * size_of::<RwStrip>()).min(bytes.len()));
+                let (lanelet_bytes, rest) =
+                    bytes.split_at((lanelets * size_of::<RwStrip>()).min(bytes.len()));
                 let (successor_bytes, point_bytes) =
                     rest.split_at((4 * successors).min(rest.len()));
                 self.roads = FlatRoads {
-                    strips: rows_from::<RwStrip>(strip_bytes, strips),
+                    lanelets: rows_from::<RwStrip>(lanelet_bytes, lanelets),
                     successors: rows_from::<u32>(successor_bytes, successors),
                     points: rows_from::<RwPoint>(point_bytes, points),
                     version,
@@ -407,7 +407,7 @@ impl Server {
         let delays = rows_from::<f32>(
             &memory[layout.delays..],
             if has_roads {
-                self.roads.strips.len()
+                self.roads.lanelets.len()
             } else {
                 0
             },

@@ -227,14 +227,17 @@ pub fn import(
             .map(|s| s.lanes.iter().filter(|l| l.kind.is_drivable()).count())
             .sum::<usize>()
     };
-    let lane_strips = graph.strips().iter().filter(|strip| !strip.is_connection());
+    let lane_pieces = graph
+        .lanelets()
+        .iter()
+        .filter(|lanelet| !lanelet.is_connection());
     let summary = ImportSummary {
         ways,
         roads: network.road_count(),
         junctions: layout.junctions.iter().filter(|j| j.is_crossing()).count(),
         lanes: network.roads().map(|(_, road)| lanes(road)).sum(),
         road_km: network.roads().map(|(_, road)| road.length()).sum::<f64>() / 1000.0,
-        lane_km: lane_strips.map(|strip| strip.length()).sum::<f64>() / 1000.0,
+        lane_km: lane_pieces.map(|lanelet| lanelet.length()).sum::<f64>() / 1000.0,
         signals,
         restrictions: restrictions.values().map(Vec::len).sum(),
         driving_side: side,

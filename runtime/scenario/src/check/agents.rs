@@ -3,7 +3,7 @@
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::agents::{Agent, Place};
 use crate::ids::AgentId;
-use crate::lane_graph::StripId;
+use crate::lane_graph::LaneletId;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
 use roadwright_geometry::Pose;
@@ -52,8 +52,8 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     starts(subjects, findings);
 }
 
-/// Reachable strips by start, so that agents from one place share a search.
-type Reach = BTreeMap<(StripId, bool), Vec<bool>>;
+/// Reachable lanelets by start, so that agents from one place share a search.
+type Reach = BTreeMap<(LaneletId, bool), Vec<bool>>;
 
 /// Whether every stop exists and can be reached from the one before it.
 fn journey(
@@ -64,10 +64,10 @@ fn journey(
     reach: &mut Reach,
     findings: &mut Vec<Finding>,
 ) {
-    let mut strips = Vec::new();
+    let mut lanelets = Vec::new();
     for stop in stops {
         let Place::Lane(at) = stop else {
-            strips.push(None);
+            lanelets.push(None);
             continue;
         };
         let on_road = subjects
@@ -76,7 +76,7 @@ fn journey(
             .road(at.road)
             .is_some_and(|r| at.s <= r.length());
         match subjects.graph.locate(at).filter(|_| on_road) {
-            Some((strip, _)) => strips.push(Some(strip)),
+            Some((lanelet, _)) => lanelets.push(Some(lanelet)),
             None => {
                 findings.push(Finding {
                     severity: Severity::Error,
@@ -100,7 +100,7 @@ fn journey(
         .vehicle_types()
         .get(vehicle)
         .is_some_and(VehicleType::is_bus);
-    for (pair, places) in strips.windows(2).zip(stops.windows(2)) {
+    for (pair, places) in lanelets.windows(2).zip(stops.windows(2)) {
         let [Some(from), Some(to)] = [pair[0], pair[1]] else {
             continue;
         };
@@ -129,8 +129,8 @@ fn journey(
 fn behind(
     subjects: &Subjects<'_>,
     places: &[Place],
-    from: StripId,
-    to: StripId,
+    from: LaneletId,
+    to: LaneletId,
     bus: bool,
 ) -> bool {
     let [Place::Lane(a), Place::Lane(b)] = [places[0], places[1]] else {
@@ -140,7 +140,7 @@ fn behind(
     if from != to || along(&b) >= along(&a) {
         return false;
     }
-    let successors = &subjects.graph.strip(from).successors;
+    let successors = &subjects.graph.lanelet(from).successors;
     !successors
         .iter()
         .any(|&next| subjects.graph.reachable_from(next, bus)[to as usize])

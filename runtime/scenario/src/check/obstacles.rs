@@ -12,19 +12,19 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     overlaps(subjects, findings);
 }
 
-/// Obstacles that stand on a strip: points of centre lines closer than half of the lane.
+/// Obstacles that stand on a lanelet: points of centre lines closer than half of the lane.
 fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     if subjects.scenario.obstacles().is_empty() {
         return;
     }
     let mut points = Vec::new();
-    let mut strips = Vec::new();
+    let mut lanelets = Vec::new();
     let mut widest = 0.0f64;
-    for strip in subjects.graph.strips() {
-        widest = widest.max(strip.width);
-        for &point in strip.line.points() {
+    for lanelet in subjects.graph.lanelets() {
+        widest = widest.max(lanelet.width);
+        for &point in lanelet.line.points() {
             points.push(point);
-            strips.push(strip);
+            lanelets.push(lanelet);
         }
     }
     let mut grid = GridIndex::new();
@@ -33,14 +33,14 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         let (centre, radius) = circle_around(obstacle);
         let mut hit: Option<(u32, DVec2)> = None;
         grid.for_each_within(centre, radius + widest, |index, point| {
-            let half_lane = 0.5 * strips[index as usize].width;
+            let half_lane = 0.5 * lanelets[index as usize].width;
             let first = hit.is_none_or(|(best, _)| index < best);
             if first && obstacle.shape.distance(point) < half_lane {
                 hit = Some((index, point));
             }
         });
         if let Some((index, place)) = hit {
-            let road = strips[index as usize].road();
+            let road = lanelets[index as usize].road();
             let on = road.map_or("a junction".into(), |road| road.to_string());
             findings.push(Finding {
                 severity: Severity::Warning,

@@ -78,19 +78,19 @@ pub(super) fn trim(legs: &[Leg<'_>], corners: &[Corner], i: usize) -> f64 {
 /// How much of a dead end is needed to turn round in: 0 where the road is too narrow for a car.
 fn turning_space(leg: &Leg<'_>) -> f64 {
     let section = leg.road.section_at(leg.road_s(0.0));
-    let strips = leg.road.strips(section, leg.road_s(0.0));
+    let bands = leg.road.lane_bands(section, leg.road_s(0.0));
     let drivable = section
         .lanes
         .iter()
-        .zip(&strips)
+        .zip(&bands)
         .filter(|(lane, _)| lane.kind.is_drivable());
     let places = drivable.filter(|(lane, _)| lane.direction == LaneDirection::Standard);
     let (mut right, mut left) = (0.0f64, 0.0f64);
-    for (lane, strip) in places {
+    for (lane, band) in places {
         if lane.id < 0 {
-            right = right.max(-strip.centre);
+            right = right.max(-band.centre);
         } else {
-            left = left.max(strip.centre);
+            left = left.max(band.centre);
         }
     }
     let radius = 0.5 * (left + right);

@@ -119,28 +119,28 @@ impl<'a> Leg<'a> {
             RoadEnd::End => s - 1e-6,
         };
         let section = self.road.section_at(inside);
-        let strips = self.road.strips(section, s);
+        let bands = self.road.lane_bands(section, s);
         let toward_growing_s = (self.end == RoadEnd::End) == entering;
         let mut lanes: Vec<_> = section
             .lanes
             .iter()
-            .zip(strips)
+            .zip(bands)
             .filter(|(lane, _)| {
                 lane.kind.is_drivable() && lane.is_forward(side) == toward_growing_s
             })
-            .map(|(lane, strip)| {
-                let pose = self.road.reference_line.offset_pose(s, strip.centre);
+            .map(|(lane, band)| {
+                let pose = self.road.reference_line.offset_pose(s, band.centre);
                 let (pose, lateral) = if toward_growing_s {
-                    (pose, strip.centre)
+                    (pose, band.centre)
                 } else {
-                    (pose.reversed(), -strip.centre)
+                    (pose.reversed(), -band.centre)
                 };
                 LegLane {
                     id: lane.id,
                     bus_only: lane.kind == LaneType::Bus,
                     entering,
                     pose,
-                    width: strip.width,
+                    width: band.width,
                     lateral,
                 }
             })

@@ -244,8 +244,8 @@ proptest! {
             for (at, pose) in [(path.from, curve.start()), (path.to, curve.end())] {
                 let road = &roads[at.road.0 as usize - 1];
                 let trim = junction.legs.iter().find(|l| l.road == at.road).unwrap().trim;
-                let strip = road.lane_strip(at.lane, trim).unwrap();
-                let lane = road.reference_line.point(trim, strip.centre);
+                let band = road.lane_band(at.lane, trim).unwrap();
+                let lane = road.reference_line.point(trim, band.centre);
                 prop_assert!((lane - pose.position).length() < 1e-6);
                 let line = wrap_angle(road.reference_line.heading(trim) - pose.heading);
                 prop_assert!(line.abs() < 1e-6 || (line.abs() - std::f64::consts::PI).abs() < 1e-6);

@@ -4,7 +4,7 @@ use crate::builder::{Builder, alley, avenue, bus_street, footway, one_way, stree
 use crate::small::calibrated_fuzzy;
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::junction::layout;
-use roadwright_scenario::lane_graph::{LaneGraph, StripId, StripKind};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind};
 use roadwright_scenario::{DrivingSide, Place, RoadClass, RoadId, Scenario};
 
 /// Vehicles that are on their way.
@@ -241,26 +241,26 @@ fn traffic(b: &mut Builder) {
     let layout = layout(b.scenario.network(), b.scenario.about().driving_side);
     let graph = LaneGraph::new(&b.scenario, &layout);
     let main = graph.main_component();
-    let lanes: Vec<StripId> = main
+    let lanes: Vec<LaneletId> = main
         .into_iter()
         .filter(|&id| {
-            let strip = graph.strip(id);
-            let road = strip
+            let lanelet = graph.lanelet(id);
+            let road = lanelet
                 .road()
                 .and_then(|road| b.scenario.network().road(road));
-            strip.length() > 40.0 && road.is_some_and(|road| road.class != RoadClass::Service)
+            lanelet.length() > 40.0 && road.is_some_and(|road| road.class != RoadClass::Service)
         })
         .collect();
     let mut stream = Stream::new(2009, "old town", 0);
-    let mut taken: Vec<(StripId, f64)> = Vec::new();
+    let mut taken: Vec<(LaneletId, f64)> = Vec::new();
     while taken.len() < VEHICLES {
         let (from, to) = (
             lanes[stream.next_index(lanes.len())],
             lanes[stream.next_index(lanes.len())],
         );
-        let start = stream.next_in(8.0, graph.strip(from).length() - 12.0);
-        let goal = stream.next_in(10.0, graph.strip(to).length() - 12.0);
-        let position = |id: StripId, s: f64| graph.strip(id).line.position(s);
+        let start = stream.next_in(8.0, graph.lanelet(from).length() - 12.0);
+        let goal = stream.next_in(10.0, graph.lanelet(to).length() - 12.0);
+        let position = |id: LaneletId, s: f64| graph.lanelet(id).line.position(s);
         let near = (position(from, start) - position(to, goal)).length() < 250.0;
         let crowded = taken
             .iter()
@@ -276,7 +276,7 @@ fn traffic(b: &mut Builder) {
             3 | 4 => ("car", "fuzzy_driver"),
             _ => ("car", "idm"),
         };
-        let place = |id: StripId, s: f64| place_on(&graph, id, s);
+        let place = |id: LaneletId, s: f64| place_on(&graph, id, s);
         b.agent(trip(
             vehicle,
             stack,
@@ -287,15 +287,15 @@ fn traffic(b: &mut Builder) {
     }
 }
 
-/// A place on a lane strip in terms of its road, rounded to centimetres.
-fn place_on(graph: &LaneGraph, id: StripId, s: f64) -> Place {
-    let strip = graph.strip(id);
-    let (from, to) = strip.road_span;
-    let road_s = from + (to - from) * s / strip.length();
-    match strip.kind {
-        StripKind::Lane { road, lane, .. } => {
+/// A place on a lane lanelet in terms of its road, rounded to centimetres.
+fn place_on(graph: &LaneGraph, id: LaneletId, s: f64) -> Place {
+    let lanelet = graph.lanelet(id);
+    let (from, to) = lanelet.road_span;
+    let road_s = from + (to - from) * s / lanelet.length();
+    match lanelet.kind {
+        LaneletKind::Lane { road, lane, .. } => {
             Place::lane(road, lane, (road_s * 100.0).round() / 100.0)
         }
-        StripKind::Connection { .. } => Place::lane(RoadId(0), 0, 0.0),
+        LaneletKind::Connection { .. } => Place::lane(RoadId(0), 0, 0.0),
     }
 }

@@ -29,11 +29,11 @@ impl World {
             }
             let planned = match departure.start {
                 Start::Ground(_) => true,
-                Start::Lane { strip, s } => {
+                Start::Lane { lanelet, s } => {
                     let planner = self.banks.planner_of(&self.movers[agent]);
                     let mut way = std::mem::take(&mut self.ways[agent]);
                     let view = self.planner_view();
-                    let leads = spawn::plan_way(planner, &view, (strip, s), kind.bus, &mut way);
+                    let leads = spawn::plan_way(planner, &view, (lanelet, s), kind.bus, &mut way);
                     self.ways[agent] = way;
                     leads
                 }

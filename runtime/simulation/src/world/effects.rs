@@ -10,15 +10,15 @@ use glam::DVec2;
 use roadwright_agent::{AgentFacts, Effect, Effects, Message, ModuleError, Scene, Slot};
 use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::ModuleSetting;
-use roadwright_scenario::lane_graph::StripId;
+use roadwright_scenario::lane_graph::LaneletId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Who chases or flees plans anew at most this often, s.
 const REPLAN_TIME: f64 = 0.5;
-/// How far ahead somebody who flees plans, m, and over how many strips at most.
+/// How far ahead somebody who flees plans, m, and over how many lanelets at most.
 const FLIGHT: f64 = 400.0;
-const FLIGHT_STRIPS: usize = 24;
+const FLIGHT_LANELETS: usize = 24;
 /// Least gap to the vehicles on a lane that is changed to without need, m, and the time that is
 /// added for each metre a second of closing speed, s.
 const CHANGE_GAP: f64 = 3.0;
@@ -239,7 +239,7 @@ impl World {
         spots
             .into_iter()
             .take(MOST_SPOTS)
-            .any(|(strip, s, _)| self.set_goal(agent, Goal::Strip { strip, s }))
+            .any(|(lanelet, s, _)| self.set_goal(agent, Goal::Lanelet { lanelet, s }))
     }
 
     /// Gives an agent a goal in place of all that it has not reached; says whether it can get
@@ -293,21 +293,21 @@ impl World {
             }
             return;
         }
-        let (strip, s) = (target.strip, target.s);
+        let (lanelet, s) = (target.lanelet, target.s);
         match way.next_goal(mover.goals_reached) {
-            // It is still on the same strip: the goal moves along.
-            Some(Goal::Strip { strip: on, .. }) if on == strip && !mover.has_arrived => {
+            // It is still on the same lanelet: the goal moves along.
+            Some(Goal::Lanelet { lanelet: on, .. }) if on == lanelet && !mover.has_arrived => {
                 let reached = mover.goals_reached as usize;
-                self.ways[agent as usize].goals[reached] = Goal::Strip { strip, s };
+                self.ways[agent as usize].goals[reached] = Goal::Lanelet { lanelet, s };
             }
             _ if self.may_replan(agent) => {
-                self.set_goal(agent, Goal::Strip { strip, s });
+                self.set_goal(agent, Goal::Lanelet { lanelet, s });
             }
             _ => {}
         }
     }
 
-    /// Drives along the strips that lead farthest from another agent.
+    /// Drives along the lanelets that lead farthest from another agent.
     fn flee(&mut self, agent: u32, id: u64) {
         let Some(other) = self.slot_of(id) else {
             return;
@@ -322,11 +322,11 @@ impl World {
         let from = from.min(way.path.len() - 1);
         let flight = self.flight(way.path[from], danger, self.kinds[mover.kind as usize].bus);
         let Some(&end) = flight.last() else { return };
-        let s = self.roads.strip(end).length();
+        let s = self.roads.lanelet(end).length();
         let reached = self.begin_new_goals(agent as usize);
         let way = &mut self.ways[agent as usize];
         way.goals.truncate(reached);
-        way.goals.push(Goal::Strip { strip: end, s });
+        way.goals.push(Goal::Lanelet { lanelet: end, s });
         way.path.truncate(from + 1);
         way.path.extend(flight);
         way.goal_at.truncate(reached);
@@ -339,30 +339,30 @@ impl World {
         mover.has_own_goals = true;
     }
 
-    /// Strips after one, each the successor that leads farthest away.
-    fn flight(&self, from: StripId, danger: DVec2, bus: bool) -> Vec<StripId> {
-        let mut flight: Vec<StripId> = Vec::new();
+    /// Lanelets after one, each the successor that leads farthest away.
+    fn flight(&self, from: LaneletId, danger: DVec2, bus: bool) -> Vec<LaneletId> {
+        let mut flight: Vec<LaneletId> = Vec::new();
         let (mut at, mut length) = (from, 0.0);
-        while length < FLIGHT && flight.len() < FLIGHT_STRIPS {
-            let distance = |strip: StripId| {
-                let line = &self.roads.strip(strip).line;
+        while length < FLIGHT && flight.len() < FLIGHT_LANELETS {
+            let distance = |lanelet: LaneletId| {
+                let line = &self.roads.lanelet(lanelet).line;
                 (line.position(line.length()) - danger).length()
             };
-            let open = self.roads.strip(at).successors.iter().copied();
+            let open = self.roads.lanelet(at).successors.iter().copied();
             let open = open.filter(|&next| {
-                let free = bus || !self.roads.strip(next).bus_only;
+                let free = bus || !self.roads.lanelet(next).bus_only;
                 free && next != from && !flight.contains(&next)
             });
             let best = open.max_by(|&a, &b| distance(a).total_cmp(&distance(b)).then(b.cmp(&a)));
             let Some(best) = best else { break };
             flight.push(best);
-            length += self.roads.strip(best).length();
+            length += self.roads.lanelet(best).length();
             at = best;
         }
         // A way ends on a lane, not inside a junction.
         while flight
             .last()
-            .is_some_and(|&last| self.roads.strip(last).is_connection())
+            .is_some_and(|&last| self.roads.lanelet(last).is_connection())
         {
             flight.pop();
         }
@@ -421,12 +421,12 @@ impl World {
 
     /// Makes the way lead over the lane beside an agent, if there is room on it and the goals can
     /// be reached from there.
-    pub(super) fn lead_through(&mut self, agent: u32, target: StripId) -> bool {
+    pub(super) fn lead_through(&mut self, agent: u32, target: LaneletId) -> bool {
         let mover = &self.movers[agent as usize];
         let way = &self.ways[agent as usize];
-        let remaining = self.roads.strip(mover.strip).length() - mover.s;
+        let remaining = self.roads.lanelet(mover.lanelet).length() - mover.s;
         let committed = mover.granted_to > mover.cursor + 1 || mover.has_arrived;
-        let is_closed = self.roads.strip(target).bus_only && !self.kinds[mover.kind as usize].bus;
+        let is_closed = self.roads.lanelet(target).bus_only && !self.kinds[mover.kind as usize].bus;
         if committed
             || is_closed
             || remaining < LATEST_CHANGE
@@ -437,15 +437,15 @@ impl World {
         {
             return false;
         }
-        let Some(Goal::Strip {
-            strip: goal_strip,
+        let Some(Goal::Lanelet {
+            lanelet: goal_strip,
             s: goal_s,
         }) = way.next_goal(mover.goals_reached)
         else {
             return false;
         };
-        let strip = self.roads.strip(mover.strip);
-        let s = mover.s / strip.length() * self.roads.strip(target).length();
+        let lanelet = self.roads.lanelet(mover.lanelet);
+        let s = mover.s / lanelet.length() * self.roads.lanelet(target).length();
         let input = PlannerInput {
             strip: target,
             s,
@@ -460,14 +460,17 @@ impl World {
         };
         let (cursor, reached) = (mover.cursor, mover.goals_reached);
         let goal_at = way.goal_at[reached as usize] as usize;
-        let length = |strips: &[StripId]| -> f64 {
-            strips.iter().map(|&id| self.roads.strip(id).length()).sum()
+        let length = |lanelets: &[LaneletId]| -> f64 {
+            lanelets
+                .iter()
+                .map(|&id| self.roads.lanelet(id).length())
+                .sum()
         };
         if length(&leg) > length(&way.path[cursor as usize..=goal_at]) + DETOUR {
             return false;
         }
         let mut leg = leg;
-        leg.insert(0, mover.strip);
+        leg.insert(0, mover.lanelet);
         self.ways[agent as usize].replace_leg(cursor, reached, &leg);
         let mover = &mut self.movers[agent as usize];
         mover.planned_at = self.step;

@@ -87,7 +87,7 @@ impl World {
             .enumerate()
             .skip(mover.cursor as usize)
         {
-            let line = &self.roads.strip(id).line;
+            let line = &self.roads.lanelet(id).line;
             let from = if number == mover.cursor as usize {
                 mover.s.max(0.0)
             } else {
@@ -95,7 +95,7 @@ impl World {
             };
             let is_last = number + 1 == self.ways[agent].path.len();
             let to = match last_goal {
-                Some(Goal::Strip { s, .. }) if is_last => *s,
+                Some(Goal::Lanelet { s, .. }) if is_last => *s,
                 _ => line.length(),
             };
             let steps = ((to - from) / 2.0).ceil().max(1.0);
@@ -119,7 +119,7 @@ impl World {
     pub(super) fn place_of(&self, goal: &Goal) -> DVec2 {
         match *goal {
             Goal::Ground(place) => place,
-            Goal::Strip { strip, s } => self.roads.strip(strip).line.position(s),
+            Goal::Lanelet { lanelet, s } => self.roads.lanelet(lanelet).line.position(s),
         }
     }
 }

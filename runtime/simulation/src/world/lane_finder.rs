@@ -1,9 +1,9 @@
-//! Finds the strips at a place.
+//! Finds the lanelets at a place.
 
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose};
-use roadwright_scenario::lane_graph::{LaneGraph, StripId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
 
 /// A vehicle is on a lane within this distance and turn, m and rad.
 const LANE_REACH: f64 = 3.0;
@@ -16,22 +16,22 @@ const FAR: f64 = 100.0;
 /// An index over the lanes of a graph, which it does not hold.
 pub(super) struct LaneFinder {
     grid: GridIndex,
-    /// Strip and distance of each point in the grid.
-    points: Vec<(StripId, f64)>,
+    /// Lanelet and distance of each point in the grid.
+    points: Vec<(LaneletId, f64)>,
 }
 
-/// A strip with the distance along and to the left of it, m.
-pub(super) type Spot = (StripId, f64, f64);
+/// A lanelet with the distance along and to the left of it, m.
+pub(super) type Spot = (LaneletId, f64, f64);
 
 impl LaneFinder {
     pub(super) fn new(graph: &LaneGraph) -> Self {
         let (mut points, mut positions) = (Vec::new(), Vec::new());
-        for (id, strip) in graph.strips().iter().enumerate() {
-            let samples = (strip.length() / (0.5 * CELL)).ceil().max(1.0) as usize;
+        for (id, lanelet) in graph.lanelets().iter().enumerate() {
+            let samples = (lanelet.length() / (0.5 * CELL)).ceil().max(1.0) as usize;
             for i in 0..=samples {
-                let s = strip.length() * i as f64 / samples as f64;
-                points.push((id as StripId, s));
-                positions.push(strip.line.position(s));
+                let s = lanelet.length() * i as f64 / samples as f64;
+                points.push((id as LaneletId, s));
+                positions.push(lanelet.line.position(s));
             }
         }
         let mut grid = GridIndex::new();
@@ -39,32 +39,32 @@ impl LaneFinder {
         Self { grid, points }
     }
 
-    /// The strips within a distance of a place, each with how far it misses it.
+    /// The lanelets within a distance of a place, each with how far it misses it.
     fn around(&self, graph: &LaneGraph, place: DVec2, reach: f64) -> Vec<(f64, Spot)> {
         let mut found: Vec<(f64, Spot)> = Vec::new();
         self.grid
             .for_each_within(place, reach + CELL, |point, _: DVec2| {
-                let (strip, guess) = self.points[point as usize];
-                let line = &graph.strip(strip).line;
+                let (lanelet, guess) = self.points[point as usize];
+                let line = &graph.lanelet(lanelet).line;
                 let (s, t) = line.project(place, guess);
                 let s = s.clamp(0.0, line.length());
                 let miss = (line.position(s) - place).length();
-                let known = found.iter_mut().find(|candidate| candidate.1.0 == strip);
+                let known = found.iter_mut().find(|candidate| candidate.1.0 == lanelet);
                 match known {
                     Some(known) if known.0 <= miss => {}
-                    Some(known) => *known = (miss, (strip, s, t)),
-                    None if miss < reach => found.push((miss, (strip, s, t))),
+                    Some(known) => *known = (miss, (lanelet, s, t)),
+                    None if miss < reach => found.push((miss, (lanelet, s, t))),
                     None => {}
                 }
             });
         found
     }
 
-    /// Strips under a pose, the best first.
+    /// Lanelets under a pose, the best first.
     pub(super) fn under(&self, graph: &LaneGraph, pose: Pose) -> Vec<Spot> {
         let around = self.around(graph, pose.position, LANE_REACH);
         let fitting = around.into_iter().filter_map(|(miss, spot)| {
-            let heading = graph.strip(spot.0).line.heading(spot.1);
+            let heading = graph.lanelet(spot.0).line.heading(spot.1);
             let turn = wrap_angle(heading - pose.heading).abs();
             (turn < LANE_TURN).then_some((miss + 2.0 * turn, spot))
         });
@@ -76,7 +76,7 @@ impl LaneFinder {
         let lanes = |reach: f64| -> Vec<(f64, Spot)> {
             let around = self.around(graph, place, reach).into_iter();
             around
-                .filter(|(_, spot)| !graph.strip(spot.0).is_connection())
+                .filter(|(_, spot)| !graph.lanelet(spot.0).is_connection())
                 .collect()
         };
         let close = lanes(CELL);

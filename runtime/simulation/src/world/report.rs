@@ -8,7 +8,7 @@ use roadwright_agent::{Rate, Slot, Step};
 use roadwright_geometry::Pose;
 use roadwright_plugin_api::{FitnessInput, FitnessOutput};
 use roadwright_scenario::RoadId;
-use roadwright_scenario::lane_graph::StripKind;
+use roadwright_scenario::lane_graph::LaneletKind;
 use std::hash::Hasher;
 
 impl World {
@@ -28,9 +28,9 @@ impl World {
         if !mover.on_lane() {
             return None;
         }
-        match self.roads.strip(mover.strip).kind {
-            StripKind::Lane { road, lane, .. } => Some((road, lane)),
-            StripKind::Connection { .. } => None,
+        match self.roads.lanelet(mover.lanelet).kind {
+            LaneletKind::Lane { road, lane, .. } => Some((road, lane)),
+            LaneletKind::Connection { .. } => None,
         }
     }
 

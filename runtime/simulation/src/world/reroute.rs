@@ -39,8 +39,8 @@ impl World {
     fn reroute_question(&self, agent: u32) -> Option<(Trigger, u32, PlannerInput)> {
         let mover = &self.movers[agent as usize];
         let way = &self.ways[agent as usize];
-        let Some(Goal::Strip {
-            strip: goal_strip,
+        let Some(Goal::Lanelet {
+            lanelet: goal_strip,
             s: goal_s,
         }) = way.next_goal(mover.goals_reached)
         else {
@@ -48,7 +48,7 @@ impl World {
         };
         let since = (self.step - mover.planned_at) as f64 * self.dt;
         let stuck = mover.waiting > REROUTE_AFTER && since > REROUTE_AFTER;
-        let remaining = self.roads.strip(mover.strip).length() - mover.s;
+        let remaining = self.roads.lanelet(mover.lanelet).length() - mover.s;
         let speed = mover.state.speed;
         let braking = speed * speed / (2.0 * PROFILE_BRAKING);
         let changes = self.view().lane_change_needed(mover, way) != 0.0;
@@ -64,14 +64,14 @@ impl World {
         } else {
             mover.cursor
         };
-        let strip = way.strip(from)?;
+        let lanelet = way.lanelet(from)?;
         let goal_at = *way.goal_at.get(mover.goals_reached as usize)?;
         if from > goal_at {
             return None;
         }
         let near_end = from == mover.cursor && remaining < 2.0 * GIVE_UP_DISTANCE;
         let input = PlannerInput {
-            strip,
+            strip: lanelet,
             s: if from == mover.cursor { mover.s } else { 0.0 },
             goal_strip,
             goal_s,

@@ -47,15 +47,15 @@ impl World {
         let types = scenario.vehicle_types();
         let kinds: Vec<Kind> = types.values().map(Kind::from).collect();
         let (stack_names, stacks, banks) = running_stacks(scenario, modules, options, dt)?;
-        let strips = roads.graph.strips().len();
+        let lanelets = roads.graph.lanelets().len();
         let mut world = Self {
             dt,
             seed,
             lenient: options.lenient,
             step: 0,
-            index: Index::new(strips),
+            index: Index::new(lanelets),
             reservations: Reservations::new(roads.junction_count()),
-            delays: vec![0.0; strips],
+            delays: vec![0.0; lanelets],
             delay_rate: Rate::new(DELAY_RATE, dt),
             roads,
             obstacles,
@@ -158,14 +158,14 @@ impl World {
             .unwrap_or(1);
         for (trip, id) in trips.into_iter().zip(first..) {
             let way = Way {
-                goals: vec![Goal::Strip {
-                    strip: trip.to.0,
+                goals: vec![Goal::Lanelet {
+                    lanelet: trip.to.0,
                     s: trip.to.1,
                 }],
                 ..Way::default()
             };
             let start = Start::Lane {
-                strip: trip.from.0,
+                lanelet: trip.from.0,
                 s: trip.from.1,
             };
             self.add(id, (POPULATION_VEHICLE, stack), way, start, 0.0, 0.0);

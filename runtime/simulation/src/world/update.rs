@@ -15,7 +15,7 @@ use crate::spawn::{self, Start};
 use crate::way::{Goal, Way};
 use glam::DVec2;
 use roadwright_agent::{Registry, Slot};
-use roadwright_scenario::lane_graph::{LaneGraph, NO_STRIP, StripId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
 use roadwright_scenario::{Agent, AgentId, ModuleSetting, Road, RoadId, Scenario, Stack};
 use std::collections::BTreeMap;
 
@@ -163,8 +163,8 @@ impl World {
     fn take_roads(&mut self, roads: Roads, new: &Scenario, flows: &[RunningFlow]) {
         let old = std::mem::replace(&mut self.roads, roads);
         let finder = LaneFinder::new(&self.roads.graph);
-        let found = |strip: StripId, s: f64| {
-            let pose = old.graph.strip(strip).line.pose(s);
+        let found = |lanelet: LaneletId, s: f64| {
+            let pose = old.graph.lanelet(lanelet).line.pose(s);
             finder.under(&self.roads.graph, pose).first().copied()
         };
         let told = |id: u64| told_places(id, new, flows, &self.roads.graph);
@@ -172,8 +172,8 @@ impl World {
             let mover = &mut self.movers[departure.agent as usize];
             let start = match (told(mover.id), departure.start) {
                 (Some((start, _)), _) => Some(start),
-                (None, Start::Lane { strip, s }) => {
-                    found(strip, s).map(|(strip, s, _)| Start::Lane { strip, s })
+                (None, Start::Lane { lanelet, s }) => {
+                    found(lanelet, s).map(|(lanelet, s, _)| Start::Lane { lanelet, s })
                 }
                 (None, ground) => Some(ground),
             };
@@ -192,17 +192,17 @@ impl World {
                 continue;
             }
             for goal in &mut way.goals {
-                if let Goal::Strip { strip, s } = *goal {
-                    match found(strip, s) {
-                        Some((strip, s, _)) => *goal = Goal::Strip { strip, s },
+                if let Goal::Lanelet { lanelet, s } = *goal {
+                    match found(lanelet, s) {
+                        Some((lanelet, s, _)) => *goal = Goal::Lanelet { lanelet, s },
                         None => mover.status = Status::Removed,
                     }
                 }
             }
         }
-        let strips = self.roads.graph.strips().len();
-        self.index = Index::new(strips);
-        self.delays = vec![0.0; strips];
+        let lanelets = self.roads.graph.lanelets().len();
+        self.index = Index::new(lanelets);
+        self.delays = vec![0.0; lanelets];
         self.reservations = Reservations::new(self.roads.junction_count());
         let driving = self.movers.iter().enumerate();
         let driving = driving.filter(|(_, mover)| mover.is_active() && mover.on_lane());
@@ -215,14 +215,14 @@ impl World {
         }
     }
 
-    /// A new way from the first of the strips under the agent that leads to its goals, with
+    /// A new way from the first of the lanelets under the agent that leads to its goals, with
     /// nothing granted yet; the agent is taken out if none does.
-    fn start_over(&mut self, agent: usize, places: &[(StripId, f64, f64)]) {
+    fn start_over(&mut self, agent: usize, places: &[(LaneletId, f64, f64)]) {
         let leads = places.iter().any(|&place| {
             let mover = &mut self.movers[agent];
-            (mover.strip, mover.s, mover.t) = place;
+            (mover.lanelet, mover.s, mover.t) = place;
             (mover.cursor, mover.granted_to, mover.asked_for) = (0, 0, 0);
-            mover.shadow = NO_STRIP;
+            mover.shadow = NO_LANELET;
             mover.has_arrived = false;
             self.ways[agent].path = vec![place.0];
             self.plan_from(agent, 0)
@@ -230,9 +230,10 @@ impl World {
         let mover = &mut self.movers[agent];
         if !leads {
             mover.status = Status::Removed;
-        } else if let (Some(path), Some(exit)) =
-            (self.roads.contested(mover.strip), self.ways[agent].strip(1))
-        {
+        } else if let (Some(path), Some(exit)) = (
+            self.roads.contested(mover.lanelet),
+            self.ways[agent].lanelet(1),
+        ) {
             mover.granted_to = 1;
             self.reservations.hold(agent as u32, path, 0, exit);
         }
@@ -244,7 +245,7 @@ impl World {
         let mover = &self.movers[agent];
         let reached = mover.goals_reached as usize;
         let old = &self.ways[agent];
-        let strip = old.path[from];
+        let lanelet = old.path[from];
         let s = if from == mover.cursor as usize {
             mover.s.max(0.0)
         } else {
@@ -257,7 +258,7 @@ impl World {
         let planner = self.banks.planner_of(mover);
         let view = self.planner_view();
         let bus = self.kinds[mover.kind as usize].bus;
-        if !spawn::plan_way(planner, &view, (strip, s), bus, &mut rest) {
+        if !spawn::plan_way(planner, &view, (lanelet, s), bus, &mut rest) {
             return false;
         }
         let way = &mut self.ways[agent];
@@ -369,8 +370,8 @@ impl World {
             (Start::Ground(_), _) => {
                 // On open ground there is no way to plan, and no lane to keep.
                 (mover.cursor, mover.granted_to, mover.asked_for) = (0, 0, 0);
-                mover.strip = NO_STRIP;
-                mover.shadow = NO_STRIP;
+                mover.lanelet = NO_LANELET;
+                mover.shadow = NO_LANELET;
                 self.ways[agent].path.clear();
                 self.reservations.forget(agent as u32);
             }
@@ -399,8 +400,10 @@ impl World {
         let (cursor, way) = (mover.cursor as usize, &self.ways[agent]);
         let granted = (mover.granted_to as usize).clamp(cursor, way.path.len() - 1);
         let near = match way.next_goal(mover.goals_reached) {
-            Some(Goal::Strip { strip, s }) => {
-                let on_way = way.path[cursor..granted].iter().position(|on| *on == strip);
+            Some(Goal::Lanelet { lanelet, s }) => {
+                let on_way = way.path[cursor..granted]
+                    .iter()
+                    .position(|on| *on == lanelet);
                 on_way.is_some_and(|at| at > 0 || s > mover.s)
             }
             _ => false,
@@ -408,7 +411,7 @@ impl World {
         if !near && self.plan_from(agent, granted) {
             return true;
         }
-        let inside = self.roads.contested(self.movers[agent].strip).is_some();
+        let inside = self.roads.contested(self.movers[agent].lanelet).is_some();
         if !self.plan_from(agent, cursor) {
             return false;
         }
@@ -469,7 +472,7 @@ fn changed_agents(
     Ok(changed)
 }
 
-/// Whether all that the strips are made of is the same: street names may differ.
+/// Whether all that the lanelets are made of is the same: street names may differ.
 fn same_lanes(old: &Scenario, new: &Scenario) -> bool {
     let (a, b) = (old.network(), new.network());
     let same = |(id, road): (RoadId, &Road)| {
