@@ -11,7 +11,7 @@ mod registry;
 
 pub use behaviour::{AgentFacts, Effect, Effects, Message, Scene};
 pub use module::{
-    Behaviour, Between, Controller, Fitness, Law, Lookahead, Module, ModuleInfo, Planner,
+    Behaviour, StepBoundary, Controller, Fitness, Logic, Lookahead, Module, ModuleInfo, Planner,
     PlannerView, Slot, Step, Swap,
 };
 pub use parameter::{ParameterError, ParameterInfo, ParameterKind, ParameterSet};

@@ -91,12 +91,12 @@ pub struct Module<L: ?Sized> {
     /// Its parameters; they change between steps only.
     pub parameters: ParameterSet,
     /// What it does.
-    pub law: Box<L>,
+    pub logic: Box<L>,
 }
 
 /// What passes between two steps.
 #[derive(Debug, Clone, Copy)]
-pub struct Between<'a> {
+pub struct StepBoundary<'a> {
     /// Steps taken so far.
     pub step: u64,
     /// Simulation time, s.
@@ -122,8 +122,8 @@ pub struct Swap {
     pub note: String,
 }
 
-/// What the laws of all slots have in common. Laws without a state of their own need none of it.
-pub trait Law: Send + Sync {
+/// What the logic of all slots has in common. Logic without a state of their own needs none of it.
+pub trait Logic: Send + Sync {
     /// State that a later version of the module may take over; empty if it keeps none.
     fn save_state(&self) -> Vec<u8> {
         Vec::new()
@@ -144,14 +144,14 @@ pub trait Law: Send + Sync {
         false
     }
 
-    /// Whether [`Law::between_steps`] has anything to do; asked once.
-    fn lives_between_steps(&self) -> bool {
+    /// Whether [`Logic::at_step_boundary`] has anything to do; asked once.
+    fn has_step_boundary(&self) -> bool {
         false
     }
 
-    /// Called before a step while nobody asks the module. A law that has been replaced by a newer
+    /// Called before a step while nobody asks the module. A logic that has been replaced by a newer
     /// version says so, and puts the parameters of the new version in place of the old ones.
-    fn between_steps(&mut self, _: &mut ParameterSet, _: &Between<'_>) -> Option<Swap> {
+    fn at_step_boundary(&mut self, _: &mut ParameterSet, _: &StepBoundary<'_>) -> Option<Swap> {
         None
     }
 }
@@ -195,7 +195,7 @@ pub struct Lookahead {
 ///
 /// An output depends on its own row, the agent's own state and the parameters only, so the host
 /// may cut a batch into slices and ask for them in parallel.
-pub trait Controller: Law {
+pub trait Controller: Logic {
     /// Answers a batch; `inputs` and `outputs` have the same length.
     fn step(
         &self,
@@ -218,17 +218,17 @@ impl Module<dyn Controller> {
         inputs: &[ControllerInput],
         outputs: &mut [ControllerOutput],
     ) {
-        self.law.step(&self.parameters, step, inputs, outputs);
+        self.logic.step(&self.parameters, step, inputs, outputs);
     }
 
     /// How far ahead it wants its way-point.
     pub fn lookahead(&self) -> Lookahead {
-        self.law.lookahead(&self.parameters)
+        self.logic.lookahead(&self.parameters)
     }
 }
 
 /// Chooses lanes and the mood.
-pub trait Behaviour: Law {
+pub trait Behaviour: Logic {
     /// Answers a batch; `inputs` and `outputs` have the same length. What goes beyond an output
     /// row is asked for by `effects`, which take place after the stage in the order of agents.
     fn step(
@@ -253,7 +253,7 @@ pub trait Behaviour: Law {
 }
 
 /// Rates the driving.
-pub trait Fitness: Law {
+pub trait Fitness: Logic {
     /// Answers a batch; `inputs` and `outputs` have the same length.
     fn step(
         &self,
@@ -267,7 +267,7 @@ pub trait Fitness: Law {
 impl Module<dyn Fitness> {
     /// Answers a batch; `inputs` and `outputs` have the same length.
     pub fn step(&self, step: &Step<'_>, inputs: &[FitnessInput], outputs: &mut [FitnessOutput]) {
-        self.law.step(&self.parameters, step, inputs, outputs);
+        self.logic.step(&self.parameters, step, inputs, outputs);
     }
 }
 
@@ -281,7 +281,7 @@ pub struct PlannerView<'a> {
 }
 
 /// Finds the way.
-pub trait Planner: Law {
+pub trait Planner: Logic {
     /// Answers a batch: appends each route to `routes` and says where it is.
     fn step(
         &self,
@@ -302,7 +302,7 @@ impl Module<dyn Planner> {
         routes: &mut Vec<LaneletId>,
         outputs: &mut [PlannerOutput],
     ) {
-        self.law
+        self.logic
             .step(&self.parameters, view, inputs, routes, outputs);
     }
 

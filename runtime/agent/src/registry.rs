@@ -1,6 +1,6 @@
 //! Which modules there are, and instances of them for a stack.
 
-use crate::module::{Behaviour, Controller, Fitness, Law, Module, ModuleInfo, Planner, Slot};
+use crate::module::{Behaviour, Controller, Fitness, Logic, Module, ModuleInfo, Planner, Slot};
 use crate::parameter::{ParameterError, ParameterInfo, ParameterSet};
 use roadwright_scenario::ModuleSetting;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl<L: ?Sized> Clone for Entry<L> {
 }
 
 impl<L: ?Sized> Entry<L> {
-    /// A module by what makes its law.
+    /// A module by what makes its logic.
     pub fn new(
         info: ModuleInfo,
         parameters: &'static [ParameterInfo],
@@ -80,13 +80,13 @@ impl<L: ?Sized> Entry<L> {
         Module {
             info: self.info,
             parameters: ParameterSet::new(self.parameters),
-            law: (self.make)(),
+            logic: (self.make)(),
         }
     }
 }
 
-/// A law that can be chosen for a slot.
-pub trait Choosable: Law {
+/// A logic that can be chosen for a slot.
+pub trait Choosable: Logic {
     /// Its slot.
     const SLOT: Slot;
 
@@ -107,9 +107,9 @@ pub struct Registry {
 }
 
 macro_rules! choosable {
-    ($law:ident, $field:ident) => {
-        impl Choosable for dyn $law {
-            const SLOT: Slot = Slot::$law;
+    ($logic:ident, $field:ident) => {
+        impl Choosable for dyn $logic {
+            const SLOT: Slot = Slot::$logic;
 
             fn entries(registry: &Registry) -> &Vec<Entry<Self>> {
                 &registry.$field

@@ -6,7 +6,7 @@ use crate::fuzzy::{
 };
 use crate::laws::halting_speed;
 use roadwright_agent::{
-    Controller, Entry, Law, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_geometry::math::atan;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
@@ -135,7 +135,7 @@ impl FuzzyDriver {
     }
 }
 
-impl Law for FuzzyDriver {}
+impl Logic for FuzzyDriver {}
 
 impl Controller for FuzzyDriver {
     fn step(

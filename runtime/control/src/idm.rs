@@ -2,7 +2,7 @@
 
 use crate::laws::{STOP_GAP, pursuit_steering};
 use roadwright_agent::{
-    Controller, Entry, Law, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 
@@ -106,7 +106,7 @@ impl Idm {
     }
 }
 
-impl Law for Idm {}
+impl Logic for Idm {}
 
 impl Controller for Idm {
     fn step(
@@ -116,7 +116,7 @@ impl Controller for Idm {
         inputs: &[ControllerInput],
         outputs: &mut [ControllerOutput],
     ) {
-        let law = Model {
+        let model = Model {
             acceleration: parameters.at(0),
             braking: parameters.at(1),
             headway: parameters.at(2),
@@ -124,7 +124,7 @@ impl Controller for Idm {
         };
         for (input, output) in inputs.iter().zip(outputs) {
             *output = ControllerOutput {
-                acceleration: law.acceleration(input),
+                acceleration: model.acceleration(input),
                 steering: pursuit_steering(
                     input.wheelbase,
                     input.waypoint_distance,

@@ -1,4 +1,4 @@
-//! Laws that several controllers share.
+//! Control laws that several controllers share.
 
 use roadwright_geometry::math::{atan, sin};
 use roadwright_plugin_api::ControllerInput;

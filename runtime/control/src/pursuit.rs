@@ -2,7 +2,7 @@
 
 use crate::laws::{halting_speed, pursuit_steering};
 use roadwright_agent::{
-    Controller, Entry, Law, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 
@@ -98,7 +98,7 @@ impl Pursuit {
     }
 }
 
-impl Law for Pursuit {}
+impl Logic for Pursuit {}
 
 impl Controller for Pursuit {
     fn step(

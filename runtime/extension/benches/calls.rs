@@ -1,4 +1,4 @@
-//! What a call costs: a batch to a plugin beside the same law linked in, an isolated round trip, a
+//! What a call costs: a batch to a plugin beside the same logic linked in, an isolated round trip, a
 //! script, a reload.
 #![allow(
     clippy::unwrap_used,
@@ -81,7 +81,7 @@ fn plugins(criterion: &mut Criterion) {
     group.bench_function("linked in", |b| {
         use pure_pursuit::PurePursuit;
         use roadwright_plugin_sdk::{Agent, Controller};
-        let mut law = PurePursuit::default();
+        let mut logic = PurePursuit::default();
         b.iter(|| {
             for (row, (input, output)) in black_box(&inputs).iter().zip(&mut outputs).enumerate() {
                 let agent = Agent {
@@ -89,7 +89,7 @@ fn plugins(criterion: &mut Criterion) {
                     slot: slots[row],
                     seed: 0,
                 };
-                law.control(&agent, input, output);
+                logic.control(&agent, input, output);
             }
             black_box(&mut outputs);
         });
@@ -102,7 +102,7 @@ fn plugins(criterion: &mut Criterion) {
         let registry = host.registry();
         let module: Module<dyn Controller> =
             registry.module("bench", &ModuleSetting::new(ID)).unwrap();
-        assert!(!module.law.version().is_empty());
+        assert!(!module.logic.version().is_empty());
         group.bench_function(name, |b| {
             b.iter(|| module.step(&step, black_box(&inputs), &mut outputs));
         });
@@ -170,20 +170,20 @@ fn scripts(criterion: &mut Criterion) {
         let mut module: Module<dyn Behaviour> = registry
             .module("bench", &ModuleSetting::new(script))
             .unwrap();
-        let moment = roadwright_agent::Between {
+        let moment = roadwright_agent::StepBoundary {
             step: 0,
             time: 0.0,
             slots: ROWS as u32,
             added: &slots,
             removed: &[],
         };
-        module.law.between_steps(&mut module.parameters, &moment);
+        module.logic.at_step_boundary(&mut module.parameters, &moment);
         let scene = Arc::new(Scene::default());
         group.bench_function(script, |b| {
             b.iter(|| {
                 let mut effects = Effects::default();
-                let (law, parameters) = (&module.law, &module.parameters);
-                law.step(
+                let (logic, parameters) = (&module.logic, &module.parameters);
+                logic.step(
                     parameters,
                     &step,
                     Some(&scene),

@@ -822,7 +822,7 @@ impl Inner {
 
     fn enter<K: Kind>(&self, registry: &mut Registry, cell: Arc<Cell>)
     where
-        Native<K>: IntoLaw<K::Law>,
+        Native<K>: IntoLogic<K::Logic>,
     {
         // One that may not run or is in quarantine is not there for new runs; those that use it
         // already go on with what stands in for it.
@@ -831,9 +831,9 @@ impl Inner {
         }
         let builtin = self.options.builtin.clone();
         let (info, parameters) = (cell.module_info(), cell.parameters());
-        registry.add(Entry::<K::Law>::new(info, parameters, move || {
+        registry.add(Entry::<K::Logic>::new(info, parameters, move || {
             let fallback = K::fallback(&builtin).expect("every slot has a built-in module");
-            Native::<K>::new(cell.clone(), fallback).into_law()
+            Native::<K>::new(cell.clone(), fallback).into_logic()
         }));
     }
 
@@ -856,25 +856,25 @@ impl Inner {
     }
 }
 
-/// Laws by slot, out of the one type that serves all of them.
-pub(crate) trait IntoLaw<L: Choosable + ?Sized> {
-    fn into_law(self) -> Box<L>;
+/// Logic by slot, out of the one type that serves all of them.
+pub(crate) trait IntoLogic<L: Choosable + ?Sized> {
+    fn into_logic(self) -> Box<L>;
 }
 
-impl IntoLaw<dyn roadwright_agent::Controller> for Native<AsController> {
-    fn into_law(self) -> Box<dyn roadwright_agent::Controller> {
+impl IntoLogic<dyn roadwright_agent::Controller> for Native<AsController> {
+    fn into_logic(self) -> Box<dyn roadwright_agent::Controller> {
         Box::new(self)
     }
 }
 
-impl IntoLaw<dyn roadwright_agent::Fitness> for Native<AsFitness> {
-    fn into_law(self) -> Box<dyn roadwright_agent::Fitness> {
+impl IntoLogic<dyn roadwright_agent::Fitness> for Native<AsFitness> {
+    fn into_logic(self) -> Box<dyn roadwright_agent::Fitness> {
         Box::new(self)
     }
 }
 
-impl IntoLaw<dyn roadwright_agent::Planner> for Native<AsPlanner> {
-    fn into_law(self) -> Box<dyn roadwright_agent::Planner> {
+impl IntoLogic<dyn roadwright_agent::Planner> for Native<AsPlanner> {
+    fn into_logic(self) -> Box<dyn roadwright_agent::Planner> {
         Box::new(self)
     }
 }

@@ -1,7 +1,7 @@
 //! Changes lanes where the route asks for it and the gap is large enough.
 
 use roadwright_agent::{
-    Behaviour, Effects, Entry, Law, ModuleInfo, ParameterInfo, ParameterSet, Scene, Step,
+    Behaviour, Effects, Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Scene, Step,
 };
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl LaneKeeper {
     }
 }
 
-impl Law for LaneKeeper {}
+impl Logic for LaneKeeper {}
 
 impl Behaviour for LaneKeeper {
     fn step(

@@ -83,7 +83,7 @@ pub enum LaneType {
     Sidewalk,
     /// Hard shoulder.
     Shoulder,
-    /// Between carriageways.
+    /// StepBoundary carriageways.
     Median,
 }
 

@@ -1,6 +1,6 @@
 //! The built-in fitness: crashes and speed.
 
-use roadwright_agent::{Entry, Fitness, Law, ModuleInfo, ParameterInfo, ParameterSet, Step};
+use roadwright_agent::{Entry, Fitness, Logic, ModuleInfo, ParameterInfo, ParameterSet, Step};
 use roadwright_plugin_api::{FitnessInput, FitnessOutput};
 
 static INFO: ModuleInfo = ModuleInfo {
@@ -39,7 +39,7 @@ impl CrashAndSpeed {
     }
 }
 
-impl Law for CrashAndSpeed {}
+impl Logic for CrashAndSpeed {}
 
 impl Fitness for CrashAndSpeed {
     fn step(

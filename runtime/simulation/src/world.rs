@@ -164,11 +164,11 @@ impl World {
     /// Takes one step of dt, in the fixed order: swap modules, appear, index, give way, plan,
     /// behave, control, move, collide.
     pub fn step(&mut self) {
-        self.between_steps();
+        self.at_step_boundary();
         if self.appear() {
             self.index.rebuild(&self.movers, &self.kinds);
             // Nobody is asked about agents that it has not been told of.
-            self.between_steps();
+            self.at_step_boundary();
         }
         self.reservations.update(
             self.step,
@@ -234,14 +234,14 @@ impl World {
             let view = self.view();
             let effects = batches.behaviour.ask(
                 self.pool.as_ref(),
-                module.law.asks_whole(),
+                module.logic.asks_whole(),
                 agents,
                 |agent| view.behaviour_input(agent),
                 |(slots, ids), inputs, outputs| {
                     let step = Step { slots, ids, ..step };
                     let mut effects = Effects::default();
-                    let (law, parameters) = (&module.law, &module.parameters);
-                    law.step(
+                    let (logic, parameters) = (&module.logic, &module.parameters);
+                    logic.step(
                         parameters,
                         &step,
                         scene.as_ref(),
@@ -261,7 +261,7 @@ impl World {
         self.batches = batches;
         // Modules that agents have chosen for themselves are told their parameters and agents.
         if std::mem::take(&mut self.has_new_modules) {
-            self.between_steps();
+            self.at_step_boundary();
         }
     }
 
@@ -331,7 +331,7 @@ impl World {
             let view = self.view();
             batches.controller.ask(
                 self.pool.as_ref(),
-                module.law.asks_whole(),
+                module.logic.asks_whole(),
                 agents,
                 |agent| view.controller_input(agent, lookahead),
                 |(slots, ids), inputs, outputs| {

@@ -31,7 +31,7 @@ pub(crate) struct InProcess {
     numbers: Vec<u32>,
 }
 
-// SAFETY: the interface lets the host use an instance from any thread, one at a time; the law that
+// SAFETY: the interface lets the host use an instance from any thread, one at a time; the logic that
 // holds it locks for that, unless the plugin declares that its steps may run in parallel.
 unsafe impl Send for InProcess {}
 // SAFETY: as above.

@@ -12,7 +12,7 @@ const MOST_STEERING: f64 = 1.6;
 
 /// A slot that plugins can fill.
 pub(crate) trait Kind: Send + Sync + 'static {
-    type Law: Choosable + ?Sized;
+    type Logic: Choosable + ?Sized;
     type Input: Row + Numbers;
     type Output: Row;
     const SLOT: Slot;
@@ -30,7 +30,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
 
     /// Answers by the built-in module.
     fn answer(
-        module: &Module<Self::Law>,
+        module: &Module<Self::Logic>,
         step: &Step<'_>,
         inputs: &[Self::Input],
         outputs: &mut [Self::Output],
@@ -42,8 +42,8 @@ pub(crate) trait Kind: Send + Sync + 'static {
     }
 
     /// The built-in module.
-    fn fallback(builtin: &Registry) -> Option<Module<Self::Law>> {
-        let entries = builtin.of::<Self::Law>();
+    fn fallback(builtin: &Registry) -> Option<Module<Self::Logic>> {
+        let entries = builtin.of::<Self::Logic>();
         let entry = entries.iter().find(|e| e.info.id == Self::FALLBACK);
         entry.or(entries.first()).map(|entry| entry.make())
     }
@@ -88,7 +88,7 @@ fn number_flaw(value: f64, most: f64, flaws: [&'static str; 3]) -> Option<&'stat
 pub(crate) struct AsController;
 
 impl Kind for AsController {
-    type Law = dyn Controller;
+    type Logic = dyn Controller;
     type Input = ControllerInput;
     type Output = ControllerOutput;
     const SLOT: Slot = Slot::Controller;
@@ -153,7 +153,7 @@ impl Kind for AsController {
 pub(crate) struct AsFitness;
 
 impl Kind for AsFitness {
-    type Law = dyn Fitness;
+    type Logic = dyn Fitness;
     type Input = FitnessInput;
     type Output = FitnessOutput;
     const SLOT: Slot = Slot::Fitness;
@@ -192,7 +192,7 @@ impl Kind for AsFitness {
 pub(crate) struct AsPlanner;
 
 impl Kind for AsPlanner {
-    type Law = dyn Planner;
+    type Logic = dyn Planner;
     type Input = PlannerInput;
     type Output = PlannerOutput;
     const SLOT: Slot = Slot::Planner;

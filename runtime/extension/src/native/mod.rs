@@ -9,7 +9,7 @@ pub(crate) mod inspect;
 #[cfg(unix)]
 mod isolated;
 mod kind;
-mod law;
+mod logic;
 pub(crate) mod library;
 pub(crate) mod probe;
 mod roads;
@@ -19,7 +19,7 @@ mod serve;
 pub(crate) use cell::{Cell, Generation, LibraryPool, now as native_now};
 pub use inspect::{InspectError, Inspected, PluginInfo, inspect, inspect_bytes};
 pub(crate) use kind::{AsController, AsFitness, AsPlanner, Kind};
-pub(crate) use law::Native;
+pub(crate) use logic::Native;
 #[cfg(unix)]
 pub(crate) use serve::serve;
 
@@ -33,6 +33,6 @@ pub(crate) fn parameters_of(
     is_isolated: bool,
 ) -> Result<&'static [ParameterInfo], Fault> {
     let _call = cell.enter();
-    let backend = law::make_backend(cell, generation, cell.slot, is_isolated)?;
+    let backend = logic::make_backend(cell, generation, cell.slot, is_isolated)?;
     Ok(backend.parameters())
 }

@@ -199,7 +199,7 @@ pub fn compile(file: &str, text: &str, folder: Option<&Path>) -> Result<Compiled
             let message = "a script needs fn behave(agent)".to_owned();
             return Err(ScriptError::at(file, text, Position::NONE, message));
         }
-        super::law::try_out(&compiled)?;
+        super::logic::try_out(&compiled)?;
         Ok(compiled)
     })
 }

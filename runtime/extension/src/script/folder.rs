@@ -1,7 +1,7 @@
 //! The scripts that there are: those that ship with the program and those in folders.
 
 use super::compile::{Compiled, ScriptError, compile};
-use super::law::ScriptLaw;
+use super::logic::ScriptLogic;
 use crate::event::{Event, Events, Level};
 use crate::host::{Lamp, ModuleRow};
 use crate::lock::locked;
@@ -388,7 +388,7 @@ impl Scripts {
             };
             let base = base.clone();
             let entry = Entry::<dyn Behaviour>::new(info, compiled.parameters, move || {
-                Box::new(ScriptLaw::new(cell.clone(), base.make()))
+                Box::new(ScriptLogic::new(cell.clone(), base.make()))
             });
             registry.add(entry);
         }

@@ -5,7 +5,7 @@ mod api;
 mod check;
 mod compile;
 mod folder;
-mod law;
+mod logic;
 
 pub use api::{ApiItem, ApiKind, api, api_markdown};
 pub use compile::{Compiled, ScriptError, compile};

@@ -22,7 +22,7 @@ pub(super) struct Running<L: ?Sized> {
     pub(super) setting: ModuleSetting,
     pub(super) module: Module<L>,
     pub(super) rate: Rate,
-    pub(super) lives_between_steps: bool,
+    pub(super) has_step_boundary: bool,
 }
 
 /// The modules of one slot.
@@ -85,7 +85,7 @@ impl<L: Choosable + ?Sized> Bank<L> {
             let record = ModuleRecord {
                 slot: L::SLOT.name(),
                 module: module.info.id.into(),
-                build: module.law.version(),
+                build: module.logic.version(),
             };
             // The same module with other parameters is the same build.
             if !record.build.is_empty() && !records.contains(&record) {
@@ -97,7 +97,7 @@ impl<L: Choosable + ?Sized> Bank<L> {
     fn push(&mut self, module: Module<L>, setting: &ModuleSetting, dt: f64) {
         let rate = setting.rate_hz.unwrap_or(L::SLOT.default_rate_hz());
         self.running.push(Running {
-            lives_between_steps: module.law.lives_between_steps(),
+            has_step_boundary: module.logic.has_step_boundary(),
             setting: setting.clone(),
             module,
             rate: Rate::new(rate, dt),

@@ -3,10 +3,10 @@
 use super::bank::{Bank, Running};
 use super::batch::Membership;
 use super::{SwapRecord, World};
-use roadwright_agent::{Between, Choosable};
+use roadwright_agent::{StepBoundary, Choosable};
 
 impl World {
-    pub(super) fn between_steps(&mut self) {
+    pub(super) fn at_step_boundary(&mut self) {
         let banks = &self.banks;
         let lives = has_life(&banks.planners)
             || has_life(&banks.behaviours)
@@ -16,7 +16,7 @@ impl World {
             return;
         }
         self.membership.update(&self.movers);
-        let moment = Between {
+        let moment = StepBoundary {
             step: self.step,
             time: self.time(),
             slots: self.movers.len() as u32,
@@ -37,25 +37,25 @@ impl World {
 }
 
 fn has_life<L: Choosable + ?Sized>(bank: &Bank<L>) -> bool {
-    bank.running.iter().any(|r| r.lives_between_steps)
+    bank.running.iter().any(|r| r.has_step_boundary)
 }
 
 fn live<L: Choosable + ?Sized>(
     bank: &mut Bank<L>,
     membership: &Membership,
-    moment: Between<'_>,
+    moment: StepBoundary<'_>,
     swaps: &mut Vec<SwapRecord>,
 ) {
     let running = bank.running.iter_mut().enumerate();
-    for (place, Running { module, .. }) in running.filter(|(_, r)| r.lives_between_steps) {
+    for (place, Running { module, .. }) in running.filter(|(_, r)| r.has_step_boundary) {
         let added = Membership::of(&membership.added, L::SLOT, place);
         let removed = Membership::of(&membership.removed, L::SLOT, place);
-        let moment = Between {
+        let moment = StepBoundary {
             added: &added,
             removed: &removed,
             ..moment
         };
-        let Some(swap) = module.law.between_steps(&mut module.parameters, &moment) else {
+        let Some(swap) = module.logic.at_step_boundary(&mut module.parameters, &moment) else {
             continue;
         };
         module.info = swap.info;

@@ -37,7 +37,7 @@ impl World {
     pub(super) fn scene(&mut self, due: &Due) -> Option<Arc<Scene>> {
         let running = self.banks.behaviours.running.iter().enumerate();
         let mut due =
-            running.filter(|(at, r)| !due.of(*at).0.is_empty() && r.module.law.wants_scene());
+            running.filter(|(at, r)| !due.of(*at).0.is_empty() && r.module.logic.wants_scene());
         due.next()?;
         let mut mail = std::mem::take(&mut self.mail);
         mail.sort_by_key(|message| message.to);
@@ -198,7 +198,7 @@ impl World {
         let behaviour = self.movers[to as usize].modules[Slot::Behaviour as usize] as usize;
         let listens = self.banks.behaviours.running[behaviour]
             .module
-            .law
+            .logic
             .wants_scene();
         self.mail_counts.resize(self.movers.len(), 0);
         let waiting = &mut self.mail_counts[to as usize];

@@ -228,7 +228,7 @@ impl World {
     pub(super) fn holds_arrival(&self, modules: Places) -> bool {
         let place = modules[Slot::Behaviour as usize] as usize;
         let behaviour = self.banks.behaviours.running.get(place);
-        behaviour.is_some_and(|r| r.module.law.handles_arrival())
+        behaviour.is_some_and(|r| r.module.logic.handles_arrival())
     }
 }
 

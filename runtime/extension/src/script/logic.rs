@@ -6,7 +6,7 @@ use super::folder::ScriptCell;
 use crate::native_now;
 use rhai::{AST, CallFnOptions, FuncArgs, Scope};
 use roadwright_agent::{
-    Behaviour, Between, Effect, Effects, Law, Module, ModuleInfo, ParameterSet, Scene, Step, Swap,
+    Behaviour, StepBoundary, Effect, Effects, Logic, Module, ModuleInfo, ParameterSet, Scene, Step, Swap,
 };
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const OVERTAKE_GAP: f64 = 40.0;
 
 /// A behaviour of a run whose answers come from a script, with the built-in one beneath it: what
 /// the script does not ask for, the built-in one does.
-pub(super) struct ScriptLaw {
+pub(super) struct ScriptLogic {
     cell: Arc<ScriptCell>,
     base: Module<dyn Behaviour>,
     compiled: Option<Arc<Compiled>>,
@@ -30,7 +30,7 @@ pub(super) struct ScriptLaw {
     is_disabled: bool,
 }
 
-impl ScriptLaw {
+impl ScriptLogic {
     pub(super) fn new(cell: Arc<ScriptCell>, base: Module<dyn Behaviour>) -> Self {
         let seen = cell.version();
         let (compiled, is_disabled) = cell.current();
@@ -170,20 +170,20 @@ impl Content {
     }
 }
 
-impl Law for ScriptLaw {
+impl Logic for ScriptLogic {
     fn version(&self) -> String {
         let active = self.active();
         active.map_or(String::new(), |c| format!("{} script", &c.hash[..8]))
     }
 
-    fn lives_between_steps(&self) -> bool {
+    fn has_step_boundary(&self) -> bool {
         true
     }
 
-    fn between_steps(
+    fn at_step_boundary(
         &mut self,
         parameters: &mut ParameterSet,
-        moment: &Between<'_>,
+        moment: &StepBoundary<'_>,
     ) -> Option<Swap> {
         self.agents
             .resize_with(moment.slots as usize, Agent::default);
@@ -233,7 +233,7 @@ impl Law for ScriptLaw {
     }
 }
 
-impl Behaviour for ScriptLaw {
+impl Behaviour for ScriptLogic {
     fn step(
         &self,
         parameters: &ParameterSet,
@@ -243,7 +243,7 @@ impl Behaviour for ScriptLaw {
         outputs: &mut [BehaviourOutput],
         effects: &mut Effects,
     ) {
-        let (base, values) = (&self.base.law, &self.base.parameters);
+        let (base, values) = (&self.base.logic, &self.base.parameters);
         base.step(values, step, scene, inputs, outputs, effects);
         let Some(compiled) = self.active() else {
             leave_all(scene, step, effects);

@@ -8,7 +8,7 @@ use super::roads::{FlatRoads, checked_route};
 use crate::event::Level;
 use crate::lock::locked;
 use roadwright_agent::{
-    Between, Controller, Fitness, Law, Lookahead, Module, ParameterSet, Planner, PlannerView, Step,
+    StepBoundary, Controller, Fitness, Logic, Lookahead, Module, ParameterSet, Planner, PlannerView, Step,
     Swap,
 };
 use roadwright_plugin_api::abi::{
@@ -66,7 +66,7 @@ struct Health {
 /// A module of a run whose answers come from a library.
 pub(crate) struct Native<K: Kind> {
     cell: Arc<Cell>,
-    fallback: Module<K::Law>,
+    fallback: Module<K::Logic>,
     active: Option<Active>,
     seen: u64,
     /// Agents that this module has, by slot.
@@ -87,7 +87,7 @@ pub(crate) struct Native<K: Kind> {
 
 impl<K: Kind> Native<K> {
     /// A module that uses what the cell wishes for, with `fallback` behind it.
-    pub(crate) fn new(cell: Arc<Cell>, fallback: Module<K::Law>) -> Self {
+    pub(crate) fn new(cell: Arc<Cell>, fallback: Module<K::Logic>) -> Self {
         let mut native = Self {
             seen: 0,
             cell,
@@ -142,7 +142,7 @@ impl<K: Kind> Native<K> {
         })
     }
 
-    fn note_agents(&mut self, moment: &Between<'_>) {
+    fn note_agents(&mut self, moment: &StepBoundary<'_>) {
         self.slots = moment.slots;
         self.present.resize(moment.slots as usize, false);
         for &slot in moment.removed {
@@ -183,7 +183,7 @@ impl<K: Kind> Native<K> {
 
     /// What follows a fault: a fresh instance with the state kept last (its parameters are sent as
     /// those of any other), or after too many of those the end of the build.
-    fn recover(&mut self, fault: &Fault, moment: &Between<'_>) -> Option<Swap> {
+    fn recover(&mut self, fault: &Fault, moment: &StepBoundary<'_>) -> Option<Swap> {
         let active = self.active.take()?;
         let agents = self.present.iter().filter(|present| **present).count();
         let time = moment.time;
@@ -255,7 +255,7 @@ impl<K: Kind> Native<K> {
     }
 
     /// Lets what the cell wishes for take over.
-    fn follow_wish(&mut self, parameters: &mut ParameterSet, moment: &Between<'_>) -> Option<Swap> {
+    fn follow_wish(&mut self, parameters: &mut ParameterSet, moment: &StepBoundary<'_>) -> Option<Swap> {
         self.seen = self.cell.version();
         let wish = self.cell.wish();
         let old_hash = self.active_hash();
@@ -357,7 +357,7 @@ impl<K: Kind> Native<K> {
         }
     }
 
-    fn live(&mut self, parameters: &mut ParameterSet, moment: &Between<'_>) -> Option<Swap> {
+    fn live(&mut self, parameters: &mut ParameterSet, moment: &StepBoundary<'_>) -> Option<Swap> {
         self.note_agents(moment);
         let fault = self.verdict();
         let mut swap = fault.and_then(|fault| self.recover(&fault, moment));
@@ -616,7 +616,7 @@ fn make_isolated(
     })
 }
 
-impl<K: Kind> Law for Native<K> {
+impl<K: Kind> Logic for Native<K> {
     fn save_state(&self) -> Vec<u8> {
         let state = self.active.as_ref().and_then(|a| a.backend.save());
         let state = state.unwrap_or_default();
@@ -635,7 +635,7 @@ impl<K: Kind> Law for Native<K> {
         active.backend.load(&state).is_ok()
     }
 
-    fn lives_between_steps(&self) -> bool {
+    fn has_step_boundary(&self) -> bool {
         true
     }
 
@@ -657,10 +657,10 @@ impl<K: Kind> Law for Native<K> {
         })
     }
 
-    fn between_steps(
+    fn at_step_boundary(
         &mut self,
         parameters: &mut ParameterSet,
-        moment: &Between<'_>,
+        moment: &StepBoundary<'_>,
     ) -> Option<Swap> {
         self.live(parameters, moment)
     }
