@@ -15,8 +15,8 @@ const CELL: f64 = 30.0;
 pub struct AgentFacts {
     /// Its id.
     pub id: u64,
-    /// Its slot.
-    pub slot: u32,
+    /// Its agent index.
+    pub index: u32,
     /// Middle of its rear axle, m.
     pub position: DVec2,
     /// Heading, rad.
@@ -57,9 +57,9 @@ pub struct Message {
 /// The driving agents at one moment, and the messages that wait for them.
 #[derive(Debug, Default)]
 pub struct Scene {
-    /// The agents that drive, in the order of their slots.
+    /// The agents that drive, in the order of their indices.
     pub agents: Vec<AgentFacts>,
-    /// Messages in the order of their receivers' slots.
+    /// Messages in the order of their receivers' indices.
     pub mail: Vec<Message>,
     /// Names of the vehicle types.
     pub vehicles: Arc<Vec<String>>,
@@ -71,7 +71,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// A scene of agents in the order of their slots and messages in the order of their receivers.
+    /// A scene of agents in the order of their indices and messages in the order of their receivers.
     pub fn new(
         agents: Vec<AgentFacts>,
         mail: Vec<Message>,
@@ -88,9 +88,11 @@ impl Scene {
         }
     }
 
-    /// The agent in a slot.
-    pub fn in_slot(&self, slot: u32) -> Option<&AgentFacts> {
-        let place = self.agents.binary_search_by_key(&slot, |facts| facts.slot);
+    /// The agent with an index.
+    pub fn with_index(&self, index: u32) -> Option<&AgentFacts> {
+        let place = self
+            .agents
+            .binary_search_by_key(&index, |facts| facts.index);
         Some(&self.agents[place.ok()?])
     }
 
@@ -120,10 +122,10 @@ impl Scene {
         found.into_iter().map(agent).collect()
     }
 
-    /// The messages that wait for the agent in a slot.
-    pub fn mail_of(&self, slot: u32) -> &[Message] {
-        let from = self.mail.partition_point(|message| message.to < slot);
-        let to = self.mail.partition_point(|message| message.to <= slot);
+    /// The messages that wait for the agent with an index.
+    pub fn mail_of(&self, index: u32) -> &[Message] {
+        let from = self.mail.partition_point(|message| message.to < index);
+        let to = self.mail.partition_point(|message| message.to <= index);
         &self.mail[from..to]
     }
 }
@@ -193,9 +195,9 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Asks for something for the agent in a slot.
-    pub fn push(&mut self, slot: u32, effect: Effect) {
-        self.list.push((slot, effect));
+    /// Asks for something for the agent with an index.
+    pub fn push(&mut self, index: u32, effect: Effect) {
+        self.list.push((index, effect));
     }
 
     /// What has been asked for.

@@ -11,8 +11,8 @@ mod registry;
 
 pub use behaviour::{AgentFacts, Effect, Effects, Message, Scene};
 pub use module::{
-    Behaviour, StepBoundary, Controller, Fitness, Logic, Lookahead, Module, ModuleInfo, Planner,
-    PlannerView, Slot, Step, Swap,
+    Behaviour, Controller, Fitness, Logic, Lookahead, Module, ModuleInfo, Planner, PlannerView,
+    Slot, Step, StepBoundary, Swap,
 };
 pub use parameter::{ParameterError, ParameterInfo, ParameterKind, ParameterSet};
 pub use rate::Rate;

@@ -101,11 +101,11 @@ pub struct StepBoundary<'a> {
     pub step: u64,
     /// Simulation time, s.
     pub time: f64,
-    /// Places for agents: slots are smaller than this.
-    pub slots: u32,
-    /// Slots of the agents that have come to this module since the last step.
+    /// Agent indices are smaller than this.
+    pub capacity: u32,
+    /// Indices of the agents that have come to this module since the last step.
     pub added: &'a [u32],
-    /// Slots of the agents that have left it.
+    /// Indices of the agents that have left it.
     pub removed: &'a [u32],
 }
 
@@ -167,8 +167,8 @@ pub struct Step<'a> {
     pub index: u64,
     /// Seed of the run.
     pub seed: u64,
-    /// For each row the agent's slot: a dense number that stays its own for the whole run.
-    pub slots: &'a [u32],
+    /// For each row the agent index: a dense number that stays its own while it drives.
+    pub indices: &'a [u32],
     /// For each row the agent's id.
     pub ids: &'a [u64],
 }

@@ -68,11 +68,11 @@ fn plugins(criterion: &mut Criterion) {
     let library = built("pure-pursuit", "libpure_pursuit.so");
     let inputs = inputs();
     let mut outputs = vec![ControllerOutput::default(); ROWS];
-    let (slots, ids): (Vec<u32>, Vec<u64>) = (0..ROWS as u32)
+    let (indices, ids): (Vec<u32>, Vec<u64>) = (0..ROWS as u32)
         .map(|slot| (slot, u64::from(slot) + 1))
         .unzip();
     let step = Step {
-        slots: &slots,
+        indices: &indices,
         ids: &ids,
         ..Step::default()
     };
@@ -86,7 +86,7 @@ fn plugins(criterion: &mut Criterion) {
             for (row, (input, output)) in black_box(&inputs).iter().zip(&mut outputs).enumerate() {
                 let agent = Agent {
                     id: ids[row],
-                    slot: slots[row],
+                    slot: indices[row],
                     seed: 0,
                 };
                 logic.control(&agent, input, output);
@@ -108,7 +108,7 @@ fn plugins(criterion: &mut Criterion) {
         });
         if isolated {
             let one = Step {
-                slots: &slots[..1],
+                indices: &indices[..1],
                 ids: &ids[..1],
                 ..Step::default()
             };
@@ -147,11 +147,11 @@ fn scripts(criterion: &mut Criterion) {
     let registry = host.registry();
     let mut group = criterion.benchmark_group("script, 1024 agents");
     group.throughput(Throughput::Elements(ROWS as u64));
-    let (slots, ids): (Vec<u32>, Vec<u64>) = (0..ROWS as u32)
+    let (indices, ids): (Vec<u32>, Vec<u64>) = (0..ROWS as u32)
         .map(|slot| (slot, u64::from(slot) + 1))
         .unzip();
     let step = Step {
-        slots: &slots,
+        indices: &indices,
         ids: &ids,
         ..Step::default()
     };
@@ -173,11 +173,13 @@ fn scripts(criterion: &mut Criterion) {
         let moment = roadwright_agent::StepBoundary {
             step: 0,
             time: 0.0,
-            slots: ROWS as u32,
-            added: &slots,
+            capacity: ROWS as u32,
+            added: &indices,
             removed: &[],
         };
-        module.logic.at_step_boundary(&mut module.parameters, &moment);
+        module
+            .logic
+            .at_step_boundary(&mut module.parameters, &moment);
         let scene = Arc::new(Scene::default());
         group.bench_function(script, |b| {
             b.iter(|| {

@@ -1,6 +1,8 @@
 //! The fastest way through the road graph, lane by lane.
 
-use roadwright_agent::{Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView};
+use roadwright_agent::{
+    Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView,
+};
 use roadwright_geometry::DVec2;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::junction::Turn;

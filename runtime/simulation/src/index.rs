@@ -27,7 +27,7 @@ pub(crate) struct Index {
     /// First entry of each lanelet, or [`ABSENT`].
     first: Vec<u32>,
     /// Entry of each agent on its own lanelet.
-    slot: Vec<u32>,
+    entry_of: Vec<u32>,
     /// Agents in the grid, by their number in it.
     pub(crate) located: Vec<u32>,
     /// Middles of their bodies.
@@ -52,9 +52,9 @@ impl Index {
         self.entries.clear();
         self.located.clear();
         self.middles.clear();
-        self.slot.clear();
+        self.entry_of.clear();
         self.any_off_lane = false;
-        self.slot.resize(movers.len(), ABSENT);
+        self.entry_of.resize(movers.len(), ABSENT);
         for (agent, mover) in movers.iter().enumerate().filter(|(_, m)| m.is_active()) {
             let agent = agent as u32;
             for lanelet in [mover.lanelet, mover.shadow]
@@ -81,7 +81,7 @@ impl Index {
         for (place, entry) in self.entries.iter().enumerate().rev() {
             self.first[entry.lanelet as usize] = place as u32;
             if movers[entry.agent as usize].lanelet == entry.lanelet {
-                self.slot[entry.agent as usize] = place as u32;
+                self.entry_of[entry.agent as usize] = place as u32;
             }
         }
         self.grid.rebuild(&self.middles, CELL);
@@ -112,7 +112,7 @@ impl Index {
     /// The vehicle before an agent on its own lanelet.
     #[inline]
     pub(crate) fn ahead_on_lanelet(&self, agent: u32) -> Option<Entry> {
-        let place = self.slot[agent as usize] as usize;
+        let place = self.entry_of[agent as usize] as usize;
         let own = self.entries.get(place)?;
         let next = self.entries.get(place + 1)?;
         (next.lanelet == own.lanelet).then_some(*next)

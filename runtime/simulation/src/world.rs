@@ -109,7 +109,7 @@ pub struct World {
     batches: Batches,
     /// Messages between agents that have not been read yet.
     mail: Vec<Message>,
-    /// How many of them wait for each slot.
+    /// How many of them wait for each agent.
     mail_counts: Vec<u16>,
     has_new_modules: bool,
     log: Log,
@@ -237,8 +237,12 @@ impl World {
                 module.logic.asks_whole(),
                 agents,
                 |agent| view.behaviour_input(agent),
-                |(slots, ids), inputs, outputs| {
-                    let step = Step { slots, ids, ..step };
+                |(indices, ids), inputs, outputs| {
+                    let step = Step {
+                        indices,
+                        ids,
+                        ..step
+                    };
                     let mut effects = Effects::default();
                     let (logic, parameters) = (&module.logic, &module.parameters);
                     logic.step(
@@ -271,7 +275,7 @@ impl World {
             period: rate.period() as f64 * self.dt,
             index: self.step,
             seed: self.seed,
-            slots: &[],
+            indices: &[],
             ids: &[],
         }
     }
@@ -334,8 +338,16 @@ impl World {
                 module.logic.asks_whole(),
                 agents,
                 |agent| view.controller_input(agent, lookahead),
-                |(slots, ids), inputs, outputs| {
-                    module.step(&Step { slots, ids, ..step }, inputs, outputs);
+                |(indices, ids), inputs, outputs| {
+                    module.step(
+                        &Step {
+                            indices,
+                            ids,
+                            ..step
+                        },
+                        inputs,
+                        outputs,
+                    );
                 },
             );
             let rows = &batches.controller;

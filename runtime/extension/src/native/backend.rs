@@ -55,7 +55,7 @@ pub(crate) trait Backend: Send + Sync {
     /// Answers a batch; says whether the floating point mode was changed.
     fn step(&self, batch: &mut Batch<'_>) -> Result<bool, Fault>;
     /// Agents have come and gone.
-    fn agents_changed(&self, slots: u32, added: &[u32], removed: &[u32]) -> Result<(), Fault>;
+    fn agents_changed(&self, capacity: u32, added: &[u32], removed: &[u32]) -> Result<(), Fault>;
     /// What parameters it has.
     fn parameters(&self) -> &'static [ParameterInfo];
     /// Sets one.

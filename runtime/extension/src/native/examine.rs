@@ -221,9 +221,9 @@ impl Examiner {
     fn fresh<K: Kind>(&self) -> Result<InProcess, String> {
         let backend =
             InProcess::new(self.library.clone(), K::SLOT).map_err(|fault| fault.message)?;
-        let slots: Vec<u32> = (0..ROWS as u32).collect();
+        let indices: Vec<u32> = (0..ROWS as u32).collect();
         backend
-            .agents_changed(ROWS as u32, &slots, &[])
+            .agents_changed(ROWS as u32, &indices, &[])
             .map_err(|fault| fault.message)?;
         Ok(backend)
     }
@@ -248,15 +248,15 @@ impl Examiner {
         let delays = vec![0.0f32; self.roads.lanelets.len()];
         for rows in rows.chunks(size) {
             let count = rows.len();
-            let slots: Vec<u32> = rows.iter().map(|(slot, _)| *slot).collect();
-            let ids: Vec<u64> = slots.iter().map(|slot| u64::from(*slot) + 1).collect();
+            let indices: Vec<u32> = rows.iter().map(|(index, _)| *index).collect();
+            let ids: Vec<u64> = indices.iter().map(|index| u64::from(*index) + 1).collect();
             let inputs: Vec<K::Input> = rows.iter().map(|(_, input)| *input).collect();
             let moment = Step {
                 time: step as f64 * 0.03,
                 period: 0.03,
                 index: step,
                 seed: 7,
-                slots: &slots,
+                indices: &indices,
                 ids: &ids,
             };
             let seeds: Vec<u64> = ids.iter().map(|id| moment.seed_of(*id)).collect();
@@ -543,9 +543,9 @@ fn parameters<K: Examined>(examiner: &Examiner) -> Looked {
 
 fn agents_come_and_go<K: Examined>(examiner: &Examiner) -> Looked {
     let backend = examiner.fresh::<K>()?;
-    let tell = |slots: u32, added: &[u32], removed: &[u32]| {
+    let tell = |capacity: u32, added: &[u32], removed: &[u32]| {
         backend
-            .agents_changed(slots, added, removed)
+            .agents_changed(capacity, added, removed)
             .map_err(|fault| fault.message)
     };
     examiner.one_step::<K>(&backend, 0, ROWS, Order::Sorted)?;

@@ -175,7 +175,7 @@ impl Backend for InProcess {
             time: batch.step.time,
             period: batch.step.period,
             agent_ids: batch.step.ids.as_ptr(),
-            slots: batch.step.slots.as_ptr(),
+            slots: batch.step.indices.as_ptr(),
             seeds: batch.seeds.as_ptr(),
             inputs: batch.inputs.as_ptr().cast(),
             outputs: batch.outputs.as_mut_ptr().cast(),
@@ -194,7 +194,7 @@ impl Backend for InProcess {
         Ok(changed)
     }
 
-    fn agents_changed(&self, slots: u32, added: &[u32], removed: &[u32]) -> Result<(), Fault> {
+    fn agents_changed(&self, capacity: u32, added: &[u32], removed: &[u32]) -> Result<(), Fault> {
         let Some(agents_changed) = self.library.api.agents_changed else {
             return Ok(());
         };
@@ -202,7 +202,7 @@ impl Backend for InProcess {
         let status = unsafe {
             agents_changed(
                 self.raw,
-                slots,
+                capacity,
                 added.as_ptr(),
                 added.len() as u32,
                 removed.as_ptr(),

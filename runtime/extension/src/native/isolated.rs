@@ -289,7 +289,7 @@ impl Backend for Isolated {
         };
         let memory = &mut link.memory;
         put(memory, layout.ids, bytes_of(batch.step.ids));
-        put(memory, layout.slots, bytes_of(batch.step.slots));
+        put(memory, layout.indices, bytes_of(batch.step.indices));
         put(memory, layout.seeds, bytes_of(batch.seeds));
         put(memory, layout.inputs, batch.inputs);
         put(memory, layout.outputs, batch.outputs);
@@ -326,9 +326,9 @@ impl Backend for Isolated {
         Ok(answer.changed_mode > 0.0)
     }
 
-    fn agents_changed(&self, slots: u32, added: &[u32], removed: &[u32]) -> Result<(), Fault> {
+    fn agents_changed(&self, capacity: u32, added: &[u32], removed: &[u32]) -> Result<(), Fault> {
         self.call(&Call::AgentsChanged {
-            slots,
+            capacity,
             added: added.to_vec(),
             removed: removed.to_vec(),
         })?;

@@ -8,8 +8,8 @@ use super::roads::{FlatRoads, checked_route};
 use crate::event::Level;
 use crate::lock::locked;
 use roadwright_agent::{
-    StepBoundary, Controller, Fitness, Logic, Lookahead, Module, ParameterSet, Planner, PlannerView, Step,
-    Swap,
+    Controller, Fitness, Logic, Lookahead, Module, ParameterSet, Planner, PlannerView, Step,
+    StepBoundary, Swap,
 };
 use roadwright_plugin_api::abi::{
     CAP_PARALLEL_SLICES, CAP_STATE, CAP_WANTS_DEFAULTS, ROW_KEEP, ROW_NOT_WRITTEN, ROW_OK,
@@ -69,13 +69,13 @@ pub(crate) struct Native<K: Kind> {
     fallback: Module<K::Logic>,
     active: Option<Active>,
     seen: u64,
-    /// Agents that this module has, by slot.
+    /// Agents that this module has, by agent index.
     present: Vec<bool>,
-    slots: u32,
+    capacity: u32,
     health: Mutex<Health>,
     /// Held while a plugin is asked whose steps must not run in parallel.
     one_at_a_time: Mutex<()>,
-    /// Answers of the step before, by slot, once the plugin has asked to keep one.
+    /// Answers of the step before, by agent index, once the plugin has asked to keep one.
     previous: Mutex<Vec<K::Output>>,
     keeps: AtomicBool,
     snapshot: Option<State>,
@@ -94,7 +94,7 @@ impl<K: Kind> Native<K> {
             fallback,
             active: None,
             present: Vec::new(),
-            slots: 0,
+            capacity: 0,
             health: Mutex::default(),
             one_at_a_time: Mutex::default(),
             previous: Mutex::default(),
@@ -124,12 +124,12 @@ impl<K: Kind> Native<K> {
         let _call = self.cell.enter();
         let backend = make_backend(&self.cell, &generation, K::SLOT, is_isolated)?;
         let present = self.present.iter().enumerate();
-        let slots: Vec<u32> = present
+        let indices: Vec<u32> = present
             .filter(|(_, present)| **present)
-            .map(|(slot, _)| slot as u32)
+            .map(|(index, _)| index as u32)
             .collect();
-        if !slots.is_empty() {
-            backend.agents_changed(self.slots, &slots, &[])?;
+        if !indices.is_empty() {
+            backend.agents_changed(self.capacity, &indices, &[])?;
         }
         // Its trial begins with its first step.
         self.trial = if is_isolated { 0 } else { TRIAL_STEPS };
@@ -143,13 +143,13 @@ impl<K: Kind> Native<K> {
     }
 
     fn note_agents(&mut self, moment: &StepBoundary<'_>) {
-        self.slots = moment.slots;
-        self.present.resize(moment.slots as usize, false);
-        for &slot in moment.removed {
-            self.present[slot as usize] = false;
+        self.capacity = moment.capacity;
+        self.present.resize(moment.capacity as usize, false);
+        for &index in moment.removed {
+            self.present[index as usize] = false;
         }
-        for &slot in moment.added {
-            self.present[slot as usize] = true;
+        for &index in moment.added {
+            self.present[index as usize] = true;
         }
     }
 
@@ -255,7 +255,11 @@ impl<K: Kind> Native<K> {
     }
 
     /// Lets what the cell wishes for take over.
-    fn follow_wish(&mut self, parameters: &mut ParameterSet, moment: &StepBoundary<'_>) -> Option<Swap> {
+    fn follow_wish(
+        &mut self,
+        parameters: &mut ParameterSet,
+        moment: &StepBoundary<'_>,
+    ) -> Option<Swap> {
         self.seen = self.cell.version();
         let wish = self.cell.wish();
         let old_hash = self.active_hash();
@@ -383,7 +387,7 @@ impl<K: Kind> Native<K> {
             let _call = self.cell.enter();
             let told = active
                 .backend
-                .agents_changed(moment.slots, moment.added, moment.removed);
+                .agents_changed(moment.capacity, moment.added, moment.removed);
             if let Err(fault) = told {
                 locked(&self.health).fault = Some(fault);
             }
@@ -419,13 +423,13 @@ impl<K: Kind> Native<K> {
         let parallel = active.generation.info.has(CAP_PARALLEL_SLICES);
         let size = if parallel { PARALLEL_ROWS } else { MOST_ROWS };
         let _one = (!parallel).then(|| locked(&self.one_at_a_time));
-        let mut rest = step.slots.chunks(size).zip(step.ids.chunks(size));
+        let mut rest = step.indices.chunks(size).zip(step.ids.chunks(size));
         for (inputs, outputs) in inputs.chunks(size).zip(outputs.chunks_mut(size)) {
-            let Some((slots, ids)) = rest.next() else {
+            let Some((indices, ids)) = rest.next() else {
                 return;
             };
             let step = Step {
-                slots,
+                indices,
                 ids,
                 ..*step
             };
@@ -510,14 +514,14 @@ impl<K: Kind> Native<K> {
             return (0, 0);
         }
         let mut previous = locked(&self.previous);
-        previous.resize(self.slots as usize, K::Output::default());
+        previous.resize(self.capacity as usize, K::Output::default());
         let (mut replaced, mut bad) = (0, 0);
         for row in 0..inputs.len() {
-            let slot = step.slots[row] as usize;
+            let index = step.indices[row] as usize;
             let flaw = match status[row] {
                 ROW_OK => K::flaw(&outputs[row]),
                 ROW_KEEP => {
-                    outputs[row] = previous.get(slot).copied().unwrap_or_default();
+                    outputs[row] = previous.get(index).copied().unwrap_or_default();
                     None
                 }
                 _ => Some(""),
@@ -529,14 +533,14 @@ impl<K: Kind> Native<K> {
                     self.report_flaw(flaw, step, row, &inputs[row]);
                 }
                 let one = Step {
-                    slots: &step.slots[row..=row],
+                    indices: &step.indices[row..=row],
                     ids: &step.ids[row..=row],
                     ..*step
                 };
                 let (input, output) = (&inputs[row..=row], &mut outputs[row..=row]);
                 K::answer(&self.fallback, &one, input, output);
             }
-            if let Some(previous) = previous.get_mut(slot) {
+            if let Some(previous) = previous.get_mut(index) {
                 *previous = outputs[row];
             }
         }
@@ -739,7 +743,7 @@ impl Native<AsPlanner> {
         outputs: &mut [PlannerOutput],
     ) {
         let count = inputs.len();
-        let (ids, slots) = (vec![0u64; count], vec![0u32; count]);
+        let (ids, indices) = (vec![0u64; count], vec![0u32; count]);
         let mut status = vec![0u8; count];
         let mut route = vec![0u32; (64 * count + roads.lanelets.len()).min(MOST_ROUTE)];
         let began = now();
@@ -751,7 +755,7 @@ impl Native<AsPlanner> {
             active.backend.step(&mut Batch {
                 step: Step {
                     ids: &ids,
-                    slots: &slots,
+                    indices: &indices,
                     ..Step::default()
                 },
                 seeds: &ids,

@@ -9,8 +9,8 @@ pub(crate) mod inspect;
 #[cfg(unix)]
 mod isolated;
 mod kind;
-mod logic;
 pub(crate) mod library;
+mod logic;
 pub(crate) mod probe;
 mod roads;
 #[cfg(unix)]

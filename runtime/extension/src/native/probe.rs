@@ -116,10 +116,10 @@ fn try_kind<K: Kind>(library: &Arc<Library>) -> Result<(), String> {
     let failed = |what: &str, message: String| format!("Failed its trial: {what}: {message}");
     let backend =
         InProcess::new(library.clone(), K::SLOT).map_err(|f| failed("create", f.message))?;
-    let slots: Vec<u32> = (0..ROWS as u32).collect();
+    let indices: Vec<u32> = (0..ROWS as u32).collect();
     let ids: Vec<u64> = (1..=ROWS as u64).collect();
     backend
-        .agents_changed(ROWS as u32, &slots, &[])
+        .agents_changed(ROWS as u32, &indices, &[])
         .map_err(|f| failed("agents_changed", f.message))?;
     let roads = two_lanelets();
     let inputs = vec![K::neutral(); ROWS];
@@ -129,7 +129,7 @@ fn try_kind<K: Kind>(library: &Arc<Library>) -> Result<(), String> {
     let mut batch = Batch {
         step: Step {
             period: 0.03,
-            slots: &slots,
+            indices: &indices,
             ids: &ids,
             ..Step::default()
         },

@@ -30,7 +30,7 @@ pub(super) struct Layout {
     pub(super) seeds: usize,
     pub(super) inputs: usize,
     pub(super) outputs: usize,
-    pub(super) slots: usize,
+    pub(super) indices: usize,
     pub(super) route: usize,
     pub(super) delays: usize,
     pub(super) status: usize,
@@ -101,8 +101,8 @@ impl Layout {
         let seeds = ids + 8 * MOST_ROWS;
         let inputs = seeds + 8 * MOST_ROWS;
         let outputs = inputs + ROW * MOST_ROWS;
-        let slots = outputs + ROW * MOST_ROWS;
-        let route = slots + 4 * MOST_ROWS;
+        let indices = outputs + ROW * MOST_ROWS;
+        let route = indices + 4 * MOST_ROWS;
         let delays = route + 4 * MOST_ROUTE;
         let head = delays + 4 * MOST_LANELETS;
         let status = head + StepHead::SIZE;
@@ -111,7 +111,7 @@ impl Layout {
             seeds,
             inputs,
             outputs,
-            slots,
+            indices,
             route,
             delays,
             head,
@@ -133,7 +133,7 @@ pub(super) enum Call {
         bytes: Vec<u8>,
     },
     AgentsChanged {
-        slots: u32,
+        capacity: u32,
         added: Vec<u32>,
         removed: Vec<u32>,
     },
@@ -368,10 +368,10 @@ impl Server {
                 };
             }
             Call::AgentsChanged {
-                slots,
+                capacity,
                 added,
                 removed,
-            } => self.backend.agents_changed(slots, &added, &removed)?,
+            } => self.backend.agents_changed(capacity, &added, &removed)?,
             Call::SetParameter { index, value } => {
                 self.backend.set_parameter(index, value)?;
                 let lookahead = self.backend.lookahead();
@@ -402,7 +402,7 @@ impl Server {
         let count = (head.count as usize).min(MOST_ROWS);
         let has_roads = head.has_roads > 0.0;
         let ids = rows_from::<u64>(&memory[layout.ids..], count);
-        let slots = rows_from::<u32>(&memory[layout.slots..], count);
+        let indices = rows_from::<u32>(&memory[layout.indices..], count);
         let seeds = rows_from::<u64>(&memory[layout.seeds..], count);
         let delays = rows_from::<f32>(
             &memory[layout.delays..],
@@ -425,7 +425,7 @@ impl Server {
                 period: head.period,
                 index: head.step as u64,
                 seed: 0,
-                slots: &slots,
+                indices: &indices,
                 ids: &ids,
             },
             seeds: &seeds,

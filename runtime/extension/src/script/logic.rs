@@ -6,7 +6,8 @@ use super::folder::ScriptCell;
 use crate::native_now;
 use rhai::{AST, CallFnOptions, FuncArgs, Scope};
 use roadwright_agent::{
-    Behaviour, StepBoundary, Effect, Effects, Logic, Module, ModuleInfo, ParameterSet, Scene, Step, Swap,
+    Behaviour, Effect, Effects, Logic, Module, ModuleInfo, ParameterSet, Scene, Step, StepBoundary,
+    Swap,
 };
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
 use std::sync::Arc;
@@ -25,7 +26,7 @@ pub(super) struct ScriptLogic {
     base: Module<dyn Behaviour>,
     compiled: Option<Arc<Compiled>>,
     seen: u64,
-    /// What scripts know of their agents, by slot.
+    /// What scripts know of their agents, by agent index.
     agents: Vec<Agent>,
     is_disabled: bool,
 }
@@ -186,9 +187,9 @@ impl Logic for ScriptLogic {
         moment: &StepBoundary<'_>,
     ) -> Option<Swap> {
         self.agents
-            .resize_with(moment.slots as usize, Agent::default);
-        for &slot in moment.removed {
-            self.agents[slot as usize] = Agent::default();
+            .resize_with(moment.capacity as usize, Agent::default);
+        for &index in moment.removed {
+            self.agents[index as usize] = Agent::default();
         }
         if self.cell.version() == self.seen {
             return None;
@@ -255,27 +256,27 @@ impl Behaviour for ScriptLogic {
             .map(|(at, info)| (info.key, parameters.at(at)))
             .collect();
         for (row, (input, output)) in inputs.iter().zip(outputs).enumerate() {
-            let (slot, id) = (step.slots[row], step.ids[row]);
-            let Some(agent) = self.agents.get(slot as usize) else {
+            let (index, id) = (step.indices[row], step.ids[row]);
+            let Some(agent) = self.agents.get(index as usize) else {
                 continue;
             };
-            prepare(agent, step, (slot, id), input, scene, &values);
-            let letters = scene.map_or(Vec::new(), |scene| letters(scene, slot));
+            prepare(agent, step, (index, id), input, scene, &values);
+            let letters = scene.map_or(Vec::new(), |scene| letters(scene, index));
             let done = run(compiled, agent, letters);
             let mut content = agent.content();
             if let Err(error) = done {
                 self.cell.note_fault(&error);
-                effects.push(slot, Effect::Fault(error.to_string()));
+                effects.push(index, Effect::Fault(error.to_string()));
                 // Nobody stays on the road for ever because of a mistake.
                 let is_there = content.facts.is_some_and(|facts| facts.has_arrived);
                 if is_there && !content.is_held() {
-                    effects.push(slot, Effect::Leave);
+                    effects.push(index, Effect::Leave);
                 }
             }
             content.shape(output);
             content.scene = None;
             for effect in content.effects.drain(..) {
-                effects.push(slot, effect);
+                effects.push(index, effect);
             }
         }
         self.cell
@@ -294,10 +295,10 @@ impl Behaviour for ScriptLogic {
 
 /// Without a script those who have arrived leave.
 fn leave_all(scene: Option<&Arc<Scene>>, step: &Step<'_>, effects: &mut Effects) {
-    for &slot in step.slots {
-        let facts = scene.and_then(|scene| scene.in_slot(slot));
+    for &index in step.indices {
+        let facts = scene.and_then(|scene| scene.with_index(index));
         if facts.is_some_and(|facts| facts.has_arrived) {
-            effects.push(slot, Effect::Leave);
+            effects.push(index, Effect::Leave);
         }
     }
 }
@@ -305,7 +306,7 @@ fn leave_all(scene: Option<&Arc<Scene>>, step: &Step<'_>, effects: &mut Effects)
 fn prepare(
     agent: &Agent,
     step: &Step<'_>,
-    (slot, id): (u32, u64),
+    (index, id): (u32, u64),
     input: &BehaviourInput,
     scene: Option<&Arc<Scene>>,
     parameters: &[(&'static str, f64)],
@@ -316,7 +317,7 @@ fn prepare(
     content.seed = step.seed_of(id);
     content.drawn = 0;
     content.input = *input;
-    content.facts = scene.and_then(|scene| scene.in_slot(slot)).copied();
+    content.facts = scene.and_then(|scene| scene.with_index(index)).copied();
     content.scene = scene.cloned();
     // Who has left the road is not followed any more.
     let drives = |id: &u64| scene.is_some_and(|scene| scene.with_id(*id).is_some());
@@ -328,8 +329,8 @@ fn prepare(
     }
 }
 
-fn letters(scene: &Scene, slot: u32) -> Vec<Mail> {
-    let mail = scene.mail_of(slot).iter();
+fn letters(scene: &Scene, index: u32) -> Vec<Mail> {
+    let mail = scene.mail_of(index).iter();
     mail.map(|message| Mail {
         from: message.from as i64,
         topic: message.topic.as_str().into(),
@@ -345,7 +346,7 @@ pub(super) fn try_out(compiled: &Compiled) -> Result<(), ScriptError> {
     use roadwright_geometry::DVec2;
     let facts = |id: u64, x: f64| AgentFacts {
         id,
-        slot: id as u32 - 1,
+        index: id as u32 - 1,
         position: DVec2::new(x, 0.0),
         heading: 0.0,
         speed: 8.0,

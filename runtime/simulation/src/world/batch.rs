@@ -12,12 +12,12 @@ pub(super) const SLICE: usize = 64;
 /// allocated in them.
 #[derive(Default)]
 pub(super) struct Due {
-    slots: Vec<Vec<u32>>,
+    indices: Vec<Vec<u32>>,
     ids: Vec<Vec<u64>>,
 }
 
 impl Due {
-    /// Lists the active agents that are due in a step, in the order of their slots.
+    /// Lists the active agents that are due in a step, in the order of their indices.
     pub(super) fn list<L: Choosable + ?Sized>(
         &mut self,
         bank: &Bank<L>,
@@ -25,9 +25,9 @@ impl Due {
         step: u64,
     ) {
         let count = bank.running.len();
-        self.slots.resize_with(count, Vec::new);
+        self.indices.resize_with(count, Vec::new);
         self.ids.resize_with(count, Vec::new);
-        self.slots.iter_mut().for_each(Vec::clear);
+        self.indices.iter_mut().for_each(Vec::clear);
         self.ids.iter_mut().for_each(Vec::clear);
         for (agent, mover) in movers.iter().enumerate() {
             if !mover.is_active() {
@@ -35,22 +35,22 @@ impl Due {
             }
             let module = mover.modules[L::SLOT as usize] as usize;
             if bank.running[module].rate.is_due(step, agent as u64) {
-                self.slots[module].push(agent as u32);
+                self.indices[module].push(agent as u32);
                 self.ids[module].push(mover.id);
             }
         }
     }
 
     /// Whether an agent is due.
-    pub(super) fn has(&self, slot: u32) -> bool {
-        self.slots
+    pub(super) fn has(&self, index: u32) -> bool {
+        self.indices
             .iter()
-            .any(|due| due.binary_search(&slot).is_ok())
+            .any(|due| due.binary_search(&index).is_ok())
     }
 
     /// Slots and ids of the agents of a module.
     pub(super) fn of(&self, module: usize) -> (&[u32], &[u64]) {
-        (&self.slots[module], &self.ids[module])
+        (&self.indices[module], &self.ids[module])
     }
 }
 
@@ -72,36 +72,36 @@ where
         &mut self,
         pool: Option<&rayon::ThreadPool>,
         is_whole: bool,
-        (slots, ids): (&[u32], &[u64]),
+        (indices, ids): (&[u32], &[u64]),
         perceive: impl Fn(u32) -> I + Sync,
         answer: impl Fn((&[u32], &[u64]), &[I], &mut [O]) -> E + Sync,
     ) -> Vec<E> {
         self.inputs.clear();
-        self.inputs.resize(slots.len(), I::default());
+        self.inputs.resize(indices.len(), I::default());
         self.outputs.clear();
-        self.outputs.resize(slots.len(), O::default());
-        if slots.is_empty() {
+        self.outputs.resize(indices.len(), O::default());
+        if indices.is_empty() {
             return Vec::new();
         }
-        let slice = |(slots, ids): (&[u32], &[u64]), inputs: &mut [I], outputs: &mut [O]| {
-            for (&agent, input) in slots.iter().zip(inputs.iter_mut()) {
+        let slice = |(indices, ids): (&[u32], &[u64]), inputs: &mut [I], outputs: &mut [O]| {
+            for (&agent, input) in indices.iter().zip(inputs.iter_mut()) {
                 *input = perceive(agent);
             }
-            answer((slots, ids), inputs, outputs)
+            answer((indices, ids), inputs, outputs)
         };
         match pool {
-            None => vec![slice((slots, ids), &mut self.inputs, &mut self.outputs)],
+            None => vec![slice((indices, ids), &mut self.inputs, &mut self.outputs)],
             Some(pool) if is_whole => {
                 pool.install(|| {
                     let inputs = self.inputs.par_iter_mut();
                     inputs
-                        .zip(slots)
+                        .zip(indices)
                         .for_each(|(input, &agent)| *input = perceive(agent));
                 });
-                vec![answer((slots, ids), &self.inputs, &mut self.outputs)]
+                vec![answer((indices, ids), &self.inputs, &mut self.outputs)]
             }
             Some(pool) => pool.install(|| {
-                slots
+                indices
                     .par_chunks(SLICE)
                     .zip(ids.par_chunks(SLICE))
                     .zip(self.inputs.par_chunks_mut(SLICE))

@@ -3,7 +3,7 @@
 use super::bank::{Bank, Running};
 use super::batch::Membership;
 use super::{SwapRecord, World};
-use roadwright_agent::{StepBoundary, Choosable};
+use roadwright_agent::{Choosable, StepBoundary};
 
 impl World {
     pub(super) fn at_step_boundary(&mut self) {
@@ -19,7 +19,7 @@ impl World {
         let moment = StepBoundary {
             step: self.step,
             time: self.time(),
-            slots: self.movers.len() as u32,
+            capacity: self.movers.len() as u32,
             added: &[],
             removed: &[],
         };
@@ -55,7 +55,10 @@ fn live<L: Choosable + ?Sized>(
             removed: &removed,
             ..moment
         };
-        let Some(swap) = module.logic.at_step_boundary(&mut module.parameters, &moment) else {
+        let Some(swap) = module
+            .logic
+            .at_step_boundary(&mut module.parameters, &moment)
+        else {
             continue;
         };
         module.info = swap.info;

@@ -41,7 +41,7 @@ impl World {
         due.next()?;
         let mut mail = std::mem::take(&mut self.mail);
         mail.sort_by_key(|message| message.to);
-        let facts = |(slot, mover): (usize, &Mover)| self.facts(slot, mover);
+        let facts = |(index, mover): (usize, &Mover)| self.facts(index, mover);
         let driving = self
             .movers
             .iter()
@@ -55,12 +55,12 @@ impl World {
         )))
     }
 
-    fn facts(&self, slot: usize, mover: &Mover) -> AgentFacts {
+    fn facts(&self, index: usize, mover: &Mover) -> AgentFacts {
         let lane = self.lane_of(mover);
-        let goal = self.ways[slot].next_goal(mover.goals_reached);
+        let goal = self.ways[index].next_goal(mover.goals_reached);
         AgentFacts {
             id: mover.id,
-            slot: slot as u32,
+            index: index as u32,
             position: mover.state.pose.position,
             heading: mover.state.pose.heading,
             speed: mover.state.speed,
@@ -123,7 +123,7 @@ impl World {
                     });
                 }
                 Effect::Send { to, topic, value } => {
-                    if let Some(to) = self.slot_of(to) {
+                    if let Some(to) = self.index_of(to) {
                         self.send(agent, to, topic, value);
                     }
                 }
@@ -180,18 +180,18 @@ impl World {
         self.log.write(line);
     }
 
-    /// The slot of an agent that drives.
-    fn slot_of(&mut self, id: u64) -> Option<u32> {
+    /// The index of an agent that drives.
+    fn index_of(&mut self, id: u64) -> Option<u32> {
         let fits = |by_id: &std::collections::HashMap<u64, u32>, movers: &[Mover]| {
-            let slot = by_id.get(&id).copied()?;
-            (movers.get(slot as usize)?.id == id).then_some(slot)
+            let index = by_id.get(&id).copied()?;
+            (movers.get(index as usize)?.id == id).then_some(index)
         };
         if fits(&self.by_id, &self.movers).is_none() && self.by_id.len() != self.movers.len() {
             let ids = self.movers.iter().enumerate();
-            self.by_id = ids.map(|(slot, mover)| (mover.id, slot as u32)).collect();
+            self.by_id = ids.map(|(index, mover)| (mover.id, index as u32)).collect();
         }
-        let slot = fits(&self.by_id, &self.movers)?;
-        self.movers[slot as usize].is_active().then_some(slot)
+        let index = fits(&self.by_id, &self.movers)?;
+        self.movers[index as usize].is_active().then_some(index)
     }
 
     fn send(&mut self, from: u32, to: u32, topic: String, value: f64) {
@@ -280,7 +280,7 @@ impl World {
 
     /// Drives to where another agent is.
     fn chase(&mut self, agent: u32, id: u64) {
-        let Some(other) = self.slot_of(id) else {
+        let Some(other) = self.index_of(id) else {
             return;
         };
         let target = &self.movers[other as usize];
@@ -309,7 +309,7 @@ impl World {
 
     /// Drives along the lanelets that lead farthest from another agent.
     fn flee(&mut self, agent: u32, id: u64) {
-        let Some(other) = self.slot_of(id) else {
+        let Some(other) = self.index_of(id) else {
             return;
         };
         let mover = &self.movers[agent as usize];

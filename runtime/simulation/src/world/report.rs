@@ -117,7 +117,7 @@ impl World {
         let drove = self.movers.iter().enumerate();
         drove
             .filter(|(_, mover)| mover.drive.steps > 0)
-            .map(|(slot, mover)| {
+            .map(|(index, mover)| {
                 let drive = &mover.drive;
                 let steps = drive.steps as f64;
                 let time = steps * self.dt;
@@ -133,7 +133,7 @@ impl World {
                 };
                 let mut output = [FitnessOutput::default()];
                 let step = Step {
-                    slots: &[slot as u32],
+                    indices: &[index as u32],
                     ids: &[mover.id],
                     ..self.step_of(Rate::new(1.0, self.dt))
                 };
