@@ -56,6 +56,15 @@ pub(crate) struct Contact {
     depth: f64,
 }
 
+impl Contact {
+    /// Contacts are counted in this order: by ids, never by indices.
+    pub(crate) fn order(&self, id_of: impl Fn(u32) -> u64) -> (u64, u64, Party) {
+        let own = id_of(self.agent);
+        let other = self.other.map_or(u64::MAX, id_of);
+        (own.min(other), own.max(other), self.with)
+    }
+}
+
 /// The world as the search for contacts reads it.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
@@ -113,10 +122,16 @@ impl Scene<'_> {
                     .get_or_insert_with(|| self.body(number))
                     .penetration(&self.body(other));
                 if depth > 0.0 {
+                    // The agent with the smaller id has the contact.
+                    let (agent, other_agent, with) = if mover.id < other_mover.id {
+                        (agent, other_agent, other_mover.id)
+                    } else {
+                        (other_agent, agent, mover.id)
+                    };
                     out.push(Contact {
                         agent,
                         other: Some(other_agent),
-                        with: Party::Agent(other_mover.id),
+                        with: Party::Agent(with),
                         place: 0.5 * (middle + place),
                         depth,
                     });

@@ -418,6 +418,8 @@ impl World {
                 contacts.extend(parts.into_iter().flatten());
             }
         }
+        let movers = &self.movers;
+        contacts.sort_by_cached_key(|c| c.order(|agent| movers[agent as usize].id));
         let time = (self.step + 1) as f64 * self.dt;
         self.log.expire(time);
         self.contacts.update(time, &contacts, &mut self.movers);

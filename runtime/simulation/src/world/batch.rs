@@ -34,7 +34,7 @@ impl Due {
                 continue;
             }
             let module = mover.modules[L::SLOT as usize] as usize;
-            if bank.running[module].rate.is_due(step, agent as u64) {
+            if bank.running[module].rate.is_due(step, mover.id) {
                 self.indices[module].push(agent as u32);
                 self.ids[module].push(mover.id);
             }

@@ -93,9 +93,12 @@ impl World {
         }
     }
 
-    /// Does what was asked for, in order.
+    /// Does what was asked for, in the order of ids.
     pub(super) fn take_effects(&mut self, effects: Vec<Effects>) {
-        for (agent, effect) in effects.into_iter().flat_map(Effects::into_list) {
+        let mut all: Vec<(u32, Effect)> =
+            effects.into_iter().flat_map(Effects::into_list).collect();
+        all.sort_by_key(|(agent, _)| self.movers[*agent as usize].id);
+        for (agent, effect) in all {
             if !self.movers[agent as usize].is_active() {
                 continue;
             }
