@@ -5,6 +5,7 @@
 //! reads an earlier result, so building twice gives the same bits. [`layout`](fn@layout) applies
 //! it to a whole network and merges nodes whose roads would be used up by their junctions.
 
+mod conflicts;
 mod corner;
 mod curve;
 mod layout;
@@ -12,6 +13,7 @@ mod leg;
 mod links;
 mod outline;
 
+pub use conflicts::{Conflict, Conflicts, Interval};
 pub use corner::Corner;
 pub use curve::connecting_curve;
 pub use layout::{Layout, Trim, layout};

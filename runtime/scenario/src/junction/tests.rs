@@ -88,7 +88,7 @@ fn legs_in_line_taper() {
 
 #[test]
 fn two_equal_legs_in_line_are_no_junction() {
-    // D3
+    // Two roads of one cross-section that go on in each other need no area of their own.
     let junction = junction_of(&[two_way(0.0), two_way(180.0)], RIGHT);
     assert!(junction.legs.iter().all(|leg| leg.trim == 0.0) && junction.outline.is_empty());
     assert_eq!(junction.paths.len(), 2);
@@ -97,7 +97,7 @@ fn two_equal_legs_in_line_are_no_junction() {
 
 #[test]
 fn a_dead_end_has_no_way_back_on_a_narrow_road() {
-    // D4: a U-turn needs the radius of a car.
+    // A U-turn needs the radius of a car.
     let narrow = junction_of(&[two_way(0.0)], RIGHT);
     assert!(narrow.paths.is_empty() && narrow.outline.is_empty());
     let wide = junction_of(
@@ -323,5 +323,42 @@ fn plain_junctions_hold_the_lanes_of_all_their_paths() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn connections_conflict_where_they_cross() {
+    let roads = [0.0, 90.0, 180.0, 270.0].map(two_way);
+    let junction = junction_of(&roads, RIGHT);
+    let conflicts = Conflicts::of(&junction);
+    let paths = &junction.paths;
+    let straight = |from: RoadId| {
+        let found = paths
+            .iter()
+            .position(|p| p.turn == Turn::Straight && p.from.road == from);
+        found.unwrap() as u32
+    };
+    let length = |path: u32| paths[path as usize].curve.as_ref().unwrap().length();
+    let [east, north, west, _] = [0, 1, 2, 3].map(|leg| straight(junction.legs[leg].road));
+    // Opposite ways pass each other; crossing ones meet in the middle of both.
+    assert!(!conflicts.are_in_conflict(east, west));
+    let (on_east, on_north) = conflicts.between(east, north).unwrap();
+    for (interval, path) in [(on_east, east), (on_north, north)] {
+        assert!(0.0 < interval.from && interval.from < interval.to && interval.to < length(path));
+        assert!(interval.to - interval.from > 3.0, "{interval:?}");
+    }
+    assert_eq!(conflicts.between(north, east), Some((on_north, on_east)));
+    for (i, a) in paths.iter().enumerate() {
+        for (j, b) in paths.iter().enumerate() {
+            let conflict = conflicts.are_in_conflict(i as u32, j as u32);
+            assert_eq!(conflict, conflicts.are_in_conflict(j as u32, i as u32));
+            // From one lane they follow each other, into one lane they take turns.
+            assert!(!(conflict && a.from == b.from));
+            assert!(conflict || a.from == b.from || a.to != b.to || i == j);
+        }
+        assert!(
+            conflicts.is_contested(i as u32),
+            "every path of a crossroads meets another"
+        );
     }
 }

@@ -1,0 +1,161 @@
+//! Which connections of a junction cannot be driven at once, and where on them.
+//!
+//! ```text
+//!            |  b  |
+//!            |     |          Two connections conflict where their swept areas meet:
+//!      ------+#####+------    on `a` between the two edges of the hatched square, and on
+//!   a   ---> |#####|          `b` likewise. Connections that leave one lane do not
+//!      ------+#####+------    conflict, since vehicles on it follow each other; those
+//!            |  ^  |          that end in one lane always do.
+//! ```
+
+use super::{ConnectingPath, Junction};
+use roadwright_geometry::DVec2;
+use roadwright_geometry::centre_line::{CentreLines, LineSpan};
+
+/// Connections whose centre lines come closer than this cannot be driven at once, m: the width of
+/// a wide car or narrow bus and a margin.
+const CLEARANCE: f64 = 2.6;
+/// Lengthens the squared clearance, m^2: points are about a metre apart.
+const SAMPLING: f64 = 0.25;
+/// No conflict in the table of pairs.
+const NONE: u32 = u32::MAX;
+
+/// A stretch of a connection, m from its start.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Interval {
+    /// Where it begins.
+    pub from: f64,
+    /// Where it ends.
+    pub to: f64,
+}
+
+/// Two connections that cannot be driven at once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Conflict {
+    /// The connections, as indices into [`Junction::paths`]; the first is the larger one.
+    pub paths: (u32, u32),
+    /// Where on each of them the other one is met.
+    pub intervals: (Interval, Interval),
+}
+
+/// The conflicts of one junction.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Conflicts {
+    paths: usize,
+    /// Row by row the index in `list` of the conflict of two paths, or [`NONE`].
+    table: Vec<u32>,
+    list: Vec<Conflict>,
+    /// Whether a path conflicts with any other.
+    contested: Vec<bool>,
+}
+
+/// A connection as points in a box.
+struct Swept {
+    span: LineSpan,
+    low: DVec2,
+    high: DVec2,
+}
+
+impl Conflicts {
+    /// Finds the conflicts of a junction from its layout alone. O(pairs of paths that come near
+    /// each other times their points).
+    pub fn of(junction: &Junction) -> Self {
+        let paths = &junction.paths;
+        let mut lines = CentreLines::default();
+        let swept: Vec<Option<Swept>> = paths.iter().map(|p| sweep(p, &mut lines)).collect();
+        let n = paths.len();
+        let mut conflicts = Self {
+            paths: n,
+            table: vec![NONE; n * n],
+            list: Vec::new(),
+            contested: vec![false; n],
+        };
+        for i in 0..n {
+            for j in 0..i {
+                if paths[i].from == paths[j].from {
+                    continue;
+                }
+                let met = match (&swept[i], &swept[j]) {
+                    (Some(a), Some(b)) => meeting(a, b, &lines),
+                    _ => None,
+                };
+                // Into one lane they must take turns, wherever they meet.
+                let met = met.or((paths[i].to == paths[j].to).then(Default::default));
+                if let Some(intervals) = met {
+                    conflicts.add((i as u32, j as u32), intervals);
+                }
+            }
+        }
+        conflicts
+    }
+
+    fn add(&mut self, paths: (u32, u32), intervals: (Interval, Interval)) {
+        let (i, j) = (paths.0 as usize, paths.1 as usize);
+        let number = self.list.len() as u32;
+        self.table[i * self.paths + j] = number;
+        self.table[j * self.paths + i] = number;
+        (self.contested[i], self.contested[j]) = (true, true);
+        self.list.push(Conflict { paths, intervals });
+    }
+
+    /// Whether two paths conflict. O(1).
+    #[inline]
+    pub fn are_in_conflict(&self, a: u32, b: u32) -> bool {
+        self.table[a as usize * self.paths + b as usize] != NONE
+    }
+
+    /// Where two paths meet, on the first and on the second; `None` if they do not. O(1).
+    pub fn between(&self, a: u32, b: u32) -> Option<(Interval, Interval)> {
+        let number = self.table[a as usize * self.paths + b as usize];
+        let conflict = self.list.get(number as usize)?;
+        let (first, second) = conflict.intervals;
+        Some(if conflict.paths.0 == a {
+            (first, second)
+        } else {
+            (second, first)
+        })
+    }
+
+    /// Whether a path conflicts with any other. O(1).
+    #[inline]
+    pub fn is_contested(&self, path: u32) -> bool {
+        self.contested[path as usize]
+    }
+
+    /// All pairs, in the order of their paths.
+    pub fn list(&self) -> &[Conflict] {
+        &self.list
+    }
+}
+
+fn sweep(path: &ConnectingPath, lines: &mut CentreLines) -> Option<Swept> {
+    let span = lines.push(&path.curve.as_ref()?.sample(0.01, 0.0))?;
+    let points = lines.line(span).points();
+    let (low, high) = roadwright_geometry::polygon::bounds(points)?;
+    Some(Swept { span, low, high })
+}
+
+/// Where two centre lines come closer than the clearance.
+fn meeting(a: &Swept, b: &Swept, lines: &CentreLines) -> Option<(Interval, Interval)> {
+    let limit = CLEARANCE * CLEARANCE + SAMPLING;
+    let reach = DVec2::splat(limit.sqrt());
+    if (a.low - reach).cmpgt(b.high).any() || (b.low - reach).cmpgt(a.high).any() {
+        return None;
+    }
+    let (points_a, points_b) = (lines.line(a.span).points(), lines.line(b.span).points());
+    let mut met: Option<[usize; 4]> = None;
+    for (i, p) in points_a.iter().enumerate() {
+        for (j, q) in points_b.iter().enumerate() {
+            if (*p - *q).length_squared() < limit {
+                let [a0, a1, b0, b1] = met.unwrap_or([i, i, j, j]);
+                met = Some([a0.min(i), a1.max(i), b0.min(j), b1.max(j)]);
+            }
+        }
+    }
+    let interval = |span: LineSpan, from: usize, to: usize| Interval {
+        from: from as f64 * span.spacing,
+        to: to as f64 * span.spacing,
+    };
+    met.map(|[a0, a1, b0, b1]| (interval(a.span, a0, a1), interval(b.span, b0, b1)))
+}
