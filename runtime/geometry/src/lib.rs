@@ -6,6 +6,7 @@
 
 pub mod alignment;
 pub mod arc_length_spline;
+pub mod centre_line;
 pub mod clothoid;
 pub mod cubic;
 mod error;

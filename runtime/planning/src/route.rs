@@ -183,11 +183,7 @@ impl<'a> Search<'a> {
         self.stamp = self.stamp.saturating_add(1);
         self.open.clear();
         let start = self.graph.lanelet(input.strip);
-        let goal = self
-            .graph
-            .lanelet(input.goal_strip)
-            .line
-            .position(input.goal_s);
+        let goal = self.graph.line(input.goal_strip).position(input.goal_s);
         let share = input.s / start.length();
         let beside = self.lanes_beside(input);
         for (place, &(lane, changing)) in beside.iter().enumerate() {
@@ -203,7 +199,7 @@ impl<'a> Search<'a> {
                 };
             }
             let through = changing - here / lanelet.speed_limit + self.traverse_time(lane);
-            for &next in &lanelet.successors {
+            for &next in self.graph.successors(lane) {
                 self.reach(
                     next,
                     FROM_BESIDE | place as u32,
@@ -275,7 +271,7 @@ impl<'a> Search<'a> {
     fn expand(&mut self, id: LaneletId, cost: f64, goal: DVec2, bus: bool) {
         let lanelet = self.graph.lanelet(id);
         let through = cost + self.traverse_time(id);
-        for &next in &lanelet.successors {
+        for &next in self.graph.successors(id) {
             self.reach(next, id, through, goal, bus);
         }
         let changed = cost + self.change_cost(id);
@@ -317,7 +313,7 @@ impl<'a> Search<'a> {
             parent,
         };
         // The straight line at top speed: consistent, because a cost is that of a lanelet's start.
-        let left = (lanelet.line.position(0.0) - goal).length();
+        let left = (self.graph.line(id).position(0.0) - goal).length();
         let estimate = cost + left / self.top_speed;
         self.open.push(Open {
             estimate,

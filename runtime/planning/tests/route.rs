@@ -75,7 +75,7 @@ fn all_times(graph: &LaneGraph, start: LaneletId) -> Vec<f64> {
             };
             let through = times[id] + lanelet.length() / lanelet.speed_limit + turning;
             let side = times[id] + 3.0 + if lanelet.length() < 25.0 { 10.0 } else { 0.0 };
-            let next = lanelet.successors.iter().map(|&n| (n, through));
+            let next = graph.successors(id as u32).iter().map(|&n| (n, through));
             let sides = [lanelet.left, lanelet.right].map(|n| (n, side));
             for (n, time) in next
                 .chain(sides)
@@ -119,7 +119,7 @@ fn routes_are_the_fastest_ones() {
             );
             for pair in route.windows(2) {
                 let lanelet = graph.lanelet(pair[0]);
-                let linked = lanelet.successors.contains(&pair[1]);
+                let linked = graph.successors(pair[0]).contains(&pair[1]);
                 assert!(linked || lanelet.left == pair[1] || lanelet.right == pair[1]);
             }
         }
@@ -137,9 +137,10 @@ fn standing_traffic_is_driven_around() {
         })
         .unwrap()
         .0;
-    let goal = graph.lanelets().iter().position(|lanelet| {
+    let mut lanelets = (0..).zip(graph.lanelets());
+    let goal = lanelets.position(|(id, lanelet)| {
         lanelet.road().is_some()
-            && (lanelet.line.position(5.0) - DVec2::new(310.0, 98.4)).length() < 8.0
+            && (graph.line(id).position(5.0) - DVec2::new(310.0, 98.4)).length() < 8.0
     });
     let input = ask(start, goal.unwrap() as LaneletId);
     let (free, _) = plan(&graph, &[], input);
@@ -152,9 +153,10 @@ fn standing_traffic_is_driven_around() {
 #[test]
 fn a_goal_behind_on_the_same_lane_is_reached_by_going_round() {
     let (_, graph) = grid(4, 1);
-    let inner = graph.lanelets().iter().position(|lanelet| {
+    let mut lanelets = (0..).zip(graph.lanelets());
+    let inner = lanelets.position(|(id, lanelet)| {
         lanelet.road().is_some()
-            && (lanelet.line.position(50.0) - DVec2::new(150.0, 98.4)).length() < 12.0
+            && (graph.line(id).position(50.0) - DVec2::new(150.0, 98.4)).length() < 12.0
     });
     let lanelet = inner.unwrap() as LaneletId;
     let input = PlannerInput {
@@ -176,8 +178,9 @@ fn a_goal_behind_on_the_same_lane_is_reached_by_going_round() {
 #[test]
 fn a_goal_behind_is_not_reached_by_changing_lanes() {
     let (_, graph) = grid(4, 2);
-    let inner = graph.lanelets().iter().position(|lanelet| {
-        let middle = lanelet.line.position(0.5 * lanelet.length());
+    let mut lanelets = (0..).zip(graph.lanelets());
+    let inner = lanelets.position(|(id, lanelet)| {
+        let middle = graph.line(id).position(0.5 * lanelet.length());
         lanelet.road().is_some()
             && lanelet.left != lane_graph::NO_LANELET
             && (middle - DVec2::new(150.0, 95.0)).length() < 8.0

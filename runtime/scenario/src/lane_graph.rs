@@ -9,9 +9,8 @@ use crate::junction::{LaneEnd, Layout, Turn};
 use crate::network::RoadNetwork;
 use crate::road::{DrivingSide, LaneType, Road, RoadEnd};
 use crate::scenario::Scenario;
-use glam::DVec2;
-use roadwright_geometry::math::wrap_angle;
-use roadwright_geometry::{Pose, ReferenceLine};
+use roadwright_geometry::centre_line::{CentreLine, CentreLines, LineSpan};
+use roadwright_geometry::{DVec2, ReferenceLine};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -44,172 +43,58 @@ pub enum LaneletKind {
     },
 }
 
-/// A centre line as points at equal distances.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CentreLine {
-    /// Distance between points along the line, m.
-    spacing: f64,
-    points: Vec<DVec2>,
-    headings: Vec<f64>,
-}
-
-/// Wanted distance between the points of a centre line, m.
-const SPACING: f64 = 1.0;
-
-impl CentreLine {
-    /// A line through points (at least two, not all equal), resampled to equal distances.
-    fn through(points: &[DVec2]) -> Option<Self> {
-        let mut along = vec![0.0];
-        for pair in points.windows(2) {
-            along.push(along[along.len() - 1] + (pair[1] - pair[0]).length());
-        }
-        let length = along[along.len() - 1];
-        if length < 1e-6 {
-            return None;
-        }
-        let count = (length / SPACING).round().max(1.0) as usize;
-        let spacing = length / count as f64;
-        let mut piece = 0;
-        let resampled: Vec<_> = (0..=count)
-            .map(|i| {
-                let s = i as f64 * spacing;
-                while piece + 2 < along.len() && along[piece + 1] < s {
-                    piece += 1;
-                }
-                let span = (along[piece + 1] - along[piece]).max(1e-12);
-                let u = ((s - along[piece]) / span).clamp(0.0, 1.0);
-                points[piece].lerp(points[piece + 1], u)
-            })
-            .collect();
-        let headings = headings(&resampled);
-        Some(Self {
-            spacing,
-            points: resampled,
-            headings,
-        })
-    }
-
-    /// Length, m.
-    pub fn length(&self) -> f64 {
-        self.spacing * (self.points.len() - 1) as f64
-    }
-
-    /// Pose at `s`, held inside the line. O(1).
-    #[inline]
-    pub fn pose(&self, s: f64) -> Pose {
-        let (index, u) = self.place(s);
-        let (a, b) = (self.headings[index], self.headings[index + 1]);
-        Pose {
-            position: self.points[index].lerp(self.points[index + 1], u),
-            heading: wrap_angle(a + u * wrap_angle(b - a)),
-        }
-    }
-
-    /// Position at `s`, held inside the line. O(1).
-    #[inline]
-    pub fn position(&self, s: f64) -> DVec2 {
-        let (index, u) = self.place(s);
-        self.points[index].lerp(self.points[index + 1], u)
-    }
-
-    /// Heading at `s`, rad.
-    #[inline]
-    pub fn heading(&self, s: f64) -> f64 {
-        let (index, u) = self.place(s);
-        let (a, b) = (self.headings[index], self.headings[index + 1]);
-        wrap_angle(a + u * wrap_angle(b - a))
-    }
-
-    /// Distance along the line and to its left of the foot of a point near `guess`, m. Walks
-    /// from the guess; exact on the polyline within a few metres of it.
-    #[inline]
-    pub fn project(&self, point: DVec2, guess: f64) -> (f64, f64) {
-        let (mut index, _) = self.place(guess);
-        let mut last_move = 0i8;
-        loop {
-            let start = self.points[index];
-            let chord = self.points[index + 1] - start;
-            let along = (point - start).dot(chord) / (self.spacing * self.spacing);
-            // A reversal means the point is beside a bend: the joint is its foot.
-            if along > 1.0 && index + 2 < self.points.len() && last_move >= 0 {
-                index += 1;
-                last_move = 1;
-                continue;
-            }
-            if along < 0.0 && index > 0 && last_move <= 0 {
-                index -= 1;
-                last_move = -1;
-                continue;
-            }
-            let t = chord.perp_dot(point - start) / self.spacing;
-            return ((index as f64 + along) * self.spacing, t);
-        }
-    }
-
-    /// The points, evenly spaced.
-    pub fn points(&self) -> &[DVec2] {
-        &self.points
-    }
-
-    #[inline]
-    fn place(&self, s: f64) -> (usize, f64) {
-        let last = self.points.len() - 1;
-        let scaled = (s / self.spacing).clamp(0.0, last as f64);
-        let index = (scaled as usize).min(last - 1);
-        (index, scaled - index as f64)
-    }
-}
-
-/// Headings at the points of a polyline: of the chords, averaged at inner points.
-fn headings(points: &[DVec2]) -> Vec<f64> {
-    let n = points.len();
-    (0..n)
-        .map(|i| {
-            let (before, after) = (i.saturating_sub(1), (i + 1).min(n - 1));
-            roadwright_geometry::heading_of(points[after] - points[before])
-        })
-        .collect()
+/// A range of ids in a shared list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Links {
+    first: u32,
+    count: u32,
 }
 
 /// A stretch of lane that vehicles follow one behind the other.
+///
+/// Its centre line, successors and predecessors lie in the [`LaneGraph`], which all lanelets share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lanelet {
     /// What it is part of.
     pub kind: LaneletKind,
-    /// Centre line in the direction of driving.
-    pub line: CentreLine,
-    /// Mean width, m.
-    pub width: f64,
+    line: LineSpan,
     /// Speed limit, m/s.
     pub speed_limit: f64,
-    /// Whether only buses may use it.
-    pub bus_only: bool,
-    /// Level: vehicles on other levels pass above or below.
-    pub layer: i8,
-    /// Lanelets that follow, in a fixed order.
-    pub successors: Vec<LaneletId>,
-    /// Lanelets that lead here, in a fixed order.
-    pub predecessors: Vec<LaneletId>,
+    successors: Links,
+    predecessors: Links,
     /// Lane to the left that one can change to, or [`NO_LANELET`].
     pub left: LaneletId,
     /// Lane to the right that one can change to, or [`NO_LANELET`].
     pub right: LaneletId,
+    /// Whether only buses may use it.
+    pub bus_only: bool,
+    /// Level: vehicles on other levels pass above or below.
+    pub layer: i8,
+    /// Mean width, m.
+    pub width: f64,
     /// Distances along the road at the start and at the end, m (0 for connections).
     pub road_span: (f64, f64),
 }
 
 impl Lanelet {
     /// Length of the centre line, m.
+    #[inline]
     pub fn length(&self) -> f64 {
         self.line.length()
     }
 
-    /// Whether it is a connecting path.
+    /// Where its points lie among those of all lanelets.
+    #[inline]
+    pub fn line_span(&self) -> LineSpan {
+        self.line
+    }
+
+    /// Whether it is a connection through a junction.
     pub fn is_connection(&self) -> bool {
         matches!(self.kind, LaneletKind::Connection { .. })
     }
 
-    /// The road of a lane lanelet.
+    /// The road of a piece of lane.
     pub fn road(&self) -> Option<RoadId> {
         match self.kind {
             LaneletKind::Lane { road, .. } => Some(road),
@@ -229,6 +114,9 @@ impl Lanelet {
 #[derive(Debug, Clone, Default)]
 pub struct LaneGraph {
     lanelets: Vec<Lanelet>,
+    lines: CentreLines,
+    /// Successors and predecessors of all lanelets.
+    links: Vec<LaneletId>,
     /// Lane lanelets by (road, lane), in the order of lane sections.
     of_lane: BTreeMap<(RoadId, i8), Vec<LaneletId>>,
     top_speed: f64,
@@ -246,22 +134,16 @@ impl LaneGraph {
     /// The lanelets of a scenario's network, laid out by `layout`.
     pub fn new(scenario: &Scenario, layout: &Layout) -> Self {
         static MADE: AtomicU64 = AtomicU64::new(1);
-        let mut graph = Self {
-            identity: MADE.fetch_add(1, Ordering::Relaxed),
-            ..Self::default()
-        };
+        let mut builder = Builder::default();
         let (network, side) = (scenario.network(), scenario.about().driving_side);
         for (id, road) in network.roads() {
             if let Some((start, end)) = layout.remaining(id, road) {
-                graph.add_road(id, road, (start, end), side);
+                builder.add_road(id, road, (start, end), side);
             }
         }
-        graph.link_sections();
-        graph.add_connections(network, layout);
-        graph.link_backwards();
-        let limits = graph.lanelets.iter().map(|lanelet| lanelet.speed_limit);
-        graph.top_speed = limits.fold(1.0, f64::max);
-        graph
+        builder.link_sections();
+        builder.add_connections(network, layout);
+        builder.finish(MADE.fetch_add(1, Ordering::Relaxed))
     }
 
     /// A number that no other graph of this process has; copies share it. For caches: nothing that
@@ -279,6 +161,34 @@ impl LaneGraph {
     #[inline]
     pub fn lanelet(&self, id: LaneletId) -> &Lanelet {
         &self.lanelets[id as usize]
+    }
+
+    /// The centre line of a lanelet, in the direction of driving.
+    #[inline]
+    pub fn line(&self, id: LaneletId) -> CentreLine<'_> {
+        self.lines.line(self.lanelets[id as usize].line)
+    }
+
+    /// Points of all centre lines together.
+    pub fn point_count(&self) -> usize {
+        self.lines.point_count()
+    }
+
+    /// Lanelets that follow, in a fixed order.
+    #[inline]
+    pub fn successors(&self, id: LaneletId) -> &[LaneletId] {
+        self.linked(self.lanelets[id as usize].successors)
+    }
+
+    /// Lanelets that lead here, in a fixed order.
+    #[inline]
+    pub fn predecessors(&self, id: LaneletId) -> &[LaneletId] {
+        self.linked(self.lanelets[id as usize].predecessors)
+    }
+
+    #[inline]
+    fn linked(&self, links: Links) -> &[LaneletId] {
+        &self.links[links.first as usize..(links.first + links.count) as usize]
     }
 
     /// Highest speed limit of all lanelets, m/s.
@@ -306,7 +216,7 @@ impl LaneGraph {
         while let Some(id) = open.pop_front() {
             let lanelet = self.lanelet(id);
             let sides = [lanelet.left, lanelet.right];
-            for &next in lanelet.successors.iter().chain(&sides) {
+            for &next in self.successors(id).iter().chain(&sides) {
                 let usable = next != NO_LANELET && (bus || !self.lanelet(next).bus_only);
                 if usable && !seen[next as usize] {
                     seen[next as usize] = true;
@@ -330,11 +240,8 @@ impl LaneGraph {
             .enumerate()
             .filter(|(_, lanelet)| !lanelet.bus_only)
         {
-            for &next in lanelet
-                .successors
-                .iter()
-                .chain([&lanelet.left, &lanelet.right])
-            {
+            let sides = [lanelet.left, lanelet.right];
+            for &next in self.successors(id as LaneletId).iter().chain(&sides) {
                 if next != NO_LANELET && !self.lanelet(next).bus_only {
                     graph.add_edge((id as u32).into(), next.into(), ());
                 }
@@ -352,6 +259,27 @@ impl LaneGraph {
         lanelets.sort_unstable();
         lanelets
     }
+}
+
+/// A lane graph that is being put together.
+#[derive(Default)]
+struct Builder {
+    lanelets: Vec<Lanelet>,
+    lines: CentreLines,
+    successors: Vec<Vec<LaneletId>>,
+    of_lane: BTreeMap<(RoadId, i8), Vec<LaneletId>>,
+}
+
+impl Builder {
+    fn lanelet(&self, id: LaneletId) -> &Lanelet {
+        &self.lanelets[id as usize]
+    }
+
+    fn push(&mut self, lanelet: Lanelet, successors: Vec<LaneletId>) -> LaneletId {
+        self.lanelets.push(lanelet);
+        self.successors.push(successors);
+        self.lanelets.len() as LaneletId - 1
+    }
 
     fn add_road(&mut self, id: RoadId, road: &Road, span: (f64, f64), side: DrivingSide) {
         for (index, section) in road.lane_sections.iter().enumerate() {
@@ -367,14 +295,12 @@ impl LaneGraph {
                     continue;
                 }
                 let forward = lane.is_forward(side);
-                let Some((line, width)) = lane_line(road, index, place, (from, to), forward) else {
+                let (points, width) = lane_points(road, index, place, (from, to), forward);
+                let Some(line) = self.lines.push(&points) else {
                     ids.push((false, NO_LANELET));
                     continue;
                 };
-                let lanelet = self.lanelets.len() as LaneletId;
-                ids.push((forward, lanelet));
-                self.of_lane.entry((id, lane.id)).or_default().push(lanelet);
-                self.lanelets.push(Lanelet {
+                let lanelet = Lanelet {
                     kind: LaneletKind::Lane {
                         road: id,
                         section: index as u16,
@@ -385,12 +311,15 @@ impl LaneGraph {
                     speed_limit: lane.speed_limit.unwrap_or(road.speed_limit),
                     bus_only: lane.kind == LaneType::Bus,
                     layer: road.layer,
-                    successors: Vec::new(),
-                    predecessors: Vec::new(),
+                    successors: Links::default(),
+                    predecessors: Links::default(),
                     left: NO_LANELET,
                     right: NO_LANELET,
                     road_span: if forward { (from, to) } else { (to, from) },
-                });
+                };
+                let lanelet = self.push(lanelet, Vec::new());
+                ids.push((forward, lanelet));
+                self.of_lane.entry((id, lane.id)).or_default().push(lanelet);
             }
             self.link_neighbours(&ids);
         }
@@ -424,7 +353,7 @@ impl LaneGraph {
                 _ => continue,
             };
             if self.sections_touch(from, to) {
-                self.lanelets[from as usize].successors.push(to);
+                self.successors[from as usize].push(to);
             }
         }
     }
@@ -443,9 +372,10 @@ impl LaneGraph {
                 let (Some(from), Some(to)) = ends else {
                     continue;
                 };
-                let line = path.curve.as_ref().and_then(curve_line);
+                let points = path.curve.as_ref().map(curve_points);
+                let line = points.and_then(|points| self.lines.push(&points));
                 let Some(line) = line else {
-                    self.lanelets[from as usize].successors.push(to);
+                    self.successors[from as usize].push(to);
                     continue;
                 };
                 let (a, b) = (self.lanelet(from), self.lanelet(to));
@@ -462,15 +392,14 @@ impl LaneGraph {
                     speed_limit: limit.min(corner),
                     bus_only: path.bus_only,
                     layer: a.layer.max(b.layer),
-                    successors: vec![to],
-                    predecessors: Vec::new(),
+                    successors: Links::default(),
+                    predecessors: Links::default(),
                     left: NO_LANELET,
                     right: NO_LANELET,
                     road_span: (0.0, 0.0),
                 };
-                let id = self.lanelets.len() as LaneletId;
-                self.lanelets.push(lanelet);
-                self.lanelets[from as usize].successors.push(id);
+                let id = self.push(lanelet, vec![to]);
+                self.successors[from as usize].push(id);
             }
         }
     }
@@ -495,25 +424,49 @@ impl LaneGraph {
         (section as usize == wanted).then_some(id)
     }
 
-    fn link_backwards(&mut self) {
-        for id in 0..self.lanelets.len() {
-            for next in self.lanelets[id].successors.clone() {
-                self.lanelets[next as usize]
-                    .predecessors
-                    .push(id as LaneletId);
+    /// Lists in one array, and the way back of each link.
+    fn finish(self, identity: u64) -> LaneGraph {
+        let mut predecessors = vec![Vec::new(); self.lanelets.len()];
+        for (id, successors) in self.successors.iter().enumerate() {
+            for &next in successors {
+                predecessors[next as usize].push(id as LaneletId);
             }
         }
+        let mut graph = LaneGraph {
+            lanelets: self.lanelets,
+            lines: self.lines,
+            links: Vec::new(),
+            of_lane: self.of_lane,
+            top_speed: 1.0,
+            identity,
+        };
+        let mut add = |ids: &[LaneletId]| {
+            let first = graph.links.len() as u32;
+            graph.links.extend_from_slice(ids);
+            Links {
+                first,
+                count: ids.len() as u32,
+            }
+        };
+        let lists = self.successors.iter().zip(&predecessors);
+        for (lanelet, (successors, predecessors)) in graph.lanelets.iter_mut().zip(lists) {
+            lanelet.successors = add(successors);
+            lanelet.predecessors = add(predecessors);
+            graph.top_speed = graph.top_speed.max(lanelet.speed_limit);
+        }
+        graph
     }
 }
 
-/// Centre line and mean width of a lane between two distances, in the direction of driving.
-fn lane_line(
+/// Points on the centre of a lane between two distances, in the direction of driving, and its mean
+/// width.
+fn lane_points(
     road: &Road,
     section: usize,
     place: usize,
     (from, to): (f64, f64),
     forward: bool,
-) -> Option<(CentreLine, f64)> {
+) -> (Vec<DVec2>, f64) {
     let section = &road.lane_sections[section];
     let widths_vary = |lane: &crate::road::Lane| {
         lane.width.len() > 1
@@ -547,10 +500,10 @@ fn lane_line(
     if !forward {
         points.reverse();
     }
-    Some((CentreLine::through(&points)?, width))
+    (points, width)
 }
 
-/// Centre line of a connecting curve.
-fn curve_line(curve: &ReferenceLine) -> Option<CentreLine> {
-    CentreLine::through(&curve.sample(0.01, 0.0))
+/// Points on a connecting curve.
+fn curve_points(curve: &ReferenceLine) -> Vec<DVec2> {
+    curve.sample(0.01, 0.0)
 }

@@ -106,10 +106,8 @@ impl Obstacles {
                 .nearest(*point, WATCH_DISTANCE, |_| true)
                 .is_some()
         };
-        obstacles.watched = graph
-            .lanelets()
-            .iter()
-            .map(|lanelet| lanelet.line.points().iter().any(near))
+        obstacles.watched = (0..graph.lanelets().len() as u32)
+            .map(|id| graph.line(id).points().iter().any(near))
             .collect();
         obstacles
     }

@@ -91,7 +91,7 @@ impl<'a> View<'a> {
             let length = roads.lanelet(lanelet).length();
             next = way
                 .lanelet(at + 1)
-                .filter(|following| roads.lanelet(lanelet).successors.contains(following))
+                .filter(|following| roads.graph.successors(lanelet).contains(following))
                 .map(|following| (at + 1, following, distance + length));
             Some(Stretch {
                 lanelet,
@@ -121,8 +121,7 @@ impl<'a> View<'a> {
         let kind = self.kind(mover);
         let pose = mover.state.pose;
         let speed = mover.state.speed;
-        let lanelet = self.roads.lanelet(mover.lanelet);
-        let here = lanelet.line.heading(mover.s);
+        let here = self.roads.graph.line(mover.lanelet).heading(mover.s);
         input.lane_offset = mover.t;
         input.heading_error = wrap_angle(pose.heading - here);
         input.road_speed = self.roads.road_speed(mover.lanelet, mover.s);
@@ -140,9 +139,10 @@ impl<'a> View<'a> {
                 break;
             }
             let lanelet = self.roads.lanelet(stretch.lanelet);
+            let line = self.roads.graph.line(stretch.lanelet);
             let end = stretch.distance + lanelet.length();
             if waypoint.is_none() && end >= lookahead {
-                waypoint = Some(lanelet.line.pose(lookahead - stretch.distance));
+                waypoint = Some(line.pose(lookahead - stretch.distance));
             }
             if stretch.at > mover.cursor {
                 let entry_speed = self.roads.road_speed(stretch.lanelet, 0.0);
@@ -170,15 +170,17 @@ impl<'a> View<'a> {
                 input.stop_distance = input.stop_distance.min(stop);
             }
             let changes = !last
-                && !lanelet
-                    .successors
+                && !self
+                    .roads
+                    .graph
+                    .successors(stretch.lanelet)
                     .contains(&way.path[stretch.at as usize + 1]);
             if changes {
                 // The lane has to be changed before it ends.
                 input.stop_distance = input.stop_distance.min(end - kind.front - 1.0);
             }
             if waypoint.is_none() && (last || changes) {
-                let at_end = lanelet.line.pose(lanelet.length());
+                let at_end = line.pose(lanelet.length());
                 let beyond = at_end.point(lookahead - end, 0.0);
                 waypoint = Some(Pose {
                     position: beyond,
@@ -209,7 +211,7 @@ impl<'a> View<'a> {
     /// A vehicle that has turned off at the end of a stretch but whose tail is still in the way.
     fn parting(&self, way: &Way, stretch: &Stretch) -> Option<Entry> {
         let own = way.lanelet(stretch.at + 1)?;
-        let successors = &self.roads.lanelet(stretch.lanelet).successors;
+        let successors = self.roads.graph.successors(stretch.lanelet);
         if successors.len() < 2 || !successors.contains(&own) {
             return None;
         }
@@ -309,7 +311,7 @@ impl<'a> View<'a> {
         for stretch in self.ahead(agent).take(4) {
             let lanelet = self.roads.lanelet(stretch.lanelet);
             let guess = (kind.front - stretch.distance).clamp(0.0, lanelet.length());
-            let (s, t) = lanelet.line.project(point, guess);
+            let (s, t) = self.roads.graph.line(stretch.lanelet).project(point, guess);
             if s <= lanelet.length() {
                 let ahead = stretch.distance + s > kind.front - 0.5;
                 return ahead && s >= 0.0 && (t - mover.t.clamp(-0.5, 0.5)).abs() < reach;
@@ -367,7 +369,7 @@ impl<'a> View<'a> {
         let mover = &self.movers[agent as usize];
         let place = match self.ways[agent as usize].next_goal(mover.goals_reached) {
             Some(Goal::Ground(place)) => place,
-            Some(Goal::Lanelet { lanelet, s }) => self.roads.lanelet(lanelet).line.position(s),
+            Some(Goal::Lanelet { lanelet, s }) => self.roads.graph.line(lanelet).position(s),
             None => return 0.0,
         };
         (place - mover.state.pose.position).length()
@@ -441,7 +443,7 @@ impl<'a> View<'a> {
 
     /// The foremost vehicle on the lanelets that lead to one, with its distance to their end, m.
     fn behind_lanelet(&self, lanelet: LaneletId) -> Option<(Entry, f64)> {
-        let leading = self.roads.lanelet(lanelet).predecessors.iter();
+        let leading = self.roads.graph.predecessors(lanelet).iter();
         let foremost = leading.filter_map(|&id| {
             let entry = *self.index.on_lanelet(id).last()?;
             Some((entry, self.roads.lanelet(id).length() - entry.s))

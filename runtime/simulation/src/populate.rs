@@ -56,9 +56,8 @@ pub(crate) fn trips(graph: &LaneGraph, count: usize, seed: u64) -> Vec<Trip> {
                 .any(|&(other, at)| other == lane && (at - s).abs() < SPACING)
         });
         let Some(from) = free else { break };
-        let start = graph.lanelet(from.0).line.position(from.1);
-        let distance =
-            |to: &(LaneletId, f64)| (graph.lanelet(to.0).line.position(to.1) - start).length();
+        let start = graph.line(from.0).position(from.1);
+        let distance = |to: &(LaneletId, f64)| (graph.line(to.0).position(to.1) - start).length();
         let mut best = place();
         for _ in 0..TRIES {
             if distance(&best) >= MIN_TRIP {

@@ -236,9 +236,8 @@ impl Reservations {
                 let way = &ways[grant.agent as usize];
                 let beyond: f64 = (grant.at + 1..mover.cursor)
                     .filter_map(|at| Some((way.lanelet(at)?, way.lanelet(at + 1)?)))
-                    .map(|(lanelet, next)| (roads.lanelet(lanelet), next))
-                    .filter(|(lanelet, next)| lanelet.successors.contains(next))
-                    .map(|(lanelet, _)| lanelet.length())
+                    .filter(|(lanelet, next)| roads.graph.successors(*lanelet).contains(next))
+                    .map(|(lanelet, _)| roads.lanelet(lanelet).length())
                     .sum();
                 let inside = mover.cursor <= grant.at;
                 inside || beyond + mover.s < kinds[mover.kind as usize].rear_overhang
@@ -272,7 +271,7 @@ impl Reservations {
                 let (Some(before), Some(lanelet)) = (way.lanelet(at - 1), way.lanelet(at)) else {
                     break;
                 };
-                if !roads.lanelet(before).successors.contains(&lanelet) {
+                if !roads.graph.successors(before).contains(&lanelet) {
                     break;
                 }
                 let contested = roads.contested(lanelet).filter(|_| at >= mover.granted_to);

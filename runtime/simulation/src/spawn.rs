@@ -161,18 +161,25 @@ pub(crate) fn has_room(start: Start, kind: &Kind, view: &View<'_>, appeared: &[u
 /// Whether vehicles on the lanelets before and after leave room for one that is to appear.
 fn has_room_at_seams(lanelet: LaneletId, s: f64, kind: &Kind, view: &View<'_>) -> bool {
     let own = view.roads.lanelet(lanelet);
-    let behind = own.predecessors.iter().filter_map(|&id| {
-        let entry = *view.index.on_lanelet(id).last()?;
-        Some((entry.agent, view.roads.lanelet(id).length() - entry.s + s))
-    });
+    let behind = view
+        .roads
+        .graph
+        .predecessors(lanelet)
+        .iter()
+        .filter_map(|&id| {
+            let entry = *view.index.on_lanelet(id).last()?;
+            Some((entry.agent, view.roads.lanelet(id).length() - entry.s + s))
+        });
     let clear_behind = behind.into_iter().all(|(agent, distance)| {
         let other = &view.movers[agent as usize];
         let speed = other.state.speed;
         let gap = distance - kind.rear_overhang - view.kinds[other.kind as usize].front;
         gap > ROOM + speed * speed / (2.0 * BRAKING)
     });
-    let ahead = own
-        .successors
+    let ahead = view
+        .roads
+        .graph
+        .successors(lanelet)
         .iter()
         .filter_map(|&id| view.index.hindmost(id));
     let clear_ahead = ahead.into_iter().all(|entry| {
@@ -188,7 +195,7 @@ pub(crate) fn appear(mover: &mut Mover, departure: &Departure, graph: &LaneGraph
     let pose = match departure.start {
         Start::Lane { lanelet, s } => {
             (mover.lanelet, mover.s, mover.t) = (lanelet, s, 0.0);
-            graph.lanelet(lanelet).line.pose(s)
+            graph.line(lanelet).pose(s)
         }
         Start::Ground(pose) => pose,
     };

@@ -71,10 +71,13 @@ fn follow_lanelets(mover: &mut Mover, way: &Way, roads: &Roads) {
     let position = mover.state.pose.position;
     loop {
         let lanelet = roads.lanelet(mover.lanelet);
-        (mover.s, mover.t) = lanelet.line.project(position, mover.s);
+        (mover.s, mover.t) = roads.graph.line(mover.lanelet).project(position, mover.s);
         let next = way.lanelet(mover.cursor + 1);
         match next {
-            Some(next) if mover.s >= lanelet.length() && lanelet.successors.contains(&next) => {
+            Some(next)
+                if mover.s >= lanelet.length()
+                    && roads.graph.successors(mover.lanelet).contains(&next) =>
+            {
                 mover.s -= lanelet.length();
                 mover.lanelet = next;
                 mover.cursor += 1;

@@ -312,7 +312,7 @@ impl World {
     fn change_lane(&mut self, agent: u32, target: LaneletId) {
         let mover = &mut self.movers[agent as usize];
         let lanelet = self.roads.lanelet(mover.lanelet);
-        let line = &self.roads.lanelet(target).line;
+        let line = self.roads.graph.line(target);
         let guess = mover.s / lanelet.length() * line.length();
         (mover.s, mover.t) = line.project(mover.state.pose.position, guess);
         mover.shadow = mover.lanelet;

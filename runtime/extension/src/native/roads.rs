@@ -22,8 +22,8 @@ impl FlatRoads {
             version: graph.identity(),
             ..Self::default()
         };
-        for lanelet in graph.lanelets() {
-            let points = lanelet.line.points();
+        for (id, lanelet) in (0..).zip(graph.lanelets()) {
+            let points = graph.line(id).points();
             let mut flags = 0;
             if lanelet.bus_only {
                 flags |= STRIP_BUS_ONLY;
@@ -43,7 +43,7 @@ impl FlatRoads {
                 speed_limit: lanelet.speed_limit,
                 width: lanelet.width,
                 first_successor: flat.successors.len() as u32,
-                successor_count: lanelet.successors.len() as u32,
+                successor_count: graph.successors(id).len() as u32,
                 left: lanelet.left,
                 right: lanelet.right,
                 first_point: flat.points.len() as u32,
@@ -51,7 +51,7 @@ impl FlatRoads {
                 flags,
                 turn,
             });
-            flat.successors.extend(&lanelet.successors);
+            flat.successors.extend(graph.successors(id));
             let points = points.iter().map(|p| RwPoint { x: p.x, y: p.y });
             flat.points.extend(points);
         }

@@ -140,7 +140,7 @@ fn behind(
     if from != to || along(&b) >= along(&a) {
         return false;
     }
-    let successors = &subjects.graph.lanelet(from).successors;
+    let successors = subjects.graph.successors(from);
     !successors
         .iter()
         .any(|&next| subjects.graph.reachable_from(next, bus)[to as usize])

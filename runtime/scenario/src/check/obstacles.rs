@@ -20,9 +20,9 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let mut points = Vec::new();
     let mut lanelets = Vec::new();
     let mut widest = 0.0f64;
-    for lanelet in subjects.graph.lanelets() {
+    for (id, lanelet) in (0..).zip(subjects.graph.lanelets()) {
         widest = widest.max(lanelet.width);
-        for &point in lanelet.line.points() {
+        for &point in subjects.graph.line(id).points() {
             points.push(point);
             lanelets.push(lanelet);
         }

@@ -260,7 +260,7 @@ fn traffic(b: &mut Builder) {
         );
         let start = stream.next_in(8.0, graph.lanelet(from).length() - 12.0);
         let goal = stream.next_in(10.0, graph.lanelet(to).length() - 12.0);
-        let position = |id: LaneletId, s: f64| graph.lanelet(id).line.position(s);
+        let position = |id: LaneletId, s: f64| graph.line(id).position(s);
         let near = (position(from, start) - position(to, goal)).length() < 250.0;
         let crowded = taken
             .iter()

@@ -348,10 +348,10 @@ impl World {
         let (mut at, mut length) = (from, 0.0);
         while length < FLIGHT && flight.len() < FLIGHT_LANELETS {
             let distance = |lanelet: LaneletId| {
-                let line = &self.roads.lanelet(lanelet).line;
+                let line = self.roads.graph.line(lanelet);
                 (line.position(line.length()) - danger).length()
             };
-            let open = self.roads.lanelet(at).successors.iter().copied();
+            let open = self.roads.graph.successors(at).iter().copied();
             let open = open.filter(|&next| {
                 let free = bus || !self.roads.lanelet(next).bus_only;
                 free && next != from && !flight.contains(&next)

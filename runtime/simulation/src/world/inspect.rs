@@ -87,7 +87,7 @@ impl World {
             .enumerate()
             .skip(mover.cursor as usize)
         {
-            let line = &self.roads.lanelet(id).line;
+            let line = self.roads.graph.line(id);
             let from = if number == mover.cursor as usize {
                 mover.s.max(0.0)
             } else {
@@ -119,7 +119,7 @@ impl World {
     pub(super) fn place_of(&self, goal: &Goal) -> DVec2 {
         match *goal {
             Goal::Ground(place) => place,
-            Goal::Lanelet { lanelet, s } => self.roads.lanelet(lanelet).line.position(s),
+            Goal::Lanelet { lanelet, s } => self.roads.graph.line(lanelet).position(s),
         }
     }
 }

@@ -31,7 +31,7 @@ impl LaneFinder {
             for i in 0..=samples {
                 let s = lanelet.length() * i as f64 / samples as f64;
                 points.push((id as LaneletId, s));
-                positions.push(lanelet.line.position(s));
+                positions.push(graph.line(id as LaneletId).position(s));
             }
         }
         let mut grid = GridIndex::new();
@@ -45,7 +45,7 @@ impl LaneFinder {
         self.grid
             .for_each_within(place, reach + CELL, |point, _: DVec2| {
                 let (lanelet, guess) = self.points[point as usize];
-                let line = &graph.lanelet(lanelet).line;
+                let line = graph.line(lanelet);
                 let (s, t) = line.project(place, guess);
                 let s = s.clamp(0.0, line.length());
                 let miss = (line.position(s) - place).length();
@@ -64,7 +64,7 @@ impl LaneFinder {
     pub(super) fn under(&self, graph: &LaneGraph, pose: Pose) -> Vec<Spot> {
         let around = self.around(graph, pose.position, LANE_REACH);
         let fitting = around.into_iter().filter_map(|(miss, spot)| {
-            let heading = graph.lanelet(spot.0).line.heading(spot.1);
+            let heading = graph.line(spot.0).heading(spot.1);
             let turn = wrap_angle(heading - pose.heading).abs();
             (turn < LANE_TURN).then_some((miss + 2.0 * turn, spot))
         });

@@ -164,7 +164,7 @@ impl World {
         let old = std::mem::replace(&mut self.roads, roads);
         let finder = LaneFinder::new(&self.roads.graph);
         let found = |lanelet: LaneletId, s: f64| {
-            let pose = old.graph.lanelet(lanelet).line.pose(s);
+            let pose = old.graph.line(lanelet).pose(s);
             finder.under(&self.roads.graph, pose).first().copied()
         };
         let told = |id: u64| told_places(id, new, flows, &self.roads.graph);
