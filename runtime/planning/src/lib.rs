@@ -1,5 +1,6 @@
 //! Built-in planners and behaviours: the route through the lanes, and when to change lanes.
 
+mod costs;
 mod lane_keeper;
 mod route;
 

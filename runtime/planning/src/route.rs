@@ -1,20 +1,19 @@
-//! The fastest way through the road graph, lane by lane.
+//! The fastest route through the lane graph, lane by lane.
 
+use crate::costs::{Bounds, Costs, Weights};
 use roadwright_agent::{
     Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView,
 };
-use roadwright_geometry::DVec2;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
-use roadwright_scenario::junction::Turn;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
-use std::cmp::Ordering;
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 
 static INFO: ModuleInfo = ModuleInfo {
     id: "route",
     name: "Fastest route",
-    doc: "Finds the way of least travel time and the lanes that lead along it.",
+    doc: "Finds the route of least travel time and the lanes that lead along it.",
 };
 
 static PARAMETERS: [ParameterInfo; 3] = [
@@ -41,20 +40,40 @@ static PARAMETERS: [ParameterInfo; 3] = [
     ),
 ];
 
-/// Lane changes on lanelets shorter than this are avoided, m.
-const SHORT_LANELET: f64 = 25.0;
-/// What a lane change on a short lanelet costs on top, s.
-const SHORT_PENALTY: f64 = 10.0;
-
 /// A* over the lanes of the road graph by travel time: the lane to drive in follows from the next
 /// turns, because only some lanes lead into each.
 ///
 /// A route is a list of lanelets; where two neighbours in it lie side by side, the lane is changed.
-#[derive(Default)]
+/// The search is led by landmarks ([`Costs`]), which all instances of the module share.
 pub struct RoutePlanner {
+    costs: Arc<Shared>,
     /// Arrays of the last search. What stands in them is never read again, so which thread gets
     /// them changes no result; without them a search starts with fresh ones.
     scratch: Mutex<Scratch>,
+}
+
+/// Graphs whose costs are kept at once.
+const KEPT: usize = 4;
+
+/// The costs of the graphs that were asked about last, the newest last.
+#[derive(Default)]
+struct Shared(Mutex<Vec<Arc<Costs>>>);
+
+impl Shared {
+    /// The costs of a graph; what has been computed once is used by all worlds on the graph.
+    fn of(&self, graph: &LaneGraph, weights: Weights) -> Arc<Costs> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |costs: &Arc<Costs>| costs.is_of(graph, weights);
+        if let Some(costs) = kept.iter().find(|costs| fits(costs)) {
+            return costs.clone();
+        }
+        let costs = Arc::new(Costs::new(graph, weights));
+        if kept.len() == KEPT {
+            kept.remove(0);
+        }
+        kept.push(costs.clone());
+        costs
+    }
 }
 
 /// Memory that searches use one after the other.
@@ -62,12 +81,19 @@ pub struct RoutePlanner {
 struct Scratch {
     marks: Vec<Mark>,
     stamp: u32,
+    open: BinaryHeap<Open>,
 }
 
 impl RoutePlanner {
     /// The module as it is registered.
     pub fn entry() -> Entry<dyn Planner> {
-        Entry::<dyn Planner>::new(INFO, &PARAMETERS, || Box::new(Self::default()))
+        let costs = Arc::new(Shared::default());
+        Entry::<dyn Planner>::new(INFO, &PARAMETERS, move || {
+            Box::new(Self {
+                costs: costs.clone(),
+                scratch: Mutex::default(),
+            })
+        })
     }
 }
 
@@ -82,17 +108,19 @@ impl Planner for RoutePlanner {
         routes: &mut Vec<LaneletId>,
         outputs: &mut [PlannerOutput],
     ) {
+        let weights = Weights {
+            change_time: parameters.at(0),
+            turn_time: parameters.at(1),
+        };
+        let costs = self.costs.of(view.graph, weights);
         let mut kept = self.scratch.try_lock().ok();
         let scratch = kept.as_deref_mut().map(std::mem::take).unwrap_or_default();
-        let mut search = Search::new(view, parameters, scratch);
+        let mut search = Search::new(view, &costs, parameters.at(2), scratch);
         for (input, output) in inputs.iter().zip(outputs) {
             *output = search.run(input, routes);
         }
         if let Some(kept) = kept.as_deref_mut() {
-            *kept = Scratch {
-                marks: search.marks,
-                stamp: search.stamp,
-            };
+            *kept = search.scratch;
         }
     }
 }
@@ -100,78 +128,49 @@ impl Planner for RoutePlanner {
 /// Marks a parent that is a lane beside the start, by its place in the list of those.
 const FROM_BESIDE: u32 = 1 << 31;
 
-/// An open lanelet; ordered so that the heap gives the least cost, then the least id.
-#[derive(PartialEq)]
-struct Open {
-    estimate: f64,
-    lanelet: LaneletId,
-}
-
-impl Eq for Open {}
-
-impl Ord for Open {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other
-            .estimate
-            .total_cmp(&self.estimate)
-            .then_with(|| other.lanelet.cmp(&self.lanelet))
-    }
-}
-
-impl PartialOrd for Open {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
+/// An open lanelet, ordered by the least cost, then by the least id. Costs are never negative, so
+/// their bits are ordered as they are.
+type Open = Reverse<(u64, LaneletId)>;
 
 /// What the search knows of a lanelet; valid if its stamp is the current one.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Mark {
     stamp: u32,
-    closed: bool,
-    cost: f64,
+    is_closed: bool,
     parent: LaneletId,
+    cost: f64,
+    /// Lower bound of the cost from here to the goal.
+    left: f64,
 }
 
-/// Arrays that several searches of one batch share.
+/// One search after the other over the same graph.
 struct Search<'a> {
     graph: &'a LaneGraph,
+    costs: &'a Costs,
     delays: &'a [f32],
-    change_time: f64,
-    turn_time: f64,
     delay_weight: f64,
-    top_speed: f64,
-    marks: Vec<Mark>,
-    stamp: u32,
-    open: BinaryHeap<Open>,
+    scratch: Scratch,
 }
 
 impl<'a> Search<'a> {
-    fn new(view: &PlannerView<'a>, parameters: &ParameterSet, mut scratch: Scratch) -> Self {
-        let fresh = Mark {
-            stamp: 0,
-            closed: false,
-            cost: 0.0,
-            parent: NO_LANELET,
-        };
+    fn new(
+        view: &PlannerView<'a>,
+        costs: &'a Costs,
+        delay_weight: f64,
+        mut scratch: Scratch,
+    ) -> Self {
         let lanelets = view.graph.lanelets().len();
-        // Stamps of another graph, or used up ones, would be taken for marks of this one.
+        // The marks fit graphs of this size only, and a stamp must be new.
         if scratch.marks.len() != lanelets || scratch.stamp == u32::MAX {
-            scratch = Scratch {
-                marks: vec![fresh; lanelets],
-                stamp: 0,
-            };
+            scratch.marks = vec![Mark::default(); lanelets];
+            scratch.stamp = 0;
         }
         Self {
             graph: view.graph,
+            costs,
             delays: view.delays,
-            change_time: parameters.at(0),
-            turn_time: parameters.at(1),
-            delay_weight: parameters.at(2),
-            top_speed: view.graph.top_speed(),
-            marks: scratch.marks,
-            stamp: scratch.stamp,
-            open: BinaryHeap::new(),
+            delay_weight,
+            scratch,
         }
     }
 
@@ -180,18 +179,18 @@ impl<'a> Search<'a> {
     /// The lanes beside the start, which need no driving to reach, are kept apart from the others:
     /// a goal behind on one of them is reached by going round, not by a lane change.
     fn run(&mut self, input: &PlannerInput, routes: &mut Vec<LaneletId>) -> PlannerOutput {
-        self.stamp = self.stamp.saturating_add(1);
-        self.open.clear();
-        let start = self.graph.lanelet(input.strip);
-        let goal = self.graph.line(input.goal_strip).position(input.goal_s);
-        let share = input.s / start.length();
+        self.scratch.stamp += 1;
+        self.scratch.open.clear();
+        let bus = input.bus != 0;
+        let goal = self.costs.bounds_to(input.goal_strip);
+        let share = input.s / self.graph.lanelet(input.strip).length();
         let beside = self.lanes_beside(input);
         for (place, &(lane, changing)) in beside.iter().enumerate() {
             let lanelet = self.graph.lanelet(lane);
             let here = share * lanelet.length();
             if lane == input.goal_strip && input.goal_s >= here {
                 let first = routes.len() as u32;
-                routes.extend(Self::way_beside(&beside, place));
+                routes.extend(Self::route_beside(&beside, place));
                 return PlannerOutput {
                     start: first,
                     count: routes.len() as u32 - first,
@@ -200,26 +199,20 @@ impl<'a> Search<'a> {
             }
             let through = changing - here / lanelet.speed_limit + self.traverse_time(lane);
             for &next in self.graph.successors(lane) {
-                self.reach(
-                    next,
-                    FROM_BESIDE | place as u32,
-                    through,
-                    goal,
-                    input.bus != 0,
-                );
+                self.reach(next, FROM_BESIDE | place as u32, through, &goal, bus);
             }
         }
-        while let Some(Open { lanelet, .. }) = self.open.pop() {
-            let mark = &mut self.marks[lanelet as usize];
-            if mark.closed {
+        while let Some(Reverse((_, lanelet))) = self.scratch.open.pop() {
+            let mark = &mut self.scratch.marks[lanelet as usize];
+            if mark.is_closed {
                 continue;
             }
-            mark.closed = true;
+            mark.is_closed = true;
             let cost = mark.cost;
             if lanelet == input.goal_strip {
                 return self.answer(input, cost, &beside, routes);
             }
-            self.expand(lanelet, cost, goal, input.bus != 0);
+            self.expand(lanelet, cost, &goal, bus);
         }
         PlannerOutput::default()
     }
@@ -241,7 +234,7 @@ impl<'a> Search<'a> {
                 if !usable {
                     break;
                 }
-                cost += self.change_cost(lane);
+                cost += self.costs.change(lane);
                 lane = side;
                 lanes.push((lane, cost));
             }
@@ -250,7 +243,7 @@ impl<'a> Search<'a> {
     }
 
     /// The lanes from the start to one beside it.
-    fn way_beside(
+    fn route_beside(
         beside: &[(LaneletId, f64)],
         place: usize,
     ) -> impl Iterator<Item = LaneletId> + '_ {
@@ -262,19 +255,13 @@ impl<'a> Search<'a> {
         std::iter::once(beside[0].0).chain((from..=place).map(|i| beside[i].0))
     }
 
-    /// What a lane change on a lanelet is worth, s.
-    fn change_cost(&self, id: LaneletId) -> f64 {
-        let short = self.graph.lanelet(id).length() < SHORT_LANELET;
-        self.change_time + if short { SHORT_PENALTY } else { 0.0 }
-    }
-
-    fn expand(&mut self, id: LaneletId, cost: f64, goal: DVec2, bus: bool) {
-        let lanelet = self.graph.lanelet(id);
+    fn expand(&mut self, id: LaneletId, cost: f64, goal: &Bounds<'_>, bus: bool) {
         let through = cost + self.traverse_time(id);
         for &next in self.graph.successors(id) {
             self.reach(next, id, through, goal, bus);
         }
-        let changed = cost + self.change_cost(id);
+        let lanelet = self.graph.lanelet(id);
+        let changed = cost + self.costs.change(id);
         for side in [lanelet.left, lanelet.right] {
             if side != NO_LANELET {
                 self.reach(side, id, changed, goal, bus);
@@ -283,42 +270,36 @@ impl<'a> Search<'a> {
     }
 
     fn traverse_time(&self, id: LaneletId) -> f64 {
-        let lanelet = self.graph.lanelet(id);
-        let turning = match lanelet.kind {
-            LaneletKind::Connection { turn, .. } => match turn {
-                Turn::Straight => 0.0,
-                Turn::Left | Turn::Right => self.turn_time,
-                Turn::UTurn => 4.0 * self.turn_time,
-            },
-            LaneletKind::Lane { .. } => 0.0,
-        };
         let delay = self.delays.get(id as usize).copied().unwrap_or(0.0);
-        lanelet.length() / lanelet.speed_limit + turning + self.delay_weight * f64::from(delay)
+        self.costs.through(id) + self.delay_weight * f64::from(delay)
     }
 
-    fn reach(&mut self, id: LaneletId, parent: LaneletId, cost: f64, goal: DVec2, bus: bool) {
-        let lanelet = self.graph.lanelet(id);
-        if lanelet.bus_only && !bus {
-            return;
-        }
-        let mark = &mut self.marks[id as usize];
-        let known = mark.stamp == self.stamp;
-        if known && (mark.closed || mark.cost <= cost) {
-            return;
-        }
-        *mark = Mark {
-            stamp: self.stamp,
-            closed: false,
-            cost,
-            parent,
+    #[inline]
+    fn reach(&mut self, id: LaneletId, parent: u32, cost: f64, goal: &Bounds<'_>, bus: bool) {
+        let mark = &mut self.scratch.marks[id as usize];
+        let left = if mark.stamp == self.scratch.stamp {
+            if mark.is_closed || mark.cost <= cost {
+                return;
+            }
+            mark.left
+        } else {
+            if !bus && self.graph.lanelet(id).bus_only {
+                return;
+            }
+            goal.left_from(id)
         };
-        // The straight line at top speed: consistent, because a cost is that of a lanelet's start.
-        let left = (self.graph.line(id).position(0.0) - goal).length();
-        let estimate = cost + left / self.top_speed;
-        self.open.push(Open {
-            estimate,
-            lanelet: id,
-        });
+        *mark = Mark {
+            stamp: self.scratch.stamp,
+            is_closed: false,
+            parent,
+            cost,
+            left,
+        };
+        // No way leads from here to the goal.
+        if left.is_finite() {
+            let estimate = (cost + left).max(0.0).to_bits();
+            self.scratch.open.push(Reverse((estimate, id)));
+        }
     }
 
     /// Follows the parents back from the goal.
@@ -333,12 +314,12 @@ impl<'a> Search<'a> {
         let mut lanelet = input.goal_strip;
         while lanelet & FROM_BESIDE == 0 {
             routes.push(lanelet);
-            lanelet = self.marks[lanelet as usize].parent;
+            lanelet = self.scratch.marks[lanelet as usize].parent;
         }
-        let mut first: Vec<_> =
-            Self::way_beside(beside, (lanelet & !FROM_BESIDE) as usize).collect();
-        first.reverse();
-        routes.extend(first);
+        let place = (lanelet & !FROM_BESIDE) as usize;
+        let first = routes.len();
+        routes.extend(Self::route_beside(beside, place));
+        routes[first..].reverse();
         routes[start..].reverse();
         PlannerOutput {
             start: start as u32,

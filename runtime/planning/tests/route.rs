@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_agent::PlannerView;
+use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_planning::RoutePlanner;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
@@ -59,7 +60,7 @@ fn ask(lanelet: LaneletId, goal_strip: LaneletId) -> PlannerInput {
 }
 
 /// Least travel times to all lanelets by relaxing until nothing changes (Bellman and Ford).
-fn all_times(graph: &LaneGraph, start: LaneletId) -> Vec<f64> {
+fn all_times(graph: &LaneGraph, start: LaneletId, delays: &[f32]) -> Vec<f64> {
     let mut times = vec![f64::INFINITY; graph.lanelets().len()];
     times[start as usize] = 0.0;
     loop {
@@ -73,7 +74,8 @@ fn all_times(graph: &LaneGraph, start: LaneletId) -> Vec<f64> {
                 },
                 lane_graph::LaneletKind::Lane { .. } => 0.0,
             };
-            let through = times[id] + lanelet.length() / lanelet.speed_limit + turning;
+            let delay = delays.get(id).copied().map_or(0.0, f64::from);
+            let through = times[id] + lanelet.length() / lanelet.speed_limit + turning + delay;
             let side = times[id] + 3.0 + if lanelet.length() < 25.0 { 10.0 } else { 0.0 };
             let next = graph.successors(id as u32).iter().map(|&n| (n, through));
             let sides = [lanelet.left, lanelet.right].map(|n| (n, side));
@@ -96,17 +98,31 @@ fn all_times(graph: &LaneGraph, start: LaneletId) -> Vec<f64> {
 #[test]
 fn routes_are_the_fastest_ones() {
     let (_, graph) = grid(4, 2);
+    hold_to_the_fastest(&graph, &[]);
+}
+
+#[test]
+fn routes_through_traffic_are_the_fastest_ones() {
+    let (_, graph) = grid(5, 2);
+    let mut stream = Stream::new(7, "delays", 0);
+    let mut delay = || (stream.next_in(-60.0, 30.0).max(0.0)) as f32;
+    let delays: Vec<f32> = graph.lanelets().iter().map(|_| delay()).collect();
+    hold_to_the_fastest(&graph, &delays);
+}
+
+/// Compares routes between many pairs of lanelets with the times of a plain search.
+fn hold_to_the_fastest(graph: &LaneGraph, delays: &[f32]) {
     let lanelets = graph.lanelets().len() as LaneletId;
     for start in (0..lanelets)
         .step_by(17)
         .filter(|&s| !graph.lanelet(s).is_connection())
     {
-        let times = all_times(&graph, start);
+        let times = all_times(graph, start, delays);
         for goal in (0..lanelets)
             .step_by(11)
             .filter(|&g| g != start && !graph.lanelet(g).is_connection())
         {
-            let (route, time) = plan(&graph, &[], ask(start, goal));
+            let (route, time) = plan(graph, delays, ask(start, goal));
             if route.is_empty() {
                 assert!(times[goal as usize].is_infinite());
                 continue;

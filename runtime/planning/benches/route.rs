@@ -1,0 +1,100 @@
+//! Routes between random places.
+//!
+//! `cargo bench -p roadwright-planning --bench route -- [FILE] [PAIRS]` plans between seeded pairs
+//! of lanes (1,000 on old-town by default), prints the CPU time of a route as one line of JSON, and
+//! holds every travel time to that of a plain Dijkstra search.
+
+use cpu_time::ProcessTime;
+use petgraph::algo::dijkstra;
+use petgraph::graph::DiGraph;
+use roadwright_agent::PlannerView;
+use roadwright_geometry::math::Stream;
+use roadwright_planning::RoutePlanner;
+use roadwright_plugin_api::{PlannerInput, PlannerOutput};
+use roadwright_scenario::file;
+use roadwright_scenario::junction::{Turn, layout};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
+use std::path::PathBuf;
+
+fn main() {
+    // Cargo adds `--bench`.
+    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+    let shipped = "../../scenarios/old-town.scenario.json";
+    let shipped = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(shipped);
+    let path = words.next().map_or(shipped, PathBuf::from);
+    let pairs = words.next().map_or(1000, |n| n.parse().expect("a number"));
+    let scenario = file::load(&path).expect("a scenario");
+    let layout = layout(scenario.network(), scenario.about().driving_side);
+    let graph = LaneGraph::new(&scenario, &layout);
+    let lanes: Vec<LaneletId> = graph.main_component();
+    let mut stream = Stream::new(1, "route bench", 0);
+    let mut lane = || lanes[stream.next_in(0.0, lanes.len() as f64) as usize];
+    let questions: Vec<PlannerInput> = (0..pairs)
+        .map(|_| PlannerInput {
+            strip: lane(),
+            goal_strip: lane(),
+            may_change_first: 1,
+            ..PlannerInput::default()
+        })
+        .collect();
+    let module = RoutePlanner::entry().make();
+    let view = PlannerView {
+        graph: &graph,
+        delays: &[],
+    };
+    let (mut routes, mut answers) = (Vec::new(), vec![PlannerOutput::default(); pairs]);
+    let cpu = ProcessTime::now();
+    module.step(&view, &questions[..1], &mut routes, &mut answers[..1]);
+    let first = cpu.elapsed().as_secs_f64();
+    routes.clear();
+    let cpu = ProcessTime::now();
+    module.step(&view, &questions, &mut routes, &mut answers);
+    let spent = cpu.elapsed().as_secs_f64();
+    let worst = compare(&graph, &questions, &answers);
+    println!(
+        "{{\"pairs\": {pairs}, \"lanelets\": {}, \"ms_per_route\": {:.4}, \"landmarks_ms\": {:.1}, \
+         \"largest_difference_to_dijkstra_s\": {worst:e}}}",
+        graph.lanelets().len(),
+        1e3 * spent / pairs as f64,
+        1e3 * first,
+    );
+    assert!(worst < 1e-6, "a route is not the fastest one");
+}
+
+/// The largest difference between the travel times and those of Dijkstra's algorithm, s.
+fn compare(graph: &LaneGraph, questions: &[PlannerInput], answers: &[PlannerOutput]) -> f64 {
+    let mut plain = DiGraph::<(), f64>::new();
+    for _ in graph.lanelets() {
+        plain.add_node(());
+    }
+    for (id, lanelet) in (0u32..).zip(graph.lanelets()) {
+        let turning = match lanelet.kind {
+            LaneletKind::Connection { turn, .. } => match turn {
+                Turn::Straight => 0.0,
+                Turn::Left | Turn::Right => 1.5,
+                Turn::UTurn => 6.0,
+            },
+            LaneletKind::Lane { .. } => 0.0,
+        };
+        let through = lanelet.length() / lanelet.speed_limit + turning;
+        let change = if lanelet.length() < 25.0 { 13.0 } else { 3.0 };
+        let ahead = graph.successors(id).iter().map(|&next| (next, through));
+        let aside = [lanelet.left, lanelet.right].map(|next| (next, change));
+        for (next, cost) in ahead.chain(aside) {
+            if next != NO_LANELET && !graph.lanelet(next).bus_only {
+                plain.add_edge(id.into(), next.into(), cost);
+            }
+        }
+    }
+    let mut worst = 0.0f64;
+    for (question, answer) in questions.iter().zip(answers) {
+        if question.strip == question.goal_strip {
+            continue;
+        }
+        let goal = question.goal_strip.into();
+        let times = dijkstra(&plain, question.strip.into(), Some(goal), |e| *e.weight());
+        let expected = times.get(&goal).copied().unwrap_or(0.0);
+        worst = worst.max((expected - answer.travel_time).abs());
+    }
+    worst
+}

@@ -1,0 +1,211 @@
+//! What driving along lanelets costs, and lower bounds of what is left to a goal.
+//!
+//! The bounds come from landmarks (Goldberg and Harrelson, "Computing the shortest path: A* search
+//! meets graph theory", SODA 2005): with the exact distances from and to a few places at the edge of
+//! the network, the triangle inequality says how far two lanelets are apart at least. Distances are
+//! those of free roads. Traffic only adds to them, so the bounds hold whatever the delays are.
+
+use roadwright_scenario::junction::Turn;
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Lane changes on lanelets shorter than this are avoided, m.
+const SHORT_LANELET: f64 = 25.0;
+/// What a lane change on a short lanelet costs on top, s.
+const SHORT_PENALTY: f64 = 10.0;
+/// Landmarks of a network.
+const LANDMARKS: usize = 8;
+/// Smaller networks are searched without landmarks: finding those would cost more.
+const FEWEST: usize = 64;
+/// Share of a bound that is believed, so that rounding never makes it too large.
+const TRUST: f64 = 1.0 - 1e-12;
+
+/// What costs depend on beside the roads.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Weights {
+    /// What a lane change costs, s.
+    pub(crate) change_time: f64,
+    /// What a turn at a junction costs, s.
+    pub(crate) turn_time: f64,
+}
+
+/// Costs of a graph without traffic.
+pub(crate) struct Costs {
+    identity: u64,
+    weights: Weights,
+    /// Time to drive along each lanelet, s.
+    through: Vec<f64>,
+    /// What a lane change on each lanelet costs, s.
+    change: Vec<f64>,
+    /// For each lanelet and landmark the times to and from it, s.
+    landmarks: Vec<[[f64; 2]; LANDMARKS]>,
+}
+
+/// Lower bounds to one goal.
+pub(crate) struct Bounds<'a> {
+    landmarks: &'a [[[f64; 2]; LANDMARKS]],
+    goal: [[f64; 2]; LANDMARKS],
+}
+
+impl Costs {
+    /// Costs of a graph. O(landmarks times lanelets log lanelets).
+    pub(crate) fn new(graph: &LaneGraph, weights: Weights) -> Self {
+        let ids = 0..graph.lanelets().len() as LaneletId;
+        let mut costs = Self {
+            identity: graph.identity(),
+            weights,
+            through: ids.clone().map(|id| through(graph, id, weights)).collect(),
+            change: ids.map(|id| change(graph, id, weights)).collect(),
+            landmarks: Vec::new(),
+        };
+        if graph.lanelets().len() >= FEWEST {
+            costs.find_landmarks(graph);
+        }
+        costs
+    }
+
+    /// Whether these are the costs of a graph.
+    pub(crate) fn is_of(&self, graph: &LaneGraph, weights: Weights) -> bool {
+        self.identity == graph.identity() && self.weights == weights
+    }
+
+    /// Time to drive along a lanelet, s.
+    #[inline]
+    pub(crate) fn through(&self, id: LaneletId) -> f64 {
+        self.through[id as usize]
+    }
+
+    /// What a lane change on a lanelet costs, s.
+    #[inline]
+    pub(crate) fn change(&self, id: LaneletId) -> f64 {
+        self.change[id as usize]
+    }
+
+    /// Bounds to the start of a lanelet.
+    pub(crate) fn bounds_to(&self, goal: LaneletId) -> Bounds<'_> {
+        Bounds {
+            landmarks: &self.landmarks,
+            goal: self
+                .landmarks
+                .get(goal as usize)
+                .copied()
+                .unwrap_or([[0.0; 2]; LANDMARKS]),
+        }
+    }
+
+    /// Each landmark is the lanelet farthest from those before it.
+    fn find_landmarks(&mut self, graph: &LaneGraph) {
+        let count = graph.lanelets().len();
+        let main = graph.main_component();
+        let Some(&first) = main.first() else { return };
+        let mut table = vec![[[0.0; 2]; LANDMARKS]; count];
+        let mut nearest = self.times(graph, first, Direction::From);
+        for landmark in 0..LANDMARKS {
+            let far = |a: &&LaneletId, b: &&LaneletId| {
+                let time = |id: LaneletId| nearest[id as usize];
+                time(**a).total_cmp(&time(**b)).then(b.cmp(a))
+            };
+            let at = *main.iter().max_by(far).unwrap_or(&first);
+            let (to, from) = (
+                self.times(graph, at, Direction::To),
+                self.times(graph, at, Direction::From),
+            );
+            for id in 0..count {
+                table[id][landmark] = [to[id], from[id]];
+                nearest[id] = if landmark == 0 {
+                    from[id]
+                } else {
+                    nearest[id].min(from[id])
+                };
+            }
+        }
+        self.landmarks = table;
+    }
+
+    /// Least times between one lanelet's start and all others', by Dijkstra. Buses may drive
+    /// everywhere, so the bounds hold for them as well.
+    fn times(&self, graph: &LaneGraph, origin: LaneletId, direction: Direction) -> Vec<f64> {
+        let mut times = vec![f64::INFINITY; graph.lanelets().len()];
+        let mut open = BinaryHeap::new();
+        times[origin as usize] = 0.0;
+        open.push(Reverse((0u64, origin)));
+        while let Some(Reverse((bits, id))) = open.pop() {
+            let time = f64::from_bits(bits);
+            if time > times[id as usize] {
+                continue;
+            }
+            let mut reach = |next: LaneletId, time: f64| {
+                if next != NO_LANELET && time < times[next as usize] {
+                    times[next as usize] = time;
+                    open.push(Reverse((time.to_bits(), next)));
+                }
+            };
+            let lanelet = graph.lanelet(id);
+            match direction {
+                Direction::From => {
+                    for &next in graph.successors(id) {
+                        reach(next, time + self.through(id));
+                    }
+                    for side in [lanelet.left, lanelet.right] {
+                        reach(side, time + self.change(id));
+                    }
+                }
+                Direction::To => {
+                    for &before in graph.predecessors(id) {
+                        reach(before, time + self.through(before));
+                    }
+                    // Lane changes lead both ways.
+                    for side in [lanelet.left, lanelet.right] {
+                        if side != NO_LANELET {
+                            reach(side, time + self.change(side));
+                        }
+                    }
+                }
+            }
+        }
+        times
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Direction {
+    From,
+    To,
+}
+
+impl Bounds<'_> {
+    /// Least time from the start of a lanelet to the start of the goal's, s; infinite if no way
+    /// leads there.
+    #[inline]
+    pub(crate) fn left_from(&self, id: LaneletId) -> f64 {
+        let Some(own) = self.landmarks.get(id as usize) else {
+            return 0.0;
+        };
+        let mut best = 0.0f64;
+        for ([to, from], [goal_to, goal_from]) in own.iter().zip(&self.goal) {
+            // A difference with an infinity that means nothing is below 0 or no number: `max`
+            // passes both over.
+            best = best.max(to - goal_to).max(goal_from - from);
+        }
+        best * TRUST
+    }
+}
+
+fn through(graph: &LaneGraph, id: LaneletId, weights: Weights) -> f64 {
+    let lanelet = graph.lanelet(id);
+    let turning = match lanelet.kind {
+        LaneletKind::Connection { turn, .. } => match turn {
+            Turn::Straight => 0.0,
+            Turn::Left | Turn::Right => weights.turn_time,
+            Turn::UTurn => 4.0 * weights.turn_time,
+        },
+        LaneletKind::Lane { .. } => 0.0,
+    };
+    lanelet.length() / lanelet.speed_limit + turning
+}
+
+fn change(graph: &LaneGraph, id: LaneletId, weights: Weights) -> f64 {
+    let is_short = graph.lanelet(id).length() < SHORT_LANELET;
+    weights.change_time + if is_short { SHORT_PENALTY } else { 0.0 }
+}
