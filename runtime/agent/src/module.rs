@@ -286,6 +286,7 @@ pub trait Planner: Logic {
     fn step(
         &self,
         parameters: &ParameterSet,
+        step: &Step<'_>,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
         routes: &mut Vec<LaneletId>,
@@ -297,21 +298,13 @@ impl Module<dyn Planner> {
     /// Answers a batch: appends each route to `routes` and says where it is.
     pub fn step(
         &self,
+        step: &Step<'_>,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
         routes: &mut Vec<LaneletId>,
         outputs: &mut [PlannerOutput],
     ) {
         self.logic
-            .step(&self.parameters, view, inputs, routes, outputs);
-    }
-
-    /// The route of one question; `None` if there is no way.
-    pub fn route(&self, view: &PlannerView<'_>, input: PlannerInput) -> Option<Vec<LaneletId>> {
-        let (mut routes, mut outputs) = (Vec::new(), [PlannerOutput::default()]);
-        self.step(view, &[input], &mut routes, &mut outputs);
-        let [PlannerOutput { start, count, .. }] = outputs;
-        let route = routes.get(start as usize..(start + count) as usize)?;
-        (count > 0).then(|| route.to_vec())
+            .step(&self.parameters, step, view, inputs, routes, outputs);
     }
 }

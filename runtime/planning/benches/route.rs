@@ -7,7 +7,7 @@
 use cpu_time::ProcessTime;
 use petgraph::algo::dijkstra;
 use petgraph::graph::DiGraph;
-use roadwright_agent::PlannerView;
+use roadwright_agent::{PlannerView, Step};
 use roadwright_geometry::math::Stream;
 use roadwright_planning::RoutePlanner;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
@@ -44,11 +44,23 @@ fn main() {
     };
     let (mut routes, mut answers) = (Vec::new(), vec![PlannerOutput::default(); pairs]);
     let cpu = ProcessTime::now();
-    module.step(&view, &questions[..1], &mut routes, &mut answers[..1]);
+    module.step(
+        &Step::default(),
+        &view,
+        &questions[..1],
+        &mut routes,
+        &mut answers[..1],
+    );
     let first = cpu.elapsed().as_secs_f64();
     routes.clear();
     let cpu = ProcessTime::now();
-    module.step(&view, &questions, &mut routes, &mut answers);
+    module.step(
+        &Step::default(),
+        &view,
+        &questions,
+        &mut routes,
+        &mut answers,
+    );
     let spent = cpu.elapsed().as_secs_f64();
     let worst = compare(&graph, &questions, &answers);
     println!(

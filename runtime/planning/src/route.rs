@@ -2,7 +2,7 @@
 
 use crate::costs::{Bounds, Costs, Weights};
 use roadwright_agent::{
-    Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView,
+    Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Step,
 };
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
@@ -103,6 +103,7 @@ impl Planner for RoutePlanner {
     fn step(
         &self,
         parameters: &ParameterSet,
+        _: &Step<'_>,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
         routes: &mut Vec<LaneletId>,

@@ -1,7 +1,7 @@
 //! Routes on drawn networks.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use roadwright_agent::PlannerView;
+use roadwright_agent::{PlannerView, Step};
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_planning::RoutePlanner;
@@ -43,7 +43,7 @@ fn plan(graph: &LaneGraph, delays: &[f32], input: PlannerInput) -> (Vec<LaneletI
     let view = PlannerView { graph, delays };
     RoutePlanner::entry()
         .make()
-        .step(&view, &[input], &mut routes, &mut outputs);
+        .step(&Step::default(), &view, &[input], &mut routes, &mut outputs);
     let range = outputs[0].start as usize..(outputs[0].start + outputs[0].count) as usize;
     (routes[range].to_vec(), outputs[0].travel_time)
 }

@@ -4,32 +4,40 @@
 //! any number of threads. A step runs its stages in a fixed order; threads share the work inside
 //! a stage and never its order of effects. Nothing here reads the clock.
 
-mod collisions;
+mod agents;
+mod clock;
+mod demand;
+mod dynamics;
+mod edit;
 mod fitness;
-mod flow;
-mod index;
-mod kind;
-mod mover;
-mod obstacles;
+mod ground;
+mod hash;
+mod inspect;
+mod messages;
+mod modules;
+mod options;
 mod perception;
-mod populate;
-mod reservation;
-mod roads;
+mod report;
+mod route;
+mod setup;
 mod snapshot;
-mod spawn;
-mod steering;
+mod stages;
 mod summary;
-mod way;
+mod traffic;
+mod vehicle_type;
 mod world;
 
-pub use collisions::{Collision, Party};
+pub use agents::{FinishedAgent, Status};
 pub use fitness::CrashAndSpeed;
-pub use mover::Status;
+pub use ground::Ground;
+pub use inspect::Inspection;
+pub use messages::{LogLine, Mark};
+pub use options::{ModuleOverrides, RunOptions, SimulationError};
+pub use route::Waypoint;
 pub use snapshot::{Snapshot, VehicleRecord};
-pub use summary::{AgentCounts, ModuleRecord, ReplanCounts, Statistic, Summary};
-pub use world::{
-    Inspection, LogLine, Mark, ModuleOverrides, RunOptions, SimulationError, SwapRecord, World,
-};
+pub use summary::{AgentCounts, ModuleRecord, ReplanCounts, Statistic, Summary, SwapRecord};
+pub use traffic::{Collision, Party};
+pub use world::World;
 
 use roadwright_agent::Registry;
 

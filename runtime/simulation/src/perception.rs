@@ -1,11 +1,11 @@
 //! What agents notice: the way ahead, the leader, the stop line, the nearest obstacle.
 
-use crate::index::{Entry, Index};
-use crate::kind::Kind;
-use crate::mover::Mover;
-use crate::obstacles::Obstacles;
-use crate::roads::{PROFILE_BRAKING, Roads};
-use crate::way::{Goal, Way};
+use crate::agents::{Agents, LanePosition, Motion, Progress};
+use crate::dynamics::Dynamics;
+use crate::ground::{Ground, PROFILE_BRAKING};
+use crate::route::{Goal, GroundPath, Route, Routes};
+use crate::traffic::{Entry, Index};
+use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use roadwright_agent::Lookahead;
 use roadwright_geometry::math::wrap_angle;
@@ -24,75 +24,132 @@ pub(crate) const OPEN_GROUND_SPEED: f64 = 8.0;
 const SIDE_CLEARANCE: f64 = 0.3;
 /// Who has to stand at its goal aims for a bit behind it, so as to reach it, m.
 const STOP_BEYOND: f64 = 1.5;
+/// Lanelets ahead on which behaviours are told of a junction.
+const JUNCTION_SIGHT: u32 = 8;
 /// A vehicle that has just left the way to the side still blocks it with its tail, m.
 const PARTING_DISTANCE: f64 = 8.0;
 
-/// The world as perception reads it.
+/// What perception reads.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
-    pub(crate) roads: &'a Roads,
-    pub(crate) obstacles: &'a Obstacles,
-    pub(crate) kinds: &'a [Kind],
-    pub(crate) movers: &'a [Mover],
-    pub(crate) ways: &'a [Way],
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) agents: &'a Agents,
+    pub(crate) routes: &'a Routes,
     pub(crate) index: &'a Index,
+    pub(crate) dynamics: &'a Dynamics,
 }
 
-/// A stretch of the way ahead.
+/// All of that but the agents, for stages that change those in between.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings<'a> {
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) routes: &'a Routes,
+    pub(crate) index: &'a Index,
+    pub(crate) dynamics: &'a Dynamics,
+}
+
+impl<'a> Surroundings<'a> {
+    /// What perception reads, with the agents as they are now.
+    pub(crate) fn with(self, agents: &'a Agents) -> View<'a> {
+        View {
+            ground: self.ground,
+            types: self.types,
+            agents,
+            routes: self.routes,
+            index: self.index,
+            dynamics: self.dynamics,
+        }
+    }
+}
+
+/// A stretch of the route ahead.
 struct Stretch {
     lanelet: LaneletId,
-    /// Index in the path.
+    /// Index in the route.
     at: u32,
     /// Distance from the rear axle to its start, m; negative for the lanelet it is on.
     distance: f64,
 }
 
 impl<'a> View<'a> {
-    fn kind(&self, mover: &Mover) -> &'a Kind {
-        &self.kinds[mover.kind as usize]
+    #[inline]
+    fn vehicle_type(&self, agent: u32) -> &'a VehicleType {
+        self.types
+            .get(self.agents.identity[agent as usize].vehicle_type)
+    }
+
+    #[inline]
+    fn motion(&self, agent: u32) -> &'a Motion {
+        &self.agents.motion[agent as usize]
+    }
+
+    #[inline]
+    fn position(&self, agent: u32) -> &'a LanePosition {
+        &self.agents.position[agent as usize]
+    }
+
+    #[inline]
+    fn progress(&self, agent: u32) -> &'a Progress {
+        &self.agents.progress[agent as usize]
+    }
+
+    #[inline]
+    fn route(&self, agent: u32) -> &'a Route {
+        self.routes.get(self.progress(agent).route)
     }
 
     /// The row of a controller.
     pub(crate) fn controller_input(&self, agent: u32, lookahead: Lookahead) -> ControllerInput {
-        let mover = &self.movers[agent as usize];
-        let kind = self.kind(mover);
-        let distance = lookahead.distance.max(lookahead.time * mover.state.speed);
+        let (motion, vehicle_type) = (self.motion(agent), self.vehicle_type(agent));
+        let wish = &self.agents.wish[agent as usize];
+        let distance = lookahead.distance.max(lookahead.time * motion.speed);
         let mut input = ControllerInput {
-            speed: mover.state.speed,
-            steering: mover.state.steering,
-            wheelbase: kind.limits.wheelbase,
-            length: kind.length,
+            speed: motion.speed,
+            steering: self.dynamics.steering(agent),
+            wheelbase: vehicle_type.limits.wheelbase,
+            length: vehicle_type.length,
             leader_gap: NOTHING,
             stop_distance: NOTHING,
             obstacle_distance: NOTHING,
             ..ControllerInput::default()
         };
-        if mover.on_lane() {
+        if self.position(agent).is_on_lane() {
             self.perceive_lane(agent, distance, &mut input);
         } else {
-            self.perceive_ground(agent, &mut input);
+            self.perceive_ground(agent, distance, &mut input);
         }
-        input.road_speed = (input.road_speed * mover.speed_factor)
-            .min(mover.top_speed)
-            .min(kind.limits.max_speed);
+        input.road_speed = (input.road_speed * wish.speed_factor)
+            .min(wish.top_speed)
+            .min(vehicle_type.limits.max_speed);
         self.perceive_obstacle(agent, &mut input);
         input
     }
 
-    /// The lanelets ahead along the path, up to where the lane has to be changed.
+    /// The lanelets ahead along the route, up to where the lane has to be changed.
     fn ahead(&self, agent: u32) -> impl Iterator<Item = Stretch> + 'a {
-        let mover = &self.movers[agent as usize];
-        let way = &self.ways[agent as usize];
-        let roads = self.roads;
-        // Before the start of the lanelet (at the seam of two lanelets) counts as on its start.
-        let mut next = Some((mover.cursor, mover.lanelet, -mover.s.max(0.0)));
+        let position = self.position(agent);
+        let route = self.route(agent);
+        let graph = self.ground.graph();
+        // Before the start of the lanelet (at the seam of two) counts as on its start.
+        let mut next = Some((
+            self.progress(agent).at,
+            position.lanelet,
+            -position.s.max(0.0),
+        ));
         std::iter::from_fn(move || {
             let (at, lanelet, distance) = next?;
-            let length = roads.lanelet(lanelet).length();
-            next = way
+            next = route
                 .lanelet(at + 1)
-                .filter(|following| roads.graph.successors(lanelet).contains(following))
-                .map(|following| (at + 1, following, distance + length));
+                .filter(|following| graph.successors(lanelet).contains(following))
+                .map(|following| {
+                    (
+                        at + 1,
+                        following,
+                        distance + graph.lanelet(lanelet).length(),
+                    )
+                });
             Some(Stretch {
                 lanelet,
                 at,
@@ -101,30 +158,16 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Whether the next lanelet of the path lies beside the current one: 1 to the left, -1 to the
-    /// right, 0 if not.
-    pub(crate) fn lane_change_needed(&self, mover: &Mover, way: &Way) -> f64 {
-        let Some(next) = way.lanelet(mover.cursor + 1) else {
-            return 0.0;
-        };
-        let lanelet = self.roads.lanelet(mover.lanelet);
-        match next {
-            _ if next == lanelet.left => 1.0,
-            _ if next == lanelet.right => -1.0,
-            _ => 0.0,
-        }
-    }
-
     fn perceive_lane(&self, agent: u32, lookahead: f64, input: &mut ControllerInput) {
-        let mover = &self.movers[agent as usize];
-        let way = &self.ways[agent as usize];
-        let kind = self.kind(mover);
-        let pose = mover.state.pose;
-        let speed = mover.state.speed;
-        let here = self.roads.graph.line(mover.lanelet).heading(mover.s);
-        input.lane_offset = mover.t;
+        let (position, progress) = (self.position(agent), self.progress(agent));
+        let route = self.route(agent);
+        let graph = self.ground.graph();
+        let front = self.vehicle_type(agent).front;
+        let Motion { pose, speed, .. } = *self.motion(agent);
+        let here = graph.line(position.lanelet).heading(position.s);
+        input.lane_offset = position.t;
         input.heading_error = wrap_angle(pose.heading - here);
-        input.road_speed = self.roads.road_speed(mover.lanelet, mover.s);
+        input.road_speed = self.ground.road_speed(position.lanelet, position.s);
         // Far enough to brake for what is there, gently.
         let horizon = (speed * speed / (2.0 * PROFILE_BRAKING) + 20.0)
             .max(lookahead)
@@ -132,25 +175,25 @@ impl<'a> View<'a> {
         let mut leader = self
             .index
             .ahead_on_lanelet(agent)
-            .map(|entry| (entry, -mover.s));
+            .map(|entry| (entry, -position.s));
         let mut waypoint: Option<Pose> = None;
         for stretch in self.ahead(agent) {
             if stretch.distance > horizon {
                 break;
             }
-            let lanelet = self.roads.lanelet(stretch.lanelet);
-            let line = self.roads.graph.line(stretch.lanelet);
+            let lanelet = graph.lanelet(stretch.lanelet);
+            let line = graph.line(stretch.lanelet);
             let end = stretch.distance + lanelet.length();
             if waypoint.is_none() && end >= lookahead {
                 waypoint = Some(line.pose(lookahead - stretch.distance));
             }
-            if stretch.at > mover.cursor {
-                let entry_speed = self.roads.road_speed(stretch.lanelet, 0.0);
+            if stretch.at > progress.at {
+                let entry_speed = self.ground.road_speed(stretch.lanelet, 0.0);
                 let reachable =
                     (entry_speed * entry_speed + 2.0 * PROFILE_BRAKING * stretch.distance).sqrt();
                 input.road_speed = input.road_speed.min(reachable);
-                if self.is_closed(&stretch, mover) {
-                    input.stop_distance = input.stop_distance.min(stretch.distance - kind.front);
+                if self.is_closed(&stretch, agent) {
+                    input.stop_distance = input.stop_distance.min(stretch.distance - front);
                 }
                 if leader.is_none() {
                     leader = self
@@ -160,24 +203,21 @@ impl<'a> View<'a> {
                 }
             }
             if leader.is_none() {
-                leader = self.parting(way, &stretch).map(|entry| (entry, end));
+                leader = self.parting(route, &stretch).map(|entry| (entry, end));
             }
-            let last = way.lanelet(stretch.at + 1).is_none();
-            if last && mover.holds_arrival {
+            let next = route.lanelet(stretch.at + 1);
+            let last = next.is_none();
+            if last && progress.holds_arrival {
                 // It stands at its last goal until it is told what comes next.
-                let goal = stretch.distance + goal_on(way, stretch.lanelet, lanelet.length());
+                let goal = stretch.distance + goal_on(route, stretch.lanelet, lanelet.length());
                 let stop = (goal + STOP_BEYOND).max(0.0);
                 input.stop_distance = input.stop_distance.min(stop);
             }
-            let changes = !last
-                && !self
-                    .roads
-                    .graph
-                    .successors(stretch.lanelet)
-                    .contains(&way.path[stretch.at as usize + 1]);
+            let changes =
+                next.is_some_and(|next| !graph.successors(stretch.lanelet).contains(&next));
             if changes {
                 // The lane has to be changed before it ends.
-                input.stop_distance = input.stop_distance.min(end - kind.front - 1.0);
+                input.stop_distance = input.stop_distance.min(end - front - 1.0);
             }
             if waypoint.is_none() && (last || changes) {
                 let at_end = line.pose(lanelet.length());
@@ -192,10 +232,9 @@ impl<'a> View<'a> {
             }
         }
         if let Some((entry, distance)) = leader {
-            let other = &self.movers[entry.agent as usize];
-            let rear = distance + entry.s - self.kind(other).rear_overhang;
-            input.leader_gap = (rear - kind.front).max(0.0);
-            input.leader_speed = other.state.speed;
+            let rear = distance + entry.s - self.vehicle_type(entry.agent).rear_overhang;
+            input.leader_gap = (rear - front).max(0.0);
+            input.leader_speed = self.motion(entry.agent).speed;
         }
         if let Some(target) = waypoint {
             aim(pose, target.position, input);
@@ -204,14 +243,15 @@ impl<'a> View<'a> {
     }
 
     /// Whether a stretch is a contested connection that the agent may not enter yet.
-    fn is_closed(&self, stretch: &Stretch, mover: &Mover) -> bool {
-        stretch.at >= mover.granted_to && self.roads.contested(stretch.lanelet).is_some()
+    fn is_closed(&self, stretch: &Stretch, agent: u32) -> bool {
+        stretch.at >= self.agents.claim[agent as usize].granted_to
+            && self.ground.contested(stretch.lanelet).is_some()
     }
 
     /// A vehicle that has turned off at the end of a stretch but whose tail is still in the way.
-    fn parting(&self, way: &Way, stretch: &Stretch) -> Option<Entry> {
-        let own = way.lanelet(stretch.at + 1)?;
-        let successors = self.roads.graph.successors(stretch.lanelet);
+    fn parting(&self, route: &Route, stretch: &Stretch) -> Option<Entry> {
+        let own = route.lanelet(stretch.at + 1)?;
+        let successors = self.ground.graph().successors(stretch.lanelet);
         if successors.len() < 2 || !successors.contains(&own) {
             return None;
         }
@@ -219,26 +259,55 @@ impl<'a> View<'a> {
         let tails = others.filter_map(|&other| self.index.hindmost(other));
         tails
             .filter(|entry| {
-                let overhang = self.kind(&self.movers[entry.agent as usize]).rear_overhang;
-                entry.s - overhang < PARTING_DISTANCE
+                entry.s - self.vehicle_type(entry.agent).rear_overhang < PARTING_DISTANCE
             })
             .min_by(|a, b| a.s.total_cmp(&b.s).then(a.agent.cmp(&b.agent)))
     }
 
-    fn perceive_ground(&self, agent: u32, input: &mut ControllerInput) {
-        let mover = &self.movers[agent as usize];
+    fn perceive_ground(&self, agent: u32, lookahead: f64, input: &mut ControllerInput) {
         input.road_speed = OPEN_GROUND_SPEED;
-        if let Some(Goal::Ground(goal)) = self.ways[agent as usize].next_goal(mover.goals_reached) {
-            aim(mover.state.pose, goal, input);
+        let (route, reached) = (self.route(agent), self.progress(agent).reached);
+        match (route.path_to(reached), route.next_goal(reached)) {
+            (Some(path), _) => self.perceive_path(agent, path, lookahead, input),
+            (None, Some(Goal::Ground(goal))) => aim(self.motion(agent).pose, goal, input),
+            (None, _) => {}
         }
     }
 
+    /// A path over open ground is seen as the centre of a lane that ends with it.
+    fn perceive_path(
+        &self,
+        agent: u32,
+        path: &GroundPath,
+        lookahead: f64,
+        input: &mut ControllerInput,
+    ) {
+        let (pose, position) = (self.motion(agent).pose, self.position(agent));
+        let line = path.line();
+        let here = line.heading(position.s);
+        input.lane_offset = position.t;
+        input.heading_error = wrap_angle(pose.heading - here);
+        input.road_speed = path.speed(position.s);
+        let left = line.length() - position.s;
+        let target = if lookahead <= left {
+            line.pose(position.s + lookahead)
+        } else {
+            let end = line.pose(line.length());
+            Pose {
+                position: end.point(lookahead - left, 0.0),
+                heading: end.heading,
+            }
+        };
+        aim(pose, target.position, input);
+        input.path_curvature = wrap_angle(target.heading - here) / lookahead;
+    }
+
     fn perceive_obstacle(&self, agent: u32, input: &mut ControllerInput) {
-        let mover = &self.movers[agent as usize];
-        let kind = self.kind(mover);
-        let pose = mover.state.pose;
+        let position = self.position(agent);
+        let Motion { pose, speed, .. } = *self.motion(agent);
+        let front = self.vehicle_type(agent).front;
         let eye = Pose {
-            position: pose.point(kind.front, 0.0),
+            position: pose.point(front, 0.0),
             ..pose
         };
         let mut nearest: Option<(f64, DVec2, f64)> = None;
@@ -248,18 +317,23 @@ impl<'a> View<'a> {
                 nearest = Some((distance, point, closing));
             }
         };
-        let watched = !mover.on_lane() || self.obstacles.is_watched(mover.lanelet) || {
-            let next = self.ways[agent as usize].lanelet(mover.cursor + 1);
-            next.is_some_and(|lanelet| self.obstacles.is_watched(lanelet))
-        };
-        if watched && !self.obstacles.is_empty() {
+        let watched =
+            !position.is_on_lane() || self.ground.obstacles.is_watched(position.lanelet) || {
+                let next = self.route(agent).lanelet(self.progress(agent).at + 1);
+                next.is_some_and(|lanelet| self.ground.obstacles.is_watched(lanelet))
+            };
+        if watched && !self.ground.obstacles.is_empty() {
             let accept = |point: DVec2| self.is_in_the_way(agent, eye, point);
-            if let Some(point) = self.obstacles.nearest(eye.position, OBSTACLE_REACH, accept) {
+            if let Some(point) = self
+                .ground
+                .obstacles
+                .nearest(eye.position, OBSTACLE_REACH, accept)
+            {
                 let direction = (point - eye.position).normalize_or_zero();
-                consider(point, mover.state.speed * direction.dot(pose.forward()));
+                consider(point, speed * direction.dot(pose.forward()));
             }
         }
-        if !mover.on_lane() || self.index.any_off_lane {
+        if !position.is_on_lane() || self.index.any_off_lane {
             self.index
                 .grid
                 .for_each_within(eye.position, OBSTACLE_REACH, |number, middle| {
@@ -267,18 +341,18 @@ impl<'a> View<'a> {
                     if other_agent == agent || !self.matters(agent, other_agent) {
                         return;
                     }
-                    let other = &self.movers[other_agent as usize];
-                    let other_kind = self.kind(other);
+                    let other = self.motion(other_agent);
+                    let other_type = self.vehicle_type(other_agent);
                     let centre = Pose {
                         position: middle,
-                        heading: other.state.pose.heading,
+                        heading: other.pose.heading,
                     };
-                    let body = OrientedBox::new(centre, other_kind.length, other_kind.width);
+                    let body = OrientedBox::new(centre, other_type.length, other_type.width);
                     let point = body.closest_point(eye.position);
                     if self.is_in_the_way(agent, eye, point) {
                         let direction = (point - eye.position).normalize_or_zero();
-                        let own = pose.forward() * mover.state.speed;
-                        let theirs = other.state.pose.forward() * other.state.speed;
+                        let own = pose.forward() * speed;
+                        let theirs = other.pose.forward() * other.speed;
                         consider(point, (own - theirs).dot(direction));
                     }
                 });
@@ -293,7 +367,7 @@ impl<'a> View<'a> {
     /// Whether another vehicle is not taken care of by following and by giving way, as lane
     /// traffic is.
     fn matters(&self, agent: u32, other: u32) -> bool {
-        !self.movers[agent as usize].on_lane() || !self.movers[other as usize].on_lane()
+        !self.position(agent).is_on_lane() || !self.position(other).is_on_lane()
     }
 
     /// Whether a point is ahead: off the lanes within the reach of sight, on a lane beside the way
@@ -302,19 +376,19 @@ impl<'a> View<'a> {
         if angle_to(eye, point).abs() > OBSTACLE_ANGLE {
             return false;
         }
-        let mover = &self.movers[agent as usize];
-        if !mover.on_lane() {
+        let position = self.position(agent);
+        if !position.is_on_lane() {
             return true;
         }
-        let kind = self.kind(mover);
-        let reach = 0.5 * kind.width + SIDE_CLEARANCE;
+        let VehicleType { front, width, .. } = *self.vehicle_type(agent);
+        let reach = 0.5 * width + SIDE_CLEARANCE;
         for stretch in self.ahead(agent).take(4) {
-            let lanelet = self.roads.lanelet(stretch.lanelet);
-            let guess = (kind.front - stretch.distance).clamp(0.0, lanelet.length());
-            let (s, t) = self.roads.graph.line(stretch.lanelet).project(point, guess);
-            if s <= lanelet.length() {
-                let ahead = stretch.distance + s > kind.front - 0.5;
-                return ahead && s >= 0.0 && (t - mover.t.clamp(-0.5, 0.5)).abs() < reach;
+            let line = self.ground.graph().line(stretch.lanelet);
+            let guess = (front - stretch.distance).clamp(0.0, line.length());
+            let (s, t) = line.project(point, guess);
+            if s <= line.length() {
+                let ahead = stretch.distance + s > front - 0.5;
+                return ahead && s >= 0.0 && (t - position.t.clamp(-0.5, 0.5)).abs() < reach;
             }
         }
         false
@@ -322,33 +396,34 @@ impl<'a> View<'a> {
 
     /// The row of a behaviour.
     pub(crate) fn behaviour_input(&self, agent: u32) -> BehaviourInput {
-        let mover = &self.movers[agent as usize];
+        let (position, progress) = (self.position(agent), self.progress(agent));
         let mut input = BehaviourInput {
-            speed: mover.state.speed,
+            speed: self.motion(agent).speed,
             road_speed: OPEN_GROUND_SPEED,
             lane_remaining: NOTHING,
             target_gap_ahead: NOTHING,
             target_gap_behind: NOTHING,
             leader_gap: NOTHING,
-            waiting: mover.waiting,
+            waiting: progress.standing,
             junction_distance: NOTHING,
             goal_distance: self.goal_distance(agent),
             ..BehaviourInput::default()
         };
-        if !mover.on_lane() {
+        if !position.is_on_lane() {
             return input;
         }
-        let lanelet = self.roads.lanelet(mover.lanelet);
-        input.road_speed = self.roads.road_speed(mover.lanelet, mover.s);
-        input.lane_remaining = lanelet.length() - mover.s;
+        let lanelet = self.ground.lanelet(position.lanelet);
+        input.road_speed = self.ground.road_speed(position.lanelet, position.s);
+        input.lane_remaining = lanelet.length() - position.s;
         if let Some(entry) = self.index.ahead_on_lanelet(agent) {
-            let other = &self.movers[entry.agent as usize];
-            let rear = entry.s - self.kind(other).rear_overhang;
-            input.leader_gap = rear - mover.s - self.kind(mover).front;
-            input.leader_speed = other.state.speed;
+            let rear = entry.s - self.vehicle_type(entry.agent).rear_overhang;
+            input.leader_gap = rear - position.s - self.vehicle_type(agent).front;
+            input.leader_speed = self.motion(entry.agent).speed;
         }
-        input.lane_change_needed = self.lane_change_needed(mover, &self.ways[agent as usize]);
-        if input.lane_change_needed != 0.0 && mover.shadow == NO_LANELET {
+        input.lane_change_needed = self
+            .route(agent)
+            .lane_change_at(progress.at, self.ground.graph());
+        if input.lane_change_needed != 0.0 && position.leaving == NO_LANELET {
             let target = if input.lane_change_needed > 0.0 {
                 lanelet.left
             } else {
@@ -366,26 +441,20 @@ impl<'a> View<'a> {
     }
 
     fn goal_distance(&self, agent: u32) -> f64 {
-        let mover = &self.movers[agent as usize];
-        let place = match self.ways[agent as usize].next_goal(mover.goals_reached) {
-            Some(Goal::Ground(place)) => place,
-            Some(Goal::Lanelet { lanelet, s }) => self.roads.graph.line(lanelet).position(s),
-            None => return 0.0,
-        };
-        (place - mover.state.pose.position).length()
+        let goal = self.route(agent).next_goal(self.progress(agent).reached);
+        goal.map_or(0.0, |goal| {
+            let place = goal.position(self.ground.graph());
+            (place - self.motion(agent).pose.position).length()
+        })
     }
 
-    /// The next junction on the way and how the way leads through it.
+    /// The next junction on the route and how the route leads through it.
     fn perceive_junction(&self, agent: u32, input: &mut BehaviourInput) {
-        let mover = &self.movers[agent as usize];
-        let mut distance = -mover.s;
-        for &id in self.ways[agent as usize]
-            .path
-            .iter()
-            .skip(mover.cursor as usize)
-            .take(8)
-        {
-            let lanelet = self.roads.lanelet(id);
+        let route = self.route(agent);
+        let mut distance = -self.position(agent).s;
+        let first = self.progress(agent).at;
+        for id in (first..first + JUNCTION_SIGHT).map_while(|at| route.lanelet(at)) {
+            let lanelet = self.ground.lanelet(id);
             if let LaneletKind::Connection { turn, .. } = lanelet.kind {
                 input.junction_distance = distance.max(0.0);
                 input.junction_turn = match turn {
@@ -409,7 +478,7 @@ impl<'a> View<'a> {
             ..BehaviourInput::default()
         };
         self.target_gaps(agent, lane, &mut input);
-        let speed = self.movers[agent as usize].state.speed;
+        let speed = self.motion(agent).speed;
         let needed = |closing: f64| gap + time * closing.max(0.0);
         input.target_gap_ahead >= needed(speed - input.target_speed_ahead)
             && input.target_gap_behind >= needed(input.target_speed_behind - speed)
@@ -417,16 +486,20 @@ impl<'a> View<'a> {
 
     /// Gaps on the lane to change to.
     fn target_gaps(&self, agent: u32, target: LaneletId, input: &mut BehaviourInput) {
-        let mover = &self.movers[agent as usize];
-        let kind = self.kind(mover);
-        let own = self.roads.lanelet(mover.lanelet);
-        let s = mover.s / own.length() * self.roads.lanelet(target).length();
+        let position = self.position(agent);
+        let VehicleType {
+            front,
+            rear_overhang,
+            ..
+        } = *self.vehicle_type(agent);
+        let own = self.ground.lanelet(position.lanelet);
+        let s = position.s / own.length() * self.ground.lanelet(target).length();
         let entries = self.index.on_lanelet(target);
         let place = entries.partition_point(|entry| entry.s < s);
         if let Some(entry) = entries.get(place) {
-            let other = &self.movers[entry.agent as usize];
-            input.target_gap_ahead = entry.s - self.kind(other).rear_overhang - s - kind.front;
-            input.target_speed_ahead = other.state.speed;
+            let rear = entry.s - self.vehicle_type(entry.agent).rear_overhang;
+            input.target_gap_ahead = rear - s - front;
+            input.target_speed_ahead = self.motion(entry.agent).speed;
         }
         let behind = match place.checked_sub(1).map(|i| entries[i]) {
             Some(entry) => Some((entry, s - entry.s)),
@@ -435,27 +508,27 @@ impl<'a> View<'a> {
                 .map(|(entry, gap)| (entry, s + gap)),
         };
         if let Some((entry, distance)) = behind {
-            let other = &self.movers[entry.agent as usize];
-            input.target_gap_behind = distance - self.kind(other).front - kind.rear_overhang;
-            input.target_speed_behind = other.state.speed;
+            let gap = distance - self.vehicle_type(entry.agent).front;
+            input.target_gap_behind = gap - rear_overhang;
+            input.target_speed_behind = self.motion(entry.agent).speed;
         }
     }
 
     /// The foremost vehicle on the lanelets that lead to one, with its distance to their end, m.
     fn behind_lanelet(&self, lanelet: LaneletId) -> Option<(Entry, f64)> {
-        let leading = self.roads.graph.predecessors(lanelet).iter();
+        let leading = self.ground.graph().predecessors(lanelet).iter();
         let foremost = leading.filter_map(|&id| {
             let entry = *self.index.on_lanelet(id).last()?;
-            Some((entry, self.roads.lanelet(id).length() - entry.s))
+            Some((entry, self.ground.lanelet(id).length() - entry.s))
         });
         foremost.min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.agent.cmp(&b.0.agent)))
     }
 }
 
-/// Place of the last goal on the last lanelet of a way, m.
-fn goal_on(way: &Way, last: LaneletId, length: f64) -> f64 {
-    match way.goals.last() {
-        Some(&Goal::Lanelet { lanelet, s }) if lanelet == last => s,
+/// Place of the last goal on the last lanelet of a route, m.
+fn goal_on(route: &Route, last: LaneletId, length: f64) -> f64 {
+    match route.goals.last() {
+        Some(&Goal::Lane { lanelet, s }) if lanelet == last => s,
         _ => length,
     }
 }

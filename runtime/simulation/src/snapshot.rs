@@ -1,6 +1,6 @@
 //! The world as pictures, recorders and tests read it: plain records, one per vehicle.
 
-use crate::mover::Status;
+use crate::agents::Status;
 use roadwright_geometry::Pose;
 use roadwright_scenario::RoadId;
 use std::hash::Hasher;
@@ -41,7 +41,7 @@ pub struct Snapshot {
     pub time: f64,
     /// Number of steps so far.
     pub step: u64,
-    /// Vehicles that drive, in the order of their agents.
+    /// Vehicles that drive, in the order of their ids.
     pub vehicles: Vec<VehicleRecord>,
 }
 

@@ -1,8 +1,7 @@
 //! What came of a run.
 
-use crate::collisions::Collision;
-use crate::world::SwapRecord;
-use serde::Serialize;
+use crate::traffic::Collision;
+use serde::{Deserialize, Serialize};
 
 /// How many agents are in which state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -68,12 +67,31 @@ pub struct ModuleRecord {
 }
 
 /// How often routes were planned again while agents drove, by what made it necessary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReplanCounts {
     /// The agent had been standing for long.
     pub stuck: u64,
     /// A lane change that the route needs could not be made in time.
     pub too_late: u64,
+}
+
+/// A module that was replaced while the world ran.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SwapRecord {
+    /// Steps taken before.
+    pub step: u64,
+    /// Simulation time, s.
+    pub time: f64,
+    /// Name of the slot.
+    pub slot: &'static str,
+    /// Id of the module.
+    pub module: String,
+    /// Hash of the old version; empty for a built-in.
+    pub from: String,
+    /// Hash of the new version; empty for a built-in.
+    pub to: String,
+    /// What happened, for people.
+    pub note: String,
 }
 
 /// The outcome of a run so far.

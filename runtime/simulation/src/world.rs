@@ -1,428 +1,415 @@
-//! The world: agents on roads, one step after the other.
+//! The world: its parts, and one step after the other.
 
-mod appear;
-mod bank;
-mod batch;
-mod between;
-mod effects;
-mod inspect;
-mod lane_finder;
-mod log;
-mod options;
-mod report;
-mod reroute;
-mod setup;
-mod update;
-
-pub(crate) use bank::Places;
-pub use inspect::Inspection;
-pub use log::{LogLine, Mark};
-pub use options::{ModuleOverrides, RunOptions, SimulationError};
-
-use crate::collisions::{Contact, Contacts, Scene};
-use crate::flow::RunningFlow;
-use crate::index::Index;
-use crate::kind::Kind;
-use crate::mover::Mover;
-use crate::obstacles::Obstacles;
-use crate::perception::View;
-use crate::reservation::Reservations;
-use crate::roads::Roads;
-use crate::spawn::Departure;
-use crate::steering;
-use crate::summary::ReplanCounts;
-use crate::way::Way;
-use bank::Banks;
-use batch::{Due, Membership, Rows, SLICE};
-use lane_finder::LaneFinder;
-use log::Log;
-use rayon::prelude::*;
-use roadwright_agent::{Effects, Message, PlannerView, Rate, Registry, Step};
-use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput};
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
-use serde::Serialize;
-use std::collections::HashMap;
+use crate::agents::{Agents, FinishedAgent};
+use crate::clock::Clock;
+use crate::demand::Demand;
+use crate::dynamics::Dynamics;
+use crate::edit::Editing;
+use crate::ground::Ground;
+use crate::inspect::{Inspection, inspect};
+use crate::messages::{LogLine, Mark, Messages};
+use crate::modules::{Modules, Rota};
+use crate::options::{RunOptions, SimulationError};
+use crate::perception::Surroundings;
+use crate::report;
+use crate::route::Routes;
+use crate::setup::Sources;
+use crate::snapshot::Snapshot;
+use crate::stages::appear::Scene;
+use crate::stages::behave::Behaving;
+use crate::stages::control::Controlling;
+use crate::stages::effects::Effecting;
+use crate::stages::retire::Exit;
+use crate::stages::{advance, appear, behave, collide, control, plan};
+use crate::summary::{AgentCounts, ModuleRecord, ReplanCounts, Summary, SwapRecord};
+use crate::traffic::{Claims, Collision, Contact, Contacts, Delays, Index, Traffic};
+use crate::vehicle_type::VehicleTypes;
+use roadwright_agent::Registry;
+use roadwright_scenario::Scenario;
+use roadwright_scenario::lane_graph::LaneGraph;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What each standing vehicle adds to the expected time on a lanelet, s.
-const DELAY_PER_VEHICLE: f32 = 4.0;
-/// How often expected delays are counted, Hz.
-const DELAY_RATE: f64 = 1.0;
-
-/// Rows of one batch, kept between steps so that nothing is allocated in them.
+/// What stages keep between steps so that nothing is allocated in them; not state.
 #[derive(Default)]
-struct Batches {
-    due: Due,
-    controller: Rows<ControllerInput, ControllerOutput>,
-    behaviour: Rows<BehaviourInput, BehaviourOutput>,
+struct Scratch {
+    planning: Rota,
+    behaving: Behaving,
+    controlling: Controlling,
     contacts: Vec<Contact>,
-}
-
-/// A module that was replaced while the world ran.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SwapRecord {
-    /// Steps taken before.
-    pub step: u64,
-    /// Simulation time, s.
-    pub time: f64,
-    /// Name of the slot.
-    pub slot: &'static str,
-    /// Id of the module.
-    pub module: String,
-    /// Hash of the old version; empty for a built-in.
-    pub from: String,
-    /// Hash of the new version; empty for a built-in.
-    pub to: String,
-    /// What happened, for people.
-    pub note: String,
 }
 
 /// A running scenario.
 pub struct World {
-    dt: f64,
-    seed: u64,
+    pub(crate) clock: Clock,
+    pub(crate) ground: Arc<Ground>,
+    pub(crate) types: VehicleTypes,
+    pub(crate) agents: Agents,
+    pub(crate) routes: Routes,
+    pub(crate) dynamics: Dynamics,
+    pub(crate) demand: Demand,
+    pub(crate) modules: Modules,
+    pub(crate) traffic: Traffic,
+    pub(crate) messages: Messages,
+    /// One row for each agent that does not drive any more, in the order in which they ended.
+    pub(crate) finished: Vec<FinishedAgent>,
+    pub(crate) agent_updates: u64,
+    pub(crate) replans: ReplanCounts,
     lenient: bool,
-    step: u64,
-    roads: Roads,
-    obstacles: Obstacles,
-    kind_names: Arc<Vec<String>>,
-    kinds: Vec<Kind>,
-    stack_names: Arc<Vec<String>>,
-    /// For each stack the places of its modules in the banks.
-    stacks: Vec<Places>,
-    banks: Banks,
-    registry: Registry,
-    overrides: ModuleOverrides,
-    membership: Membership,
-    swaps: Vec<SwapRecord>,
-    movers: Vec<Mover>,
-    ways: Vec<Way>,
-    departures: Vec<Departure>,
-    flows: Vec<RunningFlow>,
-    /// Flows that an edit has taken out: if they come back, they go on counting.
-    retired_flows: Vec<RunningFlow>,
-    index: Index,
-    reservations: Reservations,
-    contacts: Contacts,
-    delays: Vec<f32>,
-    delay_rate: Rate,
-    batches: Batches,
-    /// Messages between agents that have not been read yet.
-    mail: Vec<Message>,
-    /// How many of them wait for each agent.
-    mail_counts: Vec<u16>,
-    has_new_modules: bool,
-    log: Log,
-    /// Where agents are by id; made anew when it does not fit any more.
-    by_id: HashMap<u64, u32>,
-    finder: Option<LaneFinder>,
-    pool: Option<rayon::ThreadPool>,
-    agent_updates: u64,
-    replans: ReplanCounts,
-    largest: f64,
+    helpers: Option<rayon::ThreadPool>,
+    scratch: Scratch,
 }
 
 impl World {
+    /// Prepares a scenario for running.
+    ///
+    /// # Errors
+    /// If a module, a parameter or a place does not exist, or an option is out of range.
+    pub fn new(
+        scenario: &Scenario,
+        modules: &Registry,
+        options: &RunOptions,
+    ) -> Result<Self, SimulationError> {
+        Self::on_ground(Ground::new(scenario), scenario, modules, options)
+    }
+
+    /// Prepares a scenario for running on its ground, which any number of worlds may share.
+    ///
+    /// # Errors
+    /// As [`World::new`].
+    pub fn on_ground(
+        ground: Arc<Ground>,
+        scenario: &Scenario,
+        modules: &Registry,
+        options: &RunOptions,
+    ) -> Result<Self, SimulationError> {
+        let settings = scenario.settings();
+        let dt = options.dt.unwrap_or(settings.dt);
+        if !(1e-4..=1.0).contains(&dt) {
+            return Err(SimulationError::TimeStep(dt));
+        }
+        let seed = options.seed.unwrap_or(settings.seed);
+        let types = VehicleTypes::new(scenario);
+        let modules = Modules::new(scenario, modules, options, dt)?;
+        let mut finished = Vec::new();
+        let sources = Sources {
+            scenario,
+            ground: &ground,
+            types: &types,
+            modules: &modules,
+            seed,
+        };
+        let demand = sources.demand(options, &mut finished)?;
+        let lanelets = ground.graph().lanelets().len();
+        Ok(Self {
+            clock: Clock { dt, seed, step: 0 },
+            traffic: Traffic {
+                index: Index::new(lanelets),
+                claims: Claims::new(ground.junction_count()),
+                contacts: Contacts::default(),
+                delays: Delays::new(lanelets),
+            },
+            ground,
+            types,
+            agents: Agents::default(),
+            routes: Routes::default(),
+            dynamics: Dynamics::default(),
+            demand,
+            modules,
+            messages: Messages::default(),
+            finished,
+            agent_updates: 0,
+            replans: ReplanCounts::default(),
+            lenient: options.lenient,
+            helpers: helpers(options.threads)?,
+            scratch: Scratch::default(),
+        })
+    }
+
+    /// Takes one step of dt, in the fixed order: pass the step boundary, appear, index, give way,
+    /// plan, behave, control, move, collide.
+    pub fn step(&mut self) {
+        self.agents.release();
+        self.modules.pass_boundary(&self.clock, &mut self.agents);
+        self.appear();
+        self.give_way();
+        self.behave();
+        self.control();
+        self.advance();
+        self.clock.step += 1;
+    }
+
+    fn appear(&mut self) {
+        let scene = Scene {
+            clock: &self.clock,
+            ground: &self.ground,
+            types: &self.types,
+            modules: &self.modules,
+        };
+        let (demand, routes, agents) = (&mut self.demand, &mut self.routes, &mut self.agents);
+        let index = &self.traffic.index;
+        let admitted = appear::admit(scene, index, demand, routes, &mut self.dynamics, agents);
+        if admitted.is_empty() {
+            return;
+        }
+        // Nobody is asked about agents that it has not been told of.
+        self.modules.pass_boundary(&self.clock, &mut self.agents);
+        let scene = Scene {
+            clock: &self.clock,
+            ground: &self.ground,
+            types: &self.types,
+            modules: &self.modules,
+        };
+        let mut exit = Exit {
+            clock: &self.clock,
+            modules: &self.modules,
+            agents: &mut self.agents,
+            routes: &mut self.routes,
+            messages: &mut self.messages,
+            finished: &mut self.finished,
+        };
+        appear::depart(scene, &self.traffic.delays, &admitted, &mut exit);
+        self.traffic.index.rebuild(&self.agents, &self.types);
+    }
+
+    fn give_way(&mut self) {
+        let (ground, types) = (&*self.ground, &self.types);
+        let Traffic {
+            index,
+            claims,
+            delays,
+            ..
+        } = &mut self.traffic;
+        let (routes, agents) = (&mut self.routes, &mut self.agents);
+        claims.update(self.clock.step, ground, types, routes, index, agents);
+        delays.update(&self.clock, agents);
+        let planned = plan::plan(
+            &self.clock,
+            (ground, types),
+            &self.modules,
+            delays,
+            &mut self.scratch.planning,
+            routes,
+            agents,
+        );
+        self.replans.stuck += planned.stuck;
+        self.replans.too_late += planned.too_late;
+    }
+
+    fn behave(&mut self) {
+        let mut effecting = Effecting {
+            clock: &self.clock,
+            ground: &self.ground,
+            types: &self.types,
+            dynamics: &self.dynamics,
+            agents: &mut self.agents,
+            routes: &mut self.routes,
+            modules: &mut self.modules,
+            traffic: &mut self.traffic,
+            messages: &mut self.messages,
+            finished: &mut self.finished,
+        };
+        let stage = &mut self.scratch.behaving;
+        behave::behave(stage, self.helpers.as_ref(), &mut effecting);
+        // Modules that agents have chosen for themselves are told their parameters and agents.
+        if std::mem::take(&mut self.modules.has_new) {
+            self.modules.pass_boundary(&self.clock, &mut self.agents);
+        }
+    }
+
+    fn control(&mut self) {
+        let surroundings = Surroundings {
+            ground: &self.ground,
+            types: &self.types,
+            routes: &self.routes,
+            index: &self.traffic.index,
+            dynamics: &self.dynamics,
+        };
+        control::control(
+            &self.clock,
+            &self.modules,
+            self.helpers.as_ref(),
+            &mut self.scratch.controlling,
+            surroundings,
+            &mut self.agents,
+        );
+    }
+
+    fn advance(&mut self) {
+        let helpers = self.helpers.as_ref();
+        let mut exit = Exit {
+            clock: &self.clock,
+            modules: &self.modules,
+            agents: &mut self.agents,
+            routes: &mut self.routes,
+            messages: &mut self.messages,
+            finished: &mut self.finished,
+        };
+        let dynamics = &mut self.dynamics;
+        self.agent_updates +=
+            advance::advance(&self.ground, &self.types, dynamics, helpers, &mut exit);
+        let time = (self.clock.step + 1) as f64 * self.clock.dt;
+        self.messages.log.expire(time);
+        collide::collide(
+            time,
+            &self.ground,
+            &self.types,
+            helpers,
+            &mut self.traffic,
+            &mut self.agents,
+            &mut self.scratch.contacts,
+        );
+    }
+
+    /// Takes over the changes from `old`, which the world runs, to `new`.
+    ///
+    /// Vehicles keep their place and speed. An agent whose destination changed is rerouted from its
+    /// position; if lanes changed, all are. An agent left without a lane or a route is removed.
+    /// Agents and flows that are new come from now on. The same edits after the same steps give the
+    /// same bits. Cost: that of what has changed; a changed road network is laid out anew.
+    ///
+    /// # Errors
+    /// As [`World::new`]; the world is unchanged then.
+    pub fn update(
+        &mut self,
+        old: &Scenario,
+        new: &Scenario,
+        modules: &Registry,
+    ) -> Result<(), SimulationError> {
+        let mut editing = Editing {
+            clock: &self.clock,
+            ground: &mut self.ground,
+            types: &mut self.types,
+            agents: &mut self.agents,
+            routes: &mut self.routes,
+            demand: &mut self.demand,
+            modules: &mut self.modules,
+            traffic: &mut self.traffic,
+            messages: &mut self.messages,
+            finished: &mut self.finished,
+            lenient: self.lenient,
+        };
+        editing.apply(old, new, modules)
+    }
+
+    /// Sets the registry used for modules created from now on. Running modules pick up new builds
+    /// on their own.
+    pub fn use_modules(&mut self, modules: &Registry) {
+        self.modules.registry = modules.clone();
+    }
+}
+
+/// What a world tells.
+impl World {
     /// Simulated time, s.
     pub fn time(&self) -> f64 {
-        self.step as f64 * self.dt
+        self.clock.time()
     }
 
     /// Time step, s.
     pub fn dt(&self) -> f64 {
-        self.dt
+        self.clock.dt
     }
 
     /// Steps taken.
     pub fn steps(&self) -> u64 {
-        self.step
+        self.clock.step
     }
 
     /// The lanelets of the roads.
     pub fn lane_graph(&self) -> &LaneGraph {
-        &self.roads.graph
+        self.ground.graph()
+    }
+
+    /// The ground that the world runs on.
+    pub fn ground(&self) -> &Arc<Ground> {
+        &self.ground
     }
 
     /// Whether all agents have arrived or were refused and no flow can bring more.
     pub fn is_over(&self) -> bool {
-        let time = self.time();
-        self.departures.is_empty()
-            && self.flows.iter().all(|flow| flow.flow.end < time)
-            && !self.movers.iter().any(Mover::is_active)
-    }
-
-    /// There are other modules to choose from. Those that run already replace themselves.
-    pub fn use_modules(&mut self, modules: &Registry) {
-        self.registry = modules.clone();
+        self.agents.count() == 0 && self.demand.is_over(self.time())
     }
 
     /// The modules that were replaced so far, in order.
     pub fn swaps(&self) -> &[SwapRecord] {
-        &self.swaps
+        &self.modules.swaps
     }
 
-    /// Takes one step of dt, in the fixed order: swap modules, appear, index, give way, plan,
-    /// behave, control, move, collide.
-    pub fn step(&mut self) {
-        self.at_step_boundary();
-        if self.appear() {
-            self.index.rebuild(&self.movers, &self.kinds);
-            // Nobody is asked about agents that it has not been told of.
-            self.at_step_boundary();
-        }
-        self.reservations.update(
-            self.step,
-            &self.roads,
-            &self.kinds,
-            &mut self.movers,
-            &self.ways,
-            &self.index,
-        );
-        self.count_delays();
-        self.plan();
-        self.behave();
-        self.control();
-        self.advance();
-        self.collide();
-        self.step += 1;
+    /// The modules from outside that are in use, with their builds.
+    pub fn modules(&self) -> Vec<ModuleRecord> {
+        self.modules.records()
     }
 
-    fn view(&self) -> View<'_> {
-        View {
-            roads: &self.roads,
-            obstacles: &self.obstacles,
-            kinds: &self.kinds,
-            movers: &self.movers,
-            ways: &self.ways,
-            index: &self.index,
-        }
+    /// A hash over all state that is carried from step to step, for comparing runs. It does not
+    /// depend on where agents are stored. O(agents ever seen).
+    pub fn state_hash(&self) -> u64 {
+        report::state_hash(self)
     }
 
-    fn planner_view(&self) -> PlannerView<'_> {
-        PlannerView {
-            graph: &self.roads.graph,
-            delays: &self.delays,
-        }
+    /// The vehicles that drive now, in the order of their ids.
+    pub fn snapshot(&self) -> Snapshot {
+        report::snapshot(self)
     }
 
-    /// Counts who stands where, for planners.
-    fn count_delays(&mut self) {
-        if !self.delay_rate.is_due(self.step, 0) {
-            return;
-        }
-        self.delays.fill(0.0);
-        for mover in self.movers.iter().filter(|m| m.is_active() && m.on_lane()) {
-            if mover.waiting > 2.0 {
-                self.delays[mover.lanelet as usize] += DELAY_PER_VEHICLE;
-            }
-        }
+    /// The collisions so far, in order.
+    pub fn collisions(&self) -> &[Collision] {
+        &self.traffic.contacts.log
     }
 
-    fn behave(&mut self) {
-        let mut batches = std::mem::take(&mut self.batches);
-        batches
-            .due
-            .list(&self.banks.behaviours, &self.movers, self.step);
-        let mut scene = self.scene(&batches.due);
-        for place in 0..self.banks.behaviours.running.len() {
-            let running = &self.banks.behaviours.running[place];
-            let (agents, module, step) = (
-                batches.due.of(place),
-                &running.module,
-                self.step_of(running.rate),
-            );
-            let view = self.view();
-            let effects = batches.behaviour.ask(
-                self.pool.as_ref(),
-                module.logic.asks_whole(),
-                agents,
-                |agent| view.behaviour_input(agent),
-                |(indices, ids), inputs, outputs| {
-                    let step = Step {
-                        indices,
-                        ids,
-                        ..step
-                    };
-                    let mut effects = Effects::default();
-                    let (logic, parameters) = (&module.logic, &module.parameters);
-                    logic.step(
-                        parameters,
-                        &step,
-                        scene.as_ref(),
-                        inputs,
-                        outputs,
-                        &mut effects,
-                    );
-                    effects
-                },
-            );
-            for (&agent, output) in agents.0.iter().zip(&batches.behaviour.outputs) {
-                self.take_behaviour(agent, output);
-            }
-            self.take_effects(effects);
-        }
-        self.drop_read_mail(scene.take(), &batches.due);
-        self.batches = batches;
-        // Modules that agents have chosen for themselves are told their parameters and agents.
-        if std::mem::take(&mut self.has_new_modules) {
-            self.at_step_boundary();
-        }
+    /// How many agents are in which state.
+    pub fn counts(&self) -> AgentCounts {
+        report::counts(self)
     }
 
-    fn step_of(&self, rate: Rate) -> Step<'static> {
-        Step {
-            time: self.time(),
-            period: rate.period() as f64 * self.dt,
-            index: self.step,
-            seed: self.seed,
-            indices: &[],
-            ids: &[],
-        }
+    /// What came of the run so far.
+    pub fn summary(&self) -> Summary {
+        report::summary(self)
     }
 
-    fn take_behaviour(&mut self, agent: u32, output: &BehaviourOutput) {
-        let mover = &mut self.movers[agent as usize];
-        if output.speed_factor.is_finite() {
-            mover.speed_factor = output.speed_factor.clamp(0.0, 2.0);
-        }
-        if output.top_speed.is_finite() {
-            mover.top_speed = output.top_speed.max(0.0);
-        }
-        // One change at a time.
-        if !mover.may_change_lane() || output.lane_change == 0.0 {
-            return;
-        }
-        let lanelet = self.roads.lanelet(mover.lanelet);
-        let target = if output.lane_change > 0.0 {
-            lanelet.left
-        } else {
-            lanelet.right
+    /// One row for each agent that does not drive any more, in the order in which they ended.
+    pub fn finished(&self) -> &[FinishedAgent] {
+        &self.finished
+    }
+
+    /// Looks into an agent that drives; `None` for others.
+    pub fn inspect(&self, id: u64) -> Option<Inspection> {
+        let surroundings = Surroundings {
+            ground: &self.ground,
+            types: &self.types,
+            routes: &self.routes,
+            index: &self.traffic.index,
+            dynamics: &self.dynamics,
         };
-        if target == NO_LANELET {
-            return;
-        }
-        // A change that the way does not ask for needs a new way, and room.
-        let on_way = self.ways[agent as usize].lanelet(mover.cursor + 1) == Some(target);
-        if on_way || self.lead_through(agent, target) {
-            self.change_lane(agent, target);
-        }
+        inspect(&surroundings.with(&self.agents), &self.modules, id)
     }
 
-    /// Puts an agent on the lane beside its own, which is next on its way.
-    fn change_lane(&mut self, agent: u32, target: LaneletId) {
-        let mover = &mut self.movers[agent as usize];
-        let lanelet = self.roads.lanelet(mover.lanelet);
-        let line = self.roads.graph.line(target);
-        let guess = mover.s / lanelet.length() * line.length();
-        (mover.s, mover.t) = line.project(mover.state.pose.position, guess);
-        mover.shadow = mover.lanelet;
-        mover.lanelet = target;
-        mover.cursor += 1;
+    /// The last lines that modules have written, oldest first, at most 10,000.
+    pub fn log(&self) -> impl ExactSizeIterator<Item = &LogLine> {
+        self.messages.log.lines.iter()
     }
 
-    fn control(&mut self) {
-        let mut batches = std::mem::take(&mut self.batches);
-        batches
-            .due
-            .list(&self.banks.controllers, &self.movers, self.step);
-        for (place, running) in self.banks.controllers.running.iter().enumerate() {
-            let (agents, module, step) = (
-                batches.due.of(place),
-                &running.module,
-                self.step_of(running.rate),
-            );
-            let lookahead = module.lookahead();
-            let view = self.view();
-            batches.controller.ask(
-                self.pool.as_ref(),
-                module.logic.asks_whole(),
-                agents,
-                |agent| view.controller_input(agent, lookahead),
-                |(indices, ids), inputs, outputs| {
-                    module.step(
-                        &Step {
-                            indices,
-                            ids,
-                            ..step
-                        },
-                        inputs,
-                        outputs,
-                    );
-                },
-            );
-            let rows = &batches.controller;
-            for ((&agent, input), output) in agents.0.iter().zip(&rows.inputs).zip(&rows.outputs) {
-                let mover = &mut self.movers[agent as usize];
-                mover.command = *output;
-                mover.drive.road_speed_sum += input.road_speed;
-                mover.drive.samples += 1;
-            }
-        }
-        self.batches = batches;
+    /// Lines that modules have written so far.
+    pub fn log_count(&self) -> u64 {
+        self.messages.log.count
     }
 
-    fn advance(&mut self) {
-        let (time, dt) = (self.time(), self.dt);
-        let (roads, kinds) = (&self.roads, &self.kinds);
-        let one = |mover: &mut Mover, way: &Way| {
-            if mover.is_active() {
-                let kind = &kinds[mover.kind as usize];
-                steering::advance(mover, way, kind, roads, time, dt);
-            }
-        };
-        self.agent_updates += self.index.located.len() as u64;
-        match &self.pool {
-            None => self
-                .movers
-                .iter_mut()
-                .zip(&self.ways)
-                .for_each(|(m, w)| one(m, w)),
-            Some(pool) => pool.install(|| {
-                let movers = self.movers.par_chunks_mut(SLICE);
-                movers
-                    .zip(self.ways.par_chunks(SLICE))
-                    .for_each(|(movers, ways)| {
-                        movers.iter_mut().zip(ways).for_each(|(m, w)| one(m, w));
-                    });
-            }),
-        }
+    /// The faults of modules so far, with how often each has come.
+    pub fn faults(&self) -> &BTreeMap<String, u64> {
+        &self.messages.log.faults
     }
 
-    fn collide(&mut self) {
-        // Bodies have moved; the next step starts with this index.
-        self.index.rebuild(&self.movers, &self.kinds);
-        let mut contacts = std::mem::take(&mut self.batches.contacts);
-        contacts.clear();
-        let scene = Scene {
-            movers: &self.movers,
-            kinds: &self.kinds,
-            index: &self.index,
-            obstacles: &self.obstacles,
-            roads: &self.roads,
-            largest: self.largest,
-        };
-        let count = self.index.located.len();
-        match &self.pool {
-            None => (0..count).for_each(|number| scene.contacts(number, &mut contacts)),
-            Some(pool) => {
-                let parts: Vec<Vec<Contact>> = pool.install(|| {
-                    let slices = (0..count).into_par_iter().step_by(SLICE);
-                    let part = |first: usize| {
-                        let mut part = Vec::new();
-                        let numbers = first..(first + SLICE).min(count);
-                        numbers.for_each(|number| scene.contacts(number, &mut part));
-                        part
-                    };
-                    slices.map(part).collect()
-                });
-                contacts.extend(parts.into_iter().flatten());
-            }
-        }
-        let movers = &self.movers;
-        contacts.sort_by_cached_key(|c| c.order(|agent| movers[agent as usize].id));
-        let time = (self.step + 1) as f64 * self.dt;
-        self.log.expire(time);
-        self.contacts.update(time, &contacts, &mut self.movers);
-        self.batches.contacts = contacts;
+    /// The marks that modules show on the map now.
+    pub fn marks(&self) -> impl Iterator<Item = &Mark> {
+        self.messages.log.marks.values()
     }
+}
+
+fn helpers(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError> {
+    if threads <= 1 {
+        return Ok(None);
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map(Some)
+        .map_err(|_| SimulationError::Threads(threads))
 }

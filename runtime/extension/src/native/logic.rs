@@ -703,19 +703,30 @@ impl Planner for Native<AsPlanner> {
     fn step(
         &self,
         _: &ParameterSet,
+        step: &Step<'_>,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
         routes: &mut Vec<LaneletId>,
         outputs: &mut [PlannerOutput],
     ) {
         let Some(active) = &self.active else {
-            self.fallback.step(view, inputs, routes, outputs);
+            self.fallback.step(step, view, inputs, routes, outputs);
             return;
         };
         let roads = self.flat(view.graph);
         let _one = locked(&self.one_at_a_time);
-        for (inputs, outputs) in inputs.chunks(MOST_ROWS).zip(outputs.chunks_mut(MOST_ROWS)) {
-            self.plan_chunk(active, view, &roads, inputs, routes, outputs);
+        let agents = step
+            .indices
+            .chunks(MOST_ROWS)
+            .zip(step.ids.chunks(MOST_ROWS));
+        let rows = inputs.chunks(MOST_ROWS).zip(outputs.chunks_mut(MOST_ROWS));
+        for ((indices, ids), (inputs, outputs)) in agents.zip(rows) {
+            let step = Step {
+                indices,
+                ids,
+                ..*step
+            };
+            self.plan_chunk(active, &step, (view, &roads), inputs, routes, outputs);
         }
     }
 }
@@ -736,14 +747,14 @@ impl Native<AsPlanner> {
     fn plan_chunk(
         &self,
         active: &Active,
-        view: &PlannerView<'_>,
-        roads: &FlatRoads,
+        step: &Step<'_>,
+        (view, roads): (&PlannerView<'_>, &FlatRoads),
         inputs: &[PlannerInput],
         routes: &mut Vec<LaneletId>,
         outputs: &mut [PlannerOutput],
     ) {
         let count = inputs.len();
-        let (ids, indices) = (vec![0u64; count], vec![0u32; count]);
+        let seeds: Vec<u64> = step.ids.iter().map(|&id| step.seed_of(id)).collect();
         let mut status = vec![0u8; count];
         let mut route = vec![0u32; (64 * count + roads.lanelets.len()).min(MOST_ROUTE)];
         let began = now();
@@ -753,12 +764,8 @@ impl Native<AsPlanner> {
         } else {
             let _call = self.cell.enter();
             active.backend.step(&mut Batch {
-                step: Step {
-                    ids: &ids,
-                    indices: &indices,
-                    ..Step::default()
-                },
-                seeds: &ids,
+                step: *step,
+                seeds: &seeds,
                 inputs: bytes_of(inputs),
                 outputs: bytes_of_mut(outputs),
                 status: &mut status,
@@ -786,7 +793,12 @@ impl Native<AsPlanner> {
                         self.cell.note_fault(&flaw);
                     }
                     let one = std::slice::from_mut(output);
-                    self.fallback.step(view, &[*input], routes, one);
+                    let step = Step {
+                        indices: &step.indices[row..=row],
+                        ids: &step.ids[row..=row],
+                        ..*step
+                    };
+                    self.fallback.step(&step, view, &[*input], routes, one);
                 }
             }
         }

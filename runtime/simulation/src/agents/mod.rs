@@ -1,0 +1,281 @@
+//! The agents that drive: a column for each concern, found by agent index.
+//!
+//! An index is dense and is used again: an agent that leaves is told to its modules at the next
+//! step boundary, and its index is free at the one after that. Nothing that a run computes depends
+//! on indices; where an order matters it is that of ids.
+
+mod finished;
+mod rows;
+
+pub use finished::{FinishedAgent, Status};
+pub(crate) use rows::{
+    Claim, Command, Identity, LanePosition, Motion, Phase, Progress, Statistics, Wish,
+};
+
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// Declares the columns once: storage, the row of one agent, and what each costs.
+macro_rules! columns {
+    ($($(#[$doc:meta])* $column:ident: $row:ty,)*) => {
+        /// The driving agents in columns of equal length.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        pub(crate) struct Agents {
+            $($(#[$doc])* pub(crate) $column: Vec<$row>,)*
+            /// Indices that nobody has; the last one is given away next.
+            free: Vec<u32>,
+            /// Agents that drive, or are about to.
+            count: usize,
+            /// Counts changes of who drives and with which modules.
+            #[serde(skip)]
+            revision: u64,
+            /// Index by id; asked for single ids, never gone through.
+            #[serde(skip)]
+            by_id: HashMap<u64, u32>,
+        }
+
+        /// All that is known of one agent.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+        pub(crate) struct Row {
+            $(pub(crate) $column: $row,)*
+        }
+
+        impl Agents {
+            /// Bytes of one agent in all columns.
+            pub(crate) const BYTES: usize = 0 $(+ size_of::<$row>())*;
+
+            fn set(&mut self, index: usize, row: Row) {
+                if index == self.identity.len() {
+                    $(self.$column.push(row.$column);)*
+                } else {
+                    $(self.$column[index] = row.$column;)*
+                }
+            }
+
+            /// All that is known of one agent.
+            pub(crate) fn row(&self, index: u32) -> Row {
+                Row { $($column: self.$column[index as usize],)* }
+            }
+        }
+    };
+}
+
+columns! {
+    /// Who they are.
+    identity: Identity,
+    /// How they move.
+    motion: Motion,
+    /// Where on the lanes they are.
+    position: LanePosition,
+    /// Where on their routes they are.
+    progress: Progress,
+    /// What they have at junctions.
+    claim: Claim,
+    /// What their behaviours want.
+    wish: Wish,
+    /// What their controllers want.
+    command: Command,
+    /// What is counted.
+    statistics: Statistics,
+}
+
+impl Agents {
+    /// One more than the largest index ever given away.
+    pub(crate) fn capacity(&self) -> usize {
+        self.identity.len()
+    }
+
+    /// How many drive, or are about to.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Another number: somebody came or went, or has other modules.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Somebody has other modules or another phase.
+    pub(crate) fn touch(&mut self) {
+        self.revision += 1;
+    }
+
+    /// Whether an agent is on the road and drives.
+    #[inline]
+    pub(crate) fn drives(&self, index: u32) -> bool {
+        self.identity[index as usize].drives()
+    }
+
+    /// The agents that drive, in the order of their indices.
+    pub(crate) fn driving(&self) -> impl Iterator<Item = u32> + '_ {
+        let drives =
+            |(index, identity): (usize, &Identity)| identity.drives().then_some(index as u32);
+        self.identity.iter().enumerate().filter_map(drives)
+    }
+
+    /// The agents that drive, in the order of their ids.
+    pub(crate) fn by_growing_id(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.driving().collect();
+        all.sort_unstable_by_key(|&index| self.identity[index as usize].id);
+        all
+    }
+
+    /// The index of an agent that drives.
+    pub(crate) fn find(&self, id: u64) -> Option<u32> {
+        let index = *self.by_id.get(&id)?;
+        self.drives(index).then_some(index)
+    }
+
+    /// Puts an agent in.
+    pub(crate) fn insert(&mut self, row: Row) -> u32 {
+        let index = self.free.pop().unwrap_or(self.capacity() as u32);
+        self.by_id.insert(row.identity.id, index);
+        self.set(index as usize, row);
+        self.count += 1;
+        self.touch();
+        index
+    }
+
+    /// Takes an agent off the road. Its index stays its own until its modules have been told.
+    pub(crate) fn remove(&mut self, index: u32) {
+        let identity = &mut self.identity[index as usize];
+        debug_assert!(!matches!(
+            identity.phase,
+            Phase::Free | Phase::Gone | Phase::Told
+        ));
+        identity.phase = Phase::Gone;
+        self.by_id.remove(&identity.id);
+        self.count -= 1;
+        self.touch();
+    }
+
+    /// At a step boundary, before modules are told anything: frees the indices of those whose
+    /// leaving was told at the one before.
+    pub(crate) fn release(&mut self) {
+        for (index, identity) in self.identity.iter_mut().enumerate() {
+            if identity.phase == Phase::Told {
+                *identity = Identity::default();
+                self.free.push(index as u32);
+            }
+        }
+    }
+
+    /// At a step boundary, after modules have been told.
+    pub(crate) fn note_told(&mut self) {
+        let gone = self.identity.iter_mut();
+        for identity in gone.filter(|identity| identity.phase == Phase::Gone) {
+            identity.phase = Phase::Told;
+        }
+    }
+
+    /// After loading: what is derived.
+    pub(crate) fn index_ids(&mut self) {
+        let known = self.identity.iter().enumerate();
+        let known = known.filter(|(_, identity)| identity.is_known());
+        self.by_id = known.map(|(index, who)| (who.id, index as u32)).collect();
+    }
+}
+
+impl Identity {
+    /// Whether it is on the road and drives.
+    #[inline]
+    pub(crate) fn drives(&self) -> bool {
+        matches!(self.phase, Phase::Driving | Phase::AtGoal)
+    }
+
+    /// Whether its modules know of it.
+    #[inline]
+    pub(crate) fn is_known(&self) -> bool {
+        self.drives() || self.phase == Phase::Planning
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn hash(row: &Row) -> u64 {
+        crate::hash::of(row)
+    }
+
+    /// Calls `visit` with every value that differs from `value` in one leaf.
+    fn change_each_leaf(value: &Value, visit: &mut dyn FnMut(Value)) {
+        match value {
+            Value::Object(map) => {
+                for (key, inner) in map {
+                    change_each_leaf(inner, &mut |changed| {
+                        let mut map = map.clone();
+                        map.insert(key.clone(), changed);
+                        visit(Value::Object(map));
+                    });
+                }
+            }
+            Value::Array(list) => {
+                for (at, inner) in list.iter().enumerate() {
+                    change_each_leaf(inner, &mut |changed| {
+                        let mut list = list.clone();
+                        list[at] = changed;
+                        visit(Value::Array(list));
+                    });
+                }
+            }
+            Value::Bool(on) => visit(Value::Bool(!on)),
+            Value::String(_) => visit(Value::String("AtGoal".into())),
+            Value::Number(n) if n.is_f64() => {
+                visit(serde_json::json!(n.as_f64().unwrap_or_default() + 1.5));
+            }
+            Value::Number(n) => visit(serde_json::json!(n.as_u64().unwrap_or_default() / 2 + 7)),
+            Value::Null => panic!("a field that is not finite"),
+        }
+    }
+
+    #[test]
+    fn the_hash_sees_every_field() {
+        let row = Row::default();
+        let before = hash(&row);
+        let mut fields = 0;
+        change_each_leaf(&serde_json::to_value(row).unwrap(), &mut |changed| {
+            let other: Row = serde_json::from_value(changed.clone()).unwrap();
+            assert_ne!(other, row, "nothing was changed: {changed}");
+            assert_ne!(
+                hash(&other),
+                before,
+                "the hash is blind to a field of {changed}"
+            );
+            fields += 1;
+        });
+        // A field that is added counts by itself; one that is skipped would be missing here.
+        assert!(fields > 40, "{fields}");
+        assert_eq!(hash(&Row::default()), before);
+    }
+
+    #[test]
+    fn an_index_is_free_one_boundary_after_its_removal_was_told() {
+        let row = |id| Row {
+            identity: Identity {
+                id,
+                phase: Phase::Driving,
+                ..Identity::default()
+            },
+            ..Row::default()
+        };
+        let mut agents = Agents::default();
+        let a = agents.insert(row(5));
+        assert_eq!((agents.find(5), agents.count()), (Some(a), 1));
+        agents.remove(a);
+        assert_eq!((agents.find(5), agents.count()), (None, 0));
+        // The boundary at which the removal is told: the index is not free yet.
+        agents.release();
+        agents.note_told();
+        let b = agents.insert(row(6));
+        assert_ne!(a, b);
+        agents.release();
+        assert_eq!(agents.insert(row(7)), a);
+    }
+
+    #[test]
+    fn an_agent_is_small() {
+        assert!(Agents::BYTES <= 280, "{}", Agents::BYTES);
+    }
+}

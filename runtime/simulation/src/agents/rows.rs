@@ -1,0 +1,183 @@
+//! What is known of one agent, one record per concern.
+
+use crate::modules::Instances;
+use crate::route::RouteId;
+use roadwright_geometry::Pose;
+use roadwright_plugin_api::{ControllerOutput, NOTHING};
+use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use serde::{Deserialize, Serialize};
+
+/// Where an agent is in its life, as the columns hold it.
+///
+/// ```text
+/// Free -> Planning -> Driving <-> AtGoal -> Gone -> Told -> Free
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[repr(u8)]
+pub(crate) enum Phase {
+    /// Nobody has this index.
+    #[default]
+    Free,
+    /// It has a place on the road, and waits for a route.
+    Planning,
+    /// It drives.
+    Driving,
+    /// It has come to its last goal, and waits there for what its behaviour wants next.
+    AtGoal,
+    /// It has left the road; its modules have not been told yet.
+    Gone,
+    /// Its modules have been told: the index is free after the next step boundary.
+    Told,
+}
+
+/// Who an agent is.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    /// Id for people and random streams.
+    pub(crate) id: u64,
+    /// Its modules; those of its stack unless it has chosen others.
+    pub(crate) modules: Instances,
+    /// Index of the vehicle type.
+    pub(crate) vehicle_type: u16,
+    /// Index of the stack.
+    pub(crate) stack: u16,
+    pub(crate) phase: Phase,
+}
+
+/// How an agent's body moves.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Motion {
+    /// Pose of the middle of the rear axle.
+    pub(crate) pose: Pose,
+    /// Height of the same, m.
+    pub(crate) z: f64,
+    /// Speed, m/s; negative backwards.
+    pub(crate) speed: f64,
+    /// rad/s.
+    pub(crate) yaw_rate: f64,
+    /// Along the vehicle, in the last step, m/s^2.
+    pub(crate) acceleration: f64,
+}
+
+/// Where an agent is on the lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LanePosition {
+    /// Lanelet that it follows; [`NO_LANELET`] off the lanes.
+    pub(crate) lanelet: LaneletId,
+    /// Lanelet that it is leaving sideways, or [`NO_LANELET`].
+    pub(crate) leaving: LaneletId,
+    /// Place of the rear axle along the lanelet, or along its path over open ground, m.
+    pub(crate) s: f64,
+    /// Place of the rear axle to the left of the same, m.
+    pub(crate) t: f64,
+}
+
+impl Default for LanePosition {
+    fn default() -> Self {
+        Self {
+            lanelet: NO_LANELET,
+            leaving: NO_LANELET,
+            s: 0.0,
+            t: 0.0,
+        }
+    }
+}
+
+impl LanePosition {
+    #[inline]
+    pub(crate) fn is_on_lane(&self) -> bool {
+        self.lanelet != NO_LANELET
+    }
+
+    /// Whether it is on a lane and not between two.
+    #[inline]
+    pub(crate) fn may_change_lane(&self) -> bool {
+        self.is_on_lane() && self.leaving == NO_LANELET
+    }
+}
+
+/// Where an agent is on its route. Its verbs are in `route/progress.rs`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Progress {
+    pub(crate) route: RouteId,
+    /// Index in the route of the lanelet that it is on.
+    pub(crate) at: u32,
+    /// Number of goals reached.
+    pub(crate) reached: u32,
+    /// Whether its behaviour is asked before it leaves the road at its last goal.
+    pub(crate) holds_arrival: bool,
+    /// Whether its behaviour has given it other goals than the scenario.
+    pub(crate) has_own_goals: bool,
+    /// Step in which its route was last planned.
+    pub(crate) planned_at: u64,
+    /// How long it has been standing, s.
+    pub(crate) standing: f64,
+}
+
+/// What an agent has asked for and been granted at junctions.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Claim {
+    /// Connections of the route before this index may be entered.
+    pub(crate) granted_to: u32,
+    /// Index in the route of the connection that is asked for; 0 for none.
+    pub(crate) asked_for: u32,
+    /// The step of asking.
+    pub(crate) asked_at: u64,
+}
+
+/// What the behaviour of an agent wants until it wants something else.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Wish {
+    /// Factor on the speed that the road allows.
+    pub(crate) speed_factor: f64,
+    /// Highest speed, m/s.
+    pub(crate) top_speed: f64,
+}
+
+impl Default for Wish {
+    fn default() -> Self {
+        Self {
+            speed_factor: 1.0,
+            top_speed: NOTHING,
+        }
+    }
+}
+
+/// What the controller of an agent wants.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Command {
+    /// Acceleration, m/s^2.
+    pub(crate) acceleration: f64,
+    /// Angle of the front wheels, rad.
+    pub(crate) steering: f64,
+}
+
+impl From<ControllerOutput> for Command {
+    fn from(output: ControllerOutput) -> Self {
+        Self {
+            acceleration: output.acceleration,
+            steering: output.steering,
+        }
+    }
+}
+
+/// What is counted while an agent drives.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Statistics {
+    /// When it appeared, s.
+    pub(crate) started: f64,
+    /// m.
+    pub(crate) distance: f64,
+    /// Sum over the steps, m^2.
+    pub(crate) squared_penetration: f64,
+    /// Sum over the samples of the speed that the road allowed, m/s.
+    pub(crate) road_speed_sum: f64,
+    /// Sums over the steps.
+    pub(crate) squared_acceleration: f64,
+    pub(crate) squared_jerk: f64,
+    pub(crate) squared_lateral_acceleration: f64,
+    /// Questions to its controller.
+    pub(crate) samples: u32,
+    /// Steps driven.
+    pub(crate) steps: u32,
+}

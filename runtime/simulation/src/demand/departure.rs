@@ -1,0 +1,190 @@
+//! Agents before they appear: their places, and whether there is room.
+
+use crate::agents::Agents;
+use crate::ground::Ground;
+use crate::options::SimulationError;
+use crate::route::Goal;
+use crate::traffic::Index;
+use crate::vehicle_type::{VehicleType, VehicleTypes};
+use roadwright_geometry::{DVec2, Pose};
+use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::{Place, Scenario};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Room that is left between an appearing vehicle and others, m.
+const ROOM: f64 = 2.0;
+/// Braking that vehicles behind are trusted with, m/s^2.
+const BRAKING: f64 = 3.0;
+/// Least distance between the circles around two bodies off the lanes, m.
+const APART: f64 = 0.2;
+/// How far away bodies off the lanes are looked for, m.
+const REACH: f64 = 30.0;
+
+/// An agent before it appears.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Departure {
+    pub(crate) id: u64,
+    /// When it wants to appear, s.
+    pub(crate) time: f64,
+    pub(crate) start: Start,
+    pub(crate) goals: Vec<Goal>,
+    /// Speed at which it appears, m/s.
+    pub(crate) speed: f64,
+    pub(crate) vehicle_type: u16,
+    pub(crate) stack: u16,
+}
+
+/// Where an agent appears.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Start {
+    Lane { lanelet: LaneletId, s: f64 },
+    Ground(Pose),
+}
+
+impl Start {
+    /// The pose at which it appears.
+    pub(crate) fn pose(&self, ground: &Ground) -> Pose {
+        match *self {
+            Self::Lane { lanelet, s } => ground.graph().line(lanelet).pose(s),
+            Self::Ground(pose) => pose,
+        }
+    }
+}
+
+/// Start and goals of an agent. If any of its places is off the lanes, it drives on open ground.
+pub(crate) fn places(
+    scenario: &Scenario,
+    ground: &Ground,
+    who: &str,
+    start: &Place,
+    goals: &[Place],
+) -> Result<(Start, Vec<Goal>), SimulationError> {
+    let missing = |place: &Place| SimulationError::NoSuchPlace {
+        who: who.into(),
+        place: match place {
+            Place::Lane(at) => format!("lane {} of {} at s = {} m", at.lane, at.road, at.s),
+            Place::Ground(at) => format!("({}, {})", at.x, at.y),
+        },
+    };
+    let open = std::iter::once(start)
+        .chain(goals)
+        .any(|place| matches!(place, Place::Ground(_)));
+    let pose = |place: &Place| scenario.pose_of(place).ok_or_else(|| missing(place));
+    let locate = |place: &Place| match place {
+        Place::Lane(at) => ground.graph().locate(at).ok_or_else(|| missing(place)),
+        Place::Ground(_) => Err(missing(place)),
+    };
+    if open {
+        let goals = goals
+            .iter()
+            .map(|place| Ok(Goal::Ground(pose(place)?.position)));
+        return Ok((
+            Start::Ground(pose(start)?),
+            goals.collect::<Result<_, SimulationError>>()?,
+        ));
+    }
+    let (lanelet, s) = locate(start)?;
+    let goals = goals.iter().map(|place| {
+        let (lanelet, s) = locate(place)?;
+        Ok(Goal::Lane { lanelet, s })
+    });
+    Ok((
+        Start::Lane { lanelet, s },
+        goals.collect::<Result<_, SimulationError>>()?,
+    ))
+}
+
+/// What the look for room reads.
+pub(crate) struct Room<'a> {
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) index: &'a Index,
+    pub(crate) agents: &'a Agents,
+    /// Those who have got a place in this step, by lanelet; off the lanes under `None`.
+    pub(crate) appeared: &'a BTreeMap<Option<LaneletId>, Vec<u32>>,
+}
+
+impl Room<'_> {
+    fn vehicle_type(&self, agent: u32) -> &VehicleType {
+        self.types
+            .get(self.agents.identity[agent as usize].vehicle_type)
+    }
+
+    /// Whether nobody stands where a vehicle is to appear, and nobody would have to brake hard.
+    pub(crate) fn is_there(&self, departure: &Departure) -> bool {
+        let own_type = self.types.get(departure.vehicle_type);
+        match departure.start {
+            Start::Lane { lanelet, s } => {
+                let here = self
+                    .index
+                    .on_lanelet(lanelet)
+                    .iter()
+                    .map(|entry| entry.agent);
+                let appeared = self.appeared.get(&Some(lanelet)).into_iter().flatten();
+                self.has_room_at_seams(lanelet, s, own_type)
+                    && here
+                        .chain(appeared.copied())
+                        .all(|agent| self.is_apart_on_lane(agent, s, own_type))
+            }
+            Start::Ground(pose) => {
+                let mut near = Vec::new();
+                let grid = &self.index.grid;
+                grid.for_each_within(pose.position, REACH, |number, _: DVec2| {
+                    near.push(self.index.located[number as usize]);
+                });
+                let appeared = self.appeared.values().flatten().copied();
+                near.into_iter()
+                    .chain(appeared)
+                    .all(|agent| self.is_apart_on_ground(agent, pose, own_type))
+            }
+        }
+    }
+
+    fn is_apart_on_lane(&self, agent: u32, s: f64, own_type: &VehicleType) -> bool {
+        let other = &self.agents.position[agent as usize];
+        let other_type = self.vehicle_type(agent);
+        let ahead = other.s - other_type.rear_overhang - (s + own_type.front);
+        let behind = s - own_type.rear_overhang - (other.s + other_type.front);
+        let speed = self.agents.motion[agent as usize].speed;
+        ahead > ROOM || behind > ROOM + speed * speed / (2.0 * BRAKING)
+    }
+
+    fn is_apart_on_ground(&self, agent: u32, pose: Pose, own_type: &VehicleType) -> bool {
+        let other_type = self.vehicle_type(agent);
+        let middle = pose.point(own_type.body_centre, 0.0);
+        let other = self.agents.motion[agent as usize].pose;
+        let other_middle = other.point(other_type.body_centre, 0.0);
+        (middle - other_middle).length() > own_type.radius + other_type.radius + APART
+    }
+
+    /// Whether vehicles on the lanelets before and after leave room for one that is to appear.
+    fn has_room_at_seams(&self, lanelet: LaneletId, s: f64, own_type: &VehicleType) -> bool {
+        let own = self.ground.lanelet(lanelet);
+        let behind = self
+            .ground
+            .graph()
+            .predecessors(lanelet)
+            .iter()
+            .filter_map(|&id| {
+                let entry = *self.index.on_lanelet(id).last()?;
+                Some((entry.agent, self.ground.lanelet(id).length() - entry.s + s))
+            });
+        let clear_behind = behind.into_iter().all(|(agent, distance)| {
+            let speed = self.agents.motion[agent as usize].speed;
+            let gap = distance - own_type.rear_overhang - self.vehicle_type(agent).front;
+            gap > ROOM + speed * speed / (2.0 * BRAKING)
+        });
+        let ahead = self
+            .ground
+            .graph()
+            .successors(lanelet)
+            .iter()
+            .filter_map(|&id| self.index.hindmost(id));
+        let clear_ahead = ahead.into_iter().all(|entry| {
+            let rear = own.length() - s + entry.s - self.vehicle_type(entry.agent).rear_overhang;
+            rear - own_type.front > ROOM
+        });
+        clear_behind && clear_ahead
+    }
+}

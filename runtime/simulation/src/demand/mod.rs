@@ -1,0 +1,73 @@
+//! Demand: who wants to drive, when, from where to where.
+
+mod departure;
+mod flow;
+mod populate;
+
+pub(crate) use departure::{Departure, Room, Start, places};
+pub(crate) use flow::RunningFlow;
+pub(crate) use populate::trips;
+
+use crate::ground::Ground;
+use crate::options::SimulationError;
+use roadwright_scenario::Scenario;
+use std::collections::VecDeque;
+
+/// Agents before they appear, and the flows that more of them come from.
+#[derive(Default)]
+pub(crate) struct Demand {
+    /// By time, then by id.
+    pub(crate) departures: VecDeque<Departure>,
+    pub(crate) flows: Vec<RunningFlow>,
+    /// Flows that an edit has taken out: if they come back, they go on counting.
+    pub(crate) retired_flows: Vec<RunningFlow>,
+}
+
+impl Demand {
+    /// First come: by time, then by id.
+    pub(crate) fn sort(&mut self) {
+        let departures = self.departures.make_contiguous();
+        departures.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.id.cmp(&b.id)));
+    }
+
+    /// Whether nobody waits and no flow can bring more.
+    pub(crate) fn is_over(&self, time: f64) -> bool {
+        self.departures.is_empty() && self.flows.iter().all(|flow| flow.flow.end < time)
+    }
+
+    /// Flows of an edited scenario, from a time on.
+    pub(crate) fn take_flows(&mut self, mut flows: Vec<RunningFlow>, time: f64) {
+        for flow in &mut flows {
+            // A flow that was away for a while goes on counting where it was.
+            let mut known = self.flows.iter().chain(&self.retired_flows);
+            if let Some(before) = known.find(|before| before.id() == flow.id()) {
+                flow.continue_from(before);
+            }
+            flow.start_after(time);
+        }
+        self.retired_flows.append(&mut self.flows);
+        let is_back = |old: &RunningFlow| flows.iter().any(|flow| flow.id() == old.id());
+        self.retired_flows.retain(|old| !is_back(old));
+        self.flows = flows;
+    }
+}
+
+/// The flows of a scenario, each at its beginning; `lenient` leaves out those whose places do not
+/// exist.
+pub(crate) fn running_flows(
+    scenario: &Scenario,
+    ground: &Ground,
+    seed: u64,
+    lenient: bool,
+) -> Result<Vec<RunningFlow>, SimulationError> {
+    let mut running = Vec::new();
+    for (id, flow) in scenario.flows() {
+        let goals = [flow.destination];
+        match places(scenario, ground, &id.to_string(), &flow.origin, &goals) {
+            Ok(places) => running.push(RunningFlow::new(*id, flow, places, seed)),
+            Err(_) if lenient => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(running)
+}

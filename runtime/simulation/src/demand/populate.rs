@@ -1,0 +1,75 @@
+//! Agents between random places that can reach each other.
+
+use roadwright_geometry::math::Stream;
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
+use std::collections::BTreeMap;
+
+/// Shortest lane that gets a start or a destination, m.
+const MIN_LANE: f64 = 12.0;
+/// Least distance between two starts on one lane, m.
+const SPACING: f64 = 14.0;
+/// Least distance between start and destination, m, where the network is large enough.
+const MIN_TRIP: f64 = 250.0;
+/// Tries to find a free start, and a destination far enough away.
+const TRIES: usize = 200;
+
+/// A trip between two places.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Trip {
+    pub(crate) from: (LaneletId, f64),
+    pub(crate) to: (LaneletId, f64),
+}
+
+/// Up to `count` trips, spread evenly over the lanes from which every other one can be reached.
+pub(crate) fn trips(graph: &LaneGraph, count: usize, seed: u64) -> Vec<Trip> {
+    let lanes: Vec<LaneletId> = graph
+        .main_component()
+        .into_iter()
+        .filter(|&id| {
+            let lanelet = graph.lanelet(id);
+            !lanelet.is_connection() && !lanelet.bus_only && lanelet.length() >= MIN_LANE
+        })
+        .collect();
+    let mut ends = Vec::with_capacity(lanes.len());
+    let mut total = 0.0;
+    for &id in &lanes {
+        total += graph.lanelet(id).length();
+        ends.push(total);
+    }
+    if lanes.is_empty() {
+        return Vec::new();
+    }
+    let mut stream = Stream::new(seed, "populate", 0);
+    // A place drawn evenly by length, a few metres away from the ends of its lane.
+    let mut place = || {
+        let at = stream.next_in(0.0, total);
+        let lane = ends.partition_point(|&end| end <= at).min(lanes.len() - 1);
+        let length = graph.lanelet(lanes[lane]).length();
+        let s = (at - (ends[lane] - length)).clamp(4.0, length - 6.0);
+        (lanes[lane], s)
+    };
+    let mut taken: BTreeMap<LaneletId, Vec<f64>> = BTreeMap::new();
+    let mut trips = Vec::new();
+    for _ in 0..count {
+        let free = (0..TRIES).map(|_| place()).find(|&(lane, s)| {
+            let mut near = taken.get(&lane).into_iter().flatten();
+            !near.any(|at: &f64| (at - s).abs() < SPACING)
+        });
+        let Some(from) = free else { break };
+        let start = graph.line(from.0).position(from.1);
+        let distance = |to: &(LaneletId, f64)| (graph.line(to.0).position(to.1) - start).length();
+        let mut best = place();
+        for _ in 0..TRIES {
+            if distance(&best) >= MIN_TRIP {
+                break;
+            }
+            let next = place();
+            if distance(&next) > distance(&best) {
+                best = next;
+            }
+        }
+        taken.entry(from.0).or_default().push(from.1);
+        trips.push(Trip { from, to: best });
+    }
+    trips
+}

@@ -1,0 +1,507 @@
+//! Edits of the scenario while it runs: they enter at a step boundary.
+
+use crate::agents::{Agents, FinishedAgent, LanePosition, Phase, Status};
+use crate::clock::Clock;
+use crate::demand::{Demand, Departure, RunningFlow, Start, running_flows};
+use crate::ground::{Ground, Spot};
+use crate::modules::{Modules, new_numbers, number_of};
+use crate::options::SimulationError;
+use crate::route::{Asking, Goal, Route, Routes, Travel};
+use crate::setup::{Sources, trip};
+use crate::stages::appear::refused;
+use crate::stages::effects::give_up_grants;
+use crate::stages::retire::Exit;
+use crate::traffic::{Claims, Delays, Index, Traffic};
+use crate::vehicle_type::VehicleTypes;
+use glam::DVec2;
+use roadwright_agent::{PlannerView, Rate, Registry};
+use roadwright_geometry::Pose;
+use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::{Agent, AgentId, Scenario};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The parts of the world that an edit may change.
+pub(crate) struct Editing<'a> {
+    pub(crate) clock: &'a Clock,
+    pub(crate) ground: &'a mut Arc<Ground>,
+    pub(crate) types: &'a mut VehicleTypes,
+    pub(crate) agents: &'a mut Agents,
+    pub(crate) routes: &'a mut Routes,
+    pub(crate) demand: &'a mut Demand,
+    pub(crate) modules: &'a mut Modules,
+    pub(crate) traffic: &'a mut Traffic,
+    pub(crate) messages: &'a mut crate::messages::Messages,
+    pub(crate) finished: &'a mut Vec<FinishedAgent>,
+    pub(crate) lenient: bool,
+}
+
+/// What became of an agent of the scenario.
+enum Change {
+    Removed,
+    Changed { start: Start, goals: Vec<Goal> },
+}
+
+impl Editing<'_> {
+    /// Takes over the changes from `old`, which the world runs, to `new`.
+    pub(crate) fn apply(
+        &mut self,
+        old: &Scenario,
+        new: &Scenario,
+        registry: &Registry,
+    ) -> Result<(), SimulationError> {
+        // Everything that can fail has to before anything is changed.
+        let has_new_stacks = old.stacks() != new.stacks();
+        if has_new_stacks {
+            self.modules.check(new, registry)?;
+        }
+        let ground = self.ground.after_edit(old, new);
+        let changed = changed_agents(old, new, &ground, self.lenient)?;
+        let flows = running_flows(new, &ground, self.clock.seed, self.lenient)?;
+
+        self.take_types(new);
+        self.modules.registry = registry.clone();
+        if has_new_stacks {
+            let moved = self.modules.take_stacks(new, self.agents)?;
+            self.move_stacks(&moved, old);
+        }
+        let before = std::mem::replace(self.ground, ground);
+        if !Arc::ptr_eq(&before.roads, &self.ground.roads) {
+            self.take_roads(&before, new, &flows);
+        }
+        self.take_agents(old, new, changed);
+        self.demand.take_flows(flows, self.clock.time());
+        self.demand.sort();
+        self.traffic.index.rebuild(self.agents, self.types);
+        self.agents.touch();
+        Ok(())
+    }
+
+    /// Takes an agent out.
+    fn remove(&mut self, agent: u32) {
+        let time = self.clock.time();
+        self.exit().retire(agent, Status::Removed, time);
+    }
+
+    fn exit(&mut self) -> Exit<'_> {
+        Exit {
+            clock: self.clock,
+            modules: self.modules,
+            agents: self.agents,
+            routes: self.routes,
+            messages: self.messages,
+            finished: self.finished,
+        }
+    }
+
+    /// Takes out an agent that has not appeared.
+    fn cancel(&mut self, id: u64) -> bool {
+        let waiting = self.demand.departures.len();
+        self.demand
+            .departures
+            .retain(|departure| departure.id != id);
+        let was_waiting = self.demand.departures.len() < waiting;
+        if was_waiting {
+            self.finished.push(FinishedAgent {
+                status: Status::Removed,
+                ..refused(id)
+            });
+        }
+        was_waiting
+    }
+
+    fn take_types(&mut self, new: &Scenario) {
+        let types = VehicleTypes::new(new);
+        let moved = new_numbers(&self.types.names, &types.names);
+        *self.types = types;
+        for agent in self.agents.driving().collect::<Vec<_>>() {
+            match moved[self.agents.identity[agent as usize].vehicle_type as usize] {
+                Some(number) => self.agents.identity[agent as usize].vehicle_type = number,
+                None => {
+                    self.agents.identity[agent as usize].vehicle_type = 0;
+                    self.remove(agent);
+                }
+            }
+        }
+        let gone = self.renumber(|departure| &mut departure.vehicle_type, &moved);
+        for id in gone {
+            self.cancel(id);
+        }
+    }
+
+    /// Deletes agents whose stack was deleted; those that drive have their new number already.
+    fn move_stacks(&mut self, moved: &[Option<u16>], old: &Scenario) {
+        let gone = self.renumber(|departure| &mut departure.stack, moved);
+        for id in gone {
+            self.cancel(id);
+        }
+        // A stack is deleted only when no agent of the scenario uses it; random trips may.
+        debug_assert!(moved.len() == old.stacks().len());
+        let lost = |agent: &u32| {
+            let who = &self.agents.identity[*agent as usize];
+            who.stack as usize >= self.modules.stacks.len()
+        };
+        for agent in self.agents.driving().filter(lost).collect::<Vec<_>>() {
+            self.agents.identity[agent as usize].modules =
+                self.modules.stacks.first().copied().unwrap_or_default();
+            self.agents.identity[agent as usize].stack = 0;
+            self.remove(agent);
+        }
+    }
+
+    /// Gives those who wait the new number of their vehicle type or stack; returns the ids of those
+    /// whose own is gone.
+    fn renumber(
+        &mut self,
+        number: impl Fn(&mut Departure) -> &mut u16,
+        moved: &[Option<u16>],
+    ) -> Vec<u64> {
+        let mut gone = Vec::new();
+        for departure in &mut self.demand.departures {
+            let number = number(departure);
+            match moved[*number as usize] {
+                Some(new) => *number = new,
+                None => {
+                    *number = 0;
+                    gone.push(departure.id);
+                }
+            }
+        }
+        gone
+    }
+
+    /// Puts everyone on the new roads: vehicles by where they are, starts and goals by what the
+    /// scenario says of them, and those of random trips by where they were.
+    fn take_roads(&mut self, before: &Ground, new: &Scenario, flows: &[RunningFlow]) {
+        let ground = self.ground.clone();
+        let found = |lanelet: LaneletId, s: f64| {
+            let pose = before.graph().line(lanelet).pose(s);
+            ground.finder().under(ground.graph(), pose).first().copied()
+        };
+        let moved = |goal: &Goal| match *goal {
+            Goal::Lane { lanelet, s } => {
+                found(lanelet, s).map(|(lanelet, s, _)| Goal::Lane { lanelet, s })
+            }
+            ground => Some(ground),
+        };
+        let told = |id: u64| told_places(id, new, flows, &ground);
+        let mut lost = Vec::new();
+        for departure in &mut self.demand.departures {
+            let places = match (told(departure.id), departure.start) {
+                (Some(places), _) => Some(places),
+                (None, start) => {
+                    let start = match start {
+                        Start::Lane { lanelet, s } => {
+                            found(lanelet, s).map(|(lanelet, s, _)| Start::Lane { lanelet, s })
+                        }
+                        ground => Some(ground),
+                    };
+                    let goals: Option<Vec<Goal>> = departure.goals.iter().map(moved).collect();
+                    start.zip(goals)
+                }
+            };
+            match places {
+                Some((start, goals)) => (departure.start, departure.goals) = (start, goals),
+                None => lost.push(departure.id),
+            }
+        }
+        for id in lost {
+            self.cancel(id);
+        }
+        for agent in self.agents.driving().collect::<Vec<_>>() {
+            let index = agent as usize;
+            let progress = &self.agents.progress[index];
+            let route = self.routes.get(progress.route);
+            let id = self.agents.identity[index].id;
+            let told = (!progress.has_own_goals).then(|| told(id)).flatten();
+            let told = told.filter(|places| places.1.len() == route.goals.len());
+            let goals = match told {
+                Some((_, goals)) => Some(goals),
+                None => route.goals.iter().map(moved).collect(),
+            };
+            match goals {
+                Some(goals) => self.travel(agent).move_goals(&goals),
+                None => self.remove(agent),
+            }
+        }
+        self.traffic.index = Index::new(ground.graph().lanelets().len());
+        self.traffic.delays = Delays::new(ground.graph().lanelets().len());
+        self.traffic.claims = Claims::new(ground.junction_count());
+        let on_lanes = self
+            .agents
+            .driving()
+            .filter(|&agent| self.agents.position[agent as usize].is_on_lane());
+        for agent in on_lanes.collect::<Vec<_>>() {
+            let pose = self.agents.motion[agent as usize].pose;
+            self.start_over(agent, &self.ground.finder().under(ground.graph(), pose));
+        }
+    }
+
+    fn travel(&mut self, agent: u32) -> Travel<'_> {
+        Travel {
+            routes: self.routes,
+            progress: &mut self.agents.progress[agent as usize],
+            claim: &mut self.agents.claim[agent as usize],
+        }
+    }
+
+    fn asking(&self, agent: u32) -> Asking<'_> {
+        let who = &self.agents.identity[agent as usize];
+        Asking {
+            planner: self.modules.planner(who.modules),
+            view: PlannerView {
+                graph: self.ground.graph(),
+                delays: &self.traffic.delays.0,
+            },
+            step: self.clock.moment(Rate::new(1.0, self.clock.dt)),
+            agent,
+            id: who.id,
+            bus: self.types.get(who.vehicle_type).bus,
+        }
+    }
+
+    /// A new route from the first of the lanelets under the agent that leads to its goals, with
+    /// nothing granted yet; the agent is taken out if none does.
+    fn start_over(&mut self, agent: u32, spots: &[Spot]) {
+        let index = agent as usize;
+        let progress = self.agents.progress[index];
+        let goals = self.routes.get(progress.route).goals.clone();
+        let found = spots.iter().find_map(|&(lanelet, s, t)| {
+            let start = Route {
+                goals: goals.clone(),
+                lanelets: [lanelet].into(),
+                ..Route::default()
+            };
+            let asking = self.asking(agent);
+            let route = asking.replanned(&start, progress.reached, (0, s.max(0.0)))?;
+            Some((
+                route,
+                LanePosition {
+                    lanelet,
+                    s,
+                    t,
+                    ..LanePosition::default()
+                },
+            ))
+        });
+        let Some((route, position)) = found else {
+            self.remove(agent);
+            return;
+        };
+        let exit = route.lanelet(1);
+        let step = self.clock.step;
+        self.travel(agent).start_over(route, step);
+        self.agents.position[index] = position;
+        self.agents.identity[index].phase = Phase::Driving;
+        let inside = self.ground.contested(position.lanelet);
+        if let (Some(path), Some(exit)) = (inside, exit) {
+            self.agents.claim[index].granted_to = 1;
+            self.traffic.claims.hold(agent, path, 0, exit);
+        }
+    }
+
+    fn take_agents(&mut self, old: &Scenario, new: &Scenario, changed: BTreeMap<AgentId, Change>) {
+        for (id, change) in changed {
+            let key = u64::from(id.0);
+            let driving = self.agents.find(key);
+            match (change, driving) {
+                (Change::Removed, Some(agent)) => self.remove(agent),
+                (Change::Removed, None) => {
+                    self.cancel(key);
+                }
+                (Change::Changed { start, goals }, Some(agent)) => {
+                    let edited = &new.agents()[&id];
+                    let is_same = |before: &Agent| {
+                        (&before.via, &before.destination) == (&edited.via, &edited.destination)
+                    };
+                    // What its script wants stays, unless the goals themselves were edited.
+                    let keeps_goals = self.agents.progress[agent as usize].has_own_goals
+                        && old.agents().get(&id).is_some_and(is_same);
+                    self.change_active(agent, edited, start, goals, keeps_goals);
+                }
+                // Only its roads have other names or ends now: what it has done is done.
+                (Change::Changed { .. }, None)
+                    if self.has_arrived(key) && is_same_trip(old, new, id) => {}
+                (Change::Changed { .. }, None) => {
+                    // It waits, has arrived or is new: it starts (again) as the edit says.
+                    self.cancel(key);
+                    self.renew(new, id);
+                }
+            }
+        }
+    }
+
+    fn has_arrived(&self, id: u64) -> bool {
+        let mut ended = self.finished.iter().rev();
+        let last = ended.find(|finished| finished.id == id);
+        last.is_some_and(|finished| finished.status == Status::Arrived)
+    }
+
+    /// Lets an agent of the edited scenario start anew.
+    fn renew(&mut self, new: &Scenario, id: AgentId) {
+        let agent = &new.agents()[&id];
+        let sources = Sources {
+            scenario: new,
+            ground: self.ground,
+            types: self.types,
+            modules: self.modules,
+            seed: self.clock.seed,
+        };
+        let time = agent.depart.max(self.clock.time());
+        // Its places have been found already: this is one of the changes.
+        if let Ok(departure) = sources.departure(id, agent, time) {
+            self.demand.departures.push_back(departure);
+        }
+    }
+
+    /// An agent that drives gets its new vehicle, stack and goals where it is.
+    fn change_active(
+        &mut self,
+        agent: u32,
+        edited: &Agent,
+        start: Start,
+        goals: Vec<Goal>,
+        keeps_goals: bool,
+    ) {
+        let index = agent as usize;
+        let who = &mut self.agents.identity[index];
+        if let Some(number) = number_of(&self.types.names, &edited.vehicle) {
+            who.vehicle_type = number;
+        }
+        if let Some(stack) = number_of(&self.modules.names, &edited.stack)
+            && who.stack != stack
+        {
+            who.stack = stack;
+            who.modules = self.modules.stacks[stack as usize];
+        }
+        let holds_arrival = self.modules.holds_arrival(who.modules);
+        let progress = &mut self.agents.progress[index];
+        progress.holds_arrival = holds_arrival;
+        let before = self.routes.get(progress.route).clone();
+        if keeps_goals || *before.goals == *goals {
+            return;
+        }
+        who.phase = Phase::Driving;
+        progress.has_own_goals = false;
+        // Way-points that are behind stay behind, unless they were changed.
+        let kept = before.goals.iter().zip(&goals);
+        let kept = kept.take_while(|(before, now)| before == now).count();
+        progress.reached = progress.reached.min(kept.min(goals.len() - 1) as u32);
+        let route = Route {
+            goals: goals.into(),
+            ..before
+        };
+        match (start, self.agents.position[index].is_on_lane()) {
+            (Start::Lane { .. }, true) => self.turn(agent, &route),
+            (Start::Ground(_), _) => {
+                // On open ground there is nothing to plan, and no lane to keep.
+                let step = self.agents.progress[index].planned_at;
+                let route = Route::unplanned(route.goals.into_vec());
+                self.travel(agent).start_over(route, step);
+                self.agents.position[index] = LanePosition::default();
+                self.traffic.claims.forget(agent);
+            }
+            (Start::Lane { .. }, false) => self.enter_roads(agent, route),
+        }
+    }
+
+    /// Leads an agent on a lane to new goals; it is taken out if no way leads there.
+    fn turn(&mut self, agent: u32, route: &Route) {
+        let index = agent as usize;
+        let parts = (
+            &self.agents.position[index],
+            &self.agents.progress[index],
+            &self.agents.claim[index],
+        );
+        let Some((route, gives_up_grants)) = self.asking(agent).turned(route, parts) else {
+            self.remove(agent);
+            return;
+        };
+        let step = self.clock.step;
+        self.travel(agent).replan(route, step);
+        if gives_up_grants {
+            give_up_grants(self.ground, self.agents, self.traffic, agent);
+        }
+    }
+
+    /// An agent on open ground gets goals on lanes: from the lane under it, or straight there.
+    fn enter_roads(&mut self, agent: u32, route: Route) {
+        let ground = self.ground.clone();
+        let pose: Pose = self.agents.motion[agent as usize].pose;
+        let spots = ground.finder().under(ground.graph(), pose);
+        if spots.is_empty() {
+            let goals = route.goals.iter();
+            let goals = goals.map(|goal| Goal::Ground(goal.position(ground.graph())));
+            let route = Route::unplanned(goals.collect());
+            self.travel(agent).move_to(route);
+        } else {
+            self.travel(agent).move_to(route);
+            self.traffic.claims.forget(agent);
+            self.start_over(agent, &spots);
+        }
+    }
+}
+
+fn changed_agents(
+    old: &Scenario,
+    new: &Scenario,
+    ground: &Ground,
+    lenient: bool,
+) -> Result<BTreeMap<AgentId, Change>, SimulationError> {
+    let mut changed = BTreeMap::new();
+    for &id in old.agents().keys() {
+        if !new.agents().contains_key(&id) {
+            changed.insert(id, Change::Removed);
+        }
+    }
+    for (&id, agent) in new.agents() {
+        if old.agents().get(&id) == Some(agent) {
+            continue;
+        }
+        let change = match trip(new, ground, id, agent) {
+            Ok((start, goals)) => Change::Changed { start, goals },
+            // Being drawn: it gets its destination next.
+            Err(_) if lenient => Change::Removed,
+            Err(error) => return Err(error),
+        };
+        changed.insert(id, change);
+    }
+    Ok(changed)
+}
+
+/// Whether an agent's trip leads from the same place to the same places as before.
+fn is_same_trip(old: &Scenario, new: &Scenario, id: AgentId) -> bool {
+    let (Some(before), Some(now)) = (old.agents().get(&id), new.agents().get(&id)) else {
+        return false;
+    };
+    let places = |scenario: &Scenario, agent: &Agent| -> Vec<Option<DVec2>> {
+        let goals = agent.via.iter().chain(&agent.destination);
+        std::iter::once(&agent.start)
+            .chain(goals)
+            .map(|place| Some(scenario.pose_of(place)?.position))
+            .collect()
+    };
+    let (a, b) = (places(old, before), places(new, now));
+    let near = |(a, b): (&Option<DVec2>, &Option<DVec2>)| match (a, b) {
+        (Some(a), Some(b)) => (*a - *b).length() < 0.5,
+        _ => false,
+    };
+    a.len() == b.len()
+        && a.iter().zip(&b).all(near)
+        && (&before.vehicle, &before.stack, before.depart) == (&now.vehicle, &now.stack, now.depart)
+}
+
+/// Start and goals that the scenario has for an agent or for the agents of a flow; `None` for
+/// those of random trips.
+fn told_places(
+    id: u64,
+    new: &Scenario,
+    flows: &[RunningFlow],
+    ground: &Ground,
+) -> Option<(Start, Vec<Goal>)> {
+    if let Some(flow) = flows.iter().find(|flow| flow.owns(id)) {
+        return Some((flow.start, flow.goals.clone()));
+    }
+    let id = AgentId(u32::try_from(id).ok()?);
+    trip(new, ground, id, new.agents().get(&id)?).ok()
+}

@@ -1,0 +1,115 @@
+//! The ground: all of a scenario that driving does not change.
+
+mod lane_finder;
+mod obstacles;
+mod roads;
+
+pub(crate) use lane_finder::{LaneFinder, Spot};
+pub(crate) use obstacles::{Obstacles, Owner};
+pub(crate) use roads::{PROFILE_BRAKING, Roads};
+
+use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId};
+use roadwright_scenario::{Road, RoadId, Scenario};
+use std::sync::{Arc, OnceLock};
+
+/// Roads and obstacles of a scenario, ready to be driven on.
+///
+/// A ground is immutable and shared: any number of worlds run on one. An edit makes a new one,
+/// which shares what has not changed.
+pub struct Ground {
+    pub(crate) roads: Arc<Roads>,
+    pub(crate) obstacles: Arc<Obstacles>,
+    finder: Arc<OnceLock<LaneFinder>>,
+}
+
+impl Ground {
+    /// Prepares the ground of a scenario. Cost: that of laying out all junctions and lanes.
+    pub fn new(scenario: &Scenario) -> Arc<Self> {
+        let roads = Arc::new(Roads::new(scenario));
+        let obstacles = Arc::new(Obstacles::new(scenario, &roads.graph));
+        Arc::new(Self {
+            roads,
+            obstacles,
+            finder: Arc::default(),
+        })
+    }
+
+    /// The ground after an edit from `old`, whose ground this is, to `new`.
+    pub(crate) fn after_edit(self: &Arc<Self>, old: &Scenario, new: &Scenario) -> Arc<Self> {
+        let has_same_lanes =
+            old.about().driving_side == new.about().driving_side && has_same_lanes(old, new);
+        let has_same_obstacles =
+            old.obstacles() == new.obstacles() && old.forests() == new.forests();
+        if has_same_lanes && has_same_obstacles {
+            return self.clone();
+        }
+        let (roads, finder) = if has_same_lanes {
+            (self.roads.clone(), self.finder.clone())
+        } else {
+            (Arc::new(Roads::new(new)), Arc::default())
+        };
+        Arc::new(Self {
+            obstacles: Arc::new(Obstacles::new(new, &roads.graph)),
+            roads,
+            finder,
+        })
+    }
+
+    /// The lanelets of the roads.
+    #[inline]
+    pub fn graph(&self) -> &LaneGraph {
+        &self.roads.graph
+    }
+
+    /// One lanelet.
+    #[inline]
+    pub(crate) fn lanelet(&self, id: LaneletId) -> &Lanelet {
+        self.roads.graph.lanelet(id)
+    }
+
+    /// Speed that limit and bends allow at `s` of a lanelet, m/s.
+    #[inline]
+    pub(crate) fn road_speed(&self, id: LaneletId, s: f64) -> f64 {
+        self.roads.road_speed(id, s)
+    }
+
+    /// Junction and path of a connection that others conflict with.
+    #[inline]
+    pub(crate) fn contested(&self, id: LaneletId) -> Option<(u32, u32)> {
+        self.roads.contested(id)
+    }
+
+    /// Whether two paths of a junction conflict.
+    #[inline]
+    pub(crate) fn in_conflict(&self, junction: u32, a: u32, b: u32) -> bool {
+        self.roads.in_conflict(junction, a, b)
+    }
+
+    pub(crate) fn junction_count(&self) -> usize {
+        self.roads.junction_count()
+    }
+
+    /// Finds lanelets by place.
+    pub(crate) fn finder(&self) -> &LaneFinder {
+        self.finder
+            .get_or_init(|| LaneFinder::new(&self.roads.graph))
+    }
+}
+
+/// Whether all that the lanelets are made of is the same: street names may differ.
+fn has_same_lanes(old: &Scenario, new: &Scenario) -> bool {
+    let (a, b) = (old.network(), new.network());
+    let same = |(id, road): (RoadId, &Road)| {
+        b.road(id).is_some_and(|other| {
+            std::ptr::eq(road, other) || {
+                let name = road.name.clone();
+                *road
+                    == Road {
+                        name,
+                        ..other.clone()
+                    }
+            }
+        })
+    };
+    a.road_count() == b.road_count() && a.nodes().eq(b.nodes()) && a.roads().all(same)
+}

@@ -1,0 +1,33 @@
+//! Hashes over state, for comparing runs.
+
+use serde::Serialize;
+use std::hash::Hasher;
+
+/// A hasher that takes values of any kind, field by field, without storing them.
+pub(crate) struct StateHasher(twox_hash::XxHash3_64);
+
+impl StateHasher {
+    pub(crate) fn new() -> Self {
+        Self(twox_hash::XxHash3_64::with_seed(0))
+    }
+
+    /// Adds all fields of a value.
+    pub(crate) fn add(&mut self, value: &impl Serialize) {
+        // What is hashed has no maps or unknown lengths: it can always be written.
+        let bytes = postcard::to_allocvec(value).expect("plain state can be written");
+        self.0.write_usize(bytes.len());
+        self.0.write(&bytes);
+    }
+
+    pub(crate) fn finish(&self) -> u64 {
+        self.0.finish()
+    }
+}
+
+/// The hash of one value.
+#[cfg(test)]
+pub(crate) fn of(value: &impl Serialize) -> u64 {
+    let mut hasher = StateHasher::new();
+    hasher.add(value);
+    hasher.finish()
+}

@@ -1,0 +1,118 @@
+//! Looking into one agent: what it is told, what it wants, where it goes.
+
+use crate::modules::Modules;
+use crate::perception::View;
+use crate::route::Goal;
+use glam::DVec2;
+use roadwright_geometry::{Pose, unit};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
+
+/// How far ahead the route is told, m.
+const PATH_REACH: f64 = 400.0;
+/// Distance between points of it, m.
+const PATH_STEP: f64 = 2.0;
+
+/// What goes on in one agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inspection {
+    /// The agent.
+    pub agent: u64,
+    /// Name of its stack.
+    pub stack: String,
+    /// Id of its controller.
+    pub controller: &'static str,
+    /// What its controller is told now.
+    pub input: ControllerInput,
+    /// What its controller last wanted.
+    pub command: ControllerOutput,
+    /// Its route from here on, at most 400 m, m.
+    pub path: Vec<DVec2>,
+    /// The point that it steers at, m.
+    pub pursuit: Option<DVec2>,
+    /// From its front to the nearest point of the nearest obstacle in its way, m.
+    pub obstacle: Option<(DVec2, DVec2)>,
+    /// The goals that it has not reached yet, m.
+    pub goals: Vec<DVec2>,
+}
+
+/// Looks into an agent that drives; `None` for others.
+pub(crate) fn inspect(view: &View<'_>, modules: &Modules, id: u64) -> Option<Inspection> {
+    let agent = view.agents.find(id)?;
+    let who = &view.agents.identity[agent as usize];
+    let controller = modules.controller(who.modules);
+    let input = view.controller_input(agent, controller.lookahead());
+    let pose = view.agents.motion[agent as usize].pose;
+    let front = Pose {
+        position: pose.point(view.types.get(who.vehicle_type).front, 0.0),
+        ..pose
+    };
+    let seen = |from: Pose, distance: f64, angle: f64| {
+        from.position + distance * unit(from.heading + angle)
+    };
+    let steers = input.waypoint_distance > 0.0 && input.waypoint_distance < NOTHING;
+    let is_hindered = input.obstacle_distance < NOTHING;
+    let command = view.agents.command[agent as usize];
+    Some(Inspection {
+        agent: id,
+        stack: modules.names[who.stack as usize].clone(),
+        controller: controller.info.id,
+        command: ControllerOutput {
+            acceleration: command.acceleration,
+            steering: command.steering,
+        },
+        path: path_ahead(view, agent),
+        pursuit: steers.then(|| seen(pose, input.waypoint_distance, input.waypoint_angle)),
+        obstacle: is_hindered.then(|| {
+            let point = seen(front, input.obstacle_distance, input.obstacle_angle);
+            (front.position, point)
+        }),
+        goals: goals_ahead(view, agent),
+        input,
+    })
+}
+
+fn path_ahead(view: &View<'_>, agent: u32) -> Vec<DVec2> {
+    let index = agent as usize;
+    let (position, progress) = (&view.agents.position[index], &view.agents.progress[index]);
+    let route = view.routes.get(progress.route);
+    let mut points = vec![view.agents.motion[index].pose.position];
+    if !position.is_on_lane() {
+        if let Some(path) = route.path_to(progress.reached) {
+            points.extend_from_slice(path.line().points());
+        }
+        points.extend(goals_ahead(view, agent));
+        return points;
+    }
+    let mut reach = PATH_REACH;
+    for (at, &id) in (0u32..).zip(&*route.lanelets).skip(progress.at as usize) {
+        let line = view.ground.graph().line(id);
+        let from = if at == progress.at {
+            position.s.max(0.0)
+        } else {
+            0.0
+        };
+        let is_last = route.lanelet(at + 1).is_none();
+        let to = match route.goals.last() {
+            Some(Goal::Lane { s, .. }) if is_last => *s,
+            _ => line.length(),
+        };
+        let steps = ((to - from) / PATH_STEP).ceil().max(1.0);
+        for step in 0..=steps as usize {
+            points.push(line.position(from + (to - from) * step as f64 / steps));
+        }
+        reach -= to - from;
+        if reach < 0.0 {
+            break;
+        }
+    }
+    points
+}
+
+fn goals_ahead(view: &View<'_>, agent: u32) -> Vec<DVec2> {
+    let progress = &view.agents.progress[agent as usize];
+    let goals = &view.routes.get(progress.route).goals;
+    let ahead = goals.iter().skip(progress.reached as usize);
+    ahead
+        .map(|goal| goal.position(view.ground.graph()))
+        .collect()
+}

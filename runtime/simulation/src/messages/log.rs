@@ -1,0 +1,90 @@
+//! What modules have to say during a run: lines of text and marks on the map.
+
+use glam::DVec2;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Lines that are kept.
+const LINES: usize = 10_000;
+/// Different faults that are counted.
+const FAULTS: usize = 1000;
+/// How long a mark is shown, s.
+const MARK_TIME: f64 = 1.0;
+
+/// A line that a module has written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LogLine {
+    /// Simulation time, s.
+    pub time: f64,
+    /// Id of the agent that it was asked about.
+    pub agent: u64,
+    /// Id of the module.
+    pub module: String,
+    /// The line.
+    pub text: String,
+    /// Whether something went wrong.
+    pub is_fault: bool,
+}
+
+/// A mark on the map.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Id of the agent that set it.
+    pub agent: u64,
+    /// Where, m.
+    pub at: DVec2,
+    /// What stands beside it.
+    pub text: String,
+    /// When it goes, s.
+    pub until: f64,
+}
+
+/// What has been said so far.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Log {
+    pub(crate) lines: VecDeque<LogLine>,
+    /// Lines ever written.
+    pub(crate) count: u64,
+    /// By agent and text: an agent has one of each text.
+    pub(crate) marks: BTreeMap<(u64, String), Mark>,
+    /// How often each fault has come.
+    pub(crate) faults: BTreeMap<String, u64>,
+}
+
+impl Log {
+    pub(crate) fn write(&mut self, line: LogLine) {
+        if self.lines.len() == LINES {
+            self.lines.pop_front();
+        }
+        self.count += 1;
+        self.lines.push_back(line);
+    }
+
+    /// Counts a fault; says whether it has come before and need not be written again.
+    pub(crate) fn is_old_fault(&mut self, text: &str) -> bool {
+        if let Some(count) = self.faults.get_mut(text) {
+            *count += 1;
+            return true;
+        }
+        if self.faults.len() < FAULTS {
+            self.faults.insert(text.to_owned(), 1);
+        }
+        false
+    }
+
+    /// Shows a mark, or goes on showing it.
+    pub(crate) fn mark(&mut self, time: f64, agent: u64, at: DVec2, text: String) {
+        let until = time + MARK_TIME;
+        let mark = Mark {
+            agent,
+            at,
+            text: text.clone(),
+            until,
+        };
+        self.marks.insert((agent, text), mark);
+    }
+
+    pub(crate) fn expire(&mut self, time: f64) {
+        self.marks.retain(|_, mark| mark.until > time);
+    }
+}

@@ -1,0 +1,83 @@
+//! What agents and modules say: messages between agents, lines of text, marks on the map.
+
+mod log;
+
+pub(crate) use log::Log;
+pub use log::{LogLine, Mark};
+
+use crate::agents::Agents;
+use roadwright_agent::{Message, Scene};
+use std::sync::Arc;
+
+/// Messages that may wait for one receiver.
+const MOST_MAIL: u16 = 64;
+
+/// Messages that wait, and the log.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Messages {
+    /// Messages between agents that have not been read yet, in the order of sending.
+    pub(crate) mail: Vec<Message>,
+    /// How many of them wait for each agent index.
+    counts: Vec<u16>,
+    pub(crate) log: Log,
+}
+
+impl Messages {
+    /// Takes the mail to be read, in the order of receivers.
+    pub(crate) fn take_mail(&mut self) -> Vec<Message> {
+        let mut mail = std::mem::take(&mut self.mail);
+        mail.sort_by_key(|message| message.to);
+        mail
+    }
+
+    /// Puts a message in the mail; one too many for its receiver is lost.
+    pub(crate) fn send(&mut self, message: Message) {
+        let to = message.to as usize;
+        if self.counts.len() <= to {
+            self.counts.resize(to + 1, 0);
+        }
+        if self.counts[to] < MOST_MAIL {
+            self.counts[to] += 1;
+            self.mail.push(message);
+        }
+    }
+
+    /// Keeps the messages for those who have not been asked yet.
+    pub(crate) fn drop_read(
+        &mut self,
+        read: &Arc<Scene>,
+        agents: &Agents,
+        was_asked: impl Fn(u32) -> bool,
+    ) {
+        let new = std::mem::take(&mut self.mail);
+        // By who was asked, not by the module that it has now: it may have chosen another one.
+        let is_unread = |message: &&Message| agents.drives(message.to) && !was_asked(message.to);
+        self.mail = read.mail.iter().filter(is_unread).cloned().collect();
+        self.mail.extend(new);
+        self.count();
+    }
+
+    /// Forgets what waits for an agent that has left: somebody else will have its index.
+    pub(crate) fn forget(&mut self, agent: u32) {
+        if self
+            .counts
+            .get(agent as usize)
+            .is_some_and(|&count| count > 0)
+        {
+            self.mail.retain(|message| message.to != agent);
+            self.counts[agent as usize] = 0;
+        }
+    }
+
+    /// Counts the messages that wait.
+    pub(crate) fn count(&mut self) {
+        self.counts.fill(0);
+        for message in &self.mail {
+            let to = message.to as usize;
+            if self.counts.len() <= to {
+                self.counts.resize(to + 1, 0);
+            }
+            self.counts[to] += 1;
+        }
+    }
+}

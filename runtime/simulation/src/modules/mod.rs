@@ -1,0 +1,265 @@
+//! The modules of a world: which instances run, for whom, and whose turn it is.
+
+mod batch;
+mod boundary;
+mod pool;
+
+pub(crate) use batch::{Rota, Rows, SLICE};
+pub(crate) use pool::Instances;
+
+use crate::agents::Agents;
+use crate::options::{ModuleOverrides, RunOptions, SimulationError};
+use crate::summary::{ModuleRecord, SwapRecord};
+use boundary::Membership;
+use pool::Pools;
+use roadwright_agent::{
+    Behaviour, Controller, Fitness, Module, ModuleError, Planner, Registry, Slot,
+};
+use roadwright_scenario::{ModuleSetting, Scenario, Stack};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Stacks, and the instances behind them.
+pub(crate) struct Modules {
+    /// Names of the stacks.
+    pub(crate) names: Arc<Vec<String>>,
+    /// The instances of each stack.
+    pub(crate) stacks: Vec<Instances>,
+    pub(crate) pools: Pools,
+    pub(crate) registry: Registry,
+    overrides: ModuleOverrides,
+    membership: Membership,
+    /// Modules that were replaced, in order.
+    pub(crate) swaps: Vec<SwapRecord>,
+    /// Whether agents have chosen modules that have not passed a boundary.
+    pub(crate) has_new: bool,
+    dt: f64,
+}
+
+impl Modules {
+    /// The modules that the stacks of a scenario name.
+    pub(crate) fn new(
+        scenario: &Scenario,
+        registry: &Registry,
+        options: &RunOptions,
+        dt: f64,
+    ) -> Result<Self, SimulationError> {
+        let mut modules = Self {
+            names: Arc::default(),
+            stacks: Vec::new(),
+            pools: Pools::new(),
+            registry: registry.clone(),
+            overrides: options.modules.clone(),
+            membership: Membership::default(),
+            swaps: Vec::new(),
+            has_new: false,
+            dt,
+        };
+        let stacks = modules.stacks_of(scenario);
+        modules.names = names(&stacks);
+        modules.stacks = modules.instances_of(&stacks)?;
+        Ok(modules)
+    }
+
+    /// The stacks of a scenario with what the run puts in their place.
+    fn stacks_of(&self, scenario: &Scenario) -> Vec<(String, Stack)> {
+        let stacks = scenario.stacks().iter();
+        stacks
+            .map(|(name, stack)| (name.clone(), self.overrides.apply(stack)))
+            .collect()
+    }
+
+    fn instances_of(&mut self, stacks: &[(String, Stack)]) -> Result<Vec<Instances>, ModuleError> {
+        let (pools, registry, dt) = (&mut self.pools, &self.registry, self.dt);
+        let instances = stacks
+            .iter()
+            .map(|(name, stack)| pools.instances_of(name, stack, registry, dt));
+        instances.collect()
+    }
+
+    /// Whether the stacks of a scenario can be put together.
+    pub(crate) fn check(
+        &self,
+        scenario: &Scenario,
+        registry: &Registry,
+    ) -> Result<(), ModuleError> {
+        let mut pools = Pools::new();
+        for (name, stack) in self.stacks_of(scenario) {
+            pools.instances_of(&name, &stack, registry, self.dt)?;
+        }
+        Ok(())
+    }
+
+    /// The new stacks of an edited scenario. A module that differs in parameters only goes on with
+    /// what it remembers. Returns for each old stack its new number; `None` if it was deleted.
+    pub(crate) fn take_stacks(
+        &mut self,
+        scenario: &Scenario,
+        agents: &mut Agents,
+    ) -> Result<Vec<Option<u16>>, SimulationError> {
+        let stacks = self.stacks_of(scenario);
+        let own = self.own_modules(agents);
+        let mut old = std::mem::replace(&mut self.pools, Pools::new());
+        // Exact matches first, so that nobody else takes what somebody still has.
+        for is_similar in [false, true] {
+            for (name, stack) in &stacks {
+                self.pools.adopt(name, stack, &mut old, is_similar, self.dt);
+            }
+        }
+        self.stacks = self.instances_of(&stacks)?;
+        let new = names(&stacks);
+        let moved = new_numbers(&self.names, &new);
+        self.names = new;
+        for index in 0..agents.capacity() {
+            let who = &mut agents.identity[index];
+            if let Some(stack) = who.is_known().then(|| moved[who.stack as usize]).flatten() {
+                who.stack = stack;
+                who.modules = self.stacks[stack as usize];
+            }
+        }
+        for (agent, slot, setting) in own {
+            let stack = agents.identity[agent as usize].stack as usize;
+            let name = self.names[stack].clone();
+            // One that the registry does not have any more is that of the stack again.
+            if let Ok(instance) = self.instance_of(slot, &name, &setting) {
+                agents.identity[agent as usize].modules.set(slot, instance);
+            }
+        }
+        self.assign_arrivals(agents);
+        self.membership.clear();
+        agents.touch();
+        Ok(moved)
+    }
+
+    /// The modules that agents have chosen for themselves.
+    fn own_modules(&self, agents: &Agents) -> Vec<(u32, Slot, ModuleSetting)> {
+        let mut own = Vec::new();
+        for agent in agents.driving() {
+            let who = &agents.identity[agent as usize];
+            let of_stack = self.stacks[who.stack as usize];
+            for slot in Slot::ALL {
+                let instance = who.modules.of(slot);
+                if instance != of_stack.of(slot) {
+                    own.push((agent, slot, self.pools.setting(slot, instance).clone()));
+                }
+            }
+        }
+        own
+    }
+
+    /// Another module, or the same with another parameter, for one agent.
+    ///
+    /// # Errors
+    /// If there is no such module or parameter.
+    pub(crate) fn choose(
+        &mut self,
+        agents: &mut Agents,
+        agent: u32,
+        slot: Slot,
+        change: impl FnOnce(&mut ModuleSetting),
+    ) -> Result<(), ModuleError> {
+        let who = agents.identity[agent as usize];
+        let old = self.pools.setting(slot, who.modules.of(slot));
+        let mut setting = old.clone();
+        change(&mut setting);
+        if setting == *old {
+            return Ok(());
+        }
+        if self.pools.is_full(slot) {
+            let users = agents.identity.iter().filter(|who| who.is_known());
+            let used = users
+                .map(|who| who.modules)
+                .chain(self.stacks.iter().copied());
+            let used: BTreeSet<u16> = used.map(|modules| modules.of(slot)).collect();
+            self.pools.free_unused(slot, &used);
+        }
+        let stack = self.names[who.stack as usize].clone();
+        let instance = self.instance_of(slot, &stack, &setting)?;
+        self.has_new = true;
+        agents.identity[agent as usize].modules.set(slot, instance);
+        agents.progress[agent as usize].holds_arrival =
+            self.holds_arrival(agents.identity[agent as usize].modules);
+        agents.touch();
+        Ok(())
+    }
+
+    fn instance_of(
+        &mut self,
+        slot: Slot,
+        stack: &str,
+        setting: &ModuleSetting,
+    ) -> Result<u16, ModuleError> {
+        let (pools, registry, dt) = (&mut self.pools, &self.registry, self.dt);
+        match slot {
+            Slot::Planner => pools.planners.instance_of(stack, setting, registry, dt),
+            Slot::Behaviour => pools.behaviours.instance_of(stack, setting, registry, dt),
+            Slot::Controller => pools.controllers.instance_of(stack, setting, registry, dt),
+            Slot::Fitness => pools.fitnesses.instance_of(stack, setting, registry, dt),
+        }
+    }
+
+    /// Lets all agents know what their modules ask of them: those may have been replaced.
+    fn assign_arrivals(&self, agents: &mut Agents) {
+        for (who, progress) in agents.identity.iter().zip(&mut agents.progress) {
+            progress.holds_arrival = self.holds_arrival(who.modules);
+        }
+    }
+
+    /// Whether the behaviour among some modules is asked before an agent leaves the road.
+    pub(crate) fn holds_arrival(&self, modules: Instances) -> bool {
+        let behaviour = modules.of(Slot::Behaviour) as usize;
+        let behaviour = self.pools.behaviours.instances.get(behaviour);
+        behaviour.is_some_and(|instance| instance.module.logic.handles_arrival())
+    }
+
+    /// The planner of an agent.
+    pub(crate) fn planner(&self, modules: Instances) -> &Module<dyn Planner> {
+        let instance = modules.of(Slot::Planner) as usize;
+        &self.pools.planners.instances[instance].module
+    }
+
+    /// The behaviour of an agent.
+    pub(crate) fn behaviour(&self, modules: Instances) -> &Module<dyn Behaviour> {
+        let instance = modules.of(Slot::Behaviour) as usize;
+        &self.pools.behaviours.instances[instance].module
+    }
+
+    /// The controller of an agent.
+    pub(crate) fn controller(&self, modules: Instances) -> &Module<dyn Controller> {
+        let instance = modules.of(Slot::Controller) as usize;
+        &self.pools.controllers.instances[instance].module
+    }
+
+    /// The fitness of an agent.
+    pub(crate) fn fitness(&self, modules: Instances) -> &Module<dyn Fitness> {
+        let instance = modules.of(Slot::Fitness) as usize;
+        &self.pools.fitnesses.instances[instance].module
+    }
+
+    /// The modules from outside that are in use, with their builds.
+    pub(crate) fn records(&self) -> Vec<ModuleRecord> {
+        self.pools.records()
+    }
+
+    /// The number of a stack.
+    pub(crate) fn stack_number(&self, name: &str) -> Option<u16> {
+        number_of(&self.names, name)
+    }
+}
+
+fn names(stacks: &[(String, Stack)]) -> Arc<Vec<String>> {
+    Arc::new(stacks.iter().map(|(name, _)| name.clone()).collect())
+}
+
+/// Where a name stands in a list.
+pub(crate) fn number_of(names: &[String], name: &str) -> Option<u16> {
+    names
+        .iter()
+        .position(|known| known == name)
+        .map(|at| at as u16)
+}
+
+/// Where each of the old names stands among the new ones.
+pub(crate) fn new_numbers(old: &[String], new: &[String]) -> Vec<Option<u16>> {
+    old.iter().map(|name| number_of(new, name)).collect()
+}

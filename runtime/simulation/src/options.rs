@@ -1,0 +1,87 @@
+//! How a scenario is run, and why it may not be.
+
+use roadwright_agent::{ModuleError, Slot};
+use roadwright_scenario::{ModuleSetting, Stack};
+use thiserror::Error;
+
+/// How a scenario is run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunOptions {
+    /// Seed; `None`: the scenario's.
+    pub seed: Option<u64>,
+    /// Time step, s; `None`: the scenario's.
+    pub dt: Option<f64>,
+    /// Threads; 0 and 1 mean no helpers.
+    pub threads: usize,
+    /// Cars to add between random places.
+    pub populate: usize,
+    /// Stack of the added cars; `None`: `idm`.
+    pub populate_stack: Option<String>,
+    /// Modules for all stacks instead of their own.
+    pub modules: ModuleOverrides,
+    /// Whether agents without a goal, or with a place that does not exist, are refused and the
+    /// rest runs, as suits a scenario that is being drawn. Else the whole run is an error.
+    pub lenient: bool,
+}
+
+/// Modules that all stacks use instead of their own, by slot.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ModuleOverrides([Option<String>; 4]);
+
+impl ModuleOverrides {
+    /// Sets the module of a slot; gives the one that was set before.
+    pub fn set(&mut self, slot: Slot, module: String) -> Option<String> {
+        self.0[slot as usize].replace(module)
+    }
+
+    /// A stack with these modules. One that it has already keeps its parameters.
+    pub(crate) fn apply(&self, stack: &Stack) -> Stack {
+        let mut stack = stack.clone();
+        for (slot, module) in Slot::ALL.into_iter().zip(&self.0) {
+            let setting = slot.setting_mut(&mut stack);
+            if let Some(module) = module.as_ref().filter(|id| **id != setting.module) {
+                *setting = ModuleSetting::new(module);
+            }
+        }
+        stack
+    }
+}
+
+/// Why a scenario cannot be run.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum SimulationError {
+    /// A stack cannot be put together.
+    #[error(transparent)]
+    Module(#[from] ModuleError),
+    /// A place is not there.
+    #[error("{who}: {place} is not a place that one can drive at; `roadwright check` tells more")]
+    NoSuchPlace {
+        /// Agent or flow.
+        who: String,
+        /// The place.
+        place: String,
+    },
+    /// There is no place to put random agents.
+    #[error("only {found} of {wanted} vehicles find a place on lanes that can reach each other")]
+    NoRoom {
+        /// Places found.
+        found: usize,
+        /// Agents asked for.
+        wanted: usize,
+    },
+    /// The time step is unusable.
+    #[error("a time step of {0} s is out of range: expected 0.0001 to 1 s")]
+    TimeStep(f64),
+    /// The helpers cannot be started.
+    #[error("cannot start {0} threads")]
+    Threads(usize),
+    /// An agent without a place to go to.
+    #[error("{0} has neither a destination nor a way-point")]
+    NoGoal(String),
+    /// A vehicle type that does not exist.
+    #[error("there is no vehicle type \"{0}\"")]
+    NoSuchVehicleType(String),
+    /// A stack that does not exist.
+    #[error("there is no stack \"{0}\"")]
+    NoSuchStack(String),
+}

@@ -1,0 +1,178 @@
+//! Routes: the goals of an agent and what leads there.
+//!
+//! A route is immutable and shared by all agents that have an equal one ([`Routes`]). Where an
+//! agent is on its route is its [`Progress`](crate::agents::Progress), whose verbs are the only
+//! ones that give an agent another route (`progress.rs`).
+
+mod path;
+mod planning;
+mod progress;
+mod store;
+
+pub(crate) use path::GroundPath;
+pub use path::Waypoint;
+pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs};
+pub(crate) use progress::{Arrival, Travel};
+pub(crate) use store::{RouteId, Routes};
+
+use roadwright_geometry::DVec2;
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
+use serde::{Deserialize, Serialize};
+
+/// A place to reach.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Goal {
+    /// On a lanelet.
+    Lane { lanelet: LaneletId, s: f64 },
+    /// On open ground.
+    Ground(DVec2),
+}
+
+impl Goal {
+    /// Where it is, m.
+    pub(crate) fn position(&self, graph: &LaneGraph) -> DVec2 {
+        match *self {
+            Self::Ground(position) => position,
+            Self::Lane { lanelet, s } => graph.line(lanelet).position(s),
+        }
+    }
+}
+
+/// The part of a route that leads to one goal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Leg {
+    /// The lanelets of the route up to this index.
+    Lanes { end: u32 },
+    /// A path over open ground.
+    Path(Box<GroundPath>),
+    /// Straight over open ground.
+    Straight,
+}
+
+/// Goals in order, and a leg that leads to each.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Route {
+    /// Places to reach.
+    pub(crate) goals: Box<[Goal]>,
+    /// Legs of the goals; fewer while nothing is planned yet.
+    pub(crate) legs: Box<[Leg]>,
+    /// Lanelets of all legs on lanes, from the start to the last goal.
+    pub(crate) lanelets: Box<[LaneletId]>,
+}
+
+impl Route {
+    /// Goals to which nothing leads yet.
+    pub(crate) fn unplanned(goals: Vec<Goal>) -> Self {
+        Self {
+            goals: goals.into(),
+            ..Self::default()
+        }
+    }
+
+    /// The lanelet at an index.
+    #[inline]
+    pub(crate) fn lanelet(&self, index: u32) -> Option<LaneletId> {
+        self.lanelets.get(index as usize).copied()
+    }
+
+    /// The next goal of an agent that has reached `reached` of them.
+    #[inline]
+    pub(crate) fn next_goal(&self, reached: u32) -> Option<Goal> {
+        self.goals.get(reached as usize).copied()
+    }
+
+    /// Index of the lanelet of a goal.
+    #[inline]
+    pub(crate) fn goal_at(&self, goal: u32) -> Option<u32> {
+        match self.legs.get(goal as usize)? {
+            Leg::Lanes { end } => Some(*end),
+            Leg::Path(_) | Leg::Straight => None,
+        }
+    }
+
+    /// The path over open ground that leads to a goal.
+    pub(crate) fn path_to(&self, goal: u32) -> Option<&Box<GroundPath>> {
+        match self.legs.get(goal as usize)? {
+            Leg::Path(path) => Some(path),
+            Leg::Lanes { .. } | Leg::Straight => None,
+        }
+    }
+
+    /// The route with other lanelets between an index and the goal after `reached` others. The
+    /// new ones start and end with the same lanelets as those that they replace.
+    pub(crate) fn with_leg(&self, from: u32, reached: u32, lanelets: &[LaneletId]) -> Self {
+        let to = self.goal_at(reached).unwrap_or(from);
+        let (from, to) = (from as usize, to as usize);
+        let all = [&self.lanelets[..from], lanelets, &self.lanelets[to + 1..]].concat();
+        let shift = |end: u32| (end as usize + lanelets.len() - (to - from + 1)) as u32;
+        let legs = self.legs.iter().enumerate().map(|(goal, leg)| match leg {
+            Leg::Lanes { end } if goal >= reached as usize => Leg::Lanes { end: shift(*end) },
+            leg => leg.clone(),
+        });
+        Self {
+            goals: self.goals.clone(),
+            legs: legs.collect(),
+            lanelets: all.into(),
+        }
+    }
+
+    /// The route with other goals after the first `reached` ones, and no legs to them: nothing is
+    /// planned beyond lanelet `from`.
+    pub(crate) fn with_goals(&self, reached: u32, goals: &[Goal]) -> Self {
+        Self {
+            goals: [&self.goals[..reached as usize], goals].concat().into(),
+            legs: self.legs.iter().take(reached as usize).cloned().collect(),
+            lanelets: self.lanelets.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn route(lanelets: &[u32], ends: &[u32]) -> Route {
+        let goal = |end: &u32| Goal::Lane {
+            lanelet: lanelets[*end as usize],
+            s: 1.0,
+        };
+        Route {
+            goals: ends.iter().map(goal).collect(),
+            legs: ends.iter().map(|&end| Leg::Lanes { end }).collect(),
+            lanelets: lanelets.into(),
+        }
+    }
+
+    #[test]
+    fn a_leg_is_replaced_and_later_goals_move_along() {
+        let before = route(&[10, 11, 12, 13, 14, 15], &[3, 5]);
+        // (from, goals reached, new lanelets, lanelets after, ends after)
+        let cases: [(u32, u32, &[u32], &[u32], [u32; 2]); 4] = [
+            (
+                1,
+                0,
+                &[11, 20, 21, 13],
+                &[10, 11, 20, 21, 13, 14, 15],
+                [4, 6],
+            ),
+            (1, 0, &[11, 13], &[10, 11, 13, 14, 15], [2, 4]),
+            (4, 1, &[14, 30, 15], &[10, 11, 12, 13, 14, 30, 15], [3, 6]),
+            (3, 0, &[13], &[10, 11, 12, 13, 14, 15], [3, 5]),
+        ];
+        for (from, reached, new, lanelets, ends) in cases {
+            let after = before.with_leg(from, reached, new);
+            assert_eq!(&*after.lanelets, lanelets);
+            assert_eq!([0, 1].map(|goal| after.goal_at(goal).unwrap()), ends);
+            assert_eq!(after.goals, before.goals);
+        }
+    }
+
+    #[test]
+    fn new_goals_keep_those_that_were_reached() {
+        let before = route(&[10, 11, 12], &[1, 2]);
+        let new = Goal::Ground(DVec2::ONE);
+        let after = before.with_goals(1, &[new]);
+        assert_eq!(&*after.goals, &[before.goals[0], new]);
+        assert_eq!((after.goal_at(0), after.goal_at(1)), (Some(1), None));
+    }
+}

@@ -1,0 +1,108 @@
+//! Paths over open ground.
+
+use roadwright_geometry::centre_line::{CentreLine, CentreLines, LineSpan};
+use roadwright_geometry::{DVec2, Pose};
+use serde::{Deserialize, Serialize};
+
+/// A pose that a path leads through.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Waypoint {
+    /// Where, and with which heading.
+    pub pose: Pose,
+    /// Speed there, m/s.
+    pub speed: f64,
+    /// 1 forwards, -1 backwards.
+    pub gear: i8,
+}
+
+/// A path as a line through way-points, followed like the centre of a lane.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<Waypoint>", into = "Vec<Waypoint>")]
+pub(crate) struct GroundPath {
+    waypoints: Vec<Waypoint>,
+    lines: CentreLines,
+    span: LineSpan,
+    /// Distance of each way-point along the path, m.
+    along: Vec<f64>,
+}
+
+impl From<Vec<Waypoint>> for GroundPath {
+    fn from(waypoints: Vec<Waypoint>) -> Self {
+        let mut points: Vec<DVec2> = waypoints.iter().map(|w| w.pose.position).collect();
+        let mut lines = CentreLines::default();
+        let span = lines.push(&points).unwrap_or_else(|| {
+            // Way-points in one place: a path of a metre along the heading.
+            let pose = waypoints.first().map_or_else(Pose::default, |w| w.pose);
+            points = vec![pose.position, pose.point(1.0, 0.0)];
+            lines.push(&points).expect("a metre is long enough")
+        });
+        let mut s = 0.0;
+        let mut along = vec![0.0];
+        for pair in points.windows(2) {
+            s += (pair[1] - pair[0]).length();
+            along.push(s);
+        }
+        along.truncate(waypoints.len());
+        Self {
+            waypoints,
+            lines,
+            span,
+            along,
+        }
+    }
+}
+
+impl From<GroundPath> for Vec<Waypoint> {
+    fn from(path: GroundPath) -> Self {
+        path.waypoints
+    }
+}
+
+impl GroundPath {
+    /// The line to follow.
+    pub(crate) fn line(&self) -> CentreLine<'_> {
+        self.lines.line(self.span)
+    }
+
+    /// Speed at a distance along the path: between two way-points in proportion, m/s.
+    pub(crate) fn speed(&self, s: f64) -> f64 {
+        let next = self.along.partition_point(|&at| at <= s);
+        let speed = |at: usize| self.waypoints.get(at).map_or(0.0, |w| w.speed);
+        let Some(before) = next.checked_sub(1) else {
+            return speed(0);
+        };
+        let Some(&after) = self.along.get(next) else {
+            return speed(before);
+        };
+        let share = (s - self.along[before]) / (after - self.along[before]).max(1e-9);
+        speed(before) + share * (speed(next) - speed(before))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(points: &[(f64, f64)]) -> GroundPath {
+        let waypoint = |&(x, speed): &(f64, f64)| Waypoint {
+            pose: Pose::new(x, 0.0, 0.0),
+            speed,
+            gear: 1,
+        };
+        GroundPath::from(points.iter().map(waypoint).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn speeds_change_between_waypoints_in_proportion() {
+        let path = path(&[(0.0, 4.0), (10.0, 8.0), (20.0, 0.0)]);
+        let speeds = [-1.0, 0.0, 5.0, 10.0, 15.0, 20.0, 30.0].map(|s| path.speed(s));
+        assert_eq!(speeds, [4.0, 4.0, 6.0, 8.0, 4.0, 0.0, 0.0]);
+        assert!((path.line().length() - 20.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_path_in_one_place_is_still_a_path() {
+        assert!(path(&[(3.0, 1.0), (3.0, 1.0)]).line().length() > 0.5);
+        assert!(path(&[]).line().length() > 0.5);
+    }
+}

@@ -1,0 +1,215 @@
+//! Questions to planners, and routes made of their answers.
+
+use super::{Goal, Leg, Route};
+use crate::agents::{Claim, LanePosition, Progress};
+use roadwright_agent::{Module, Planner, PlannerView, Step};
+use roadwright_plugin_api::{PlannerInput, PlannerOutput};
+use roadwright_scenario::lane_graph::LaneletId;
+
+/// A planner that is asked for one agent.
+#[derive(Clone, Copy)]
+pub(crate) struct Asking<'a> {
+    pub(crate) planner: &'a Module<dyn Planner>,
+    pub(crate) view: PlannerView<'a>,
+    pub(crate) step: Step<'a>,
+    pub(crate) agent: u32,
+    pub(crate) id: u64,
+    /// Whether its vehicle may use bus lanes.
+    pub(crate) bus: bool,
+}
+
+impl Asking<'_> {
+    /// The lanelets from one place to another; `None` if there is no way.
+    pub(crate) fn route(&self, input: PlannerInput) -> Option<Vec<LaneletId>> {
+        self.all(&[input])?.pop()
+    }
+
+    /// An answer for each question; `None` if one has none.
+    fn all(&self, inputs: &[PlannerInput]) -> Option<Vec<Vec<LaneletId>>> {
+        let (mut lanelets, mut outputs) =
+            (Vec::new(), vec![PlannerOutput::default(); inputs.len()]);
+        let step = Step {
+            indices: &vec![self.agent; inputs.len()],
+            ids: &vec![self.id; inputs.len()],
+            ..self.step
+        };
+        self.planner
+            .step(&step, &self.view, inputs, &mut lanelets, &mut outputs);
+        let answer = |output| answer(&lanelets, output).map(<[LaneletId]>::to_vec);
+        outputs.into_iter().map(answer).collect()
+    }
+
+    /// Plans a route anew from its lanelet `from`, at `s`, to the goals after the first `reached`.
+    pub(crate) fn replanned(
+        &self,
+        route: &Route,
+        reached: u32,
+        (from, s): (u32, f64),
+    ) -> Option<Route> {
+        let start = route.lanelet(from)?;
+        let goals = &route.goals[reached as usize..];
+        let inputs = questions((start, s), goals, self.bus)?;
+        let answers = self.all(&inputs)?;
+        Some(route.with_plan(reached, from, &answers))
+    }
+
+    /// Leads a route with new goals on from what has been granted, or if the next goal lies before
+    /// the end of that, or no way leads on from there, from where the agent is. Says whether the
+    /// grants are given up.
+    pub(crate) fn turned(
+        &self,
+        route: &Route,
+        (position, progress, claim): (&LanePosition, &Progress, &Claim),
+    ) -> Option<(Route, bool)> {
+        let (at, reached) = (progress.at, progress.reached);
+        let granted = claim.granted_to.clamp(at, route.lanelets.len() as u32 - 1);
+        let s = position.s.max(0.0);
+        let is_near = match route.next_goal(reached) {
+            Some(Goal::Lane { lanelet, s }) => {
+                let ahead = &route.lanelets[at as usize..granted as usize];
+                let found = ahead.iter().position(|on| *on == lanelet);
+                found.is_some_and(|found| found > 0 || s > position.s)
+            }
+            _ => false,
+        };
+        let start = if granted == at { s } else { 0.0 };
+        if !is_near && let Some(route) = self.replanned(route, reached, (granted, start)) {
+            return Some((route, false));
+        }
+        Some((self.replanned(route, reached, (at, s))?, true))
+    }
+}
+
+impl Route {
+    /// The route up to lanelet `from`, with one run of lanelets after another for each goal that
+    /// has not been reached; each begins with the lanelet that the one before ends with.
+    fn with_plan(&self, reached: u32, from: u32, runs: &[Vec<LaneletId>]) -> Self {
+        let mut lanelets = self.lanelets[..from as usize].to_vec();
+        let mut legs: Vec<Leg> = self.legs.iter().take(reached as usize).cloned().collect();
+        legs.resize(reached as usize, Leg::Straight);
+        for (number, run) in runs.iter().enumerate() {
+            lanelets.extend_from_slice(if number == 0 { run } else { &run[1..] });
+            legs.push(Leg::Lanes {
+                end: lanelets.len() as u32 - 1,
+            });
+        }
+        Self {
+            goals: self.goals.clone(),
+            legs: legs.into(),
+            lanelets: lanelets.into(),
+        }
+    }
+}
+
+/// The lanelets of an answer; `None` if there is no way.
+pub(super) fn answer(lanelets: &[LaneletId], output: PlannerOutput) -> Option<&[LaneletId]> {
+    let (start, count) = (output.start as usize, output.count as usize);
+    lanelets.get(start..start + count).filter(|_| count > 0)
+}
+
+/// A question for each goal on a lane, from the goal before it; `None` if one is off the lanes.
+fn questions(start: (LaneletId, f64), goals: &[Goal], bus: bool) -> Option<Vec<PlannerInput>> {
+    let mut from = start;
+    let question = |goal: &Goal| {
+        let input = goal_input(*goal, from, bus)?;
+        from = (input.goal_strip, input.goal_s);
+        Some(input)
+    };
+    goals.iter().map(question).collect()
+}
+
+/// The question how to get to a goal; `None` if that is off the lanes.
+pub(crate) fn goal_input(goal: Goal, from: (LaneletId, f64), bus: bool) -> Option<PlannerInput> {
+    let Goal::Lane { lanelet, s } = goal else {
+        return None;
+    };
+    Some(PlannerInput {
+        strip: from.0,
+        s: from.1,
+        goal_strip: lanelet,
+        goal_s: s,
+        bus: u32::from(bus),
+        may_change_first: 1,
+    })
+}
+
+/// One agent of a batch that needs a route to all its goals.
+pub(crate) struct Trip {
+    pub(crate) agent: u32,
+    pub(crate) id: u64,
+    pub(crate) start: (LaneletId, f64),
+    pub(crate) bus: bool,
+}
+
+/// Plans all legs of several agents in one question to their planner. An agent without a way gets
+/// `None`.
+pub(crate) fn plan_legs(
+    planner: &Module<dyn Planner>,
+    view: &PlannerView<'_>,
+    step: &Step<'_>,
+    trips: &[(Trip, &Route)],
+) -> Vec<Option<Route>> {
+    let (mut inputs, mut indices, mut ids) = (Vec::new(), Vec::new(), Vec::new());
+    let counts: Vec<Option<usize>> = trips
+        .iter()
+        .map(|(trip, route)| {
+            let own = questions(trip.start, &route.goals, trip.bus)?;
+            indices.resize(indices.len() + own.len(), trip.agent);
+            ids.resize(ids.len() + own.len(), trip.id);
+            inputs.extend_from_slice(&own);
+            Some(own.len())
+        })
+        .collect();
+    let (mut lanelets, mut outputs) = (Vec::new(), vec![PlannerOutput::default(); inputs.len()]);
+    let step = Step {
+        indices: &indices,
+        ids: &ids,
+        ..*step
+    };
+    planner.step(&step, view, &inputs, &mut lanelets, &mut outputs);
+    let mut outputs = outputs.into_iter();
+    let mut planned = |((trip, route), count): (&(Trip, &Route), Option<usize>)| {
+        let runs: Option<Vec<Vec<LaneletId>>> = outputs
+            .by_ref()
+            .take(count?)
+            .map(|output| answer(&lanelets, output).map(<[LaneletId]>::to_vec))
+            // All answers of the agent are taken, so that the next one finds its own.
+            .collect::<Vec<_>>()
+            .into_iter()
+            .collect();
+        let start = Route {
+            lanelets: [trip.start.0].into(),
+            ..(*route).clone()
+        };
+        Some(start.with_plan(0, 0, &runs?))
+    };
+    trips.iter().zip(counts).map(&mut planned).collect()
+}
+
+/// One question of a batch, about the way to an agent's next goal.
+pub(crate) struct Question {
+    pub(crate) agent: u32,
+    pub(crate) id: u64,
+    pub(crate) input: PlannerInput,
+}
+
+/// Asks a planner about several agents at once.
+pub(crate) fn ask_all(
+    planner: &Module<dyn Planner>,
+    view: &PlannerView<'_>,
+    step: &Step<'_>,
+    questions: &[Question],
+) -> Vec<Option<Vec<LaneletId>>> {
+    let indices: Vec<u32> = questions.iter().map(|question| question.agent).collect();
+    let ids: Vec<u64> = questions.iter().map(|question| question.id).collect();
+    let inputs: Vec<PlannerInput> = questions.iter().map(|question| question.input).collect();
+    let (mut lanelets, mut outputs) = (Vec::new(), vec![PlannerOutput::default(); inputs.len()]);
+    let step = Step {
+        indices: &indices,
+        ids: &ids,
+        ..*step
+    };
+    planner.step(&step, view, &inputs, &mut lanelets, &mut outputs);
+    let lanelets_of = |output| answer(&lanelets, output).map(<[LaneletId]>::to_vec);
+    outputs.into_iter().map(lanelets_of).collect()
+}

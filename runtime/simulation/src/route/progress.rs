@@ -1,0 +1,194 @@
+//! The verbs of progress: everything that gives an agent another route or place on it.
+
+use super::{Goal, Leg, Route, Routes};
+use crate::agents::{Claim, LanePosition, Progress};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+
+/// An open-ground goal counts as reached within this, m (source 003,
+/// chapter 12).
+const GROUND_GOAL_RADIUS: f64 = 6.0;
+
+/// One agent's travel: its progress with all that goes along with it.
+pub(crate) struct Travel<'a> {
+    pub(crate) routes: &'a mut Routes,
+    pub(crate) progress: &'a mut Progress,
+    pub(crate) claim: &'a mut Claim,
+}
+
+/// What advancing has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// It is under way.
+    UnderWay,
+    /// It has come to its last goal and waits there.
+    AtGoal,
+    /// It has reached its last goal.
+    Finished,
+}
+
+impl Travel<'_> {
+    /// Gives an agent its first route.
+    pub(crate) fn plan(&mut self, route: Route) {
+        self.progress.route = self.routes.take(route);
+    }
+
+    /// Another route that agrees with the one before up to the agent's place, or to the end of what
+    /// it has been granted; what it asked a junction for is asked anew.
+    pub(crate) fn replan(&mut self, route: Route, step: u64) {
+        self.exchange(route);
+        self.progress.planned_at = step;
+        self.claim.asked_for = 0;
+    }
+
+    /// A route that begins where the agent is, with nothing granted.
+    pub(crate) fn start_over(&mut self, route: Route, step: u64) {
+        self.replan(route, step);
+        self.progress.at = 0;
+        self.claim.granted_to = 0;
+    }
+
+    /// A route to other goals along the same lanelets, or over open ground.
+    pub(crate) fn move_to(&mut self, route: Route) {
+        self.exchange(route);
+    }
+
+    /// The same lanelets to goals that lie elsewhere on them.
+    pub(crate) fn move_goals(&mut self, goals: &[Goal]) {
+        let route = self.routes.get(self.progress.route).clone();
+        self.exchange(Route {
+            goals: goals.into(),
+            ..route
+        });
+    }
+
+    /// Moves to the lanelet beside its own, which is next on the route.
+    pub(crate) fn change_lane(
+        progress: &mut Progress,
+        position: &mut LanePosition,
+        target: LaneletId,
+        (s, t): (f64, f64),
+    ) {
+        *position = LanePosition {
+            lanelet: target,
+            leaving: position.lanelet,
+            s,
+            t,
+        };
+        progress.at += 1;
+    }
+
+    /// Ends the travel: the agent has no route any more.
+    pub(crate) fn finish(&mut self) {
+        self.routes.release(self.progress.route);
+    }
+
+    fn exchange(&mut self, route: Route) {
+        let new = self.routes.take(route);
+        self.routes
+            .release(std::mem::replace(&mut self.progress.route, new));
+    }
+}
+
+impl Progress {
+    /// Moves on to the lanelets that the agent has come to; `s` is beyond the end of its own then.
+    #[inline]
+    pub(crate) fn advance(
+        &mut self,
+        position: &mut LanePosition,
+        route: &Route,
+        graph: &LaneGraph,
+        place: DVec2,
+    ) {
+        loop {
+            let lanelet = position.lanelet;
+            (position.s, position.t) = graph.line(lanelet).project(place, position.s);
+            let length = graph.lanelet(lanelet).length();
+            match route.lanelet(self.at + 1) {
+                Some(next) if position.s >= length && graph.successors(lanelet).contains(&next) => {
+                    position.s -= length;
+                    position.lanelet = next;
+                    position.leaving = NO_LANELET;
+                    self.at += 1;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Counts the goals that are reached.
+    #[inline]
+    pub(crate) fn reach_goals(
+        &mut self,
+        route: &Route,
+        position: &LanePosition,
+        place: DVec2,
+    ) -> Arrival {
+        while let Some(goal) = route.next_goal(self.reached) {
+            let is_reached = match goal {
+                Goal::Ground(goal) => match route.path_to(self.reached) {
+                    Some(path) => position.s >= path.line().length(),
+                    None => (place - goal).length() < GROUND_GOAL_RADIUS,
+                },
+                Goal::Lane { s, .. } => {
+                    let at = route.goal_at(self.reached).unwrap_or(0);
+                    self.at > at || (self.at == at && position.s >= s)
+                }
+            };
+            if !is_reached {
+                return Arrival::UnderWay;
+            }
+            let is_last = self.reached as usize + 1 == route.goals.len();
+            if is_last && self.holds_arrival {
+                return Arrival::AtGoal;
+            }
+            self.reached += 1;
+            if is_last {
+                return Arrival::Finished;
+            }
+        }
+        Arrival::UnderWay
+    }
+}
+
+impl Route {
+    /// Whether the next lanelet on the route lies beside lanelet `at` of it: 1 to the left, -1 to
+    /// the right, 0 if not.
+    #[inline]
+    pub(crate) fn lane_change_at(&self, at: u32, graph: &LaneGraph) -> f64 {
+        let (Some(here), Some(next)) = (self.lanelet(at), self.lanelet(at + 1)) else {
+            return 0.0;
+        };
+        let lanelet = graph.lanelet(here);
+        match next {
+            _ if next == lanelet.left => 1.0,
+            _ if next == lanelet.right => -1.0,
+            _ => 0.0,
+        }
+    }
+
+    /// A flight: the route up to lanelet `from`, then these, and their end as the only goal left.
+    pub(crate) fn with_flight(
+        &self,
+        reached: u32,
+        from: u32,
+        flight: &[LaneletId],
+        s: f64,
+    ) -> Self {
+        let Some(&end) = flight.last() else {
+            return self.clone();
+        };
+        let goal = Goal::Lane { lanelet: end, s };
+        let lanelets = [&self.lanelets[..=from as usize], flight].concat();
+        let mut legs: Vec<Leg> = self.legs.iter().take(reached as usize).cloned().collect();
+        legs.resize(reached as usize, Leg::Straight);
+        legs.push(Leg::Lanes {
+            end: lanelets.len() as u32 - 1,
+        });
+        Self {
+            goals: [&self.goals[..reached as usize], &[goal]].concat().into(),
+            legs: legs.into(),
+            lanelets: lanelets.into(),
+        }
+    }
+}

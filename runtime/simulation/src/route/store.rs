@@ -1,0 +1,148 @@
+//! All routes of a world, equal ones stored once.
+
+use super::Route;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::hash::Hasher;
+
+/// A route in the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct RouteId(u32);
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+struct Stored {
+    route: Route,
+    hash: u64,
+    /// Agents that have it; 0 for a free place.
+    users: u32,
+}
+
+/// The routes that agents have.
+///
+/// Only the verbs of [`Travel`](super::Travel) take and release routes, so each agent that
+/// drives counts as one user of one route.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Routes {
+    stored: Vec<Stored>,
+    free: Vec<u32>,
+    /// By hash; asked for single hashes, never gone through.
+    #[serde(skip)]
+    by_hash: HashMap<u64, Vec<u32>>,
+}
+
+impl Routes {
+    /// A route.
+    #[inline]
+    pub(crate) fn get(&self, id: RouteId) -> &Route {
+        &self.stored[id.0 as usize].route
+    }
+
+    /// A hash over all that a route is.
+    pub(crate) fn hash_of(&self, id: RouteId) -> u64 {
+        self.stored[id.0 as usize].hash
+    }
+
+    /// Takes a route for one more agent.
+    pub(super) fn take(&mut self, route: Route) -> RouteId {
+        let hash = hash(&route);
+        let same = self.by_hash.get(&hash).into_iter().flatten();
+        let known = same
+            .copied()
+            .find(|&at| self.stored[at as usize].route == route);
+        if let Some(at) = known {
+            self.stored[at as usize].users += 1;
+            return RouteId(at);
+        }
+        let stored = Stored {
+            route,
+            hash,
+            users: 1,
+        };
+        let at = match self.free.pop() {
+            Some(at) => {
+                self.stored[at as usize] = stored;
+                at
+            }
+            None => {
+                self.stored.push(stored);
+                self.stored.len() as u32 - 1
+            }
+        };
+        self.by_hash.entry(hash).or_default().push(at);
+        RouteId(at)
+    }
+
+    /// Gives back the route of one agent.
+    pub(super) fn release(&mut self, id: RouteId) {
+        let stored = &mut self.stored[id.0 as usize];
+        stored.users -= 1;
+        if stored.users > 0 {
+            return;
+        }
+        let hash = stored.hash;
+        *stored = Stored::default();
+        self.free.push(id.0);
+        if let Some(same) = self.by_hash.get_mut(&hash) {
+            same.retain(|&at| at != id.0);
+            if same.is_empty() {
+                self.by_hash.remove(&hash);
+            }
+        }
+    }
+
+    /// Routes that somebody has.
+    pub(crate) fn count(&self) -> usize {
+        self.stored.len() - self.free.len()
+    }
+
+    /// After loading: what is derived.
+    pub(crate) fn index_hashes(&mut self) {
+        self.by_hash.clear();
+        for (at, stored) in (0u32..).zip(&self.stored) {
+            if stored.users > 0 {
+                self.by_hash.entry(stored.hash).or_default().push(at);
+            }
+        }
+    }
+}
+
+fn hash(route: &Route) -> u64 {
+    // The lanelets are most of a route; goals and legs of equal ones are compared anyway.
+    let mut hasher = twox_hash::XxHash3_64::with_seed(0);
+    hasher.write_usize(route.lanelets.len());
+    for &lanelet in &*route.lanelets {
+        hasher.write_u32(lanelet);
+    }
+    let mut rest = crate::hash::StateHasher::new();
+    rest.add(&(&route.goals, &route.legs));
+    hasher.write_u64(rest.finish());
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn route(lanelets: &[u32]) -> Route {
+        Route {
+            lanelets: lanelets.into(),
+            ..Route::default()
+        }
+    }
+
+    #[test]
+    fn equal_routes_are_stored_once() {
+        let mut routes = Routes::default();
+        let a = routes.take(route(&[1, 2, 3]));
+        let b = routes.take(route(&[1, 2, 3]));
+        let c = routes.take(route(&[1, 2]));
+        assert_eq!((a, routes.count()), (b, 2));
+        routes.release(a);
+        assert_eq!(routes.get(b).lanelet(2), Some(3));
+        routes.release(b);
+        assert_eq!(routes.count(), 1);
+        // The place is used again.
+        assert_eq!(routes.take(route(&[9])), a);
+        assert_eq!(routes.get(c).lanelet(1), Some(2));
+    }
+}

@@ -1,0 +1,129 @@
+//! Preparing a world: who wants to drive.
+
+use crate::agents::FinishedAgent;
+use crate::demand::{self, Demand, Departure, Start, running_flows};
+use crate::ground::Ground;
+use crate::modules::{Modules, number_of};
+use crate::options::{RunOptions, SimulationError};
+use crate::route::Goal;
+use crate::stages::appear::refused;
+use crate::vehicle_type::VehicleTypes;
+use roadwright_scenario::{Agent, AgentId, Scenario};
+
+/// Vehicle type of agents between random places.
+const POPULATION_VEHICLE: &str = "car";
+/// Stack of agents between random places, unless the options name one.
+const POPULATION_STACK: &str = "idm";
+
+/// What demand is made of.
+pub(crate) struct Sources<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) modules: &'a Modules,
+    pub(crate) seed: u64,
+}
+
+impl Sources<'_> {
+    /// Agents, flows and random trips of a run. Agents that cannot be put anywhere are refused if
+    /// the options are lenient.
+    pub(crate) fn demand(
+        &self,
+        options: &RunOptions,
+        finished: &mut Vec<FinishedAgent>,
+    ) -> Result<Demand, SimulationError> {
+        let mut demand = Demand::default();
+        let mut last = 0;
+        for (id, agent) in self.scenario.agents() {
+            last = u64::from(id.0);
+            match self.departure(*id, agent, agent.depart) {
+                Ok(departure) => demand.departures.push_back(departure),
+                Err(_) if options.lenient => finished.push(refused(u64::from(id.0))),
+                Err(error) => return Err(error),
+            }
+        }
+        demand.flows = running_flows(self.scenario, self.ground, self.seed, options.lenient)?;
+        self.populate(options, last + 1, &mut demand)?;
+        demand.sort();
+        Ok(demand)
+    }
+
+    /// An agent of the scenario before it appears.
+    pub(crate) fn departure(
+        &self,
+        id: AgentId,
+        agent: &Agent,
+        time: f64,
+    ) -> Result<Departure, SimulationError> {
+        let (start, goals) = trip(self.scenario, self.ground, id, agent)?;
+        Ok(Departure {
+            id: u64::from(id.0),
+            time,
+            start,
+            goals,
+            speed: agent.speed,
+            vehicle_type: number_of(&self.types.names, &agent.vehicle).unwrap_or_default(),
+            stack: number_of(&self.modules.names, &agent.stack).unwrap_or_default(),
+        })
+    }
+
+    /// Cars between random places, with ids from `first` on.
+    fn populate(
+        &self,
+        options: &RunOptions,
+        first: u64,
+        demand: &mut Demand,
+    ) -> Result<(), SimulationError> {
+        if options.populate == 0 {
+            return Ok(());
+        }
+        let stack_name = options
+            .populate_stack
+            .as_deref()
+            .unwrap_or(POPULATION_STACK);
+        let stack = self.modules.stack_number(stack_name);
+        let stack = stack.ok_or_else(|| SimulationError::NoSuchStack(stack_name.into()))?;
+        let vehicle_type = number_of(&self.types.names, POPULATION_VEHICLE)
+            .ok_or_else(|| SimulationError::NoSuchVehicleType(POPULATION_VEHICLE.into()))?;
+        let trips = demand::trips(self.ground.graph(), options.populate, self.seed);
+        if trips.len() < options.populate {
+            return Err(SimulationError::NoRoom {
+                found: trips.len(),
+                wanted: options.populate,
+            });
+        }
+        for (trip, id) in trips.into_iter().zip(first..) {
+            demand.departures.push_back(Departure {
+                id,
+                time: 0.0,
+                start: Start::Lane {
+                    lanelet: trip.from.0,
+                    s: trip.from.1,
+                },
+                goals: vec![Goal::Lane {
+                    lanelet: trip.to.0,
+                    s: trip.to.1,
+                }],
+                speed: 0.0,
+                vehicle_type,
+                stack,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Start and goals of an agent.
+pub(crate) fn trip(
+    scenario: &Scenario,
+    ground: &Ground,
+    id: AgentId,
+    agent: &Agent,
+) -> Result<(Start, Vec<Goal>), SimulationError> {
+    let mut goals = agent.via.clone();
+    goals.extend(agent.destination);
+    if goals.is_empty() {
+        return Err(SimulationError::NoGoal(id.to_string()));
+    }
+    demand::places(scenario, ground, &id.to_string(), &agent.start, &goals)
+}

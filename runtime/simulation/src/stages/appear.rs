@@ -1,0 +1,212 @@
+//! Agents appear: those whose time has come get a place, then a route.
+
+use super::retire::Exit;
+use crate::agents::{
+    Agents, FinishedAgent, Identity, LanePosition, Motion, Phase, Progress, Row, Statistics, Status,
+};
+use crate::clock::Clock;
+use crate::demand::{Demand, Departure, Room, Start};
+use crate::dynamics::Dynamics;
+use crate::ground::Ground;
+use crate::modules::Modules;
+use crate::route::{Route, Routes, Travel, Trip, plan_legs};
+use crate::traffic::{Delays, Index};
+use crate::vehicle_type::VehicleTypes;
+use roadwright_agent::PlannerView;
+use roadwright_scenario::lane_graph::NO_LANELET;
+use std::collections::BTreeMap;
+
+/// What the stage reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    pub(crate) clock: &'a Clock,
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) modules: &'a Modules,
+}
+
+/// Gives a place to those whose time has come, where there is room; they have an index from now
+/// on. Returns those.
+pub(crate) fn admit(
+    scene: Scene<'_>,
+    index: &Index,
+    demand: &mut Demand,
+    routes: &mut Routes,
+    dynamics: &mut Dynamics,
+    agents: &mut Agents,
+) -> Vec<u32> {
+    let time = scene.clock.time();
+    start_flow_agents(scene, demand, time);
+    let mut appeared: BTreeMap<Option<u32>, Vec<u32>> = BTreeMap::new();
+    let (mut admitted, mut kept) = (Vec::new(), Vec::new());
+    while demand
+        .departures
+        .front()
+        .is_some_and(|next| next.time <= time)
+    {
+        let Some(departure) = demand.departures.pop_front() else {
+            break;
+        };
+        let room = Room {
+            ground: scene.ground,
+            types: scene.types,
+            index,
+            agents,
+            appeared: &appeared,
+        };
+        if !room.is_there(&departure) {
+            kept.push(departure);
+            continue;
+        }
+        let lanelet = match departure.start {
+            Start::Lane { lanelet, .. } => Some(lanelet),
+            Start::Ground(_) => None,
+        };
+        let agent = place(scene, departure, routes, agents);
+        dynamics.insert(agent);
+        appeared.entry(lanelet).or_default().push(agent);
+        admitted.push(agent);
+    }
+    for departure in kept.into_iter().rev() {
+        demand.departures.push_front(departure);
+    }
+    admitted
+}
+
+/// Plans the routes of those who have got a place, and lets them drive; who has no way to its
+/// goals is refused. Modules have been told of them.
+pub(crate) fn depart(scene: Scene<'_>, delays: &Delays, admitted: &[u32], exit: &mut Exit<'_>) {
+    let clock = scene.clock;
+    let pool = &scene.modules.pools.planners;
+    let view = PlannerView {
+        graph: scene.ground.graph(),
+        delays: &delays.0,
+    };
+    let mut planned: BTreeMap<u32, Option<Route>> = BTreeMap::new();
+    for (number, instance) in pool.instances.iter().enumerate() {
+        let own = admitted.iter().filter(|&&agent| {
+            let who = &exit.agents.identity[agent as usize];
+            who.modules.of(roadwright_agent::Slot::Planner) as usize == number
+                && exit.agents.position[agent as usize].is_on_lane()
+        });
+        let trips: Vec<(Trip, &Route)> = own.map(|&agent| trip(scene, exit, agent)).collect();
+        if trips.is_empty() {
+            continue;
+        }
+        let step = clock.moment(instance.rate);
+        let routes = plan_legs(&instance.module, &view, &step, &trips);
+        planned.extend(trips.iter().map(|(trip, _)| trip.agent).zip(routes));
+    }
+    for &agent in admitted {
+        let index = agent as usize;
+        match planned.remove(&agent) {
+            Some(None) => exit.retire(agent, Status::Refused, clock.time()),
+            Some(Some(route)) => {
+                let mut travel = Travel {
+                    routes: exit.routes,
+                    progress: &mut exit.agents.progress[index],
+                    claim: &mut exit.agents.claim[index],
+                };
+                travel.replan(route, clock.step);
+                exit.agents.identity[index].phase = Phase::Driving;
+            }
+            None => {
+                exit.agents.progress[index].planned_at = clock.step;
+                exit.agents.identity[index].phase = Phase::Driving;
+            }
+        }
+    }
+    exit.agents.touch();
+}
+
+fn trip<'a>(scene: Scene<'_>, exit: &'a Exit<'_>, agent: u32) -> (Trip, &'a Route) {
+    let index = agent as usize;
+    let (who, position) = (&exit.agents.identity[index], &exit.agents.position[index]);
+    let trip = Trip {
+        agent,
+        id: who.id,
+        start: (position.lanelet, position.s),
+        bus: scene.types.get(who.vehicle_type).bus,
+    };
+    (trip, exit.routes.get(exit.agents.progress[index].route))
+}
+
+/// The columns of an agent at its start.
+fn place(scene: Scene<'_>, departure: Departure, routes: &mut Routes, agents: &mut Agents) -> u32 {
+    let modules = scene.modules.stacks[departure.stack as usize];
+    let (lanelet, s) = match departure.start {
+        Start::Lane { lanelet, s } => (lanelet, s),
+        Start::Ground(_) => (NO_LANELET, 0.0),
+    };
+    let mut row = Row {
+        identity: Identity {
+            id: departure.id,
+            modules,
+            vehicle_type: departure.vehicle_type,
+            stack: departure.stack,
+            phase: Phase::Planning,
+        },
+        motion: Motion {
+            pose: departure.start.pose(scene.ground),
+            speed: departure.speed,
+            ..Motion::default()
+        },
+        position: LanePosition {
+            lanelet,
+            s,
+            ..LanePosition::default()
+        },
+        progress: Progress {
+            holds_arrival: scene.modules.holds_arrival(modules),
+            ..Progress::default()
+        },
+        statistics: Statistics {
+            started: scene.clock.time(),
+            ..Statistics::default()
+        },
+        ..Row::default()
+    };
+    let mut travel = Travel {
+        routes,
+        progress: &mut row.progress,
+        claim: &mut row.claim,
+    };
+    travel.plan(Route::unplanned(departure.goals));
+    agents.insert(row)
+}
+
+/// Agents of flows whose time has come wait behind those that came before.
+fn start_flow_agents(scene: Scene<'_>, demand: &mut Demand, time: f64) {
+    for flow in &mut demand.flows {
+        while let Some(id) = flow.due(time) {
+            let number = |names: &[String], name: &str| {
+                crate::modules::number_of(names, name).unwrap_or_default()
+            };
+            let departure = Departure {
+                id,
+                time,
+                start: flow.start,
+                goals: flow.goals.clone(),
+                speed: 0.0,
+                vehicle_type: number(&scene.types.names, &flow.flow.vehicle),
+                stack: number(&scene.modules.names, &flow.flow.stack),
+            };
+            let place = demand
+                .departures
+                .partition_point(|other| other.time <= time);
+            demand.departures.insert(place, departure);
+        }
+    }
+}
+
+/// A row for an agent of a scenario that can never appear.
+pub(crate) fn refused(id: u64) -> FinishedAgent {
+    FinishedAgent {
+        id,
+        status: Status::Refused,
+        started: 0.0,
+        ended: 0.0,
+        distance: 0.0,
+        fitness: None,
+    }
+}

@@ -1,0 +1,448 @@
+//! What comes of what behaviours ask for beyond their output rows.
+
+use super::retire::Exit;
+use crate::agents::{Agents, FinishedAgent, Phase, Status};
+use crate::clock::Clock;
+use crate::dynamics::Dynamics;
+use crate::ground::Ground;
+use crate::messages::{LogLine, Messages};
+use crate::modules::Modules;
+use crate::perception::Surroundings;
+use crate::route::{Asking, Goal, Route, Routes, Travel, goal_input};
+use crate::traffic::Traffic;
+use crate::vehicle_type::VehicleTypes;
+use glam::DVec2;
+use roadwright_agent::{Effect, Effects, Message, PlannerView, Rate, Slot};
+use roadwright_plugin_api::PlannerInput;
+use roadwright_scenario::ModuleSetting;
+use roadwright_scenario::lane_graph::LaneletId;
+
+/// Minimum time between replans while chasing or fleeing, s.
+const REPLAN_TIME: f64 = 0.5;
+/// How far ahead somebody who flees plans, m, and over how many lanelets at most.
+const FLIGHT: f64 = 400.0;
+const FLIGHT_LANELETS: usize = 24;
+/// Least gap to the vehicles on a lane that is changed to without need, m, and the time that is
+/// added for each metre a second of closing speed, s.
+const CHANGE_GAP: f64 = 3.0;
+const CHANGE_TIME: f64 = 1.5;
+/// Closer to its end a lane is not left without need, m.
+const LATEST_CHANGE: f64 = 30.0;
+/// Lanes near a place that are tried for a way there.
+const MOST_SPOTS: usize = 8;
+/// How much longer the route may become by a lane change that nobody needs, m.
+const DETOUR: f64 = 60.0;
+
+/// The parts of the world that effects act on.
+pub(crate) struct Effecting<'a> {
+    pub(crate) clock: &'a Clock,
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) dynamics: &'a Dynamics,
+    pub(crate) agents: &'a mut Agents,
+    pub(crate) routes: &'a mut Routes,
+    pub(crate) modules: &'a mut Modules,
+    pub(crate) traffic: &'a mut Traffic,
+    pub(crate) messages: &'a mut Messages,
+    pub(crate) finished: &'a mut Vec<FinishedAgent>,
+}
+
+impl Effecting<'_> {
+    pub(super) fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings {
+            ground: self.ground,
+            types: self.types,
+            routes: self.routes,
+            index: &self.traffic.index,
+            dynamics: self.dynamics,
+        }
+    }
+
+    /// Does what was asked for, in the order of ids.
+    pub(super) fn apply(&mut self, effects: Vec<Effects>) {
+        let lists = effects.into_iter().flat_map(Effects::into_list);
+        let mut all: Vec<(u32, Effect)> = lists.collect();
+        all.sort_by_key(|(agent, _)| self.agents.identity[*agent as usize].id);
+        for (agent, effect) in all {
+            if self.agents.drives(agent) {
+                self.apply_one(agent, effect);
+            }
+        }
+    }
+
+    fn apply_one(&mut self, agent: u32, effect: Effect) {
+        match effect {
+            Effect::GoTo(place) => {
+                if !self.go_to(agent, place) {
+                    self.complain(agent, format!("there is no way to {place:.1}"));
+                    // Who has arrived and cannot go on does not block the road for ever.
+                    self.leave(agent);
+                }
+            }
+            Effect::Chase(id) => self.chase(agent, id),
+            Effect::Flee(id) => self.flee(agent, id),
+            Effect::Leave => self.leave(agent),
+            Effect::SetParameter { slot, key, value } => {
+                self.choose(agent, slot, |setting| {
+                    setting.parameters.insert(key, value);
+                });
+            }
+            Effect::UseModule { slot, module } => {
+                self.choose(agent, slot, |setting| {
+                    if setting.module != module {
+                        *setting = ModuleSetting::new(&module);
+                    }
+                });
+            }
+            Effect::Send { to, topic, value } => {
+                if let Some(to) = self.agents.find(to) {
+                    self.send(agent, to, topic, value);
+                }
+            }
+            Effect::Broadcast {
+                radius,
+                topic,
+                value,
+            } => self.broadcast(agent, radius, &topic, value),
+            Effect::Log(text) => self.write_log(agent, text, false),
+            Effect::Mark { at, text } => {
+                let at = at.unwrap_or(self.agents.motion[agent as usize].pose.position);
+                let (time, id) = (self.clock.time(), self.agents.identity[agent as usize].id);
+                self.messages.log.mark(time, id, at, text);
+            }
+            Effect::Fault(text) => self.complain(agent, text),
+        }
+    }
+
+    /// Whether an agent waits at its last goal.
+    pub(super) fn has_arrived(&self, agent: u32) -> bool {
+        self.agents.identity[agent as usize].phase == Phase::AtGoal
+    }
+
+    /// Takes an agent that has arrived off the road.
+    fn leave(&mut self, agent: u32) {
+        if !self.has_arrived(agent) {
+            return;
+        }
+        let time = self.clock.time();
+        let mut exit = Exit {
+            clock: self.clock,
+            modules: self.modules,
+            agents: self.agents,
+            routes: self.routes,
+            messages: self.messages,
+            finished: self.finished,
+        };
+        exit.retire(agent, Status::Arrived, time);
+    }
+
+    fn complain(&mut self, agent: u32, text: String) {
+        self.write_log(agent, text, true);
+    }
+
+    fn write_log(&mut self, agent: u32, text: String, is_fault: bool) {
+        let who = &self.agents.identity[agent as usize];
+        if is_fault && self.messages.log.is_old_fault(&text) {
+            return;
+        }
+        let behaviour = who.modules.of(Slot::Behaviour);
+        let setting = self.modules.pools.setting(Slot::Behaviour, behaviour);
+        let line = LogLine {
+            time: self.clock.time(),
+            agent: who.id,
+            module: setting.module.clone(),
+            text,
+            is_fault,
+        };
+        self.messages.log.write(line);
+    }
+
+    /// Another module, or the same with another parameter, for one agent.
+    fn choose(&mut self, agent: u32, slot: Slot, change: impl FnOnce(&mut ModuleSetting)) {
+        if let Err(error) = self.modules.choose(self.agents, agent, slot, change) {
+            self.complain(agent, error.to_string());
+        }
+    }
+
+    fn send(&mut self, from: u32, to: u32, topic: String, value: f64) {
+        let receiver = self.agents.identity[to as usize].modules;
+        if self.modules.behaviour(receiver).logic.wants_scene() {
+            self.messages.send(Message {
+                to,
+                from: self.agents.identity[from as usize].id,
+                topic,
+                value,
+            });
+        }
+    }
+
+    fn broadcast(&mut self, from: u32, radius: f64, topic: &str, value: f64) {
+        let place = self.agents.motion[from as usize].pose.position;
+        let mut heard = Vec::new();
+        let index = &self.traffic.index;
+        index
+            .grid
+            .for_each_within(place, radius, |number, _: DVec2| {
+                heard.push(index.located[number as usize]);
+            });
+        heard.sort_unstable_by_key(|&to| self.agents.identity[to as usize].id);
+        for to in heard {
+            if to != from && self.agents.drives(to) {
+                self.send(from, to, topic.to_owned(), value);
+            }
+        }
+    }
+
+    /// A question to the planner of an agent.
+    fn asking(&self, agent: u32) -> Asking<'_> {
+        let who = &self.agents.identity[agent as usize];
+        Asking {
+            planner: self.modules.planner(who.modules),
+            view: PlannerView {
+                graph: self.ground.graph(),
+                delays: &self.traffic.delays.0,
+            },
+            step: self.clock.moment(Rate::new(1.0, self.clock.dt)),
+            agent,
+            id: who.id,
+            bus: self.types.get(who.vehicle_type).bus,
+        }
+    }
+
+    fn route_of(&self, agent: u32) -> &Route {
+        self.routes.get(self.agents.progress[agent as usize].route)
+    }
+
+    fn travel(&mut self, agent: u32) -> Travel<'_> {
+        Travel {
+            routes: self.routes,
+            progress: &mut self.agents.progress[agent as usize],
+            claim: &mut self.agents.claim[agent as usize],
+        }
+    }
+
+    /// A new last goal at the lane nearest to a place; the old goals stay if there is no way.
+    fn go_to(&mut self, agent: u32, place: DVec2) -> bool {
+        if !self.agents.position[agent as usize].is_on_lane() {
+            return self.set_goal(agent, Goal::Ground(place));
+        }
+        let ground = self.ground;
+        let spots = ground.finder().near(ground.graph(), place);
+        spots
+            .into_iter()
+            .take(MOST_SPOTS)
+            .any(|(lanelet, s, _)| self.set_goal(agent, Goal::Lane { lanelet, s }))
+    }
+
+    /// Gives an agent a goal in place of all that it has not reached; says whether it can get
+    /// there.
+    fn set_goal(&mut self, agent: u32, goal: Goal) -> bool {
+        let index = agent as usize;
+        // A last goal at which it waits counts as reached.
+        let reached = self.goals_behind(agent);
+        let candidate = self.route_of(agent).with_goals(reached, &[goal]);
+        let (route, gives_up_grants) = match goal {
+            Goal::Ground(_) => (candidate, false),
+            Goal::Lane { .. } => {
+                let progress = crate::agents::Progress {
+                    reached,
+                    ..self.agents.progress[index]
+                };
+                let position = &self.agents.position[index];
+                let claim = &self.agents.claim[index];
+                let turned = self
+                    .asking(agent)
+                    .turned(&candidate, (position, &progress, claim));
+                match turned {
+                    Some(turned) => turned,
+                    None => return false,
+                }
+            }
+        };
+        let is_planned = matches!(goal, Goal::Lane { .. });
+        self.take_route(agent, route, is_planned, gives_up_grants);
+        self.agents.progress[index].reached = reached;
+        self.agents.progress[index].has_own_goals = true;
+        self.agents.identity[index].phase = Phase::Driving;
+        true
+    }
+
+    /// Goals that an agent has behind it if it gets new ones now.
+    fn goals_behind(&self, agent: u32) -> u32 {
+        self.agents.progress[agent as usize].reached + u32::from(self.has_arrived(agent))
+    }
+
+    fn take_route(&mut self, agent: u32, route: Route, is_planned: bool, gives_up_grants: bool) {
+        let step = self.clock.step;
+        if is_planned {
+            self.travel(agent).replan(route, step);
+        } else {
+            self.travel(agent).move_to(route);
+        }
+        if gives_up_grants {
+            give_up_grants(self.ground, self.agents, self.traffic, agent);
+        }
+    }
+
+    fn may_replan(&self, agent: u32) -> bool {
+        self.clock
+            .since(self.agents.progress[agent as usize].planned_at)
+            >= REPLAN_TIME
+    }
+
+    /// Drives to where another agent is.
+    fn chase(&mut self, agent: u32, id: u64) {
+        let Some(other) = self.agents.find(id) else {
+            return;
+        };
+        let target = self.agents.position[other as usize];
+        let is_on_lane = self.agents.position[agent as usize].is_on_lane();
+        if !is_on_lane || !target.is_on_lane() {
+            let place = self.agents.motion[other as usize].pose.position;
+            // From a lane it drives to the lane that is nearest to the other one.
+            if !is_on_lane || self.may_replan(agent) {
+                self.go_to(agent, place);
+            }
+            return;
+        }
+        let goal = Goal::Lane {
+            lanelet: target.lanelet,
+            s: target.s,
+        };
+        let reached = self.agents.progress[agent as usize].reached;
+        match self.route_of(agent).next_goal(reached) {
+            // It is still on the same lanelet: the goal moves along.
+            Some(Goal::Lane { lanelet, .. })
+                if lanelet == target.lanelet && !self.has_arrived(agent) =>
+            {
+                let mut goals = self.route_of(agent).goals.to_vec();
+                goals[reached as usize] = goal;
+                self.travel(agent).move_goals(&goals);
+            }
+            _ if self.may_replan(agent) => {
+                self.set_goal(agent, goal);
+            }
+            _ => {}
+        }
+    }
+
+    /// Drives along the lanelets that lead farthest from another agent.
+    fn flee(&mut self, agent: u32, id: u64) {
+        let Some(other) = self.agents.find(id) else {
+            return;
+        };
+        let index = agent as usize;
+        if !self.agents.position[index].is_on_lane() || !self.may_replan(agent) {
+            return;
+        }
+        let danger = self.agents.motion[other as usize].pose.position;
+        let route = self.route_of(agent);
+        let from = self.agents.claim[index]
+            .granted_to
+            .max(self.agents.progress[index].at)
+            .min(route.lanelets.len() as u32 - 1);
+        let bus = self.types.get(self.agents.identity[index].vehicle_type).bus;
+        let flight = self.flight(route.lanelets[from as usize], danger, bus);
+        let Some(&end) = flight.last() else { return };
+        let s = self.ground.lanelet(end).length();
+        let reached = self.goals_behind(agent);
+        let route = self.route_of(agent).with_flight(reached, from, &flight, s);
+        self.take_route(agent, route, true, false);
+        self.agents.progress[index].reached = reached;
+        self.agents.progress[index].has_own_goals = true;
+        self.agents.identity[index].phase = Phase::Driving;
+    }
+
+    /// Lanelets after one, each the successor that leads farthest away.
+    fn flight(&self, from: LaneletId, danger: DVec2, bus: bool) -> Vec<LaneletId> {
+        let graph = self.ground.graph();
+        let mut flight: Vec<LaneletId> = Vec::new();
+        let (mut at, mut length) = (from, 0.0);
+        while length < FLIGHT && flight.len() < FLIGHT_LANELETS {
+            let distance = |lanelet: LaneletId| {
+                let line = graph.line(lanelet);
+                (line.position(line.length()) - danger).length()
+            };
+            let open = graph.successors(at).iter().copied();
+            let open = open.filter(|&next| {
+                let is_free = bus || !graph.lanelet(next).bus_only;
+                is_free && next != from && !flight.contains(&next)
+            });
+            let best = open.max_by(|&a, &b| distance(a).total_cmp(&distance(b)).then(b.cmp(&a)));
+            let Some(best) = best else { break };
+            flight.push(best);
+            length += graph.lanelet(best).length();
+            at = best;
+        }
+        // A route ends on a lane, not inside a junction.
+        while flight
+            .last()
+            .is_some_and(|&last| graph.lanelet(last).is_connection())
+        {
+            flight.pop();
+        }
+        flight
+    }
+
+    /// Makes the route lead over the lane beside an agent, if there is room on it and the goals can
+    /// be reached from there.
+    pub(super) fn lead_through(&mut self, agent: u32, target: LaneletId) -> bool {
+        let Some(route) = self.route_through(agent, target) else {
+            return false;
+        };
+        self.take_route(agent, route, true, false);
+        true
+    }
+
+    fn route_through(&self, agent: u32, target: LaneletId) -> Option<Route> {
+        let index = agent as usize;
+        let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
+        let graph = self.ground.graph();
+        let own = graph.lanelet(position.lanelet);
+        let is_committed =
+            self.agents.claim[index].granted_to > progress.at + 1 || self.has_arrived(agent);
+        let asking = self.asking(agent);
+        let is_closed = graph.lanelet(target).bus_only && !asking.bus;
+        let view = self.surroundings().with(self.agents);
+        if is_committed
+            || is_closed
+            || own.length() - position.s < LATEST_CHANGE
+            || !position.may_change_lane()
+            || !view.has_room_beside(agent, target, CHANGE_GAP, CHANGE_TIME)
+        {
+            return None;
+        }
+        let route = self.route_of(agent);
+        let s = position.s / own.length() * graph.lanelet(target).length();
+        let goal = route.next_goal(progress.reached)?;
+        let input = PlannerInput {
+            may_change_first: 0,
+            ..goal_input(goal, (target, s), asking.bus)?
+        };
+        let beyond = asking.route(input)?;
+        let goal_at = route.goal_at(progress.reached)? as usize;
+        let length = |lanelets: &[LaneletId]| -> f64 {
+            lanelets.iter().map(|&id| graph.lanelet(id).length()).sum()
+        };
+        let before = &route.lanelets[progress.at as usize..=goal_at];
+        if length(&beyond) > length(before) + DETOUR {
+            return None;
+        }
+        let lanelets = [&[position.lanelet], &beyond[..]].concat();
+        Some(route.with_leg(progress.at, progress.reached, &lanelets))
+    }
+}
+
+/// Gives back what an agent has been granted, unless it is inside a junction already.
+pub(crate) fn give_up_grants(
+    ground: &Ground,
+    agents: &mut Agents,
+    traffic: &mut Traffic,
+    agent: u32,
+) {
+    let index = agent as usize;
+    if ground.contested(agents.position[index].lanelet).is_none() {
+        agents.claim[index].granted_to = agents.progress[index].at;
+        traffic.claims.forget(agent);
+    }
+}

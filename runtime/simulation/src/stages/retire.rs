@@ -1,0 +1,83 @@
+//! Leaving the road: an agent is scored, leaves one row behind, and gives back what it has.
+
+use crate::agents::{Agents, FinishedAgent, Statistics, Status};
+use crate::clock::Clock;
+use crate::messages::Messages;
+use crate::modules::Modules;
+use crate::route::{Routes, Travel};
+use roadwright_agent::{Rate, Step};
+use roadwright_plugin_api::{FitnessInput, FitnessOutput};
+
+/// What an agent leaves through.
+pub(crate) struct Exit<'a> {
+    pub(crate) clock: &'a Clock,
+    pub(crate) modules: &'a Modules,
+    pub(crate) agents: &'a mut Agents,
+    pub(crate) routes: &'a mut Routes,
+    pub(crate) messages: &'a mut Messages,
+    pub(crate) finished: &'a mut Vec<FinishedAgent>,
+}
+
+impl Exit<'_> {
+    /// Takes an agent off the road at a time, s. Its modules are told at the next step boundary.
+    pub(crate) fn retire(&mut self, agent: u32, status: Status, time: f64) {
+        let index = agent as usize;
+        let statistics = self.agents.statistics[index];
+        self.finished.push(FinishedAgent {
+            id: self.agents.identity[index].id,
+            status,
+            started: statistics.started,
+            ended: time,
+            distance: statistics.distance,
+            fitness: fitness(self.clock, self.modules, self.agents, agent),
+        });
+        let mut travel = Travel {
+            routes: self.routes,
+            progress: &mut self.agents.progress[index],
+            claim: &mut self.agents.claim[index],
+        };
+        travel.finish();
+        self.messages.forget(agent);
+        self.agents.remove(agent);
+    }
+}
+
+/// The fitness of an agent's drive so far, by its fitness module; `None` if it has not driven.
+pub(crate) fn fitness(
+    clock: &Clock,
+    modules: &Modules,
+    agents: &Agents,
+    agent: u32,
+) -> Option<f64> {
+    let statistics = &agents.statistics[agent as usize];
+    if statistics.steps == 0 {
+        return None;
+    }
+    let who = &agents.identity[agent as usize];
+    let step = Step {
+        indices: &[agent],
+        ids: &[who.id],
+        ..clock.moment(Rate::new(1.0, clock.dt))
+    };
+    let mut output = [FitnessOutput::default()];
+    let input = [fitness_input(statistics, clock.dt)];
+    modules
+        .fitness(who.modules)
+        .step(&step, &input, &mut output);
+    Some(output[0].score)
+}
+
+fn fitness_input(statistics: &Statistics, dt: f64) -> FitnessInput {
+    let steps = f64::from(statistics.steps);
+    let time = steps * dt;
+    FitnessInput {
+        crash_rating: statistics.squared_penetration / steps,
+        mean_speed: statistics.distance / time,
+        mean_road_speed: statistics.road_speed_sum / f64::from(statistics.samples.max(1)),
+        distance: statistics.distance,
+        time,
+        mean_squared_acceleration: statistics.squared_acceleration / steps,
+        mean_squared_jerk: statistics.squared_jerk / steps,
+        mean_squared_lateral_acceleration: statistics.squared_lateral_acceleration / steps,
+    }
+}

@@ -1,0 +1,464 @@
+//! Who may enter a junction, and what has been granted.
+//!
+//! ```text
+//!        approach          |  junction  |   exit
+//!   ---------------------->|~~~~~~~~~~~~|------------------>
+//!     asks from here ^     ^ stop line  ^ room for its length?
+//! ```
+//!
+//! An agent asks when its braking distance reaches the stop line. A request names all connections
+//! that the agent needs at once: if it fits nowhere between two junctions, it needs both. What is
+//! decided stands behind one function, [`admits`]; so far that is first come, first served.
+//! Signals and priorities are not obeyed.
+//!
+//! Invariant: two agents never hold conflicting connections at once, except where one has cut in
+//! ahead of the other on the approach and must go first ([`Scene::is_behind`]).
+
+use super::Index;
+use crate::agents::{Agents, Motion};
+use crate::ground::{Ground, PROFILE_BRAKING};
+use crate::route::{Route, Routes};
+use crate::vehicle_type::{VehicleType, VehicleTypes};
+use roadwright_scenario::lane_graph::LaneletId;
+use serde::{Deserialize, Serialize};
+
+/// A vehicle asks when it is this much closer than its braking distance needs, m.
+const ASKING_MARGIN: f64 = 12.0;
+/// Space left behind the last vehicle beyond the junction, m.
+const EXIT_GAP: f64 = 2.0;
+/// Junctions in a row that a vehicle may need at once, because it fits nowhere between them.
+const MAX_CHAIN: usize = 4;
+/// Lanelets ahead on which a vehicle in front counts as on its way into the same junction: an
+/// approach, the connection and their seams.
+const WAY_IN: u32 = 4;
+
+/// A connection that an agent may be on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Grant {
+    agent: u32,
+    path: u32,
+    /// Index of the connection in the agent's route.
+    at: u32,
+    /// Lanelet beyond the junction.
+    exit: LaneletId,
+}
+
+/// An agent that wants to enter.
+#[derive(Debug, Clone, Copy)]
+struct Request {
+    since: u64,
+    id: u64,
+    agent: u32,
+    /// Index of the first contested connection in its route.
+    at: u32,
+}
+
+/// A contested connection that a request needs.
+#[derive(Debug, Clone, Copy)]
+struct Need {
+    junction: u32,
+    path: u32,
+    at: u32,
+    exit: LaneletId,
+}
+
+/// What requests are decided by.
+#[derive(Clone, Copy)]
+struct Scene<'a> {
+    ground: &'a Ground,
+    types: &'a VehicleTypes,
+    routes: &'a Routes,
+    index: &'a Index,
+    agents: &'a Agents,
+}
+
+impl<'a> Scene<'a> {
+    fn route(&self, agent: u32) -> &'a Route {
+        self.routes.get(self.agents.progress[agent as usize].route)
+    }
+
+    fn vehicle_type(&self, agent: u32) -> &'a VehicleType {
+        let number = self.agents.identity[agent as usize].vehicle_type;
+        self.types.get(number)
+    }
+
+    /// Length that a vehicle takes in a queue, m.
+    fn space(&self, agent: u32) -> f64 {
+        self.vehicle_type(agent).length + EXIT_GAP
+    }
+
+    /// Whether `agent` has cut in ahead of the vehicle that holds `grant`, by a lane change on its
+    /// approach; then `agent` must go first.
+    fn is_behind(&self, grant: &Grant, agent: u32) -> bool {
+        if grant.agent == agent {
+            return false;
+        }
+        let (own, other) = (
+            &self.agents.position[agent as usize],
+            &self.agents.position[grant.agent as usize],
+        );
+        let route = self.route(grant.agent);
+        let at = self.agents.progress[grant.agent as usize].at;
+        let mut between = (at..grant.at).filter_map(|at| route.lanelet(at));
+        between.any(|lanelet| lanelet == own.lanelet)
+            && (own.lanelet != other.lanelet || own.s > other.s)
+    }
+
+    /// The connections that a vehicle needs at once: up to the first lane on which it can stand
+    /// without its tail in a junction.
+    fn needs(&self, request: &Request, out: &mut Vec<Need>) {
+        out.clear();
+        let route = self.route(request.agent);
+        let mut room = 0.0;
+        let mut at = request.at;
+        while let Some(lanelet) = route.lanelet(at) {
+            if out.len() == MAX_CHAIN {
+                return;
+            }
+            match (self.ground.contested(lanelet), route.lanelet(at + 1)) {
+                (Some((junction, path)), Some(exit)) => {
+                    out.push(Need {
+                        junction,
+                        path,
+                        at,
+                        exit,
+                    });
+                    room = 0.0;
+                }
+                (Some(_), None) => return,
+                (None, _) => {
+                    room += self.ground.lanelet(lanelet).length();
+                    if room >= self.space(request.agent) {
+                        return;
+                    }
+                }
+            }
+            at += 1;
+        }
+    }
+
+    /// Whether the vehicle is the foremost on its lane that is not let in yet.
+    fn has_turn(&self, request: &Request) -> bool {
+        let route = self.route(request.agent);
+        let contested = route
+            .lanelet(request.at)
+            .and_then(|lanelet| self.ground.contested(lanelet));
+        let Some((junction, _)) = contested else {
+            return false;
+        };
+        // On the lanelets up to the junction nobody may be ahead who still waits.
+        let mut ahead = self.index.ahead_on_lanelet(request.agent);
+        let mut at = self.agents.progress[request.agent as usize].at + 1;
+        while ahead.is_none() && at < request.at {
+            ahead = route
+                .lanelet(at)
+                .and_then(|lanelet| self.index.hindmost(lanelet));
+            at += 1;
+        }
+        let Some(entry) = ahead else { return true };
+        let other = self.route(entry.agent);
+        let leads_in = |from: u32, to: u32| {
+            let lanelets = (from..to).filter_map(|at| other.lanelet(at));
+            lanelets
+                .filter_map(|lanelet| self.ground.contested(lanelet))
+                .any(|(found, _)| found == junction)
+        };
+        // Let in already, or not on its way into this junction at all.
+        let at = self.agents.progress[entry.agent as usize].at;
+        let granted_to = self.agents.claim[entry.agent as usize].granted_to;
+        leads_in(at + 1, granted_to) || !leads_in(at + 1, at + WAY_IN)
+    }
+}
+
+/// What all junctions have granted.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Claims {
+    granted: Vec<Vec<Grant>>,
+    /// Junctions with a grant.
+    busy: Vec<u32>,
+    #[serde(skip)]
+    scratch: Scratch,
+}
+
+/// Lists that are filled anew in every step.
+#[derive(Debug, Clone, Default)]
+struct Scratch {
+    requests: Vec<Request>,
+    /// Connections that an earlier request of this step waits for only because of others.
+    pending: Vec<(u32, u32)>,
+    needs: Vec<Need>,
+}
+
+impl PartialEq for Scratch {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Claims {
+    pub(crate) fn new(junctions: usize) -> Self {
+        Self {
+            granted: vec![Vec::new(); junctions],
+            ..Self::default()
+        }
+    }
+
+    /// Notes that a vehicle is inside a junction already, on the connection at an index of its
+    /// route.
+    pub(crate) fn hold(
+        &mut self,
+        agent: u32,
+        (junction, path): (u32, u32),
+        at: u32,
+        exit: LaneletId,
+    ) {
+        let list = &mut self.granted[junction as usize];
+        if list.is_empty() {
+            self.busy.push(junction);
+        }
+        list.push(Grant {
+            agent,
+            path,
+            at,
+            exit,
+        });
+    }
+
+    /// Takes all grants of a vehicle back.
+    pub(crate) fn forget(&mut self, agent: u32) {
+        let granted = &mut self.granted;
+        self.busy.retain(|&junction| {
+            let list = &mut granted[junction as usize];
+            list.retain(|grant| grant.agent != agent);
+            !list.is_empty()
+        });
+    }
+
+    /// Releases who has left and lets in whose turn it is.
+    pub(crate) fn update(
+        &mut self,
+        step: u64,
+        ground: &Ground,
+        types: &VehicleTypes,
+        routes: &Routes,
+        index: &Index,
+        agents: &mut Agents,
+    ) {
+        self.release(ground, types, routes, agents);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        collect(step, ground, types, routes, agents, &mut scratch.requests);
+        scratch
+            .requests
+            .sort_unstable_by_key(|request| (request.since, request.id));
+        scratch.pending.clear();
+        for request in &scratch.requests {
+            let scene = Scene {
+                ground,
+                types,
+                routes,
+                index,
+                agents,
+            };
+            if !scene.has_turn(request) {
+                continue;
+            }
+            scene.needs(request, &mut scratch.needs);
+            let needs = &scratch.needs;
+            let Some(last) = needs.last() else { continue };
+            match self.decide(request, needs, &scratch.pending, &scene) {
+                Verdict::Granted => {
+                    let granted_to = last.at + 1;
+                    for need in needs {
+                        let path = (need.junction, need.path);
+                        self.hold(request.agent, path, need.at, need.exit);
+                    }
+                    agents.claim[request.agent as usize].granted_to = granted_to;
+                }
+                Verdict::NoRoom => {}
+                Verdict::MustWait => {
+                    let paths = needs.iter().map(|need| (need.junction, need.path));
+                    scratch.pending.extend(paths);
+                }
+            }
+        }
+        self.scratch = scratch;
+    }
+
+    /// All that a request needs is granted, or nothing.
+    fn decide(
+        &self,
+        request: &Request,
+        needs: &[Need],
+        pending: &[(u32, u32)],
+        scene: &Scene<'_>,
+    ) -> Verdict {
+        let has_room = needs.iter().enumerate().all(|(i, need)| {
+            let is_last = i + 1 == needs.len();
+            self.has_room(request, need, is_last, scene)
+        });
+        if !has_room {
+            return Verdict::NoRoom;
+        }
+        let is_admitted = needs.iter().all(|need| {
+            let junction = JunctionState {
+                inside: &self.granted[need.junction as usize],
+                pending,
+            };
+            admits(request, need, &junction, scene)
+        });
+        if is_admitted {
+            Verdict::Granted
+        } else {
+            Verdict::MustWait
+        }
+    }
+
+    /// Forgets vehicles whose tail is out of the junction.
+    fn release(&mut self, ground: &Ground, types: &VehicleTypes, routes: &Routes, agents: &Agents) {
+        let granted = &mut self.granted;
+        self.busy.retain(|&junction| {
+            let list = &mut granted[junction as usize];
+            list.retain(|grant| is_inside(grant, ground, types, routes, agents));
+            !list.is_empty()
+        });
+    }
+
+    /// Whether the vehicle would find room beyond a junction, counted as if the vehicles there
+    /// that may not go on stood in a queue. A lane that it only passes must be empty.
+    fn has_room(&self, request: &Request, need: &Need, is_last: bool, scene: &Scene<'_>) -> bool {
+        let agents = scene.agents;
+        let promised = self.granted[need.junction as usize].iter().filter(|grant| {
+            grant.exit == need.exit
+                && agents.progress[grant.agent as usize].at <= grant.at
+                && !scene.is_behind(grant, request.agent)
+        });
+        let queued = scene.index.on_lanelet(need.exit).iter().filter(|entry| {
+            let agent = entry.agent as usize;
+            agents.position[agent].lanelet != need.exit
+                || agents.claim[agent].granted_to <= agents.progress[agent].at + 1
+        });
+        let taken: f64 = promised
+            .map(|grant| grant.agent)
+            .chain(queued.map(|entry| entry.agent))
+            .filter(|&agent| agent != request.agent)
+            .map(|agent| scene.space(agent))
+            .sum();
+        let length = scene.ground.lanelet(need.exit).length();
+        taken == 0.0 || (is_last && length - taken >= scene.space(request.agent))
+    }
+}
+
+/// What comes of a request.
+enum Verdict {
+    Granted,
+    /// There is no room beyond.
+    NoRoom,
+    /// Others go first.
+    MustWait,
+}
+
+/// What a junction decides by.
+struct JunctionState<'a> {
+    inside: &'a [Grant],
+    /// Connections that earlier requests wait for.
+    pending: &'a [(u32, u32)],
+}
+
+/// The rule of a junction: whether a vehicle may enter now. First come, first served: nobody on a
+/// conflicting connection is inside or has asked before.
+fn admits(request: &Request, need: &Need, junction: &JunctionState<'_>, scene: &Scene<'_>) -> bool {
+    let conflicts = |path: u32| scene.ground.in_conflict(need.junction, need.path, path);
+    let mut inside = junction
+        .inside
+        .iter()
+        .filter(|grant| grant.agent != request.agent && !scene.is_behind(grant, request.agent));
+    let mut earlier = junction
+        .pending
+        .iter()
+        .filter(|(number, _)| *number == need.junction);
+    !inside.any(|grant| conflicts(grant.path)) && !earlier.any(|&(_, path)| conflicts(path))
+}
+
+/// Whether a vehicle has not left the junction with its tail.
+fn is_inside(
+    grant: &Grant,
+    ground: &Ground,
+    types: &VehicleTypes,
+    routes: &Routes,
+    agents: &Agents,
+) -> bool {
+    let agent = grant.agent as usize;
+    if !agents.drives(grant.agent) {
+        return false;
+    }
+    let progress = &agents.progress[agent];
+    if progress.at <= grant.at {
+        return true;
+    }
+    // Distance of the rear axle beyond the connection. Lanes that were left sideways do not count
+    // twice.
+    let route = routes.get(progress.route);
+    let beyond: f64 = (grant.at + 1..progress.at)
+        .filter_map(|at| Some((route.lanelet(at)?, route.lanelet(at + 1)?)))
+        .filter(|(lanelet, next)| ground.graph().successors(*lanelet).contains(next))
+        .map(|(lanelet, _)| ground.lanelet(lanelet).length())
+        .sum();
+    let overhang = types.get(agents.identity[agent].vehicle_type).rear_overhang;
+    beyond + agents.position[agent].s < overhang
+}
+
+/// The next contested connection of everyone who is close enough to ask.
+fn collect(
+    step: u64,
+    ground: &Ground,
+    types: &VehicleTypes,
+    routes: &Routes,
+    agents: &mut Agents,
+    requests: &mut Vec<Request>,
+) {
+    requests.clear();
+    for index in 0..agents.capacity() {
+        let (who, position) = (&agents.identity[index], &agents.position[index]);
+        if !who.drives() || !position.is_on_lane() {
+            continue;
+        }
+        let progress = &agents.progress[index];
+        let mut distance = ground.lanelet(position.lanelet).length() - position.s;
+        let reach = reach(&agents.motion[index], types.get(who.vehicle_type));
+        if distance >= reach {
+            continue;
+        }
+        let route = routes.get(progress.route);
+        let mut before = position.lanelet;
+        let mut at = progress.at + 1;
+        while distance < reach {
+            let Some(lanelet) = route.lanelet(at) else {
+                break;
+            };
+            if !ground.graph().successors(before).contains(&lanelet) {
+                break;
+            }
+            let claim = &mut agents.claim[index];
+            if at >= claim.granted_to && ground.contested(lanelet).is_some() {
+                if claim.asked_for != at {
+                    (claim.asked_for, claim.asked_at) = (at, step);
+                }
+                requests.push(Request {
+                    since: claim.asked_at,
+                    id: who.id,
+                    agent: index as u32,
+                    at,
+                });
+                break;
+            }
+            distance += ground.lanelet(lanelet).length();
+            before = lanelet;
+            at += 1;
+        }
+    }
+}
+
+/// How far ahead a vehicle asks, m.
+fn reach(motion: &Motion, vehicle_type: &VehicleType) -> f64 {
+    motion.speed * motion.speed / (2.0 * PROFILE_BRAKING) + ASKING_MARGIN + vehicle_type.front
+}

@@ -1,0 +1,37 @@
+//! Expected delays: where vehicles stand, for planners.
+
+use crate::agents::Agents;
+use crate::clock::Clock;
+use roadwright_agent::Rate;
+use serde::{Deserialize, Serialize};
+
+/// What each standing vehicle adds to the expected time on a lanelet, s.
+const DELAY_PER_VEHICLE: f32 = 4.0;
+/// How often expected delays are counted, Hz.
+const RATE: f64 = 1.0;
+/// A vehicle that stands for longer counts, s.
+const PATIENCE: f64 = 2.0;
+
+/// Expected extra time on each lanelet, s.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Delays(pub(crate) Vec<f32>);
+
+impl Delays {
+    pub(crate) fn new(lanelets: usize) -> Self {
+        Self(vec![0.0; lanelets])
+    }
+
+    /// Counts who stands where, once a second.
+    pub(crate) fn update(&mut self, clock: &Clock, agents: &Agents) {
+        if !Rate::new(RATE, clock.dt).is_due(clock.step, 0) {
+            return;
+        }
+        self.0.fill(0.0);
+        for agent in agents.driving() {
+            let position = &agents.position[agent as usize];
+            if position.is_on_lane() && agents.progress[agent as usize].standing > PATIENCE {
+                self.0[position.lanelet as usize] += DELAY_PER_VEHICLE;
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Traffic: who is where, who may enter which junction, who touches whom, who stands.
+
+mod claims;
+mod contacts;
+mod delays;
+mod index;
+
+pub(crate) use claims::Claims;
+pub use contacts::{Collision, Party};
+pub(crate) use contacts::{Contact, Contacts, Search};
+pub(crate) use delays::Delays;
+pub(crate) use index::{Entry, Index};
+
+/// What agents are to each other.
+pub(crate) struct Traffic {
+    /// Who is where.
+    pub(crate) index: Index,
+    /// What junctions have granted.
+    pub(crate) claims: Claims,
+    /// Who touches whom.
+    pub(crate) contacts: Contacts,
+    /// Where vehicles stand.
+    pub(crate) delays: Delays,
+}

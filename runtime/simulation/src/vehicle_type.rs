@@ -1,0 +1,67 @@
+//! Vehicle types as the step needs them.
+
+use roadwright_vehicle::OneTrackLimits;
+use std::sync::Arc;
+
+/// A vehicle type as the step needs it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct VehicleType {
+    /// Over all, m.
+    pub(crate) length: f64,
+    /// Over all, m.
+    pub(crate) width: f64,
+    /// From the rear axle to the rear end, m.
+    pub(crate) rear_overhang: f64,
+    /// From the rear axle to the front end, m.
+    pub(crate) front: f64,
+    /// From the rear axle to the middle of the body, m.
+    pub(crate) body_centre: f64,
+    /// Of the circle around the middle that holds the body, m.
+    pub(crate) radius: f64,
+    /// Whether it may use bus lanes.
+    pub(crate) bus: bool,
+    pub(crate) limits: OneTrackLimits,
+}
+
+impl From<&roadwright_scenario::VehicleType> for VehicleType {
+    fn from(described: &roadwright_scenario::VehicleType) -> Self {
+        let size = glam::DVec2::new(described.length, described.width);
+        Self {
+            length: described.length,
+            width: described.width,
+            rear_overhang: described.rear_overhang,
+            front: described.front(),
+            body_centre: described.body_centre(),
+            radius: 0.5 * size.length(),
+            bus: described.is_bus(),
+            limits: OneTrackLimits::from(described),
+        }
+    }
+}
+
+/// The vehicle types of a scenario.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct VehicleTypes {
+    pub(crate) names: Arc<Vec<String>>,
+    types: Vec<VehicleType>,
+    /// Radius of the largest one around its middle, m.
+    pub(crate) largest: f64,
+}
+
+impl VehicleTypes {
+    pub(crate) fn new(scenario: &roadwright_scenario::Scenario) -> Self {
+        let described = scenario.vehicle_types();
+        let types: Vec<VehicleType> = described.values().map(VehicleType::from).collect();
+        Self {
+            names: Arc::new(described.keys().cloned().collect()),
+            largest: types.iter().map(|t| t.radius).fold(0.0, f64::max),
+            types,
+        }
+    }
+
+    /// A type by its number.
+    #[inline]
+    pub(crate) fn get(&self, number: u16) -> &VehicleType {
+        &self.types[number as usize]
+    }
+}
