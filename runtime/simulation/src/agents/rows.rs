@@ -104,6 +104,8 @@ pub(crate) struct Progress {
     pub(crate) at: u32,
     /// Number of goals reached.
     pub(crate) reached: u32,
+    /// Index in the route of the lanelet of the next goal; 0 if that is off the lanes.
+    pub(crate) goal_at: u32,
     /// Whether its behaviour is asked before it leaves the road at its last goal.
     pub(crate) holds_arrival: bool,
     /// Whether its behaviour has given it other goals than the scenario.

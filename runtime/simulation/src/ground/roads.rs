@@ -19,6 +19,8 @@ pub(crate) struct Roads {
     speeds: Vec<f32>,
     /// Conflicts of each junction.
     conflicts: Vec<Conflicts>,
+    /// Junction and path of each connection that others conflict with.
+    contested: Vec<Option<(u32, u32)>>,
 }
 
 impl Roads {
@@ -29,11 +31,20 @@ impl Roads {
         for (id, lanelet) in (0..).zip(graph.lanelets()) {
             speeds.extend(speed_profile(graph.line(id), lanelet.speed_limit));
         }
-        let conflicts = layout.junctions.iter().map(Conflicts::of).collect();
+        let conflicts: Vec<Conflicts> = layout.junctions.iter().map(Conflicts::of).collect();
+        let contested = |lanelet: &Lanelet| match lanelet.kind {
+            LaneletKind::Connection { junction, path, .. } => {
+                let is_contested = conflicts[junction as usize].is_contested(path);
+                is_contested.then_some((junction, path))
+            }
+            LaneletKind::Lane { .. } => None,
+        };
+        let contested = graph.lanelets().iter().map(contested).collect();
         Self {
             graph,
             speeds,
             conflicts,
+            contested,
         }
     }
 
@@ -54,13 +65,7 @@ impl Roads {
     /// Junction and path of a connection that others conflict with.
     #[inline]
     pub(crate) fn contested(&self, id: LaneletId) -> Option<(u32, u32)> {
-        match self.lanelet(id).kind {
-            LaneletKind::Connection { junction, path, .. } => {
-                let conflicts = &self.conflicts[junction as usize];
-                conflicts.is_contested(path).then_some((junction, path))
-            }
-            LaneletKind::Lane { .. } => None,
-        }
+        self.contested[id as usize]
     }
 
     /// Whether two paths of a junction conflict.

@@ -31,6 +31,8 @@ impl Travel<'_> {
     /// Gives an agent its first route.
     pub(crate) fn plan(&mut self, route: Route) {
         self.progress.route = self.routes.take(route);
+        self.progress
+            .look_ahead(self.routes.get(self.progress.route));
     }
 
     /// Another route that agrees with the one before up to the agent's place, or to the end of what
@@ -85,12 +87,24 @@ impl Travel<'_> {
 
     fn exchange(&mut self, route: Route) {
         let new = self.routes.take(route);
-        self.routes
-            .release(std::mem::replace(&mut self.progress.route, new));
+        let old = std::mem::replace(&mut self.progress.route, new);
+        self.routes.release(old);
+        self.progress.look_ahead(self.routes.get(new));
+    }
+
+    /// Counts so many goals as reached.
+    pub(crate) fn reach(&mut self, reached: u32) {
+        self.progress.reached = reached;
+        self.progress.look_ahead(self.routes.get(self.progress.route));
     }
 }
 
 impl Progress {
+    /// Notes where the next goal is.
+    fn look_ahead(&mut self, route: &Route) {
+        self.goal_at = route.goal_at(self.reached).unwrap_or(0);
+    }
+
     /// Moves on to the lanelets that the agent has come to; `s` is beyond the end of its own then.
     #[inline]
     pub(crate) fn advance(
@@ -104,8 +118,11 @@ impl Progress {
             let lanelet = position.lanelet;
             (position.s, position.t) = graph.line(lanelet).project(place, position.s);
             let length = graph.lanelet(lanelet).length();
+            if position.s < length {
+                return;
+            }
             match route.lanelet(self.at + 1) {
-                Some(next) if position.s >= length && graph.successors(lanelet).contains(&next) => {
+                Some(next) if graph.successors(lanelet).contains(&next) => {
                     position.s -= length;
                     position.lanelet = next;
                     position.leaving = NO_LANELET;
@@ -124,6 +141,10 @@ impl Progress {
         position: &LanePosition,
         place: DVec2,
     ) -> Arrival {
+        // Nearly always: the goal is on a lanelet farther on.
+        if self.at < self.goal_at {
+            return Arrival::UnderWay;
+        }
         while let Some(goal) = route.next_goal(self.reached) {
             let is_reached = match goal {
                 Goal::Ground(goal) => match route.path_to(self.reached) {
@@ -145,6 +166,10 @@ impl Progress {
             self.reached += 1;
             if is_last {
                 return Arrival::Finished;
+            }
+            self.look_ahead(route);
+            if self.at < self.goal_at {
+                return Arrival::UnderWay;
             }
         }
         Arrival::UnderWay

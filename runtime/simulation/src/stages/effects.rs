@@ -261,7 +261,7 @@ impl Effecting<'_> {
         };
         let is_planned = matches!(goal, Goal::Lane { .. });
         self.take_route(agent, route, is_planned, gives_up_grants);
-        self.agents.progress[index].reached = reached;
+        self.travel(agent).reach(reached);
         self.agents.progress[index].has_own_goals = true;
         self.agents.identity[index].phase = Phase::Driving;
         true
@@ -348,7 +348,7 @@ impl Effecting<'_> {
         let reached = self.goals_behind(agent);
         let route = self.route_of(agent).with_flight(reached, from, &flight, s);
         self.take_route(agent, route, true, false);
-        self.agents.progress[index].reached = reached;
+        self.travel(agent).reach(reached);
         self.agents.progress[index].has_own_goals = true;
         self.agents.identity[index].phase = Phase::Driving;
     }

@@ -103,7 +103,7 @@ impl Search<'_> {
         let mut body: Option<OrientedBox> = None;
         self.index
             .grid
-            .for_each_within(middle, radius + self.types.largest, |other, place| {
+            .for_each_within(middle, radius + self.index.largest, |other, place| {
                 let other = other as usize;
                 if other <= number {
                     return;

@@ -1,4 +1,4 @@
-//! Who is where: vehicles by lanelet and by place, rebuilt every step.
+//! Who is where: vehicles by lanelet and by place.
 
 use crate::agents::Agents;
 use crate::vehicle_type::VehicleTypes;
@@ -7,25 +7,37 @@ use roadwright_geometry::grid_index::GridIndex;
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 
 /// A vehicle's place on a lanelet.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Entry {
-    pub(crate) lanelet: LaneletId,
-    pub(crate) agent: u32,
     /// Place of the rear axle, m.
     pub(crate) s: f64,
+    pub(crate) lanelet: LaneletId,
+    pub(crate) agent: u32,
 }
 
 /// Side of a cell of the place index, m.
 const CELL: f64 = 20.0;
+/// No entry.
 const ABSENT: u32 = u32::MAX;
 
-/// Vehicles in lanelet order and in a grid.
+/// The entries of one lanelet.
+#[derive(Debug, Clone, Copy, Default)]
+struct Range {
+    first: u32,
+    count: u32,
+}
+
+/// Vehicles by lanelet, from back to front, and in a grid.
 #[derive(Default)]
 pub(crate) struct Index {
-    /// Sorted by lanelet, then from back to front.
+    /// The vehicles of one lanelet after those of another.
     entries: Vec<Entry>,
-    /// First entry of each lanelet, or [`ABSENT`].
-    first: Vec<u32>,
+    /// The same before they are sorted into lanelets.
+    unsorted: Vec<Entry>,
+    /// Entries of each lanelet.
+    ranges: Vec<Range>,
+    /// Lanelets with a vehicle.
+    occupied: Vec<LaneletId>,
     /// Entry of each agent on its own lanelet.
     entry_of: Vec<u32>,
     /// Agents in the grid, by their number in it.
@@ -35,79 +47,103 @@ pub(crate) struct Index {
     pub(crate) grid: GridIndex,
     /// Whether any of them is off the lanes: only those are looked out for by lane traffic.
     pub(crate) any_off_lane: bool,
+    /// Radius of the largest of them around its middle, m.
+    pub(crate) largest: f64,
 }
 
 impl Index {
     pub(crate) fn new(lanelets: usize) -> Self {
         Self {
-            first: vec![ABSENT; lanelets],
+            ranges: vec![Range::default(); lanelets],
             ..Self::default()
         }
     }
 
-    /// Notes where everybody is now. O(agents log agents).
+    /// Notes where everybody is now. O(agents), apart from the order on crowded lanelets.
     pub(crate) fn rebuild(&mut self, agents: &Agents, types: &VehicleTypes) {
-        for entry in &self.entries {
-            self.first[entry.lanelet as usize] = ABSENT;
-        }
-        self.entries.clear();
-        self.located.clear();
-        self.middles.clear();
-        self.entry_of.clear();
-        self.any_off_lane = false;
-        self.entry_of.resize(agents.capacity(), ABSENT);
+        self.clear(agents.capacity());
         for agent in agents.driving() {
             let position = &agents.position[agent as usize];
             for lanelet in [position.lanelet, position.leaving] {
                 if lanelet != NO_LANELET {
-                    self.entries.push(Entry {
-                        lanelet,
-                        agent,
-                        s: position.s,
-                    });
+                    self.add(lanelet, agent, position.s);
                 }
             }
             self.any_off_lane |= !position.is_on_lane();
-            self.located.push(agent);
             let vehicle_type = types.get(agents.identity[agent as usize].vehicle_type);
             let pose = &agents.motion[agent as usize].pose;
+            self.located.push(agent);
             self.middles.push(pose.point(vehicle_type.body_centre, 0.0));
+            self.largest = self.largest.max(vehicle_type.radius);
         }
-        self.entries.sort_unstable_by(|a, b| {
-            a.lanelet
-                .cmp(&b.lanelet)
-                .then(a.s.total_cmp(&b.s))
-                .then(a.agent.cmp(&b.agent))
-        });
-        for (place, entry) in self.entries.iter().enumerate().rev() {
-            self.first[entry.lanelet as usize] = place as u32;
+        self.sort(agents);
+        self.grid.rebuild(&self.middles, CELL);
+    }
+
+    fn clear(&mut self, capacity: usize) {
+        for &lanelet in &self.occupied {
+            self.ranges[lanelet as usize] = Range::default();
+        }
+        self.occupied.clear();
+        self.unsorted.clear();
+        self.located.clear();
+        self.middles.clear();
+        self.entry_of.clear();
+        self.entry_of.resize(capacity, ABSENT);
+        self.any_off_lane = false;
+        self.largest = 0.0;
+    }
+
+    fn add(&mut self, lanelet: LaneletId, agent: u32, s: f64) {
+        self.unsorted.push(Entry { s, lanelet, agent });
+        let range = &mut self.ranges[lanelet as usize];
+        if range.count == 0 {
+            self.occupied.push(lanelet);
+        }
+        range.count += 1;
+    }
+
+    /// Puts the entries of each lanelet together, from back to front.
+    fn sort(&mut self, agents: &Agents) {
+        let mut first = 0;
+        for &lanelet in &self.occupied {
+            let range = &mut self.ranges[lanelet as usize];
+            (range.first, first) = (first, first + range.count);
+            // Counted again while they are filled.
+            range.count = 0;
+        }
+        self.entries.resize(self.unsorted.len(), Entry::default());
+        for &entry in &self.unsorted {
+            let range = &mut self.ranges[entry.lanelet as usize];
+            let start = range.first as usize;
+            let mut at = start + range.count as usize;
+            range.count += 1;
+            // Few share a lanelet, so each moves past those in front of it.
+            while at > start && is_behind(&entry, &self.entries[at - 1]) {
+                self.entries[at] = self.entries[at - 1];
+                at -= 1;
+            }
+            self.entries[at] = entry;
+        }
+        for (place, entry) in (0u32..).zip(&self.entries) {
             if agents.position[entry.agent as usize].lanelet == entry.lanelet {
-                self.entry_of[entry.agent as usize] = place as u32;
+                self.entry_of[entry.agent as usize] = place;
             }
         }
-        self.grid.rebuild(&self.middles, CELL);
     }
 
     /// Vehicles on a lanelet from back to front.
     #[inline]
     pub(crate) fn on_lanelet(&self, lanelet: LaneletId) -> &[Entry] {
-        let first = self.first[lanelet as usize];
-        if first == ABSENT {
-            return &[];
-        }
-        let rest = &self.entries[first as usize..];
-        let count = rest
-            .iter()
-            .take_while(|entry| entry.lanelet == lanelet)
-            .count();
-        &rest[..count]
+        let range = self.ranges[lanelet as usize];
+        &self.entries[range.first as usize..(range.first + range.count) as usize]
     }
 
     /// The hindmost vehicle on a lanelet.
     #[inline]
     pub(crate) fn hindmost(&self, lanelet: LaneletId) -> Option<Entry> {
-        let first = self.first[lanelet as usize];
-        (first != ABSENT).then(|| self.entries[first as usize])
+        let range = self.ranges[lanelet as usize];
+        (range.count > 0).then(|| self.entries[range.first as usize])
     }
 
     /// The vehicle before an agent on its own lanelet.
@@ -117,5 +153,84 @@ impl Index {
         let own = self.entries.get(place)?;
         let next = self.entries.get(place + 1)?;
         (next.lanelet == own.lanelet).then_some(*next)
+    }
+
+    /// Bytes for all agents.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Entry>() * (self.entries.len() + self.unsorted.len())
+            + size_of::<u32>() * (self.entry_of.len() + self.located.len() + self.occupied.len())
+            + size_of::<DVec2>() * self.middles.len()
+            // The grid keeps id, cell and place of each.
+            + 24 * self.middles.len()
+    }
+}
+
+/// The order on a lanelet; of two in one place the smaller index is behind.
+fn is_behind(a: &Entry, b: &Entry) -> bool {
+    let order = a.s.total_cmp(&b.s).then(a.agent.cmp(&b.agent));
+    order == std::cmp::Ordering::Less
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::{Identity, LanePosition, Phase, Row};
+    use proptest::prelude::*;
+    use roadwright_scenario::Scenario;
+
+    fn agents(places: &[(LaneletId, LaneletId, f64)]) -> Agents {
+        let mut agents = Agents::default();
+        for (id, &(lanelet, leaving, s)) in (1u64..).zip(places) {
+            agents.insert(Row {
+                identity: Identity {
+                    id,
+                    phase: Phase::Driving,
+                    ..Identity::default()
+                },
+                position: LanePosition {
+                    lanelet,
+                    leaving,
+                    s,
+                    t: 0.0,
+                },
+                ..Row::default()
+            });
+        }
+        agents
+    }
+
+    proptest! {
+        #[test]
+        fn lanelets_hold_their_vehicles_from_back_to_front(
+            places in proptest::collection::vec((0u32..6, 0u32..8, 0.0..50.0f64), 0..40),
+        ) {
+            // A lanelet of 6 or 7 stands for none that is being left.
+            let places: Vec<_> = places
+                .into_iter()
+                .map(|(on, leaving, s)| {
+                    let leaving = if leaving > 5 || leaving == on { NO_LANELET } else { leaving };
+                    (on, leaving, s)
+                })
+                .collect();
+            let types = VehicleTypes::new(&Scenario::new("types"));
+            let all = agents(&places);
+            let mut index = Index::new(6);
+            // Twice, so that leftovers of the first time would show.
+            index.rebuild(&agents(&places[..places.len() / 2]), &types);
+            index.rebuild(&all, &types);
+            for lanelet in 0..6 {
+                let here = index.on_lanelet(lanelet);
+                let is_here = |p: &&(u32, u32, f64)| p.0 == lanelet || p.1 == lanelet;
+                prop_assert_eq!(here.len(), places.iter().filter(is_here).count());
+                prop_assert!(here.windows(2).all(|pair| pair[0].s <= pair[1].s));
+                prop_assert_eq!(index.hindmost(lanelet), here.first().copied());
+                for (at, entry) in here.iter().enumerate() {
+                    if places[entry.agent as usize].0 == lanelet {
+                        let next = here.get(at + 1).copied();
+                        prop_assert_eq!(index.ahead_on_lanelet(entry.agent), next);
+                    }
+                }
+            }
+        }
     }
 }
