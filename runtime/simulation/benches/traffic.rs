@@ -128,7 +128,8 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
         "{{\"round\": {round}, \"dt\": {}, \"from\": {}, \"to\": {}, \"vehicles\": {}, \"steps\": {steps}, \
          \"cpu_seconds\": {spent:.4}, \"ns_per_update\": {:.1}, \"vehicle_seconds_per_cpu_second\": {:.0}, \
          \"setup_cpu_seconds\": {setup:.3}, \"first_step_cpu_seconds\": {first:.3}, \"arrived\": {}, \
-         \"standing\": {:.3}, \"mean_speed\": {:.3}, \"collisions\": {}, \"state_hash\": \"{}\"}}",
+         \"standing\": {:.3}, \"mean_speed\": {:.3}, \"collisions\": {}, \"replans\": [{}, {}], \
+         \"state_hash\": \"{}\"}}",
         options.dt,
         options.from,
         options.to,
@@ -139,6 +140,8 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
         standing as f64 / driving,
         speeds / driving,
         after.collisions.len(),
+        after.replans.stuck,
+        after.replans.too_late,
         after.state_hash,
     );
 }

@@ -98,10 +98,15 @@ impl Route {
         }
     }
 
-    /// The route with other lanelets between an index and the goal after `reached` others. The
-    /// new ones start and end with the same lanelets as those that they replace.
-    pub(crate) fn with_leg(&self, from: u32, reached: u32, lanelets: &[LaneletId]) -> Self {
-        let to = self.goal_at(reached).unwrap_or(from);
+    /// The route with other lanelets from index `from` to index `to`, which lies on the leg to the
+    /// goal after `reached` others. The new ones start and end with the same lanelets as those that
+    /// they replace.
+    pub(crate) fn with_run(
+        &self,
+        (from, to): (u32, u32),
+        reached: u32,
+        lanelets: &[LaneletId],
+    ) -> Self {
         let (from, to) = (from as usize, to as usize);
         let all = [&self.lanelets[..from], lanelets, &self.lanelets[to + 1..]].concat();
         let shift = |end: u32| (end as usize + lanelets.len() - (to - from + 1)) as u32;
@@ -146,21 +151,28 @@ mod tests {
     #[test]
     fn a_leg_is_replaced_and_later_goals_move_along() {
         let before = route(&[10, 11, 12, 13, 14, 15], &[3, 5]);
-        // (from, goals reached, new lanelets, lanelets after, ends after)
-        let cases: [(u32, u32, &[u32], &[u32], [u32; 2]); 4] = [
+        // (from and to, goals reached, new lanelets, lanelets after, ends after)
+        let cases: [((u32, u32), u32, &[u32], &[u32], [u32; 2]); 5] = [
             (
-                1,
+                (1, 3),
                 0,
                 &[11, 20, 21, 13],
                 &[10, 11, 20, 21, 13, 14, 15],
                 [4, 6],
             ),
-            (1, 0, &[11, 13], &[10, 11, 13, 14, 15], [2, 4]),
-            (4, 1, &[14, 30, 15], &[10, 11, 12, 13, 14, 30, 15], [3, 6]),
-            (3, 0, &[13], &[10, 11, 12, 13, 14, 15], [3, 5]),
+            ((1, 3), 0, &[11, 13], &[10, 11, 13, 14, 15], [2, 4]),
+            (
+                (4, 5),
+                1,
+                &[14, 30, 15],
+                &[10, 11, 12, 13, 14, 30, 15],
+                [3, 6],
+            ),
+            ((3, 3), 0, &[13], &[10, 11, 12, 13, 14, 15], [3, 5]),
+            ((0, 2), 0, &[10, 40, 12], &[10, 40, 12, 13, 14, 15], [3, 5]),
         ];
-        for (from, reached, new, lanelets, ends) in cases {
-            let after = before.with_leg(from, reached, new);
+        for (range, reached, new, lanelets, ends) in cases {
+            let after = before.with_run(range, reached, new);
             assert_eq!(&*after.lanelets, lanelets);
             assert_eq!([0, 1].map(|goal| after.goal_at(goal).unwrap()), ends);
             assert_eq!(after.goals, before.goals);

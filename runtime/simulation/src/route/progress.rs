@@ -95,7 +95,8 @@ impl Travel<'_> {
     /// Counts so many goals as reached.
     pub(crate) fn reach(&mut self, reached: u32) {
         self.progress.reached = reached;
-        self.progress.look_ahead(self.routes.get(self.progress.route));
+        self.progress
+            .look_ahead(self.routes.get(self.progress.route));
     }
 }
 

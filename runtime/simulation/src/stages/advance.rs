@@ -132,11 +132,11 @@ impl Body<'_> {
         let before = *self.motion;
         dynamics::advance(self.motion, self.steering, command, vehicle_type, scene.dt);
         self.statistics.count(&before, self.motion, scene.dt);
-        self.progress.standing = if self.motion.speed < STANDING {
-            self.progress.standing + scene.dt
+        if self.motion.speed < STANDING {
+            self.progress.standing += scene.dt;
         } else {
-            0.0
-        };
+            (self.progress.standing, self.progress.attempts) = (0.0, 0);
+        }
         let route = scene.routes.get(self.progress.route);
         let place = self.motion.pose.position;
         if self.position.is_on_lane() {

@@ -420,16 +420,16 @@ impl Effecting<'_> {
             ..goal_input(goal, (target, s), asking.bus)?
         };
         let beyond = asking.route(input)?;
-        let goal_at = route.goal_at(progress.reached)? as usize;
+        let goal_at = route.goal_at(progress.reached)?;
         let length = |lanelets: &[LaneletId]| -> f64 {
             lanelets.iter().map(|&id| graph.lanelet(id).length()).sum()
         };
-        let before = &route.lanelets[progress.at as usize..=goal_at];
+        let before = &route.lanelets[progress.at as usize..=goal_at as usize];
         if length(&beyond) > length(before) + DETOUR {
             return None;
         }
         let lanelets = [&[position.lanelet], &beyond[..]].concat();
-        Some(route.with_leg(progress.at, progress.reached, &lanelets))
+        Some(route.with_run((progress.at, goal_at), progress.reached, &lanelets))
     }
 }
 

@@ -4,17 +4,23 @@ use crate::agents::Agents;
 use crate::clock::Clock;
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::modules::{Modules, Rota};
-use crate::route::{Question, Routes, Travel, ask_all, goal_input};
+use crate::route::{Goal, Question, Route, Routes, Travel, ask_all, goal_input};
 use crate::summary::ReplanCounts;
 use crate::traffic::Delays;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::PlannerView;
 use roadwright_plugin_api::PlannerInput;
 
-/// An agent that has stood this long looks for another route, s; and again after as long.
+/// An agent that has stood this long looks for another route, s; and again after as long, or
+/// twice, four times, .. as long if the one before was still the best.
 const REROUTE_AFTER: f64 = 15.0;
+/// How often that time is doubled.
+const MOST_DOUBLED: u8 = 4;
 /// A lane change that has not come about this close to the end of the lane is given up, m.
 const GIVE_UP_DISTANCE: f64 = 12.0;
+/// A detour leads back to the route this far ahead, m; every other attempt looks for another route
+/// all the way to the goal, which costs much more.
+const REJOIN: f64 = 1500.0;
 /// Time between two attempts after a missed lane change, s.
 const NEXT_ATTEMPT: f64 = 1.0;
 
@@ -22,6 +28,14 @@ const NEXT_ATTEMPT: f64 = 1.0;
 enum Trigger {
     Stuck,
     TooLate,
+}
+
+/// An agent that needs another run of lanelets between two indices of its route.
+struct Need {
+    trigger: Trigger,
+    from: u32,
+    to: u32,
+    input: PlannerInput,
 }
 
 /// What deciding reads.
@@ -47,7 +61,7 @@ pub(crate) fn plan(
     let pool = &modules.pools.planners;
     rota.update(pool, agents);
     let mut counts = ReplanCounts::default();
-    let (mut questions, mut starts) = (Vec::new(), Vec::new());
+    let (mut questions, mut ranges) = (Vec::new(), Vec::new());
     for (number, instance) in pool.instances.iter().enumerate() {
         let scene = Scene {
             clock,
@@ -57,18 +71,22 @@ pub(crate) fn plan(
             agents,
         };
         questions.clear();
-        starts.clear();
+        ranges.clear();
         for &agent in rota.due(number, clock.step).0 {
-            let Some((trigger, from, input)) = scene.question(agent) else {
+            let Some(need) = scene.need(agent) else {
                 continue;
             };
-            match trigger {
+            match need.trigger {
                 Trigger::Stuck => counts.stuck += 1,
                 Trigger::TooLate => counts.too_late += 1,
             }
             let id = agents.identity[agent as usize].id;
-            questions.push(Question { agent, id, input });
-            starts.push(from);
+            questions.push(Question {
+                agent,
+                id,
+                input: need.input,
+            });
+            ranges.push((need.from, need.to));
         }
         if questions.is_empty() {
             continue;
@@ -79,13 +97,23 @@ pub(crate) fn plan(
         };
         let step = clock.moment(instance.rate);
         let answers = ask_all(&instance.module, &view, &step, &questions);
-        for ((question, from), answer) in questions.iter().zip(&starts).zip(answers) {
+        for ((question, range), answer) in questions.iter().zip(&ranges).zip(answers) {
             let agent = question.agent as usize;
             let progress = &mut agents.progress[agent];
             progress.planned_at = clock.step;
-            let Some(lanelets) = answer else { continue };
             let route = routes.get(progress.route);
-            let route = route.with_leg(*from, progress.reached, &lanelets);
+            // The same route again, or none: it is asked about less often while it stands.
+            let is_new = answer.as_ref().is_some_and(|lanelets| {
+                route.lanelets[range.0 as usize..=range.1 as usize] != lanelets[..]
+            });
+            if !is_new {
+                progress.attempts = progress.attempts.saturating_add(1);
+            }
+            let Some(lanelets) = answer.filter(|_| is_new) else {
+                continue;
+            };
+            progress.attempts = 0;
+            let route = route.with_run(*range, progress.reached, &lanelets);
             let claim = &mut agents.claim[agent];
             let mut travel = Travel {
                 routes,
@@ -99,17 +127,17 @@ pub(crate) fn plan(
 }
 
 impl Scene<'_> {
-    /// Whether an agent needs another route and why, and from which index of its own.
-    fn question(&self, agent: u32) -> Option<(Trigger, u32, PlannerInput)> {
+    /// Whether an agent needs another route, and what for.
+    fn need(&self, agent: u32) -> Option<Need> {
         let index = agent as usize;
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
         let since = self.clock.since(progress.planned_at);
-        let is_stuck = progress.standing > REROUTE_AFTER && since > REROUTE_AFTER;
+        let patience = REROUTE_AFTER * f64::from(1u32 << progress.attempts.min(MOST_DOUBLED));
+        let is_stuck = progress.standing > REROUTE_AFTER && since > patience;
         if !is_stuck && since <= NEXT_ATTEMPT || !position.is_on_lane() {
             return None;
         }
         let route = self.routes.get(progress.route);
-        let goal = route.next_goal(progress.reached)?;
         let remaining = self.ground.lanelet(position.lanelet).length() - position.s;
         let changes = route.lane_change_at(progress.at, self.ground.graph()) != 0.0;
         let speed = self.agents.motion[index].speed;
@@ -129,22 +157,47 @@ impl Scene<'_> {
             progress.at
         };
         let lanelet = route.lanelet(from)?;
-        if from > route.goal_at(progress.reached)? {
+        let goal_at = route.goal_at(progress.reached)?;
+        if from > goal_at {
             return None;
         }
+        let (to, goal) = if progress.attempts.is_multiple_of(2) {
+            self.rejoin(route, from, goal_at)
+        } else {
+            None
+        }
+        .or_else(|| Some((goal_at, route.next_goal(progress.reached)?)))?;
         let is_here = from == progress.at;
         let is_near_end = is_here && remaining < 2.0 * GIVE_UP_DISTANCE;
         let s = if is_here { position.s } else { 0.0 };
         let vehicle_type = self.types.get(self.agents.identity[index].vehicle_type);
-        let input = goal_input(goal, (lanelet, s), vehicle_type.bus)?;
-        let may_change_first = u32::from(!is_too_late && !is_near_end);
-        Some((
+        let input = PlannerInput {
+            may_change_first: u32::from(!is_too_late && !is_near_end),
+            ..goal_input(goal, (lanelet, s), vehicle_type.bus)?
+        };
+        Some(Need {
             trigger,
             from,
-            PlannerInput {
-                may_change_first,
-                ..input
-            },
-        ))
+            to,
+            input,
+        })
+    }
+
+    /// Where a detour from lanelet `from` of a route comes back to it: at the end of the first lane
+    /// beyond the distance. `None` if the goal is nearer.
+    fn rejoin(&self, route: &Route, from: u32, goal_at: u32) -> Option<(u32, Goal)> {
+        let mut distance = 0.0;
+        for at in from + 1..goal_at {
+            let id = route.lanelet(at)?;
+            let lanelet = self.ground.lanelet(id);
+            distance += lanelet.length();
+            // Where the lane is changed next, the route goes on beside it.
+            let goes_on = route.lane_change_at(at, self.ground.graph()) == 0.0;
+            if distance > REJOIN && !lanelet.is_connection() && goes_on {
+                let s = lanelet.length();
+                return Some((at, Goal::Lane { lanelet: id, s }));
+            }
+        }
+        None
     }
 }
