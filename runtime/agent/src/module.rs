@@ -122,16 +122,30 @@ pub struct Swap {
     pub note: String,
 }
 
+/// What a logic gives to be saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LogicState {
+    /// It keeps nothing between steps.
+    Stateless,
+    /// All that it keeps.
+    Bytes(Vec<u8>),
+    /// It may keep something that it cannot give.
+    Unknown,
+}
+
 /// What the logic of all slots has in common. Logic without a state of their own needs none of it.
 pub trait Logic: Send + Sync {
-    /// State that a later version of the module may take over; empty if it keeps none.
-    fn save_state(&self) -> Vec<u8> {
-        Vec::new()
+    /// All that it keeps between steps, for a save.
+    fn save_state(&self) -> LogicState {
+        LogicState::Stateless
     }
 
-    /// Takes over saved state; `false` if it does not fit and the module started fresh.
-    fn load_state(&mut self, state: &[u8]) -> bool {
-        state.is_empty()
+    /// Goes on from bytes that the same build gave; it knows its parameters and agents already.
+    ///
+    /// # Errors
+    /// Why they do not fit; the logic has started fresh then.
+    fn load_state(&mut self, _: &[u8]) -> Result<(), String> {
+        Ok(())
     }
 
     /// Which build of it runs, for records; empty for what is built in.

@@ -119,7 +119,7 @@ pub fn mix64(value: u64) -> u64 {
 /// let mut again = Stream::new(7, "spawn", 3);
 /// assert_eq!(first.next_u64(), again.next_u64());
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Stream {
     state: u64,
 }

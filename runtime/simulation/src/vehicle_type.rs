@@ -44,18 +44,14 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
 pub(crate) struct VehicleTypes {
     pub(crate) names: Arc<Vec<String>>,
     types: Vec<VehicleType>,
-    /// Radius of the largest one around its middle, m.
-    pub(crate) largest: f64,
 }
 
 impl VehicleTypes {
     pub(crate) fn new(scenario: &roadwright_scenario::Scenario) -> Self {
         let described = scenario.vehicle_types();
-        let types: Vec<VehicleType> = described.values().map(VehicleType::from).collect();
         Self {
             names: Arc::new(described.keys().cloned().collect()),
-            largest: types.iter().map(|t| t.radius).fold(0.0, f64::max),
-            types,
+            types: described.values().map(VehicleType::from).collect(),
         }
     }
 

@@ -372,6 +372,15 @@ impl World {
         &self.finished
     }
 
+    /// Bytes that an agent takes in columns, index, batches and claims, on average over those that
+    /// drive.
+    pub fn bytes_per_agent(&self) -> f64 {
+        let rows = self.scratch.behaving.rows.bytes() + self.scratch.controlling.rows.bytes();
+        let columns = (Agents::BYTES + self.dynamics.bytes_per_agent()) * self.agents.capacity();
+        let traffic = self.traffic.index.bytes() + self.traffic.claims.bytes();
+        (columns + rows + traffic) as f64 / self.agents.count().max(1) as f64
+    }
+
     /// Looks into an agent that drives; `None` for others.
     pub fn inspect(&self, id: u64) -> Option<Inspection> {
         let surroundings = Surroundings {

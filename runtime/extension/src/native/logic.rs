@@ -8,11 +8,12 @@ use super::roads::{FlatRoads, checked_route};
 use crate::event::Level;
 use crate::lock::locked;
 use roadwright_agent::{
-    Controller, Fitness, Logic, Lookahead, Module, ParameterSet, Planner, PlannerView, Step,
-    StepBoundary, Swap,
+    Controller, Fitness, Logic, LogicState, Lookahead, Module, ParameterSet, Planner, PlannerView,
+    Step, StepBoundary, Swap,
 };
 use roadwright_plugin_api::abi::{
-    CAP_PARALLEL_SLICES, CAP_STATE, CAP_WANTS_DEFAULTS, ROW_KEEP, ROW_NOT_WRITTEN, ROW_OK,
+    CAP_PARALLEL_SLICES, CAP_STATE, CAP_STATELESS, CAP_WANTS_DEFAULTS, ROW_KEEP, ROW_NOT_WRITTEN,
+    ROW_OK,
 };
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, PlannerInput, PlannerOutput,
@@ -47,6 +48,20 @@ struct Active {
     lookahead: Option<Lookahead>,
     /// Values of its parameters as it knows them.
     sent: Vec<f64>,
+}
+
+/// What a save keeps of a module: the state of the plugin, and the host's own.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Kept {
+    own: Option<(u32, Vec<u8>)>,
+    keeps: bool,
+    previous: Vec<u8>,
+    snapshot: Option<(u32, Vec<u8>)>,
+    snapshot_at: f64,
+    restarts: Vec<f64>,
+    trial: u32,
+    bad_steps: u32,
+    flaw: String,
 }
 
 /// How the last steps went.
@@ -621,22 +636,56 @@ fn make_isolated(
 }
 
 impl<K: Kind> Logic for Native<K> {
-    fn save_state(&self) -> Vec<u8> {
-        let state = self.active.as_ref().and_then(|a| a.backend.save());
-        let state = state.unwrap_or_default();
-        [&state.schema.to_le_bytes()[..], &state.bytes].concat()
+    fn save_state(&self) -> LogicState {
+        let Some(active) = &self.active else {
+            return self.fallback.logic.save_state();
+        };
+        let own = active.backend.save();
+        if own.is_none() && !active.generation.info.has(CAP_STATELESS) {
+            return LogicState::Unknown;
+        }
+        let health = locked(&self.health);
+        let kept = Kept {
+            own: own.map(|state| (state.schema, state.bytes)),
+            keeps: self.keeps.load(Ordering::Relaxed),
+            previous: bytes_of(&locked(&self.previous)).to_vec(),
+            snapshot: self
+                .snapshot
+                .clone()
+                .map(|state| (state.schema, state.bytes)),
+            snapshot_at: self.snapshot_at,
+            restarts: self.restarts.clone(),
+            trial: self.trial,
+            bad_steps: health.bad_steps,
+            flaw: health.flaw.clone(),
+        };
+        LogicState::Bytes(postcard::to_allocvec(&kept).unwrap_or_default())
     }
 
-    fn load_state(&mut self, state: &[u8]) -> bool {
-        let (Some(active), Some((schema, bytes))) = (&self.active, state.split_first_chunk())
-        else {
-            return state.is_empty();
+    fn load_state(&mut self, state: &[u8]) -> Result<(), String> {
+        let kept: Kept = postcard::from_bytes(state).map_err(|error| error.to_string())?;
+        let Some(active) = &self.active else {
+            return Err("it is not in use now".into());
         };
-        let state = State {
-            schema: u32::from_le_bytes(*schema),
-            bytes: bytes.to_vec(),
-        };
-        active.backend.load(&state).is_ok()
+        let state = |(schema, bytes)| State { schema, bytes };
+        if let Some(own) = kept.own {
+            active.backend.load(&state(own))?;
+        }
+        let size = size_of::<K::Output>();
+        let mut previous = vec![K::Output::default(); kept.previous.len() / size];
+        bytes_of_mut(&mut previous).copy_from_slice(&kept.previous[..previous.len() * size]);
+        *locked(&self.previous) = previous;
+        self.keeps.store(kept.keeps, Ordering::Relaxed);
+        self.snapshot = kept.snapshot.map(state);
+        self.snapshot_at = kept.snapshot_at;
+        self.restarts = kept.restarts;
+        self.trial = kept.trial;
+        let health = self
+            .health
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        (health.bad_steps, health.flaw) = (kept.bad_steps, kept.flaw);
+        Ok(())
     }
 
     fn has_step_boundary(&self) -> bool {

@@ -7,6 +7,7 @@ use roadwright_agent::{AgentFacts, Effect, Scene};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::mix64;
 use roadwright_plugin_api::{BehaviourInput, NOTHING};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -19,7 +20,7 @@ const MOST_EFFECTS: usize = 64;
 const MOST_NEAR: usize = 64;
 
 /// What the script wants of its agent; it stays so until the script wants something else.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Wants {
     /// Highest speed, m/s.
     pub(super) desired_speed: f64,
@@ -103,7 +104,82 @@ pub(super) struct Mail {
     pub(super) value: f64,
 }
 
+/// A value that an agent remembers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Value {
+    Nothing,
+    Flag(bool),
+    Whole(i64),
+    Number(f64),
+    Text(String),
+}
+
+/// All that a script keeps of an agent between calls, as it is saved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Remembered {
+    memory: BTreeMap<String, Value>,
+    wants: Wants,
+    has_started: bool,
+    told_blocked: u32,
+    near: Vec<u64>,
+}
+
+impl From<&Dynamic> for Value {
+    fn from(value: &Dynamic) -> Self {
+        let number = || value.as_float().map(Self::Number);
+        let flag = || value.as_bool().map(Self::Flag);
+        let text = || value.clone().into_string().map(Self::Text);
+        let known = value.as_int().map(Self::Whole).or_else(|_| number());
+        known
+            .or_else(|_| flag())
+            .or_else(|_| text())
+            .unwrap_or(Self::Nothing)
+    }
+}
+
+impl From<Value> for Dynamic {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Nothing => Self::UNIT,
+            Value::Flag(flag) => flag.into(),
+            Value::Whole(number) => number.into(),
+            Value::Number(number) => number.into(),
+            Value::Text(text) => text.into(),
+        }
+    }
+}
+
 impl Agent {
+    /// All that is kept of the agent between calls.
+    pub(super) fn remembered(&self) -> Remembered {
+        let content = self.content();
+        let memory = content.memory.iter();
+        Remembered {
+            memory: memory
+                .map(|(key, value)| (key.to_string(), Value::from(value)))
+                .collect(),
+            wants: content.wants.clone(),
+            has_started: content.has_started,
+            told_blocked: content.told_blocked,
+            near: content.near.clone(),
+        }
+    }
+
+    /// An agent of which this has been kept.
+    pub(super) fn with_memory(kept: Remembered) -> Self {
+        let memory = kept.memory.into_iter();
+        Self(Arc::new(Mutex::new(Content {
+            memory: memory
+                .map(|(key, value)| (key.into(), value.into()))
+                .collect(),
+            wants: kept.wants,
+            has_started: kept.has_started,
+            told_blocked: kept.told_blocked,
+            near: kept.near,
+            ..Content::default()
+        })))
+    }
+
     pub(super) fn content(&self) -> MutexGuard<'_, Content> {
         locked(&self.0)
     }

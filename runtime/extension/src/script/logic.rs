@@ -1,13 +1,13 @@
 //! A behaviour of a run whose answers come from a script.
 
-use super::agent::{Agent, Content, Mail, Other};
+use super::agent::{Agent, Content, Mail, Other, Remembered};
 use super::compile::{Compiled, ScriptError, begin_call, runtime_error};
 use super::folder::ScriptCell;
 use crate::native_now;
 use rhai::{AST, CallFnOptions, FuncArgs, Scope};
 use roadwright_agent::{
-    Behaviour, Effect, Effects, Logic, Module, ModuleInfo, ParameterSet, Scene, Step, StepBoundary,
-    Swap,
+    Behaviour, Effect, Effects, Logic, LogicState, Module, ModuleInfo, ParameterSet, Scene, Step,
+    StepBoundary, Swap,
 };
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
 use std::sync::Arc;
@@ -172,6 +172,18 @@ impl Content {
 }
 
 impl Logic for ScriptLogic {
+    fn save_state(&self) -> LogicState {
+        let agents: Vec<Remembered> = self.agents.iter().map(Agent::remembered).collect();
+        LogicState::Bytes(postcard::to_allocvec(&agents).unwrap_or_default())
+    }
+
+    fn load_state(&mut self, state: &[u8]) -> Result<(), String> {
+        let agents: Vec<Remembered> =
+            postcard::from_bytes(state).map_err(|error| error.to_string())?;
+        self.agents = agents.into_iter().map(Agent::with_memory).collect();
+        Ok(())
+    }
+
     fn version(&self) -> String {
         let active = self.active();
         active.map_or(String::new(), |c| format!("{} script", &c.hash[..8]))

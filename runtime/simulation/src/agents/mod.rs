@@ -12,6 +12,8 @@ pub(crate) use rows::{
     Claim, Command, Identity, LanePosition, Motion, Phase, Progress, Statistics, Wish,
 };
 
+use crate::route::Routes;
+use roadwright_scenario::lane_graph::NO_LANELET;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -166,6 +168,38 @@ impl Agents {
         for identity in gone.filter(|identity| identity.phase == Phase::Gone) {
             identity.phase = Phase::Told;
         }
+    }
+
+    /// Whether the columns are of one length, and all that agents point at is there: lanelets,
+    /// routes, and what `knows` says of an identity.
+    pub(crate) fn are_sound(
+        &self,
+        lanelets: usize,
+        routes: &Routes,
+        knows: impl Fn(&Identity) -> bool,
+    ) -> bool {
+        let exists = |id: u32| id == NO_LANELET || (id as usize) < lanelets;
+        let count = self.capacity();
+        let lengths = [
+            self.motion.len(),
+            self.position.len(),
+            self.progress.len(),
+            self.claim.len(),
+            self.wish.len(),
+            self.command.len(),
+            self.statistics.len(),
+        ];
+        lengths.iter().all(|&length| length == count)
+            && self.free.iter().all(|&index| (index as usize) < count)
+            && (self.identity.iter().enumerate()).all(|(agent, who)| {
+                let position = &self.position[agent];
+                let is_free = matches!(who.phase, Phase::Free | Phase::Gone | Phase::Told);
+                let is_there = || {
+                    let route = self.progress[agent].route;
+                    exists(position.lanelet) && exists(position.leaving) && routes.has(route)
+                };
+                is_free || (knows(who) && is_there())
+            })
     }
 
     /// After loading: what is derived.

@@ -35,6 +35,23 @@ pub(crate) struct Departure {
     pub(crate) stack: u16,
 }
 
+impl Departure {
+    /// Whether start and goals are on that many lanelets.
+    pub(crate) fn keeps_to(&self, lanelets: usize) -> bool {
+        let exists = |id: LaneletId| (id as usize) < lanelets;
+        let start = match self.start {
+            Start::Lane { lanelet, .. } => exists(lanelet),
+            Start::Ground(_) => true,
+        };
+        let mut goals = self.goals.iter();
+        start
+            && goals.all(|goal| match goal {
+                Goal::Lane { lanelet, .. } => exists(*lanelet),
+                Goal::Ground(_) => true,
+            })
+    }
+}
+
 /// Where an agent appears.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Start {

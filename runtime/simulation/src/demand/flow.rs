@@ -4,6 +4,7 @@ use super::Start;
 use crate::route::Goal;
 use roadwright_geometry::math::{Stream, ln};
 use roadwright_scenario::{Flow, FlowId};
+use serde::{Deserialize, Serialize};
 
 /// Ids of flow agents start here, above those of agents in files.
 const FIRST_ID: u64 = 1 << 40;
@@ -14,7 +15,14 @@ pub(crate) struct RunningFlow {
     /// Its places on the lanelets, found once.
     pub(crate) start: Start,
     pub(crate) goals: Vec<Goal>,
-    id: FlowId,
+    progress: FlowProgress,
+}
+
+/// How far a flow has come.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FlowProgress {
+    pub(crate) id: FlowId,
+    rate_per_hour: f64,
     stream: Stream,
     next_time: f64,
     count: u64,
@@ -31,56 +39,68 @@ impl RunningFlow {
             flow: flow.clone(),
             start,
             goals,
-            id,
-            stream: Stream::new(seed, "flow", u64::from(id.0)),
-            next_time: flow.begin,
-            count: 0,
+            progress: FlowProgress {
+                id,
+                rate_per_hour: flow.rate_per_hour,
+                stream: Stream::new(seed, "flow", u64::from(id.0)),
+                next_time: flow.begin,
+                count: 0,
+            },
         };
-        running.next_time += running.gap();
+        running.progress.next_time += running.progress.gap();
         running
     }
 
-    /// Time to the next agent: exponential, so that arrivals are a Poisson process.
-    fn gap(&mut self) -> f64 {
-        let rate = self.flow.rate_per_hour / 3600.0;
-        if rate <= 0.0 {
-            return f64::INFINITY;
-        }
-        -ln(1.0 - self.stream.next_unit()) / rate
-    }
-
     /// Takes over from the same flow before an edit: its agents go on as they were to come.
-    pub(crate) fn continue_from(&mut self, before: &Self) {
-        self.stream = before.stream.clone();
-        self.count = before.count;
-        if self.flow.rate_per_hour == before.flow.rate_per_hour {
-            self.next_time = before.next_time.max(self.flow.begin);
+    pub(crate) fn continue_from(&mut self, before: &FlowProgress) {
+        let now = &mut self.progress;
+        now.stream = before.stream.clone();
+        now.count = before.count;
+        if now.rate_per_hour == before.rate_per_hour {
+            now.next_time = before.next_time.max(self.flow.begin);
         }
     }
 
     /// Lets the first agent come after `time` at the earliest.
     pub(crate) fn start_after(&mut self, time: f64) {
-        if self.next_time < time {
-            self.next_time = time + self.gap();
+        if self.progress.next_time < time {
+            self.progress.next_time = time + self.progress.gap();
         }
     }
 
     /// Whether an agent is one of this flow.
     pub(crate) fn owns(&self, agent: u64) -> bool {
-        agent >= FIRST_ID && (agent - FIRST_ID) >> 32 == u64::from(self.id.0)
+        agent >= FIRST_ID && (agent - FIRST_ID) >> 32 == u64::from(self.progress.id.0)
     }
 
-    pub(crate) fn id(&self) -> FlowId {
-        self.id
+    pub(crate) fn progress(&self) -> &FlowProgress {
+        &self.progress
+    }
+
+    /// Goes on exactly from where the flow was.
+    pub(crate) fn resume(&mut self, progress: FlowProgress) {
+        self.progress = progress;
     }
 
     /// The id of an agent that is due at `time`, if there is one.
     pub(crate) fn due(&mut self, time: f64) -> Option<u64> {
-        if self.next_time > time || self.next_time > self.flow.end {
+        let progress = &mut self.progress;
+        if progress.next_time > time || progress.next_time > self.flow.end {
             return None;
         }
-        self.next_time += self.gap();
-        self.count += 1;
-        Some(FIRST_ID + (u64::from(self.id.0) << 32) + self.count)
+        progress.next_time += progress.gap();
+        progress.count += 1;
+        Some(FIRST_ID + (u64::from(progress.id.0) << 32) + progress.count)
+    }
+}
+
+impl FlowProgress {
+    /// Time to the next agent: exponential, so that arrivals are a Poisson process.
+    fn gap(&mut self) -> f64 {
+        let rate = self.rate_per_hour / 3600.0;
+        if rate <= 0.0 {
+            return f64::INFINITY;
+        }
+        -ln(1.0 - self.stream.next_unit()) / rate
     }
 }

@@ -5,7 +5,7 @@ mod flow;
 mod populate;
 
 pub(crate) use departure::{Departure, Room, Start, places};
-pub(crate) use flow::RunningFlow;
+pub(crate) use flow::{FlowProgress, RunningFlow};
 pub(crate) use populate::trips;
 
 use crate::ground::Ground;
@@ -20,7 +20,7 @@ pub(crate) struct Demand {
     pub(crate) departures: VecDeque<Departure>,
     pub(crate) flows: Vec<RunningFlow>,
     /// Flows that an edit has taken out: if they come back, they go on counting.
-    pub(crate) retired_flows: Vec<RunningFlow>,
+    pub(crate) retired_flows: Vec<FlowProgress>,
 }
 
 impl Demand {
@@ -39,14 +39,17 @@ impl Demand {
     pub(crate) fn take_flows(&mut self, mut flows: Vec<RunningFlow>, time: f64) {
         for flow in &mut flows {
             // A flow that was away for a while goes on counting where it was.
-            let mut known = self.flows.iter().chain(&self.retired_flows);
-            if let Some(before) = known.find(|before| before.id() == flow.id()) {
-                flow.continue_from(before);
+            let running = self.flows.iter().map(RunningFlow::progress);
+            let mut known = running.chain(&self.retired_flows);
+            let before = known.find(|before| before.id == flow.progress().id);
+            if let Some(before) = before.cloned() {
+                flow.continue_from(&before);
             }
             flow.start_after(time);
         }
-        self.retired_flows.append(&mut self.flows);
-        let is_back = |old: &RunningFlow| flows.iter().any(|flow| flow.id() == old.id());
+        let gone = self.flows.iter().map(|flow| flow.progress().clone());
+        self.retired_flows.extend(gone);
+        let is_back = |old: &FlowProgress| flows.iter().any(|flow| flow.progress().id == old.id);
         self.retired_flows.retain(|old| !is_back(old));
         self.flows = flows;
     }

@@ -23,6 +23,16 @@ impl Dynamics {
         self.one_track.insert(agent);
     }
 
+    /// Bytes of one agent.
+    pub(crate) fn bytes_per_agent(&self) -> usize {
+        size_of::<f64>()
+    }
+
+    /// Whether there is state for so many agents.
+    pub(crate) fn holds(&self, agents: usize) -> bool {
+        self.one_track.steering.len() >= agents
+    }
+
     /// Angle of an agent's front wheels, rad.
     #[inline]
     pub(crate) fn steering(&self, agent: u32) -> f64 {

@@ -10,6 +10,7 @@ pub(crate) use roads::{PROFILE_BRAKING, Roads};
 
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId};
 use roadwright_scenario::{Road, RoadId, Scenario};
+use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
 /// Roads and obstacles of a scenario, ready to be driven on.
@@ -20,6 +21,7 @@ pub struct Ground {
     pub(crate) roads: Arc<Roads>,
     pub(crate) obstacles: Arc<Obstacles>,
     finder: Arc<OnceLock<LaneFinder>>,
+    hash: OnceLock<u64>,
 }
 
 impl Ground {
@@ -31,6 +33,7 @@ impl Ground {
             roads,
             obstacles,
             finder: Arc::default(),
+            hash: OnceLock::new(),
         })
     }
 
@@ -52,6 +55,7 @@ impl Ground {
             obstacles: Arc::new(Obstacles::new(new, &roads.graph)),
             roads,
             finder,
+            hash: OnceLock::new(),
         })
     }
 
@@ -87,6 +91,16 @@ impl Ground {
 
     pub(crate) fn junction_count(&self) -> usize {
         self.roads.junction_count()
+    }
+
+    /// A hash over all lanes and obstacles: saved worlds are restored on equal ground only.
+    pub fn hash(&self) -> u64 {
+        *self.hash.get_or_init(|| {
+            let mut hasher = twox_hash::XxHash3_64::with_seed(0);
+            self.roads.hash(&mut hasher);
+            self.obstacles.hash(&mut hasher);
+            hasher.finish()
+        })
     }
 
     /// Finds lanelets by place.

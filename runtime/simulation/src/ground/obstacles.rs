@@ -6,6 +6,7 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::polygon;
 use roadwright_scenario::lane_graph::LaneGraph;
 use roadwright_scenario::{ForestId, ObstacleId, Scenario, Shape};
+use std::hash::Hasher;
 
 /// Lanes closer to an obstacle than this look out for it, m.
 const WATCH_DISTANCE: f64 = 6.0;
@@ -110,6 +111,23 @@ impl Obstacles {
             .map(|id| graph.line(id).points().iter().any(near))
             .collect();
         obstacles
+    }
+
+    /// Adds all bodies to a hash.
+    pub(super) fn hash(&self, hasher: &mut impl Hasher) {
+        let mut write = |point: DVec2| {
+            hasher.write_u64(point.x.to_bits());
+            hasher.write_u64(point.y.to_bits());
+        };
+        for (_, body) in &self.bodies {
+            match body {
+                Body::Disc { centre, radius } => {
+                    write(*centre);
+                    write(DVec2::splat(*radius));
+                }
+                Body::Polygon(corners) => corners.iter().copied().for_each(&mut write),
+            }
+        }
     }
 
     /// Sorts bodies into small and large ones.

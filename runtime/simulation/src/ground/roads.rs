@@ -5,6 +5,7 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::Scenario;
 use roadwright_scenario::junction::{Conflicts, layout};
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
+use std::hash::Hasher;
 
 /// Comfortable lateral acceleration in bends, m/s^2.
 const LATERAL_ACCELERATION: f64 = 2.5;
@@ -51,6 +52,23 @@ impl Roads {
     #[inline]
     pub(crate) fn lanelet(&self, id: LaneletId) -> &Lanelet {
         self.graph.lanelet(id)
+    }
+
+    /// Adds all that vehicles follow to a hash.
+    pub(super) fn hash(&self, hasher: &mut impl Hasher) {
+        for (id, lanelet) in (0..).zip(self.graph.lanelets()) {
+            for point in self.graph.line(id).points() {
+                hasher.write_u64(point.x.to_bits());
+                hasher.write_u64(point.y.to_bits());
+            }
+            for &next in self.graph.successors(id) {
+                hasher.write_u32(next);
+            }
+            hasher.write_u32(lanelet.left);
+            hasher.write_u32(lanelet.right);
+            hasher.write_u64(lanelet.speed_limit.to_bits());
+            hasher.write_u8(u8::from(lanelet.bus_only));
+        }
     }
 
     /// Speed that limit and bends allow at `s` of a lanelet, m/s.

@@ -63,7 +63,8 @@ impl Modules {
         agents.note_told();
     }
 
-    fn tell(&mut self, clock: &Clock, agents: &mut Agents) {
+    /// Tells modules who came and went since they were told last.
+    pub(super) fn tell(&mut self, clock: &Clock, agents: &mut Agents) {
         self.membership.update(agents);
         let moment = StepBoundary {
             step: clock.step,

@@ -3,9 +3,11 @@
 mod batch;
 mod boundary;
 mod pool;
+mod saving;
 
 pub(crate) use batch::{Rota, Rows, SLICE};
 pub(crate) use pool::Instances;
+pub(crate) use saving::{SavedModule, SavedSwap};
 
 use crate::agents::Agents;
 use crate::options::{ModuleOverrides, RunOptions, SimulationError};
@@ -23,6 +25,8 @@ use std::sync::Arc;
 pub(crate) struct Modules {
     /// Names of the stacks.
     pub(crate) names: Arc<Vec<String>>,
+    /// The settings of each stack.
+    settings: Vec<Stack>,
     /// The instances of each stack.
     pub(crate) stacks: Vec<Instances>,
     pub(crate) pools: Pools,
@@ -46,6 +50,7 @@ impl Modules {
     ) -> Result<Self, SimulationError> {
         let mut modules = Self {
             names: Arc::default(),
+            settings: Vec::new(),
             stacks: Vec::new(),
             pools: Pools::new(),
             registry: registry.clone(),
@@ -56,8 +61,9 @@ impl Modules {
             dt,
         };
         let stacks = modules.stacks_of(scenario);
-        modules.names = names(&stacks);
         modules.stacks = modules.instances_of(&stacks)?;
+        modules.names = names(&stacks);
+        modules.settings = stacks.into_iter().map(|(_, stack)| stack).collect();
         Ok(modules)
     }
 
@@ -110,6 +116,7 @@ impl Modules {
         let new = names(&stacks);
         let moved = new_numbers(&self.names, &new);
         self.names = new;
+        self.settings = stacks.into_iter().map(|(_, stack)| stack).collect();
         for index in 0..agents.capacity() {
             let who = &mut agents.identity[index];
             if let Some(stack) = who.is_known().then(|| moved[who.stack as usize]).flatten() {

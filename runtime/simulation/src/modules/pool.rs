@@ -234,6 +234,18 @@ impl Pools {
         records
     }
 
+    /// Whether the instances of an agent are there.
+    pub(crate) fn have(&self, modules: Instances) -> bool {
+        let counts = [
+            self.planners.instances.len(),
+            self.behaviours.instances.len(),
+            self.controllers.instances.len(),
+            self.fitnesses.instances.len(),
+        ];
+        let mut pairs = modules.0.iter().zip(counts);
+        pairs.all(|(&instance, count)| (instance as usize) < count)
+    }
+
     /// Whether a slot has no room for another setting.
     pub(crate) fn is_full(&self, slot: Slot) -> bool {
         match slot {

@@ -61,6 +61,20 @@ pub(crate) struct Route {
 }
 
 impl Route {
+    /// Whether it keeps to that many lanelets, and its legs to its own.
+    fn is_sound(&self, lanelets: usize) -> bool {
+        let exists = |id: &LaneletId| (*id as usize) < lanelets;
+        let goals = self.goals.iter().all(|goal| match goal {
+            Goal::Lane { lanelet, .. } => exists(lanelet),
+            Goal::Ground(_) => true,
+        });
+        let legs = self.legs.iter().all(|leg| match leg {
+            Leg::Lanes { end } => (*end as usize) < self.lanelets.len(),
+            Leg::Path(_) | Leg::Straight => true,
+        });
+        goals && legs && self.lanelets.iter().all(exists) && self.legs.len() <= self.goals.len()
+    }
+
     /// Goals to which nothing leads yet.
     pub(crate) fn unplanned(goals: Vec<Goal>) -> Self {
         Self {

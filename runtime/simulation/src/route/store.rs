@@ -90,7 +90,25 @@ impl Routes {
         }
     }
 
+    /// Whether a route is there.
+    pub(crate) fn has(&self, id: RouteId) -> bool {
+        self.stored
+            .get(id.0 as usize)
+            .is_some_and(|stored| stored.users > 0)
+    }
+
+    /// Whether all routes keep to that many lanelets, and to their own.
+    pub(crate) fn are_sound(&self, lanelets: usize) -> bool {
+        let is_free = |at: &u32| self.stored.get(*at as usize).is_some_and(|s| s.users == 0);
+        self.free.iter().all(is_free)
+            && self
+                .stored
+                .iter()
+                .all(|stored| stored.route.is_sound(lanelets))
+    }
+
     /// Routes that somebody has.
+    #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
         self.stored.len() - self.free.len()
     }

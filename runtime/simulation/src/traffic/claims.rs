@@ -203,6 +203,30 @@ impl Claims {
         }
     }
 
+    /// Bytes of what is held and asked for; the empty lists of junctions are those of the ground.
+    pub(crate) fn bytes(&self) -> usize {
+        let held: usize = self
+            .busy
+            .iter()
+            .map(|&at| self.granted[at as usize].len())
+            .sum();
+        held * size_of::<Grant>() + self.scratch.requests.capacity() * size_of::<Request>()
+    }
+
+    /// Whether all that is held belongs to that many junctions and agents.
+    pub(crate) fn fits(&self, junctions: usize, agents: usize) -> bool {
+        self.granted.len() == junctions
+            && self
+                .busy
+                .iter()
+                .all(|&junction| (junction as usize) < junctions)
+            && self
+                .granted
+                .iter()
+                .flatten()
+                .all(|grant| (grant.agent as usize) < agents)
+    }
+
     /// Notes that a vehicle is inside a junction already, on the connection at an index of its
     /// route.
     pub(crate) fn hold(

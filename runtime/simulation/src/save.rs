@@ -1,0 +1,302 @@
+//! Saving a world at a step boundary, and going on from there.
+//!
+//! A save is a set of named parts, each with a version of its own, so that a new part touches no
+//! other. It holds all that is carried from step to step; what is derived (indices, grids, landmarks)
+//! is made anew. The ground is not in it: a world is restored on the ground of its scenario, which
+//! must be equal.
+
+use crate::agents::{Agents, FinishedAgent, Identity};
+use crate::clock::Clock;
+use crate::demand::{Departure, FlowProgress};
+use crate::dynamics::Dynamics;
+use crate::ground::Ground;
+use crate::messages::Log;
+use crate::modules::{SavedModule, SavedSwap};
+use crate::options::{RunOptions, SimulationError};
+use crate::route::Routes;
+use crate::summary::{ReplanCounts, SwapRecord};
+use crate::traffic::{Claims, Contacts, Delays};
+use crate::world::World;
+use roadwright_agent::{Message, Registry};
+use roadwright_scenario::Scenario;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Begins every save.
+const FORMAT: &str = "roadwright.world";
+/// Version of the frame around the parts.
+const VERSION: u16 = 1;
+
+/// Why a world cannot be saved or restored.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum SaveError {
+    /// Modules keep something that they cannot give.
+    #[error(
+        "cannot save: {} can neither save state nor declares to have none; run with \
+         --allow-inexact to let it start fresh when the world is restored",
+        .0.join(", ")
+    )]
+    Modules(Vec<String>),
+    /// The bytes are not a save, or damaged.
+    #[error("not a saved world: {0}")]
+    Damaged(String),
+    /// The save is newer than the program.
+    #[error("the saved world needs a newer version: part \"{part}\" has version {version}")]
+    Newer {
+        /// Name of the part.
+        part: String,
+        /// Its version.
+        version: u16,
+    },
+    /// The save belongs to other roads or obstacles.
+    #[error("the saved world belongs to other roads or obstacles than this scenario has")]
+    OtherGround,
+    /// The scenario or the options do not fit.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Part {
+    version: u16,
+    bytes: Vec<u8>,
+}
+
+/// A world at a step boundary, as bytes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SavedWorld {
+    format: String,
+    version: u16,
+    program: String,
+    ground: u64,
+    /// Modules whose state is not in the save.
+    inexact: Vec<String>,
+    parts: BTreeMap<String, Part>,
+}
+
+/// What the clock part and counters hold.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Counters {
+    clock: Clock,
+    agent_updates: u64,
+    replans: ReplanCounts,
+}
+
+impl SavedWorld {
+    /// The bytes of a file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("plain state can be written")
+    }
+
+    /// Reads the bytes of a file.
+    ///
+    /// # Errors
+    /// If they are not a save, or one of a newer version.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SaveError> {
+        let saved: Self =
+            postcard::from_bytes(bytes).map_err(|error| SaveError::Damaged(error.to_string()))?;
+        if saved.format != FORMAT {
+            return Err(SaveError::Damaged("it begins otherwise".into()));
+        }
+        if saved.version > VERSION {
+            return Err(SaveError::Newer {
+                part: "frame".into(),
+                version: saved.version,
+            });
+        }
+        Ok(saved)
+    }
+
+    /// Modules that start fresh when the world is restored, because they cannot save what they keep.
+    pub fn inexact(&self) -> &[String] {
+        &self.inexact
+    }
+
+    fn put(&mut self, name: &str, part: &impl Serialize) {
+        let bytes = postcard::to_allocvec(part).expect("plain state can be written");
+        let part = Part { version: 1, bytes };
+        self.parts.insert(name.into(), part);
+    }
+
+    fn get<T: DeserializeOwned>(&self, name: &str) -> Result<T, SaveError> {
+        let missing = || SaveError::Damaged(format!("part \"{name}\" is missing"));
+        let part = self.parts.get(name).ok_or_else(missing)?;
+        if part.version > 1 {
+            return Err(SaveError::Newer {
+                part: name.into(),
+                version: part.version,
+            });
+        }
+        postcard::from_bytes(&part.bytes)
+            .map_err(|error| SaveError::Damaged(format!("part \"{name}\": {error}")))
+    }
+}
+
+impl World {
+    /// All that is carried from step to step, to go on from later. O(agents ever seen).
+    ///
+    /// # Errors
+    /// If a module neither saves its state nor declares that it has none, unless `allow_inexact`.
+    pub fn save(&self, allow_inexact: bool) -> Result<SavedWorld, SaveError> {
+        let modules = self.modules.saved();
+        let silent = modules.iter().filter(|module| module.state.is_none());
+        let inexact: Vec<String> = silent.map(|m| format!("{} {}", m.slot, m.id)).collect();
+        if !inexact.is_empty() && !allow_inexact {
+            return Err(SaveError::Modules(inexact));
+        }
+        let mut saved = SavedWorld {
+            format: FORMAT.into(),
+            version: VERSION,
+            program: env!("CARGO_PKG_VERSION").into(),
+            ground: self.ground.hash(),
+            inexact,
+            parts: BTreeMap::new(),
+        };
+        saved.put(
+            "counters",
+            &Counters {
+                clock: self.clock,
+                agent_updates: self.agent_updates,
+                replans: self.replans,
+            },
+        );
+        saved.put("agents", &self.agents);
+        saved.put("routes", &self.routes);
+        saved.put("dynamics", &self.dynamics);
+        saved.put("departures", &self.demand.departures);
+        let flows = self.demand.flows.iter().map(|flow| flow.progress().clone());
+        let flows: (Vec<FlowProgress>, &Vec<FlowProgress>) =
+            (flows.collect(), &self.demand.retired_flows);
+        saved.put("flows", &flows);
+        saved.put("claims", &self.traffic.claims);
+        saved.put("contacts", &self.traffic.contacts);
+        saved.put("delays", &self.traffic.delays);
+        let mail = self.messages.mail.iter();
+        let mail: Vec<_> = mail
+            .map(|m| (m.to, m.from, m.topic.clone(), m.value))
+            .collect();
+        saved.put("mail", &mail);
+        saved.put("log", &self.messages.log);
+        saved.put("finished", &self.finished);
+        saved.put("modules", &modules);
+        let swaps = self.modules.swaps.iter();
+        saved.put("swaps", &swaps.map(SavedSwap::from).collect::<Vec<_>>());
+        Ok(saved)
+    }
+
+    /// A world that goes on exactly where a saved one was, and notes on modules that could not. One
+    /// save restores any number of worlds.
+    ///
+    /// `scenario`, `modules` and `options` are those of the saved run; its seed and time step are
+    /// in the save. A module of another build starts fresh, which is noted: that is a branch.
+    ///
+    /// # Errors
+    /// If the save is damaged or of a newer version, the ground is another one, or as
+    /// [`World::new`].
+    pub fn restore(
+        ground: Arc<Ground>,
+        scenario: &Scenario,
+        modules: &Registry,
+        options: &RunOptions,
+        saved: &SavedWorld,
+    ) -> Result<(Self, Vec<String>), SaveError> {
+        if saved.ground != ground.hash() {
+            return Err(SaveError::OtherGround);
+        }
+        let counters: Counters = saved.get("counters")?;
+        let options = RunOptions {
+            dt: Some(counters.clock.dt),
+            seed: Some(counters.clock.seed),
+            // Random trips are among those who wait or drive.
+            populate: 0,
+            ..options.clone()
+        };
+        let mut world = Self::on_ground(ground, scenario, modules, &options)?;
+        world.clock = counters.clock;
+        world.agent_updates = counters.agent_updates;
+        world.replans = counters.replans;
+        let mut agents: Agents = saved.get("agents")?;
+        agents.index_ids();
+        let mut routes: Routes = saved.get("routes")?;
+        routes.index_hashes();
+        (world.agents, world.routes) = (agents, routes);
+        world.dynamics = saved.get::<Dynamics>("dynamics")?;
+        world.restore_demand(saved)?;
+        world.traffic.claims = saved.get::<Claims>("claims")?;
+        world.traffic.contacts = saved.get::<Contacts>("contacts")?;
+        world.traffic.delays = saved.get::<Delays>("delays")?;
+        let mail: Vec<(u32, u64, String, f64)> = saved.get("mail")?;
+        let mail = mail.into_iter().map(|(to, from, topic, value)| Message {
+            to,
+            from,
+            topic,
+            value,
+        });
+        world.messages.mail = mail.collect();
+        world.messages.count();
+        world.messages.log = saved.get::<Log>("log")?;
+        world.finished = saved.get::<Vec<FinishedAgent>>("finished")?;
+        let instances: Vec<SavedModule> = saved.get("modules")?;
+        world.modules.restore_instances(&instances)?;
+        world.check_indices()?;
+        let notes = {
+            let (clock, agents) = (&world.clock, &mut world.agents);
+            world.modules.restore_states(clock, agents, &instances)
+        };
+        let swaps: Vec<SavedSwap> = saved.get("swaps")?;
+        world.modules.swaps = swaps.into_iter().map(SwapRecord::from).collect();
+        world.traffic.index.rebuild(&world.agents, &world.types);
+        Ok((world, notes))
+    }
+
+    fn restore_demand(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
+        self.demand.departures = saved.get::<VecDeque<Departure>>("departures")?;
+        let (flows, retired): (Vec<FlowProgress>, Vec<FlowProgress>) = saved.get("flows")?;
+        self.demand.retired_flows = retired;
+        for flow in &mut self.demand.flows {
+            if let Some(before) = flows.iter().find(|before| before.id == flow.progress().id) {
+                flow.resume(before.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether all that a damaged save may point at is there.
+    fn check_indices(&self) -> Result<(), SaveError> {
+        let lanelets = self.ground.graph().lanelets().len();
+        let (junctions, capacity) = (self.ground.junction_count(), self.agents.capacity());
+        let has_kind = |vehicle_type: u16, stack: u16| {
+            (vehicle_type as usize) < self.types.names.len()
+                && (stack as usize) < self.modules.stacks.len()
+        };
+        let knows = |who: &Identity| {
+            has_kind(who.vehicle_type, who.stack) && self.modules.pools.have(who.modules)
+        };
+        let receives = |message: &Message| (message.to as usize) < capacity;
+        let checks = [
+            ("a lanelet", self.traffic.delays.0.len() == lanelets),
+            ("a junction", self.traffic.claims.fits(junctions, capacity)),
+            ("a route", self.routes.are_sound(lanelets)),
+            (
+                "an agent",
+                self.agents.are_sound(lanelets, &self.routes, knows),
+            ),
+            ("a wheel", self.dynamics.holds(capacity)),
+            ("a message", self.messages.mail.iter().all(receives)),
+            (
+                "a departure",
+                self.demand.departures.iter().all(|departure| {
+                    has_kind(departure.vehicle_type, departure.stack)
+                        && departure.keeps_to(lanelets)
+                }),
+            ),
+        ];
+        match checks.into_iter().find(|(_, is_sound)| !is_sound) {
+            Some((what, _)) => Err(SaveError::Damaged(format!("{what} points nowhere"))),
+            None => Ok(()),
+        }
+    }
+}

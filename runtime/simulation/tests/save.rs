@@ -1,0 +1,125 @@
+//! A saved world goes on exactly where it was.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use proptest::prelude::*;
+use roadwright_scenario::{Scenario, file};
+use roadwright_simulation::{Ground, RunOptions, SaveError, SavedWorld, World, builtin_modules};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+fn shipped(name: &str) -> Scenario {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    file::load(&folder.join(format!("{name}.scenario.json"))).unwrap()
+}
+
+fn run(world: &mut World, steps: u64) {
+    (0..steps).for_each(|_| world.step());
+}
+
+fn restore(scenario: &Scenario, saved: &SavedWorld, threads: usize) -> Result<World, SaveError> {
+    let options = RunOptions {
+        threads,
+        ..RunOptions::default()
+    };
+    let ground = Ground::new(scenario);
+    let (world, notes) = World::restore(ground, scenario, &builtin_modules(), &options, saved)?;
+    assert!(notes.is_empty(), "{notes:?}");
+    Ok(world)
+}
+
+#[test]
+fn going_on_equals_an_uninterrupted_run() {
+    // Moments with agents that wait, drive, change lanes, arrive, and have just left.
+    for (name, populate, moments) in [
+        ("crossroads", 0, [1, 137, 1999, 3001]),
+        ("figure-eight", 0, [2, 640, 2411, 4000]),
+        ("obstacle-field", 0, [1, 333, 1777, 2500]),
+        ("old-town", 60, [1, 97, 1201, 2003]),
+    ] {
+        let scenario = shipped(name);
+        let options = RunOptions {
+            populate,
+            ..RunOptions::default()
+        };
+        let mut whole = World::new(&scenario, &builtin_modules(), &options).unwrap();
+        let mut saves = Vec::new();
+        for moment in moments {
+            let steps = moment - whole.steps();
+            run(&mut whole, steps);
+            let bytes = whole.save(false).unwrap().to_bytes();
+            saves.push((bytes, whole.state_hash()));
+        }
+        run(&mut whole, 700);
+        let end = whole.steps();
+        for (number, (bytes, hash)) in saves.into_iter().enumerate() {
+            let saved = SavedWorld::from_bytes(&bytes).unwrap();
+            // One save restores many worlds, with any number of threads.
+            let mut world = restore(&scenario, &saved, 1 + number % 2).unwrap();
+            let again = restore(&scenario, &saved, 1).unwrap();
+            assert_eq!(
+                (world.state_hash(), again.state_hash()),
+                (hash, hash),
+                "{name}"
+            );
+            let steps = end - world.steps();
+            run(&mut world, steps);
+            assert_eq!(
+                world.state_hash(),
+                whole.state_hash(),
+                "{name}, moment {number}"
+            );
+            assert_eq!(world.summary(), whole.summary(), "{name}, moment {number}");
+        }
+    }
+}
+
+#[test]
+fn another_ground_is_an_error() {
+    let scenario = shipped("crossroads");
+    let world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+    let saved = world.save(false).unwrap();
+    let error = restore(&shipped("figure-eight"), &saved, 1).err().unwrap();
+    assert_eq!(error, SaveError::OtherGround);
+    assert!(error.to_string().contains("other roads"));
+}
+
+/// A save of a busy world.
+fn busy() -> &'static (Scenario, Vec<u8>) {
+    static BUSY: OnceLock<(Scenario, Vec<u8>)> = OnceLock::new();
+    BUSY.get_or_init(|| {
+        let scenario = shipped("crossroads");
+        let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+        run(&mut world, 2500);
+        assert!(world.counts().active > 0);
+        let bytes = world.save(false).unwrap().to_bytes();
+        (scenario, bytes)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn damaged_saves_are_refused_or_run(
+        damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        cut in proptest::option::of(any::<prop::sample::Index>()),
+    ) {
+        let (scenario, bytes) = busy();
+        let mut bytes = bytes.clone();
+        for (at, value) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        let Ok(saved) = SavedWorld::from_bytes(&bytes) else {
+            return Ok(());
+        };
+        let ground = Ground::new(scenario);
+        let options = RunOptions::default();
+        let restored = World::restore(ground, scenario, &builtin_modules(), &options, &saved);
+        if let Ok((mut world, _)) = restored {
+            run(&mut world, 20);
+        }
+    }
+}
