@@ -3,9 +3,10 @@
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
-    AgentCounts, Collision, Inspection, LogLine, Mark, RunOptions, Snapshot, World,
+    AgentCounts, Collision, HeatCell, HeatMap, Inspection, LogLine, Mark, Observer, RunOptions,
+    Session, Snapshot, World,
 };
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -20,14 +21,8 @@ const MOST_BEHIND: f64 = 0.25;
 /// Distance between samples of a trace, s of simulated time, and how many are kept.
 const TRACE_STEP: f64 = 0.1;
 const TRACE_LENGTH: usize = 600;
-/// Distance between samples of the heat map, s of simulated time, and side of its cells, m.
-const HEAT_STEP: f64 = 0.5;
-/// Side of a cell of the heat map, m.
-pub const HEAT_CELL: f64 = 8.0;
 /// Lines of the modules' log that are shown.
 const LOG_LINES: usize = 200;
-/// Below this a vehicle stands, m/s.
-const STANDING: f64 = 1.0;
 
 /// What the thread is told.
 enum Order {
@@ -54,19 +49,6 @@ pub struct TracePoint {
     pub steering: f64,
     /// Commanded acceleration, m/s^2.
     pub acceleration: f64,
-}
-
-/// What happened in a cell of the heat map.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct HeatCell {
-    /// Times that a vehicle was seen there.
-    pub seen: f64,
-    /// Sum of their speeds, m/s.
-    pub speed: f64,
-    /// Times that one stood.
-    pub standing: f64,
-    /// Collisions that began there.
-    pub collisions: f64,
 }
 
 /// The running simulation at one moment.
@@ -201,22 +183,59 @@ impl Drop for Live {
     }
 }
 
+/// Traces one agent: an observer.
+#[derive(Default)]
+struct Watch {
+    agent: Option<u64>,
+    trace: VecDeque<TracePoint>,
+    /// When the next sample is due, s.
+    due: f64,
+}
+
+impl Watch {
+    fn of(agent: Option<u64>) -> Self {
+        Self {
+            agent,
+            ..Self::default()
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn after_step(&mut self, world: &World) {
+        let time = world.time();
+        if time < self.due - 1e-9 {
+            return;
+        }
+        let Some(seen) = self.agent.and_then(|id| world.inspect(id)) else {
+            return;
+        };
+        self.due = time + TRACE_STEP;
+        if self.trace.len() == TRACE_LENGTH {
+            self.trace.pop_front();
+        }
+        self.trace.push_back(TracePoint {
+            time,
+            speed: seen.input.speed,
+            road_speed: seen.input.road_speed,
+            steering: seen.input.steering,
+            acceleration: seen.command.acceleration,
+        });
+    }
+}
+
 struct Runner {
     scenario: Arc<Scenario>,
     registry: Registry,
-    world: Option<World>,
+    session: Option<Session>,
     inbox: Receiver<Order>,
     shared: Arc<Mutex<Arc<LivePicture>>>,
     wake: Box<dyn Fn() + Send>,
     playing: bool,
     speed: f64,
-    watched: Option<u64>,
-    trace: VecDeque<TracePoint>,
-    traced_at: f64,
-    heat: BTreeMap<(i32, i32), HeatCell>,
+    watch: Watch,
+    heat: HeatMap,
     shown_heat: Arc<Vec<((i32, i32), HeatCell)>>,
-    heated_at: f64,
-    heated_collisions: usize,
     error: Option<(u64, String)>,
     errors: u64,
     orders: u64,
@@ -234,19 +253,15 @@ impl Runner {
         let mut runner = Self {
             scenario,
             registry,
-            world: None,
+            session: None,
             inbox,
             shared,
             wake,
             playing: false,
             speed: 1.0,
-            watched: None,
-            trace: VecDeque::new(),
-            traced_at: f64::NEG_INFINITY,
-            heat: BTreeMap::new(),
+            watch: Watch::default(),
+            heat: HeatMap::default(),
             shown_heat: Arc::default(),
-            heated_at: f64::NEG_INFINITY,
-            heated_collisions: 0,
             error: None,
             errors: 0,
             orders: 0,
@@ -268,19 +283,16 @@ impl Runner {
             ..RunOptions::default()
         };
         match World::new(&self.scenario, &self.registry, &options) {
-            Ok(world) => self.world = Some(world),
+            Ok(world) => self.session = Some(Session::new(world)),
             Err(error) => {
-                self.world = None;
+                self.session = None;
                 self.playing = false;
                 self.fail(format!("This scenario cannot run: {error}."));
             }
         }
-        self.trace.clear();
-        self.traced_at = f64::NEG_INFINITY;
-        self.heat.clear();
+        self.watch = Watch::of(self.watch.agent);
+        self.heat = HeatMap::default();
         self.shown_heat = Arc::default();
-        self.heated_at = f64::NEG_INFINITY;
-        self.heated_collisions = 0;
     }
 
     /// Carries out an order and all that have come meanwhile; says whether to go on. Of edits in
@@ -306,7 +318,7 @@ impl Runner {
     fn obey(&mut self, order: Order) {
         self.orders += 1;
         match order {
-            Order::Play(on) => self.playing = on && self.world.is_some(),
+            Order::Play(on) => self.playing = on && self.session.is_some(),
             Order::Step => {
                 self.playing = false;
                 self.step();
@@ -319,35 +331,34 @@ impl Runner {
             Order::Update(scenario) => self.update(scenario),
             Order::Modules(registry) => {
                 self.registry = registry;
-                match &mut self.world {
-                    Some(world) => world.use_modules(&self.registry),
+                match &mut self.session {
+                    Some(session) => session.world_mut().use_modules(&self.registry),
                     // What could not run without a module may run now.
                     None => self.reset(),
                 }
             }
             Order::Watch(agent) => {
-                if agent != self.watched {
-                    self.trace.clear();
-                    self.traced_at = f64::NEG_INFINITY;
+                if agent != self.watch.agent {
+                    self.watch = Watch::of(agent);
                 }
-                self.watched = agent;
             }
             Order::End => {}
         }
     }
 
     fn update(&mut self, scenario: Arc<Scenario>) {
-        let Some(world) = &mut self.world else {
+        let Some(session) = &mut self.session else {
             self.scenario = scenario;
             self.reset();
             return;
         };
         // Before the first step an edit changes how it starts.
-        if world.steps() == 0 {
+        if session.world().steps() == 0 {
             self.scenario = scenario;
             self.reset();
             return;
         }
+        let world = session.world_mut();
         match world.update(&self.scenario, &scenario, &self.registry) {
             Ok(()) => self.scenario = scenario,
             Err(error) => self.fail(format!("The run goes on without this edit: {error}.")),
@@ -355,58 +366,14 @@ impl Runner {
     }
 
     fn step(&mut self) {
-        let Some(world) = &mut self.world else { return };
-        world.step();
-        let time = world.time();
-        if let Some(id) = self.watched
-            && time - self.traced_at >= TRACE_STEP - 1e-9
-            && let Some(seen) = world.inspect(id)
-        {
-            self.traced_at = time;
-            if self.trace.len() == TRACE_LENGTH {
-                self.trace.pop_front();
-            }
-            self.trace.push_back(TracePoint {
-                time,
-                speed: seen.input.speed,
-                road_speed: seen.input.road_speed,
-                steering: seen.input.steering,
-                acceleration: seen.command.acceleration,
-            });
-        }
-        if time - self.heated_at >= HEAT_STEP - 1e-9 {
-            self.heated_at = time;
-            self.heat_up();
-        }
-    }
-
-    fn heat_up(&mut self) {
-        let Some(world) = &self.world else { return };
-        let cell = |x: f64, y: f64| {
-            (
-                (x / HEAT_CELL).floor() as i32,
-                (y / HEAT_CELL).floor() as i32,
-            )
+        let Some(session) = &mut self.session else {
+            return;
         };
-        for vehicle in world.snapshot().vehicles {
-            let at = vehicle.body.position;
-            let heat = self.heat.entry(cell(at.x, at.y)).or_default();
-            heat.seen += 1.0;
-            heat.speed += vehicle.speed;
-            heat.standing += f64::from(u8::from(vehicle.speed < STANDING));
+        let due = self.heat.due();
+        session.step(&mut [&mut self.watch, &mut self.heat]);
+        if self.heat.due() > due {
+            self.shown_heat = Arc::new(self.heat.cells().collect());
         }
-        let collisions = world.collisions();
-        for collision in &collisions[self.heated_collisions..] {
-            let heat = self.heat.entry(cell(collision.x, collision.y)).or_default();
-            heat.collisions += 1.0;
-        }
-        self.heated_collisions = collisions.len();
-        self.shown_heat = Arc::new(
-            self.heat
-                .iter()
-                .map(|(cell, heat)| (*cell, *heat))
-                .collect(),
-        );
     }
 
     fn publish(&self) {
@@ -419,16 +386,16 @@ impl Runner {
             pace: self.pace,
             error: self.error.clone(),
             orders: self.orders,
-            trace: Arc::new(self.trace.iter().copied().collect()),
+            trace: Arc::new(self.watch.trace.iter().copied().collect()),
             ..LivePicture::default()
         };
-        if let Some(world) = &self.world {
+        if let Some(world) = self.session.as_ref().map(Session::world) {
             picture.snapshot = world.snapshot();
             picture.is_over = world.is_over();
             picture.counts = world.counts();
             // Nobody can read it while it runs.
             picture.hash = if self.playing { 0 } else { world.state_hash() };
-            picture.inspection = self.watched.and_then(|id| world.inspect(id));
+            picture.inspection = self.watch.agent.and_then(|id| world.inspect(id));
             picture.collisions = if before.collisions.len() == world.collisions().len() {
                 before.collisions.clone()
             } else {
@@ -488,7 +455,8 @@ impl Runner {
             let now = Instant::now();
             let wall = (now - last).as_secs_f64();
             last = now;
-            let dt = self.world.as_ref().map_or(0.01, World::dt);
+            let world = self.session.as_ref().map(Session::world);
+            let dt = world.map_or(0.01, World::dt);
             owed = if self.speed.is_finite() {
                 (owed + wall * self.speed).min(MOST_BEHIND * self.speed + dt)
             } else {
@@ -499,7 +467,8 @@ impl Runner {
                 self.step();
                 owed -= dt;
                 steps += 1.0;
-                if self.world.as_ref().is_none_or(World::is_over) {
+                let world = self.session.as_ref().map(Session::world);
+                if world.is_none_or(World::is_over) {
                     self.playing = false;
                     break;
                 }

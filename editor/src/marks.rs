@@ -1,7 +1,7 @@
 //! Marks of tools over the map, and the map's furniture: grid, scale bar, names, problems.
 
 use crate::camera::Camera;
-use crate::live::{HEAT_CELL, LivePicture};
+use crate::live::LivePicture;
 use crate::scene::Scene;
 use crate::settings::Heat;
 use crate::theme::{self, Theme};
@@ -13,6 +13,7 @@ use egui::{
 };
 use roadwright_geometry::DVec2;
 use roadwright_scenario::check::{Finding, Severity};
+use roadwright_simulation::HeatMap;
 
 /// Most street names in one frame.
 const MOST_NAMES: usize = 120;
@@ -315,8 +316,8 @@ impl Board<'_> {
             .map(|cell| cell.1.collisions)
             .fold(1.0, f64::max);
         for ((column, row), cell) in live.heat.iter() {
-            let corner = HEAT_CELL * DVec2::new(f64::from(*column), f64::from(*row));
-            let seen = corner.cmple(high).all() && (corner + HEAT_CELL).cmpge(low).all();
+            let corner = HeatMap::CELL * DVec2::new(f64::from(*column), f64::from(*row));
+            let seen = corner.cmple(high).all() && (corner + HeatMap::CELL).cmpge(low).all();
             let share = match heat {
                 Heat::Speed => Some(cell.speed / cell.seen.max(1.0) / TOP_SPEED),
                 Heat::Congestion => Some(cell.standing / cell.seen.max(1.0)),
@@ -324,7 +325,7 @@ impl Board<'_> {
                 Heat::None => None,
             };
             if let Some(share) = share.filter(|_| seen) {
-                let square = Rect::from_two_pos(self.at(corner), self.at(corner + HEAT_CELL));
+                let square = Rect::from_two_pos(self.at(corner), self.at(corner + HeatMap::CELL));
                 mesh.add_colored_rect(square, theme::heat(share.clamp(0.0, 1.0), 150));
             }
         }

@@ -139,6 +139,15 @@ pub(crate) struct Run {
     /// Write where every vehicle was, ten times a second, as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    /// Save the world at the end, to go on from there later
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save: Option<PathBuf>,
+    /// Go on from a saved world of this scenario instead of from the start
+    #[arg(long, value_name = "FILE")]
+    pub(crate) restore: Option<PathBuf>,
+    /// Save although a module cannot save what it keeps: it will start fresh
+    #[arg(long, requires = "save")]
+    pub(crate) allow_inexact: bool,
     /// No progress bar, no summary; errors only
     #[arg(long)]
     pub(crate) quiet: bool,

@@ -111,8 +111,8 @@ impl Costs {
                 self.times(graph, at, Direction::To),
                 self.times(graph, at, Direction::From),
             );
-            for id in 0..count {
-                table[id][landmark] = [to[id], from[id]];
+            for (id, row) in table.iter_mut().enumerate() {
+                row[landmark] = [to[id], from[id]];
                 nearest[id] = if landmark == 0 {
                     from[id]
                 } else {

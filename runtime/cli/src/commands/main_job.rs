@@ -1,12 +1,12 @@
 //! What `roadwright` does without a verb and without a display: it runs the shipped scenario and
 //! draws it.
 
-use super::run::{Drive, Ending, Report, table};
+use super::run::{Drive, Report, table};
 use crate::Outcome;
 use anyhow::Context;
 use roadwright_render::{Picture, map};
 use roadwright_scenario::file;
-use roadwright_simulation::{RunOptions, World, builtin_modules};
+use roadwright_simulation::{Ending, RunOptions, Session, World, builtin_modules};
 use std::io::Write;
 
 /// The scenario, built in so that the program needs no files to show what it does.
@@ -25,15 +25,16 @@ pub(super) fn main_job() -> anyhow::Result<Outcome> {
         scenario.about().name,
         scenario.about().description
     )?;
-    let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default())
+    let world = World::new(&scenario, &builtin_modules(), &RunOptions::default())
         .context("cannot run old-town")?;
-    let mut early = run(&mut world, PICTURE_TIME)?;
-    let png = map(&scenario, Some(&world.snapshot()), &Picture::default())
-        .context("cannot draw old-town")?;
+    let mut session = Session::new(world);
+    let mut early = run(&mut session, PICTURE_TIME)?;
+    let snapshot = session.world().snapshot();
+    let png =
+        map(&scenario, Some(&snapshot), &Picture::default()).context("cannot draw old-town")?;
     std::fs::write(PICTURE, png).with_context(|| format!("cannot write {PICTURE}"))?;
-    let taken = world.time();
-    let rest = scenario.settings().duration - taken;
-    let late = run(&mut world, rest.max(0.0))?;
+    let taken = session.world().time();
+    let late = run(&mut session, scenario.settings().duration)?;
     early.absorb(late);
     write!(out, "\n{}", table(&early))?;
     writeln!(out, "picture          {PICTURE} (at {taken:.1} s)")?;
@@ -44,13 +45,13 @@ pub(super) fn main_job() -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-fn run(world: &mut World, seconds: f64) -> anyhow::Result<Report> {
+fn run(session: &mut Session, until: f64) -> anyhow::Result<Report> {
     let mut run = Drive {
-        world,
+        session,
         host: None,
         trace: None,
         logs: false,
         quiet: false,
     };
-    run.drive(seconds, Ending::WhenOver)
+    run.drive(Ending::WhenOver(until))
 }

@@ -7,7 +7,7 @@ use crate::{extensions, progress};
 use anyhow::{Context, bail};
 use glam::DVec2;
 use roadwright_render::{Picture, map};
-use roadwright_simulation::World;
+use roadwright_simulation::{Ending, Session, World};
 
 pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     let scenario = load(&arguments.file)?;
@@ -29,21 +29,21 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
         let options = run_options(&arguments.simulate)?;
         let flags = &arguments.simulate.extensions;
         let host = extensions::open(flags, Some(&arguments.file), true);
-        let mut world =
+        let world =
             World::new(&scenario, &host.registry(), &options).context("cannot run the scenario")?;
         let seconds = arguments.at.unwrap_or(0.0);
         if !(0.0..=1e7).contains(&seconds) {
             bail!("--at must be 0 to 10,000,000 s");
         }
-        let steps = ((seconds / world.dt()).round() as u64).max(1);
+        // Vehicles appear in the first step.
+        let end = seconds.max(world.dt());
         progress::catch_interrupt();
-        for _ in 0..steps {
-            if progress::interrupted() {
-                bail!("interrupted");
-            }
-            world.step();
+        let mut session = Session::new(world);
+        session.run(Ending::AtTime(end), &mut [], |_| !progress::interrupted());
+        if progress::interrupted() {
+            bail!("interrupted");
         }
-        Some(world.snapshot())
+        Some(session.world().snapshot())
     } else {
         None
     };

@@ -7,8 +7,13 @@ use crate::watchdog::Watchdog;
 use crate::{extensions, progress};
 use anyhow::{Context, bail};
 use cpu_time::ProcessTime;
+use indicatif::ProgressBar;
+use roadwright_agent::Registry;
 use roadwright_extension::Host;
-use roadwright_simulation::{Snapshot, Summary, World};
+use roadwright_scenario::Scenario;
+use roadwright_simulation::{
+    Ending, Ground, Observer, RunOptions, SavedWorld, Session, Snapshot, Summary, World,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,6 +32,9 @@ pub(super) struct Report {
     interrupted: bool,
     /// Faults of modules, with how often each came.
     faults: BTreeMap<String, u64>,
+    /// Agent updates and simulated time, s, of a restored world before this run.
+    #[serde(skip)]
+    before: (u64, f64),
 }
 
 impl Report {
@@ -42,8 +50,10 @@ impl Report {
 
     fn rate(&mut self) {
         let per = |amount: f64, time: f64| if time > 0.0 { amount / time } else { 0.0 };
-        self.updates_per_cpu_second = per(self.summary.agent_updates as f64, self.cpu_seconds);
-        self.realtime_factor = per(self.summary.sim_seconds, self.wall_seconds);
+        let updates = self.summary.agent_updates - self.before.0;
+        let simulated = self.summary.sim_seconds - self.before.1;
+        self.updates_per_cpu_second = per(updates as f64, self.cpu_seconds);
+        self.realtime_factor = per(simulated, self.wall_seconds);
     }
 }
 
@@ -59,25 +69,32 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let options = run_options(&arguments.simulate)?;
     let quiet = arguments.quiet || arguments.json;
     let host = extensions::open(&arguments.simulate.extensions, Some(&arguments.file), quiet);
-    let mut world =
-        World::new(&scenario, &host.registry(), &options).context("cannot run the scenario")?;
+    let world = match &arguments.restore {
+        None => {
+            World::new(&scenario, &host.registry(), &options).context("cannot run the scenario")?
+        }
+        Some(path) => restore(path, &scenario, &host.registry(), &options, quiet)?,
+    };
     let mut trace = arguments.trace.as_deref().map(Trace::create).transpose()?;
     // A time that was asked for is simulated to its end; otherwise the last arrival ends the run.
-    let ending = if arguments.seconds.is_some() {
-        Ending::AtTime
-    } else {
-        Ending::WhenOver
+    let ending = match arguments.seconds {
+        Some(seconds) => Ending::AtTime(seconds),
+        None => Ending::WhenOver(seconds),
     };
+    let mut session = Session::new(world);
     let mut run = Drive {
-        world: &mut world,
+        session: &mut session,
         host: Some(&host),
         trace: trace.as_mut(),
         logs: arguments.log && !quiet,
         quiet,
     };
-    let report = run.drive(seconds, ending)?;
+    let report = run.drive(ending)?;
+    if let Some(path) = &arguments.save {
+        save(session.world(), path, arguments.allow_inexact, quiet)?;
+    }
     if let Some(trace) = trace {
-        trace.finish()?;
+        trace.finish(session.world())?;
     }
     if arguments.json {
         print_json(&report)?;
@@ -87,18 +104,46 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// What ends a run before Ctrl-C does.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// The time.
-    AtTime,
-    /// The time, or the arrival of the last agent.
-    WhenOver,
+/// A world that goes on where a saved one was.
+fn restore(
+    path: &Path,
+    scenario: &Scenario,
+    modules: &Registry,
+    options: &RunOptions,
+    quiet: bool,
+) -> anyhow::Result<World> {
+    let at = || format!("cannot restore {}", path.display());
+    let bytes = std::fs::read(path).with_context(at)?;
+    let saved = SavedWorld::from_bytes(&bytes).with_context(at)?;
+    let ground = Ground::new(scenario);
+    let (world, notes) =
+        World::restore(ground, scenario, modules, options, &saved).with_context(at)?;
+    if !quiet {
+        for note in saved.inexact().iter().chain(&notes) {
+            eprintln!("not exact: {note}");
+        }
+    }
+    Ok(world)
 }
 
-/// A world that is run, and what goes along with it.
+/// Writes a world beside its file, then moves it into place.
+fn save(world: &World, path: &Path, allow_inexact: bool, quiet: bool) -> anyhow::Result<()> {
+    let saved = world.save(allow_inexact)?;
+    if !quiet {
+        for module in saved.inexact() {
+            eprintln!("not exact: {module} will start fresh when this save is restored");
+        }
+    }
+    let at = || format!("cannot write {}", path.display());
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    std::fs::write(&beside, saved.to_bytes()).with_context(at)?;
+    std::fs::rename(&beside, path).with_context(at)
+}
+
+/// A session that is run from the command line, and what goes along with it.
 pub(super) struct Drive<'a> {
-    pub(super) world: &'a mut World,
+    pub(super) session: &'a mut Session,
     /// Whose events are told.
     pub(super) host: Option<&'a Host>,
     pub(super) trace: Option<&'a mut Trace>,
@@ -108,66 +153,90 @@ pub(super) struct Drive<'a> {
 }
 
 impl Drive<'_> {
-    /// Steps the world until the time is over, all have arrived or Ctrl-C is pressed.
-    pub(super) fn drive(&mut self, seconds: f64, ending: Ending) -> anyhow::Result<Report> {
+    /// Runs until the end or until Ctrl-C is pressed.
+    pub(super) fn drive(&mut self, ending: Ending) -> anyhow::Result<Report> {
         progress::catch_interrupt();
-        let steps = (seconds / self.world.dt()).round() as u64;
-        let bar = progress::bar(steps, self.quiet);
+        let world = self.session.world();
+        let before = (world.summary().agent_updates, world.time());
+        let (Ending::AtTime(end) | Ending::WhenOver(end)) = ending;
+        let steps = (end / world.dt()).round() as u64;
+        let mut teller = Teller {
+            host: self.host,
+            logs: self.logs,
+            quiet: self.quiet,
+            logged: world.log_count(),
+            bar: progress::bar(steps.saturating_sub(world.steps()), self.quiet),
+            first: world.steps(),
+        };
         #[expect(
             clippy::disallowed_methods,
             reason = "the program reports how long the run took"
         )]
         let wall = std::time::Instant::now();
         let cpu = ProcessTime::now();
-        let mut logged = 0;
-        let _watchdog = self.host.map(Watchdog::new);
-        for step in 0..steps {
-            // The first step at or after each tenth of a second.
-            let dt = self.world.dt();
-            let tenths = |steps: u64| (steps as f64 * dt / TRACE_PERIOD + 1e-9).floor();
-            let is_due = step == 0 || tenths(step) > tenths(step - 1);
-            if let Some(trace) = self.trace.as_deref_mut().filter(|_| is_due) {
-                trace.write(&self.world.snapshot())?;
-            }
-            let is_over = ending == Ending::WhenOver && self.world.is_over();
-            if progress::interrupted() || is_over {
-                break;
-            }
-            self.world.step();
-            if step % 64 == 0 {
-                bar.set_position(step);
-                bar.set_message(message(self.world));
-                bar.suspend(|| self.tell(&mut logged));
-            }
-        }
-        if let Some(trace) = self.trace.as_deref_mut() {
-            trace.write(&self.world.snapshot())?;
-        }
-        bar.finish_and_clear();
-        self.tell(&mut logged);
+        let watchdog = self.host.map(Watchdog::new);
+        let goes_on = |_: &World| !progress::interrupted();
+        match self.trace.as_deref_mut() {
+            None => self.session.run(ending, &mut [&mut teller], goes_on),
+            Some(trace) => self.session.run(ending, &mut [&mut teller, trace], goes_on),
+        };
+        drop(watchdog);
+        let world = self.session.world();
+        teller.bar.finish_and_clear();
+        teller.tell(world);
         let (cpu_seconds, wall_seconds) =
             (cpu.elapsed().as_secs_f64(), wall.elapsed().as_secs_f64());
         let mut report = Report {
-            summary: self.world.summary(),
+            summary: world.summary(),
             wall_seconds,
             cpu_seconds,
             updates_per_cpu_second: 0.0,
             realtime_factor: 0.0,
             interrupted: progress::interrupted(),
-            faults: self.world.faults().clone(),
+            faults: world.faults().clone(),
+            before,
         };
         report.rate();
         Ok(report)
     }
+}
 
+/// Shows progress, and prints what modules log and what happens to them.
+struct Teller<'a> {
+    host: Option<&'a Host>,
+    logs: bool,
+    quiet: bool,
+    /// Lines printed so far.
+    logged: u64,
+    bar: ProgressBar,
+    /// The step that the bar begins with.
+    first: u64,
+}
+
+/// Steps between two looks.
+const TELL_PERIOD: u64 = 64;
+
+impl Observer for Teller<'_> {
+    fn after_step(&mut self, world: &World) {
+        let step = world.steps() - self.first;
+        if step % TELL_PERIOD == 1 {
+            self.bar.set_position(step);
+            self.bar.set_message(message(world));
+            let bar = self.bar.clone();
+            bar.suspend(|| self.tell(world));
+        }
+    }
+}
+
+impl Teller<'_> {
     /// Prints what modules have logged since the last time, and what happened to them.
-    fn tell(&self, logged: &mut u64) {
+    fn tell(&mut self, world: &World) {
         if let Some(host) = self.host {
             extensions::tell(&host.events(), self.quiet);
         }
-        let new = (self.world.log_count() - *logged) as usize;
-        *logged = self.world.log_count();
-        let lines = self.world.log();
+        let new = (world.log_count() - self.logged) as usize;
+        self.logged = world.log_count();
+        let lines = world.log();
         let skipped = lines.len().saturating_sub(new);
         for line in lines.skip(skipped) {
             if self.logs || (line.is_fault && !self.quiet) {
@@ -284,8 +353,28 @@ pub(super) fn table(report: &Report) -> String {
     text
 }
 
-/// Writes where vehicles are as CSV.
-pub(super) struct Trace(csv::Writer<File>);
+/// Writes where vehicles are as CSV: before the first step, at the first step at or after each tenth
+/// of a second, and at the end.
+pub(super) struct Trace {
+    file: csv::Writer<File>,
+    /// The last step that was written.
+    written: Option<u64>,
+    /// Why nothing more could be written.
+    error: Option<csv::Error>,
+}
+
+impl Observer for Trace {
+    fn begin(&mut self, world: &World) {
+        self.write(world);
+    }
+
+    fn after_step(&mut self, world: &World) {
+        let tenths = |steps: u64| (steps as f64 * world.dt() / TRACE_PERIOD + 1e-9).floor();
+        if tenths(world.steps()) > tenths(world.steps() - 1) {
+            self.write(world);
+        }
+    }
+}
 
 impl Trace {
     fn create(path: &Path) -> anyhow::Result<Self> {
@@ -305,17 +394,28 @@ impl Trace {
             "s_m",
             "t_m",
         ])?;
-        Ok(Self(writer))
+        Ok(Self {
+            file: writer,
+            written: None,
+            error: None,
+        })
     }
 
-    fn write(&mut self, snapshot: &Snapshot) -> anyhow::Result<()> {
+    fn write(&mut self, world: &World) {
+        if self.error.is_none() && self.written != Some(world.steps()) {
+            self.written = Some(world.steps());
+            self.error = self.write_rows(&world.snapshot()).err();
+        }
+    }
+
+    fn write_rows(&mut self, snapshot: &Snapshot) -> csv::Result<()> {
         for vehicle in &snapshot.vehicles {
             let (road, lane) = vehicle
                 .lane
                 .map_or((String::new(), String::new()), |(road, lane)| {
                     (road.0.to_string(), lane.to_string())
                 });
-            self.0.write_record([
+            self.file.write_record([
                 format!("{:.3}", snapshot.time),
                 vehicle.agent.to_string(),
                 format!("{:.4}", vehicle.pose.position.x),
@@ -333,7 +433,11 @@ impl Trace {
         Ok(())
     }
 
-    fn finish(mut self) -> anyhow::Result<()> {
-        self.0.flush().context("cannot finish the trace")
+    fn finish(mut self, world: &World) -> anyhow::Result<()> {
+        self.write(world);
+        if let Some(error) = self.error {
+            return Err(error).context("cannot write the trace");
+        }
+        self.file.flush().context("cannot finish the trace")
     }
 }

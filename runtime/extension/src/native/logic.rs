@@ -673,7 +673,8 @@ impl<K: Kind> Logic for Native<K> {
         }
         let size = size_of::<K::Output>();
         let mut previous = vec![K::Output::default(); kept.previous.len() / size];
-        bytes_of_mut(&mut previous).copy_from_slice(&kept.previous[..previous.len() * size]);
+        let whole = previous.len() * size;
+        bytes_of_mut(&mut previous).copy_from_slice(&kept.previous[..whole]);
         *locked(&self.previous) = previous;
         self.keeps.store(kept.keeps, Ordering::Relaxed);
         self.snapshot = kept.snapshot.map(state);

@@ -105,7 +105,7 @@ impl Route {
     }
 
     /// The path over open ground that leads to a goal.
-    pub(crate) fn path_to(&self, goal: u32) -> Option<&Box<GroundPath>> {
+    pub(crate) fn path_to(&self, goal: u32) -> Option<&GroundPath> {
         match self.legs.get(goal as usize)? {
             Leg::Path(path) => Some(path),
             Leg::Lanes { .. } | Leg::Straight => None,
@@ -166,12 +166,12 @@ mod tests {
     fn a_leg_is_replaced_and_later_goals_move_along() {
         let before = route(&[10, 11, 12, 13, 14, 15], &[3, 5]);
         // (from and to, goals reached, new lanelets, lanelets after, ends after)
-        let cases: [((u32, u32), u32, &[u32], &[u32], [u32; 2]); 5] = [
+        let cases = [
             (
                 (1, 3),
                 0,
-                &[11, 20, 21, 13],
-                &[10, 11, 20, 21, 13, 14, 15],
+                &[11, 20, 21, 13][..],
+                &[10, 11, 20, 21, 13, 14, 15][..],
                 [4, 6],
             ),
             ((1, 3), 0, &[11, 13], &[10, 11, 13, 14, 15], [2, 4]),

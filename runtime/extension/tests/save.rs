@@ -1,0 +1,163 @@
+//! Saved worlds go on bit for bit with scripts and plugins too.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::{Bench, c_plugin, root, run, shipped};
+use roadwright_agent::Slot;
+use roadwright_scenario::Scenario;
+use roadwright_simulation::{ModuleOverrides, RunOptions, SaveError, SavedWorld, World};
+
+/// Runs to each moment, saves, restores, and compares after some time more.
+fn hold(bench: &Bench, scenario: &Scenario, options: &RunOptions, moments: &[f64]) {
+    let registry = bench.host().registry();
+    let mut whole = World::new(scenario, &registry, options).unwrap();
+    let mut saves = Vec::new();
+    for moment in moments {
+        let seconds = moment - whole.time();
+        run(&mut whole, seconds);
+        saves.push((whole.save(false).unwrap().to_bytes(), whole.state_hash()));
+    }
+    run(&mut whole, 8.0);
+    for (bytes, hash) in saves {
+        let saved = SavedWorld::from_bytes(&bytes).unwrap();
+        let ground = whole.ground().clone();
+        let (mut world, notes) =
+            World::restore(ground, scenario, &registry, options, &saved).unwrap();
+        assert!(notes.is_empty(), "{notes:?}");
+        assert_eq!(world.state_hash(), hash);
+        let seconds = whole.time() - world.time();
+        run(&mut world, seconds);
+        assert_eq!(world.state_hash(), whole.state_hash());
+        let lines = |world: &World| world.log().cloned().collect::<Vec<_>>();
+        assert_eq!(lines(&world), lines(&whole));
+    }
+}
+
+#[test]
+fn scripts_keep_their_memory() {
+    for name in ["rush-hour", "convoy", "chase"] {
+        let bench = Bench::new();
+        let options = RunOptions::default();
+        hold(&bench, &shipped(name), &options, &[0.01, 7.37, 23.0]);
+    }
+}
+
+#[test]
+fn plugins_get_their_state_back() {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        eprintln!("skipped: the kept binaries are for x86-64 Linux");
+        return;
+    }
+    for (name, slot, id, isolated) in [
+        (
+            "stateful",
+            Slot::Controller,
+            "org.roadwright.kept.stateful",
+            false,
+        ),
+        (
+            "stateful",
+            Slot::Controller,
+            "org.roadwright.kept.stateful",
+            true,
+        ),
+        (
+            "parallel",
+            Slot::Controller,
+            "org.roadwright.kept.parallel",
+            false,
+        ),
+        (
+            "planner",
+            Slot::Planner,
+            "org.roadwright.kept.planner",
+            false,
+        ),
+        (
+            "fitness",
+            Slot::Fitness,
+            "org.roadwright.kept.fitness",
+            false,
+        ),
+    ] {
+        let bench = Bench::with(|options| {
+            if isolated {
+                options.isolated.insert(id.into());
+            }
+        });
+        let file = format!("runtime/extension/tests/abi/{name}-1.0-x86_64-linux.so");
+        bench.put_file("kept.so", &root().join(file));
+        let mut modules = ModuleOverrides::default();
+        modules.set(slot, id.into());
+        let options = RunOptions {
+            modules,
+            ..RunOptions::default()
+        };
+        hold(&bench, &shipped("crossroads"), &options, &[0.5, 11.03]);
+    }
+}
+
+#[test]
+fn a_module_that_cannot_save_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::new();
+    let library = c_plugin(folder.path(), "a", &["SHORT_API"], &["-lm"]);
+    bench.put_file("short.so", &library);
+    let scenario = shipped("crossroads");
+    let id = "org.roadwright.probe";
+    let mut world = bench.world(&scenario, Slot::Controller, id, RunOptions::default());
+    run(&mut world, 5.0);
+    let error = world.save(false).err().unwrap();
+    assert_eq!(error, SaveError::Modules(vec![format!("controller {id}")]));
+    assert!(error.to_string().contains(id) && error.to_string().contains("--allow-inexact"));
+    // If that is allowed, the save says so, and the restored world tells what starts fresh.
+    let saved = world.save(true).unwrap();
+    assert_eq!(saved.inexact(), [format!("controller {id}")]);
+    let mut modules = ModuleOverrides::default();
+    modules.set(Slot::Controller, id.into());
+    let options = RunOptions {
+        modules,
+        ..RunOptions::default()
+    };
+    let registry = bench.host().registry();
+    let ground = world.ground().clone();
+    let (_, notes) = World::restore(ground, &scenario, &registry, &options, &saved).unwrap();
+    assert!(
+        notes.iter().any(|note| note.contains("starts fresh")),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn another_build_of_a_module_starts_fresh_and_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let build = |name: &str, flags: &[&str]| c_plugin(folder.path(), name, flags, &["-lm"]);
+    let bench = Bench::new();
+    bench.put_file("p.so", &build("one", &["VERSION=\"1.0.0\""]));
+    let scenario = shipped("crossroads");
+    let id = "org.roadwright.probe";
+    let mut world = bench.world(&scenario, Slot::Controller, id, RunOptions::default());
+    run(&mut world, 5.0);
+    let saved = world.save(false).unwrap();
+    let ground = world.ground().clone();
+    drop(world);
+    bench.put_file("p.so", &build("two", &["VERSION=\"2.0.0\"", "GAIN=0.8"]));
+    let mut modules = ModuleOverrides::default();
+    modules.set(Slot::Controller, id.into());
+    let options = RunOptions {
+        modules,
+        ..RunOptions::default()
+    };
+    let registry = bench.host().registry();
+    let (mut world, notes) =
+        World::restore(ground, &scenario, &registry, &options, &saved).unwrap();
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.contains(id) && note.contains("another build")),
+        "{notes:?}"
+    );
+    run(&mut world, 5.0);
+    assert_eq!(bench.row(id).faults, 0);
+}
