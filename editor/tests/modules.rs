@@ -144,7 +144,7 @@ fn a_script_is_changed_in_the_editor_and_acts_on_the_next_step() {
         script.error.as_ref().is_some_and(|error| error.line == 2)
     });
     let live = bench.editor().model().live.clone().unwrap();
-    assert!(live.snapshot.vehicles.iter().all(|v| v.speed < 0.1));
+    assert!(live.snapshot.vehicles.iter().all(|v| v.speed < 0.5));
     bench.ask(Action::Module(ModuleAction::NewScript("mine".into())));
     wait(&mut bench, "the new script", |editor| {
         let scripts = editor.model().modules.scripts.clone();

@@ -105,7 +105,7 @@ impl Scene {
         Some(&self.agents[*by_id.get(&id)? as usize])
     }
 
-    /// The agents within a radius, m, in the order of distance.
+    /// The agents within a radius, m, in the order of distance, then of ids.
     pub fn near(&self, place: DVec2, radius: f64) -> Vec<&AgentFacts> {
         let index = self.places.get_or_init(|| {
             let positions: Vec<DVec2> = self.agents.iter().map(|facts| facts.position).collect();
@@ -117,7 +117,8 @@ impl Scene {
         index.for_each_within(place, radius, |number, at: DVec2| {
             found.push(((at - place).length_squared(), number));
         });
-        found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let id = |number: u32| self.agents[number as usize].id;
+        found.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| id(a.1).cmp(&id(b.1))));
         let agent = |(_, number): (f64, u32)| &self.agents[number as usize];
         found.into_iter().map(agent).collect()
     }

@@ -22,7 +22,7 @@ impl Clock {
 
     /// Time since a step, s.
     pub(crate) fn since(&self, step: u64) -> f64 {
-        (self.step - step) as f64 * self.dt
+        self.step.saturating_sub(step) as f64 * self.dt
     }
 
     /// What modules are told of this step.

@@ -18,7 +18,7 @@ use roadwright_agent::{PlannerView, Rate, Registry};
 use roadwright_geometry::Pose;
 use roadwright_scenario::lane_graph::LaneletId;
 use roadwright_scenario::{Agent, AgentId, Scenario};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The parts of the world that an edit may change.
@@ -62,8 +62,9 @@ impl Editing<'_> {
         self.take_types(new);
         self.modules.registry = registry.clone();
         if has_new_stacks {
+            self.leave_deleted_stacks(new);
             let moved = self.modules.take_stacks(new, self.agents)?;
-            self.move_stacks(&moved, old);
+            self.renumber(|departure| &mut departure.stack, &moved);
         }
         let before = std::mem::replace(self.ground, ground);
         if !Arc::ptr_eq(&before.roads, &self.ground.roads) {
@@ -94,80 +95,61 @@ impl Editing<'_> {
         }
     }
 
-    /// Takes out an agent that has not appeared.
-    fn cancel(&mut self, id: u64) -> bool {
-        let waiting = self.demand.departures.len();
-        self.demand
-            .departures
-            .retain(|departure| departure.id != id);
-        let was_waiting = self.demand.departures.len() < waiting;
-        if was_waiting {
-            self.finished.push(FinishedAgent {
-                status: Status::Removed,
-                ..refused(id)
-            });
-        }
-        was_waiting
+    /// Takes out agents that have not appeared.
+    fn cancel(&mut self, ids: &BTreeSet<u64>) {
+        let time = self.clock.time();
+        let finished = &mut *self.finished;
+        self.demand.departures.retain(|departure| {
+            let is_gone = ids.contains(&departure.id);
+            if is_gone {
+                finished.push(FinishedAgent {
+                    status: Status::Removed,
+                    ended: time,
+                    ..refused(departure.id)
+                });
+            }
+            !is_gone
+        });
     }
 
+    /// Agents whose vehicle type was deleted leave.
     fn take_types(&mut self, new: &Scenario) {
         let types = VehicleTypes::new(new);
         let moved = new_numbers(&self.types.names, &types.names);
-        *self.types = types;
-        for agent in self.agents.driving().collect::<Vec<_>>() {
-            match moved[self.agents.identity[agent as usize].vehicle_type as usize] {
-                Some(number) => self.agents.identity[agent as usize].vehicle_type = number,
-                None => {
-                    self.agents.identity[agent as usize].vehicle_type = 0;
-                    self.remove(agent);
-                }
+        let number = |vehicle_type: u16| moved[vehicle_type as usize];
+        for agent in self.agents.by_growing_id() {
+            match number(self.agents.identity[agent as usize].vehicle_type) {
+                Some(new) => self.agents.identity[agent as usize].vehicle_type = new,
+                None => self.remove(agent),
             }
         }
-        let gone = self.renumber(|departure| &mut departure.vehicle_type, &moved);
-        for id in gone {
-            self.cancel(id);
-        }
+        let waiting = self.demand.departures.iter();
+        let gone = waiting.filter(|departure| number(departure.vehicle_type).is_none());
+        self.cancel(&gone.map(|departure| departure.id).collect());
+        self.renumber(|departure| &mut departure.vehicle_type, &moved);
+        *self.types = types;
     }
 
-    /// Deletes agents whose stack was deleted; those that drive have their new number already.
-    fn move_stacks(&mut self, moved: &[Option<u16>], old: &Scenario) {
-        let gone = self.renumber(|departure| &mut departure.stack, moved);
-        for id in gone {
-            self.cancel(id);
+    /// Agents whose stack was deleted leave, while their modules are still there to score them.
+    fn leave_deleted_stacks(&mut self, new: &Scenario) {
+        let names = self.modules.names.clone();
+        let is_deleted = |stack: u16| !new.stacks().contains_key(&names[stack as usize]);
+        for agent in self.agents.by_growing_id() {
+            if is_deleted(self.agents.identity[agent as usize].stack) {
+                self.remove(agent);
+            }
         }
-        // A stack is deleted only when no agent of the scenario uses it; random trips may.
-        debug_assert!(moved.len() == old.stacks().len());
-        let lost = |agent: &u32| {
-            let who = &self.agents.identity[*agent as usize];
-            who.stack as usize >= self.modules.stacks.len()
-        };
-        for agent in self.agents.driving().filter(lost).collect::<Vec<_>>() {
-            self.agents.identity[agent as usize].modules =
-                self.modules.stacks.first().copied().unwrap_or_default();
-            self.agents.identity[agent as usize].stack = 0;
-            self.remove(agent);
-        }
+        let waiting = self.demand.departures.iter();
+        let gone = waiting.filter(|departure| is_deleted(departure.stack));
+        self.cancel(&gone.map(|departure| departure.id).collect());
     }
 
-    /// Gives those who wait the new number of their vehicle type or stack; returns the ids of those
-    /// whose own is gone.
-    fn renumber(
-        &mut self,
-        number: impl Fn(&mut Departure) -> &mut u16,
-        moved: &[Option<u16>],
-    ) -> Vec<u64> {
-        let mut gone = Vec::new();
+    /// Gives those who wait the new number of their vehicle type or stack.
+    fn renumber(&mut self, number: impl Fn(&mut Departure) -> &mut u16, moved: &[Option<u16>]) {
         for departure in &mut self.demand.departures {
             let number = number(departure);
-            match moved[*number as usize] {
-                Some(new) => *number = new,
-                None => {
-                    *number = 0;
-                    gone.push(departure.id);
-                }
-            }
+            *number = moved[*number as usize].unwrap_or_default();
         }
-        gone
     }
 
     /// Puts everyone on the new roads: vehicles by where they are, starts and goals by what the
@@ -185,7 +167,7 @@ impl Editing<'_> {
             ground => Some(ground),
         };
         let told = |id: u64| told_places(id, new, flows, &ground);
-        let mut lost = Vec::new();
+        let mut lost = BTreeSet::new();
         for departure in &mut self.demand.departures {
             let places = match (told(departure.id), departure.start) {
                 (Some(places), _) => Some(places),
@@ -202,13 +184,13 @@ impl Editing<'_> {
             };
             match places {
                 Some((start, goals)) => (departure.start, departure.goals) = (start, goals),
-                None => lost.push(departure.id),
+                None => {
+                    lost.insert(departure.id);
+                }
             }
         }
-        for id in lost {
-            self.cancel(id);
-        }
-        for agent in self.agents.driving().collect::<Vec<_>>() {
+        self.cancel(&lost);
+        for agent in self.agents.by_growing_id() {
             let index = agent as usize;
             let progress = &self.agents.progress[index];
             let route = self.routes.get(progress.route);
@@ -307,7 +289,8 @@ impl Editing<'_> {
             match (change, driving) {
                 (Change::Removed, Some(agent)) => self.remove(agent),
                 (Change::Removed, None) => {
-                    self.cancel(key);
+                    self.cancel(&BTreeSet::from([key]));
+                    self.relabel(key);
                 }
                 (Change::Changed { start, goals }, Some(agent)) => {
                     let edited = &new.agents()[&id];
@@ -324,10 +307,22 @@ impl Editing<'_> {
                     if self.has_arrived(key) && is_same_trip(old, new, id) => {}
                 (Change::Changed { .. }, None) => {
                     // It waits, has arrived or is new: it starts (again) as the edit says.
-                    self.cancel(key);
+                    self.demand
+                        .departures
+                        .retain(|departure| departure.id != key);
+                    self.relabel(key);
                     self.renew(new, id);
                 }
             }
+        }
+    }
+
+    /// What an agent has done before an edit that deletes it, or lets it start again, does not
+    /// count any more.
+    fn relabel(&mut self, id: u64) {
+        let last = self.finished.iter_mut().rfind(|ended| ended.id == id);
+        if let Some(last) = last {
+            last.status = Status::Removed;
         }
     }
 

@@ -80,6 +80,10 @@ impl<'a> View<'a> {
             .get(self.agents.identity[agent as usize].vehicle_type)
     }
 
+    fn id(&self, entry: &Entry) -> u64 {
+        self.agents.identity[entry.agent as usize].id
+    }
+
     #[inline]
     fn motion(&self, agent: u32) -> &'a Motion {
         &self.agents.motion[agent as usize]
@@ -261,7 +265,7 @@ impl<'a> View<'a> {
             .filter(|entry| {
                 entry.s - self.vehicle_type(entry.agent).rear_overhang < PARTING_DISTANCE
             })
-            .min_by(|a, b| a.s.total_cmp(&b.s).then(a.agent.cmp(&b.agent)))
+            .min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
     }
 
     fn perceive_ground(&self, agent: u32, lookahead: f64, input: &mut ControllerInput) {
@@ -521,7 +525,7 @@ impl<'a> View<'a> {
             let entry = *self.index.on_lanelet(id).last()?;
             Some((entry, self.ground.lanelet(id).length() - entry.s))
         });
-        foremost.min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.agent.cmp(&b.0.agent)))
+        foremost.min_by(|a, b| a.1.total_cmp(&b.1).then(self.id(&a.0).cmp(&self.id(&b.0))))
     }
 }
 

@@ -9,7 +9,8 @@ use crate::summary::{AgentCounts, Statistic, Summary};
 use crate::world::World;
 use roadwright_geometry::Pose;
 
-/// A hash over all state that is carried from step to step, in the order of ids.
+/// A hash over all state that is carried from step to step, in the order of ids; what modules keep
+/// for themselves is not in it.
 pub(crate) fn state_hash(world: &World) -> u64 {
     let mut hasher = StateHasher::new();
     hasher.add(&world.clock);
@@ -26,10 +27,24 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     hasher.add(&world.demand.departures);
     hasher.add(&(&world.traffic.contacts, &world.traffic.delays));
     hasher.add(&(world.agent_updates, world.replans));
-    for message in &world.messages.mail {
-        let to = world.agents.identity[message.to as usize].id;
-        hasher.add(&(to, message.from, &message.topic, message.value));
+    for flow in &world.demand.flows {
+        hasher.add(flow.progress());
     }
+    hasher.add(&world.demand.retired_flows);
+    let id_of = |agent: u32| world.agents.identity[agent as usize].id;
+    hasher.add(&world.traffic.claims.by_id(id_of));
+    // Each receiver reads its mail in the order of sending; between receivers there is none.
+    let mut mail: Vec<_> = world.messages.mail.iter().collect();
+    mail.sort_by_key(|message| id_of(message.to));
+    for message in mail {
+        hasher.add(&(
+            id_of(message.to),
+            message.from,
+            &message.topic,
+            message.value,
+        ));
+    }
+    hasher.add(&world.messages.log);
     hasher.finish()
 }
 

@@ -6,7 +6,7 @@ mod common;
 
 use common::{crate_at, crossroads, draw, street, west_to_north};
 use roadwright_scenario::*;
-use roadwright_simulation::{RunOptions, World, builtin_modules};
+use roadwright_simulation::{RunOptions, Status, World, builtin_modules};
 
 struct Run {
     scenario: Scenario,
@@ -379,4 +379,93 @@ fn a_destination_dragged_over_open_ground_leaves_no_junction_blocked() {
     run.drive(120.0);
     assert!(run.world.counts().arrived >= 1);
     assert!(run.world.snapshot().vehicles.iter().all(|v| v.agent != 2));
+}
+
+#[test]
+fn agents_of_a_deleted_stack_leave_and_others_drive_on() {
+    // Random trips may use a stack that no agent of the scenario names: it can be deleted.
+    for (name, gone) in [("a_first", "idm"), ("m_middle", "idm"), ("z_last", "idm")] {
+        let mut scenario = crossroads();
+        let own = Stack::with_controller(gone);
+        let stack = Edit::Stack(name.into(), Some(Box::new(own)));
+        scenario.apply(stack).unwrap();
+        let options = RunOptions {
+            populate: 6,
+            populate_stack: Some(name.into()),
+            ..RunOptions::default()
+        };
+        let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+        let mut edited = scenario.clone();
+        edited
+            .apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_north()))))
+            .unwrap();
+        (0..300).for_each(|_| world.step());
+        world
+            .update(&scenario, &edited, &builtin_modules())
+            .unwrap();
+        (0..100).for_each(|_| world.step());
+        assert!(world.counts().active > 3, "{name}");
+        let mut without = edited.clone();
+        without.apply(Edit::Stack(name.into(), None)).unwrap();
+        world.update(&edited, &without, &builtin_modules()).unwrap();
+        // Only the agent of the scenario is left, with the stack that it had.
+        let driving: Vec<u64> = world.snapshot().vehicles.iter().map(|v| v.agent).collect();
+        assert_eq!(driving, [1], "{name}");
+        assert_eq!(world.inspect(1).unwrap().stack, "idm", "{name}");
+        let removed = world
+            .finished()
+            .iter()
+            .filter(|f| f.status == Status::Removed);
+        assert!(removed.clone().count() >= 5, "{name}");
+        assert!(
+            removed
+                .clone()
+                .all(|f| f.started == 0.0 || f.fitness.is_some()),
+            "{name}"
+        );
+        (0..3000).for_each(|_| world.step());
+        assert_eq!(world.counts().active, 0, "{name}: it arrives");
+    }
+}
+
+#[test]
+fn what_an_agent_has_done_does_not_count_after_it_starts_again() {
+    let mut scenario = crossroads();
+    let mut drawn = west_to_north();
+    drawn.destination = None;
+    scenario
+        .apply(Edit::Agent(AgentId(1), Some(Box::new(drawn))))
+        .unwrap();
+    let options = RunOptions {
+        lenient: true,
+        ..RunOptions::default()
+    };
+    let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+    assert_eq!(world.counts().refused, 1);
+    let mut edited = scenario.clone();
+    edited
+        .apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_north()))))
+        .unwrap();
+    world
+        .update(&scenario, &edited, &builtin_modules())
+        .unwrap();
+    assert_eq!((world.counts().refused, world.counts().waiting), (0, 1));
+    while !world.is_over() {
+        world.step();
+    }
+    assert_eq!((world.counts().arrived, world.counts().spawned), (1, 1));
+    // Its destination is moved: it sets out again, and has arrived once in the end.
+    let mut moved = edited.clone();
+    let mut agent = west_to_north();
+    agent.destination = Some(Place::lane(RoadId(4), -1, 60.0));
+    moved
+        .apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
+        .unwrap();
+    world.update(&edited, &moved, &builtin_modules()).unwrap();
+    assert_eq!((world.counts().arrived, world.counts().waiting), (0, 1));
+    while !world.is_over() {
+        world.step();
+    }
+    assert_eq!((world.counts().arrived, world.counts().spawned), (1, 1));
+    assert_eq!(world.finished().len(), 3);
 }

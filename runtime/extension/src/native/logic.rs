@@ -765,11 +765,10 @@ impl Planner for Native<AsPlanner> {
         };
         let roads = self.flat(view.graph);
         let _one = locked(&self.one_at_a_time);
-        let agents = step
-            .indices
-            .chunks(MOST_ROWS)
-            .zip(step.ids.chunks(MOST_ROWS));
-        let rows = inputs.chunks(MOST_ROWS).zip(outputs.chunks_mut(MOST_ROWS));
+        // Each question may be answered with all lanelets: no answer depends on its neighbours.
+        let size = (MOST_ROUTE / roads.lanelets.len().max(1)).clamp(1, MOST_ROWS);
+        let agents = step.indices.chunks(size).zip(step.ids.chunks(size));
+        let rows = inputs.chunks(size).zip(outputs.chunks_mut(size));
         for ((indices, ids), (inputs, outputs)) in agents.zip(rows) {
             let step = Step {
                 indices,
@@ -806,7 +805,7 @@ impl Native<AsPlanner> {
         let count = inputs.len();
         let seeds: Vec<u64> = step.ids.iter().map(|&id| step.seed_of(id)).collect();
         let mut status = vec![0u8; count];
-        let mut route = vec![0u32; (64 * count + roads.lanelets.len()).min(MOST_ROUTE)];
+        let mut route = vec![0u32; (count * roads.lanelets.len()).min(MOST_ROUTE)];
         let began = now();
         let is_faulted = locked(&self.health).fault.is_some();
         let answered = if is_faulted {

@@ -25,7 +25,7 @@ pub struct FinishedAgent {
     pub status: Status,
     /// When it appeared, s; 0 if it never did.
     pub started: f64,
-    /// When it left, s.
+    /// When it left, was refused or was deleted, s.
     pub ended: f64,
     /// Distance driven, m.
     pub distance: f64,

@@ -198,8 +198,11 @@ impl Agents {
                 let position = &self.position[agent];
                 let is_free = matches!(who.phase, Phase::Free | Phase::Gone | Phase::Told);
                 let is_there = || {
-                    let route = self.progress[agent].route;
-                    exists(position.lanelet) && exists(position.leaving) && routes.has(route)
+                    let progress = &self.progress[agent];
+                    exists(position.lanelet)
+                        && exists(position.leaving)
+                        && routes.has(progress.route)
+                        && routes.get(progress.route).holds(progress, position)
                 };
                 is_free || (knows(who) && is_there())
             })

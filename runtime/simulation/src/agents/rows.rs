@@ -106,7 +106,7 @@ pub(crate) struct Progress {
     pub(crate) reached: u32,
     /// Index in the route of the lanelet of the next goal; 0 if that is off the lanes.
     pub(crate) goal_at: u32,
-    /// Questions for another route, while it stands, that gave the same one.
+    /// Questions for another route since it last moved that gave none or the same.
     pub(crate) attempts: u8,
     /// Whether its behaviour is asked before it leaves the road at its last goal.
     pub(crate) holds_arrival: bool,

@@ -15,7 +15,8 @@ const MOST_MAIL: u16 = 64;
 /// Messages that wait, and the log.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Messages {
-    /// Messages between agents that have not been read yet, in the order of sending.
+    /// Messages between agents that have not been read yet; those to one receiver are in the order
+    /// of sending.
     pub(crate) mail: Vec<Message>,
     /// How many of them wait for each agent index.
     counts: Vec<u16>,
@@ -47,12 +48,18 @@ impl Messages {
         &mut self,
         read: &Arc<Scene>,
         agents: &Agents,
-        was_asked: impl Fn(u32) -> bool,
+        mut was_asked: impl FnMut(u32) -> bool,
     ) {
         let new = std::mem::take(&mut self.mail);
         // By who was asked, not by the module that it has now: it may have chosen another one.
-        let is_unread = |message: &&Message| agents.drives(message.to) && !was_asked(message.to);
-        self.mail = read.mail.iter().filter(is_unread).cloned().collect();
+        let mut is_unread =
+            |message: &&Message| agents.drives(message.to) && !was_asked(message.to);
+        self.mail = read
+            .mail
+            .iter()
+            .filter(|message| is_unread(message))
+            .cloned()
+            .collect();
         self.mail.extend(new);
         self.count();
     }

@@ -10,6 +10,9 @@ pub(crate) const SLICE: usize = 64;
 /// Rows that are perceived and asked about before the next ones are: they stay in the cache.
 const BATCH: usize = 1024;
 
+/// Steps of a longer period share their lists of agents.
+const MOST_TURNS: u64 = 1024;
+
 /// Agents with one turn, by index and by id.
 #[derive(Debug, Clone, Default)]
 struct Turn {
@@ -17,50 +20,77 @@ struct Turn {
     ids: Vec<u64>,
 }
 
-/// Whose turn it is in one slot: for each instance the agents by their turn in its period. Made
-/// anew only when agents come, go or choose other modules.
+impl Turn {
+    fn clear(&mut self) {
+        self.indices.clear();
+        self.ids.clear();
+    }
+
+    fn push(&mut self, index: u32, id: u64) {
+        self.indices.push(index);
+        self.ids.push(id);
+    }
+}
+
+/// The agents of one instance by their turn in its period.
+#[derive(Debug, Clone, Default)]
+struct Turns {
+    period: u64,
+    turns: Vec<Turn>,
+}
+
+/// Whose turn it is in one slot. Made anew only when agents come, go or choose other modules.
 #[derive(Default)]
 pub(crate) struct Rota {
     revision: Option<u64>,
-    turns: Vec<Vec<Turn>>,
+    of: Vec<Turns>,
+    /// Those of a list that is shared by several steps whose turn it is now.
+    chosen: Turn,
 }
 
 impl Rota {
     /// Brings the rota up to date.
     pub(crate) fn update<L: Choosable + ?Sized>(&mut self, pool: &ModulePool<L>, agents: &Agents) {
-        if self.revision == Some(agents.revision()) && self.turns.len() == pool.instances.len() {
+        if self.revision == Some(agents.revision()) && self.of.len() == pool.instances.len() {
             return;
         }
         self.revision = Some(agents.revision());
-        self.turns.resize_with(pool.instances.len(), Vec::new);
-        for (turns, instance) in self.turns.iter_mut().zip(&pool.instances) {
-            turns.resize_with(instance.rate.period() as usize, Turn::default);
-            for turn in turns {
-                turn.indices.clear();
-                turn.ids.clear();
-            }
+        self.of.resize_with(pool.instances.len(), Turns::default);
+        for (own, instance) in self.of.iter_mut().zip(&pool.instances) {
+            own.period = instance.rate.period();
+            let count = own.period.min(MOST_TURNS) as usize;
+            own.turns.resize_with(count, Turn::default);
+            own.turns.iter_mut().for_each(Turn::clear);
         }
         for index in agents.driving() {
             let who = &agents.identity[index as usize];
-            let turns = &mut self.turns[who.modules.of(L::SLOT) as usize];
-            let turn = who.id % turns.len() as u64;
-            turns[turn as usize].indices.push(index);
-            turns[turn as usize].ids.push(who.id);
+            let own = &mut self.of[who.modules.of(L::SLOT) as usize];
+            let turn = who.id % own.period % own.turns.len() as u64;
+            own.turns[turn as usize].push(index, who.id);
         }
     }
 
     /// Indices and ids of the agents of an instance whose turn it is in a step: those for which
     /// step and id add up to a multiple of the period.
-    pub(crate) fn due(&self, instance: usize, step: u64) -> (&[u32], &[u64]) {
-        let turns = &self.turns[instance];
-        let period = turns.len() as u64;
-        let turn = &turns[((period - step % period) % period) as usize];
-        (&turn.indices, &turn.ids)
+    pub(crate) fn due(&mut self, instance: usize, step: u64) -> (&[u32], &[u64]) {
+        let own = &self.of[instance];
+        let turn = (own.period - step % own.period) % own.period;
+        let listed = &own.turns[(turn % own.turns.len() as u64) as usize];
+        if own.turns.len() as u64 == own.period {
+            return (&listed.indices, &listed.ids);
+        }
+        self.chosen.clear();
+        for (&index, &id) in listed.indices.iter().zip(&listed.ids) {
+            if id % own.period == turn {
+                self.chosen.push(index, id);
+            }
+        }
+        (&self.chosen.indices, &self.chosen.ids)
     }
 
     /// Whether it is an agent's turn.
-    pub(crate) fn is_due(&self, agent: u32, step: u64) -> bool {
-        let mut instances = 0..self.turns.len();
+    pub(crate) fn is_due(&mut self, agent: u32, step: u64) -> bool {
+        let mut instances = 0..self.of.len();
         instances.any(|instance| self.due(instance, step).0.binary_search(&agent).is_ok())
     }
 }

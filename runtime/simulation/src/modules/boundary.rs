@@ -2,7 +2,7 @@
 
 use super::pool::{Instance, ModulePool};
 use super::{Instances, Modules, SwapRecord};
-use crate::agents::Agents;
+use crate::agents::{Agents, Phase};
 use crate::clock::Clock;
 use roadwright_agent::{Choosable, Slot, StepBoundary};
 
@@ -13,6 +13,9 @@ pub(super) struct Membership {
     told: Vec<Instances>,
     added: Vec<(u32, Instances)>,
     removed: Vec<(u32, Instances)>,
+    /// Agents whose leaving has not been told, although what was told of them is forgotten: all
+    /// instances hear of it.
+    untold: Vec<u32>,
 }
 
 impl Membership {
@@ -35,9 +38,17 @@ impl Membership {
         }
     }
 
-    /// Forgets everything: the pool is another one now.
-    pub(super) fn clear(&mut self) {
+    /// Forgets what was told: the pool is another one now.
+    pub(super) fn clear(&mut self, agents: &Agents) {
         self.told.fill(Instances::NONE);
+        self.note_untold(agents);
+    }
+
+    /// Notes those whose leaving is still to be told to all instances.
+    pub(super) fn note_untold(&mut self, agents: &Agents) {
+        let gone = agents.identity.iter().zip(0u32..);
+        let gone = gone.filter(|(who, _)| who.phase == Phase::Gone);
+        self.untold = gone.map(|(_, index)| index).collect();
     }
 }
 
@@ -79,6 +90,7 @@ impl Modules {
         pass(&mut pools.behaviours, membership, moment, swaps);
         pass(&mut pools.controllers, membership, moment, swaps);
         pass(&mut pools.fitnesses, membership, moment, swaps);
+        self.membership.untold.clear();
         if self.swaps.len() > before {
             self.assign_arrivals(agents);
         }
@@ -101,7 +113,8 @@ fn pass<L: Choosable + ?Sized>(
     let living = instances.filter(|(_, instance)| instance.has_step_boundary);
     for (number, Instance { module, .. }) in living {
         let added = concerned(&membership.added, L::SLOT, number);
-        let removed = concerned(&membership.removed, L::SLOT, number);
+        let mut removed = concerned(&membership.removed, L::SLOT, number);
+        removed.extend_from_slice(&membership.untold);
         let moment = StepBoundary {
             added: &added,
             removed: &removed,

@@ -97,7 +97,8 @@ impl Modules {
     }
 
     /// The new stacks of an edited scenario. A module that differs in parameters only goes on with
-    /// what it remembers. Returns for each old stack its new number; `None` if it was deleted.
+    /// what it remembers. Agents of deleted stacks have left. Returns for each old stack its new
+    /// number; `None` if it was deleted.
     pub(crate) fn take_stacks(
         &mut self,
         scenario: &Scenario,
@@ -133,7 +134,7 @@ impl Modules {
             }
         }
         self.assign_arrivals(agents);
-        self.membership.clear();
+        self.membership.clear(agents);
         agents.touch();
         Ok(moved)
     }

@@ -5,6 +5,7 @@ use super::pool::{Instance, ModulePool};
 use crate::agents::Agents;
 use crate::clock::Clock;
 use crate::options::SimulationError;
+use crate::save::SaveError;
 use crate::summary::SwapRecord;
 use roadwright_agent::{Choosable, LogicState, Slot};
 use roadwright_scenario::ModuleSetting;
@@ -106,23 +107,27 @@ impl Modules {
     }
 
     /// Makes the saved instances anew, each with the number that it had.
-    pub(crate) fn restore_instances(
-        &mut self,
-        saved: &[SavedModule],
-    ) -> Result<(), SimulationError> {
+    pub(crate) fn restore_instances(&mut self, saved: &[SavedModule]) -> Result<(), SaveError> {
         self.pools = super::pool::Pools::new();
         for module in saved {
             let Some(slot) = Slot::from_name(&module.slot) else {
                 continue;
             };
-            self.instance_of(slot, "saved", &module.setting())?;
+            let is_rate = |rate: f64| rate > 0.0 && rate <= 1000.0;
+            if !module.rate_hz.is_none_or(is_rate) {
+                return Err(SaveError::Damaged("a rate is out of range".into()));
+            }
+            self.instance_of(slot, "saved", &module.setting())
+                .map_err(SimulationError::from)?;
         }
         // Stacks find their instances among those.
         let names = self.names.clone();
         let stacks = names.iter().zip(self.settings.clone());
         let (pools, registry, dt) = (&mut self.pools, &self.registry, self.dt);
         let stacks = stacks.map(|(name, stack)| pools.instances_of(name, &stack, registry, dt));
-        self.stacks = stacks.collect::<Result<_, _>>()?;
+        self.stacks = stacks
+            .collect::<Result<_, _>>()
+            .map_err(SimulationError::from)?;
         Ok(())
     }
 
@@ -141,6 +146,8 @@ impl Modules {
         load(&mut pools.behaviours, saved, &mut notes);
         load(&mut pools.controllers, saved, &mut notes);
         load(&mut pools.fitnesses, saved, &mut notes);
+        // Their states hold agents whose leaving was still to be told.
+        self.membership.note_untold(agents);
         notes
     }
 }

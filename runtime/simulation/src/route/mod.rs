@@ -15,6 +15,7 @@ pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs
 pub(crate) use progress::{Arrival, Travel};
 pub(crate) use store::{RouteId, Routes};
 
+use crate::agents::{LanePosition, Progress};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,12 @@ impl Route {
             Leg::Path(_) | Leg::Straight => true,
         });
         goals && legs && self.lanelets.iter().all(exists) && self.legs.len() <= self.goals.len()
+    }
+
+    /// Whether an agent can be where it says.
+    pub(crate) fn holds(&self, progress: &Progress, position: &LanePosition) -> bool {
+        let is_on_route = (progress.at as usize) < self.lanelets.len();
+        progress.reached as usize <= self.goals.len() && (is_on_route || !position.is_on_lane())
     }
 
     /// Goals to which nothing leads yet.

@@ -80,6 +80,8 @@ pub(crate) fn advance(
         }),
     };
     let moved = agents.count() as u64;
+    let mut arrivals = arrivals;
+    arrivals.sort_unstable_by_key(|(agent, _)| agents.identity[*agent as usize].id);
     let time = exit.clock.time() + exit.clock.dt;
     for (agent, arrival) in arrivals {
         match arrival {

@@ -26,7 +26,8 @@ pub(crate) struct Scene<'a> {
 }
 
 /// Gives a place to those whose time has come, where there is room; they have an index from now
-/// on. Returns those.
+/// on. Returns those. A place is taken for this step even if no way leads on from it: all
+/// questions go to the planners together, afterwards.
 pub(crate) fn admit(
     scene: Scene<'_>,
     index: &Index,

@@ -27,7 +27,7 @@ pub(crate) fn behave(
     stage
         .rota
         .update(&world.modules.pools.behaviours, world.agents);
-    let scene = wants_scene(&stage.rota, step, world.modules).then(|| world.scene());
+    let scene = wants_scene(&mut stage.rota, step, world.modules).then(|| world.scene());
     for number in 0..world.modules.pools.behaviours.instances.len() {
         let instance = &world.modules.pools.behaviours.instances[number];
         let due = stage.rota.due(number, step);
@@ -72,7 +72,7 @@ pub(crate) fn behave(
 }
 
 /// Whether a behaviour that is due looks at others.
-fn wants_scene(rota: &Rota, step: u64, modules: &Modules) -> bool {
+fn wants_scene(rota: &mut Rota, step: u64, modules: &Modules) -> bool {
     let mut instances = modules.pools.behaviours.instances.iter().enumerate();
     instances.any(|(number, instance)| {
         !rota.due(number, step).0.is_empty() && instance.module.logic.wants_scene()

@@ -278,6 +278,8 @@ impl Effecting<'_> {
             self.travel(agent).replan(route, step);
         } else {
             self.travel(agent).move_to(route);
+            let position = &mut self.agents.position[agent as usize];
+            (position.s, position.t) = (0.0, 0.0);
         }
         if gives_up_grants {
             give_up_grants(self.ground, self.agents, self.traffic, agent);
@@ -316,8 +318,10 @@ impl Effecting<'_> {
                 if lanelet == target.lanelet && !self.has_arrived(agent) =>
             {
                 let mut goals = self.route_of(agent).goals.to_vec();
-                goals[reached as usize] = goal;
-                self.travel(agent).move_goals(&goals);
+                if goals[reached as usize] != goal {
+                    goals[reached as usize] = goal;
+                    self.travel(agent).move_goals(&goals);
+                }
             }
             _ if self.may_replan(agent) => {
                 self.set_goal(agent, goal);

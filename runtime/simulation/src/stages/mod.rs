@@ -2,14 +2,16 @@
 //!
 //! | stage | reads | writes |
 //! | --- | --- | --- |
-//! | [`appear`] | ground, vehicle types, index, delays, modules | demand, agents, routes, dynamics, finished agents |
-//! | claims (`traffic/claims.rs`) | ground, vehicle types, routes, index, motion, position, progress | claims, claim |
-//! | delays (`traffic/delays.rs`) | position, progress | delays |
-//! | [`plan`] | ground, vehicle types, motion, position, delays, modules | progress, claim, routes |
-//! | [`behave`] | all that perception reads, modules, messages | wish, position, progress; by effects also claim, routes, modules, messages, finished agents |
+//! | [`appear`] | ground, vehicle types, index, delays, modules | demand, all columns of new agents, routes, wheels |
+//! | claims (`traffic/claims.rs`) | ground, vehicle types, routes, index, identity, motion, position, progress | claims, claim |
+//! | delays (`traffic/delays.rs`) | identity, position, progress | delays |
+//! | [`plan`] | ground, vehicle types, identity, motion, position, delays, modules | progress, claim, routes |
+//! | [`behave`] | all that perception reads, modules, messages | wish, position, progress |
+//! | [`effects`] | the same | identity, progress, claim, routes, claims, modules, messages |
 //! | [`control`] | all that perception reads, modules | command, statistics |
-//! | [`advance`] | ground, vehicle types, command, routes | motion, wheels, position, progress, statistics, phase, finished agents |
-//! | [`collide`] | ground, vehicle types, motion, position | index, contacts, statistics |
+//! | [`advance`] | ground, vehicle types, identity, command, routes | motion, wheels, position, progress, statistics, identity |
+//! | [`collide`] | ground, vehicle types, identity, motion, position | index, contacts, statistics |
+//! | leaving ([`retire`]), from appear, effects and advance | clock, statistics, modules | identity, routes, messages, finished agents |
 
 pub(crate) mod advance;
 pub(crate) mod appear;

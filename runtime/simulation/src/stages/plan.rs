@@ -18,8 +18,8 @@ const REROUTE_AFTER: f64 = 15.0;
 const MOST_DOUBLED: u8 = 4;
 /// A lane change that has not come about this close to the end of the lane is given up, m.
 const GIVE_UP_DISTANCE: f64 = 12.0;
-/// A detour leads back to the route this far ahead, m; every other attempt looks for another route
-/// all the way to the goal, which costs much more.
+/// A detour of a stuck agent leads back to its route this far ahead, m; every other attempt looks
+/// for another route all the way to the goal, which costs much more.
 const REJOIN: f64 = 1500.0;
 /// Time between two attempts after a missed lane change, s.
 const NEXT_ATTEMPT: f64 = 1.0;
@@ -161,12 +161,14 @@ impl Scene<'_> {
         if from > goal_at {
             return None;
         }
-        let (to, goal) = if progress.attempts.is_multiple_of(2) {
-            self.rejoin(route, from, goal_at)
-        } else {
-            None
-        }
-        .or_else(|| Some((goal_at, route.next_goal(progress.reached)?)))?;
+        let is_detour = matches!(trigger, Trigger::Stuck) && progress.attempts.is_multiple_of(2);
+        let rejoin = is_detour
+            .then(|| self.rejoin(route, from, goal_at))
+            .flatten();
+        let (to, goal) = match rejoin {
+            Some(rejoin) => rejoin,
+            None => (goal_at, route.next_goal(progress.reached)?),
+        };
         let is_here = from == progress.at;
         let is_near_end = is_here && remaining < 2.0 * GIVE_UP_DISTANCE;
         let s = if is_here { position.s } else { 0.0 };

@@ -26,7 +26,11 @@ impl Exit<'_> {
         self.finished.push(FinishedAgent {
             id: self.agents.identity[index].id,
             status,
-            started: statistics.started,
+            started: if status == Status::Refused {
+                0.0
+            } else {
+                statistics.started
+            },
             ended: time,
             distance: statistics.distance,
             fitness: fitness(self.clock, self.modules, self.agents, agent),

@@ -213,6 +213,17 @@ impl Claims {
         held * size_of::<Grant>() + self.scratch.requests.capacity() * size_of::<Request>()
     }
 
+    /// What is granted, by id, connection and index in the route: the same wherever agents are
+    /// stored.
+    pub(crate) fn by_id(&self, id_of: impl Fn(u32) -> u64) -> Vec<(u64, u32, u32)> {
+        let grants = self.granted.iter().flatten();
+        let mut all: Vec<_> = grants
+            .map(|grant| (id_of(grant.agent), grant.path, grant.at))
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
     /// Whether all that is held belongs to that many junctions and agents.
     pub(crate) fn fits(&self, junctions: usize, agents: usize) -> bool {
         self.granted.len() == junctions

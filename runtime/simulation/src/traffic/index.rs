@@ -113,13 +113,14 @@ impl Index {
             range.count = 0;
         }
         self.entries.resize(self.unsorted.len(), Entry::default());
-        for &entry in &self.unsorted {
+        // Vehicles of a flow stand from front to back by index: backwards they need no moving.
+        for &entry in self.unsorted.iter().rev() {
             let range = &mut self.ranges[entry.lanelet as usize];
             let start = range.first as usize;
             let mut at = start + range.count as usize;
             range.count += 1;
             // Few share a lanelet, so each moves past those in front of it.
-            while at > start && is_behind(&entry, &self.entries[at - 1]) {
+            while at > start && is_behind(&entry, &self.entries[at - 1], agents) {
                 self.entries[at] = self.entries[at - 1];
                 at -= 1;
             }
@@ -165,10 +166,10 @@ impl Index {
     }
 }
 
-/// The order on a lanelet; of two in one place the smaller index is behind.
-fn is_behind(a: &Entry, b: &Entry) -> bool {
-    let order = a.s.total_cmp(&b.s).then(a.agent.cmp(&b.agent));
-    order == std::cmp::Ordering::Less
+/// The order on a lanelet; of two in one place the one with the smaller id is behind.
+fn is_behind(a: &Entry, b: &Entry, agents: &Agents) -> bool {
+    let id = |entry: &Entry| agents.identity[entry.agent as usize].id;
+    a.s.total_cmp(&b.s).then_with(|| id(a).cmp(&id(b))).is_lt()
 }
 
 #[cfg(test)]

@@ -1,0 +1,69 @@
+//! Who may change a world: the source is held to it.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::path::{Path, PathBuf};
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Files of library and program code with the lines that hold a text.
+fn lines_with(texts: &[&str]) -> Vec<(String, String)> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    for folder in std::fs::read_dir(root.join("runtime")).unwrap() {
+        let source = folder.unwrap().path().join("src");
+        if source.is_dir() {
+            sources(&source, &mut files);
+        }
+    }
+    sources(&root.join("editor/src"), &mut files);
+    let mut found = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let name = file.strip_prefix(&root).unwrap().display().to_string();
+        // Tests at the end of a file may do as they like.
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        for line in code.lines() {
+            if texts.iter().any(|text| line.contains(text)) {
+                found.push((name.clone(), line.trim().to_owned()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn nobody_but_the_world_takes_the_whole_world_mutably() {
+    let takes = lines_with(&["&mut World", "impl World"]);
+    let allowed = [
+        "runtime/simulation/src/world.rs",
+        // Restoring fills in a world that it has just made.
+        "runtime/simulation/src/save.rs",
+        // The door for edits between two steps.
+        "runtime/simulation/src/session.rs",
+    ];
+    for (file, line) in &takes {
+        assert!(allowed.contains(&file.as_str()), "{file}: {line}");
+    }
+    // A positive control: the search finds what is there.
+    assert!(takes.iter().any(|(file, _)| file.ends_with("world.rs")));
+}
+
+#[test]
+fn worlds_are_stepped_in_one_place() {
+    let steps = lines_with(&["world.step()", "World::step("]);
+    let calls: Vec<_> = steps
+        .iter()
+        .filter(|(_, line)| !line.starts_with("//"))
+        .collect();
+    assert_eq!(calls.len(), 1, "{calls:?}");
+    assert_eq!(calls[0].0, "runtime/simulation/src/session.rs");
+}
