@@ -1,0 +1,68 @@
+//! Roadwright as a library: load, run, observe, edit and save scenarios of driving agents.
+//!
+//! ```
+//! use roadwright::{Ending, Edit, RunOptions, Session, World, builtin_modules, load, save};
+//! # use std::path::Path;
+//! # let path = Path::new("../../scenarios/crossroads.scenario.json");
+//! # let folder = tempfile::tempdir()?;
+//! # let copy = &folder.path().join("copy.scenario.json");
+//! let (scenario, modules) = (load(path)?, builtin_modules());
+//! let world = World::new(&scenario, &modules, &RunOptions::default())?;
+//! let mut session = Session::new(world);
+//! session.run(Ending::AtTime(20.0), &mut [], |_| true);
+//! println!("{} vehicles drive", session.world().snapshot().vehicles.len());
+//! let mut edited = scenario.clone();
+//! let undo = edited.apply(Edit::Flow(roadwright::FlowId(1), None))?;
+//! session.world_mut().update(&scenario, &edited, &modules)?;
+//! save(&edited, copy)?;
+//! let moment = session.world().save(false)?.to_bytes();
+//! # assert!(load(copy)? == edited && !moment.is_empty());
+//! # edited.apply(undo)?;
+//! # assert!(edited == scenario);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What is listed here is all that most programs need, one type after the other. The crates behind
+//! it (`roadwright-scenario`, `roadwright-simulation`, ..) have the rest. Nothing here opens a window
+//! or reads the clock; the same scenario, seed and version give the same bits on every run.
+
+/// Geometry: positions, poses, lines of lines, arcs, clothoids and cubics.
+pub use roadwright_geometry::{DVec2, Pose, ReferenceLine};
+
+/// A scenario, its objects, and edits with their inverses.
+pub use roadwright_scenario::{
+    Agent, AgentId, Edit, EditError, Flow, FlowId, ForestId, ModuleSetting, NodeId, Obstacle,
+    ObstacleId, Place, Road, RoadId, RoadNetwork, Scenario, Settings, Stack, VehicleType,
+};
+
+/// Reads a scenario from a file, and writes one in one go.
+pub use roadwright_scenario::file::{load, save};
+
+/// Checks that name what is wrong with a scenario, and where.
+pub use roadwright_scenario::check;
+/// Adding roads, and splitting them.
+pub use roadwright_scenario::draw;
+/// What people do to objects: move, turn, copy, reshape, delete.
+pub use roadwright_scenario::operation;
+
+/// Running: worlds on grounds, the loop, observers, what comes of a run.
+pub use roadwright_simulation::{
+    AgentCounts, Collision, Ending, FinishedAgent, Ground, HeatMap, Inspection, LogLine,
+    ModuleOverrides, Observer, Party, RunOptions, SaveError, SavedWorld, Session, SimulationError,
+    Snapshot, Statistic, Status, Summary, VehicleRecord, World, builtin_modules,
+};
+
+/// Modules: what can be chosen, and what to write to add one that is linked in.
+pub use roadwright_agent::{
+    Behaviour, Controller, Effect, Effects, Entry, Fitness, Logic, LogicState, Lookahead,
+    ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Registry, Scene, Slot, Step,
+};
+
+/// The rows of which modules are asked.
+pub use roadwright_plugin_api::{
+    BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, FitnessInput,
+    FitnessOutput, NOTHING, PlannerInput, PlannerOutput,
+};
+
+/// Compiled plugins and scripts from folders.
+pub use roadwright_extension::{Host, HostOptions, Trust};
