@@ -169,6 +169,12 @@ impl LaneGraph {
         self.lines.line(self.lanelets[id as usize].line)
     }
 
+    /// A centre line by where its points lie ([`Lanelet::line_span`]).
+    #[inline]
+    pub fn line_at(&self, span: LineSpan) -> CentreLine<'_> {
+        self.lines.line(span)
+    }
+
     /// Points of all centre lines together.
     pub fn point_count(&self) -> usize {
         self.lines.point_count()

@@ -71,6 +71,12 @@ struct Stretch {
     at: u32,
     /// Distance from the rear axle to its start, m; negative for the lanelet it is on.
     distance: f64,
+    /// Length of the lanelet, m.
+    length: f64,
+    /// Whether the route ends with it.
+    is_last: bool,
+    /// Whether the lane has to be changed on it.
+    changes: bool,
 }
 
 impl<'a> View<'a> {
@@ -135,7 +141,7 @@ impl<'a> View<'a> {
     fn ahead(&self, agent: u32) -> impl Iterator<Item = Stretch> + 'a {
         let position = self.position(agent);
         let route = self.route(agent);
-        let graph = self.ground.graph();
+        let ground = self.ground;
         // Before the start of the lanelet (at the seam of two) counts as on its start.
         let mut next = Some((
             self.progress(agent).at,
@@ -144,20 +150,19 @@ impl<'a> View<'a> {
         ));
         std::iter::from_fn(move || {
             let (at, lanelet, distance) = next?;
-            next = route
-                .lanelet(at + 1)
-                .filter(|following| graph.successors(lanelet).contains(following))
-                .map(|following| {
-                    (
-                        at + 1,
-                        following,
-                        distance + graph.lanelet(lanelet).length(),
-                    )
-                });
+            let after = route.lanelet(at + 1);
+            let goes_on = after.is_some_and(|after| ground.leads_to(lanelet, after));
+            let length = ground.length(lanelet);
+            next = after
+                .filter(|_| goes_on)
+                .map(|after| (at + 1, after, distance + length));
             Some(Stretch {
                 lanelet,
                 at,
                 distance,
+                length,
+                is_last: after.is_none(),
+                changes: after.is_some() && !goes_on,
             })
         })
     }
@@ -165,10 +170,9 @@ impl<'a> View<'a> {
     fn perceive_lane(&self, agent: u32, lookahead: f64, input: &mut ControllerInput) {
         let (position, progress) = (self.position(agent), self.progress(agent));
         let route = self.route(agent);
-        let graph = self.ground.graph();
         let front = self.vehicle_type(agent).front;
         let Motion { pose, speed, .. } = *self.motion(agent);
-        let here = graph.line(position.lanelet).heading(position.s);
+        let here = self.ground.line(position.lanelet).heading(position.s);
         input.lane_offset = position.t;
         input.heading_error = wrap_angle(pose.heading - here);
         input.road_speed = self.ground.road_speed(position.lanelet, position.s);
@@ -185,14 +189,13 @@ impl<'a> View<'a> {
             if stretch.distance > horizon {
                 break;
             }
-            let lanelet = graph.lanelet(stretch.lanelet);
-            let line = graph.line(stretch.lanelet);
-            let end = stretch.distance + lanelet.length();
+            let end = stretch.distance + stretch.length;
             if waypoint.is_none() && end >= lookahead {
+                let line = self.ground.line(stretch.lanelet);
                 waypoint = Some(line.pose(lookahead - stretch.distance));
             }
             if stretch.at > progress.at {
-                let entry_speed = self.ground.road_speed(stretch.lanelet, 0.0);
+                let entry_speed = self.ground.entry_speed(stretch.lanelet);
                 let reachable =
                     (entry_speed * entry_speed + 2.0 * PROFILE_BRAKING * stretch.distance).sqrt();
                 input.road_speed = input.road_speed.min(reachable);
@@ -209,22 +212,19 @@ impl<'a> View<'a> {
             if leader.is_none() {
                 leader = self.parting(route, &stretch).map(|entry| (entry, end));
             }
-            let next = route.lanelet(stretch.at + 1);
-            let last = next.is_none();
-            if last && progress.holds_arrival {
+            if stretch.is_last && progress.holds_arrival {
                 // It stands at its last goal until it is told what comes next.
-                let goal = stretch.distance + goal_on(route, stretch.lanelet, lanelet.length());
+                let goal = stretch.distance + goal_on(route, stretch.lanelet, stretch.length);
                 let stop = (goal + STOP_BEYOND).max(0.0);
                 input.stop_distance = input.stop_distance.min(stop);
             }
-            let changes =
-                next.is_some_and(|next| !graph.successors(stretch.lanelet).contains(&next));
-            if changes {
+            if stretch.changes {
                 // The lane has to be changed before it ends.
                 input.stop_distance = input.stop_distance.min(end - front - 1.0);
             }
-            if waypoint.is_none() && (last || changes) {
-                let at_end = line.pose(lanelet.length());
+            if waypoint.is_none() && (stretch.is_last || stretch.changes) {
+                let line = self.ground.line(stretch.lanelet);
+                let at_end = line.pose(stretch.length);
                 let beyond = at_end.point(lookahead - end, 0.0);
                 waypoint = Some(Pose {
                     position: beyond,
@@ -254,11 +254,11 @@ impl<'a> View<'a> {
 
     /// A vehicle that has turned off at the end of a stretch but whose tail is still in the way.
     fn parting(&self, route: &Route, stretch: &Stretch) -> Option<Entry> {
-        let own = route.lanelet(stretch.at + 1)?;
-        let successors = self.ground.graph().successors(stretch.lanelet);
-        if successors.len() < 2 || !successors.contains(&own) {
+        if self.ground.successor_count(stretch.lanelet) < 2 || stretch.is_last || stretch.changes {
             return None;
         }
+        let own = route.lanelet(stretch.at + 1)?;
+        let successors = self.ground.graph().successors(stretch.lanelet);
         let others = successors.iter().filter(|&&other| other != own);
         let tails = others.filter_map(|&other| self.index.hindmost(other));
         tails
@@ -387,7 +387,7 @@ impl<'a> View<'a> {
         let VehicleType { front, width, .. } = *self.vehicle_type(agent);
         let reach = 0.5 * width + SIDE_CLEARANCE;
         for stretch in self.ahead(agent).take(4) {
-            let line = self.ground.graph().line(stretch.lanelet);
+            let line = self.ground.line(stretch.lanelet);
             let guess = (front - stretch.distance).clamp(0.0, line.length());
             let (s, t) = line.project(point, guess);
             if s <= line.length() {

@@ -8,6 +8,7 @@ pub(crate) use lane_finder::{LaneFinder, Spot};
 pub(crate) use obstacles::{Obstacles, Owner};
 pub(crate) use roads::{PROFILE_BRAKING, Roads};
 
+use roadwright_geometry::centre_line::CentreLine;
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId};
 use roadwright_scenario::{Road, RoadId, Scenario};
 use std::hash::Hasher;
@@ -69,6 +70,36 @@ impl Ground {
     #[inline]
     pub(crate) fn lanelet(&self, id: LaneletId) -> &Lanelet {
         self.roads.graph.lanelet(id)
+    }
+
+    /// Length of a lanelet, m.
+    #[inline]
+    pub(crate) fn length(&self, id: LaneletId) -> f64 {
+        self.roads.length(id)
+    }
+
+    /// The centre line of a lanelet.
+    #[inline]
+    pub(crate) fn line(&self, id: LaneletId) -> CentreLine<'_> {
+        self.roads.line(id)
+    }
+
+    /// Whether one goes on from a lanelet to `next` without changing lanes.
+    #[inline]
+    pub(crate) fn leads_to(&self, id: LaneletId, next: LaneletId) -> bool {
+        self.roads.leads_to(id, next)
+    }
+
+    /// How many lanelets follow.
+    #[inline]
+    pub(crate) fn successor_count(&self, id: LaneletId) -> usize {
+        self.roads.successor_count(id)
+    }
+
+    /// Speed that the road allows at the start of a lanelet, m/s.
+    #[inline]
+    pub(crate) fn entry_speed(&self, id: LaneletId) -> f64 {
+        self.roads.entry_speed(id)
     }
 
     /// Speed that limit and bends allow at `s` of a lanelet, m/s.

@@ -1,10 +1,10 @@
 //! The road network as the step needs it: lanelets, speeds in bends, and which paths conflict.
 
-use roadwright_geometry::centre_line::CentreLine;
+use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::Scenario;
 use roadwright_scenario::junction::{Conflicts, layout};
-use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use std::hash::Hasher;
 
 /// Comfortable lateral acceleration in bends, m/s^2.
@@ -13,6 +13,54 @@ const LATERAL_ACCELERATION: f64 = 2.5;
 pub(crate) const PROFILE_BRAKING: f64 = 1.8;
 /// Slowest speed that a bend asks for, m/s.
 const SLOWEST_BEND: f64 = 2.0;
+/// Successors that are kept beside a lanelet; more are looked up in the graph.
+const NEAR_SUCCESSORS: usize = 3;
+/// Stands for no junction.
+const NO_JUNCTION: u32 = u32::MAX;
+
+/// What vehicles ask of every lanelet that they pass, in one cache line.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Gist {
+    line: LineSpan,
+    length: f64,
+    /// Speed that the road allows at the start, m/s.
+    entry_speed: f32,
+    /// Junction and path of a connection that others conflict with, or [`NO_JUNCTION`].
+    contested: (u32, u32),
+    successors: [LaneletId; NEAR_SUCCESSORS],
+    successor_count: u32,
+}
+
+const _: () = assert!(size_of::<Gist>() == 64);
+
+impl Gist {
+    fn new(graph: &LaneGraph, id: LaneletId, conflicts: &[Conflicts], entry_speed: f32) -> Self {
+        let lanelet = graph.lanelet(id);
+        let contested = match lanelet.kind {
+            LaneletKind::Connection { junction, path, .. }
+                if conflicts[junction as usize].is_contested(path) =>
+            {
+                (junction, path)
+            }
+            _ => (NO_JUNCTION, 0),
+        };
+        let all = graph.successors(id);
+        let mut successors = [NO_LANELET; NEAR_SUCCESSORS];
+        for (near, &successor) in successors.iter_mut().zip(all) {
+            *near = successor;
+        }
+        Self {
+            line: lanelet.line_span(),
+            length: lanelet.length(),
+            entry_speed,
+            contested,
+            successors,
+            successor_count: all.len() as u32,
+        }
+    }
+}
+
 /// Everything about roads that does not change during a run.
 pub(crate) struct Roads {
     pub(crate) graph: LaneGraph,
@@ -20,8 +68,7 @@ pub(crate) struct Roads {
     speeds: Vec<f32>,
     /// Conflicts of each junction.
     conflicts: Vec<Conflicts>,
-    /// Junction and path of each connection that others conflict with.
-    contested: Vec<Option<(u32, u32)>>,
+    gists: Vec<Gist>,
 }
 
 impl Roads {
@@ -33,25 +80,51 @@ impl Roads {
             speeds.extend(speed_profile(graph.line(id), lanelet.speed_limit));
         }
         let conflicts: Vec<Conflicts> = layout.junctions.iter().map(Conflicts::of).collect();
-        let contested = |lanelet: &Lanelet| match lanelet.kind {
-            LaneletKind::Connection { junction, path, .. } => {
-                let is_contested = conflicts[junction as usize].is_contested(path);
-                is_contested.then_some((junction, path))
-            }
-            LaneletKind::Lane { .. } => None,
+        let gist = |id: LaneletId| {
+            let first = graph.lanelet(id).line_span().first;
+            Gist::new(&graph, id, &conflicts, speeds[first as usize])
         };
-        let contested = graph.lanelets().iter().map(contested).collect();
+        let gists = (0..graph.lanelets().len() as LaneletId).map(gist).collect();
         Self {
             graph,
             speeds,
             conflicts,
-            contested,
+            gists,
         }
     }
 
+    /// Length of a lanelet, m.
     #[inline]
-    pub(crate) fn lanelet(&self, id: LaneletId) -> &Lanelet {
-        self.graph.lanelet(id)
+    pub(crate) fn length(&self, id: LaneletId) -> f64 {
+        self.gists[id as usize].length
+    }
+
+    /// Speed that the road allows at the start of a lanelet, m/s.
+    #[inline]
+    pub(crate) fn entry_speed(&self, id: LaneletId) -> f64 {
+        f64::from(self.gists[id as usize].entry_speed)
+    }
+
+    /// Whether one goes on from a lanelet to `next` without changing lanes.
+    #[inline]
+    pub(crate) fn leads_to(&self, id: LaneletId, next: LaneletId) -> bool {
+        let gist = &self.gists[id as usize];
+        if gist.successor_count as usize <= NEAR_SUCCESSORS {
+            return gist.successors.contains(&next) && next != NO_LANELET;
+        }
+        self.graph.successors(id).contains(&next)
+    }
+
+    /// How many lanelets follow.
+    #[inline]
+    pub(crate) fn successor_count(&self, id: LaneletId) -> usize {
+        self.gists[id as usize].successor_count as usize
+    }
+
+    /// The centre line of a lanelet.
+    #[inline]
+    pub(crate) fn line(&self, id: LaneletId) -> CentreLine<'_> {
+        self.graph.line_at(self.gists[id as usize].line)
     }
 
     /// Adds all that vehicles follow to a hash.
@@ -74,16 +147,19 @@ impl Roads {
     /// Speed that limit and bends allow at `s` of a lanelet, m/s.
     #[inline]
     pub(crate) fn road_speed(&self, id: LaneletId, s: f64) -> f64 {
-        let span = self.lanelet(id).line_span();
+        let Gist {
+            line: span, length, ..
+        } = self.gists[id as usize];
         let last = span.count - 1;
-        let share = s / span.length() * f64::from(last);
+        let share = s / length * f64::from(last);
         f64::from(self.speeds[(span.first + (share.max(0.0) as u32).min(last)) as usize])
     }
 
     /// Junction and path of a connection that others conflict with.
     #[inline]
     pub(crate) fn contested(&self, id: LaneletId) -> Option<(u32, u32)> {
-        self.contested[id as usize]
+        let contested = self.gists[id as usize].contested;
+        (contested.0 != NO_JUNCTION).then_some(contested)
     }
 
     /// Whether two paths of a junction conflict.

@@ -2,6 +2,7 @@
 
 use super::{Goal, Leg, Route, Routes};
 use crate::agents::{Claim, LanePosition, Progress};
+use crate::ground::Ground;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
 
@@ -112,18 +113,18 @@ impl Progress {
         &mut self,
         position: &mut LanePosition,
         route: &Route,
-        graph: &LaneGraph,
+        ground: &Ground,
         place: DVec2,
     ) {
         loop {
             let lanelet = position.lanelet;
-            (position.s, position.t) = graph.line(lanelet).project(place, position.s);
-            let length = graph.lanelet(lanelet).length();
+            (position.s, position.t) = ground.line(lanelet).project(place, position.s);
+            let length = ground.length(lanelet);
             if position.s < length {
                 return;
             }
             match route.lanelet(self.at + 1) {
-                Some(next) if graph.successors(lanelet).contains(&next) => {
+                Some(next) if ground.leads_to(lanelet, next) => {
                     position.s -= length;
                     position.lanelet = next;
                     position.leaving = NO_LANELET;

@@ -142,8 +142,8 @@ impl Body<'_> {
         let route = scene.routes.get(self.progress.route);
         let place = self.motion.pose.position;
         if self.position.is_on_lane() {
-            let graph = scene.ground.graph();
-            self.progress.advance(self.position, route, graph, place);
+            self.progress
+                .advance(self.position, route, scene.ground, place);
             end_lane_change(self.position, self.progress);
         } else if let Some(path) = route.path_to(self.progress.reached) {
             (self.position.s, self.position.t) = path.line().project(place, self.position.s);

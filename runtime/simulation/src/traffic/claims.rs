@@ -127,7 +127,7 @@ impl<'a> Scene<'a> {
                 }
                 (Some(_), None) => return,
                 (None, _) => {
-                    room += self.ground.lanelet(lanelet).length();
+                    room += self.ground.length(lanelet);
                     if room >= self.space(request.agent) {
                         return;
                     }
@@ -378,7 +378,7 @@ impl Claims {
             .filter(|&agent| agent != request.agent)
             .map(|agent| scene.space(agent))
             .sum();
-        let length = scene.ground.lanelet(need.exit).length();
+        let length = scene.ground.length(need.exit);
         taken == 0.0 || (is_last && length - taken >= scene.space(request.agent))
     }
 }
@@ -435,8 +435,8 @@ fn is_inside(
     let route = routes.get(progress.route);
     let beyond: f64 = (grant.at + 1..progress.at)
         .filter_map(|at| Some((route.lanelet(at)?, route.lanelet(at + 1)?)))
-        .filter(|(lanelet, next)| ground.graph().successors(*lanelet).contains(next))
-        .map(|(lanelet, _)| ground.lanelet(lanelet).length())
+        .filter(|(lanelet, next)| ground.leads_to(*lanelet, *next))
+        .map(|(lanelet, _)| ground.length(lanelet))
         .sum();
     let overhang = types.get(agents.identity[agent].vehicle_type).rear_overhang;
     beyond + agents.position[agent].s < overhang
@@ -458,7 +458,7 @@ fn collect(
             continue;
         }
         let progress = &agents.progress[index];
-        let mut distance = ground.lanelet(position.lanelet).length() - position.s;
+        let mut distance = ground.length(position.lanelet) - position.s;
         let reach = reach(&agents.motion[index], types.get(who.vehicle_type));
         if distance >= reach {
             continue;
@@ -470,7 +470,7 @@ fn collect(
             let Some(lanelet) = route.lanelet(at) else {
                 break;
             };
-            if !ground.graph().successors(before).contains(&lanelet) {
+            if !ground.leads_to(before, lanelet) {
                 break;
             }
             let claim = &mut agents.claim[index];
@@ -486,7 +486,7 @@ fn collect(
                 });
                 break;
             }
-            distance += ground.lanelet(lanelet).length();
+            distance += ground.length(lanelet);
             before = lanelet;
             at += 1;
         }
