@@ -123,6 +123,14 @@ impl ParameterSet {
         self.values[index]
     }
 
+    /// The value of one of the module's own parameters. A module asks once a batch: O(parameters).
+    ///
+    /// # Panics
+    /// If the module has no such parameter, which its first step shows.
+    pub fn value(&self, key: &'static str) -> f64 {
+        self.get(key).expect("a module knows its own parameters")
+    }
+
     /// The value of a parameter.
     pub fn get(&self, key: &str) -> Option<f64> {
         let index = self.infos.iter().position(|info| info.key == key)?;

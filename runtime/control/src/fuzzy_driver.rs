@@ -145,18 +145,17 @@ impl Controller for FuzzyDriver {
         inputs: &[ControllerInput],
         outputs: &mut [ControllerOutput],
     ) {
-        let p = |index| parameters.at(index);
         let settings = Settings {
-            aggregation: if p(0) == 0.0 {
+            aggregation: if parameters.value("aggregation") == 0.0 {
                 Aggregation::Max
             } else {
                 Aggregation::Sum
             },
-            route_gain: p(1),
-            avoid_gain: p(2),
-            speed_time: p(5),
-            braking: p(6),
-            reaction: p(7),
+            route_gain: parameters.value("route_steering_gain"),
+            avoid_gain: parameters.value("avoid_steering_gain"),
+            speed_time: parameters.value("speed_time"),
+            braking: parameters.value("braking"),
+            reaction: parameters.value("reaction"),
         };
         for (input, output) in inputs.iter().zip(outputs) {
             *output = settings.drive(input);
@@ -165,8 +164,8 @@ impl Controller for FuzzyDriver {
 
     fn lookahead(&self, parameters: &ParameterSet) -> Lookahead {
         Lookahead {
-            time: parameters.at(3),
-            distance: parameters.at(4),
+            time: parameters.value("lookahead_time"),
+            distance: parameters.value("lookahead_distance"),
         }
     }
 }

@@ -117,10 +117,10 @@ impl Controller for Idm {
         outputs: &mut [ControllerOutput],
     ) {
         let model = Model {
-            acceleration: parameters.at(0),
-            braking: parameters.at(1),
-            headway: parameters.at(2),
-            standstill_gap: parameters.at(3),
+            acceleration: parameters.value("acceleration"),
+            braking: parameters.value("braking"),
+            headway: parameters.value("headway"),
+            standstill_gap: parameters.value("standstill_gap"),
         };
         for (input, output) in inputs.iter().zip(outputs) {
             *output = ControllerOutput {
@@ -136,8 +136,8 @@ impl Controller for Idm {
 
     fn lookahead(&self, parameters: &ParameterSet) -> Lookahead {
         Lookahead {
-            time: parameters.at(4),
-            distance: parameters.at(5),
+            time: parameters.value("lookahead_time"),
+            distance: parameters.value("lookahead_distance"),
         }
     }
 }

@@ -70,19 +70,34 @@ static PARAMETERS: [ParameterInfo; 8] = [
 /// asks for less, and halts before what is closed.
 pub struct Pursuit;
 
-impl Pursuit {
-    fn acceleration(parameters: &ParameterSet, input: &ControllerInput) -> f64 {
-        let p = |index| parameters.at(index);
-        let allowed = input.road_speed.min(halting_speed(input, p(6), p(7)));
-        let cruising = p(2) * (allowed - input.speed);
+/// Braking to the allowed speed is this much firmer than speeding up to it.
+const BRAKING_FACTOR: f64 = 4.0;
+
+/// What the law for the speed depends on.
+struct SpeedLaw {
+    speed_gain: f64,
+    gap_gain: f64,
+    closing_gain: f64,
+    headway: f64,
+    braking: f64,
+    reaction: f64,
+}
+
+impl SpeedLaw {
+    fn acceleration(&self, input: &ControllerInput) -> f64 {
+        let halting = halting_speed(input, self.braking, self.reaction);
+        let allowed = input.road_speed.min(halting);
+        let cruising = self.speed_gain * (allowed - input.speed);
         // Above the allowed speed the brakes do what it takes.
         let cruising = if allowed < input.speed {
-            4.0 * cruising
+            BRAKING_FACTOR * cruising
         } else {
             cruising
         };
-        let missing_gap = input.leader_gap - crate::laws::STANDSTILL_GAP - p(5) * input.speed;
-        let following = p(3) * missing_gap + p(4) * (input.leader_speed - input.speed);
+        let missing_gap =
+            input.leader_gap - crate::laws::STANDSTILL_GAP - self.headway * input.speed;
+        let following =
+            self.gap_gain * missing_gap + self.closing_gain * (input.leader_speed - input.speed);
         cruising.min(if following < 0.0 {
             following
         } else {
@@ -108,9 +123,17 @@ impl Controller for Pursuit {
         inputs: &[ControllerInput],
         outputs: &mut [ControllerOutput],
     ) {
+        let law = SpeedLaw {
+            speed_gain: parameters.value("speed_gain"),
+            gap_gain: parameters.value("gap_gain"),
+            closing_gain: parameters.value("closing_gain"),
+            headway: parameters.value("headway"),
+            braking: parameters.value("braking"),
+            reaction: parameters.value("reaction"),
+        };
         for (input, output) in inputs.iter().zip(outputs) {
             *output = ControllerOutput {
-                acceleration: Self::acceleration(parameters, input),
+                acceleration: law.acceleration(input),
                 steering: pursuit_steering(
                     input.wheelbase,
                     input.waypoint_distance,
@@ -122,8 +145,8 @@ impl Controller for Pursuit {
 
     fn lookahead(&self, parameters: &ParameterSet) -> Lookahead {
         Lookahead {
-            time: parameters.at(0),
-            distance: parameters.at(1),
+            time: parameters.value("lookahead_time"),
+            distance: parameters.value("lookahead_distance"),
         }
     }
 }

@@ -46,16 +46,25 @@ static PARAMETERS: [ParameterInfo; 4] = [
 /// Keeps its lane, and changes it only where the route asks.
 pub struct LaneKeeper;
 
-impl LaneKeeper {
+/// Near the end of the lane a gap this much smaller will do.
+const URGENT_SHARE: f64 = 0.5;
+
+/// What a gap in the other lane has to be.
+struct GapRule {
+    gap: f64,
+    gap_time: f64,
+    urgent_distance: f64,
+}
+
+impl GapRule {
     /// Whether the gaps in the other lane allow to change into it now.
-    fn gap_fits(parameters: &ParameterSet, input: &BehaviourInput) -> bool {
-        let p = |index| parameters.at(index);
-        let urgent = if input.lane_remaining < p(2) {
-            0.5
+    fn allows(&self, input: &BehaviourInput) -> bool {
+        let share = if input.lane_remaining < self.urgent_distance {
+            URGENT_SHARE
         } else {
             1.0
         };
-        let needed = |closing: f64| urgent * (p(0) + p(1) * closing.max(0.0));
+        let needed = |closing: f64| share * (self.gap + self.gap_time * closing.max(0.0));
         input.target_gap_ahead >= needed(input.speed - input.target_speed_ahead)
             && input.target_gap_behind >= needed(input.target_speed_behind - input.speed)
     }
@@ -80,15 +89,21 @@ impl Behaviour for LaneKeeper {
         outputs: &mut [BehaviourOutput],
         _: &mut Effects,
     ) {
+        let rule = GapRule {
+            gap: parameters.value("gap"),
+            gap_time: parameters.value("gap_time"),
+            urgent_distance: parameters.value("urgent_distance"),
+        };
+        let speed_factor = parameters.value("speed_factor");
         for (input, output) in inputs.iter().zip(outputs) {
-            let changes = input.lane_change_needed != 0.0 && Self::gap_fits(parameters, input);
+            let changes = input.lane_change_needed != 0.0 && rule.allows(input);
             *output = BehaviourOutput {
                 lane_change: if changes {
                     input.lane_change_needed
                 } else {
                     0.0
                 },
-                speed_factor: parameters.at(3),
+                speed_factor,
                 top_speed: NOTHING,
             };
         }

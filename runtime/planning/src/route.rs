@@ -110,13 +110,13 @@ impl Planner for RoutePlanner {
         outputs: &mut [PlannerOutput],
     ) {
         let weights = Weights {
-            change_time: parameters.at(0),
-            turn_time: parameters.at(1),
+            change_time: parameters.value("lane_change_time"),
+            turn_time: parameters.value("turn_time"),
         };
         let costs = self.costs.of(view.graph, weights);
         let mut kept = self.scratch.try_lock().ok();
         let scratch = kept.as_deref_mut().map(std::mem::take).unwrap_or_default();
-        let mut search = Search::new(view, &costs, parameters.at(2), scratch);
+        let mut search = Search::new(view, &costs, parameters.value("delay_weight"), scratch);
         for (input, output) in inputs.iter().zip(outputs) {
             *output = search.run(input, routes);
         }

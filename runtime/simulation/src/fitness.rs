@@ -49,13 +49,15 @@ impl Fitness for CrashAndSpeed {
         inputs: &[FitnessInput],
         outputs: &mut [FitnessOutput],
     ) {
+        let crash_weight = parameters.value("crash_weight");
+        let speed_weight = parameters.value("speed_weight");
         for (input, output) in inputs.iter().zip(outputs) {
             let share = if input.mean_road_speed > 0.0 {
                 input.mean_speed / input.mean_road_speed
             } else {
                 0.0
             };
-            output.score = parameters.at(0) * input.crash_rating + parameters.at(1) * (1.0 - share);
+            output.score = crash_weight * input.crash_rating + speed_weight * (1.0 - share);
         }
     }
 }
