@@ -134,7 +134,6 @@ fn unusable_calls_end_with_two_and_say_why() {
         &["run", &file, "--populate", "5", "--stack", "nobody"],
         "no stack \"nobody\"",
     );
-    refused(&["run", &file, "--populate", "100000"], "find a place");
     refused(
         &["render", &file, "--out", "x.png", "--size", "big"],
         "--size big",

@@ -62,10 +62,10 @@ pub enum SimulationError {
         place: String,
     },
     /// There is no place to put random agents.
-    #[error("only {found} of {wanted} vehicles find a place on lanes that can reach each other")]
+    #[error(
+        "none of {wanted} vehicles finds a place: there are no lanes that can reach each other"
+    )]
     NoRoom {
-        /// Places found.
-        found: usize,
         /// Agents asked for.
         wanted: usize,
     },

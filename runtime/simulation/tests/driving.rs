@@ -435,3 +435,29 @@ fn a_world_without_cars_cannot_be_populated() {
         .to_string();
     assert_eq!(error, "there is no vehicle type \"car\"");
 }
+
+#[test]
+fn who_finds_no_place_waits_in_a_queue_at_the_lane() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let path = path.join("../../scenarios/figure-eight.scenario.json");
+    let scenario = file::load(&path).unwrap();
+    let own = scenario.agents().len();
+    let options = RunOptions {
+        populate: 2000,
+        dt: Some(0.05),
+        ..RunOptions::default()
+    };
+    let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+    world.step();
+    let begun = world.counts();
+    assert!(begun.active > 10 && begun.waiting > 1000, "{begun:?}");
+    while world.time() < 120.0 {
+        world.step();
+    }
+    let later = world.counts();
+    assert!(
+        later.waiting < begun.waiting && later.spawned > begun.spawned,
+        "{later:?}"
+    );
+    assert_eq!(later.spawned + later.waiting + later.refused, 2000 + own);
+}

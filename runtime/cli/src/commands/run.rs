@@ -271,7 +271,7 @@ pub(super) fn table(report: &Report) -> String {
         (
             "agents",
             format!(
-                "{} spawned, {} arrived, {} active, {} refused, {} waiting",
+                "{} spawned, {} arrived, {} active, {} refused, {} waiting for their time or a place",
                 agents.spawned, agents.arrived, agents.active, agents.refused, agents.waiting
             ),
         ),

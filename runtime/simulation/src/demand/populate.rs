@@ -20,7 +20,9 @@ pub(crate) struct Trip {
     pub(crate) to: (LaneletId, f64),
 }
 
-/// Up to `count` trips, spread evenly over the lanes from which every other one can be reached.
+/// `count` trips, spread evenly over the lanes from which every other one can be reached; none if
+/// there are no such lanes. Once no place is free, trips begin where others do: their agents wait in
+/// a queue at the lane.
 pub(crate) fn trips(graph: &LaneGraph, count: usize, seed: u64) -> Vec<Trip> {
     let lanes: Vec<LaneletId> = graph
         .main_component()
@@ -50,12 +52,15 @@ pub(crate) fn trips(graph: &LaneGraph, count: usize, seed: u64) -> Vec<Trip> {
     };
     let mut taken: BTreeMap<LaneletId, Vec<f64>> = BTreeMap::new();
     let mut trips = Vec::new();
+    let mut is_full = false;
     for _ in 0..count {
-        let free = (0..TRIES).map(|_| place()).find(|&(lane, s)| {
+        let tries = if is_full { 0 } else { TRIES };
+        let free = (0..tries).map(|_| place()).find(|&(lane, s)| {
             let mut near = taken.get(&lane).into_iter().flatten();
             !near.any(|at: &f64| (at - s).abs() < SPACING)
         });
-        let Some(from) = free else { break };
+        is_full = free.is_none();
+        let from = free.unwrap_or_else(&mut place);
         let start = graph.line(from.0).position(from.1);
         let distance = |to: &(LaneletId, f64)| (graph.line(to.0).position(to.1) - start).length();
         let mut best = place();

@@ -14,7 +14,7 @@ use crate::traffic::{Delays, Index};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::PlannerView;
 use roadwright_scenario::lane_graph::NO_LANELET;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the stage reads.
 #[derive(Clone, Copy)]
@@ -39,6 +39,7 @@ pub(crate) fn admit(
     let time = scene.clock.time();
     start_flow_agents(scene, demand, time);
     let mut appeared: BTreeMap<Option<u32>, Vec<u32>> = BTreeMap::new();
+    let mut full: BTreeSet<u32> = BTreeSet::new();
     let (mut admitted, mut kept) = (Vec::new(), Vec::new());
     while demand
         .departures
@@ -55,14 +56,17 @@ pub(crate) fn admit(
             agents,
             appeared: &appeared,
         };
-        if !room.is_there(&departure) {
-            kept.push(departure);
-            continue;
-        }
         let lanelet = match departure.start {
             Start::Lane { lanelet, .. } => Some(lanelet),
             Start::Ground(_) => None,
         };
+        // Who waits at a lane waits in a queue there.
+        let is_queued = lanelet.is_some_and(|lanelet| full.contains(&lanelet));
+        if is_queued || !room.is_there(&departure) {
+            full.extend(lanelet);
+            kept.push(departure);
+            continue;
+        }
         let agent = place(scene, departure, routes, agents);
         dynamics.insert(agent);
         appeared.entry(lanelet).or_default().push(agent);
