@@ -179,8 +179,9 @@ typedef struct rw_batch {
   uint64_t step;
   double time;               /* simulation time, s */
   double period;             /* until the same agent is asked again, s */
-  const uint64_t *agent_ids; /* for each row; planners are asked without agents: 0 */
-  const uint32_t *slots;     /* for each row: a dense number that stays the agent's own */
+  const uint64_t *agent_ids; /* for each row */
+  const uint32_t *slots;     /* for each row: a dense number, the agent's own while it drives;
+                                agents_changed tells when it becomes another's */
   const uint64_t *seeds;     /* for each row: a random number of run, agent and step */
   const void *inputs;
   void *outputs;

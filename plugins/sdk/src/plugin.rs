@@ -112,7 +112,7 @@ pub trait Plugin: Default + Send + 'static {
 pub struct Agent {
     /// Its id.
     pub id: u64,
-    /// A dense number that stays its own for the whole run.
+    /// A dense number that is its own while it drives; `agents_changed` tells when it becomes another's.
     pub slot: u32,
     /// A random number of run, agent and step.
     pub seed: u64,

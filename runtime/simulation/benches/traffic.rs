@@ -3,14 +3,14 @@
 //! `cargo bench -p roadwright-simulation --bench traffic -- [FILE] [--copies N] [--vehicles N]
 //! [--dt S] [--from S] [--to S] [--rounds N] [--threads N]` drives random trips through copies of
 //! a scenario side by side (equal density at any size) and prints one line of JSON per round: CPU
-//! time of the steps between the two times, nothing else. Without arguments: 14 copies of
-//! old-town with 2,100 vehicles.
+//! time of the steps between the two times, nothing else. One scenario is driven by random trips,
+//! copies by the same trips in each. Without arguments: 14 copies of old-town with 2,100 vehicles.
 
 use cpu_time::ProcessTime;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::{Motion, copied, pasted};
-use roadwright_scenario::{ObjectId, Scenario, file};
-use roadwright_simulation::{RunOptions, World, builtin_modules};
+use roadwright_scenario::{Agent, AgentId, Edit, ObjectId, Place, Scenario, file};
+use roadwright_simulation::{RunOptions, VehicleRecord, World, builtin_modules};
 use std::path::PathBuf;
 
 /// Room between two copies, m.
@@ -65,13 +65,49 @@ impl Options {
     }
 }
 
-/// The roads of a scenario `copies` times, in rows that make a square.
-fn side_by_side(scenario: &Scenario, copies: usize) -> Scenario {
-    if copies == 1 {
-        return scenario.clone();
-    }
+/// Places on lanes from which every other one can be reached: where random trips begin.
+fn places(scenario: &Scenario, count: usize) -> Vec<Place> {
+    let options = RunOptions {
+        populate: count,
+        ..RunOptions::default()
+    };
+    let mut world = World::new(scenario, &builtin_modules(), &options).expect("sound");
+    world.step();
+    let place = |vehicle: &VehicleRecord| {
+        let (road, lane) = vehicle.lane?;
+        let line = &scenario.network().road(road)?.reference_line;
+        let distance = |s: f64| (line.point(s, 0.0) - vehicle.pose.position).length();
+        let metres = (0..line.length() as usize).map(|metre| metre as f64);
+        let nearest = metres.min_by(|a, b| distance(*a).total_cmp(&distance(*b)))?;
+        Some(Place::lane(road, lane, nearest))
+    };
+    world.snapshot().vehicles.iter().filter_map(place).collect()
+}
+
+/// The roads of a scenario `copies` times, in rows that make a square, each copy with its share of
+/// the vehicles.
+fn side_by_side(scenario: &Scenario, copies: usize, vehicles: usize) -> Scenario {
     let roads = scenario.network().roads();
-    let piece = copied(scenario, &roads.map(|(id, _)| ObjectId::Road(id)).collect());
+    let mut piece = copied(scenario, &roads.map(|(id, _)| ObjectId::Road(id)).collect());
+    for edit in defaults() {
+        piece.apply(edit).expect("what a new scenario has");
+    }
+    let places = places(&piece, vehicles / copies);
+    for (number, start) in (1..).zip(&places) {
+        let far = places[(number as usize + places.len() / 2) % places.len()];
+        let agent = Agent {
+            name: String::new(),
+            vehicle: "car".into(),
+            stack: "idm".into(),
+            start: *start,
+            via: Vec::new(),
+            destination: Some(far),
+            depart: 0.0,
+            speed: 0.0,
+        };
+        let edit = Edit::Agent(AgentId(number), Some(Box::new(agent)));
+        piece.apply(edit).expect("a sound agent");
+    }
     let (low, high) = scenario.bounds().expect("roads to copy");
     let pitch = high - low + DVec2::splat(MARGIN);
     let columns = (copies as f64).sqrt().ceil() as usize;
@@ -85,10 +121,24 @@ fn side_by_side(scenario: &Scenario, copies: usize) -> Scenario {
     all
 }
 
+/// Stack and vehicle type that agents between random places have.
+fn defaults() -> Vec<Edit> {
+    let new = Scenario::new("defaults");
+    let stacks = new.stacks().iter();
+    let stacks = stacks.map(|(key, stack)| Edit::Stack(key.clone(), Some(Box::new(stack.clone()))));
+    let types = new.vehicle_types().iter();
+    let types = types.map(|(key, t)| Edit::VehicleType(key.clone(), Some(Box::new(t.clone()))));
+    stacks.chain(types).collect()
+}
+
 fn main() {
-    let options = Options::read();
+    let mut options = Options::read();
     let scenario = file::load(&options.file).expect("a scenario");
-    let scenario = side_by_side(&scenario, options.copies);
+    let mut scenario = scenario;
+    if options.copies > 1 {
+        scenario = side_by_side(&scenario, options.copies, options.vehicles);
+        options.vehicles = 0;
+    }
     for round in 1..=options.rounds {
         measure(&scenario, &options, round);
     }

@@ -512,6 +512,33 @@ mod tests {
     }
 
     #[test]
+    fn where_agents_are_stored_changes_nothing() {
+        let path = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+        let folder = path.join("../../scenarios");
+        for (name, populate) in [("old-town", 0), ("crossroads", 0), ("figure-eight", 20)] {
+            let file = folder.join(format!("{name}.scenario.json"));
+            let scenario = roadwright_scenario::file::load(&file).unwrap();
+            let run = |order: &[u32], threads: usize| {
+                let options = RunOptions {
+                    populate,
+                    threads,
+                    ..RunOptions::default()
+                };
+                let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+                world.agents.scatter(order);
+                (0..2500).for_each(|_| world.step());
+                (world.state_hash(), world.summary())
+            };
+            let plain = run(&[], 1);
+            // Backwards, and all over the place with gaps.
+            let backwards: Vec<u32> = (0..200).collect();
+            let scattered: Vec<u32> = (0..400).map(|i| (i * 173) % 400).collect();
+            assert_eq!(run(&backwards, 1), plain, "{name}");
+            assert_eq!(run(&scattered, 2), plain, "{name}");
+        }
+    }
+
+    #[test]
     fn a_flow_leaves_nothing_but_one_row_for_each_agent() {
         let mut scenario = Scenario::new("road");
         let line =

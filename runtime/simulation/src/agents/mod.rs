@@ -131,6 +131,15 @@ impl Agents {
         self.drives(index).then_some(index)
     }
 
+    /// Gives indices away in this order from now on; they are those below the length of the order.
+    #[cfg(test)]
+    pub(crate) fn scatter(&mut self, order: &[u32]) {
+        for index in 0..order.len() {
+            self.set(index, Row::default());
+        }
+        self.free = order.to_vec();
+    }
+
     /// Puts an agent in.
     pub(crate) fn insert(&mut self, row: Row) -> u32 {
         let index = self.free.pop().unwrap_or(self.capacity() as u32);
