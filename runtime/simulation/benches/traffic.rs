@@ -178,7 +178,7 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
         "{{\"round\": {round}, \"dt\": {}, \"from\": {}, \"to\": {}, \"vehicles\": {}, \"steps\": {steps}, \
          \"cpu_seconds\": {spent:.4}, \"ns_per_update\": {:.1}, \"vehicle_seconds_per_cpu_second\": {:.0}, \
          \"setup_cpu_seconds\": {setup:.3}, \"first_step_cpu_seconds\": {first:.3}, \"arrived\": {}, \
-         \"standing\": {:.3}, \"mean_speed\": {:.3}, \"collisions\": {}, \"replans\": [{}, {}], \
+         \"standing\": {:.3}, \"mean_speed\": {:.3}, \"collisions\": {}, \"replans\": [{}, {}], \"bytes_per_agent\": {:.0}, \
          \"state_hash\": \"{}\"}}",
         options.dt,
         options.from,
@@ -192,6 +192,7 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
         after.collisions.len(),
         after.replans.stuck,
         after.replans.too_late,
+        world.bytes_per_agent(),
         after.state_hash,
     );
 }

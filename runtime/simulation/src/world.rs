@@ -12,7 +12,7 @@ use crate::modules::{Modules, Rota};
 use crate::options::{RunOptions, SimulationError};
 use crate::perception::Surroundings;
 use crate::report;
-use crate::route::Routes;
+use crate::route::{Foothold, Routes};
 use crate::setup::Sources;
 use crate::snapshot::Snapshot;
 use crate::stages::appear::Scene;
@@ -37,6 +37,7 @@ struct Scratch {
     behaving: Behaving,
     controlling: Controlling,
     contacts: Vec<Contact>,
+    footholds: Vec<Foothold>,
 }
 
 /// A running scenario.
@@ -245,9 +246,15 @@ impl World {
             messages: &mut self.messages,
             finished: &mut self.finished,
         };
-        let dynamics = &mut self.dynamics;
-        self.agent_updates +=
-            advance::advance(&self.ground, &self.types, dynamics, helpers, &mut exit);
+        let (dynamics, footholds) = (&mut self.dynamics, &mut self.scratch.footholds);
+        self.agent_updates += advance::advance(
+            &self.ground,
+            &self.types,
+            dynamics,
+            footholds,
+            helpers,
+            &mut exit,
+        );
         let time = (self.clock.step + 1) as f64 * self.clock.dt;
         self.messages.log.expire(time);
         collide::collide(
@@ -289,6 +296,8 @@ impl World {
             finished: &mut self.finished,
             lenient: self.lenient,
         };
+        // New roads may use the same numbers.
+        self.scratch.footholds.clear();
         editing.apply(old, new, modules)
     }
 
@@ -377,7 +386,8 @@ impl World {
     /// drive.
     pub fn bytes_per_agent(&self) -> f64 {
         let rows = self.scratch.behaving.rows.bytes() + self.scratch.controlling.rows.bytes();
-        let columns = (Agents::BYTES + self.dynamics.bytes_per_agent()) * self.agents.capacity();
+        let columns = Agents::BYTES + self.dynamics.bytes_per_agent() + size_of::<Foothold>();
+        let columns = columns * self.agents.capacity();
         let traffic = self.traffic.index.bytes() + self.traffic.claims.bytes();
         (columns + rows + traffic) as f64 / self.agents.count().max(1) as f64
     }

@@ -8,7 +8,9 @@ use roadwright_agent::Choosable;
 /// Rows that a thread takes at once.
 pub(crate) const SLICE: usize = 64;
 /// Rows that are perceived and asked about before the next ones are: they stay in the cache.
-const BATCH: usize = 1024;
+const BATCH: usize = 256;
+/// The same for modules that want a batch as a whole: plugins are asked about so many at once.
+const WHOLE_BATCH: usize = 1024;
 
 /// Steps of a longer period share their lists of agents.
 const MOST_TURNS: u64 = 1024;
@@ -126,8 +128,9 @@ where
         self.outputs.clear();
         self.outputs.resize(indices.len(), O::default());
         let mut told = Vec::new();
-        let parts = indices.chunks(BATCH).zip(ids.chunks(BATCH));
-        for (agents, outputs) in parts.zip(self.outputs.chunks_mut(BATCH)) {
+        let size = if is_whole { WHOLE_BATCH } else { BATCH };
+        let parts = indices.chunks(size).zip(ids.chunks(size));
+        for (agents, outputs) in parts.zip(self.outputs.chunks_mut(size)) {
             let count = agents.0.len();
             if self.inputs.len() < count {
                 self.inputs.resize(count, I::default());

@@ -12,7 +12,7 @@ mod store;
 pub(crate) use path::GroundPath;
 pub use path::Waypoint;
 pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs};
-pub(crate) use progress::{Arrival, Travel};
+pub(crate) use progress::{Arrival, Foothold, Travel};
 pub(crate) use store::{RouteId, Routes};
 
 use crate::agents::{LanePosition, Progress};

@@ -4,6 +4,7 @@ use super::{Goal, Leg, Route, Routes};
 use crate::agents::{Claim, LanePosition, Progress};
 use crate::ground::Ground;
 use roadwright_geometry::DVec2;
+use roadwright_geometry::centre_line::Chord;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
 
 /// An open-ground goal counts as reached within this, m (source 003,
@@ -15,6 +16,49 @@ pub(crate) struct Travel<'a> {
     pub(crate) routes: &'a mut Routes,
     pub(crate) progress: &'a mut Progress,
     pub(crate) claim: &'a mut Claim,
+}
+
+/// What an agent remembers of the lanelet under it, so that a step needs nothing of the ground. It
+/// is not state: without it the ground is asked, with the same bits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Foothold {
+    lanelet: LaneletId,
+    length: f64,
+    chord: Chord,
+}
+
+impl Default for Foothold {
+    fn default() -> Self {
+        Self {
+            lanelet: NO_LANELET,
+            length: 0.0,
+            chord: Chord::default(),
+        }
+    }
+}
+
+impl Foothold {
+    #[inline]
+    fn project(
+        &mut self,
+        ground: &Ground,
+        lanelet: LaneletId,
+        place: DVec2,
+        guess: f64,
+    ) -> (f64, f64) {
+        if self.lanelet == lanelet
+            && let Some(foot) = self.chord.project(place, guess)
+        {
+            return foot;
+        }
+        let (foot, chord) = ground.line(lanelet).project_with_chord(place, guess);
+        *self = Self {
+            lanelet,
+            length: ground.length(lanelet),
+            chord,
+        };
+        foot
+    }
 }
 
 /// What advancing has come to.
@@ -114,12 +158,13 @@ impl Progress {
         position: &mut LanePosition,
         route: &Route,
         ground: &Ground,
+        foothold: &mut Foothold,
         place: DVec2,
     ) {
         loop {
             let lanelet = position.lanelet;
-            (position.s, position.t) = ground.line(lanelet).project(place, position.s);
-            let length = ground.length(lanelet);
+            (position.s, position.t) = foothold.project(ground, lanelet, place, position.s);
+            let length = foothold.length;
             if position.s < length {
                 return;
             }

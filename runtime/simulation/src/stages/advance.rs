@@ -5,7 +5,7 @@ use crate::agents::{Command, Identity, LanePosition, Motion, Phase, Progress, St
 use crate::dynamics::{self, Dynamics};
 use crate::ground::Ground;
 use crate::modules::SLICE;
-use crate::route::{Arrival, Routes};
+use crate::route::{Arrival, Foothold, Routes};
 use crate::vehicle_type::VehicleTypes;
 use rayon::prelude::*;
 use roadwright_scenario::lane_graph::NO_LANELET;
@@ -33,13 +33,15 @@ struct Body<'a> {
     position: &'a mut LanePosition,
     progress: &'a mut Progress,
     statistics: &'a mut Statistics,
+    foothold: &'a mut Foothold,
 }
 
-/// Moves all bodies by a step. Returns how many moved.
+/// Moves all bodies by a step. Returns how many moved. `footholds` is scratch.
 pub(crate) fn advance(
     ground: &Ground,
     types: &VehicleTypes,
     dynamics: &mut Dynamics,
+    footholds: &mut Vec<Foothold>,
     helpers: Option<&rayon::ThreadPool>,
     exit: &mut Exit<'_>,
 ) -> u64 {
@@ -50,6 +52,7 @@ pub(crate) fn advance(
         dt: exit.clock.dt,
     };
     let agents = &mut *exit.agents;
+    footholds.resize(agents.capacity(), Foothold::default());
     let columns = (
         &agents.identity[..],
         &agents.command[..],
@@ -58,11 +61,13 @@ pub(crate) fn advance(
         &mut agents.position[..],
         &mut agents.progress[..],
         &mut agents.statistics[..],
+        &mut footholds[..],
     );
     let arrivals = match helpers {
         None => advance_slice(&scene, 0, columns),
         Some(helpers) => helpers.install(|| {
-            let (identity, command, motion, wheels, position, progress, statistics) = columns;
+            let (identity, command, motion, wheels, position, progress, statistics, footholds) =
+                columns;
             identity
                 .par_chunks(SLICE)
                 .zip(command.par_chunks(SLICE))
@@ -71,9 +76,10 @@ pub(crate) fn advance(
                 .zip(position.par_chunks_mut(SLICE))
                 .zip(progress.par_chunks_mut(SLICE))
                 .zip(statistics.par_chunks_mut(SLICE))
+                .zip(footholds.par_chunks_mut(SLICE))
                 .enumerate()
-                .map(|(slice, ((((((a, b), c), d), e), f), g))| {
-                    advance_slice(&scene, (slice * SLICE) as u32, (a, b, c, d, e, f, g))
+                .map(|(slice, (((((((a, b), c), d), e), f), g), h))| {
+                    advance_slice(&scene, (slice * SLICE) as u32, (a, b, c, d, e, f, g, h))
                 })
                 .collect::<Vec<_>>()
                 .concat()
@@ -102,11 +108,12 @@ type Columns<'a> = (
     &'a mut [LanePosition],
     &'a mut [Progress],
     &'a mut [Statistics],
+    &'a mut [Foothold],
 );
 
 /// Moves the agents of a slice, the first of which has the index `first`. Returns who has arrived.
 fn advance_slice(scene: &Scene<'_>, first: u32, columns: Columns<'_>) -> Vec<(u32, Arrival)> {
-    let (identity, command, motion, wheels, position, progress, statistics) = columns;
+    let (identity, command, motion, wheels, position, progress, statistics, footholds) = columns;
     let mut arrivals = Vec::new();
     for (number, who) in identity.iter().enumerate() {
         if !who.drives() {
@@ -118,6 +125,7 @@ fn advance_slice(scene: &Scene<'_>, first: u32, columns: Columns<'_>) -> Vec<(u3
             position: &mut position[number],
             progress: &mut progress[number],
             statistics: &mut statistics[number],
+            foothold: &mut footholds[number],
         };
         let arrival = body.advance(who, &command[number], scene);
         if arrival != Arrival::UnderWay {
@@ -143,7 +151,7 @@ impl Body<'_> {
         let place = self.motion.pose.position;
         if self.position.is_on_lane() {
             self.progress
-                .advance(self.position, route, scene.ground, place);
+                .advance(self.position, route, scene.ground, self.foothold, place);
             end_lane_change(self.position, self.progress);
         } else if let Some(path) = route.path_to(self.progress.reached) {
             (self.position.s, self.position.t) = path.line().project(place, self.position.s);
