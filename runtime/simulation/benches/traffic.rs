@@ -10,7 +10,7 @@ use cpu_time::ProcessTime;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::{Motion, copied, pasted};
 use roadwright_scenario::{Agent, AgentId, Edit, ObjectId, Place, Scenario, file};
-use roadwright_simulation::{RunOptions, VehicleRecord, World, builtin_modules};
+use roadwright_simulation::{RunOptions, SavedWorld, VehicleRecord, World, builtin_modules};
 use std::path::PathBuf;
 
 /// Room between two copies, m.
@@ -174,11 +174,12 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
     let standing = vehicles.iter().filter(|v| v.speed < 0.1).count();
     let speeds: f64 = vehicles.iter().map(|v| v.speed).sum();
     let driving = vehicles.len().max(1) as f64;
+    let saved = measure_saving(&world, scenario, &run);
     println!(
         "{{\"round\": {round}, \"dt\": {}, \"from\": {}, \"to\": {}, \"vehicles\": {}, \"steps\": {steps}, \
          \"cpu_seconds\": {spent:.4}, \"ns_per_update\": {:.1}, \"vehicle_seconds_per_cpu_second\": {:.0}, \
          \"setup_cpu_seconds\": {setup:.3}, \"first_step_cpu_seconds\": {first:.3}, \"arrived\": {}, \
-         \"standing\": {:.3}, \"mean_speed\": {:.3}, \"collisions\": {}, \"replans\": [{}, {}], \"bytes_per_agent\": {:.0}, \
+         \"standing\": {:.3}, \"mean_speed\": {:.3}, \"collisions\": {}, \"replans\": [{}, {}], \"bytes_per_agent\": {:.0}, {saved}, \
          \"state_hash\": \"{}\"}}",
         options.dt,
         options.from,
@@ -195,4 +196,26 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
         world.bytes_per_agent(),
         after.state_hash,
     );
+}
+
+/// CPU time of saving and restoring, and the size of a save, as members of the line of JSON.
+fn measure_saving(world: &World, scenario: &Scenario, run: &RunOptions) -> String {
+    let agents = world.counts().active.max(1) as f64;
+    // The ground is hashed once, whoever saves first.
+    world.ground().hash();
+    let cpu = ProcessTime::now();
+    let bytes = world.save(false).expect("built-in modules").to_bytes();
+    let save = 1e3 * cpu.elapsed().as_secs_f64();
+    let modules = builtin_modules();
+    let cpu = ProcessTime::now();
+    let saved = SavedWorld::from_bytes(&bytes).expect("what was saved");
+    let ground = world.ground().clone();
+    let (restored, _) =
+        World::restore(ground, scenario, &modules, run, &saved).expect("the same scenario");
+    let restore = 1e3 * cpu.elapsed().as_secs_f64();
+    assert_eq!(restored.state_hash(), world.state_hash());
+    format!(
+        "\"save_ms\": {save:.2}, \"restore_ms\": {restore:.2}, \"saved_bytes_per_agent\": {:.0}",
+        bytes.len() as f64 / agents
+    )
 }
