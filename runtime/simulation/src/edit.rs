@@ -14,7 +14,7 @@ use crate::stages::retire::Exit;
 use crate::traffic::{Claims, Delays, Index, Traffic};
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
-use roadwright_agent::{PlannerView, Rate, Registry};
+use roadwright_agent::Registry;
 use roadwright_geometry::Pose;
 use roadwright_scenario::lane_graph::LaneletId;
 use roadwright_scenario::{Agent, AgentId, Scenario};
@@ -228,18 +228,10 @@ impl Editing<'_> {
     }
 
     fn asking(&self, agent: u32) -> Asking<'_> {
-        let who = &self.agents.identity[agent as usize];
-        Asking {
-            planner: self.modules.planner(who.modules),
-            view: PlannerView {
-                graph: self.ground.graph(),
-                delays: &self.traffic.delays.0,
-            },
-            step: self.clock.moment(Rate::new(1.0, self.clock.dt)),
-            agent,
-            id: who.id,
-            bus: self.types.get(who.vehicle_type).bus,
-        }
+        let ground = (&**self.ground, &*self.types);
+        let delays = &self.traffic.delays;
+        self.modules
+            .asking(self.clock, ground, delays, self.agents, agent)
     }
 
     /// A new route from the first of the lanelets under the agent that leads to its goals, with

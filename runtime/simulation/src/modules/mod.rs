@@ -10,12 +10,17 @@ pub(crate) use pool::Instances;
 pub(crate) use saving::{SavedModule, SavedSwap};
 
 use crate::agents::Agents;
+use crate::clock::Clock;
+use crate::ground::Ground;
 use crate::options::{ModuleOverrides, RunOptions, SimulationError};
+use crate::route::Asking;
 use crate::summary::{ModuleRecord, SwapRecord};
+use crate::traffic::Delays;
+use crate::vehicle_type::VehicleTypes;
 use boundary::Membership;
 use pool::Pools;
 use roadwright_agent::{
-    Behaviour, Controller, Fitness, Module, ModuleError, Planner, Registry, Slot,
+    Behaviour, Controller, Fitness, Module, ModuleError, PlannerView, Registry, Slot,
 };
 use roadwright_scenario::{ModuleSetting, Scenario, Stack};
 use std::collections::BTreeSet;
@@ -220,10 +225,28 @@ impl Modules {
         behaviour.is_some_and(|instance| instance.module.logic.handles_arrival())
     }
 
-    /// The planner of an agent.
-    pub(crate) fn planner(&self, modules: Instances) -> &Module<dyn Planner> {
-        let instance = modules.of(Slot::Planner) as usize;
-        &self.pools.planners.instances[instance].module
+    /// A question to the planner of an agent.
+    pub(crate) fn asking<'a>(
+        &'a self,
+        clock: &Clock,
+        (ground, types): (&'a Ground, &VehicleTypes),
+        delays: &'a Delays,
+        agents: &Agents,
+        agent: u32,
+    ) -> Asking<'a> {
+        let who = &agents.identity[agent as usize];
+        let instance = &self.pools.planners.instances[who.modules.of(Slot::Planner) as usize];
+        Asking {
+            planner: &instance.module,
+            view: PlannerView {
+                graph: ground.graph(),
+                delays: &delays.0,
+            },
+            step: clock.moment(instance.rate),
+            agent,
+            id: who.id,
+            bus: types.get(who.vehicle_type).bus,
+        }
     }
 
     /// The behaviour of an agent.

@@ -26,17 +26,14 @@ impl Asking<'_> {
 
     /// An answer for each question; `None` if one has none.
     fn all(&self, inputs: &[PlannerInput]) -> Option<Vec<Vec<LaneletId>>> {
-        let (mut lanelets, mut outputs) =
-            (Vec::new(), vec![PlannerOutput::default(); inputs.len()]);
-        let step = Step {
-            indices: &vec![self.agent; inputs.len()],
-            ids: &vec![self.id; inputs.len()],
-            ..self.step
+        let question = |&input: &PlannerInput| Question {
+            agent: self.agent,
+            id: self.id,
+            input,
         };
-        self.planner
-            .step(&step, &self.view, inputs, &mut lanelets, &mut outputs);
-        let answer = |output| answer(&lanelets, output).map(<[LaneletId]>::to_vec);
-        outputs.into_iter().map(answer).collect()
+        let questions: Vec<Question> = inputs.iter().map(question).collect();
+        let answers = ask_all(self.planner, &self.view, &self.step, &questions);
+        answers.into_iter().collect()
     }
 
     /// Plans a route anew from its lanelet `from`, at `s`, to the goals after the first `reached`.
@@ -101,12 +98,6 @@ impl Route {
     }
 }
 
-/// The lanelets of an answer; `None` if there is no way.
-pub(super) fn answer(lanelets: &[LaneletId], output: PlannerOutput) -> Option<&[LaneletId]> {
-    let (start, count) = (output.start as usize, output.count as usize);
-    lanelets.get(start..start + count).filter(|_| count > 0)
-}
-
 /// A question for each goal on a lane, from the goal before it; `None` if one is off the lanes.
 fn questions(start: (LaneletId, f64), goals: &[Goal], bus: bool) -> Option<Vec<PlannerInput>> {
     let mut from = start;
@@ -149,39 +140,29 @@ pub(crate) fn plan_legs(
     step: &Step<'_>,
     trips: &[(Trip, &Route)],
 ) -> Vec<Option<Route>> {
-    let (mut inputs, mut indices, mut ids) = (Vec::new(), Vec::new(), Vec::new());
+    let mut asked = Vec::new();
     let counts: Vec<Option<usize>> = trips
         .iter()
         .map(|(trip, route)| {
             let own = questions(trip.start, &route.goals, trip.bus)?;
-            indices.resize(indices.len() + own.len(), trip.agent);
-            ids.resize(ids.len() + own.len(), trip.id);
-            inputs.extend_from_slice(&own);
+            asked.extend(own.iter().map(|&input| Question {
+                agent: trip.agent,
+                id: trip.id,
+                input,
+            }));
             Some(own.len())
         })
         .collect();
-    let (mut lanelets, mut outputs) = (Vec::new(), vec![PlannerOutput::default(); inputs.len()]);
-    let step = Step {
-        indices: &indices,
-        ids: &ids,
-        ..*step
-    };
-    planner.step(&step, view, &inputs, &mut lanelets, &mut outputs);
-    let mut outputs = outputs.into_iter();
+    let mut answers = ask_all(planner, view, step, &asked).into_iter();
     let mut planned = |((trip, route), count): (&(Trip, &Route), Option<usize>)| {
-        let runs: Option<Vec<Vec<LaneletId>>> = outputs
-            .by_ref()
-            .take(count?)
-            .map(|output| answer(&lanelets, output).map(<[LaneletId]>::to_vec))
-            // All answers of the agent are taken, so that the next one finds its own.
-            .collect::<Vec<_>>()
-            .into_iter()
-            .collect();
+        // All answers of the agent are taken, so that the next one finds its own.
+        let own: Vec<_> = answers.by_ref().take(count?).collect();
+        let runs: Vec<Vec<LaneletId>> = own.into_iter().collect::<Option<_>>()?;
         let start = Route {
             lanelets: [trip.start.0].into(),
             ..(*route).clone()
         };
-        Some(start.with_plan(0, 0, &runs?))
+        Some(start.with_plan(0, 0, &runs))
     };
     trips.iter().zip(counts).map(&mut planned).collect()
 }
@@ -193,7 +174,7 @@ pub(crate) struct Question {
     pub(crate) input: PlannerInput,
 }
 
-/// Asks a planner about several agents at once.
+/// Asks a planner several questions at once; an answer is `None` if there is no way.
 pub(crate) fn ask_all(
     planner: &Module<dyn Planner>,
     view: &PlannerView<'_>,
@@ -210,6 +191,10 @@ pub(crate) fn ask_all(
         ..*step
     };
     planner.step(&step, view, &inputs, &mut lanelets, &mut outputs);
-    let lanelets_of = |output| answer(&lanelets, output).map(<[LaneletId]>::to_vec);
-    outputs.into_iter().map(lanelets_of).collect()
+    let answer = |output: PlannerOutput| {
+        let (start, count) = (output.start as usize, output.count as usize);
+        let run = lanelets.get(start..start + count).filter(|_| count > 0);
+        run.map(<[LaneletId]>::to_vec)
+    };
+    outputs.into_iter().map(answer).collect()
 }

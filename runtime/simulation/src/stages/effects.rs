@@ -12,7 +12,7 @@ use crate::route::{Asking, Goal, Route, Routes, Travel, goal_input};
 use crate::traffic::Traffic;
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
-use roadwright_agent::{Effect, Effects, Message, PlannerView, Rate, Slot};
+use roadwright_agent::{Effect, Effects, Message, Slot};
 use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::ModuleSetting;
 use roadwright_scenario::lane_graph::LaneletId;
@@ -195,18 +195,10 @@ impl Effecting<'_> {
 
     /// A question to the planner of an agent.
     fn asking(&self, agent: u32) -> Asking<'_> {
-        let who = &self.agents.identity[agent as usize];
-        Asking {
-            planner: self.modules.planner(who.modules),
-            view: PlannerView {
-                graph: self.ground.graph(),
-                delays: &self.traffic.delays.0,
-            },
-            step: self.clock.moment(Rate::new(1.0, self.clock.dt)),
-            agent,
-            id: who.id,
-            bus: self.types.get(who.vehicle_type).bus,
-        }
+        let ground = (&*self.ground, &*self.types);
+        let delays = &self.traffic.delays;
+        self.modules
+            .asking(self.clock, ground, delays, self.agents, agent)
     }
 
     fn route_of(&self, agent: u32) -> &Route {
