@@ -44,7 +44,7 @@ static PARAMETERS: [ParameterInfo; 3] = [
 /// turns, because only some lanes lead into each.
 ///
 /// A route is a list of lanelets; where two neighbours in it lie side by side, the lane is changed.
-/// The search is led by landmarks ([`Costs`]), which all instances of the module share.
+/// The search is led by landmarks (`costs.rs`), which all instances of the module share.
 pub struct RoutePlanner {
     costs: Arc<Shared>,
     /// Arrays of the last search. What stands in them is never read again, so which thread gets
@@ -60,14 +60,15 @@ const KEPT: usize = 4;
 struct Shared(Mutex<Vec<Arc<Costs>>>);
 
 impl Shared {
-    /// The costs of a graph; what has been computed once is used by all worlds on the graph.
+    /// The costs of a graph: computed once for all worlds on it that have their modules from one
+    /// registry, with the same parameters.
     fn of(&self, graph: &LaneGraph, weights: Weights) -> Arc<Costs> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |costs: &Arc<Costs>| costs.is_of(graph, weights);
-        if let Some(costs) = kept.iter().find(|costs| fits(costs)) {
-            return costs.clone();
-        }
-        let costs = Arc::new(Costs::new(graph, weights));
+        let costs = match kept.iter().position(fits) {
+            Some(known) => kept.remove(known),
+            None => Arc::new(Costs::new(graph, weights)),
+        };
         if kept.len() == KEPT {
             kept.remove(0);
         }

@@ -54,6 +54,11 @@ impl HeatMap {
 }
 
 impl Observer for HeatMap {
+    fn begin(&mut self, world: &World) {
+        self.due = world.time();
+        self.collisions = world.collisions().len();
+    }
+
     fn after_step(&mut self, world: &World) {
         if world.time() < self.due - 1e-9 {
             return;
@@ -65,7 +70,8 @@ impl Observer for HeatMap {
             heat.speed += vehicle.speed;
             heat.standing += f64::from(u8::from(vehicle.speed < STANDING));
         }
-        for collision in &world.collisions()[self.collisions..] {
+        let new = world.collisions().get(self.collisions..);
+        for collision in new.unwrap_or_default() {
             self.cell(collision.x, collision.y).collisions += 1.0;
         }
         self.collisions = world.collisions().len();

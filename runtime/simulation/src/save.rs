@@ -1,7 +1,6 @@
 //! Saving a world at a step boundary, and going on from there.
 //!
-//! A save is a set of named parts, each with a version of its own, so that a new part touches no
-//! other. It holds all that is carried from step to step; what is derived (indices, grids, landmarks)
+//! A save is a set of named parts, each with a version, so that a new part touches no other. It holds all that is carried from step to step; what is derived (indices, grids, landmarks)
 //! is made anew. The ground is not in it: a world is restored on the ground of its scenario, which
 //! must be equal.
 
@@ -11,7 +10,7 @@ use crate::demand::{Departure, FlowProgress};
 use crate::dynamics::Dynamics;
 use crate::ground::Ground;
 use crate::messages::Log;
-use crate::modules::{SavedModule, SavedSwap};
+use crate::modules::{SavedMembership, SavedModule, SavedSwap};
 use crate::options::{RunOptions, SimulationError};
 use crate::route::Routes;
 use crate::summary::{ReplanCounts, SwapRecord};
@@ -77,6 +76,11 @@ pub struct SavedWorld {
     parts: BTreeMap<String, Part>,
 }
 
+/// A checksum over the bytes of a save.
+fn checksum(bytes: &[u8]) -> u64 {
+    twox_hash::XxHash3_64::oneshot(bytes)
+}
+
 /// What the clock part and counters hold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Counters {
@@ -86,9 +90,11 @@ struct Counters {
 }
 
 impl SavedWorld {
-    /// The bytes of a file.
+    /// The bytes of a file: the save, and a checksum of it.
     pub fn to_bytes(&self) -> Vec<u8> {
-        postcard::to_allocvec(self).expect("plain state can be written")
+        let mut bytes = postcard::to_allocvec(self).expect("plain state can be written");
+        bytes.extend_from_slice(&checksum(&bytes).to_le_bytes());
+        bytes
     }
 
     /// Reads the bytes of a file.
@@ -96,6 +102,11 @@ impl SavedWorld {
     /// # Errors
     /// If they are not a save, or one of a newer version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SaveError> {
+        let damaged = |what: &str| SaveError::Damaged(what.into());
+        let (bytes, sum) = bytes.split_last_chunk().ok_or(damaged("it is too short"))?;
+        if checksum(bytes) != u64::from_le_bytes(*sum) {
+            return Err(damaged("its checksum differs"));
+        }
         let saved: Self =
             postcard::from_bytes(bytes).map_err(|error| SaveError::Damaged(error.to_string()))?;
         if saved.format != FORMAT {
@@ -136,14 +147,20 @@ impl SavedWorld {
 }
 
 impl World {
+    /// Modules that can neither save what they keep nor declare that they keep nothing.
+    pub fn unsaved_modules(&self) -> Vec<String> {
+        let modules = self.modules.saved();
+        let silent = modules.iter().filter(|module| module.state.is_none());
+        silent.map(|m| format!("{} {}", m.slot, m.id)).collect()
+    }
+
     /// All that is carried from step to step, to go on from later. O(agents ever seen).
     ///
     /// # Errors
     /// If a module neither saves its state nor declares that it has none, unless `allow_inexact`.
     pub fn save(&self, allow_inexact: bool) -> Result<SavedWorld, SaveError> {
         let modules = self.modules.saved();
-        let silent = modules.iter().filter(|module| module.state.is_none());
-        let inexact: Vec<String> = silent.map(|m| format!("{} {}", m.slot, m.id)).collect();
+        let inexact = self.unsaved_modules();
         if !inexact.is_empty() && !allow_inexact {
             return Err(SaveError::Modules(inexact));
         }
@@ -182,6 +199,7 @@ impl World {
         saved.put("log", &self.messages.log);
         saved.put("finished", &self.finished);
         saved.put("modules", &modules);
+        saved.put("membership", &self.modules.saved_membership());
         let swaps = self.modules.swaps.iter();
         saved.put("swaps", &swaps.map(SavedSwap::from).collect::<Vec<_>>());
         Ok(saved)
@@ -236,16 +254,26 @@ impl World {
             value,
         });
         world.messages.mail = mail.collect();
-        world.messages.count();
         world.messages.log = saved.get::<Log>("log")?;
         world.finished = saved.get::<Vec<FinishedAgent>>("finished")?;
         let instances: Vec<SavedModule> = saved.get("modules")?;
         world.modules.restore_instances(&instances)?;
         world.check_indices()?;
-        let notes = {
+        world.messages.count();
+        let told: SavedMembership = saved.get("membership")?;
+        let mut notes = {
             let (clock, agents) = (&world.clock, &mut world.agents);
-            world.modules.restore_states(clock, agents, &instances)
+            world
+                .modules
+                .restore_states(clock, agents, &instances, told)
         };
+        let program = env!("CARGO_PKG_VERSION");
+        if saved.program != program {
+            notes.push(format!(
+                "saved by version {}, this is {program}",
+                saved.program
+            ));
+        }
         let swaps: Vec<SavedSwap> = saved.get("swaps")?;
         world.modules.swaps = swaps.into_iter().map(SwapRecord::from).collect();
         world.traffic.index.rebuild(&world.agents, &world.types);
@@ -257,8 +285,11 @@ impl World {
         let (flows, retired): (Vec<FlowProgress>, Vec<FlowProgress>) = saved.get("flows")?;
         self.demand.retired_flows = retired;
         for flow in &mut self.demand.flows {
-            if let Some(before) = flows.iter().find(|before| before.id == flow.progress().id) {
-                flow.resume(before.clone());
+            let before = flows.iter().find(|before| before.id == flow.progress().id);
+            if let Some(before) = before
+                && !flow.resume(before.clone())
+            {
+                return Err(SaveError::Damaged("a flow never ends".into()));
             }
         }
         Ok(())

@@ -127,8 +127,8 @@ impl World {
         })
     }
 
-    /// Takes one step of dt, in the fixed order: pass the step boundary, appear, index, give way,
-    /// plan, behave, control, move, collide.
+    /// Takes one step of dt, in the fixed order: pass the step boundary, appear, give way, plan,
+    /// behave, control, move, collide.
     pub fn step(&mut self) {
         self.agents.release();
         self.modules.pass_boundary(&self.clock, &mut self.agents);
@@ -362,6 +362,11 @@ impl World {
         report::snapshot(self)
     }
 
+    /// Sum over the steps of the agents that drove.
+    pub fn agent_updates(&self) -> u64 {
+        self.agent_updates
+    }
+
     /// The collisions so far, in order.
     pub fn collisions(&self) -> &[Collision] {
         &self.traffic.contacts.log
@@ -372,7 +377,7 @@ impl World {
         report::counts(self)
     }
 
-    /// What came of the run so far.
+    /// What came of the run so far. Fitness modules are asked about those who still drive.
     pub fn summary(&self) -> Summary {
         report::summary(self)
     }

@@ -83,43 +83,33 @@ fn another_ground_is_an_error() {
     assert!(error.to_string().contains("other roads"));
 }
 
-/// A save of a busy world.
-fn busy() -> &'static (Scenario, Vec<u8>) {
-    static BUSY: OnceLock<(Scenario, Vec<u8>)> = OnceLock::new();
+/// The bytes of a save of a busy world.
+fn busy() -> &'static [u8] {
+    static BUSY: OnceLock<Vec<u8>> = OnceLock::new();
     BUSY.get_or_init(|| {
         let scenario = shipped("crossroads");
         let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
         run(&mut world, 2500);
         assert!(world.counts().active > 0);
-        let bytes = world.save(false).unwrap().to_bytes();
-        (scenario, bytes)
+        world.save(false).unwrap().to_bytes()
     })
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
-    fn damaged_saves_are_refused_or_run(
-        damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+    fn damaged_saves_are_refused(
+        damage in proptest::collection::vec((any::<prop::sample::Index>(), 1u8..), 0..6),
         cut in proptest::option::of(any::<prop::sample::Index>()),
     ) {
-        let (scenario, bytes) = busy();
-        let mut bytes = bytes.clone();
+        let mut bytes = busy().to_vec();
         for (at, value) in damage {
             let at = at.index(bytes.len());
-            bytes[at] = value;
+            bytes[at] ^= value;
         }
         if let Some(cut) = cut {
             bytes.truncate(cut.index(bytes.len()));
         }
-        let Ok(saved) = SavedWorld::from_bytes(&bytes) else {
-            return Ok(());
-        };
-        let ground = Ground::new(scenario);
-        let options = RunOptions::default();
-        let restored = World::restore(ground, scenario, &builtin_modules(), &options, &saved);
-        if let Ok((mut world, _)) = restored {
-            run(&mut world, 20);
-        }
+        let is_sound = bytes == busy();
+        prop_assert_eq!(SavedWorld::from_bytes(&bytes).is_ok(), is_sound);
     }
 }

@@ -12,7 +12,7 @@ use roadwright_agent::Registry;
 use roadwright_extension::Host;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
-    Ending, Ground, Observer, RunOptions, SavedWorld, Session, Snapshot, Summary, World,
+    Ending, Ground, Observer, RunOptions, SaveError, SavedWorld, Session, Snapshot, Summary, World,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -35,6 +35,9 @@ pub(super) struct Report {
     /// Agent updates and simulated time, s, of a restored world before this run.
     #[serde(skip)]
     before: (u64, f64),
+    /// Why the world could not be saved at the end.
+    #[serde(skip)]
+    save_error: Option<anyhow::Error>,
 }
 
 impl Report {
@@ -81,6 +84,13 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         Some(seconds) => Ending::AtTime(seconds),
         None => Ending::WhenOver(seconds),
     };
+    if arguments.save.is_some() && !arguments.allow_inexact {
+        // Known now, not after the run.
+        let unsaved = world.unsaved_modules();
+        if !unsaved.is_empty() {
+            return Err(SaveError::Modules(unsaved).into());
+        }
+    }
     let mut session = Session::new(world);
     let mut run = Drive {
         session: &mut session,
@@ -88,11 +98,12 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         trace: trace.as_mut(),
         logs: arguments.log && !quiet,
         quiet,
+        save: arguments
+            .save
+            .as_deref()
+            .map(|path| (path, arguments.allow_inexact)),
     };
-    let report = run.drive(ending)?;
-    if let Some(path) = &arguments.save {
-        save(session.world(), path, arguments.allow_inexact, quiet)?;
-    }
+    let mut report = run.drive(ending)?;
     if let Some(trace) = trace {
         trace.finish(session.world())?;
     }
@@ -101,7 +112,10 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     } else if !arguments.quiet {
         write!(std::io::stdout().lock(), "{}", table(&report))?;
     }
-    Ok(Outcome::Fine)
+    match report.save_error.take() {
+        Some(error) => Err(error),
+        None => Ok(Outcome::Fine),
+    }
 }
 
 /// A world that goes on where a saved one was.
@@ -150,6 +164,8 @@ pub(super) struct Drive<'a> {
     /// Whether lines that modules log are printed.
     pub(super) logs: bool,
     pub(super) quiet: bool,
+    /// Where the world is saved at the end, and whether modules that cannot save may start fresh.
+    pub(super) save: Option<(&'a Path, bool)>,
 }
 
 impl Drive<'_> {
@@ -157,7 +173,7 @@ impl Drive<'_> {
     pub(super) fn drive(&mut self, ending: Ending) -> anyhow::Result<Report> {
         progress::catch_interrupt();
         let world = self.session.world();
-        let before = (world.summary().agent_updates, world.time());
+        let before = (world.agent_updates(), world.time());
         let (Ending::AtTime(end) | Ending::WhenOver(end)) = ending;
         let steps = (end / world.dt()).round() as u64;
         let mut teller = Teller {
@@ -182,6 +198,10 @@ impl Drive<'_> {
         };
         drop(watchdog);
         let world = self.session.world();
+        // Before the summary, which asks fitness modules.
+        let save_error = self
+            .save
+            .and_then(|(path, inexact)| save(world, path, inexact, self.quiet).err());
         teller.bar.finish_and_clear();
         teller.tell(world);
         let (cpu_seconds, wall_seconds) =
@@ -195,6 +215,7 @@ impl Drive<'_> {
             interrupted: progress::interrupted(),
             faults: world.faults().clone(),
             before,
+            save_error,
         };
         report.rate();
         Ok(report)

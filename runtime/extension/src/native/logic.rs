@@ -62,6 +62,10 @@ struct Kept {
     trial: u32,
     bad_steps: u32,
     flaw: String,
+    /// Of the last step, which is judged at the next boundary.
+    rows: u64,
+    bad_rows: u64,
+    mode_changed: bool,
 }
 
 /// How the last steps went.
@@ -645,6 +649,10 @@ impl<K: Kind> Logic for Native<K> {
             return LogicState::Unknown;
         }
         let health = locked(&self.health);
+        if health.fault.is_some() {
+            // It has just failed: what it keeps is not to be trusted before the next boundary.
+            return LogicState::Unknown;
+        }
         let kept = Kept {
             own: own.map(|state| (state.schema, state.bytes)),
             keeps: self.keeps.load(Ordering::Relaxed),
@@ -658,6 +666,9 @@ impl<K: Kind> Logic for Native<K> {
             trial: self.trial,
             bad_steps: health.bad_steps,
             flaw: health.flaw.clone(),
+            rows: health.rows,
+            bad_rows: health.bad_rows,
+            mode_changed: health.mode_changed,
         };
         LogicState::Bytes(postcard::to_allocvec(&kept).unwrap_or_default())
     }
@@ -685,7 +696,14 @@ impl<K: Kind> Logic for Native<K> {
             .health
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
-        (health.bad_steps, health.flaw) = (kept.bad_steps, kept.flaw);
+        *health = Health {
+            fault: None,
+            rows: kept.rows,
+            bad_rows: kept.bad_rows,
+            bad_steps: kept.bad_steps,
+            flaw: kept.flaw,
+            mode_changed: kept.mode_changed,
+        };
         Ok(())
     }
 
@@ -825,7 +843,7 @@ impl Native<AsPlanner> {
             })
         };
         let seconds = began.elapsed().as_secs_f64();
-        let mut bad = 0;
+        let (mut replaced, mut bad) = (0, 0);
         for (row, (input, output)) in inputs.iter().zip(outputs.iter_mut()).enumerate() {
             let found = (status[row] == ROW_OK && answered.is_ok())
                 .then(|| checked_route(roads, input, output, &route));
@@ -836,7 +854,8 @@ impl Native<AsPlanner> {
                     routes.extend_from_slice(lanelets);
                 }
                 wrong => {
-                    bad += 1;
+                    replaced += 1;
+                    bad += u64::from(status[row] != ROW_NOT_WRITTEN);
                     if let Some(Err(flaw)) = wrong {
                         locked(&self.health).flaw.clone_from(&flaw);
                         self.cell.note_fault(&flaw);
@@ -851,7 +870,7 @@ impl Native<AsPlanner> {
                 }
             }
         }
-        self.cell.note_time(count, seconds, bad);
+        self.cell.note_time(count, seconds, replaced);
         let mut health = locked(&self.health);
         health.rows += count as u64;
         health.bad_rows += bad;

@@ -77,9 +77,14 @@ impl RunningFlow {
         &self.progress
     }
 
-    /// Goes on exactly from where the flow was.
-    pub(crate) fn resume(&mut self, progress: FlowProgress) {
+    /// Goes on exactly from where the flow was; `false` if it cannot have been there.
+    pub(crate) fn resume(&mut self, progress: FlowProgress) -> bool {
+        let is_same = progress.rate_per_hour.to_bits() == self.progress.rate_per_hour.to_bits();
+        if !is_same || progress.next_time.is_nan() || progress.next_time < self.flow.begin {
+            return false;
+        }
         self.progress = progress;
+        true
     }
 
     /// The id of an agent that is due at `time`, if there is one.

@@ -115,11 +115,19 @@ impl Obstacles {
 
     /// Adds all bodies to a hash.
     pub(super) fn hash(&self, hasher: &mut impl Hasher) {
-        let mut write = |point: DVec2| {
-            hasher.write_u64(point.x.to_bits());
-            hasher.write_u64(point.y.to_bits());
-        };
-        for (_, body) in &self.bodies {
+        hasher.write_usize(self.bodies.len());
+        for (owner, body) in &self.bodies {
+            let (kind, id, part) = match owner {
+                Owner::Obstacle(id) => (0, id.0, 0),
+                Owner::Tree(forest, tree) => (1, forest.0, *tree),
+            };
+            hasher.write_u8(kind);
+            hasher.write_u32(id);
+            hasher.write_u32(part);
+            let mut write = |point: DVec2| {
+                hasher.write_u64(point.x.to_bits());
+                hasher.write_u64(point.y.to_bits());
+            };
             match body {
                 Body::Disc { centre, radius } => {
                     write(*centre);

@@ -130,6 +130,13 @@ impl Roads {
     /// Adds all that vehicles follow to a hash.
     pub(super) fn hash(&self, hasher: &mut impl Hasher) {
         for (id, lanelet) in (0..).zip(self.graph.lanelets()) {
+            let counts = (lanelet.line_span().count, self.graph.successors(id).len());
+            hasher.write_u32(counts.0);
+            hasher.write_usize(counts.1);
+            hasher.write_i8(lanelet.layer);
+            let (junction, path) = self.contested(id).unwrap_or((NO_JUNCTION, 0));
+            hasher.write_u32(junction);
+            hasher.write_u32(path);
             for point in self.graph.line(id).points() {
                 hasher.write_u64(point.x.to_bits());
                 hasher.write_u64(point.y.to_bits());

@@ -5,6 +5,14 @@ use super::{Instances, Modules, SwapRecord};
 use crate::agents::{Agents, Phase};
 use crate::clock::Clock;
 use roadwright_agent::{Choosable, Slot, StepBoundary};
+use serde::{Deserialize, Serialize};
+
+/// What modules have been told of agents, as it is saved.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SavedMembership {
+    told: Vec<Instances>,
+    untold: Vec<u32>,
+}
 
 /// Which agents have come to which instances and left which since the last boundary.
 #[derive(Default)]
@@ -44,8 +52,33 @@ impl Membership {
         self.note_untold(agents);
     }
 
+    /// What modules have been told, for a save.
+    pub(super) fn saved(&self) -> SavedMembership {
+        SavedMembership {
+            told: self.told.clone(),
+            untold: self.untold.clone(),
+        }
+    }
+
+    /// Takes what the modules of a saved world had been told: they are told so once more. That an
+    /// agent has left since is told at the next boundary, as it would have been.
+    pub(super) fn retell(&mut self, saved: &SavedMembership, capacity: usize) {
+        self.told.clone_from(&saved.told);
+        self.told.truncate(capacity);
+        let known = (0u32..).zip(&self.told);
+        let known = known.filter(|(_, told)| **told != Instances::NONE);
+        self.added = known.map(|(index, &told)| (index, told)).collect();
+        self.removed.clear();
+        self.untold.clear();
+    }
+
+    /// Takes whose leaving was still to be told to all instances of a saved world.
+    pub(super) fn take_untold(&mut self, saved: SavedMembership) {
+        self.untold = saved.untold;
+    }
+
     /// Notes those whose leaving is still to be told to all instances.
-    pub(super) fn note_untold(&mut self, agents: &Agents) {
+    fn note_untold(&mut self, agents: &Agents) {
         let gone = agents.identity.iter().zip(0u32..);
         let gone = gone.filter(|(who, _)| who.phase == Phase::Gone);
         self.untold = gone.map(|(_, index)| index).collect();
@@ -75,8 +108,14 @@ impl Modules {
     }
 
     /// Tells modules who came and went since they were told last.
-    pub(super) fn tell(&mut self, clock: &Clock, agents: &mut Agents) {
+    fn tell(&mut self, clock: &Clock, agents: &mut Agents) {
         self.membership.update(agents);
+        self.pass_all(clock, agents);
+        self.membership.untold.clear();
+    }
+
+    /// Tells all instances what the membership says has changed.
+    pub(super) fn pass_all(&mut self, clock: &Clock, agents: &mut Agents) {
         let moment = StepBoundary {
             step: clock.step,
             time: clock.time(),
@@ -90,7 +129,6 @@ impl Modules {
         pass(&mut pools.behaviours, membership, moment, swaps);
         pass(&mut pools.controllers, membership, moment, swaps);
         pass(&mut pools.fitnesses, membership, moment, swaps);
-        self.membership.untold.clear();
         if self.swaps.len() > before {
             self.assign_arrivals(agents);
         }

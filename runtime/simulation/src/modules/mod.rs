@@ -6,6 +6,7 @@ mod pool;
 mod saving;
 
 pub(crate) use batch::{Rota, Rows, SLICE};
+pub(crate) use boundary::SavedMembership;
 pub(crate) use pool::Instances;
 pub(crate) use saving::{SavedModule, SavedSwap};
 

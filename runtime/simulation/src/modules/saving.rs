@@ -1,7 +1,7 @@
 //! Instances of modules as they are saved.
 
-use super::Modules;
 use super::pool::{Instance, ModulePool};
+use super::{Modules, SavedMembership};
 use crate::agents::Agents;
 use crate::clock::Clock;
 use crate::options::SimulationError;
@@ -95,6 +95,11 @@ impl SavedModule {
 }
 
 impl Modules {
+    /// What modules have been told of agents.
+    pub(crate) fn saved_membership(&self) -> SavedMembership {
+        self.membership.saved()
+    }
+
     /// All instances, slot by slot in the order of their pools.
     pub(crate) fn saved(&self) -> Vec<SavedModule> {
         let pools = &self.pools;
@@ -110,12 +115,11 @@ impl Modules {
     pub(crate) fn restore_instances(&mut self, saved: &[SavedModule]) -> Result<(), SaveError> {
         self.pools = super::pool::Pools::new();
         for module in saved {
-            let Some(slot) = Slot::from_name(&module.slot) else {
-                continue;
-            };
+            let damaged = |what: &str| SaveError::Damaged(what.into());
+            let slot = Slot::from_name(&module.slot).ok_or(damaged("a slot has no such name"))?;
             let is_rate = |rate: f64| rate > 0.0 && rate <= 1000.0;
             if !module.rate_hz.is_none_or(is_rate) {
-                return Err(SaveError::Damaged("a rate is out of range".into()));
+                return Err(damaged("a rate is out of range"));
             }
             self.instance_of(slot, "saved", &module.setting())
                 .map_err(SimulationError::from)?;
@@ -138,16 +142,17 @@ impl Modules {
         clock: &Clock,
         agents: &mut Agents,
         saved: &[SavedModule],
+        told: SavedMembership,
     ) -> Vec<String> {
-        self.tell(clock, agents);
+        self.membership.retell(&told, agents.capacity());
+        self.pass_all(clock, agents);
+        self.membership.take_untold(told);
         let mut notes = Vec::new();
         let pools = &mut self.pools;
         load(&mut pools.planners, saved, &mut notes);
         load(&mut pools.behaviours, saved, &mut notes);
         load(&mut pools.controllers, saved, &mut notes);
         load(&mut pools.fitnesses, saved, &mut notes);
-        // Their states hold agents whose leaving was still to be told.
-        self.membership.note_untold(agents);
         notes
     }
 }

@@ -195,7 +195,7 @@ impl Effecting<'_> {
 
     /// A question to the planner of an agent.
     fn asking(&self, agent: u32) -> Asking<'_> {
-        let ground = (&*self.ground, &*self.types);
+        let ground = (self.ground, self.types);
         let delays = &self.traffic.delays;
         self.modules
             .asking(self.clock, ground, delays, self.agents, agent)
