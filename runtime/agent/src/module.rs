@@ -133,7 +133,7 @@ pub enum LogicState {
     Unknown,
 }
 
-/// What the logic of all slots has in common. Logic without a state of their own needs none of it.
+/// What the logic of all slots has in common. Logic that keeps no state needs none of it.
 pub trait Logic: Send + Sync {
     /// All that it keeps between steps, for a save.
     fn save_state(&self) -> LogicState {

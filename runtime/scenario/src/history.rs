@@ -5,7 +5,7 @@ use crate::scenario::Scenario;
 
 /// Steps that can be undone and redone.
 ///
-/// StepBoundary [`begin`](Self::begin) and [`end`](Self::end) all edits form one step, so a drag that
+/// Between [`begin`](Self::begin) and [`end`](Self::end) all edits form one step, so a drag that
 /// sends an edit per frame is undone at once.
 #[derive(Debug, Clone, Default)]
 pub struct History {

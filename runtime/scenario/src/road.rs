@@ -83,7 +83,7 @@ pub enum LaneType {
     Sidewalk,
     /// Hard shoulder.
     Shoulder,
-    /// StepBoundary carriageways.
+    /// Between carriageways.
     Median,
 }
 

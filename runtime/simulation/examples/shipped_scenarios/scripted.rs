@@ -66,7 +66,7 @@ pub(crate) fn rush_hour() -> Scenario {
     for script in ["commuter", "learner_driver", "bus_line", "ambulance"] {
         b.stack(script, scripted(script));
     }
-    // StepBoundary the junctions, on the right side of the road, to either direction.
+    // Between the junctions, on the right side of the road, to either direction.
     let mut places: Vec<(f64, f64)> = Vec::new();
     for line in [0.0, 150.0, 300.0] {
         for along in [75.0, 225.0] {
