@@ -1,8 +1,9 @@
 //! Saving a world at a step boundary, and going on from there.
 //!
-//! A save is a set of named parts, each with a version, so that a new part touches no other. It holds all that is carried from step to step; what is derived (indices, grids, landmarks)
-//! is made anew. The ground is not in it: a world is restored on the ground of its scenario, which
-//! must be equal.
+//! A save is a set of named parts, each with a version, so that a new part touches no other. It
+//! holds all that is carried from step to step; what is derived (indices, grids, landmarks) is made
+//! anew. The ground is not in it: a world is restored on the ground of its scenario, which must be
+//! equal.
 
 use crate::agents::{Agents, FinishedAgent, Identity};
 use crate::clock::Clock;
@@ -81,6 +82,12 @@ fn checksum(bytes: &[u8]) -> u64 {
     twox_hash::XxHash3_64::oneshot(bytes)
 }
 
+/// The modules among `saved` that could not give their state.
+fn unsaved(saved: &[SavedModule]) -> Vec<String> {
+    let silent = saved.iter().filter(|module| module.state.is_none());
+    silent.map(|m| format!("{} {}", m.slot, m.id)).collect()
+}
+
 /// What the clock part and counters hold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Counters {
@@ -149,9 +156,7 @@ impl SavedWorld {
 impl World {
     /// Modules that can neither save what they keep nor declare that they keep nothing.
     pub fn unsaved_modules(&self) -> Vec<String> {
-        let modules = self.modules.saved();
-        let silent = modules.iter().filter(|module| module.state.is_none());
-        silent.map(|m| format!("{} {}", m.slot, m.id)).collect()
+        unsaved(&self.modules.saved())
     }
 
     /// All that is carried from step to step, to go on from later. O(agents ever seen).
@@ -160,7 +165,7 @@ impl World {
     /// If a module neither saves its state nor declares that it has none, unless `allow_inexact`.
     pub fn save(&self, allow_inexact: bool) -> Result<SavedWorld, SaveError> {
         let modules = self.modules.saved();
-        let inexact = self.unsaved_modules();
+        let inexact = unsaved(&modules);
         if !inexact.is_empty() && !allow_inexact {
             return Err(SaveError::Modules(inexact));
         }
