@@ -125,13 +125,9 @@ impl Modules {
                 .map_err(SimulationError::from)?;
         }
         // Stacks find their instances among those.
-        let names = self.names.clone();
-        let stacks = names.iter().zip(self.settings.clone());
-        let (pools, registry, dt) = (&mut self.pools, &self.registry, self.dt);
-        let stacks = stacks.map(|(name, stack)| pools.instances_of(name, &stack, registry, dt));
-        self.stacks = stacks
-            .collect::<Result<_, _>>()
-            .map_err(SimulationError::from)?;
+        let names = self.names.iter().cloned();
+        let stacks: Vec<_> = names.zip(self.settings.iter().cloned()).collect();
+        self.stacks = self.instances_of(&stacks).map_err(SimulationError::from)?;
         Ok(())
     }
 
