@@ -261,10 +261,15 @@ impl Claims {
 
     /// Takes all grants of a vehicle back.
     pub(crate) fn forget(&mut self, agent: u32) {
+        self.keep(|grant| grant.agent != agent);
+    }
+
+    /// Keeps the grants for which `stays` holds; a junction without any is not busy any more.
+    fn keep(&mut self, stays: impl Fn(&Grant) -> bool) {
         let granted = &mut self.granted;
         self.busy.retain(|&junction| {
             let list = &mut granted[junction as usize];
-            list.retain(|grant| grant.agent != agent);
+            list.retain(&stays);
             !list.is_empty()
         });
     }
@@ -279,7 +284,8 @@ impl Claims {
         index: &Index,
         agents: &mut Agents,
     ) {
-        self.release(ground, types, routes, agents);
+        // Vehicles whose tail is out of the junction have left it.
+        self.keep(|grant| is_inside(grant, ground, types, routes, agents));
         let mut scratch = std::mem::take(&mut self.scratch);
         collect(step, ground, types, routes, agents, &mut scratch.requests);
         scratch
@@ -346,16 +352,6 @@ impl Claims {
         } else {
             Verdict::MustWait
         }
-    }
-
-    /// Forgets vehicles whose tail is out of the junction.
-    fn release(&mut self, ground: &Ground, types: &VehicleTypes, routes: &Routes, agents: &Agents) {
-        let granted = &mut self.granted;
-        self.busy.retain(|&junction| {
-            let list = &mut granted[junction as usize];
-            list.retain(|grant| is_inside(grant, ground, types, routes, agents));
-            !list.is_empty()
-        });
     }
 
     /// Whether the vehicle would find room beyond a junction, counted as if the vehicles there
