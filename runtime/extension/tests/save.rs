@@ -3,10 +3,10 @@
 
 mod common;
 
-use common::{Bench, c_plugin, root, run, shipped};
+use common::{Bench, c_plugin, only, root, run, shipped};
 use roadwright_agent::Slot;
 use roadwright_scenario::Scenario;
-use roadwright_simulation::{ModuleOverrides, RunOptions, SaveError, SavedWorld, World};
+use roadwright_simulation::{RunOptions, SaveError, SavedWorld, World};
 
 /// Runs to each moment, saves, restores, and compares after some time more.
 fn hold(bench: &Bench, scenario: &Scenario, options: &RunOptions, moments: &[f64]) {
@@ -88,10 +88,8 @@ fn plugins_get_their_state_back() {
         });
         let file = format!("runtime/extension/tests/abi/{name}-1.0-x86_64-linux.so");
         bench.put_file("kept.so", &root().join(file));
-        let mut modules = ModuleOverrides::default();
-        modules.set(slot, id.into());
         let options = RunOptions {
-            modules,
+            modules: only(slot, id),
             ..RunOptions::default()
         };
         hold(&bench, &shipped("crossroads"), &options, &[0.5, 11.03]);
@@ -114,10 +112,8 @@ fn a_module_that_cannot_save_is_named() {
     // If that is allowed, the save says so, and the restored world tells what starts fresh.
     let saved = world.save(true).unwrap();
     assert_eq!(saved.inexact(), [format!("controller {id}")]);
-    let mut modules = ModuleOverrides::default();
-    modules.set(Slot::Controller, id.into());
     let options = RunOptions {
-        modules,
+        modules: only(Slot::Controller, id),
         ..RunOptions::default()
     };
     let registry = bench.host().registry();
@@ -143,10 +139,8 @@ fn another_build_of_a_module_starts_fresh_and_is_told() {
     let ground = world.ground().clone();
     drop(world);
     bench.put_file("p.so", &build("two", &["VERSION=\"2.0.0\"", "GAIN=0.8"]));
-    let mut modules = ModuleOverrides::default();
-    modules.set(Slot::Controller, id.into());
     let options = RunOptions {
-        modules,
+        modules: only(Slot::Controller, id),
         ..RunOptions::default()
     };
     let registry = bench.host().registry();

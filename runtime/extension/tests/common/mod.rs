@@ -179,8 +179,7 @@ impl Bench {
         module: &str,
         options: RunOptions,
     ) -> World {
-        let mut modules = ModuleOverrides::default();
-        modules.set(slot, module.into());
+        let modules = only(slot, module);
         let options = RunOptions { modules, ..options };
         World::new(scenario, &self.host().registry(), &options).unwrap()
     }
@@ -190,6 +189,13 @@ impl Bench {
         let rows = self.host().modules();
         rows.into_iter().find(|row| row.id == id).unwrap()
     }
+}
+
+/// One module in all stacks.
+pub fn only(slot: Slot, module: &str) -> ModuleOverrides {
+    let mut modules = ModuleOverrides::default();
+    modules.set(slot, module.into());
+    modules
 }
 
 pub fn shipped(name: &str) -> Scenario {
