@@ -98,6 +98,7 @@ fn with_vehicles(mut scenario: Scenario) -> Scenario {
             name: String::new(),
             vehicle: "car".into(),
             stack: "idm".into(),
+            dynamics: None,
             start: Place::lane(start.0, start.1, start.2),
             via: vec![],
             destination: Some(Place::lane(goal.0, goal.1, goal.2)),

@@ -145,5 +145,5 @@ fn modules_and_scripts() {
     bench.look_at(150.0, 150.0, 220.0);
     hold(&mut bench, "script_editor");
     bench.press_tab("Scenario");
-    hold(&mut bench, "stacks");
+    hold(&mut bench, "scenario_panel");
 }

@@ -9,7 +9,7 @@ use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};
 use roadwright_editor::tools::{ObstacleKind, TerrainMode, ToolKind};
 use roadwright_scenario::operation::Objects;
-use roadwright_scenario::{ObjectId, Place, RoadId, Shape};
+use roadwright_scenario::{DynamicsLevel, ObjectId, Place, RoadId, Shape};
 use std::sync::Arc;
 
 /// Two roads that cross, drawn freehand, seen from 150 m around.
@@ -893,4 +893,34 @@ fn a_cross_section_is_kept_as_a_preset() {
     bench.drag(&[(-120.0, 60.0), (-40.0, 60.0)]);
     let (_, road) = bench.scenario().network().roads().last().unwrap();
     assert_eq!(road.lane_sections[0].lanes.len(), 3);
+}
+
+#[test]
+fn a_level_of_dynamics_is_chosen_for_the_scenario_and_for_one_vehicle() {
+    let mut bench = crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
+    bench.press_tab("Scenario");
+    bench.press("Dynamics: One track, steers");
+    bench.press("Lane, follows it");
+    assert_eq!(bench.scenario().settings().dynamics, DynamicsLevel::Lane);
+    bench.press_tab("Inspector");
+    let level = |bench: &Bench| {
+        let mut agents = bench.scenario().agents().values();
+        agents.next().unwrap().dynamics
+    };
+    assert_eq!(level(&bench), None);
+    let drives_at = |bench: &mut Bench, level: DynamicsLevel| {
+        bench.play_until(90.0, |e| {
+            let live = e.model().live.as_ref();
+            let seen = live.and_then(|live| live.inspection.as_ref());
+            seen.is_some_and(|seen| seen.dynamics == level)
+        })
+    };
+    bench.key(Key::Space);
+    assert!(drives_at(&mut bench, DynamicsLevel::Lane));
+    bench.press("Dynamics: As in settings: Lane, follows it");
+    bench.press("One track, steers");
+    assert_eq!(level(&bench), Some(DynamicsLevel::OneTrack));
+    assert!(drives_at(&mut bench, DynamicsLevel::OneTrack));
 }

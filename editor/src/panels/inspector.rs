@@ -1,13 +1,13 @@
 //! Every property of the selected object, with units and ranges.
 
 use super::lanes;
-use super::widgets::{Number, change, choice, empty, heading, text};
+use super::widgets::{Number, change, choice, empty, heading, level_title, text};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{
-    Agent, AgentId, Edit, Flow, FlowId, Forest, ForestId, Node, NodeId, ObjectId, Obstacle,
-    ObstacleId, Place, Road, RoadClass, RoadId, Shape,
+    Agent, AgentId, DynamicsLevel, Edit, Flow, FlowId, Forest, ForestId, Node, NodeId, ObjectId,
+    Obstacle, ObstacleId, Place, Road, RoadClass, RoadId, Shape,
 };
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
@@ -502,6 +502,13 @@ fn agent(ui: &mut Ui, model: &Model, id: AgentId, agent: &Agent, actions: &mut V
             actions.push(Action::Apply(format!("Stack of {id}"), changed));
         }
         ui.end_row();
+        if let Some(dynamics) = level(ui, model, agent.dynamics) {
+            let changed = edit(Agent {
+                dynamics,
+                ..agent.clone()
+            });
+            actions.push(Action::Apply(format!("Dynamics of {id}"), changed));
+        }
         let (depart, response) = row(
             "Departs at",
             agent.depart,
@@ -599,6 +606,18 @@ fn agent(ui: &mut Ui, model: &Model, id: AgentId, agent: &Agent, actions: &mut V
     });
 }
 
+/// The row for a level of dynamics; `None` unless another one was chosen.
+fn level(ui: &mut Ui, model: &Model, own: Option<DynamicsLevel>) -> Option<Option<DynamicsLevel>> {
+    ui.label("Dynamics")
+        .on_hover_text("With which model the body moves.");
+    let settings = level_title(model.document.scenario().settings().dynamics);
+    let mut all = vec![(None, format!("As in settings: {settings}"))];
+    all.extend(DynamicsLevel::ALL.map(|level| (Some(level), level_title(level).to_owned())));
+    let chosen = choice(ui, "Dynamics", &own, &all);
+    ui.end_row();
+    chosen
+}
+
 fn flow(ui: &mut Ui, model: &Model, id: FlowId, flow: &Flow, actions: &mut Vec<Action>) {
     heading(ui, &id.to_string());
     let edit = |flow: Flow| Edit::Flow(id, Some(Box::new(flow)));
@@ -622,6 +641,13 @@ fn flow(ui: &mut Ui, model: &Model, id: FlowId, flow: &Flow, actions: &mut Vec<A
             actions.push(Action::Apply(format!("Stack of {id}"), changed));
         }
         ui.end_row();
+        if let Some(dynamics) = level(ui, model, flow.dynamics) {
+            let changed = edit(Flow {
+                dynamics,
+                ..flow.clone()
+            });
+            actions.push(Action::Apply(format!("Dynamics of {id}"), changed));
+        }
         let rows = [
             row(
                 "Rate",

@@ -1,10 +1,10 @@
 //! What the scenario says about itself, and all that is in it.
 
-use super::widgets::{Number, change, heading, text};
+use super::widgets::{Number, change, choice, heading, level_title, text};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_scenario::operation::Objects;
-use roadwright_scenario::{About, DrivingSide, Edit, ObjectId};
+use roadwright_scenario::{About, DrivingSide, DynamicsLevel, Edit, ObjectId};
 
 /// Objects of a kind that are listed at once.
 const MOST: usize = 200;
@@ -63,8 +63,7 @@ fn about(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             (DrivingSide::Right, "right".to_owned()),
             (DrivingSide::Left, "left".to_owned()),
         ];
-        if let Some(side) = super::widgets::choice(ui, "Driving side", &about.driving_side, &sides)
-        {
+        if let Some(side) = choice(ui, "Driving side", &about.driving_side, &sides) {
             let changed = About {
                 driving_side: side,
                 ..about.clone()
@@ -133,6 +132,18 @@ fn settings(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             })
         };
         change(&response, "Change seed", edit, actions);
+        ui.label("Dynamics").on_hover_text(
+            "With which model bodies move, where agents and flows say nothing else.",
+        );
+        let levels = DynamicsLevel::ALL.map(|level| (level, level_title(level).to_owned()));
+        if let Some(dynamics) = choice(ui, "Dynamics", &settings.dynamics, &levels) {
+            let edit = Edit::Settings(roadwright_scenario::Settings {
+                dynamics,
+                ..settings
+            });
+            actions.push(Action::Apply("Change dynamics".into(), edit));
+        }
+        ui.end_row();
     });
 }
 

@@ -2,7 +2,7 @@
 
 use crate::model::Action;
 use egui::{DragValue, Response, RichText, Role, Ui, WidgetInfo};
-use roadwright_scenario::Edit;
+use roadwright_scenario::{DynamicsLevel, Edit};
 
 /// A number to drag or type.
 pub(super) struct Number<'a> {
@@ -100,6 +100,14 @@ pub(super) fn choice<T: PartialEq + Clone>(
         .response
         .widget_info(move || WidgetInfo::labeled(Role::ComboBox, true, &label));
     chosen.filter(|new| new != value)
+}
+
+/// A level of dynamics, for people.
+pub(super) fn level_title(level: DynamicsLevel) -> &'static str {
+    match level {
+        DynamicsLevel::OneTrack => "One track, steers",
+        DynamicsLevel::Lane => "Lane, follows it",
+    }
 }
 
 /// A window over the others, with room around its contents.

@@ -28,6 +28,7 @@ impl Tool for FlowTool {
         let flow = Flow {
             vehicle: options.vehicle.clone(),
             stack: options.stack.clone(),
+            dynamics: None,
             origin,
             destination,
             rate_per_hour: options.rate_per_hour,

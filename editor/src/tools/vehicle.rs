@@ -37,6 +37,7 @@ impl VehicleTool {
             name: String::new(),
             vehicle: options.vehicle.clone(),
             stack: options.stack.clone(),
+            dynamics: None,
             start,
             via: Vec::new(),
             destination,

@@ -1,6 +1,7 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand};
+use roadwright_scenario::DynamicsLevel;
 use std::path::PathBuf;
 
 /// Draw worlds, let agents drive in them, and measure how well they do.
@@ -87,6 +88,13 @@ pub(crate) struct Simulate {
     /// Stack of the added cars
     #[arg(long, default_value = "idm", value_name = "STACK")]
     pub(crate) stack: String,
+    /// Move all bodies with this model: `one_track`, or `lane` for traffic at scale [default: as
+    /// the scenario says]
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) dynamics: Option<DynamicsLevel>,
+    /// Compare all bodies for contacts, also those that follow their lanes
+    #[arg(long)]
+    pub(crate) verify: bool,
     /// Use another module in all stacks: `controller=pursuit`
     #[arg(long = "use", value_name = "SLOT=MODULE")]
     pub(crate) modules: Vec<String>,

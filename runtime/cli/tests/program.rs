@@ -111,6 +111,27 @@ fn run_reports_what_came_of_it() {
 }
 
 #[test]
+fn run_takes_a_level_of_dynamics() {
+    let file = scenario("crossroads");
+    let run = |flags: &[&str]| {
+        let common = ["run", &file, "--seconds", "60", "--json"];
+        json(&[&common[..], flags].concat())
+    };
+    let (steers, follows) = (run(&[]), run(&["--dynamics", "lane"]));
+    assert_ne!(steers["state_hash"], follows["state_hash"]);
+    assert_eq!(
+        run(&["--dynamics", "one_track"])["state_hash"],
+        steers["state_hash"]
+    );
+    // Comparing bodies finds no contact here, and changes nothing.
+    let verified = run(&["--dynamics", "lane", "--verify"]);
+    assert_eq!(verified["state_hash"], follows["state_hash"]);
+    let output = call(&["run", &file, "--dynamics", "dense"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("there are one_track, lane"));
+}
+
+#[test]
 fn unusable_calls_end_with_two_and_say_why() {
     let file = scenario("crossroads");
     let refused = |arguments: &[&str], words: &str| {

@@ -67,3 +67,18 @@ fn worlds_are_stepped_in_one_place() {
     assert_eq!(calls.len(), 1, "{calls:?}");
     assert_eq!(calls[0].0, "runtime/simulation/src/session.rs");
 }
+
+#[test]
+fn poses_are_asked_of_the_level_of_dynamics() {
+    // The column holds those of some levels only; `Bodies::pose` knows of all.
+    let reads = lines_with(&[".motion["]);
+    let poses: Vec<_> = reads
+        .iter()
+        .filter(|(_, line)| line.contains(".pose"))
+        .collect();
+    for (file, line) in &poses {
+        let is_level = file.contains("simulation/src/dynamics");
+        assert!(is_level, "{file}: {line}");
+    }
+    assert!(!poses.is_empty());
+}

@@ -157,6 +157,21 @@ impl<'a> CentreLine<'a> {
         wrap_angle(a + u * wrap_angle(b - a))
     }
 
+    /// Curvature around `s`, 1/m, positive to the left: the mean over about `reach` metres to both
+    /// sides, so that a vertex of a traced line does not count as a bend. O(1).
+    #[inline]
+    pub fn curvature(&self, s: f64, reach: f64) -> f64 {
+        let reach = ((reach / self.spacing) as usize).max(1);
+        let nearest = (s / self.spacing + 0.5).max(0.0) as usize;
+        let last = self.points.len() - 1;
+        let (from, to) = (
+            nearest.min(last).saturating_sub(reach),
+            (nearest + reach).min(last),
+        );
+        let turn = wrap_angle(self.headings[to] - self.headings[from]);
+        turn / ((to - from) as f64 * self.spacing)
+    }
+
     /// Distance along the line and to its left of the foot of a point near `guess`, m. Walks
     /// from the guess; exact on the polyline within a few metres of it.
     #[inline]

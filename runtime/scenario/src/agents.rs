@@ -1,5 +1,6 @@
 //! Agents: who drives what, with which modules, from where to where.
 
+use crate::dynamics::DynamicsLevel;
 use crate::ids::RoadId;
 use crate::number;
 use crate::road::is_zero;
@@ -148,6 +149,9 @@ pub struct Agent {
     pub vehicle: String,
     /// Key of its stack.
     pub stack: String,
+    /// With which model its body moves; absent: as the settings say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dynamics: Option<DynamicsLevel>,
     /// Where it starts.
     pub start: Place,
     /// Places to pass on the way, in order.
@@ -180,6 +184,9 @@ pub struct Flow {
     pub vehicle: String,
     /// Key of the stack.
     pub stack: String,
+    /// With which model their bodies move; absent: as the settings say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dynamics: Option<DynamicsLevel>,
     /// Where they appear.
     pub origin: Place,
     /// Where they go.

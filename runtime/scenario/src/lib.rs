@@ -7,6 +7,7 @@
 mod agents;
 pub mod check;
 pub mod draw;
+mod dynamics;
 mod edit;
 pub mod file;
 mod history;
@@ -22,6 +23,7 @@ mod scenario;
 mod vehicle_type;
 
 pub use agents::{Agent, Flow, GroundPlace, LanePlace, ModuleSetting, Place, Stack};
+pub use dynamics::DynamicsLevel;
 pub use edit::{Edit, EditError};
 pub use history::History;
 pub use ids::{AgentId, FlowId, ForestId, NodeId, ObjectId, ObstacleId, RoadId};

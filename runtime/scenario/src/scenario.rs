@@ -1,6 +1,7 @@
 //! A scenario as a whole.
 
 use crate::agents::{Agent, Flow, Place, Stack};
+use crate::dynamics::DynamicsLevel;
 use crate::ids::{AgentId, FlowId, ForestId, ObstacleId};
 use crate::network::RoadNetwork;
 use crate::number;
@@ -26,6 +27,9 @@ pub struct Settings {
     /// Simulated time of a run, s.
     #[serde(deserialize_with = "number::duration")]
     pub duration: f64,
+    /// With which model bodies move, where agents and flows say nothing else.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dynamics: DynamicsLevel,
 }
 
 impl Default for Settings {
@@ -34,6 +38,7 @@ impl Default for Settings {
             dt: 0.01,
             seed: 1,
             duration: 300.0,
+            dynamics: DynamicsLevel::default(),
         }
     }
 }

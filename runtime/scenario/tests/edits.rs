@@ -53,6 +53,7 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
                 Some(Box::new(Flow {
                     vehicle: "car".into(),
                     stack: "fuzzy_driver".into(),
+                    dynamics: None,
                     origin: Place::lane(RoadId(id), -1, 3.0),
                     destination: Place::lane(RoadId(2), -1, 50.0),
                     rate_per_hour: a.abs(),

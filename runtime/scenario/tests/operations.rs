@@ -37,6 +37,7 @@ fn town() -> Scenario {
             Some(Box::new(Flow {
                 vehicle: "car".into(),
                 stack: "idm".into(),
+                dynamics: None,
                 origin: Place::lane(RoadId(2), -1, 5.0),
                 destination: Place::lane(RoadId(3), -1, 80.0),
                 rate_per_hour: 100.0,

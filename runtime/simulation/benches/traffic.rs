@@ -99,6 +99,7 @@ fn side_by_side(scenario: &Scenario, copies: usize, vehicles: usize) -> Scenario
             name: String::new(),
             vehicle: "car".into(),
             stack: "idm".into(),
+            dynamics: None,
             start: *start,
             via: Vec::new(),
             destination: Some(far),

@@ -1,21 +1,21 @@
 //! Edits of the scenario while it runs: they enter at a step boundary.
 
-use crate::agents::{Agents, FinishedAgent, LanePosition, Phase, Status};
+use crate::agents::{Agents, FinishedAgent, Identity, LanePosition, Phase, Status};
 use crate::clock::Clock;
 use crate::demand::{Demand, Departure, RunningFlow, Start, running_flows};
+use crate::dynamics::{Bodies, Dynamics, LevelChoice, keeps_to_lanes};
 use crate::ground::{Ground, Spot};
 use crate::modules::{Modules, new_numbers, number_of};
 use crate::options::SimulationError;
 use crate::route::{Asking, Goal, Route, Routes, Travel};
 use crate::setup::{Sources, trip};
-use crate::stages::appear::refused;
+use crate::stages::appear::{off_lanes, refused};
 use crate::stages::effects::give_up_grants;
 use crate::stages::retire::Exit;
 use crate::traffic::{Claims, Delays, Index, Traffic};
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
 use roadwright_agent::Registry;
-use roadwright_geometry::Pose;
 use roadwright_scenario::lane_graph::LaneletId;
 use roadwright_scenario::{Agent, AgentId, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +27,8 @@ pub(crate) struct Editing<'a> {
     pub(crate) ground: &'a mut Arc<Ground>,
     pub(crate) types: &'a mut VehicleTypes,
     pub(crate) agents: &'a mut Agents,
+    pub(crate) dynamics: &'a mut Dynamics,
+    pub(crate) levels: &'a mut LevelChoice,
     pub(crate) routes: &'a mut Routes,
     pub(crate) demand: &'a mut Demand,
     pub(crate) modules: &'a mut Modules,
@@ -59,6 +61,7 @@ impl Editing<'_> {
         let changed = changed_agents(old, new, &ground, self.lenient)?;
         let flows = running_flows(new, &ground, self.clock.seed, self.lenient)?;
 
+        self.levels.default = new.settings().dynamics;
         self.take_types(new);
         self.modules.registry = registry.clone();
         if has_new_stacks {
@@ -73,7 +76,12 @@ impl Editing<'_> {
         self.take_agents(old, new, changed);
         self.demand.take_flows(flows, self.clock.time());
         self.demand.sort();
-        self.traffic.index.rebuild(self.agents, self.types);
+        let bodies = Bodies {
+            ground: self.ground,
+            agents: self.agents,
+            dynamics: self.dynamics,
+        };
+        self.traffic.index.rebuild(&bodies, self.types);
         self.agents.touch();
         Ok(())
     }
@@ -89,6 +97,7 @@ impl Editing<'_> {
             clock: self.clock,
             modules: self.modules,
             agents: self.agents,
+            dynamics: self.dynamics,
             routes: self.routes,
             messages: self.messages,
             finished: self.finished,
@@ -214,8 +223,18 @@ impl Editing<'_> {
             .driving()
             .filter(|&agent| self.agents.position[agent as usize].is_on_lane());
         for agent in on_lanes.collect::<Vec<_>>() {
-            let pose = self.agents.motion[agent as usize].pose;
+            // Lanelets of agents that have not been moved yet are those of the ground before.
+            let pose = self.bodies(before).pose(agent);
             self.start_over(agent, &self.ground.finder().under(ground.graph(), pose));
+        }
+    }
+
+    /// Where bodies are, on a ground.
+    fn bodies<'a>(&'a self, ground: &'a Ground) -> Bodies<'a> {
+        Bodies {
+            ground,
+            agents: self.agents,
+            dynamics: self.dynamics,
         }
     }
 
@@ -362,13 +381,19 @@ impl Editing<'_> {
             who.modules = self.modules.stacks[stack as usize];
         }
         let holds_arrival = self.modules.holds_arrival(who.modules);
+        let (level, wanted) = (who.level, self.levels.of(edited.dynamics));
+        let is_served = self.agents.position[index].is_on_lane() || !keeps_to_lanes(wanted);
+        if level != wanted && is_served {
+            self.dynamics
+                .assign(self.ground, self.agents, agent, wanted);
+        }
         let progress = &mut self.agents.progress[index];
         progress.holds_arrival = holds_arrival;
         let before = self.routes.get(progress.route).clone();
         if keeps_goals || *before.goals == *goals {
             return;
         }
-        who.phase = Phase::Driving;
+        self.agents.identity[index].phase = Phase::Driving;
         progress.has_own_goals = false;
         // Way-points that are behind stay behind, unless they were changed.
         let kept = before.goals.iter().zip(&goals);
@@ -382,6 +407,7 @@ impl Editing<'_> {
             (Start::Lane { .. }, true) => self.turn(agent, &route),
             (Start::Ground(_), _) => {
                 // On open ground there is nothing to plan, and no lane to keep.
+                self.leave_lanes(agent);
                 let step = self.agents.progress[index].planned_at;
                 let route = Route::unplanned(route.goals.into_vec());
                 self.travel(agent).start_over(route, step);
@@ -389,6 +415,16 @@ impl Editing<'_> {
                 self.traffic.claims.forget(agent);
             }
             (Start::Lane { .. }, false) => self.enter_roads(agent, route),
+        }
+    }
+
+    /// Gives an agent that goes off the lanes a level of dynamics that can.
+    fn leave_lanes(&mut self, agent: u32) {
+        let Identity { id, level, .. } = self.agents.identity[agent as usize];
+        let instead = off_lanes(level, id, self.clock.time(), &mut self.messages.log);
+        if instead != level {
+            self.dynamics
+                .assign(self.ground, self.agents, agent, instead);
         }
     }
 
@@ -414,7 +450,7 @@ impl Editing<'_> {
     /// An agent on open ground gets goals on lanes: from the lane under it, or straight there.
     fn enter_roads(&mut self, agent: u32, route: Route) {
         let ground = self.ground.clone();
-        let pose: Pose = self.agents.motion[agent as usize].pose;
+        let pose = self.bodies(&ground).pose(agent);
         let spots = ground.finder().under(ground.graph(), pose);
         if spots.is_empty() {
             let goals = route.goals.iter();

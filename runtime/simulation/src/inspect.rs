@@ -6,6 +6,7 @@ use crate::route::Goal;
 use glam::DVec2;
 use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
+use roadwright_scenario::DynamicsLevel;
 
 /// How far ahead the route is told, m.
 const PATH_REACH: f64 = 400.0;
@@ -19,6 +20,8 @@ pub struct Inspection {
     pub agent: u64,
     /// Name of its stack.
     pub stack: String,
+    /// With which model its body moves.
+    pub dynamics: DynamicsLevel,
     /// Id of its controller.
     pub controller: &'static str,
     /// What its controller is told now.
@@ -41,7 +44,7 @@ pub(crate) fn inspect(view: &View<'_>, modules: &Modules, id: u64) -> Option<Ins
     let who = &view.agents.identity[agent as usize];
     let controller = modules.controller(who.modules);
     let input = view.controller_input(agent, controller.lookahead());
-    let pose = view.agents.motion[agent as usize].pose;
+    let pose = view.bodies().pose(agent);
     let front = Pose {
         position: pose.point(view.types.get(who.vehicle_type).front, 0.0),
         ..pose
@@ -55,6 +58,7 @@ pub(crate) fn inspect(view: &View<'_>, modules: &Modules, id: u64) -> Option<Ins
     Some(Inspection {
         agent: id,
         stack: modules.names[who.stack as usize].clone(),
+        dynamics: who.level,
         controller: controller.info.id,
         command: ControllerOutput {
             acceleration: command.acceleration,
@@ -75,7 +79,7 @@ fn path_ahead(view: &View<'_>, agent: u32) -> Vec<DVec2> {
     let index = agent as usize;
     let (position, progress) = (&view.agents.position[index], &view.agents.progress[index]);
     let route = view.routes.get(progress.route);
-    let mut points = vec![view.agents.motion[index].pose.position];
+    let mut points = vec![view.bodies().pose(agent).position];
     if !position.is_on_lane() {
         if let Some(path) = route.path_to(progress.reached) {
             points.extend_from_slice(path.line().points());

@@ -1,7 +1,7 @@
 //! How a scenario is run, and why it may not be.
 
 use roadwright_agent::{ModuleError, Slot};
-use roadwright_scenario::{ModuleSetting, Stack};
+use roadwright_scenario::{DynamicsLevel, ModuleSetting, Stack};
 use thiserror::Error;
 
 /// How a scenario is run.
@@ -17,6 +17,12 @@ pub struct RunOptions {
     pub populate: usize,
     /// Stack of the added cars; `None`: `idm`.
     pub populate_stack: Option<String>,
+    /// Level of dynamics of all agents; `None`: as agents, flows and settings say.
+    pub dynamics: Option<DynamicsLevel>,
+    /// Whether the bodies of all agents are compared for contacts in every step. Without it, that
+    /// is done beside levels that leave their lanes; among vehicles that follow their lanes their
+    /// order along them says who touches whom.
+    pub verify: bool,
     /// Modules for all stacks instead of their own.
     pub modules: ModuleOverrides,
     /// Whether agents without a goal, or with a place that does not exist, are refused and the

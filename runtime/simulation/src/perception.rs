@@ -1,7 +1,7 @@
 //! What agents notice: the way ahead, the leader, the stop line, the nearest obstacle.
 
 use crate::agents::{Agents, LanePosition, Motion, Progress};
-use crate::dynamics::Dynamics;
+use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::route::{Goal, GroundPath, Route, Routes};
 use crate::traffic::{Entry, Index};
@@ -9,7 +9,6 @@ use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use roadwright_agent::Lookahead;
 use roadwright_geometry::math::wrap_angle;
-use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{Pose, heading_of};
 use roadwright_plugin_api::{BehaviourInput, ControllerInput, NOTHING};
 use roadwright_scenario::junction::Turn;
@@ -96,6 +95,20 @@ impl<'a> View<'a> {
     }
 
     #[inline]
+    pub(crate) fn bodies(&self) -> Bodies<'a> {
+        Bodies {
+            ground: self.ground,
+            agents: self.agents,
+            dynamics: self.dynamics,
+        }
+    }
+
+    #[inline]
+    fn pose(&self, agent: u32) -> Pose {
+        self.bodies().pose(agent)
+    }
+
+    #[inline]
     fn position(&self, agent: u32) -> &'a LanePosition {
         &self.agents.position[agent as usize]
     }
@@ -117,7 +130,7 @@ impl<'a> View<'a> {
         let distance = lookahead.distance.max(lookahead.time * motion.speed);
         let mut input = ControllerInput {
             speed: motion.speed,
-            steering: self.dynamics.steering(agent),
+            steering: self.bodies().steering(agent, vehicle_type),
             wheelbase: vehicle_type.limits.wheelbase,
             length: vehicle_type.length,
             leader_gap: NOTHING,
@@ -171,7 +184,7 @@ impl<'a> View<'a> {
         let (position, progress) = (self.position(agent), self.progress(agent));
         let route = self.route(agent);
         let front = self.vehicle_type(agent).front;
-        let Motion { pose, speed, .. } = *self.motion(agent);
+        let (pose, speed) = (self.pose(agent), self.motion(agent).speed);
         let here = self.ground.line(position.lanelet).heading(position.s);
         input.lane_offset = position.t;
         input.heading_error = wrap_angle(pose.heading - here);
@@ -273,7 +286,7 @@ impl<'a> View<'a> {
         let (route, reached) = (self.route(agent), self.progress(agent).reached);
         match (route.path_to(reached), route.next_goal(reached)) {
             (Some(path), _) => self.perceive_path(agent, path, lookahead, input),
-            (None, Some(Goal::Ground(goal))) => aim(self.motion(agent).pose, goal, input),
+            (None, Some(Goal::Ground(goal))) => aim(self.pose(agent), goal, input),
             (None, _) => {}
         }
     }
@@ -286,7 +299,7 @@ impl<'a> View<'a> {
         lookahead: f64,
         input: &mut ControllerInput,
     ) {
-        let (pose, position) = (self.motion(agent).pose, self.position(agent));
+        let (pose, position) = (self.pose(agent), self.position(agent));
         let line = path.line();
         let here = line.heading(position.s);
         input.lane_offset = position.t;
@@ -308,7 +321,7 @@ impl<'a> View<'a> {
 
     fn perceive_obstacle(&self, agent: u32, input: &mut ControllerInput) {
         let position = self.position(agent);
-        let Motion { pose, speed, .. } = *self.motion(agent);
+        let (pose, speed) = (self.pose(agent), self.motion(agent).speed);
         let front = self.vehicle_type(agent).front;
         let eye = Pose {
             position: pose.point(front, 0.0),
@@ -339,24 +352,20 @@ impl<'a> View<'a> {
         }
         if !position.is_on_lane() || self.index.any_off_lane {
             self.index
-                .grid
-                .for_each_within(eye.position, OBSTACLE_REACH, |number, middle| {
+                .for_each_near(eye.position, OBSTACLE_REACH, |number, middle| {
                     let other_agent = self.index.located[number as usize];
                     if other_agent == agent || !self.matters(agent, other_agent) {
                         return;
                     }
-                    let other = self.motion(other_agent);
-                    let other_type = self.vehicle_type(other_agent);
-                    let centre = Pose {
-                        position: middle,
-                        heading: other.pose.heading,
-                    };
-                    let body = OrientedBox::new(centre, other_type.length, other_type.width);
+                    let forward = self.pose(other_agent);
+                    let body = self
+                        .vehicle_type(other_agent)
+                        .footprint(middle, forward.heading);
                     let point = body.closest_point(eye.position);
                     if self.is_in_the_way(agent, eye, point) {
                         let direction = (point - eye.position).normalize_or_zero();
                         let own = pose.forward() * speed;
-                        let theirs = other.pose.forward() * other.speed;
+                        let theirs = forward.forward() * self.motion(other_agent).speed;
                         consider(point, (own - theirs).dot(direction));
                     }
                 });
@@ -448,7 +457,7 @@ impl<'a> View<'a> {
         let goal = self.route(agent).next_goal(self.progress(agent).reached);
         goal.map_or(0.0, |goal| {
             let place = goal.position(self.ground.graph());
-            (place - self.motion(agent).pose.position).length()
+            (place - self.pose(agent).position).length()
         })
     }
 

@@ -19,7 +19,8 @@ pub(crate) fn state_hash(world: &World) -> u64 {
         // Where a route is stored does not matter, but what it is does; so with indices.
         let route = world.routes.hash_of(row.progress.route);
         row.progress.route = Default::default();
-        hasher.add(&(row, route, world.dynamics.steering(agent)));
+        hasher.add(&(row, route));
+        world.dynamics.hash(row.identity.level, agent, &mut hasher);
     }
     for finished in &world.finished {
         hasher.add(finished);
@@ -48,11 +49,13 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     hasher.finish()
 }
 
-/// The vehicles that drive now, in the order of their ids.
-pub(crate) fn snapshot(world: &World) -> Snapshot {
+/// The vehicles that drive now, in the order of their ids, at a share of the last step.
+pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
+    let bodies = world.bodies();
     let record = |agent: u32| {
         let index = agent as usize;
-        let (who, motion) = (&world.agents.identity[index], &world.agents.motion[index]);
+        let who = &world.agents.identity[index];
+        let motion = bodies.motion_at(agent, world.clock.dt, share);
         let position = &world.agents.position[index];
         let vehicle_type = world.types.get(who.vehicle_type);
         VehicleRecord {
@@ -65,7 +68,7 @@ pub(crate) fn snapshot(world: &World) -> Snapshot {
             length: vehicle_type.length,
             width: vehicle_type.width,
             speed: motion.speed,
-            steering: world.dynamics.steering(agent),
+            steering: bodies.steering(agent, vehicle_type),
             acceleration: world.agents.command[index].acceleration,
             lane: lane_of(&world.ground, &world.agents, agent),
             s: position.s,
@@ -74,7 +77,7 @@ pub(crate) fn snapshot(world: &World) -> Snapshot {
         }
     };
     Snapshot {
-        time: world.time(),
+        time: world.time() - (1.0 - share) * world.clock.dt,
         step: world.clock.step,
         vehicles: world
             .agents

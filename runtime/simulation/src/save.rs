@@ -8,7 +8,7 @@
 use crate::agents::{Agents, FinishedAgent, Identity};
 use crate::clock::Clock;
 use crate::demand::{Departure, FlowProgress};
-use crate::dynamics::Dynamics;
+use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::messages::Log;
 use crate::modules::{SavedMembership, SavedModule, SavedSwap};
@@ -21,6 +21,7 @@ use roadwright_agent::{Message, Registry};
 use roadwright_scenario::Scenario;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use thiserror::Error;
@@ -29,6 +30,8 @@ use thiserror::Error;
 const FORMAT: &str = "roadwright.world";
 /// Version of the frame around the parts.
 const VERSION: u16 = 1;
+/// Version of the parts; 2: agents have levels of dynamics.
+const PART_VERSION: u16 = 2;
 
 /// Why a world cannot be saved or restored.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -46,6 +49,17 @@ pub enum SaveError {
     /// The save is newer than the program.
     #[error("the saved world needs a newer version: part \"{part}\" has version {version}")]
     Newer {
+        /// Name of the part.
+        part: String,
+        /// Its version.
+        version: u16,
+    },
+    /// The save is older than what the program reads.
+    #[error(
+        "the saved world was written by an older version: part \"{part}\" has version {version}; \
+         run the scenario from its start"
+    )]
+    Older {
         /// Name of the part.
         part: String,
         /// Its version.
@@ -135,21 +149,29 @@ impl SavedWorld {
 
     fn put(&mut self, name: &str, part: &impl Serialize) {
         let bytes = postcard::to_allocvec(part).expect("plain state can be written");
-        let part = Part { version: 1, bytes };
+        let part = Part {
+            version: PART_VERSION,
+            bytes,
+        };
         self.parts.insert(name.into(), part);
     }
 
     fn get<T: DeserializeOwned>(&self, name: &str) -> Result<T, SaveError> {
         let missing = || SaveError::Damaged(format!("part \"{name}\" is missing"));
         let part = self.parts.get(name).ok_or_else(missing)?;
-        if part.version > 1 {
-            return Err(SaveError::Newer {
+        let version = part.version;
+        match version.cmp(&PART_VERSION) {
+            Ordering::Less => Err(SaveError::Older {
                 part: name.into(),
-                version: part.version,
-            });
+                version,
+            }),
+            Ordering::Greater => Err(SaveError::Newer {
+                part: name.into(),
+                version,
+            }),
+            Ordering::Equal => postcard::from_bytes(&part.bytes)
+                .map_err(|error| SaveError::Damaged(format!("part \"{name}\": {error}"))),
         }
-        postcard::from_bytes(&part.bytes)
-            .map_err(|error| SaveError::Damaged(format!("part \"{name}\": {error}")))
     }
 }
 
@@ -281,7 +303,12 @@ impl World {
         }
         let swaps: Vec<SavedSwap> = saved.get("swaps")?;
         world.modules.swaps = swaps.into_iter().map(SwapRecord::from).collect();
-        world.traffic.index.rebuild(&world.agents, &world.types);
+        let bodies = Bodies {
+            ground: &world.ground,
+            agents: &world.agents,
+            dynamics: &world.dynamics,
+        };
+        world.traffic.index.rebuild(&bodies, &world.types);
         Ok((world, notes))
     }
 

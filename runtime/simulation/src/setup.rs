@@ -64,6 +64,7 @@ impl Sources<'_> {
             speed: agent.speed,
             vehicle_type: number_of(&self.types.names, &agent.vehicle).unwrap_or_default(),
             stack: number_of(&self.modules.names, &agent.stack).unwrap_or_default(),
+            dynamics: agent.dynamics,
         })
     }
 
@@ -106,6 +107,7 @@ impl Sources<'_> {
                 speed: 0.0,
                 vehicle_type,
                 stack,
+                dynamics: None,
             });
         }
         Ok(())

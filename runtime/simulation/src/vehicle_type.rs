@@ -1,5 +1,8 @@
 //! Vehicle types as the step needs them.
 
+use glam::DVec2;
+use roadwright_geometry::Pose;
+use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_vehicle::OneTrackLimits;
 use std::sync::Arc;
 
@@ -39,19 +42,35 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
     }
 }
 
+impl VehicleType {
+    /// What a body covers whose middle is at a place, m.
+    #[inline]
+    pub(crate) fn footprint(&self, middle: DVec2, heading: f64) -> OrientedBox {
+        let centre = Pose {
+            position: middle,
+            heading,
+        };
+        OrientedBox::new(centre, self.length, self.width)
+    }
+}
+
 /// The vehicle types of a scenario.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VehicleTypes {
     pub(crate) names: Arc<Vec<String>>,
     types: Vec<VehicleType>,
+    /// From the rear axle to the rear end, of the type that has most of it, m.
+    pub(crate) largest_overhang: f64,
 }
 
 impl VehicleTypes {
     pub(crate) fn new(scenario: &roadwright_scenario::Scenario) -> Self {
         let described = scenario.vehicle_types();
+        let overhangs = described.values().map(|described| described.rear_overhang);
         Self {
             names: Arc::new(described.keys().cloned().collect()),
             types: described.values().map(VehicleType::from).collect(),
+            largest_overhang: overhangs.fold(0.0, f64::max),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::agents::{Agents, FinishedAgent};
 use crate::clock::Clock;
 use crate::demand::Demand;
-use crate::dynamics::Dynamics;
+use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::edit::Editing;
 use crate::ground::Ground;
 use crate::inspect::{Inspection, inspect};
@@ -48,6 +48,7 @@ pub struct World {
     pub(crate) agents: Agents,
     pub(crate) routes: Routes,
     pub(crate) dynamics: Dynamics,
+    pub(crate) levels: LevelChoice,
     pub(crate) demand: Demand,
     pub(crate) modules: Modules,
     pub(crate) traffic: Traffic,
@@ -57,6 +58,7 @@ pub struct World {
     pub(crate) agent_updates: u64,
     pub(crate) replans: ReplanCounts,
     lenient: bool,
+    verify: bool,
     helpers: Option<rayon::ThreadPool>,
     scratch: Scratch,
 }
@@ -115,6 +117,10 @@ impl World {
             agents: Agents::default(),
             routes: Routes::default(),
             dynamics: Dynamics::default(),
+            levels: LevelChoice {
+                forced: options.dynamics,
+                default: settings.dynamics,
+            },
             demand,
             modules,
             messages: Messages::default(),
@@ -122,6 +128,7 @@ impl World {
             agent_updates: 0,
             replans: ReplanCounts::default(),
             lenient: options.lenient,
+            verify: options.verify,
             helpers: helpers(options.threads)?,
             scratch: Scratch::default(),
         })
@@ -146,10 +153,12 @@ impl World {
             ground: &self.ground,
             types: &self.types,
             modules: &self.modules,
+            levels: self.levels,
         };
-        let (demand, routes, agents) = (&mut self.demand, &mut self.routes, &mut self.agents);
-        let index = &self.traffic.index;
-        let admitted = appear::admit(scene, index, demand, routes, &mut self.dynamics, agents);
+        let (demand, routes) = (&mut self.demand, &mut self.routes);
+        let (index, log) = (&mut self.traffic.index, &mut self.messages.log);
+        let bodies = (&mut self.dynamics, &mut self.agents);
+        let admitted = appear::admit(scene, index, demand, routes, bodies, log);
         if admitted.is_empty() {
             return;
         }
@@ -160,17 +169,24 @@ impl World {
             ground: &self.ground,
             types: &self.types,
             modules: &self.modules,
+            levels: self.levels,
         };
         let mut exit = Exit {
             clock: &self.clock,
             modules: &self.modules,
             agents: &mut self.agents,
+            dynamics: &mut self.dynamics,
             routes: &mut self.routes,
             messages: &mut self.messages,
             finished: &mut self.finished,
         };
         appear::depart(scene, &self.traffic.delays, &admitted, &mut exit);
-        self.traffic.index.rebuild(&self.agents, &self.types);
+        let bodies = Bodies {
+            ground: &self.ground,
+            agents: &self.agents,
+            dynamics: &self.dynamics,
+        };
+        self.traffic.index.rebuild(&bodies, &self.types);
     }
 
     fn give_way(&mut self) {
@@ -202,7 +218,7 @@ impl World {
             clock: &self.clock,
             ground: &self.ground,
             types: &self.types,
-            dynamics: &self.dynamics,
+            dynamics: &mut self.dynamics,
             agents: &mut self.agents,
             routes: &mut self.routes,
             modules: &mut self.modules,
@@ -242,25 +258,25 @@ impl World {
             clock: &self.clock,
             modules: &self.modules,
             agents: &mut self.agents,
+            dynamics: &mut self.dynamics,
             routes: &mut self.routes,
             messages: &mut self.messages,
             finished: &mut self.finished,
         };
-        let (dynamics, footholds) = (&mut self.dynamics, &mut self.scratch.footholds);
-        self.agent_updates += advance::advance(
-            &self.ground,
-            &self.types,
-            dynamics,
-            footholds,
-            helpers,
-            &mut exit,
-        );
+        let (ground, types) = (&*self.ground, &self.types);
+        let footholds = &mut self.scratch.footholds;
+        self.agent_updates += advance::advance(ground, types, footholds, helpers, &mut exit);
         let time = (self.clock.step + 1) as f64 * self.clock.dt;
         self.messages.log.expire(time);
         collide::collide(
             time,
-            &self.ground,
-            &self.types,
+            collide::Scene {
+                ground,
+                types,
+                routes: &self.routes,
+                dynamics: &self.dynamics,
+                verify: self.verify,
+            },
             helpers,
             &mut self.traffic,
             &mut self.agents,
@@ -288,6 +304,8 @@ impl World {
             ground: &mut self.ground,
             types: &mut self.types,
             agents: &mut self.agents,
+            dynamics: &mut self.dynamics,
+            levels: &mut self.levels,
             routes: &mut self.routes,
             demand: &mut self.demand,
             modules: &mut self.modules,
@@ -359,7 +377,23 @@ impl World {
 
     /// The vehicles that drive now, in the order of their ids.
     pub fn snapshot(&self) -> Snapshot {
-        report::snapshot(self)
+        report::snapshot(self, 1.0)
+    }
+
+    /// The vehicles that drive now, in the order of their ids, where they were at a share of the
+    /// last step: 0 at its start, 1 at its end. For pictures between steps; vehicles that have just
+    /// appeared or arrived are not in their place.
+    pub fn snapshot_within_step(&self, share: f64) -> Snapshot {
+        report::snapshot(self, share.clamp(0.0, 1.0))
+    }
+
+    /// Where bodies are.
+    pub(crate) fn bodies(&self) -> Bodies<'_> {
+        Bodies {
+            ground: &self.ground,
+            agents: &self.agents,
+            dynamics: &self.dynamics,
+        }
     }
 
     /// Sum over the steps of the agents that drove.
@@ -391,7 +425,7 @@ impl World {
     /// drive.
     pub fn bytes_per_agent(&self) -> f64 {
         let rows = self.scratch.behaving.rows.bytes() + self.scratch.controlling.rows.bytes();
-        let columns = Agents::BYTES + self.dynamics.bytes_per_agent() + size_of::<Foothold>();
+        let columns = Agents::BYTES + Dynamics::BYTES + size_of::<Foothold>();
         let columns = columns * self.agents.capacity();
         let traffic = self.traffic.index.bytes() + self.traffic.claims.bytes();
         (columns + rows + traffic) as f64 / self.agents.count().max(1) as f64
@@ -458,6 +492,7 @@ mod tests {
             name: String::new(),
             vehicle: "car".into(),
             stack: "driver".into(),
+            dynamics: None,
             start: Place::ground(first.position.x, first.position.y, first.heading),
             via: Vec::new(),
             destination: Some(Place::ground(last.x, last.y, 0.0)),
@@ -571,6 +606,7 @@ mod tests {
         let flow = roadwright_scenario::Flow {
             vehicle: "car".into(),
             stack: "idm".into(),
+            dynamics: None,
             origin: lane(8.0),
             destination: lane(110.0),
             rate_per_hour: 1200.0,

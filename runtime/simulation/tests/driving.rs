@@ -238,6 +238,7 @@ fn a_flow_brings_agents_at_its_rate() {
     let flow = Flow {
         vehicle: "car".into(),
         stack: "idm".into(),
+        dynamics: None,
         origin: on_lane(1, -1, 10.0),
         destination: on_lane(1, -1, 390.0),
         rate_per_hour: 600.0,

@@ -255,6 +255,7 @@ fn with_flow(rate_per_hour: f64) -> Run {
     let flow = Flow {
         vehicle: "car".into(),
         stack: "idm".into(),
+        dynamics: None,
         origin: Place::lane(RoadId(2), -1, 5.0),
         destination: Place::lane(RoadId(3), -1, 80.0),
         rate_per_hour,

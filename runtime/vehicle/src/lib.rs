@@ -34,6 +34,19 @@ impl From<&VehicleType> for OneTrackLimits {
     }
 }
 
+impl OneTrackLimits {
+    /// What engine and brakes make of a wanted acceleration, m/s^2; one that is not finite counts as
+    /// full braking.
+    #[inline]
+    pub fn acceleration(&self, wanted: f64) -> f64 {
+        if wanted.is_finite() {
+            wanted.clamp(-self.max_braking, self.max_acceleration)
+        } else {
+            -self.max_braking
+        }
+    }
+}
+
 /// Pose of the middle of the rear axle, speed and steering angle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct OneTrackState {
@@ -60,17 +73,12 @@ pub fn step(
     steering: f64,
     dt: f64,
 ) -> OneTrackState {
-    let acceleration = if acceleration.is_finite() {
-        acceleration
-    } else {
-        -limits.max_braking
-    };
     let wanted = if steering.is_finite() {
         steering
     } else {
         state.steering
     };
-    let speed_change = acceleration.clamp(-limits.max_braking, limits.max_acceleration) * dt;
+    let speed_change = limits.acceleration(acceleration) * dt;
     let speed = (state.speed + speed_change).clamp(0.0, limits.max_speed);
     let turn_limit = limits.steering_rate * dt;
     let turned = (wanted - state.steering).clamp(-turn_limit, turn_limit);

@@ -72,6 +72,8 @@ fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
         dt: simulate.dt,
         threads: simulate.threads,
         populate: simulate.populate,
+        dynamics: simulate.dynamics,
+        verify: simulate.verify,
         populate_stack: Some(simulate.stack.clone()),
         modules,
         lenient: false,

@@ -47,6 +47,7 @@ pub(crate) fn west_to_north() -> Agent {
         name: String::new(),
         vehicle: "car".into(),
         stack: "idm".into(),
+        dynamics: None,
         start: Place::lane(RoadId(1), -1, 5.0),
         via: vec![],
         destination: Some(Place::lane(RoadId(4), -1, 80.0)),

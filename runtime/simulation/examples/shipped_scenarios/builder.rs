@@ -38,6 +38,7 @@ impl Builder {
             dt: 0.01,
             seed,
             duration,
+            ..Settings::default()
         }));
     }
 
@@ -109,6 +110,7 @@ pub(crate) fn trip(
         name: String::new(),
         vehicle: vehicle.into(),
         stack: stack.into(),
+        dynamics: None,
         start,
         via: Vec::new(),
         destination: Some(destination),

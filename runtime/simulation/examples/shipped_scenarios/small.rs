@@ -40,6 +40,7 @@ pub(crate) fn crossroads() -> Scenario {
                     } else {
                         "idm".into()
                     },
+                    dynamics: None,
                     origin: Place::lane(RoadId(from), inward * lane, far(from)),
                     destination: Place::lane(RoadId(to), outward * lane, far(to)),
                     rate_per_hour: 90.0,

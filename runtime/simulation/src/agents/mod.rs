@@ -12,7 +12,9 @@ pub(crate) use rows::{
     Claim, Command, Identity, LanePosition, Motion, Phase, Progress, Statistics, Wish,
 };
 
+use crate::dynamics::keeps_to_lanes;
 use crate::route::Routes;
+use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -26,8 +28,8 @@ macro_rules! columns {
             $($(#[$doc])* pub(crate) $column: Vec<$row>,)*
             /// Indices that nobody has; the last one is given away next.
             free: Vec<u32>,
-            /// Agents that drive, or are about to.
-            count: usize,
+            /// Agents that drive, or are about to, by level of dynamics.
+            count: [usize; DynamicsLevel::ALL.len()],
             /// Counts changes of who drives and with which modules.
             #[serde(skip)]
             revision: u64,
@@ -92,7 +94,19 @@ impl Agents {
 
     /// How many drive, or are about to.
     pub(crate) fn count(&self) -> usize {
-        self.count
+        self.count.iter().sum()
+    }
+
+    /// How many of those have a level of dynamics.
+    pub(crate) fn count_of(&self, level: DynamicsLevel) -> usize {
+        self.count[level as usize]
+    }
+
+    /// Gives an agent another level of dynamics.
+    pub(crate) fn set_level(&mut self, index: u32, level: DynamicsLevel) {
+        let before = std::mem::replace(&mut self.identity[index as usize].level, level);
+        self.count[before as usize] -= 1;
+        self.count[level as usize] += 1;
     }
 
     /// Another number: somebody came or went, or has other modules.
@@ -145,7 +159,7 @@ impl Agents {
         let index = self.free.pop().unwrap_or(self.capacity() as u32);
         self.by_id.insert(row.identity.id, index);
         self.set(index as usize, row);
-        self.count += 1;
+        self.count[row.identity.level as usize] += 1;
         self.touch();
         index
     }
@@ -159,7 +173,7 @@ impl Agents {
         ));
         identity.phase = Phase::Gone;
         self.by_id.remove(&identity.id);
-        self.count -= 1;
+        self.count[identity.level as usize] -= 1;
         self.touch();
     }
 
@@ -201,7 +215,12 @@ impl Agents {
             self.command.len(),
             self.statistics.len(),
         ];
+        let of_level = |level: DynamicsLevel| {
+            let known = self.identity.iter().filter(|who| who.is_known());
+            known.filter(|who| who.level == level).count()
+        };
         lengths.iter().all(|&length| length == count)
+            && DynamicsLevel::ALL.map(of_level) == self.count
             && self.free.iter().all(|&index| (index as usize) < count)
             && (self.identity.iter().enumerate()).all(|(agent, who)| {
                 let position = &self.position[agent];
@@ -209,6 +228,7 @@ impl Agents {
                 let is_there = || {
                     let progress = &self.progress[agent];
                     exists(position.lanelet)
+                        && (position.is_on_lane() || !keeps_to_lanes(who.level))
                         && exists(position.leaving)
                         && routes.has(progress.route)
                         && routes.get(progress.route).holds(progress, position)
@@ -270,6 +290,7 @@ mod tests {
                 }
             }
             Value::Bool(on) => visit(Value::Bool(!on)),
+            Value::String(name) if name == "one_track" => visit(Value::String("lane".into())),
             Value::String(_) => visit(Value::String("AtGoal".into())),
             Value::Number(n) if n.is_f64() => {
                 visit(serde_json::json!(n.as_f64().unwrap_or_default() + 1.5));

@@ -4,6 +4,7 @@ use crate::modules::Instances;
 use crate::route::RouteId;
 use roadwright_geometry::Pose;
 use roadwright_plugin_api::{ControllerOutput, NOTHING};
+use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 use serde::{Deserialize, Serialize};
 
@@ -42,12 +43,17 @@ pub(crate) struct Identity {
     /// Index of the stack.
     pub(crate) stack: u16,
     pub(crate) phase: Phase,
+    /// With which model its body moves.
+    pub(crate) level: DynamicsLevel,
 }
 
 /// How an agent's body moves.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Motion {
-    /// Pose of the middle of the rear axle.
+    /// Pose of the middle of the rear axle, as its level left it: ask [`Dynamics::pose`], which
+    /// knows of levels that do not make poses.
+    ///
+    /// [`Dynamics::pose`]: crate::dynamics::Dynamics::pose
     pub(crate) pose: Pose,
     /// Height of the same, m.
     pub(crate) z: f64,

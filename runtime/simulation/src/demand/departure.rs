@@ -1,14 +1,14 @@
 //! Agents before they appear: their places, and whether there is room.
 
-use crate::agents::Agents;
+use crate::dynamics::Bodies;
 use crate::ground::Ground;
 use crate::options::SimulationError;
 use crate::route::Goal;
 use crate::traffic::Index;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
-use roadwright_geometry::{DVec2, Pose};
+use roadwright_geometry::Pose;
 use roadwright_scenario::lane_graph::LaneletId;
-use roadwright_scenario::{Place, Scenario};
+use roadwright_scenario::{DynamicsLevel, Place, Scenario};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -33,6 +33,8 @@ pub(crate) struct Departure {
     pub(crate) speed: f64,
     pub(crate) vehicle_type: u16,
     pub(crate) stack: u16,
+    /// With which model its body moves, if the scenario says so.
+    pub(crate) dynamics: Option<DynamicsLevel>,
 }
 
 impl Departure {
@@ -114,10 +116,9 @@ pub(crate) fn places(
 
 /// What the look for room reads.
 pub(crate) struct Room<'a> {
-    pub(crate) ground: &'a Ground,
+    pub(crate) bodies: Bodies<'a>,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) index: &'a Index,
-    pub(crate) agents: &'a Agents,
     /// Those who have got a place in this step, by lanelet; off the lanes under `None`.
     pub(crate) appeared: &'a BTreeMap<Option<LaneletId>, Vec<u32>>,
 }
@@ -125,7 +126,7 @@ pub(crate) struct Room<'a> {
 impl Room<'_> {
     fn vehicle_type(&self, agent: u32) -> &VehicleType {
         self.types
-            .get(self.agents.identity[agent as usize].vehicle_type)
+            .get(self.bodies.agents.identity[agent as usize].vehicle_type)
     }
 
     /// Whether nobody stands where a vehicle is to appear, and nobody would have to brake hard.
@@ -146,8 +147,8 @@ impl Room<'_> {
             }
             Start::Ground(pose) => {
                 let mut near = Vec::new();
-                let grid = &self.index.grid;
-                grid.for_each_within(pose.position, REACH, |number, _: DVec2| {
+                let place = pose.position;
+                self.index.for_each_near(place, REACH, |number, _| {
                     near.push(self.index.located[number as usize]);
                 });
                 let appeared = self.appeared.values().flatten().copied();
@@ -159,40 +160,45 @@ impl Room<'_> {
     }
 
     fn is_apart_on_lane(&self, agent: u32, s: f64, own_type: &VehicleType) -> bool {
-        let other = &self.agents.position[agent as usize];
+        let other = &self.bodies.agents.position[agent as usize];
         let other_type = self.vehicle_type(agent);
         let ahead = other.s - other_type.rear_overhang - (s + own_type.front);
         let behind = s - own_type.rear_overhang - (other.s + other_type.front);
-        let speed = self.agents.motion[agent as usize].speed;
+        let speed = self.bodies.agents.motion[agent as usize].speed;
         ahead > ROOM || behind > ROOM + speed * speed / (2.0 * BRAKING)
     }
 
     fn is_apart_on_ground(&self, agent: u32, pose: Pose, own_type: &VehicleType) -> bool {
         let other_type = self.vehicle_type(agent);
         let middle = pose.point(own_type.body_centre, 0.0);
-        let other = self.agents.motion[agent as usize].pose;
+        let other = self.bodies.pose(agent);
         let other_middle = other.point(other_type.body_centre, 0.0);
         (middle - other_middle).length() > own_type.radius + other_type.radius + APART
     }
 
     /// Whether vehicles on the lanelets before and after leave room for one that is to appear.
     fn has_room_at_seams(&self, lanelet: LaneletId, s: f64, own_type: &VehicleType) -> bool {
-        let own = self.ground.lanelet(lanelet);
+        let own = self.bodies.ground.lanelet(lanelet);
         let behind = self
+            .bodies
             .ground
             .graph()
             .predecessors(lanelet)
             .iter()
             .filter_map(|&id| {
                 let entry = *self.index.on_lanelet(id).last()?;
-                Some((entry.agent, self.ground.lanelet(id).length() - entry.s + s))
+                Some((
+                    entry.agent,
+                    self.bodies.ground.lanelet(id).length() - entry.s + s,
+                ))
             });
         let clear_behind = behind.into_iter().all(|(agent, distance)| {
-            let speed = self.agents.motion[agent as usize].speed;
+            let speed = self.bodies.agents.motion[agent as usize].speed;
             let gap = distance - own_type.rear_overhang - self.vehicle_type(agent).front;
             gap > ROOM + speed * speed / (2.0 * BRAKING)
         });
         let ahead = self
+            .bodies
             .ground
             .graph()
             .successors(lanelet)

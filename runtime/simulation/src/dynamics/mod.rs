@@ -1,58 +1,245 @@
 //! Levels of dynamics: how bodies answer to commands.
 //!
-//! A level owns the state of its model in arrays of its own and moves all its agents at once; what
-//! everybody else reads is the shared [`Motion`]. Limits of the vehicle are applied by the level,
-//! for every module. So far there is one level: the kinematic one-track model.
+//! A level keeps the state of its model in an array of its own and moves all its agents at once;
+//! what everybody else reads is the shared [`Motion`] and the lane position. Limits of the vehicle
+//! are applied by the level, for every module.
+//!
+//! The dt of the world is the moment of exchange: after each step everybody is where the world is.
+//! A level may hold a command for a stride of several steps, which it computes ahead at the first
+//! one; in between, bodies are where the stride has them at that moment, so nobody jumps.
 
+mod lane;
 mod one_track;
 
-use crate::agents::{Command, Motion};
+pub(crate) use lane::Lane;
+pub(crate) use one_track::OneTrack;
+
+use crate::agents::{Agents, Command, LanePosition, Motion};
+use crate::ground::Ground;
+use crate::hash::StateHasher;
 use crate::vehicle_type::VehicleType;
-use one_track::OneTrack;
+use roadwright_geometry::math::atan;
+use roadwright_geometry::{Pose, unit};
+use roadwright_scenario::DynamicsLevel;
+use roadwright_scenario::lane_graph::LaneletId;
 use serde::{Deserialize, Serialize};
 
-/// The levels of a world.
+/// Slower than this wheels are drawn straight by levels that do not steer, m/s.
+const CRAWLING: f64 = 0.1;
+
+/// One body in a step.
+pub(crate) struct Body<'a> {
+    pub(crate) motion: &'a mut Motion,
+    pub(crate) position: &'a mut LanePosition,
+    pub(crate) command: &'a Command,
+    pub(crate) vehicle_type: &'a VehicleType,
+}
+
+/// One step of one body.
+#[derive(Clone, Copy)]
+pub(crate) struct LevelStep<'a> {
+    pub(crate) ground: &'a Ground,
+    /// s.
+    pub(crate) dt: f64,
+    /// Whether a stride begins: the command is taken then.
+    pub(crate) begins: bool,
+}
+
+/// A model of how bodies move.
+pub(crate) trait Level {
+    /// What it keeps of one agent beside the shared columns; that of a body that stands or rolls
+    /// straight on is the default.
+    type State: Copy + Default + Send;
+
+    /// Its name.
+    const LEVEL: DynamicsLevel;
+
+    /// Steps of `dt` seconds for which it holds a command.
+    fn stride(dt: f64) -> u32;
+
+    /// Moves a body by a step, within the limits of its vehicle. Returns how far it went along its
+    /// lane, m, if the level keeps to lanes by itself; `None`: the body is projected onto its lane.
+    fn advance(state: &mut Self::State, body: Body<'_>, step: LevelStep<'_>) -> Option<f64>;
+}
+
+/// Whether a level serves lanes only.
+pub(crate) fn keeps_to_lanes(level: DynamicsLevel) -> bool {
+    match level {
+        DynamicsLevel::OneTrack => false,
+        DynamicsLevel::Lane => true,
+    }
+}
+
+/// Room before the end of its lane that a body needs to change lanes, m.
+pub(crate) fn room_to_change_lane(level: DynamicsLevel) -> f64 {
+    match level {
+        DynamicsLevel::OneTrack => 0.0,
+        DynamicsLevel::Lane => lane::CHANGE_ROOM,
+    }
+}
+
+/// Which level agents get when they appear.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct LevelChoice {
+    /// For all, whatever the scenario says.
+    pub(crate) forced: Option<DynamicsLevel>,
+    /// For those of whom the scenario says nothing.
+    pub(crate) default: DynamicsLevel,
+}
+
+impl LevelChoice {
+    /// The level of an agent for which the scenario says `own`.
+    pub(crate) fn of(&self, own: Option<DynamicsLevel>) -> DynamicsLevel {
+        self.forced.or(own).unwrap_or(self.default)
+    }
+}
+
+/// The levels of a world, with their states by agent index.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Dynamics {
-    one_track: OneTrack,
+    pub(crate) one_track: Vec<<OneTrack as Level>::State>,
+    pub(crate) lane: Vec<<Lane as Level>::State>,
 }
 
 impl Dynamics {
-    /// A body that stands or rolls with straight wheels.
+    /// Bytes of one agent.
+    pub(crate) const BYTES: usize =
+        size_of::<<OneTrack as Level>::State>() + size_of::<<Lane as Level>::State>();
+
+    /// A body that stands or rolls straight on.
     pub(crate) fn insert(&mut self, agent: u32) {
-        self.one_track.insert(agent);
+        self.grow(agent as usize + 1);
+        self.remove(agent);
     }
 
-    /// Bytes of one agent.
-    pub(crate) fn bytes_per_agent(&self) -> usize {
-        size_of::<f64>()
+    /// Makes room for so many agents.
+    pub(crate) fn grow(&mut self, agents: usize) {
+        let count = self.one_track.len().max(agents);
+        self.one_track.resize(count, Default::default());
+        self.lane.resize(count, Default::default());
+    }
+
+    /// Forgets a body.
+    pub(crate) fn remove(&mut self, agent: u32) {
+        self.one_track[agent as usize] = Default::default();
+        self.lane[agent as usize] = Default::default();
     }
 
     /// Whether there is state for so many agents.
     pub(crate) fn holds(&self, agents: usize) -> bool {
-        self.one_track.steering.len() >= agents
+        self.one_track.len() >= agents && self.lane.len() >= agents
     }
 
-    /// Angle of an agent's front wheels, rad.
-    #[inline]
-    pub(crate) fn steering(&self, agent: u32) -> f64 {
-        self.one_track.steering[agent as usize]
+    /// Adds what an agent's level keeps to a hash.
+    pub(crate) fn hash(&self, level: DynamicsLevel, agent: u32, hasher: &mut StateHasher) {
+        match level {
+            DynamicsLevel::OneTrack => hasher.add(&self.one_track[agent as usize]),
+            DynamicsLevel::Lane => hasher.add(&self.lane[agent as usize]),
+        }
     }
 
-    /// The states of the models, by agent index, to be moved along with other columns.
-    pub(crate) fn wheels(&mut self) -> &mut [f64] {
-        &mut self.one_track.steering
+    /// Moves an agent to another level, where it is.
+    pub(crate) fn assign(
+        &mut self,
+        ground: &Ground,
+        agents: &mut Agents,
+        agent: u32,
+        level: DynamicsLevel,
+    ) {
+        let bodies = Bodies {
+            ground,
+            agents,
+            dynamics: self,
+        };
+        let pose = bodies.pose(agent);
+        agents.motion[agent as usize].pose = pose;
+        self.remove(agent);
+        agents.set_level(agent, level);
     }
 }
 
-/// Moves one body by a step.
-#[inline]
-pub(crate) fn advance(
-    motion: &mut Motion,
-    steering: &mut f64,
-    command: &Command,
-    vehicle_type: &VehicleType,
-    dt: f64,
-) {
-    one_track::advance(motion, steering, command, vehicle_type, dt);
+/// Where bodies are.
+#[derive(Clone, Copy)]
+pub(crate) struct Bodies<'a> {
+    pub(crate) ground: &'a Ground,
+    pub(crate) agents: &'a Agents,
+    pub(crate) dynamics: &'a Dynamics,
+}
+
+impl Bodies<'_> {
+    /// Pose of a body. That of a body that follows its lane is made here, when somebody reads it;
+    /// [`Motion`] does not have it.
+    #[inline]
+    pub(crate) fn pose(&self, agent: u32) -> Pose {
+        let index = agent as usize;
+        let motion = &self.agents.motion[index];
+        match self.agents.identity[index].level {
+            DynamicsLevel::OneTrack => motion.pose,
+            DynamicsLevel::Lane => {
+                let position = &self.agents.position[index];
+                lane::pose(&self.dynamics.lane[index], self.ground, position)
+            }
+        }
+    }
+
+    /// Motion at a share of the last step, which took `dt` seconds: 0 where it began, 1 where it
+    /// ended.
+    pub(crate) fn motion_at(&self, agent: u32, dt: f64, share: f64) -> Motion {
+        let now = Motion {
+            pose: self.pose(agent),
+            ..self.agents.motion[agent as usize]
+        };
+        if share == 1.0 {
+            return now;
+        }
+        now.before((1.0 - share) * dt)
+    }
+
+    /// Angle of the front wheels, rad.
+    #[inline]
+    pub(crate) fn steering(&self, agent: u32, vehicle_type: &VehicleType) -> f64 {
+        let index = agent as usize;
+        match self.agents.identity[index].level {
+            DynamicsLevel::OneTrack => self.dynamics.one_track[index],
+            DynamicsLevel::Lane => {
+                let Motion {
+                    speed, yaw_rate, ..
+                } = self.agents.motion[index];
+                if yaw_rate == 0.0 || speed < CRAWLING {
+                    return 0.0;
+                }
+                atan(vehicle_type.limits.wheelbase * yaw_rate / speed)
+            }
+        }
+    }
+
+    /// How far to the left of the centre of a lane a body is that is on it or leaves it, m.
+    pub(crate) fn offset_on(&self, agent: u32, lanelet: LaneletId) -> f64 {
+        let index = agent as usize;
+        let position = &self.agents.position[index];
+        if position.lanelet == lanelet {
+            position.t
+        } else {
+            // On the lane that it leaves it was in the middle when the change began.
+            position.t - self.dynamics.lane[index].from
+        }
+    }
+}
+
+impl Motion {
+    /// The motion some time ago, s, with the yaw rate and acceleration of now.
+    fn before(&self, time: f64) -> Self {
+        let turned = self.yaw_rate * time;
+        let speed = (self.speed - self.acceleration * time).max(0.0);
+        let way = 0.5 * (speed + self.speed) * time;
+        let along = unit(self.pose.heading - 0.5 * turned);
+        Self {
+            pose: Pose {
+                position: self.pose.position - along * way,
+                heading: self.pose.heading - turned,
+            },
+            speed,
+            ..*self
+        }
+    }
 }

@@ -108,6 +108,12 @@ impl Ground {
         self.roads.road_speed(id, s)
     }
 
+    /// Curvature at `s` of a lanelet, 1/m, positive to the left.
+    #[inline]
+    pub(crate) fn curvature(&self, id: LaneletId, s: f64) -> f64 {
+        self.roads.curvature(id, s)
+    }
+
     /// Junction and path of a connection that others conflict with.
     #[inline]
     pub(crate) fn contested(&self, id: LaneletId) -> Option<(u32, u32)> {

@@ -1,7 +1,6 @@
 //! The road network as the step needs it: lanelets, speeds in bends, and which paths conflict.
 
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
-use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::Scenario;
 use roadwright_scenario::junction::{Conflicts, layout};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
@@ -11,6 +10,8 @@ use std::hash::Hasher;
 const LATERAL_ACCELERATION: f64 = 2.5;
 /// Braking that speed profiles are planned with, m/s^2.
 pub(crate) const PROFILE_BRAKING: f64 = 1.8;
+/// Bends count over this to both sides, m.
+const BEND_REACH: f64 = 3.0;
 /// Slowest speed that a bend asks for, m/s.
 const SLOWEST_BEND: f64 = 2.0;
 /// Successors that are kept beside a lanelet; more are looked up in the graph.
@@ -162,6 +163,12 @@ impl Roads {
         f64::from(self.speeds[(span.first + (share.max(0.0) as u32).min(last)) as usize])
     }
 
+    /// Curvature at `s` of a lanelet, 1/m, positive to the left.
+    #[inline]
+    pub(crate) fn curvature(&self, id: LaneletId, s: f64) -> f64 {
+        self.line(id).curvature(s, BEND_REACH)
+    }
+
     /// Junction and path of a connection that others conflict with.
     #[inline]
     pub(crate) fn contested(&self, id: LaneletId) -> Option<(u32, u32)> {
@@ -184,14 +191,9 @@ impl Roads {
 fn speed_profile(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = f32> {
     let points = line.points().len();
     let spacing = line.length() / (points - 1) as f64;
-    let heading = |i: usize| line.heading(i as f64 * spacing);
     let mut speeds: Vec<f64> = (0..points)
         .map(|i| {
-            // Over about six metres, so that a vertex of a traced line does not count as a bend.
-            let reach = ((3.0 / spacing) as usize).max(1);
-            let (from, to) = (i.saturating_sub(reach), (i + reach).min(points - 1));
-            let turn = wrap_angle(heading(to) - heading(from)).abs();
-            let curvature = turn / ((to - from) as f64 * spacing).max(1e-9);
+            let curvature = line.curvature(i as f64 * spacing, BEND_REACH).abs();
             let bend = (LATERAL_ACCELERATION / curvature.max(1e-6)).sqrt();
             speed_limit.min(bend.max(SLOWEST_BEND))
         })

@@ -60,6 +60,13 @@ impl Log {
         self.lines.push_back(line);
     }
 
+    /// Counts a fault, and writes its line the first time.
+    pub(crate) fn write_fault(&mut self, line: LogLine) {
+        if !self.is_old_fault(&line.text) {
+            self.write(line);
+        }
+    }
+
     /// Counts a fault; says whether it has come before and need not be written again.
     pub(crate) fn is_old_fault(&mut self, text: &str) -> bool {
         if let Some(count) = self.faults.get_mut(text) {

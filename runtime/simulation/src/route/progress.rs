@@ -38,6 +38,20 @@ impl Default for Foothold {
 }
 
 impl Foothold {
+    /// Length of a lanelet, m.
+    #[inline]
+    fn length_of(&mut self, ground: &Ground, lanelet: LaneletId) -> f64 {
+        if self.lanelet != lanelet {
+            *self = Self {
+                lanelet,
+                length: ground.length(lanelet),
+                // No point is on it: whoever projects asks the ground.
+                chord: Chord::default(),
+            };
+        }
+        self.length
+    }
+
     #[inline]
     fn project(
         &mut self,
@@ -151,9 +165,10 @@ impl Progress {
         self.goal_at = route.goal_at(self.reached).unwrap_or(0);
     }
 
-    /// Moves on to the lanelets that the agent has come to; `s` is beyond the end of its own then.
+    /// Finds a body at a place on its lanelet, and on those that it has come to; `s` is beyond the
+    /// end of its own then.
     #[inline]
-    pub(crate) fn advance(
+    pub(crate) fn locate(
         &mut self,
         position: &mut LanePosition,
         route: &Route,
@@ -165,18 +180,55 @@ impl Progress {
             let lanelet = position.lanelet;
             (position.s, position.t) = foothold.project(ground, lanelet, place, position.s);
             let length = foothold.length;
-            if position.s < length {
+            if position.s < length || !self.enter_next(position, route, ground, length) {
                 return;
             }
-            match route.lanelet(self.at + 1) {
-                Some(next) if ground.leads_to(lanelet, next) => {
-                    position.s -= length;
-                    position.lanelet = next;
-                    position.leaving = NO_LANELET;
-                    self.at += 1;
-                }
-                _ => return,
+        }
+    }
+
+    /// Moves a body on along its lanelet, and over to those that it comes to. Says whether it went
+    /// all the way: it does not leave the end of the last, nor of one that it has to leave
+    /// sideways.
+    #[inline]
+    pub(crate) fn go_along(
+        &mut self,
+        position: &mut LanePosition,
+        route: &Route,
+        ground: &Ground,
+        foothold: &mut Foothold,
+        way: f64,
+    ) -> bool {
+        position.s += way;
+        loop {
+            let length = foothold.length_of(ground, position.lanelet);
+            if position.s < length {
+                return true;
             }
+            if !self.enter_next(position, route, ground, length) {
+                position.s = length;
+                return false;
+            }
+        }
+    }
+
+    /// Enters the lanelet after one of a length, if the route leads straight on to it.
+    #[inline]
+    fn enter_next(
+        &mut self,
+        position: &mut LanePosition,
+        route: &Route,
+        ground: &Ground,
+        length: f64,
+    ) -> bool {
+        match route.lanelet(self.at + 1) {
+            Some(next) if ground.leads_to(position.lanelet, next) => {
+                position.s -= length;
+                position.lanelet = next;
+                position.leaving = NO_LANELET;
+                self.at += 1;
+                true
+            }
+            _ => false,
         }
     }
 

@@ -1,8 +1,11 @@
 //! Bodies move, and find their new place on their routes.
 
 use super::retire::Exit;
-use crate::agents::{Command, Identity, LanePosition, Motion, Phase, Progress, Statistics, Status};
-use crate::dynamics::{self, Dynamics};
+use crate::agents::{
+    Agents, Command, Identity, LanePosition, Motion, Phase, Progress, Statistics, Status,
+};
+use crate::clock::Clock;
+use crate::dynamics::{Body, Lane, Level, LevelStep, OneTrack};
 use crate::ground::Ground;
 use crate::modules::SLICE;
 use crate::route::{Arrival, Foothold, Routes};
@@ -23,70 +26,49 @@ struct Scene<'a> {
     ground: &'a Ground,
     types: &'a VehicleTypes,
     routes: &'a Routes,
-    dt: f64,
+    clock: Clock,
+    /// Steps of a stride of the level.
+    stride: u64,
 }
 
 /// What moving writes of one agent.
-struct Body<'a> {
+struct Mover<'a, S> {
+    state: &'a mut S,
     motion: &'a mut Motion,
-    steering: &'a mut f64,
     position: &'a mut LanePosition,
     progress: &'a mut Progress,
     statistics: &'a mut Statistics,
     foothold: &'a mut Foothold,
 }
 
-/// Moves all bodies by a step. Returns how many moved. `footholds` is scratch.
+/// Moves all bodies by a step, level by level. Returns how many moved. `footholds` is scratch.
 pub(crate) fn advance(
     ground: &Ground,
     types: &VehicleTypes,
-    dynamics: &mut Dynamics,
     footholds: &mut Vec<Foothold>,
     helpers: Option<&rayon::ThreadPool>,
     exit: &mut Exit<'_>,
 ) -> u64 {
+    footholds.resize(exit.agents.capacity(), Foothold::default());
+    exit.dynamics.grow(exit.agents.capacity());
+    let moved = exit.agents.count() as u64;
+    let (dynamics, agents) = (&mut *exit.dynamics, &mut *exit.agents);
     let scene = Scene {
         ground,
         types,
         routes: exit.routes,
-        dt: exit.clock.dt,
+        clock: *exit.clock,
+        stride: 1,
     };
-    let agents = &mut *exit.agents;
-    footholds.resize(agents.capacity(), Foothold::default());
-    let columns = (
-        &agents.identity[..],
-        &agents.command[..],
-        &mut agents.motion[..],
-        dynamics.wheels(),
-        &mut agents.position[..],
-        &mut agents.progress[..],
-        &mut agents.statistics[..],
-        &mut footholds[..],
-    );
-    let arrivals = match helpers {
-        None => advance_slice(&scene, 0, columns),
-        Some(helpers) => helpers.install(|| {
-            let (identity, command, motion, wheels, position, progress, statistics, footholds) =
-                columns;
-            identity
-                .par_chunks(SLICE)
-                .zip(command.par_chunks(SLICE))
-                .zip(motion.par_chunks_mut(SLICE))
-                .zip(wheels.par_chunks_mut(SLICE))
-                .zip(position.par_chunks_mut(SLICE))
-                .zip(progress.par_chunks_mut(SLICE))
-                .zip(statistics.par_chunks_mut(SLICE))
-                .zip(footholds.par_chunks_mut(SLICE))
-                .enumerate()
-                .map(|(slice, (((((((a, b), c), d), e), f), g), h))| {
-                    advance_slice(&scene, (slice * SLICE) as u32, (a, b, c, d, e, f, g, h))
-                })
-                .collect::<Vec<_>>()
-                .concat()
-        }),
-    };
-    let moved = agents.count() as u64;
-    let mut arrivals = arrivals;
+    let mut arrivals =
+        advance_level::<OneTrack>(scene, &mut dynamics.one_track, footholds, helpers, agents);
+    arrivals.extend(advance_level::<Lane>(
+        scene,
+        &mut dynamics.lane,
+        footholds,
+        helpers,
+        agents,
+    ));
     arrivals.sort_unstable_by_key(|(agent, _)| agents.identity[*agent as usize].id);
     let time = exit.clock.time() + exit.clock.dt;
     for (agent, arrival) in arrivals {
@@ -99,35 +81,90 @@ pub(crate) fn advance(
     moved
 }
 
+/// Moves all agents of a level. Returns who has arrived.
+fn advance_level<L: Level>(
+    scene: Scene<'_>,
+    states: &mut [L::State],
+    footholds: &mut [Foothold],
+    helpers: Option<&rayon::ThreadPool>,
+    agents: &mut Agents,
+) -> Vec<(u32, Arrival)> {
+    if agents.count_of(L::LEVEL) == 0 {
+        return Vec::new();
+    }
+    let scene = Scene {
+        stride: u64::from(L::stride(scene.clock.dt)),
+        ..scene
+    };
+    let count = agents.capacity();
+    let columns = (
+        &agents.identity[..],
+        &agents.command[..],
+        &mut states[..count],
+        &mut agents.motion[..],
+        &mut agents.position[..],
+        &mut agents.progress[..],
+        &mut agents.statistics[..],
+        &mut footholds[..],
+    );
+    let Some(helpers) = helpers else {
+        return advance_slice::<L>(&scene, 0, columns);
+    };
+    helpers.install(|| {
+        let (identity, command, states, motion, position, progress, statistics, footholds) =
+            columns;
+        identity
+            .par_chunks(SLICE)
+            .zip(command.par_chunks(SLICE))
+            .zip(states.par_chunks_mut(SLICE))
+            .zip(motion.par_chunks_mut(SLICE))
+            .zip(position.par_chunks_mut(SLICE))
+            .zip(progress.par_chunks_mut(SLICE))
+            .zip(statistics.par_chunks_mut(SLICE))
+            .zip(footholds.par_chunks_mut(SLICE))
+            .enumerate()
+            .map(|(slice, (((((((a, b), c), d), e), f), g), h))| {
+                advance_slice::<L>(&scene, (slice * SLICE) as u32, (a, b, c, d, e, f, g, h))
+            })
+            .collect::<Vec<_>>()
+            .concat()
+    })
+}
+
 /// The columns of a slice of agents.
-type Columns<'a> = (
+type Columns<'a, S> = (
     &'a [Identity],
     &'a [Command],
+    &'a mut [S],
     &'a mut [Motion],
-    &'a mut [f64],
     &'a mut [LanePosition],
     &'a mut [Progress],
     &'a mut [Statistics],
     &'a mut [Foothold],
 );
 
-/// Moves the agents of a slice, the first of which has the index `first`. Returns who has arrived.
-fn advance_slice(scene: &Scene<'_>, first: u32, columns: Columns<'_>) -> Vec<(u32, Arrival)> {
-    let (identity, command, motion, wheels, position, progress, statistics, footholds) = columns;
+/// Moves the agents of a level in a slice, the first of which has the index `first`. Returns who
+/// has arrived.
+fn advance_slice<L: Level>(
+    scene: &Scene<'_>,
+    first: u32,
+    columns: Columns<'_, L::State>,
+) -> Vec<(u32, Arrival)> {
+    let (identity, command, states, motion, position, progress, statistics, footholds) = columns;
     let mut arrivals = Vec::new();
     for (number, who) in identity.iter().enumerate() {
-        if !who.drives() {
+        if who.level != L::LEVEL || !who.drives() {
             continue;
         }
-        let body = Body {
+        let mover = Mover {
+            state: &mut states[number],
             motion: &mut motion[number],
-            steering: &mut wheels[number],
             position: &mut position[number],
             progress: &mut progress[number],
             statistics: &mut statistics[number],
             foothold: &mut footholds[number],
         };
-        let arrival = body.advance(who, &command[number], scene);
+        let arrival = mover.advance::<L>(who, &command[number], scene);
         if arrival != Arrival::UnderWay {
             arrivals.push((first + number as u32, arrival));
         }
@@ -135,27 +172,50 @@ fn advance_slice(scene: &Scene<'_>, first: u32, columns: Columns<'_>) -> Vec<(u3
     arrivals
 }
 
-impl Body<'_> {
+impl<S> Mover<'_, S> {
     #[inline]
-    fn advance(self, who: &Identity, command: &Command, scene: &Scene<'_>) -> Arrival {
-        let vehicle_type = scene.types.get(who.vehicle_type);
-        let before = *self.motion;
-        dynamics::advance(self.motion, self.steering, command, vehicle_type, scene.dt);
-        self.statistics.count(&before, self.motion, scene.dt);
-        if self.motion.speed < STANDING {
-            self.progress.standing += scene.dt;
-        } else {
-            (self.progress.standing, self.progress.attempts) = (0.0, 0);
-        }
+    fn advance<L: Level<State = S>>(
+        self,
+        who: &Identity,
+        command: &Command,
+        scene: &Scene<'_>,
+    ) -> Arrival {
+        let (before, dt) = (*self.motion, scene.clock.dt);
+        let body = Body {
+            motion: self.motion,
+            position: self.position,
+            command,
+            vehicle_type: scene.types.get(who.vehicle_type),
+        };
+        let step = LevelStep {
+            ground: scene.ground,
+            dt,
+            // Strides of agents begin at different steps: the work is spread.
+            begins: (scene.clock.step + who.id).is_multiple_of(scene.stride),
+        };
+        let way = L::advance(self.state, body, step);
         let route = scene.routes.get(self.progress.route);
         let place = self.motion.pose.position;
-        if self.position.is_on_lane() {
+        if let Some(way) = way {
+            let (ground, foothold) = (scene.ground, self.foothold);
+            let went_on = (self.progress).go_along(self.position, route, ground, foothold, way);
+            if !went_on {
+                self.motion.speed = 0.0;
+            }
+        } else if self.position.is_on_lane() {
             self.progress
-                .advance(self.position, route, scene.ground, self.foothold, place);
-            end_lane_change(self.position, self.progress);
+                .locate(self.position, route, scene.ground, self.foothold, place);
         } else if let Some(path) = route.path_to(self.progress.reached) {
             (self.position.s, self.position.t) = path.line().project(place, self.position.s);
         }
+        let way = way.unwrap_or_else(|| (place - before.pose.position).length());
+        self.statistics.count(&before, self.motion, way, dt);
+        if self.motion.speed < STANDING {
+            self.progress.standing += dt;
+        } else {
+            (self.progress.standing, self.progress.attempts) = (0.0, 0);
+        }
+        end_lane_change(self.position, self.progress);
         let reached = self.progress.reached;
         let arrival = self.progress.reach_goals(route, self.position, place);
         if self.progress.reached != reached && !self.position.is_on_lane() {
@@ -176,10 +236,10 @@ fn end_lane_change(position: &mut LanePosition, progress: &Progress) {
 }
 
 impl Statistics {
-    /// Counts how far and how smoothly an agent went in a step.
+    /// Counts how far, m, and how smoothly an agent went in a step of dt seconds.
     #[inline]
-    fn count(&mut self, before: &Motion, now: &Motion, dt: f64) {
-        self.distance += (now.pose.position - before.pose.position).length();
+    fn count(&mut self, before: &Motion, now: &Motion, way: f64, dt: f64) {
+        self.distance += way;
         let jerk = if self.steps > 0 {
             (now.acceleration - before.acceleration) / dt
         } else {

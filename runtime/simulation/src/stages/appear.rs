@@ -6,13 +6,15 @@ use crate::agents::{
 };
 use crate::clock::Clock;
 use crate::demand::{Demand, Departure, Room, Start};
-use crate::dynamics::Dynamics;
+use crate::dynamics::{Bodies, Dynamics, LevelChoice, keeps_to_lanes};
 use crate::ground::Ground;
+use crate::messages::{Log, LogLine};
 use crate::modules::Modules;
 use crate::route::{Route, Routes, Travel, Trip, plan_legs};
 use crate::traffic::{Delays, Index};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::PlannerView;
+use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +25,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) modules: &'a Modules,
+    pub(crate) levels: LevelChoice,
 }
 
 /// Gives a place to those whose time has come, where there is room; they have an index from now
@@ -30,11 +33,11 @@ pub(crate) struct Scene<'a> {
 /// questions go to the planners together, afterwards.
 pub(crate) fn admit(
     scene: Scene<'_>,
-    index: &Index,
+    index: &mut Index,
     demand: &mut Demand,
     routes: &mut Routes,
-    dynamics: &mut Dynamics,
-    agents: &mut Agents,
+    (dynamics, agents): (&mut Dynamics, &mut Agents),
+    log: &mut Log,
 ) -> Vec<u32> {
     let time = scene.clock.time();
     start_flow_agents(scene, demand, time);
@@ -49,16 +52,23 @@ pub(crate) fn admit(
         let Some(departure) = demand.departures.pop_front() else {
             break;
         };
-        let room = Room {
+        let bodies = Bodies {
             ground: scene.ground,
-            types: scene.types,
-            index,
             agents,
-            appeared: &appeared,
+            dynamics,
         };
         let lanelet = match departure.start {
             Start::Lane { lanelet, .. } => Some(lanelet),
-            Start::Ground(_) => None,
+            Start::Ground(_) => {
+                index.locate(&bodies, scene.types);
+                None
+            }
+        };
+        let room = Room {
+            bodies,
+            types: scene.types,
+            index,
+            appeared: &appeared,
         };
         // Who waits at a lane waits in a queue there.
         let is_queued = lanelet.is_some_and(|lanelet| full.contains(&lanelet));
@@ -67,7 +77,8 @@ pub(crate) fn admit(
             kept.push(departure);
             continue;
         }
-        let agent = place(scene, departure, routes, agents);
+        let level = level(scene, &departure, log);
+        let agent = place(scene, departure, level, routes, agents);
         dynamics.insert(agent);
         appeared.entry(lanelet).or_default().push(agent);
         admitted.push(agent);
@@ -136,8 +147,40 @@ fn trip<'a>(scene: Scene<'_>, exit: &'a Exit<'_>, agent: u32) -> (Trip, &'a Rout
     (trip, exit.routes.get(exit.agents.progress[index].route))
 }
 
+/// The level of dynamics of an agent: the one asked for, or one that can serve its trip.
+fn level(scene: Scene<'_>, departure: &Departure, log: &mut Log) -> DynamicsLevel {
+    let level = scene.levels.of(departure.dynamics);
+    match departure.start {
+        Start::Ground(_) => off_lanes(level, departure.id, scene.clock.time(), log),
+        Start::Lane { .. } => level,
+    }
+}
+
+/// The level with which an agent drives off the lanes that has been given `level`; says so if that
+/// is another one.
+pub(crate) fn off_lanes(level: DynamicsLevel, id: u64, time: f64, log: &mut Log) -> DynamicsLevel {
+    if !keeps_to_lanes(level) {
+        return level;
+    }
+    let instead = DynamicsLevel::OneTrack;
+    log.write_fault(LogLine {
+        time,
+        agent: id,
+        module: level.to_string(),
+        text: format!("level \"{level}\" keeps to lanes: agents off the lanes drive \"{instead}\""),
+        is_fault: true,
+    });
+    instead
+}
+
 /// The columns of an agent at its start.
-fn place(scene: Scene<'_>, departure: Departure, routes: &mut Routes, agents: &mut Agents) -> u32 {
+fn place(
+    scene: Scene<'_>,
+    departure: Departure,
+    level: DynamicsLevel,
+    routes: &mut Routes,
+    agents: &mut Agents,
+) -> u32 {
     let modules = scene.modules.stacks[departure.stack as usize];
     let (lanelet, s) = match departure.start {
         Start::Lane { lanelet, s } => (lanelet, s),
@@ -150,6 +193,7 @@ fn place(scene: Scene<'_>, departure: Departure, routes: &mut Routes, agents: &m
             vehicle_type: departure.vehicle_type,
             stack: departure.stack,
             phase: Phase::Planning,
+            level,
         },
         motion: Motion {
             pose: departure.start.pose(scene.ground),
@@ -195,6 +239,7 @@ fn start_flow_agents(scene: Scene<'_>, demand: &mut Demand, time: f64) {
                 speed: 0.0,
                 vehicle_type: number(&scene.types.names, &flow.flow.vehicle),
                 stack: number(&scene.modules.names, &flow.flow.stack),
+                dynamics: flow.flow.dynamics,
             };
             let place = demand
                 .departures

@@ -2,6 +2,7 @@
 
 use super::effects::Effecting;
 use crate::agents::Agents;
+use crate::dynamics::room_to_change_lane;
 use crate::modules::{Modules, Rota, Rows};
 use crate::route::{Goal, Travel};
 use roadwright_agent::{AgentFacts, Effects, Scene, Step};
@@ -113,14 +114,15 @@ impl Effecting<'_> {
     fn facts(&self, agent: u32) -> AgentFacts {
         let index = agent as usize;
         let (who, motion) = (&self.agents.identity[index], &self.agents.motion[index]);
+        let pose = self.bodies().pose(agent);
         let lane = lane_of(self.ground, self.agents, agent);
         let progress = &self.agents.progress[index];
         let goal = self.routes.get(progress.route).next_goal(progress.reached);
         AgentFacts {
             id: who.id,
             index: agent,
-            position: motion.pose.position,
-            heading: motion.pose.heading,
+            position: pose.position,
+            heading: pose.heading,
             speed: motion.speed,
             length: self.types.get(who.vehicle_type).length,
             vehicle: who.vehicle_type,
@@ -154,7 +156,8 @@ impl Effecting<'_> {
         } else {
             lanelet.right
         };
-        if target == NO_LANELET {
+        let room = room_to_change_lane(self.agents.identity[index].level);
+        if target == NO_LANELET || lanelet.length() - position.s < room {
             return;
         }
         // A change that the route does not ask for needs another route, and room.
@@ -165,7 +168,8 @@ impl Effecting<'_> {
         }
         let line = self.ground.graph().line(target);
         let guess = position.s / lanelet.length() * line.length();
-        let place = line.project(self.agents.motion[index].pose.position, guess);
+        let pose = self.bodies().pose(agent);
+        let place = line.project(pose.position, guess);
         let (progress, position) = (
             &mut self.agents.progress[index],
             &mut self.agents.position[index],

@@ -1,49 +1,85 @@
 //! Overlapping bodies are found and counted.
 
 use crate::agents::Agents;
+use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::modules::SLICE;
+use crate::route::Routes;
 use crate::traffic::{Contact, Search, Traffic};
 use crate::vehicle_type::VehicleTypes;
 use rayon::prelude::*;
+use roadwright_scenario::DynamicsLevel;
+
+/// What looking for contacts reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) routes: &'a Routes,
+    pub(crate) dynamics: &'a Dynamics,
+    /// Whether all bodies are compared, also those whose order along the lanes says enough.
+    pub(crate) verify: bool,
+}
 
 /// Notes where everybody is now, and who touches whom at a time, s. `contacts` is scratch.
 pub(crate) fn collide(
     time: f64,
-    ground: &Ground,
-    types: &VehicleTypes,
+    scene: Scene<'_>,
     helpers: Option<&rayon::ThreadPool>,
     traffic: &mut Traffic,
     agents: &mut Agents,
     contacts: &mut Vec<Contact>,
 ) {
+    let bodies = Bodies {
+        ground: scene.ground,
+        agents,
+        dynamics: scene.dynamics,
+    };
     // Bodies have moved; the next step starts with this index.
-    traffic.index.rebuild(agents, types);
+    traffic.index.rebuild(&bodies, scene.types);
+    if scene.verify {
+        traffic.index.locate(&bodies, scene.types);
+    }
     contacts.clear();
     let search = Search {
-        agents,
-        types,
+        bodies,
+        types: scene.types,
+        routes: scene.routes,
         index: &traffic.index,
-        ground,
+        verify: scene.verify,
     };
-    let count = traffic.index.located.len();
-    match helpers {
-        None => (0..count).for_each(|number| search.contacts(number, contacts)),
-        Some(helpers) => {
-            let parts: Vec<Vec<Contact>> = helpers.install(|| {
-                let slices = (0..count).into_par_iter().step_by(SLICE);
-                let part = |first: usize| {
-                    let mut part = Vec::new();
-                    let numbers = first..(first + SLICE).min(count);
-                    numbers.for_each(|number| search.contacts(number, &mut part));
-                    part
-                };
-                slices.map(part).collect()
-            });
-            contacts.extend(parts.into_iter().flatten());
-        }
+    let of_body = |number, out: &mut Vec<Contact>| search.contacts(number, out);
+    find(helpers, traffic.index.located.len(), contacts, of_body);
+    if agents.count_of(DynamicsLevel::Lane) > 0 {
+        let in_order = |at, out: &mut Vec<Contact>| search.contacts_in_order(at, out);
+        find(helpers, traffic.index.entries().len(), contacts, in_order);
     }
-    contacts
-        .sort_by_cached_key(|contact| contact.order(|agent| agents.identity[agent as usize].id));
+    let id_of = |agent: u32| agents.identity[agent as usize].id;
+    contacts.sort_by_cached_key(|contact| contact.order(id_of));
+    // Two that change lanes behind each other meet on both.
+    contacts.dedup_by_key(|contact| contact.order(id_of));
     traffic.contacts.update(time, contacts, agents);
+}
+
+/// Calls `search` with the numbers up to `count`, shared out among helpers; the contacts come in
+/// the order of numbers.
+fn find(
+    helpers: Option<&rayon::ThreadPool>,
+    count: usize,
+    contacts: &mut Vec<Contact>,
+    search: impl Fn(usize, &mut Vec<Contact>) + Sync,
+) {
+    let Some(helpers) = helpers else {
+        return (0..count).for_each(|number| search(number, contacts));
+    };
+    let parts: Vec<Vec<Contact>> = helpers.install(|| {
+        let slices = (0..count).into_par_iter().step_by(SLICE);
+        let part = |first: usize| {
+            let mut part = Vec::new();
+            (first..(first + SLICE).min(count)).for_each(|number| search(number, &mut part));
+            part
+        };
+        slices.map(part).collect()
+    });
+    contacts.extend(parts.into_iter().flatten());
 }

@@ -3,7 +3,7 @@
 use super::retire::Exit;
 use crate::agents::{Agents, FinishedAgent, Phase, Status};
 use crate::clock::Clock;
-use crate::dynamics::Dynamics;
+use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::messages::{LogLine, Messages};
 use crate::modules::Modules;
@@ -38,7 +38,7 @@ pub(crate) struct Effecting<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
-    pub(crate) dynamics: &'a Dynamics,
+    pub(crate) dynamics: &'a mut Dynamics,
     pub(crate) agents: &'a mut Agents,
     pub(crate) routes: &'a mut Routes,
     pub(crate) modules: &'a mut Modules,
@@ -106,12 +106,26 @@ impl Effecting<'_> {
             } => self.broadcast(agent, radius, &topic, value),
             Effect::Log(text) => self.write_log(agent, text, false),
             Effect::Mark { at, text } => {
-                let at = at.unwrap_or(self.agents.motion[agent as usize].pose.position);
+                let at = at.unwrap_or(self.place(agent));
                 let (time, id) = (self.clock.time(), self.agents.identity[agent as usize].id);
                 self.messages.log.mark(time, id, at, text);
             }
             Effect::Fault(text) => self.complain(agent, text),
         }
+    }
+
+    /// Where agents are.
+    pub(super) fn bodies(&self) -> Bodies<'_> {
+        Bodies {
+            ground: self.ground,
+            agents: self.agents,
+            dynamics: self.dynamics,
+        }
+    }
+
+    /// Where an agent is, m.
+    fn place(&self, agent: u32) -> DVec2 {
+        self.bodies().pose(agent).position
     }
 
     /// Whether an agent waits at its last goal.
@@ -129,6 +143,7 @@ impl Effecting<'_> {
             clock: self.clock,
             modules: self.modules,
             agents: self.agents,
+            dynamics: self.dynamics,
             routes: self.routes,
             messages: self.messages,
             finished: self.finished,
@@ -142,9 +157,6 @@ impl Effecting<'_> {
 
     fn write_log(&mut self, agent: u32, text: String, is_fault: bool) {
         let who = &self.agents.identity[agent as usize];
-        if is_fault && self.messages.log.is_old_fault(&text) {
-            return;
-        }
         let behaviour = who.modules.of(Slot::Behaviour);
         let setting = self.modules.pools.setting(Slot::Behaviour, behaviour);
         let line = LogLine {
@@ -154,7 +166,11 @@ impl Effecting<'_> {
             text,
             is_fault,
         };
-        self.messages.log.write(line);
+        if is_fault {
+            self.messages.log.write_fault(line);
+        } else {
+            self.messages.log.write(line);
+        }
     }
 
     /// Another module, or the same with another parameter, for one agent.
@@ -177,14 +193,18 @@ impl Effecting<'_> {
     }
 
     fn broadcast(&mut self, from: u32, radius: f64, topic: &str, value: f64) {
-        let place = self.agents.motion[from as usize].pose.position;
+        let place = self.place(from);
+        let bodies = Bodies {
+            ground: self.ground,
+            agents: self.agents,
+            dynamics: self.dynamics,
+        };
+        self.traffic.index.locate(&bodies, self.types);
         let mut heard = Vec::new();
         let index = &self.traffic.index;
-        index
-            .grid
-            .for_each_within(place, radius, |number, _: DVec2| {
-                heard.push(index.located[number as usize]);
-            });
+        index.for_each_near(place, radius, |number, _| {
+            heard.push(index.located[number as usize]);
+        });
         heard.sort_unstable_by_key(|&to| self.agents.identity[to as usize].id);
         for to in heard {
             if to != from && self.agents.drives(to) {
@@ -292,7 +312,7 @@ impl Effecting<'_> {
         let target = self.agents.position[other as usize];
         let is_on_lane = self.agents.position[agent as usize].is_on_lane();
         if !is_on_lane || !target.is_on_lane() {
-            let place = self.agents.motion[other as usize].pose.position;
+            let place = self.place(other);
             // From a lane it drives to the lane that is nearest to the other one.
             if !is_on_lane || self.may_replan(agent) {
                 self.go_to(agent, place);
@@ -331,7 +351,7 @@ impl Effecting<'_> {
         if !self.agents.position[index].is_on_lane() || !self.may_replan(agent) {
             return;
         }
-        let danger = self.agents.motion[other as usize].pose.position;
+        let danger = self.place(other);
         let route = self.route_of(agent);
         let from = self.agents.claim[index]
             .granted_to

@@ -2,16 +2,16 @@
 //!
 //! | stage | reads | writes |
 //! | --- | --- | --- |
-//! | [`appear`] | ground, vehicle types, index, delays, modules | demand, all columns of new agents, routes, wheels |
+//! | [`appear`] | ground, vehicle types, delays, modules, levels | demand, index, all columns of new agents, routes, dynamics, log |
 //! | claims (`traffic/claims.rs`) | ground, vehicle types, routes, index, identity, motion, position, progress | claims, claim |
 //! | delays (`traffic/delays.rs`) | identity, position, progress | delays |
 //! | [`plan`] | ground, vehicle types, identity, motion, position, delays, modules | progress, claim, routes |
 //! | [`behave`] | all that perception reads, modules, messages | wish, position, progress |
-//! | [`effects`] | the same | identity, progress, claim, routes, claims, modules, messages |
+//! | [`effects`] | the same | identity, progress, claim, routes, claims, index, modules, messages |
 //! | [`control`] | all that perception reads, modules | command, statistics |
-//! | [`advance`] | ground, vehicle types, identity, command, routes | motion, wheels, position, progress, statistics, identity |
-//! | [`collide`] | ground, vehicle types, identity, motion, position | index, contacts, statistics |
-//! | leaving ([`retire`]), from appear, effects and advance | clock, statistics, modules | identity, routes, messages, finished agents |
+//! | [`advance`] | ground, vehicle types, identity, command, routes | motion, dynamics, position, progress, statistics, identity |
+//! | [`collide`] | ground, vehicle types, routes, identity, motion, dynamics, position, progress | index, contacts, statistics |
+//! | leaving ([`retire`]), from appear, effects and advance | clock, statistics, modules | identity, dynamics, routes, messages, finished agents |
 
 pub(crate) mod advance;
 pub(crate) mod appear;

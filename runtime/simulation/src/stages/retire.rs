@@ -2,6 +2,7 @@
 
 use crate::agents::{Agents, FinishedAgent, Statistics, Status};
 use crate::clock::Clock;
+use crate::dynamics::Dynamics;
 use crate::messages::Messages;
 use crate::modules::Modules;
 use crate::route::{Routes, Travel};
@@ -13,6 +14,7 @@ pub(crate) struct Exit<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) modules: &'a Modules,
     pub(crate) agents: &'a mut Agents,
+    pub(crate) dynamics: &'a mut Dynamics,
     pub(crate) routes: &'a mut Routes,
     pub(crate) messages: &'a mut Messages,
     pub(crate) finished: &'a mut Vec<FinishedAgent>,
@@ -42,6 +44,7 @@ impl Exit<'_> {
         };
         travel.finish();
         self.messages.forget(agent);
+        self.dynamics.remove(agent);
         self.agents.remove(agent);
     }
 }

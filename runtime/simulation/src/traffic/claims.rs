@@ -498,6 +498,7 @@ fn reach(motion: &Motion, vehicle_type: &VehicleType) -> f64 {
 mod tests {
     use super::*;
     use crate::agents::{Identity, LanePosition, Motion, Phase, Progress, Row};
+    use crate::dynamics::{Bodies, Dynamics};
     use crate::route::{Goal, Leg, Travel};
     use roadwright_geometry::{DVec2, ReferenceLine};
     use roadwright_scenario::draw::{self, RoadStyle};
@@ -512,6 +513,7 @@ mod tests {
         routes: Routes,
         index: Index,
         agents: Agents,
+        dynamics: Dynamics,
         claims: Claims,
     }
 
@@ -536,6 +538,7 @@ mod tests {
                 routes: Routes::default(),
                 index: Index::new(ground.graph().lanelets().len()),
                 agents: Agents::default(),
+                dynamics: Dynamics::default(),
                 claims: Claims::new(ground.junction_count()),
                 ground,
             }
@@ -597,11 +600,18 @@ mod tests {
                 claim: &mut row.claim,
             };
             travel.plan(route);
-            self.agents.insert(row)
+            let agent = self.agents.insert(row);
+            self.dynamics.insert(agent);
+            agent
         }
 
         fn step(&mut self, step: u64) {
-            self.index.rebuild(&self.agents, &self.types);
+            let bodies = Bodies {
+                ground: &self.ground,
+                agents: &self.agents,
+                dynamics: &self.dynamics,
+            };
+            self.index.rebuild(&bodies, &self.types);
             self.claims.update(
                 step,
                 &self.ground,

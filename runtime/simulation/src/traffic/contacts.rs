@@ -1,11 +1,12 @@
 //! Collisions: vehicles and obstacles whose bodies overlap. They are counted, not resolved.
 
-use super::Index;
+use super::{Entry, Index};
 use crate::agents::Agents;
-use crate::ground::{Ground, Owner};
-use crate::vehicle_type::VehicleTypes;
+use crate::dynamics::{Bodies, keeps_to_lanes};
+use crate::ground::Owner;
+use crate::route::Routes;
+use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
-use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use serde::{Deserialize, Serialize};
@@ -67,49 +68,146 @@ impl Contact {
 /// What the search for contacts reads.
 #[derive(Clone, Copy)]
 pub(crate) struct Search<'a> {
-    pub(crate) agents: &'a Agents,
+    pub(crate) bodies: Bodies<'a>,
     pub(crate) types: &'a VehicleTypes,
+    pub(crate) routes: &'a Routes,
     pub(crate) index: &'a Index,
-    pub(crate) ground: &'a Ground,
+    /// Whether the bodies of vehicles that follow their lanes are compared too, not only their
+    /// order along the lanes.
+    pub(crate) verify: bool,
 }
 
 impl Search<'_> {
+    fn vehicle_type(&self, agent: u32) -> &VehicleType {
+        let number = self.bodies.agents.identity[agent as usize].vehicle_type;
+        self.types.get(number)
+    }
+
+    fn id(&self, agent: u32) -> u64 {
+        self.bodies.agents.identity[agent as usize].id
+    }
+
+    /// Whether its order along the lanes says all of an agent's contacts with others like it.
+    fn keeps_order(&self, agent: u32) -> bool {
+        let level = self.bodies.agents.identity[agent as usize].level;
+        keeps_to_lanes(level) && !self.verify
+    }
+
     fn body(&self, number: usize) -> OrientedBox {
-        let agent = self.index.located[number] as usize;
-        let vehicle_type = self.types.get(self.agents.identity[agent].vehicle_type);
-        let centre = Pose {
-            position: self.index.middles[number],
-            heading: self.agents.motion[agent].pose.heading,
-        };
-        OrientedBox::new(centre, vehicle_type.length, vehicle_type.width)
+        let agent = self.index.located[number];
+        let heading = self.bodies.pose(agent).heading;
+        self.vehicle_type(agent)
+            .footprint(self.index.middles[number], heading)
     }
 
     fn layer(&self, agent: u32) -> Option<i8> {
-        let lanelet = self.agents.position[agent as usize].lanelet;
-        (lanelet != NO_LANELET).then(|| self.ground.lanelet(lanelet).layer)
+        let lanelet = self.bodies.agents.position[agent as usize].lanelet;
+        (lanelet != NO_LANELET).then(|| self.bodies.ground.lanelet(lanelet).layer)
     }
 
-    fn radius(&self, agent: u32) -> f64 {
-        let vehicle_type = self.agents.identity[agent as usize].vehicle_type;
-        self.types.get(vehicle_type).radius
+    /// A contact of two agents, as that of the one with the smaller id.
+    fn contact(&self, a: u32, b: u32, place: DVec2, depth: f64) -> Contact {
+        let (agent, other) = if self.id(a) < self.id(b) {
+            (a, b)
+        } else {
+            (b, a)
+        };
+        Contact {
+            agent,
+            other: Some(other),
+            with: Party::Agent(self.id(other)),
+            place,
+            depth,
+        }
     }
 
-    /// Contacts of one located agent with obstacles and with agents of a larger number.
+    /// The contacts of an agent that keeps to its lane: with obstacles, and with the one before it,
+    /// found by their order along the lanes. `at` is the place of its entry in the index.
+    pub(crate) fn contacts_in_order(&self, at: usize, out: &mut Vec<Contact>) {
+        let entries = self.index.entries();
+        let own = entries[at];
+        if !self.keeps_order(own.agent) {
+            return;
+        }
+        let ground = self.bodies.ground;
+        let is_on = self.bodies.agents.position[own.agent as usize].lanelet == own.lanelet;
+        if is_on && ground.obstacles.is_watched(own.lanelet) {
+            let (pose, own_type) = (self.bodies.pose(own.agent), self.vehicle_type(own.agent));
+            let middle = pose.point(own_type.body_centre, 0.0);
+            let body = own_type.footprint(middle, pose.heading);
+            self.contacts_with_obstacles(own.agent, (middle, &body), out);
+        }
+        let next = entries.get(at + 1);
+        let next = next.filter(|next| next.lanelet == own.lanelet);
+        let ahead = match next {
+            Some(next) => Some((*next, next.s - own.s)),
+            None => self.hindmost_ahead(&own),
+        };
+        let Some((other, distance)) = ahead else {
+            return;
+        };
+        if other.agent == own.agent || !self.keeps_order(other.agent) {
+            return;
+        }
+        let (own_type, other_type) = (self.vehicle_type(own.agent), self.vehicle_type(other.agent));
+        let along = own_type.front + other_type.rear_overhang - distance;
+        let beside = (self.bodies.offset_on(own.agent, own.lanelet)
+            - self.bodies.offset_on(other.agent, other.lanelet))
+        .abs();
+        let across = 0.5 * (own_type.width + other_type.width) - beside;
+        if along > 0.0 && across > 0.0 {
+            let place = self.bodies.pose(own.agent).point(own_type.front, 0.0);
+            let depth = along.min(across);
+            out.push(self.contact(own.agent, other.agent, place, depth));
+        }
+    }
+
+    /// The hindmost agent on the lanelets after its own that the front of an agent reaches, with
+    /// its distance, m.
+    fn hindmost_ahead(&self, own: &Entry) -> Option<(Entry, f64)> {
+        let ground = self.bodies.ground;
+        let front = self.vehicle_type(own.agent).front;
+        let progress = &self.bodies.agents.progress[own.agent as usize];
+        let route = self.routes.get(progress.route);
+        if route.lanelet(progress.at) != Some(own.lanelet) {
+            // The lane that it leaves.
+            return None;
+        }
+        let (mut at, mut lanelet) = (progress.at, own.lanelet);
+        let mut distance = ground.length(lanelet) - own.s;
+        while distance < front + self.types.largest_overhang {
+            let next = route.lanelet(at + 1)?;
+            if !ground.leads_to(lanelet, next) {
+                return None;
+            }
+            if let Some(entry) = self.index.hindmost(next) {
+                return Some((entry, distance + entry.s));
+            }
+            (at, lanelet) = (at + 1, next);
+            distance += ground.length(lanelet);
+        }
+        None
+    }
+
+    /// Contacts of one located agent with obstacles and with agents of a larger number, by their
+    /// bodies.
     pub(crate) fn contacts(&self, number: usize, out: &mut Vec<Contact>) {
         let agent = self.index.located[number];
-        let id = self.agents.identity[agent as usize].id;
+        let keeps_order = self.keeps_order(agent);
         let middle = self.index.middles[number];
-        let radius = self.radius(agent);
+        let radius = self.vehicle_type(agent).radius;
         let mut body: Option<OrientedBox> = None;
         self.index
-            .grid
-            .for_each_within(middle, radius + self.index.largest, |other, place| {
+            .for_each_near(middle, radius + self.index.largest, |other, place| {
                 let other = other as usize;
                 if other <= number {
                     return;
                 }
                 let other_agent = self.index.located[other];
-                let reach = radius + self.radius(other_agent);
+                if keeps_order && self.keeps_order(other_agent) {
+                    return;
+                }
+                let reach = radius + self.vehicle_type(other_agent).radius;
                 if (place - middle).length_squared() > reach * reach {
                     return;
                 }
@@ -123,51 +221,47 @@ impl Search<'_> {
                     .get_or_insert_with(|| self.body(number))
                     .penetration(&self.body(other));
                 if depth > 0.0 {
-                    // The agent with the smaller id has the contact.
-                    let other_id = self.agents.identity[other_agent as usize].id;
-                    let (agent, other_agent, with) = if id < other_id {
-                        (agent, other_agent, other_id)
-                    } else {
-                        (other_agent, agent, id)
-                    };
-                    out.push(Contact {
-                        agent,
-                        other: Some(other_agent),
-                        with: Party::Agent(with),
-                        place: 0.5 * (middle + place),
-                        depth,
-                    });
+                    out.push(self.contact(agent, other_agent, 0.5 * (middle + place), depth));
                 }
             });
-        if !self.ground.obstacles.is_empty() {
+        if !keeps_order && !self.bodies.ground.obstacles.is_empty() {
             let body = body.unwrap_or_else(|| self.body(number));
-            let first = out.len();
-            self.ground
-                .obstacles
-                .for_each_contact(&body, |owner, depth| {
-                    let with = match owner {
-                        Owner::Obstacle(id) => Party::Obstacle(id.0),
-                        Owner::Tree(forest, tree) => Party::Tree {
-                            forest: forest.0,
-                            tree,
-                        },
-                    };
-                    // An obstacle may have several bodies: it counts once, by the deepest.
-                    if let Some(known) =
-                        out[first..].iter_mut().find(|contact| contact.with == with)
-                    {
-                        known.depth = known.depth.max(depth);
-                        return;
-                    }
-                    out.push(Contact {
-                        agent,
-                        other: None,
-                        with,
-                        place: middle,
-                        depth,
-                    });
-                });
+            self.contacts_with_obstacles(agent, (middle, &body), out);
         }
+    }
+
+    /// Contacts of a body, whose middle is at a place, with obstacles.
+    fn contacts_with_obstacles(
+        &self,
+        agent: u32,
+        (middle, body): (DVec2, &OrientedBox),
+        out: &mut Vec<Contact>,
+    ) {
+        let first = out.len();
+        self.bodies
+            .ground
+            .obstacles
+            .for_each_contact(body, |owner, depth| {
+                let with = match owner {
+                    Owner::Obstacle(id) => Party::Obstacle(id.0),
+                    Owner::Tree(forest, tree) => Party::Tree {
+                        forest: forest.0,
+                        tree,
+                    },
+                };
+                // An obstacle may have several bodies: it counts once, by the deepest.
+                if let Some(known) = out[first..].iter_mut().find(|contact| contact.with == with) {
+                    known.depth = known.depth.max(depth);
+                    return;
+                }
+                out.push(Contact {
+                    agent,
+                    other: None,
+                    with,
+                    place: middle,
+                    depth,
+                });
+            });
     }
 }
 

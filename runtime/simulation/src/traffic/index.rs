@@ -1,9 +1,11 @@
 //! Who is where: vehicles by lanelet and by place.
 
 use crate::agents::Agents;
+use crate::dynamics::Bodies;
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
+use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 
 /// A vehicle's place on a lanelet.
@@ -40,11 +42,13 @@ pub(crate) struct Index {
     occupied: Vec<LaneletId>,
     /// Entry of each agent on its own lanelet.
     entry_of: Vec<u32>,
+    /// Whether the grid shows where agents are now.
+    is_located: bool,
     /// Agents in the grid, by their number in it.
     pub(crate) located: Vec<u32>,
     /// Middles of their bodies.
     pub(crate) middles: Vec<DVec2>,
-    pub(crate) grid: GridIndex,
+    grid: GridIndex,
     /// Whether any of them is off the lanes: only those are looked out for by lane traffic.
     pub(crate) any_off_lane: bool,
     /// Radius of the largest of them around its middle, m.
@@ -59,8 +63,10 @@ impl Index {
         }
     }
 
-    /// Notes where everybody is now. O(agents), apart from the order on crowded lanelets.
-    pub(crate) fn rebuild(&mut self, agents: &Agents, types: &VehicleTypes) {
+    /// Notes where everybody is now on the lanes, and in the grid if there is anybody who is not
+    /// of the lane level. O(agents), apart from the order on crowded lanelets.
+    pub(crate) fn rebuild(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
+        let agents = bodies.agents;
         self.clear(agents.capacity());
         for agent in agents.driving() {
             let position = &agents.position[agent as usize];
@@ -70,14 +76,40 @@ impl Index {
                 }
             }
             self.any_off_lane |= !position.is_on_lane();
-            let vehicle_type = types.get(agents.identity[agent as usize].vehicle_type);
-            let pose = &agents.motion[agent as usize].pose;
+        }
+        self.sort(agents);
+        if agents.count_of(DynamicsLevel::Lane) < agents.count() {
+            self.locate(bodies, types);
+        }
+    }
+
+    /// Notes where everybody is now in the grid, unless that is known. O(agents).
+    pub(crate) fn locate(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
+        if self.is_located {
+            return;
+        }
+        self.is_located = true;
+        for agent in bodies.agents.driving() {
+            let vehicle_type = types.get(bodies.agents.identity[agent as usize].vehicle_type);
             self.located.push(agent);
+            let pose = bodies.pose(agent);
             self.middles.push(pose.point(vehicle_type.body_centre, 0.0));
             self.largest = self.largest.max(vehicle_type.radius);
         }
-        self.sort(agents);
         self.grid.rebuild(&self.middles, CELL);
+    }
+
+    /// Calls `visit` with the number and the middle of the agents around a place, at least those
+    /// within `reach` metres.
+    #[inline]
+    pub(crate) fn for_each_near(&self, place: DVec2, reach: f64, visit: impl FnMut(u32, DVec2)) {
+        debug_assert!(self.is_located, "nobody has asked for the grid");
+        self.grid.for_each_within(place, reach, visit);
+    }
+
+    /// The entries of all lanelets, those of one after those of another.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
     fn clear(&mut self, capacity: usize) {
@@ -91,6 +123,7 @@ impl Index {
         self.entry_of.clear();
         self.entry_of.resize(capacity, ABSENT);
         self.any_off_lane = false;
+        self.is_located = false;
         self.largest = 0.0;
     }
 
@@ -176,6 +209,8 @@ fn is_behind(a: &Entry, b: &Entry, agents: &Agents) -> bool {
 mod tests {
     use super::*;
     use crate::agents::{Identity, LanePosition, Phase, Row};
+    use crate::dynamics::Dynamics;
+    use crate::ground::Ground;
     use proptest::prelude::*;
     use roadwright_scenario::Scenario;
 
@@ -217,8 +252,13 @@ mod tests {
             let all = agents(&places);
             let mut index = Index::new(6);
             // Twice, so that leftovers of the first time would show.
-            index.rebuild(&agents(&places[..places.len() / 2]), &types);
-            index.rebuild(&all, &types);
+            let ground = Ground::new(&Scenario::new("ground"));
+            let mut dynamics = Dynamics::default();
+            (0..40).for_each(|agent| dynamics.insert(agent));
+            for agents in [&agents(&places[..places.len() / 2]), &all] {
+                let bodies = Bodies { ground: &ground, agents, dynamics: &dynamics };
+                index.rebuild(&bodies, &types);
+            }
             for lanelet in 0..6 {
                 let here = index.on_lanelet(lanelet);
                 let is_here = |p: &&(u32, u32, f64)| p.0 == lanelet || p.1 == lanelet;

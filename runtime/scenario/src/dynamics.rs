@@ -1,0 +1,76 @@
+//! Levels of dynamics: with which model the bodies of agents move.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A level of dynamics.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum DynamicsLevel {
+    /// The kinematic one-track model: it steers, on lanes and off them.
+    #[default]
+    OneTrack,
+    /// A point that follows its lane: for traffic at scale. Steering is ignored.
+    Lane,
+}
+
+impl DynamicsLevel {
+    /// All levels.
+    pub const ALL: [Self; 2] = [Self::OneTrack, Self::Lane];
+
+    /// Its name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OneTrack => "one_track",
+            Self::Lane => "lane",
+        }
+    }
+}
+
+impl fmt::Display for DynamicsLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for DynamicsLevel {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|level| level.name() == text);
+        let names = || Self::ALL.map(Self::name).join(", ");
+        found.ok_or_else(|| format!("\"{text}\" is no level of dynamics; there are {}", names()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_files() {
+        for level in DynamicsLevel::ALL {
+            assert_eq!(level.name().parse(), Ok(level));
+            let text = serde_json::to_string(&level).unwrap();
+            assert_eq!(text, format!("\"{level}\""));
+        }
+        let error = "dense".parse::<DynamicsLevel>().unwrap_err();
+        assert!(error.contains("one_track, lane"), "{error}");
+    }
+}

@@ -1,0 +1,175 @@
+//! The lane level: a point that follows its lane, for traffic at scale.
+//!
+//! It keeps lanelet, s, t and speed; a pose is made when somebody reads it. Steering is ignored.
+//! A change of lane is a smooth profile of t that is done where a connection begins: there t is 0.
+
+use super::{Body, Level, LevelStep};
+use crate::agents::LanePosition;
+use crate::ground::Ground;
+use roadwright_geometry::Pose;
+use roadwright_geometry::math::atan;
+use roadwright_scenario::DynamicsLevel;
+use serde::{Deserialize, Serialize};
+
+/// Time for which a command is held at most, s.
+const STRIDE: f64 = 0.1;
+/// A change of lane takes this long, s, and at least this far, m; less only before a junction.
+const CHANGE_TIME: f64 = 3.0;
+const CHANGE_LENGTH: f64 = 15.0;
+/// Closer to the end of a lane no change begins, m: who has stopped there, its front at the end,
+/// can still change.
+pub(super) const CHANGE_ROOM: f64 = 4.0;
+
+/// The level of bodies that follow their lane.
+pub(crate) struct Lane;
+
+/// What the level keeps of one agent.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct LaneState {
+    /// Acceleration in this stride, m/s^2.
+    acceleration: f64,
+    /// Where its change of lane began, m to the left of the lane that it changes to.
+    pub(super) from: f64,
+    /// Share of the change that is done, 0 to 1, and how much of it is done in a metre.
+    done: f64,
+    rate: f64,
+}
+
+impl Level for Lane {
+    type State = LaneState;
+
+    const LEVEL: DynamicsLevel = DynamicsLevel::Lane;
+
+    fn stride(dt: f64) -> u32 {
+        // As many steps as fit, with a bit of room for rounding.
+        ((STRIDE / dt * (1.0 + 1e-9)) as u32).max(1)
+    }
+
+    #[inline]
+    fn advance(state: &mut LaneState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
+        let (motion, position) = (body.motion, body.position);
+        let limits = &body.vehicle_type.limits;
+        if step.begins {
+            state.acceleration = limits.acceleration(body.command.acceleration);
+        }
+        let before = motion.speed;
+        let wanted = before + state.acceleration * step.dt;
+        motion.speed = wanted.clamp(0.0, limits.max_speed);
+        // It may come to rest before the end of the step.
+        let time = if wanted < 0.0 {
+            before / -state.acceleration
+        } else {
+            step.dt
+        };
+        let way = 0.5 * (before + motion.speed) * time;
+        motion.acceleration = (motion.speed - before) / step.dt;
+        motion.yaw_rate = motion.speed * step.ground.curvature(position.lanelet, position.s);
+        if position.t != 0.0 {
+            let room = room_before_junction(step.ground, position);
+            position.t = state.drift(position.t, way, motion.speed, room);
+        }
+        Some(way)
+    }
+}
+
+impl LaneState {
+    /// The next place beside the lane, m to the left, of a body at `t` that goes on by `way` and has
+    /// to be on the lane within `room` metres.
+    fn drift(&mut self, t: f64, way: f64, speed: f64, room: f64) -> f64 {
+        if t != self.t() {
+            // It has begun to change lanes, or was put elsewhere.
+            (self.from, self.done) = (t, 0.0);
+        }
+        let in_time = 1.0 / (CHANGE_TIME * speed).max(CHANGE_LENGTH);
+        self.rate = in_time.max((1.0 - self.done) / room.max(way));
+        self.done = (self.done + way * self.rate).min(1.0);
+        self.t()
+    }
+
+    /// A polynomial of fifth order: at both ends neither direction nor curvature jumps.
+    fn t(&self) -> f64 {
+        let (x, left) = (self.done, 1.0 - self.done);
+        self.from * left * left * left * (1.0 + x * (3.0 + 6.0 * x))
+    }
+
+    /// Change of t along the lane.
+    fn slope(&self) -> f64 {
+        let (x, left) = (self.done, 1.0 - self.done);
+        -30.0 * self.from * x * x * left * left * self.rate
+    }
+}
+
+/// Way to the end of a lane before a junction, m.
+fn room_before_junction(ground: &Ground, position: &LanePosition) -> f64 {
+    let graph = ground.graph();
+    let next = graph.successors(position.lanelet).first();
+    if next.is_some_and(|&next| graph.lanelet(next).is_connection()) {
+        ground.length(position.lanelet) - position.s
+    } else {
+        f64::INFINITY
+    }
+}
+
+/// Pose of a body.
+pub(super) fn pose(state: &LaneState, ground: &Ground, position: &LanePosition) -> Pose {
+    let on_lane = ground.line(position.lanelet).pose(position.s);
+    if position.t == 0.0 {
+        return on_lane;
+    }
+    Pose {
+        position: on_lane.point(0.0, position.t),
+        heading: on_lane.heading + atan(state.slope()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_stride_is_a_tenth_of_a_second_or_a_step() {
+        let strides = [0.001, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 1.0].map(Lane::stride);
+        assert_eq!(strides, [100, 10, 5, 3, 2, 1, 1, 1]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_change_of_lane_is_smooth_and_takes_three_seconds(
+            speed in 0.0..30.0f64, from in -4.0..4.0f64,
+        ) {
+            prop_assume!(from.abs() > 0.1);
+            let (mut state, mut t) = (LaneState::default(), from);
+            let (mut time, mut steepest, dt) = (0.0, 0.0f64, 0.1);
+            while t != 0.0 && time < 60.0 {
+                let next = state.drift(t, speed * dt, speed, f64::INFINITY);
+                // It never goes back, and never beyond the lane.
+                prop_assert!(next.abs() <= t.abs() + 1e-12 && next * from >= 0.0);
+                steepest = steepest.max(state.slope().abs());
+                (t, time) = (next, time + dt);
+            }
+            if speed > 1.0 {
+                prop_assert!(t == 0.0 && time > 2.9, "{time} s");
+            }
+            // Nobody slides sideways.
+            prop_assert!(steepest < 0.51, "{steepest}");
+        }
+
+        #[test]
+        fn a_change_of_lane_is_done_before_the_junction(
+            speed in 0.1..30.0f64, from in -3.5..3.5f64, room in CHANGE_ROOM..60.0f64,
+        ) {
+            let (mut state, mut t, mut s, mut steepest) = (LaneState::default(), from, 0.0, 0.0f64);
+            let way = speed * 0.1;
+            while s + way < room {
+                let next = state.drift(t, way, speed, room - s);
+                prop_assert!(next.abs() <= t.abs() + 1e-12);
+                steepest = steepest.max(state.slope().abs());
+                (t, s) = (next, s + way);
+            }
+            // What is left of it is less than the last step can do.
+            prop_assert!(t.abs() <= way, "{t} m off at {s} of {room} m");
+            prop_assert!(steepest < 2.0, "{steepest}");
+        }
+    }
+}

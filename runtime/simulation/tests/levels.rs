@@ -1,0 +1,320 @@
+//! Levels of dynamics: they agree with each other, and drive beside each other.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+#[path = "../../scenario/tests/common/mod.rs"]
+mod common;
+
+use common::*;
+use roadwright_agent::{
+    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, Registry, Step,
+};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput};
+use roadwright_scenario::draw::RoadStyle;
+use roadwright_scenario::*;
+use roadwright_simulation::{
+    Ground, RunOptions, SavedWorld, Status, Summary, World, builtin_modules,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+fn shipped(name: &str) -> Scenario {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    file::load(&folder.join(format!("{name}.scenario.json"))).unwrap()
+}
+
+fn at_level(level: DynamicsLevel, dt: f64) -> RunOptions {
+    RunOptions {
+        dynamics: Some(level),
+        dt: Some(dt),
+        ..RunOptions::default()
+    }
+}
+
+fn world(scenario: &Scenario, options: &RunOptions) -> World {
+    World::new(scenario, &builtin_modules(), options).unwrap()
+}
+
+/// Runs until all have arrived, at most for so long.
+fn run(scenario: &Scenario, options: &RunOptions, seconds: f64) -> (BTreeSet<u64>, Summary) {
+    let mut world = world(scenario, options);
+    while world.time() < seconds && !world.is_over() {
+        world.step();
+    }
+    let arrived = world.finished().iter();
+    let arrived = arrived.filter(|agent| agent.status == Status::Arrived);
+    (arrived.map(|agent| agent.id).collect(), world.summary())
+}
+
+/// The scenario with every other of its agents and flows on the lane level.
+fn mixed(mut scenario: Scenario) -> Scenario {
+    let level = |number: usize| number.is_multiple_of(2).then_some(DynamicsLevel::Lane);
+    for (number, (id, agent)) in scenario.agents().clone().into_iter().enumerate() {
+        let changed = Agent {
+            dynamics: level(number),
+            ..agent
+        };
+        let edit = Edit::Agent(id, Some(Box::new(changed)));
+        scenario.apply(edit).unwrap();
+    }
+    for (number, (id, flow)) in scenario.flows().clone().into_iter().enumerate() {
+        let changed = Flow {
+            dynamics: level(number),
+            ..flow
+        };
+        let edit = Edit::Flow(id, Some(Box::new(changed)));
+        scenario.apply(edit).unwrap();
+    }
+    scenario
+}
+
+#[test]
+fn the_lane_level_drives_as_the_one_track_level_does() {
+    for name in ["crossroads", "old-town", "figure-eight"] {
+        let scenario = shipped(name);
+        let fine = at_level(DynamicsLevel::OneTrack, 0.01);
+        // All bodies are compared, so that no contact is missed.
+        let coarse = RunOptions {
+            verify: true,
+            ..at_level(DynamicsLevel::Lane, 0.1)
+        };
+        let (arrived, summary) = run(&scenario, &fine, 600.0);
+        let (arrived_on_lanes, on_lanes) = run(&scenario, &coarse, 600.0);
+        assert_eq!(arrived_on_lanes, arrived, "{name}");
+        let ratio = on_lanes.travel_time.mean / summary.travel_time.mean;
+        assert!(
+            (ratio - 1.0).abs() < 0.1,
+            "{name}: trips take {ratio} times as long"
+        );
+        let contacts = (on_lanes.collisions.len(), summary.collisions.len());
+        assert!(contacts.0 <= contacts.1, "{name}: {contacts:?} contacts");
+    }
+}
+
+#[test]
+fn levels_drive_beside_each_other_with_the_same_bits_for_any_threads() {
+    let scenario = mixed(shipped("crossroads"));
+    for dt in [0.01, 0.02] {
+        let mut hashes = BTreeSet::new();
+        for threads in [1, 2] {
+            let options = RunOptions {
+                threads,
+                dt: Some(dt),
+                ..RunOptions::default()
+            };
+            let mut world = world(&scenario, &options);
+            while world.time() < 400.0 && !world.is_over() {
+                world.step();
+            }
+            assert!(world.is_over(), "{:?} at dt {dt}", world.counts());
+            assert_eq!(world.counts().arrived, 64);
+            assert!(world.collisions().is_empty(), "{:?}", world.collisions());
+            hashes.insert(world.state_hash());
+        }
+        assert_eq!(hashes.len(), 1, "dt {dt}");
+    }
+}
+
+#[test]
+fn the_command_line_goes_before_the_agent_and_that_before_the_settings() {
+    let level_of = |settings, agent, forced| {
+        let mut scenario = crossroads();
+        let level = Settings {
+            dynamics: settings,
+            ..scenario.settings()
+        };
+        scenario.apply(Edit::Settings(level)).unwrap();
+        let driver = Agent {
+            dynamics: agent,
+            ..west_to_north()
+        };
+        let edit = Edit::Agent(AgentId(1), Some(Box::new(driver)));
+        scenario.apply(edit).unwrap();
+        let options = RunOptions {
+            dynamics: forced,
+            ..RunOptions::default()
+        };
+        let mut world = world(&scenario, &options);
+        world.step();
+        world.inspect(1).unwrap().dynamics
+    };
+    let (steers, follows) = (DynamicsLevel::OneTrack, DynamicsLevel::Lane);
+    assert_eq!(level_of(steers, None, None), steers);
+    assert_eq!(level_of(follows, None, None), follows);
+    assert_eq!(level_of(follows, Some(steers), None), steers);
+    assert_eq!(level_of(steers, Some(follows), Some(steers)), steers);
+    assert_eq!(level_of(steers, None, Some(follows)), follows);
+}
+
+#[test]
+fn nobody_jumps_on_the_lane_level() {
+    let scenario = shipped("old-town");
+    for dt in [0.01, 0.1] {
+        let mut world = world(&scenario, &at_level(DynamicsLevel::Lane, dt));
+        let mut before = BTreeMap::new();
+        let mut sideways = 0.0f64;
+        while world.time() < 100.0 {
+            world.step();
+            let start = world.snapshot_within_step(0.0);
+            let end = world.snapshot();
+            for (start, vehicle) in start.vehicles.iter().zip(&end.vehicles) {
+                if let Some((position, speed)) =
+                    before.insert(vehicle.agent, (vehicle.pose.position, vehicle.speed))
+                {
+                    let moved: f64 = (vehicle.pose.position - position).length();
+                    let mean: f64 = 0.5 * (vehicle.speed + speed);
+                    // The seam of two lines in a bend, and the way to the side.
+                    assert!(moved < 2.0 * mean * dt + 0.1, "{moved} m with {mean} m/s");
+                    // Where the step began, as far as it can be told from its end.
+                    let back = (start.pose.position - position).length();
+                    assert!(back < 0.8 * mean * dt + 0.1, "{back} m with {mean} m/s");
+                }
+                sideways = sideways.max(vehicle.t.abs());
+            }
+        }
+        assert!(sideways > 2.0, "nobody changed lanes");
+    }
+}
+
+#[test]
+fn off_the_lanes_agents_are_told_why_they_drive_another_level() {
+    let scenario = shipped("obstacle-field");
+    let run = |options: &RunOptions| {
+        let mut world = world(&scenario, options);
+        (0..3000).for_each(|_| world.step());
+        let faults = world.faults().clone();
+        (world.snapshot().hash(), faults)
+    };
+    let (plain, faults) = run(&RunOptions::default());
+    assert!(faults.is_empty());
+    let (refused, faults) = run(&at_level(DynamicsLevel::Lane, 0.01));
+    assert_eq!(plain, refused);
+    let (words, count) = faults.iter().next().unwrap();
+    assert!(words.contains("keeps to lanes") && words.contains("one_track"));
+    assert_eq!(*count, scenario.agents().len() as u64);
+}
+
+#[test]
+fn an_agent_takes_another_level_where_it_is() {
+    let mut scenario = crossroads();
+    let driver = west_to_north();
+    let edit = Edit::Agent(AgentId(1), Some(Box::new(driver.clone())));
+    scenario.apply(edit).unwrap();
+    let mut world = world(&scenario, &RunOptions::default());
+    for level in [DynamicsLevel::Lane, DynamicsLevel::OneTrack] {
+        (0..500).for_each(|_| world.step());
+        let before = world.snapshot().vehicles[0];
+        let changed = Agent {
+            dynamics: Some(level),
+            ..driver.clone()
+        };
+        let mut edited = scenario.clone();
+        let edit = Edit::Agent(AgentId(1), Some(Box::new(changed)));
+        edited.apply(edit).unwrap();
+        world
+            .update(&scenario, &edited, &builtin_modules())
+            .unwrap();
+        scenario = edited;
+        assert_eq!(world.inspect(1).unwrap().dynamics, level);
+        let now = world.snapshot().vehicles[0];
+        assert!((now.pose.position - before.pose.position).length() < 0.05);
+        assert_eq!(now.speed, before.speed);
+    }
+    while !world.is_over() && world.time() < 100.0 {
+        world.step();
+    }
+    assert_eq!(world.counts().arrived, 1);
+}
+
+#[test]
+fn a_save_of_mixed_levels_goes_on_exactly() {
+    let scenario = mixed(shipped("old-town"));
+    for moment in [333, 2006, 4999] {
+        let mut whole = world(&scenario, &RunOptions::default());
+        (0..moment).for_each(|_| whole.step());
+        let bytes = whole.save(false).unwrap().to_bytes();
+        let saved = SavedWorld::from_bytes(&bytes).unwrap();
+        let ground = Ground::new(&scenario);
+        let options = RunOptions::default();
+        let (mut again, _) =
+            World::restore(ground, &scenario, &builtin_modules(), &options, &saved).unwrap();
+        for _ in 0..1500 {
+            whole.step();
+            again.step();
+        }
+        assert_eq!(again.state_hash(), whole.state_hash(), "at step {moment}");
+    }
+}
+
+/// Drives with an acceleration, whatever is before it.
+struct Blind;
+
+static BLIND: ModuleInfo = ModuleInfo {
+    id: "blind",
+    name: "Blind",
+    doc: "Accelerates, whatever is before it.",
+};
+
+impl Logic for Blind {}
+
+impl Controller for Blind {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        _: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        for (_, output) in inputs.iter().zip(outputs) {
+            output.acceleration = 1.0;
+        }
+    }
+
+    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
+        Lookahead {
+            distance: 5.0,
+            time: 0.0,
+        }
+    }
+}
+
+#[test]
+fn contacts_by_order_are_those_of_bodies() {
+    let mut registry: Registry = builtin_modules();
+    registry.add(Entry::<dyn Controller>::new(BLIND, &[], || Box::new(Blind)));
+    let mut road = Scenario::new("road");
+    let style = RoadStyle {
+        section: CrossSection::driving(1, 0, 3.25),
+        ..street("road")
+    };
+    draw(&mut road, (0.0, 0.0), (400.0, 0.0), &style);
+    let stack = Stack::with_controller("blind");
+    let edit = Edit::Stack("blind".into(), Some(Box::new(stack)));
+    road.apply(edit).unwrap();
+    // Two behind each other: the one behind is faster, and appears last so that it is let in.
+    for (id, (s, speed)) in [(40.0, 2.0), (20.0, 12.0)].into_iter().enumerate() {
+        let agent = Agent {
+            stack: "blind".into(),
+            start: Place::lane(RoadId(1), -1, s),
+            destination: Some(Place::lane(RoadId(1), -1, 390.0)),
+            speed,
+            ..west_to_north()
+        };
+        let edit = Edit::Agent(AgentId(id as u32 + 1), Some(Box::new(agent)));
+        road.apply(edit).unwrap();
+    }
+    let contacts = |options: &RunOptions| {
+        let mut world = World::new(&road, &registry, options).unwrap();
+        (0..1000).for_each(|_| world.step());
+        let times = world.collisions().iter().map(|contact| contact.time);
+        times.collect::<Vec<_>>()
+    };
+    let by_order = contacts(&at_level(DynamicsLevel::Lane, 0.01));
+    let by_bodies = contacts(&RunOptions {
+        verify: true,
+        ..at_level(DynamicsLevel::Lane, 0.01)
+    });
+    let steering = contacts(&at_level(DynamicsLevel::OneTrack, 0.01));
+    assert_eq!(by_order.len(), 1);
+    assert_eq!(by_order, by_bodies);
+    assert!((by_order[0] - steering[0]).abs() < 0.1);
+}
