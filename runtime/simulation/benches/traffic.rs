@@ -1,7 +1,7 @@
 //! Traffic at scale: what a step costs, and how much of it arrives.
 //!
 //! `cargo bench -p roadwright-simulation --bench traffic -- [FILE] [--copies N] [--vehicles N]
-//! [--dt S] [--from S] [--to S] [--rounds N] [--threads N]` drives random trips through copies of
+//! [--dt S] [--from S] [--to S] [--rounds N] [--threads N] [--dynamics LEVEL]` drives random trips through copies of
 //! a scenario side by side (equal density at any size) and prints one line of JSON per round: CPU
 //! time of the steps between the two times, nothing else. One scenario is driven by random trips,
 //! copies by the same trips in each. Without arguments: 14 copies of old-town with 2,100 vehicles.
@@ -9,7 +9,7 @@
 use cpu_time::ProcessTime;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::{Motion, copied, pasted};
-use roadwright_scenario::{Agent, AgentId, Edit, ObjectId, Place, Scenario, file};
+use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Edit, ObjectId, Place, Scenario, file};
 use roadwright_simulation::{RunOptions, SavedWorld, VehicleRecord, World, builtin_modules};
 use std::path::PathBuf;
 
@@ -25,6 +25,7 @@ struct Options {
     to: f64,
     rounds: usize,
     threads: usize,
+    dynamics: Option<DynamicsLevel>,
 }
 
 impl Options {
@@ -39,10 +40,16 @@ impl Options {
             to: 20.0,
             rounds: 1,
             threads: 1,
+            dynamics: None,
         };
         // Cargo adds `--bench`.
         let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
         while let Some(word) = words.next() {
+            if word == "--dynamics" {
+                let level = words.next().and_then(|level| level.parse().ok());
+                options.dynamics = Some(level.expect("--dynamics needs a level"));
+                continue;
+            }
             let mut number = || -> f64 {
                 let value = words.next().and_then(|value| value.parse().ok());
                 value.unwrap_or_else(|| panic!("{word} needs a number"))
@@ -150,6 +157,7 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
         dt: Some(options.dt),
         populate: options.vehicles,
         threads: options.threads,
+        dynamics: options.dynamics,
         ..RunOptions::default()
     };
     let cpu = ProcessTime::now();

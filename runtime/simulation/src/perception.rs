@@ -138,15 +138,16 @@ impl<'a> View<'a> {
             obstacle_distance: NOTHING,
             ..ControllerInput::default()
         };
+        let pose = self.pose(agent);
         if self.position(agent).is_on_lane() {
-            self.perceive_lane(agent, distance, &mut input);
+            self.perceive_lane(agent, pose, distance, &mut input);
         } else {
-            self.perceive_ground(agent, distance, &mut input);
+            self.perceive_ground(agent, pose, distance, &mut input);
         }
         input.road_speed = (input.road_speed * wish.speed_factor)
             .min(wish.top_speed)
             .min(vehicle_type.limits.max_speed);
-        self.perceive_obstacle(agent, &mut input);
+        self.perceive_obstacle(agent, pose, &mut input);
         input
     }
 
@@ -180,11 +181,11 @@ impl<'a> View<'a> {
         })
     }
 
-    fn perceive_lane(&self, agent: u32, lookahead: f64, input: &mut ControllerInput) {
+    fn perceive_lane(&self, agent: u32, pose: Pose, lookahead: f64, input: &mut ControllerInput) {
         let (position, progress) = (self.position(agent), self.progress(agent));
         let route = self.route(agent);
         let front = self.vehicle_type(agent).front;
-        let (pose, speed) = (self.pose(agent), self.motion(agent).speed);
+        let speed = self.motion(agent).speed;
         let here = self.ground.line(position.lanelet).heading(position.s);
         input.lane_offset = position.t;
         input.heading_error = wrap_angle(pose.heading - here);
@@ -281,12 +282,12 @@ impl<'a> View<'a> {
             .min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
     }
 
-    fn perceive_ground(&self, agent: u32, lookahead: f64, input: &mut ControllerInput) {
+    fn perceive_ground(&self, agent: u32, pose: Pose, lookahead: f64, input: &mut ControllerInput) {
         input.road_speed = OPEN_GROUND_SPEED;
         let (route, reached) = (self.route(agent), self.progress(agent).reached);
         match (route.path_to(reached), route.next_goal(reached)) {
-            (Some(path), _) => self.perceive_path(agent, path, lookahead, input),
-            (None, Some(Goal::Ground(goal))) => aim(self.pose(agent), goal, input),
+            (Some(path), _) => self.perceive_path(agent, pose, (path, lookahead), input),
+            (None, Some(Goal::Ground(goal))) => aim(pose, goal, input),
             (None, _) => {}
         }
     }
@@ -295,11 +296,11 @@ impl<'a> View<'a> {
     fn perceive_path(
         &self,
         agent: u32,
-        path: &GroundPath,
-        lookahead: f64,
+        pose: Pose,
+        (path, lookahead): (&GroundPath, f64),
         input: &mut ControllerInput,
     ) {
-        let (pose, position) = (self.pose(agent), self.position(agent));
+        let position = self.position(agent);
         let line = path.line();
         let here = line.heading(position.s);
         input.lane_offset = position.t;
@@ -319,9 +320,25 @@ impl<'a> View<'a> {
         input.path_curvature = wrap_angle(target.heading - here) / lookahead;
     }
 
-    fn perceive_obstacle(&self, agent: u32, input: &mut ControllerInput) {
-        let position = self.position(agent);
-        let (pose, speed) = (self.pose(agent), self.motion(agent).speed);
+    /// Whether obstacles are near the lanelet that an agent is on or comes to next.
+    fn is_near_obstacles(&self, agent: u32) -> bool {
+        let (position, obstacles) = (self.position(agent), &self.ground.obstacles);
+        if obstacles.is_empty() {
+            return false;
+        }
+        !position.is_on_lane() || obstacles.is_watched(position.lanelet) || {
+            let next = self.route(agent).lanelet(self.progress(agent).at + 1);
+            next.is_some_and(|lanelet| obstacles.is_watched(lanelet))
+        }
+    }
+
+    fn perceive_obstacle(&self, agent: u32, pose: Pose, input: &mut ControllerInput) {
+        let sees_obstacles = self.is_near_obstacles(agent);
+        let sees_bodies = !self.position(agent).is_on_lane() || self.index.any_off_lane;
+        if !sees_obstacles && !sees_bodies {
+            return;
+        }
+        let speed = self.motion(agent).speed;
         let front = self.vehicle_type(agent).front;
         let eye = Pose {
             position: pose.point(front, 0.0),
@@ -334,12 +351,7 @@ impl<'a> View<'a> {
                 nearest = Some((distance, point, closing));
             }
         };
-        let watched =
-            !position.is_on_lane() || self.ground.obstacles.is_watched(position.lanelet) || {
-                let next = self.route(agent).lanelet(self.progress(agent).at + 1);
-                next.is_some_and(|lanelet| self.ground.obstacles.is_watched(lanelet))
-            };
-        if watched && !self.ground.obstacles.is_empty() {
+        if sees_obstacles {
             let accept = |point: DVec2| self.is_in_the_way(agent, eye, point);
             if let Some(point) = self
                 .ground
@@ -350,7 +362,7 @@ impl<'a> View<'a> {
                 consider(point, speed * direction.dot(pose.forward()));
             }
         }
-        if !position.is_on_lane() || self.index.any_off_lane {
+        if sees_bodies {
             self.index
                 .for_each_near(eye.position, OBSTACLE_REACH, |number, middle| {
                     let other_agent = self.index.located[number as usize];
