@@ -233,6 +233,44 @@ impl LaneGraph {
         seen
     }
 
+    /// For each lanelet the one of an edited network that is the same piece of lane, or the
+    /// connection between the same lanes; [`NO_LANELET`] if it is gone. Shapes may differ.
+    /// O(lanelets log lanes).
+    pub fn counterparts(&self, edited: &Self) -> Vec<LaneletId> {
+        let mut found = vec![NO_LANELET; self.lanelets.len()];
+        for (key, lanelets) in &self.of_lane {
+            let others = edited.of_lane.get(key).map_or(&[][..], Vec::as_slice);
+            let section = |graph: &Self, id: LaneletId| match graph.lanelet(id).kind {
+                LaneletKind::Lane { section, .. } => section,
+                LaneletKind::Connection { .. } => u16::MAX,
+            };
+            for &id in lanelets {
+                let own = section(self, id);
+                let same = others.iter().find(|&&other| section(edited, other) == own);
+                found[id as usize] = same.copied().unwrap_or(NO_LANELET);
+            }
+        }
+        for (id, lanelet) in (0..).zip(&self.lanelets) {
+            if !lanelet.is_connection() {
+                continue;
+            }
+            let end = |ids: &[LaneletId]| ids.first().map(|&end| found[end as usize]);
+            let (Some(from), Some(to)) = (end(self.predecessors(id)), end(self.successors(id)))
+            else {
+                continue;
+            };
+            if from != NO_LANELET && to != NO_LANELET {
+                let mut next = edited.successors(from).iter().copied();
+                let leads_to = |&between: &LaneletId| {
+                    let is_connection = edited.lanelet(between).is_connection();
+                    is_connection && edited.successors(between).first() == Some(&to)
+                };
+                found[id as usize] = next.find(leads_to).unwrap_or(NO_LANELET);
+            }
+        }
+        found
+    }
+
     /// The largest set of lanelets from each of which every other one can be reached, without
     /// bus lanes; ascending. O(lanelets).
     pub fn main_component(&self) -> Vec<LaneletId> {

@@ -287,7 +287,8 @@ impl World {
     /// Takes over the changes from `old`, which the world runs, to `new`.
     ///
     /// Vehicles keep their place and speed. An agent whose destination changed is rerouted from its
-    /// position; if lanes changed, all are. An agent left without a lane or a route is removed.
+    /// position; so is one whose route leads over a lane that is gone. All others keep their routes
+    /// and what junctions have granted them. An agent left without a lane or a route is removed.
     /// Agents and flows that are new come from now on. The same edits after the same steps give the
     /// same bits. Cost: that of what has changed; a changed road network is laid out anew.
     ///

@@ -470,3 +470,70 @@ fn what_an_agent_has_done_does_not_count_after_it_starts_again() {
     assert_eq!((world.counts().arrived, world.counts().spawned), (1, 1));
     assert_eq!(world.finished().len(), 3);
 }
+
+#[test]
+fn an_edit_elsewhere_leaves_everybody_on_its_way() {
+    let folder = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    for (name, populate) in [("crossroads", 0), ("old-town", 80)] {
+        let file = folder.join(format!("{name}.scenario.json"));
+        let scenario = roadwright_scenario::file::load(&file).unwrap();
+        let options = RunOptions {
+            populate,
+            ..RunOptions::default()
+        };
+        let mut plain = World::new(&scenario, &builtin_modules(), &options).unwrap();
+        let mut edited = World::new(&scenario, &builtin_modules(), &options).unwrap();
+        let mut now = scenario;
+        for round in 0..6 {
+            for _ in 0..1200 {
+                plain.step();
+                edited.step();
+            }
+            assert!(plain.counts().active > 0);
+            // Roads come and go at the other end of the world; all numbers of lanelets and
+            // junctions behind them move.
+            let before = now.clone();
+            if round % 2 == 0 {
+                let y = 5000.0 + 100.0 * f64::from(round);
+                draw(&mut now, (-5000.0, y), (-4000.0, y), &street("far"));
+                draw(
+                    &mut now,
+                    (-4500.0, y - 50.0),
+                    (-4500.0, y + 40.0),
+                    &street("far"),
+                );
+            } else {
+                let far = now.network().roads().filter(|(_, road)| road.name == "far");
+                let id = far.map(|(id, _)| id).next().unwrap();
+                now.apply(Edit::Road(id, None)).unwrap();
+            }
+            edited.update(&before, &now, &builtin_modules()).unwrap();
+        }
+        assert_eq!(edited.snapshot().hash(), plain.snapshot().hash(), "{name}");
+        let (a, b) = (edited.summary(), plain.summary());
+        assert_eq!((a.agents, a.replans), (b.agents, b.replans), "{name}");
+    }
+}
+
+#[test]
+fn who_drives_on_a_road_that_is_reshaped_keeps_its_route() {
+    let mut run = Run::new();
+    run.drive(5.0);
+    let (id, road) = run.scenario.network().roads().next().unwrap();
+    let mut road = road.clone();
+    for section in &mut road.lane_sections {
+        for lane in &mut section.lanes {
+            lane.width[0].a += 0.4;
+        }
+    }
+    let before = run.position();
+    run.edit(Edit::Road(id, Some(Box::new(road))));
+    // It is where it was, not in the middle of its lane any more, and drives back to it.
+    assert_eq!(run.position(), before);
+    let beside = |run: &Run| run.world.snapshot().vehicles[0].t.abs();
+    assert!(beside(&run) > 0.1, "{}", beside(&run));
+    run.drive(3.0);
+    assert!(beside(&run) < 0.1, "{}", beside(&run));
+    run.drive(60.0);
+    assert_eq!(run.world.counts().arrived, 1);
+}

@@ -259,6 +259,35 @@ impl Claims {
         });
     }
 
+    /// Whether a vehicle holds the connection at an index of its route.
+    pub(crate) fn has(&self, agent: u32, junction: u32, at: u32) -> bool {
+        let list = &self.granted[junction as usize];
+        list.iter()
+            .any(|grant| grant.agent == agent && grant.at == at)
+    }
+
+    /// Takes over what was held on other roads; `lanelet` gives the lanelet at an index of an
+    /// agent's route, or `None` if the agent has another route.
+    pub(crate) fn take_over(
+        &mut self,
+        held: &Self,
+        ground: &Ground,
+        lanelet: impl Fn(u32, u32) -> Option<LaneletId>,
+    ) {
+        for grant in held.granted.iter().flatten() {
+            let connection = lanelet(grant.agent, grant.at);
+            let path = connection.and_then(|connection| ground.contested(connection));
+            if let (Some(path), Some(exit)) = (path, lanelet(grant.agent, grant.at + 1)) {
+                self.hold(grant.agent, path, grant.at, exit);
+            }
+        }
+    }
+
+    /// Takes the grants of a vehicle back from an index of its route on.
+    pub(crate) fn forget_from(&mut self, agent: u32, at: u32) {
+        self.keep(|grant| grant.agent != agent || grant.at < at);
+    }
+
     /// Takes all grants of a vehicle back.
     pub(crate) fn forget(&mut self, agent: u32) {
         self.keep(|grant| grant.agent != agent);

@@ -3,6 +3,7 @@
 use crate::agents::Agents;
 use crate::clock::Clock;
 use roadwright_agent::Rate;
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
 use serde::{Deserialize, Serialize};
 
 /// What each standing vehicle adds to the expected time on a lanelet, s.
@@ -19,6 +20,17 @@ pub(crate) struct Delays(pub(crate) Vec<f32>);
 impl Delays {
     pub(crate) fn new(lanelets: usize) -> Self {
         Self(vec![0.0; lanelets])
+    }
+
+    /// Takes the delays over to other roads; `moved` says which lanelet is which.
+    pub(crate) fn move_to(&mut self, moved: &[LaneletId], graph: &LaneGraph) {
+        let mut delays = Self::new(graph.lanelets().len());
+        for (&delay, &lanelet) in self.0.iter().zip(moved) {
+            if lanelet != NO_LANELET {
+                delays.0[lanelet as usize] = delay;
+            }
+        }
+        *self = delays;
     }
 
     /// Counts who stands where, once a second.

@@ -1,10 +1,12 @@
 //! Edits of the scenario while it runs: they enter at a step boundary.
 
+mod roads;
+
 use crate::agents::{Agents, FinishedAgent, Identity, LanePosition, Phase, Status};
 use crate::clock::Clock;
-use crate::demand::{Demand, Departure, RunningFlow, Start, running_flows};
+use crate::demand::{Demand, Departure, Start, running_flows};
 use crate::dynamics::{Bodies, Dynamics, LevelChoice, keeps_to_lanes};
-use crate::ground::{Ground, Spot};
+use crate::ground::Ground;
 use crate::modules::{Modules, new_numbers, number_of};
 use crate::options::SimulationError;
 use crate::route::{Asking, Goal, Route, Routes, Travel};
@@ -12,11 +14,10 @@ use crate::setup::{Sources, trip};
 use crate::stages::appear::{off_lanes, refused};
 use crate::stages::effects::give_up_grants;
 use crate::stages::retire::Exit;
-use crate::traffic::{Claims, Delays, Index, Traffic};
+use crate::traffic::Traffic;
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
 use roadwright_agent::Registry;
-use roadwright_scenario::lane_graph::LaneletId;
 use roadwright_scenario::{Agent, AgentId, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -161,74 +162,6 @@ impl Editing<'_> {
         }
     }
 
-    /// Puts everyone on the new roads: vehicles by where they are, starts and goals by what the
-    /// scenario says of them, and those of random trips by where they were.
-    fn take_roads(&mut self, before: &Ground, new: &Scenario, flows: &[RunningFlow]) {
-        let ground = self.ground.clone();
-        let found = |lanelet: LaneletId, s: f64| {
-            let pose = before.graph().line(lanelet).pose(s);
-            ground.finder().under(ground.graph(), pose).first().copied()
-        };
-        let moved = |goal: &Goal| match *goal {
-            Goal::Lane { lanelet, s } => {
-                found(lanelet, s).map(|(lanelet, s, _)| Goal::Lane { lanelet, s })
-            }
-            ground => Some(ground),
-        };
-        let told = |id: u64| told_places(id, new, flows, &ground);
-        let mut lost = BTreeSet::new();
-        for departure in &mut self.demand.departures {
-            let places = match (told(departure.id), departure.start) {
-                (Some(places), _) => Some(places),
-                (None, start) => {
-                    let start = match start {
-                        Start::Lane { lanelet, s } => {
-                            found(lanelet, s).map(|(lanelet, s, _)| Start::Lane { lanelet, s })
-                        }
-                        ground => Some(ground),
-                    };
-                    let goals: Option<Vec<Goal>> = departure.goals.iter().map(moved).collect();
-                    start.zip(goals)
-                }
-            };
-            match places {
-                Some((start, goals)) => (departure.start, departure.goals) = (start, goals),
-                None => {
-                    lost.insert(departure.id);
-                }
-            }
-        }
-        self.cancel(&lost);
-        for agent in self.agents.by_growing_id() {
-            let index = agent as usize;
-            let progress = &self.agents.progress[index];
-            let route = self.routes.get(progress.route);
-            let id = self.agents.identity[index].id;
-            let told = (!progress.has_own_goals).then(|| told(id)).flatten();
-            let told = told.filter(|places| places.1.len() == route.goals.len());
-            let goals = match told {
-                Some((_, goals)) => Some(goals),
-                None => route.goals.iter().map(moved).collect(),
-            };
-            match goals {
-                Some(goals) => self.travel(agent).move_goals(&goals),
-                None => self.remove(agent),
-            }
-        }
-        self.traffic.index = Index::new(ground.graph().lanelets().len());
-        self.traffic.delays = Delays::new(ground.graph().lanelets().len());
-        self.traffic.claims = Claims::new(ground.junction_count());
-        let on_lanes = self
-            .agents
-            .driving()
-            .filter(|&agent| self.agents.position[agent as usize].is_on_lane());
-        for agent in on_lanes.collect::<Vec<_>>() {
-            // Lanelets of agents that have not been moved yet are those of the ground before.
-            let pose = self.bodies(before).pose(agent);
-            self.start_over(agent, &self.ground.finder().under(ground.graph(), pose));
-        }
-    }
-
     /// Where bodies are, on a ground.
     fn bodies<'a>(&'a self, ground: &'a Ground) -> Bodies<'a> {
         Bodies {
@@ -251,46 +184,6 @@ impl Editing<'_> {
         let delays = &self.traffic.delays;
         self.modules
             .asking(self.clock, ground, delays, self.agents, agent)
-    }
-
-    /// A new route from the first of the lanelets under the agent that leads to its goals, with
-    /// nothing granted yet; the agent is taken out if none does.
-    fn start_over(&mut self, agent: u32, spots: &[Spot]) {
-        let index = agent as usize;
-        let progress = self.agents.progress[index];
-        let goals = self.routes.get(progress.route).goals.clone();
-        let found = spots.iter().find_map(|&(lanelet, s, t)| {
-            let start = Route {
-                goals: goals.clone(),
-                lanelets: [lanelet].into(),
-                ..Route::default()
-            };
-            let asking = self.asking(agent);
-            let route = asking.replanned(&start, progress.reached, (0, s.max(0.0)))?;
-            Some((
-                route,
-                LanePosition {
-                    lanelet,
-                    s,
-                    t,
-                    ..LanePosition::default()
-                },
-            ))
-        });
-        let Some((route, position)) = found else {
-            self.remove(agent);
-            return;
-        };
-        let exit = route.lanelet(1);
-        let step = self.clock.step;
-        self.travel(agent).start_over(route, step);
-        self.agents.position[index] = position;
-        self.agents.identity[index].phase = Phase::Driving;
-        let inside = self.ground.contested(position.lanelet);
-        if let (Some(path), Some(exit)) = (inside, exit) {
-            self.agents.claim[index].granted_to = 1;
-            self.traffic.claims.hold(agent, path, 0, exit);
-        }
     }
 
     fn take_agents(&mut self, old: &Scenario, new: &Scenario, changed: BTreeMap<AgentId, Change>) {
@@ -460,7 +353,9 @@ impl Editing<'_> {
         } else {
             self.travel(agent).move_to(route);
             self.traffic.claims.forget(agent);
-            self.start_over(agent, &spots);
+            if !self.start_over(agent, &spots) {
+                self.remove(agent);
+            }
         }
     }
 }
@@ -512,19 +407,4 @@ fn is_same_trip(old: &Scenario, new: &Scenario, id: AgentId) -> bool {
     a.len() == b.len()
         && a.iter().zip(&b).all(near)
         && (&before.vehicle, &before.stack, before.depart) == (&now.vehicle, &now.stack, now.depart)
-}
-
-/// Start and goals that the scenario has for an agent or for the agents of a flow; `None` for
-/// those of random trips.
-fn told_places(
-    id: u64,
-    new: &Scenario,
-    flows: &[RunningFlow],
-    ground: &Ground,
-) -> Option<(Start, Vec<Goal>)> {
-    if let Some(flow) = flows.iter().find(|flow| flow.owns(id)) {
-        return Some((flow.start, flow.goals.clone()));
-    }
-    let id = AgentId(u32::try_from(id).ok()?);
-    trip(new, ground, id, new.agents().get(&id)?).ok()
 }

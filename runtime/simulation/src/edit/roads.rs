@@ -1,0 +1,322 @@
+//! Other roads under a running world: who is on lanes that are still there keeps its route.
+
+use super::Editing;
+use crate::agents::{LanePosition, Phase};
+use crate::demand::{RunningFlow, Start};
+use crate::ground::{Ground, Spot};
+use crate::route::{Goal, Route};
+use crate::setup::trip;
+use crate::traffic::{Claims, Index};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::{AgentId, Scenario};
+use std::collections::BTreeSet;
+
+/// Where what was on the ground before an edit is after it.
+struct Moves<'a> {
+    before: &'a Ground,
+    after: &'a Ground,
+    /// Lanelets of the ground after, by those of the ground before.
+    lanelets: Vec<LaneletId>,
+}
+
+impl<'a> Moves<'a> {
+    fn new(before: &'a Ground, after: &'a Ground) -> Self {
+        Self {
+            before,
+            after,
+            lanelets: before.graph().counterparts(after.graph()),
+        }
+    }
+
+    fn lanelet(&self, id: LaneletId) -> Option<LaneletId> {
+        let moved = *self.lanelets.get(id as usize)?;
+        (moved != NO_LANELET).then_some(moved)
+    }
+
+    /// The lanelet of a place, and where on it the place is: at the same distance if the lane has
+    /// kept its shape, else as near as can be. `None` if the lane is gone.
+    fn spot(&self, lanelet: LaneletId, (s, place): (f64, DVec2)) -> Option<Spot> {
+        let moved = self.lanelet(lanelet)?;
+        let (old, new) = (self.before.line(lanelet), self.after.line(moved));
+        let guess = (s / old.length() * new.length()).clamp(0.0, new.length());
+        let (s, t) = new.project(place, guess);
+        Some((moved, s, t))
+    }
+
+    fn has_same_shape(&self, lanelet: LaneletId, moved: LaneletId) -> bool {
+        self.before.line(lanelet).points() == self.after.line(moved).points()
+    }
+
+    /// A place at a distance along a lanelet, also if another lane is there now.
+    fn place_on_lane(&self, lanelet: LaneletId, s: f64) -> Option<(LaneletId, f64)> {
+        if let Some(moved) = self.lanelet(lanelet)
+            && self.has_same_shape(lanelet, moved)
+        {
+            return Some((moved, s));
+        }
+        let pose = self.before.line(lanelet).pose(s);
+        let (graph, finder) = (self.after.graph(), self.after.finder());
+        let spot = self
+            .spot(lanelet, (s, pose.position))
+            .or_else(|| finder.under(graph, pose).first().copied());
+        spot.map(|(lanelet, s, _)| (lanelet, s))
+    }
+
+    fn goal(&self, goal: &Goal) -> Option<Goal> {
+        match *goal {
+            Goal::Lane { lanelet, s } => {
+                let (lanelet, s) = self.place_on_lane(lanelet, s)?;
+                Some(Goal::Lane { lanelet, s })
+            }
+            ground @ Goal::Ground(_) => Some(ground),
+        }
+    }
+
+    fn start(&self, start: Start) -> Option<Start> {
+        match start {
+            Start::Lane { lanelet, s } => {
+                let (lanelet, s) = self.place_on_lane(lanelet, s)?;
+                Some(Start::Lane { lanelet, s })
+            }
+            ground @ Start::Ground(_) => Some(ground),
+        }
+    }
+
+    /// A route along the same lanes to goals on the same lanes; `None` if a lane is gone, does not
+    /// lead on any more, or is for buses only now.
+    fn route(&self, route: &Route, goals: &[Goal]) -> Option<Route> {
+        let lanelets = route.lanelets.iter().map(|&id| self.lanelet(id));
+        let lanelets: Vec<LaneletId> = lanelets.collect::<Option<_>>()?;
+        let leads_on = |pair: &[LaneletId]| {
+            let lanelet = self.after.lanelet(pair[0]);
+            let is_beside = pair[1] == lanelet.left || pair[1] == lanelet.right;
+            is_beside || self.after.leads_to(pair[0], pair[1])
+        };
+        let is_open = |(&old, &new): (&LaneletId, &LaneletId)| {
+            self.before.lanelet(old).bus_only || !self.after.lanelet(new).bus_only
+        };
+        let has_same_goals = route.goals.iter().zip(goals).all(|pair| match pair {
+            (&Goal::Lane { lanelet, .. }, &Goal::Lane { lanelet: new, .. }) => {
+                self.lanelet(lanelet) == Some(new)
+            }
+            (old, new) => old == new,
+        });
+        let is_same = has_same_goals
+            && lanelets.windows(2).all(leads_on)
+            && route.lanelets.iter().zip(&lanelets).all(is_open);
+        is_same.then(|| Route {
+            goals: goals.into(),
+            legs: route.legs.clone(),
+            lanelets: lanelets.into(),
+        })
+    }
+}
+
+impl Editing<'_> {
+    /// Puts everyone on the new roads. Whose lanes are all still there drives on along the same
+    /// route; the others are routed anew from where they are. Starts and goals are what the
+    /// scenario says of them, those of random trips where they were.
+    pub(super) fn take_roads(&mut self, before: &Ground, new: &Scenario, flows: &[RunningFlow]) {
+        let ground = self.ground.clone();
+        let moves = Moves::new(before, &ground);
+        let told = |id: u64| told_places(id, new, flows, &ground);
+        self.move_departures(&moves, told);
+        let claims = Claims::new(ground.junction_count());
+        let held = std::mem::replace(&mut self.traffic.claims, claims);
+        self.traffic.index = Index::new(ground.graph().lanelets().len());
+        self.traffic.delays.move_to(&moves.lanelets, ground.graph());
+        let mut keeps_route = vec![false; self.agents.capacity()];
+        let mut lost = Vec::new();
+        for agent in self.agents.by_growing_id() {
+            let index = agent as usize;
+            let progress = &self.agents.progress[index];
+            let route = self.routes.get(progress.route);
+            let id = self.agents.identity[index].id;
+            let told = (!progress.has_own_goals).then(|| told(id)).flatten();
+            let told = told.filter(|places| places.1.len() == route.goals.len());
+            let goals: Option<Vec<Goal>> = match told {
+                Some((_, goals)) => Some(goals),
+                None => route.goals.iter().map(|goal| moves.goal(goal)).collect(),
+            };
+            let Some(goals) = goals else {
+                self.remove(agent);
+                continue;
+            };
+            if !self.agents.position[index].is_on_lane() {
+                self.travel(agent).move_goals(&goals);
+            } else if let Some(route) = moves.route(route, &goals) {
+                self.move_along(agent, route, &moves);
+                keeps_route[index] = true;
+            } else {
+                self.travel(agent).move_goals(&goals);
+                lost.push(agent);
+            }
+        }
+        let routes = &*self.routes;
+        let progress = &self.agents.progress;
+        let lanelet = |agent: u32, at: u32| {
+            let route = routes.get(progress[agent as usize].route);
+            keeps_route[agent as usize]
+                .then(|| route.lanelet(at))
+                .flatten()
+        };
+        self.traffic.claims.take_over(&held, &ground, lanelet);
+        self.give_back_new_claims(&keeps_route);
+        for agent in lost {
+            self.start_anew(agent, &moves);
+        }
+    }
+
+    /// Starts and goals of those who wait; who has none any more is cancelled.
+    fn move_departures(
+        &mut self,
+        moves: &Moves<'_>,
+        told: impl Fn(u64) -> Option<(Start, Vec<Goal>)>,
+    ) {
+        let mut lost = BTreeSet::new();
+        for departure in &mut self.demand.departures {
+            let places = told(departure.id).or_else(|| {
+                let goals = departure.goals.iter().map(|goal| moves.goal(goal));
+                moves.start(departure.start).zip(goals.collect())
+            });
+            match places {
+                Some((start, goals)) => (departure.start, departure.goals) = (start, goals),
+                None => {
+                    lost.insert(departure.id);
+                }
+            }
+        }
+        self.cancel(&lost);
+    }
+
+    /// Lets an agent drive on along its route, whose lanelets have other numbers and maybe other
+    /// shapes now.
+    fn move_along(&mut self, agent: u32, route: Route, moves: &Moves<'_>) {
+        let index = agent as usize;
+        let LanePosition {
+            lanelet,
+            leaving,
+            s,
+            t,
+        } = self.agents.position[index];
+        let spot = match moves.lanelet(lanelet) {
+            Some(moved) if moves.has_same_shape(lanelet, moved) => Some((moved, s, t)),
+            _ => {
+                let place = self.bodies(moves.before).pose(agent).position;
+                moves.spot(lanelet, (s, place))
+            }
+        };
+        let (lanelet, s, t) = spot.expect("all lanelets of the route are still there");
+        self.travel(agent).move_to(route);
+        self.agents.position[index] = LanePosition {
+            lanelet,
+            leaving: moves.lanelet(leaving).unwrap_or(NO_LANELET),
+            s,
+            t,
+        };
+    }
+
+    /// Who may enter a connection that has conflicts now but had none holds it if it is on it, and
+    /// has to ask for it if not.
+    fn give_back_new_claims(&mut self, keeps_route: &[bool]) {
+        for agent in self.agents.by_growing_id() {
+            let index = agent as usize;
+            if !keeps_route[index] {
+                continue;
+            }
+            let progress = &self.agents.progress[index];
+            let route = self.routes.get(progress.route);
+            let granted = progress.at..self.agents.claim[index].granted_to;
+            for at in granted {
+                let (Some(lanelet), Some(exit)) = (route.lanelet(at), route.lanelet(at + 1)) else {
+                    break;
+                };
+                let Some(path) = self.ground.contested(lanelet) else {
+                    continue;
+                };
+                let claims = &mut self.traffic.claims;
+                if claims.has(agent, path.0, at) {
+                    continue;
+                }
+                if at == progress.at {
+                    claims.hold(agent, path, at, exit);
+                } else {
+                    self.agents.claim[index].granted_to = at;
+                    claims.forget_from(agent, at);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Routes an agent anew from the lane under it: its own if that is still there.
+    fn start_anew(&mut self, agent: u32, moves: &Moves<'_>) {
+        let index = agent as usize;
+        let LanePosition { lanelet, s, .. } = self.agents.position[index];
+        // Its lanelet is one of the ground before.
+        let pose = self.bodies(moves.before).pose(agent);
+        let own = moves.spot(lanelet, (s, pose.position));
+        if !own.is_some_and(|spot| self.start_over(agent, &[spot])) {
+            let (graph, finder) = (moves.after.graph(), moves.after.finder());
+            if !self.start_over(agent, &finder.under(graph, pose)) {
+                self.remove(agent);
+            }
+        }
+    }
+
+    /// A new route from the first of the lanelets under the agent that leads to its goals, with
+    /// nothing granted yet. Says whether one does.
+    pub(super) fn start_over(&mut self, agent: u32, spots: &[Spot]) -> bool {
+        let index = agent as usize;
+        let progress = self.agents.progress[index];
+        let goals = self.routes.get(progress.route).goals.clone();
+        let found = spots.iter().find_map(|&(lanelet, s, t)| {
+            let start = Route {
+                goals: goals.clone(),
+                lanelets: [lanelet].into(),
+                ..Route::default()
+            };
+            let asking = self.asking(agent);
+            let route = asking.replanned(&start, progress.reached, (0, s.max(0.0)))?;
+            Some((
+                route,
+                LanePosition {
+                    lanelet,
+                    s,
+                    t,
+                    ..LanePosition::default()
+                },
+            ))
+        });
+        let Some((route, position)) = found else {
+            return false;
+        };
+        let exit = route.lanelet(1);
+        let step = self.clock.step;
+        self.travel(agent).start_over(route, step);
+        self.agents.position[index] = position;
+        self.agents.identity[index].phase = Phase::Driving;
+        let inside = self.ground.contested(position.lanelet);
+        if let (Some(path), Some(exit)) = (inside, exit) {
+            self.agents.claim[index].granted_to = 1;
+            self.traffic.claims.hold(agent, path, 0, exit);
+        }
+        true
+    }
+}
+
+/// Start and goals that the scenario has for an agent or for the agents of a flow; `None` for
+/// those of random trips.
+fn told_places(
+    id: u64,
+    new: &Scenario,
+    flows: &[RunningFlow],
+    ground: &Ground,
+) -> Option<(Start, Vec<Goal>)> {
+    if let Some(flow) = flows.iter().find(|flow| flow.owns(id)) {
+        return Some((flow.start, flow.goals.clone()));
+    }
+    let id = AgentId(u32::try_from(id).ok()?);
+    trip(new, ground, id, new.agents().get(&id)?).ok()
+}
