@@ -107,6 +107,22 @@ impl CentreLines {
         })
     }
 
+    /// Adds a copy of a line of others.
+    pub fn push_copy(&mut self, others: &Self, span: LineSpan) -> LineSpan {
+        let first = self.points.len() as u32;
+        let line = others.line(span);
+        self.points.extend_from_slice(line.points);
+        self.headings.extend_from_slice(line.headings);
+        LineSpan { first, ..span }
+    }
+
+    /// Makes room for as many points as others have, and some more.
+    pub fn reserve_like(&mut self, others: &Self) {
+        let room = others.points.len() + others.points.len() / 16;
+        self.points.reserve(room);
+        self.headings.reserve(room);
+    }
+
     /// A line that was added.
     #[inline]
     pub fn line(&self, span: LineSpan) -> CentreLine<'_> {

@@ -144,6 +144,7 @@ fn draw_roads(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout) {
         let junctions: Vec<&Junction> = layout
             .junctions
             .iter()
+            .map(|junction| &**junction)
             .filter(|junction| junction_layer(scenario, junction) == Some(layer))
             .collect();
         roads_and_junctions(canvas, scenario, layout, &roads, &junctions);

@@ -12,6 +12,7 @@ use crate::scenario::Scenario;
 use roadwright_geometry::centre_line::{CentreLine, CentreLines, LineSpan};
 use roadwright_geometry::{DVec2, ReferenceLine};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Index of a lanelet.
@@ -119,8 +120,41 @@ pub struct LaneGraph {
     links: Vec<LaneletId>,
     /// Lane lanelets by (road, lane), in the order of lane sections.
     of_lane: BTreeMap<(RoadId, i8), Vec<LaneletId>>,
+    /// Where the lanelets of each road begin.
+    of_road: BTreeMap<RoadId, LaneletId>,
+    /// The paths of all junctions, those of one after those of another.
+    paths: Vec<PathLanelets>,
     top_speed: f64,
     identity: u64,
+}
+
+/// What a path of a junction leads from and to.
+#[derive(Debug, Clone, Copy)]
+struct PathLanelets {
+    from: LaneletId,
+    to: LaneletId,
+    /// Its own lanelet; [`NO_LANELET`] if one goes straight over.
+    between: LaneletId,
+}
+
+impl PathLanelets {
+    /// A path that leads nowhere.
+    const NONE: Self = Self {
+        from: NO_LANELET,
+        to: NO_LANELET,
+        between: NO_LANELET,
+    };
+}
+
+/// A network before an edit, with what was made of it.
+#[derive(Clone, Copy)]
+pub struct Before<'a> {
+    /// The roads.
+    pub network: &'a RoadNetwork,
+    /// Their layout.
+    pub layout: &'a Layout,
+    /// Their lanelets.
+    pub graph: &'a LaneGraph,
 }
 
 /// Comfortable lateral acceleration that limits the speed on connecting paths, m/s^2.
@@ -133,17 +167,59 @@ const MIN_LANELET: f64 = 0.05;
 impl LaneGraph {
     /// The lanelets of a scenario's network, laid out by `layout`.
     pub fn new(scenario: &Scenario, layout: &Layout) -> Self {
+        Self::build(scenario, layout, None).0
+    }
+
+    /// The lanelets of an edited scenario: equal to those of [`new`](Self::new), with those of roads
+    /// and junctions that the edit did not change copied. Says for each lanelet which one of before
+    /// it is a copy of; [`NO_LANELET`] for none. The driving side is the same.
+    pub fn after_edit(
+        scenario: &Scenario,
+        layout: &Layout,
+        before: Before<'_>,
+    ) -> (Self, Vec<LaneletId>) {
+        Self::build(scenario, layout, Some(before))
+    }
+
+    fn build(
+        scenario: &Scenario,
+        layout: &Layout,
+        before: Option<Before<'_>>,
+    ) -> (Self, Vec<LaneletId>) {
         static MADE: AtomicU64 = AtomicU64::new(1);
         let mut builder = Builder::default();
+        if let Some(before) = before {
+            builder.expect(before.graph);
+        }
         let (network, side) = (scenario.network(), scenario.about().driving_side);
         for (id, road) in network.roads() {
-            if let Some((start, end)) = layout.remaining(id, road) {
-                builder.add_road(id, road, (start, end), side);
+            let Some((start, end)) = layout.remaining(id, road) else {
+                continue;
+            };
+            builder.of_road.insert(id, builder.lanelets.len() as u32);
+            let is_same = |before: &Before<'_>| {
+                let same = before
+                    .network
+                    .road(id)
+                    .filter(|old| std::ptr::eq(*old, road));
+                same.is_some_and(|old| before.layout.remaining(id, old) == Some((start, end)))
+            };
+            match before.filter(is_same) {
+                Some(before) => builder.copy_road(id, before.graph),
+                None => builder.add_road(id, road, (start, end), side),
             }
         }
         builder.link_sections();
-        builder.add_connections(network, layout);
+        builder.add_connections(network, layout, before);
         builder.finish(MADE.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The lanelets of a road.
+    fn of_road(&self, id: RoadId) -> std::ops::Range<LaneletId> {
+        let first = self.of_road.get(&id).copied().unwrap_or_default();
+        let own = self.lanelets[first as usize..].iter();
+        let count = own.take_while(|lanelet| lanelet.road() == Some(id)).count();
+        first..first + count as LaneletId
     }
 
     /// A number that no other graph of this process has; copies share it. For caches: nothing that
@@ -310,8 +386,15 @@ impl LaneGraph {
 struct Builder {
     lanelets: Vec<Lanelet>,
     lines: CentreLines,
-    successors: Vec<Vec<LaneletId>>,
+    /// From which lanelet to which one goes on, in the order of each one's successors.
+    links: Vec<(LaneletId, LaneletId)>,
     of_lane: BTreeMap<(RoadId, i8), Vec<LaneletId>>,
+    of_road: BTreeMap<RoadId, LaneletId>,
+    paths: Vec<PathLanelets>,
+    /// The lanelet of before that each is a copy of.
+    copies: Vec<LaneletId>,
+    /// The copy of each lanelet of before.
+    copy_of: Vec<LaneletId>,
 }
 
 impl Builder {
@@ -319,10 +402,55 @@ impl Builder {
         &self.lanelets[id as usize]
     }
 
-    fn push(&mut self, lanelet: Lanelet, successors: Vec<LaneletId>) -> LaneletId {
+    fn push(&mut self, lanelet: Lanelet) -> LaneletId {
         self.lanelets.push(lanelet);
-        self.successors.push(successors);
+        self.copies.push(NO_LANELET);
         self.lanelets.len() as LaneletId - 1
+    }
+
+    /// Makes room for about as much as there was before.
+    fn expect(&mut self, before: &LaneGraph) {
+        self.lanelets.reserve(before.lanelets.len() + 64);
+        self.copies.reserve(before.lanelets.len() + 64);
+        self.links.reserve(before.links.len() / 2 + 64);
+        self.lines.reserve_like(&before.lines);
+        self.copy_of = vec![NO_LANELET; before.lanelets.len()];
+    }
+
+    /// Adds a copy of a lanelet of before.
+    fn push_copy(&mut self, id: LaneletId, before: &LaneGraph, lanelet: Lanelet) -> LaneletId {
+        let line = self.lines.push_copy(&before.lines, lanelet.line);
+        let copy = self.push(Lanelet { line, ..lanelet });
+        self.copies[copy as usize] = id;
+        self.copy_of[id as usize] = copy;
+        copy
+    }
+
+    /// Adds the lanelets of a road as they were before.
+    fn copy_road(&mut self, road: RoadId, before: &LaneGraph) {
+        let ids = before.of_road(road);
+        let first = self.lanelets.len() as LaneletId;
+        let moved = |beside: LaneletId| match beside {
+            NO_LANELET => NO_LANELET,
+            beside => beside - ids.start + first,
+        };
+        for id in ids.clone() {
+            let lanelet = before.lanelet(id).clone();
+            let (left, right) = (moved(lanelet.left), moved(lanelet.right));
+            let kind = lanelet.kind;
+            let copy = self.push_copy(
+                id,
+                before,
+                Lanelet {
+                    left,
+                    right,
+                    ..lanelet
+                },
+            );
+            if let LaneletKind::Lane { lane, .. } = kind {
+                self.of_lane.entry((road, lane)).or_default().push(copy);
+            }
+        }
     }
 
     fn add_road(&mut self, id: RoadId, road: &Road, span: (f64, f64), side: DrivingSide) {
@@ -361,7 +489,7 @@ impl Builder {
                     right: NO_LANELET,
                     road_span: if forward { (from, to) } else { (to, from) },
                 };
-                let lanelet = self.push(lanelet, Vec::new());
+                let lanelet = self.push(lanelet);
                 ids.push((forward, lanelet));
                 self.of_lane.entry((id, lane.id)).or_default().push(lanelet);
             }
@@ -387,8 +515,8 @@ impl Builder {
 
     /// Lanes that go on in the next lane section.
     fn link_sections(&mut self) {
-        let lists: Vec<_> = self.of_lane.values().cloned().collect();
-        for pair in lists.iter().flat_map(|list| list.windows(2)) {
+        let mut links = std::mem::take(&mut self.links);
+        for pair in self.of_lane.values().flat_map(|list| list.windows(2)) {
             let forward =
                 |id: LaneletId| self.lanelet(id).road_span.1 > self.lanelet(id).road_span.0;
             let (from, to) = match (forward(pair[0]), forward(pair[1])) {
@@ -397,29 +525,44 @@ impl Builder {
                 _ => continue,
             };
             if self.sections_touch(from, to) {
-                self.successors[from as usize].push(to);
+                links.push((from, to));
             }
         }
+        self.links = links;
     }
 
     fn sections_touch(&self, from: LaneletId, to: LaneletId) -> bool {
         (self.lanelet(from).road_span.1 - self.lanelet(to).road_span.0).abs() < 1e-6
     }
 
-    fn add_connections(&mut self, network: &RoadNetwork, layout: &Layout) {
+    fn add_connections(
+        &mut self,
+        network: &RoadNetwork,
+        layout: &Layout,
+        before: Option<Before<'_>>,
+    ) {
+        let first_paths = before.map(|before| first_paths(before.layout));
         for (j, junction) in layout.junctions.iter().enumerate() {
+            if let Some((before, firsts)) = before.zip(first_paths.as_ref())
+                && let Some(&old) = before.layout.junction_of.get(&junction.nodes[0])
+                && Arc::ptr_eq(&before.layout.junctions[old], junction)
+                && self.copy_connections(j as u32, firsts[old]..firsts[old + 1], before.graph)
+            {
+                continue;
+            }
             for (p, path) in junction.paths.iter().enumerate() {
                 let ends = (
                     self.lanelet_at(network, layout, path.from),
                     self.lanelet_at(network, layout, path.to),
                 );
                 let (Some(from), Some(to)) = ends else {
+                    self.paths.push(PathLanelets::NONE);
                     continue;
                 };
                 let points = path.curve.as_ref().map(curve_points);
                 let line = points.and_then(|points| self.lines.push(&points));
                 let Some(line) = line else {
-                    self.successors[from as usize].push(to);
+                    self.connect(from, to, NO_LANELET);
                     continue;
                 };
                 let (a, b) = (self.lanelet(from), self.lanelet(to));
@@ -442,10 +585,54 @@ impl Builder {
                     right: NO_LANELET,
                     road_span: (0.0, 0.0),
                 };
-                let id = self.push(lanelet, vec![to]);
-                self.successors[from as usize].push(id);
+                let id = self.push(lanelet);
+                self.connect(from, to, id);
             }
         }
+    }
+
+    /// Notes what a path leads from and to, over a lanelet of its own or straight on.
+    fn connect(&mut self, from: LaneletId, to: LaneletId, between: LaneletId) {
+        if between == NO_LANELET {
+            self.links.push((from, to));
+        } else {
+            self.links.extend([(from, between), (between, to)]);
+        }
+        self.paths.push(PathLanelets { from, to, between });
+    }
+
+    /// Adds the connections of junction `number` as they were before, where their paths were a
+    /// range of all; says no, and adds none, if a road there is not a copy.
+    fn copy_connections(
+        &mut self,
+        number: u32,
+        paths: std::ops::Range<usize>,
+        before: &LaneGraph,
+    ) -> bool {
+        let paths = &before.paths[paths];
+        let copied = |id: LaneletId| id == NO_LANELET || self.copy_of[id as usize] != NO_LANELET;
+        // A path that led nowhere may lead somewhere now.
+        let is_copied = |path: &PathLanelets| path.from != NO_LANELET && copied(path.from);
+        if !paths.iter().all(|path| is_copied(path) && copied(path.to)) {
+            return false;
+        }
+        for path in paths {
+            let (from, to) = (
+                self.copy_of[path.from as usize],
+                self.copy_of[path.to as usize],
+            );
+            if path.between == NO_LANELET {
+                self.connect(from, to, NO_LANELET);
+                continue;
+            }
+            let mut lanelet = before.lanelet(path.between).clone();
+            if let LaneletKind::Connection { junction, .. } = &mut lanelet.kind {
+                *junction = number;
+            }
+            let between = self.push_copy(path.between, before, lanelet);
+            self.connect(from, to, between);
+        }
+        true
     }
 
     /// The lanelet of a lane next to a junction.
@@ -469,37 +656,62 @@ impl Builder {
     }
 
     /// Lists in one array, and the way back of each link.
-    fn finish(self, identity: u64) -> LaneGraph {
-        let mut predecessors = vec![Vec::new(); self.lanelets.len()];
-        for (id, successors) in self.successors.iter().enumerate() {
-            for &next in successors {
-                predecessors[next as usize].push(id as LaneletId);
-            }
-        }
+    fn finish(self, identity: u64) -> (LaneGraph, Vec<LaneletId>) {
+        let count = self.lanelets.len();
         let mut graph = LaneGraph {
             lanelets: self.lanelets,
             lines: self.lines,
-            links: Vec::new(),
+            links: Vec::with_capacity(2 * self.links.len()),
             of_lane: self.of_lane,
+            of_road: self.of_road,
+            paths: self.paths,
             top_speed: 1.0,
             identity,
         };
-        let mut add = |ids: &[LaneletId]| {
-            let first = graph.links.len() as u32;
-            graph.links.extend_from_slice(ids);
-            Links {
-                first,
-                count: ids.len() as u32,
-            }
-        };
-        let lists = self.successors.iter().zip(&predecessors);
+        let successors = listed(&mut graph.links, count, &self.links);
+        // Predecessors by growing id.
+        let mut back: Vec<_> = self.links.iter().map(|&(from, to)| (to, from)).collect();
+        back.sort_unstable();
+        let predecessors = listed(&mut graph.links, count, &back);
+        let lists = successors.into_iter().zip(predecessors);
         for (lanelet, (successors, predecessors)) in graph.lanelets.iter_mut().zip(lists) {
-            lanelet.successors = add(successors);
-            lanelet.predecessors = add(predecessors);
+            (lanelet.successors, lanelet.predecessors) = (successors, predecessors);
             graph.top_speed = graph.top_speed.max(lanelet.speed_limit);
         }
-        graph
+        (graph, self.copies)
     }
+}
+
+/// Appends the second members of links to `all`, those with one first member together and in their
+/// order; tells where those of each of `count` lanelets lie.
+fn listed(all: &mut Vec<LaneletId>, count: usize, links: &[(LaneletId, LaneletId)]) -> Vec<Links> {
+    let mut lists = vec![Links::default(); count];
+    for &(id, _) in links {
+        lists[id as usize].count += 1;
+    }
+    let mut first = all.len() as u32;
+    for list in &mut lists {
+        list.first = first;
+        first += list.count;
+        // Counted again while they are filled.
+        list.count = 0;
+    }
+    all.resize(first as usize, NO_LANELET);
+    for &(id, other) in links {
+        let list = &mut lists[id as usize];
+        all[(list.first + list.count) as usize] = other;
+        list.count += 1;
+    }
+    lists
+}
+
+/// Where the paths of each junction begin among all, and where they end.
+fn first_paths(layout: &Layout) -> Vec<usize> {
+    let mut firsts = vec![0];
+    for junction in &layout.junctions {
+        firsts.push(firsts[firsts.len() - 1] + junction.paths.len());
+    }
+    firsts
 }
 
 /// Points on the centre of a lane between two distances, in the direction of driving, and its mean

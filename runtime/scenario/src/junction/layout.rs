@@ -6,6 +6,7 @@ use crate::network::{RestrictionKind, RoadNetwork};
 use crate::road::{DrivingSide, Road, RoadEnd};
 use glam::DVec2;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// What must remain of a road between its junctions, m.
 const MIN_REMAINDER: f64 = 2.0;
@@ -44,14 +45,16 @@ impl Trim {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Layout {
     /// Junctions, ordered by their first node. Road ends and simple continuations are junctions
-    /// too: they have no outline.
-    pub junctions: Vec<Junction>,
+    /// too: they have no outline. Layouts share those that an edit did not change.
+    pub junctions: Vec<Arc<Junction>>,
     /// Index of the junction of each node.
     pub junction_of: BTreeMap<NodeId, usize>,
     /// Trims of the roads that remain.
     pub trims: BTreeMap<RoadId, Trim>,
     /// Roads that lie wholly inside a merged junction.
     pub internal: BTreeSet<RoadId>,
+    /// Trims of the roads that were squeezed.
+    limits: BTreeMap<RoadId, Trim>,
 }
 
 impl Layout {
@@ -69,8 +72,98 @@ impl Layout {
 /// bounded degree.
 pub fn layout(network: &RoadNetwork, side: DrivingSide) -> Layout {
     let mut planner = Planner::new(network, side);
-    planner.merge_short_roads();
-    planner.finish()
+    planner.merge_short_roads(planner.members.keys().copied().collect());
+    planner.finish(|_| None)
+}
+
+/// The layout of an edited network: equal to that of [`layout`], and sharing all junctions with the
+/// layout `before` that the edit does not reach. The driving side is the same. Cost: that of the
+/// junctions around what was changed, and a walk over all nodes and roads.
+pub fn layout_after_edit(
+    (network, before): (&RoadNetwork, &Layout),
+    edited: &RoadNetwork,
+    side: DrivingSide,
+) -> Layout {
+    let mut redone = changed_junctions(network, edited, before);
+    loop {
+        grow(&mut redone, (network, before), edited);
+        let is_kept = |junction: usize| !redone.contains(&junction);
+        let mut planner = Planner::resumed(edited, side, before, is_kept);
+        let fresh = planner.members.keys().copied();
+        let fresh: BTreeSet<NodeId> = fresh
+            .filter(|node| !before.junction_of.get(node).is_some_and(|&j| is_kept(j)))
+            .collect();
+        planner.merge_short_roads(fresh);
+        let reached = planner.reached(before, is_kept);
+        if reached.is_empty() {
+            return planner.finish(|root| {
+                let junction = before.junction_of.get(&root).filter(|&&j| is_kept(j))?;
+                Some(before.junctions[*junction].clone())
+            });
+        }
+        // What merges with what was changed is laid out anew as well.
+        redone.extend(reached);
+    }
+}
+
+/// Junctions of a layout whose nodes or roads differ in an edited network.
+fn changed_junctions(
+    network: &RoadNetwork,
+    edited: &RoadNetwork,
+    before: &Layout,
+) -> BTreeSet<usize> {
+    let mut nodes = BTreeSet::new();
+    for (id, node) in network.nodes() {
+        if edited.node(id) != Some(node) {
+            nodes.insert(id);
+        }
+    }
+    let mut compare = |one: &RoadNetwork, other: &RoadNetwork| {
+        for (id, road) in one.roads() {
+            let is_same = other
+                .road(id)
+                .is_some_and(|same| std::ptr::eq(road, same) || road == same);
+            if !is_same {
+                nodes.extend([road.from, road.to]);
+            }
+        }
+    };
+    compare(network, edited);
+    compare(edited, network);
+    let junctions = nodes.iter().filter_map(|node| before.junction_of.get(node));
+    junctions.copied().collect()
+}
+
+/// Adds the junctions beside those that are laid out anew whose own layout took several steps: how
+/// they came to be depends on their neighbours.
+fn grow(
+    redone: &mut BTreeSet<usize>,
+    (network, before): (&RoadNetwork, &Layout),
+    edited: &RoadNetwork,
+) {
+    let mut open: Vec<usize> = redone.iter().copied().collect();
+    while let Some(junction) = open.pop() {
+        let nodes = &before.junctions[junction].nodes;
+        let ends = nodes.iter().flat_map(|&node| {
+            let now = edited.ends_at(node).into_iter();
+            let then = network.ends_at(node).into_iter();
+            now.map(|(id, _)| (id, edited.road(id)))
+                .chain(then.map(|(id, _)| (id, network.road(id))))
+        });
+        for (id, road) in ends {
+            let Some(road) = road else { continue };
+            for node in [road.from, road.to] {
+                let Some(&beside) = before.junction_of.get(&node) else {
+                    continue;
+                };
+                let took_steps =
+                    before.junctions[beside].nodes.len() > 1 || before.limits.contains_key(&id);
+                if took_steps && redone.insert(beside) {
+                    open.push(beside);
+                }
+            }
+        }
+    }
 }
 
 struct Planner<'a> {
@@ -97,6 +190,70 @@ impl<'a> Planner<'a> {
         }
     }
 
+    /// As after an earlier layout, with the nodes of all junctions apart that are not kept.
+    fn resumed(
+        network: &'a RoadNetwork,
+        side: DrivingSide,
+        before: &Layout,
+        is_kept: impl Fn(usize) -> bool,
+    ) -> Self {
+        let kept = |node: NodeId| before.junction_of.get(&node).filter(|&&j| is_kept(j));
+        let root = |id: NodeId| kept(id).map_or(id, |&j| before.junctions[j].nodes[0]);
+        let nodes = network.nodes().map(|(id, _)| (id, root(id)));
+        let parent: BTreeMap<NodeId, NodeId> = nodes.collect();
+        let roots = parent.iter().filter(|(id, root)| id == root);
+        let mut members: BTreeMap<NodeId, Vec<NodeId>> =
+            roots.map(|(&id, _)| (id, vec![id])).collect();
+        for (&id, root) in parent.iter().filter(|(id, root)| id != root) {
+            members.entry(*root).or_default().push(id);
+        }
+        let roads = network.roads();
+        let trims = roads.filter_map(|(id, _)| Some((id, *before.trims.get(&id)?)));
+        let stays = |id: &RoadId| {
+            let road = network.road(*id);
+            road.is_some_and(|road| kept(road.from).is_some() && kept(road.to).is_some())
+        };
+        let internal = before.internal.iter().copied().filter(stays);
+        let limits = before.limits.iter().map(|(&id, &limit)| (id, limit));
+        Self {
+            network,
+            side,
+            internal: internal.collect(),
+            trims: trims.collect(),
+            limits: limits.filter(|(id, _)| stays(id)).collect(),
+            parent,
+            members,
+        }
+    }
+
+    /// Kept junctions that were merged with others, or beside which a road was squeezed.
+    fn reached(&self, before: &Layout, is_kept: impl Fn(usize) -> bool) -> BTreeSet<usize> {
+        let kept = |node: NodeId| {
+            before
+                .junction_of
+                .get(&node)
+                .copied()
+                .filter(|&j| is_kept(j))
+        };
+        let mut reached = BTreeSet::new();
+        for (&root, members) in self.members.iter().filter(|(_, nodes)| nodes.len() > 1) {
+            let own: BTreeSet<Option<usize>> = members.iter().map(|&node| kept(node)).collect();
+            if own.len() > 1 || (own.contains(&None) && kept(root).is_some()) {
+                reached.extend(own.into_iter().flatten());
+            }
+        }
+        for id in self
+            .limits
+            .keys()
+            .filter(|id| !before.limits.contains_key(id))
+        {
+            if let Some(road) = self.network.road(*id) {
+                reached.extend([road.from, road.to].into_iter().filter_map(kept));
+            }
+        }
+        reached
+    }
+
     fn root(&self, node: NodeId) -> NodeId {
         self.parent[&node]
     }
@@ -121,9 +278,9 @@ impl<'a> Planner<'a> {
         positions.map(|node| node.position()).sum::<DVec2>() / members.len() as f64
     }
 
-    /// Takes roads that are too short for their junctions into them, until none is left.
-    fn merge_short_roads(&mut self) {
-        let mut dirty: BTreeSet<NodeId> = self.members.keys().copied().collect();
+    /// Takes roads that are too short for their junctions into them, until none is left; begins
+    /// with those at some clusters.
+    fn merge_short_roads(&mut self, mut dirty: BTreeSet<NodeId>) {
         for _ in 0..MAX_ROUNDS {
             let mut touched = BTreeSet::new();
             for &root in &dirty {
@@ -233,14 +390,19 @@ impl<'a> Planner<'a> {
         self.limits.insert(id, limit);
     }
 
-    fn finish(mut self) -> Layout {
+    /// Builds all junctions but those that are known.
+    fn finish(mut self, known: impl Fn(NodeId) -> Option<Arc<Junction>>) -> Layout {
         let roots: Vec<_> = self.members.keys().copied().collect();
         let mut layout = Layout::default();
         for root in roots {
-            let junction = self.build(root);
-            for leg in &junction.legs {
-                *self.trims.entry(leg.road).or_default().at_mut(leg.end) = leg.trim;
-            }
+            // The trims of a junction that is known are known too.
+            let junction = known(root).unwrap_or_else(|| {
+                let junction = self.build(root);
+                for leg in &junction.legs {
+                    *self.trims.entry(leg.road).or_default().at_mut(leg.end) = leg.trim;
+                }
+                Arc::new(junction)
+            });
             for &node in &junction.nodes {
                 layout.junction_of.insert(node, layout.junctions.len());
             }
@@ -248,6 +410,7 @@ impl<'a> Planner<'a> {
         }
         layout.trims = self.trims;
         layout.internal = self.internal;
+        layout.limits = self.limits;
         layout
     }
 

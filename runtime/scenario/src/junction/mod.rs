@@ -16,7 +16,7 @@ mod outline;
 pub use conflicts::{Conflict, Conflicts, Interval};
 pub use corner::Corner;
 pub use curve::connecting_curve;
-pub use layout::{Layout, Trim, layout};
+pub use layout::{Layout, Trim, layout, layout_after_edit};
 pub use leg::{Leg, LegLane};
 pub use links::Turn;
 pub use outline::OutlineEdge;

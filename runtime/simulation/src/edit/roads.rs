@@ -56,10 +56,11 @@ impl<'a> Moves<'a> {
             return Some((moved, s));
         }
         let pose = self.before.line(lanelet).pose(s);
-        let (graph, finder) = (self.after.graph(), self.after.finder());
-        let spot = self
-            .spot(lanelet, (s, pose.position))
-            .or_else(|| finder.under(graph, pose).first().copied());
+        let near = || {
+            let spots = self.after.finder().under(self.after.graph(), pose);
+            spots.first().copied()
+        };
+        let spot = self.spot(lanelet, (s, pose.position)).or_else(near);
         spot.map(|(lanelet, s, _)| (lanelet, s))
     }
 

@@ -50,7 +50,7 @@ impl Ground {
         let (roads, finder) = if has_same_lanes {
             (self.roads.clone(), self.finder.clone())
         } else {
-            (Arc::new(Roads::new(new)), Arc::default())
+            (Arc::new(self.roads.after_edit(old, new)), Arc::default())
         };
         Arc::new(Self {
             obstacles: Arc::new(Obstacles::new(new, &roads.graph)),

@@ -2,9 +2,10 @@
 
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_scenario::Scenario;
-use roadwright_scenario::junction::{Conflicts, layout};
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
+use roadwright_scenario::junction::{Conflicts, Junction, Layout, layout, layout_after_edit};
+use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use std::hash::Hasher;
+use std::sync::Arc;
 
 /// Comfortable lateral acceleration in bends, m/s^2.
 const LATERAL_ACCELERATION: f64 = 2.5;
@@ -36,7 +37,12 @@ struct Gist {
 const _: () = assert!(size_of::<Gist>() == 64);
 
 impl Gist {
-    fn new(graph: &LaneGraph, id: LaneletId, conflicts: &[Conflicts], entry_speed: f32) -> Self {
+    fn new(
+        graph: &LaneGraph,
+        id: LaneletId,
+        conflicts: &[Arc<Conflicts>],
+        entry_speed: f32,
+    ) -> Self {
         let lanelet = graph.lanelet(id);
         let contested = match lanelet.kind {
             LaneletKind::Connection { junction, path, .. }
@@ -64,11 +70,12 @@ impl Gist {
 
 /// Everything about roads that does not change during a run.
 pub(crate) struct Roads {
+    layout: Layout,
     pub(crate) graph: LaneGraph,
     /// Speed that the road allows at each point of the centre lines, m/s.
     speeds: Vec<f32>,
     /// Conflicts of each junction.
-    conflicts: Vec<Conflicts>,
+    conflicts: Vec<Arc<Conflicts>>,
     gists: Vec<Gist>,
 }
 
@@ -80,13 +87,60 @@ impl Roads {
         for (id, lanelet) in (0..).zip(graph.lanelets()) {
             speeds.extend(speed_profile(graph.line(id), lanelet.speed_limit));
         }
-        let conflicts: Vec<Conflicts> = layout.junctions.iter().map(Conflicts::of).collect();
+        let junctions = layout.junctions.iter();
+        let conflicts = junctions.map(|junction| Arc::new(Conflicts::of(junction)));
+        let conflicts = conflicts.collect();
+        Self::of_parts(layout, graph, speeds, conflicts)
+    }
+
+    /// The roads after an edit from `old`, whose roads these are, to `new`: junctions, lanes and
+    /// conflicts that it did not reach are taken over.
+    pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> Self {
+        let side = new.about().driving_side;
+        if side != old.about().driving_side {
+            return Self::new(new);
+        }
+        let layout = layout_after_edit((old.network(), &self.layout), new.network(), side);
+        let before = Before {
+            network: old.network(),
+            layout: &self.layout,
+            graph: &self.graph,
+        };
+        let (graph, copies) = LaneGraph::after_edit(new, &layout, before);
+        let mut speeds = Vec::with_capacity(graph.point_count());
+        for (id, (lanelet, &copy)) in (0..).zip(graph.lanelets().iter().zip(&copies)) {
+            if copy == NO_LANELET {
+                speeds.extend(speed_profile(graph.line(id), lanelet.speed_limit));
+            } else {
+                let LineSpan { first, count, .. } = self.graph.lanelet(copy).line_span();
+                speeds.extend_from_slice(&self.speeds[first as usize..(first + count) as usize]);
+            }
+        }
+        let known = |junction: &Arc<Junction>| {
+            let number = *self.layout.junction_of.get(&junction.nodes[0])?;
+            let is_same = Arc::ptr_eq(&self.layout.junctions[number], junction);
+            is_same.then(|| self.conflicts[number].clone())
+        };
+        let junctions = layout.junctions.iter();
+        let conflicts = junctions
+            .map(|junction| known(junction).unwrap_or_else(|| Arc::new(Conflicts::of(junction))));
+        let conflicts = conflicts.collect();
+        Self::of_parts(layout, graph, speeds, conflicts)
+    }
+
+    fn of_parts(
+        layout: Layout,
+        graph: LaneGraph,
+        speeds: Vec<f32>,
+        conflicts: Vec<Arc<Conflicts>>,
+    ) -> Self {
         let gist = |id: LaneletId| {
             let first = graph.lanelet(id).line_span().first;
             Gist::new(&graph, id, &conflicts, speeds[first as usize])
         };
         let gists = (0..graph.lanelets().len() as LaneletId).map(gist).collect();
         Self {
+            layout,
             graph,
             speeds,
             conflicts,

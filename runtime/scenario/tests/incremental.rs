@@ -1,0 +1,143 @@
+//! What is made again after an edit equals what is made from nothing.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::*;
+use proptest::prelude::*;
+use roadwright_geometry::DVec2;
+use roadwright_scenario::draw::RoadStyle;
+use roadwright_scenario::junction::{Layout, layout, layout_after_edit};
+use roadwright_scenario::lane_graph::{Before, LaneGraph, NO_LANELET};
+use roadwright_scenario::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+fn shipped(name: &str) -> Scenario {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    file::load(&folder.join(format!("{name}.scenario.json"))).unwrap()
+}
+
+fn laid_out(scenario: &Scenario) -> Layout {
+    layout(scenario.network(), scenario.about().driving_side)
+}
+
+/// A change of the roads, chosen by three numbers; some do nothing.
+fn change(scenario: &mut Scenario, (kind, which, size): (u8, usize, f64)) {
+    let roads: Vec<RoadId> = scenario.network().roads().map(|(id, _)| id).collect();
+    let nodes: Vec<NodeId> = scenario.network().nodes().map(|(id, _)| id).collect();
+    let (road, node) = (roads[which % roads.len()], nodes[which % nodes.len()]);
+    let at = scenario.network().node(node).unwrap().position();
+    match kind {
+        0 => drop(scenario.apply(Edit::Road(road, None))),
+        1 => {
+            let mut wider = scenario.network().road(road).unwrap().clone();
+            for section in &mut wider.lane_sections {
+                for lane in &mut section.lanes {
+                    lane.width[0].a = (lane.width[0].a + size).max(1.0);
+                }
+            }
+            drop(scenario.apply(Edit::Road(road, Some(Box::new(wider)))));
+        }
+        2 => {
+            // A short street beside a junction: junctions merge.
+            let end = at + DVec2::new(10.0 + 15.0 * size, 25.0 * size);
+            draw(scenario, at.into(), end.into(), &street("short"));
+        }
+        3 => {
+            let to = nodes[(which * 7 + 3) % nodes.len()];
+            let to = scenario.network().node(to).unwrap().position();
+            if (to - at).length() > 5.0 {
+                draw(scenario, at.into(), to.into(), &street("across"));
+            }
+        }
+        4 => {
+            let mut lit = scenario.network().node(node).unwrap().clone();
+            lit.signals = !lit.signals;
+            drop(scenario.apply(Edit::Node(node, Some(lit))));
+        }
+        _ => {
+            let style = RoadStyle {
+                section: CrossSection::driving(2, 1, 3.25),
+                ..street("avenue")
+            };
+            let far = at + DVec2::new(200.0 * size, 120.0);
+            draw(scenario, (at.x - 80.0, at.y - 60.0), far.into(), &style);
+        }
+    }
+}
+
+/// Compares two graphs in all that one can ask them.
+fn assert_same(graph: &LaneGraph, fresh: &LaneGraph) {
+    assert_eq!(graph.lanelets(), fresh.lanelets());
+    for id in 0..graph.lanelets().len() as u32 {
+        assert_eq!(graph.line(id).points(), fresh.line(id).points());
+        assert_eq!(graph.line(id).heading(1.0), fresh.line(id).heading(1.0));
+        assert_eq!(graph.successors(id), fresh.successors(id));
+        assert_eq!(graph.predecessors(id), fresh.predecessors(id));
+    }
+}
+
+fn hold(name: &str, changes: Vec<(u8, usize, f64)>) {
+    let mut scenario = shipped(name);
+    let mut before = laid_out(&scenario);
+    let mut graph = LaneGraph::new(&scenario, &before);
+    for what in changes {
+        let old = scenario.clone();
+        change(&mut scenario, what);
+        let side = scenario.about().driving_side;
+        let after = layout_after_edit((old.network(), &before), scenario.network(), side);
+        assert_eq!(after, laid_out(&scenario), "{name}: {what:?}");
+        let known = Before {
+            network: old.network(),
+            layout: &before,
+            graph: &graph,
+        };
+        let (next, _) = LaneGraph::after_edit(&scenario, &after, known);
+        assert_same(&next, &LaneGraph::new(&scenario, &after));
+        (before, graph) = (after, next);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn roads_after_edits_are_those_made_from_nothing(
+        changes in proptest::collection::vec((0u8..6, 0usize..500, -1.0..1.0f64), 1..6),
+        name in proptest::sample::select(&["old-town", "crossroads", "rush-hour"][..]),
+    ) {
+        hold(name, changes);
+    }
+}
+
+#[test]
+fn what_an_edit_does_not_reach_is_shared() {
+    let mut scenario = shipped("old-town");
+    let before = laid_out(&scenario);
+    let graph = LaneGraph::new(&scenario, &before);
+    let old = scenario.clone();
+    change(&mut scenario, (1, 20, 0.2));
+    let side = scenario.about().driving_side;
+    let after = layout_after_edit((old.network(), &before), scenario.network(), side);
+    let shared = after.junctions.iter();
+    let shared = shared.filter(|new| before.junctions.iter().any(|old| Arc::ptr_eq(old, new)));
+    let shared = shared.count();
+    assert!(shared > after.junctions.len() * 3 / 4, "{shared}");
+    assert!(shared < after.junctions.len(), "the edit changed nothing");
+    let known = Before {
+        network: old.network(),
+        layout: &before,
+        graph: &graph,
+    };
+    let (next, copies) = LaneGraph::after_edit(&scenario, &after, known);
+    let copied = copies.iter().filter(|&&copy| copy != NO_LANELET).count();
+    assert!(copied > next.lanelets().len() * 3 / 4, "{copied}");
+    assert!(copied < next.lanelets().len(), "the edit changed nothing");
+    // The same pieces of lane are found by what they are.
+    let found = graph.counterparts(&next);
+    for (id, &copy) in (0u32..).zip(&copies) {
+        assert!(copy == NO_LANELET || found[copy as usize] == id);
+    }
+    assert!(found.iter().all(|&id| id != NO_LANELET));
+}
