@@ -1,0 +1,77 @@
+//! What a world costs that is made on a shared ground, as training does by the thousand.
+//!
+//! `cargo bench -p roadwright-simulation --bench world -- [FILE]` puts 40 agents of built-in modules
+//! on the roads of a scenario and prints the CPU time of a world of them, the mean of a thousand,
+//! and that of its first step. Without arguments: crossroads.
+
+use cpu_time::ProcessTime;
+use roadwright_scenario::{Agent, AgentId, Edit, LaneType, Place, Scenario, file};
+use roadwright_simulation::{Ground, RunOptions, World, builtin_modules};
+use std::path::PathBuf;
+
+/// Agents of a world.
+const AGENTS: usize = 40;
+/// Worlds that are made.
+const WORLDS: u32 = 1000;
+
+fn main() {
+    let shipped = "../../scenarios/crossroads.scenario.json";
+    let shipped = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(shipped);
+    // Cargo adds `--bench`.
+    let file = std::env::args().skip(1).find(|word| word != "--bench");
+    let scenario = file::load(&file.map_or(shipped, PathBuf::from)).expect("a scenario");
+    let scenario = with_agents(&scenario);
+    let ground = Ground::new(&scenario);
+    let (modules, options) = (builtin_modules(), RunOptions::default());
+    let make = || World::on_ground(ground.clone(), &scenario, &modules, &options).expect("sound");
+    // What all worlds on a ground share is made by the first.
+    make().step();
+    let cpu = ProcessTime::now();
+    for _ in 0..WORLDS {
+        std::hint::black_box(make());
+    }
+    let ready = 1e6 * cpu.elapsed().as_secs_f64() / f64::from(WORLDS);
+    let mut worlds: Vec<World> = (0..20).map(|_| make()).collect();
+    let cpu = ProcessTime::now();
+    worlds.iter_mut().for_each(World::step);
+    let step = 1e6 * cpu.elapsed().as_secs_f64() / 20.0;
+    println!("{{\"agents\": {AGENTS}, \"ready_us\": {ready:.1}, \"first_step_us\": {step:.1}}}");
+}
+
+/// The roads of a scenario with agents spread over them.
+fn with_agents(scenario: &Scenario) -> Scenario {
+    let mut scenario = scenario.clone();
+    for id in scenario.flows().keys().copied().collect::<Vec<_>>() {
+        scenario.apply(Edit::Flow(id, None)).expect("sound");
+    }
+    for id in scenario.agents().keys().copied().collect::<Vec<_>>() {
+        scenario.apply(Edit::Agent(id, None)).expect("sound");
+    }
+    // Shorter roads may lie wholly inside a junction.
+    let roads = scenario.network().roads();
+    let roads = roads.filter(|(_, road)| road.length() > 80.0);
+    let places = roads.flat_map(|(id, road)| {
+        let lanes = road.lane_sections[0].lanes.iter();
+        let driving = lanes.filter(|lane| lane.kind == LaneType::Driving);
+        let half = 0.5 * road.length();
+        driving.map(move |lane| Place::lane(id, lane.id, half))
+    });
+    let places: Vec<Place> = places.collect();
+    for number in 0..AGENTS {
+        let place = |number: usize| places[number * places.len() / AGENTS % places.len()];
+        let agent = Agent {
+            name: String::new(),
+            vehicle: "car".into(),
+            stack: "idm".into(),
+            dynamics: None,
+            start: place(number),
+            via: Vec::new(),
+            destination: Some(place(number + AGENTS / 2)),
+            depart: 0.0,
+            speed: 0.0,
+        };
+        let edit = Edit::Agent(AgentId(number as u32 + 1), Some(Box::new(agent)));
+        scenario.apply(edit).expect("sound");
+    }
+    scenario
+}
