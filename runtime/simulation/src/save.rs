@@ -7,7 +7,7 @@
 
 use crate::agents::{Agents, FinishedAgent, Identity};
 use crate::clock::Clock;
-use crate::demand::{Departure, FlowProgress};
+use crate::demand::{Departures, FlowProgress};
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::messages::Log;
@@ -22,7 +22,7 @@ use roadwright_scenario::Scenario;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -313,7 +313,7 @@ impl World {
     }
 
     fn restore_demand(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
-        self.demand.departures = saved.get::<VecDeque<Departure>>("departures")?;
+        self.demand.departures = saved.get::<Departures>("departures")?;
         let (flows, retired): (Vec<FlowProgress>, Vec<FlowProgress>) = saved.get("flows")?;
         self.demand.retired_flows = retired;
         for flow in &mut self.demand.flows {

@@ -37,14 +37,14 @@ impl Sources<'_> {
         for (id, agent) in self.scenario.agents() {
             last = u64::from(id.0);
             match self.departure(*id, agent, agent.depart) {
-                Ok(departure) => demand.departures.push_back(departure),
+                Ok(departure) => demand.departures.push(departure),
                 Err(_) if options.lenient => finished.push(refused(u64::from(id.0))),
                 Err(error) => return Err(error),
             }
         }
         demand.flows = running_flows(self.scenario, self.ground, self.seed, options.lenient)?;
         self.populate(options, last + 1, &mut demand)?;
-        demand.sort();
+        demand.departures.sort();
         Ok(demand)
     }
 
@@ -93,7 +93,7 @@ impl Sources<'_> {
             });
         }
         for (trip, id) in trips.into_iter().zip(first..) {
-            demand.departures.push_back(Departure {
+            demand.departures.push(Departure {
                 id,
                 time: 0.0,
                 start: Start::Lane {

@@ -1,35 +1,30 @@
 //! Demand: who wants to drive, when, from where to where.
 
 mod departure;
+mod departures;
 mod flow;
 mod populate;
 
 pub(crate) use departure::{Departure, Room, Start, places};
+pub(crate) use departures::Departures;
 pub(crate) use flow::{FlowProgress, RunningFlow};
 pub(crate) use populate::trips;
 
 use crate::ground::Ground;
 use crate::options::SimulationError;
 use roadwright_scenario::Scenario;
-use std::collections::VecDeque;
 
 /// Agents before they appear, and the flows that more of them come from.
 #[derive(Default)]
 pub(crate) struct Demand {
-    /// By time, then by id.
-    pub(crate) departures: VecDeque<Departure>,
+    /// Who has not appeared.
+    pub(crate) departures: Departures,
     pub(crate) flows: Vec<RunningFlow>,
     /// Flows that an edit has taken out: if they come back, they go on counting.
     pub(crate) retired_flows: Vec<FlowProgress>,
 }
 
 impl Demand {
-    /// First come: by time, then by id.
-    pub(crate) fn sort(&mut self) {
-        let departures = self.departures.make_contiguous();
-        departures.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.id.cmp(&b.id)));
-    }
-
     /// Whether nobody waits and no flow can bring more.
     pub(crate) fn is_over(&self, time: f64) -> bool {
         self.departures.is_empty() && self.flows.iter().all(|flow| flow.flow.end < time)

@@ -76,7 +76,7 @@ impl Editing<'_> {
         }
         self.take_agents(old, new, changed);
         self.demand.take_flows(flows, self.clock.time());
-        self.demand.sort();
+        self.demand.departures.sort();
         let bodies = Bodies {
             ground: self.ground,
             agents: self.agents,
@@ -156,7 +156,7 @@ impl Editing<'_> {
 
     /// Gives those who wait the new number of their vehicle type or stack.
     fn renumber(&mut self, number: impl Fn(&mut Departure) -> &mut u16, moved: &[Option<u16>]) {
-        for departure in &mut self.demand.departures {
+        for departure in self.demand.departures.iter_mut() {
             let number = number(departure);
             *number = moved[*number as usize].unwrap_or_default();
         }
@@ -249,7 +249,7 @@ impl Editing<'_> {
         let time = agent.depart.max(self.clock.time());
         // Its places have been found already: this is one of the changes.
         if let Ok(departure) = sources.departure(id, agent, time) {
-            self.demand.departures.push_back(departure);
+            self.demand.departures.push(departure);
         }
     }
 

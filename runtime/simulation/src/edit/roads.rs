@@ -176,7 +176,7 @@ impl Editing<'_> {
         told: impl Fn(u64) -> Option<(Start, Vec<Goal>)>,
     ) {
         let mut lost = BTreeSet::new();
-        for departure in &mut self.demand.departures {
+        for departure in self.demand.departures.iter_mut() {
             let places = told(departure.id).or_else(|| {
                 let goals = departure.goals.iter().map(|goal| moves.goal(goal));
                 moves.start(departure.start).zip(goals.collect())

@@ -16,7 +16,7 @@ use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::PlannerView;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What the stage reads.
 #[derive(Clone, Copy)]
@@ -40,18 +40,11 @@ pub(crate) fn admit(
     log: &mut Log,
 ) -> Vec<u32> {
     let time = scene.clock.time();
-    start_flow_agents(scene, demand, time);
+    let of_flows = flow_agents(scene, demand, time);
+    demand.departures.come(time, of_flows);
     let mut appeared: BTreeMap<Option<u32>, Vec<u32>> = BTreeMap::new();
-    let mut full: BTreeSet<u32> = BTreeSet::new();
-    let (mut admitted, mut kept) = (Vec::new(), Vec::new());
-    while demand
-        .departures
-        .front()
-        .is_some_and(|next| next.time <= time)
-    {
-        let Some(departure) = demand.departures.pop_front() else {
-            break;
-        };
+    let mut admitted = Vec::new();
+    demand.departures.offer(|departure| {
         let bodies = Bodies {
             ground: scene.ground,
             agents,
@@ -70,22 +63,16 @@ pub(crate) fn admit(
             index,
             appeared: &appeared,
         };
-        // Who waits at a lane waits in a queue there.
-        let is_queued = lanelet.is_some_and(|lanelet| full.contains(&lanelet));
-        if is_queued || !room.is_there(&departure) {
-            full.extend(lanelet);
-            kept.push(departure);
-            continue;
+        if !room.is_there(&departure) {
+            return Some(departure);
         }
         let level = level(scene, &departure, log);
         let agent = place(scene, departure, level, routes, agents);
         dynamics.insert(agent);
         appeared.entry(lanelet).or_default().push(agent);
         admitted.push(agent);
-    }
-    for departure in kept.into_iter().rev() {
-        demand.departures.push_front(departure);
-    }
+        None
+    });
     admitted
 }
 
@@ -224,14 +211,15 @@ fn place(
     agents.insert(row)
 }
 
-/// Agents of flows whose time has come wait behind those that came before.
-fn start_flow_agents(scene: Scene<'_>, demand: &mut Demand, time: f64) {
+/// Agents of flows whose time has come.
+fn flow_agents(scene: Scene<'_>, demand: &mut Demand, time: f64) -> Vec<Departure> {
+    let mut due = Vec::new();
     for flow in &mut demand.flows {
         while let Some(id) = flow.due(time) {
             let number = |names: &[String], name: &str| {
                 crate::modules::number_of(names, name).unwrap_or_default()
             };
-            let departure = Departure {
+            due.push(Departure {
                 id,
                 time,
                 start: flow.start,
@@ -240,13 +228,10 @@ fn start_flow_agents(scene: Scene<'_>, demand: &mut Demand, time: f64) {
                 vehicle_type: number(&scene.types.names, &flow.flow.vehicle),
                 stack: number(&scene.modules.names, &flow.flow.stack),
                 dynamics: flow.flow.dynamics,
-            };
-            let place = demand
-                .departures
-                .partition_point(|other| other.time <= time);
-            demand.departures.insert(place, departure);
+            });
         }
     }
+    due
 }
 
 /// A row for an agent of a scenario that can never appear.

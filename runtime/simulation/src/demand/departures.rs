@@ -1,0 +1,99 @@
+//! Who has not appeared: those to come, and those who wait for room in a queue at their lane.
+
+use super::{Departure, Start};
+use roadwright_scenario::lane_graph::LaneletId;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Agents that have not appeared.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Departures {
+    /// Those whose time has not come, by time, then by id.
+    coming: VecDeque<Departure>,
+    /// Those whose time has come, first come first, by the lanelet at which they wait.
+    queues: BTreeMap<LaneletId, VecDeque<Departure>>,
+    /// The same for those off the lanes, who do not wait behind each other.
+    off_lanes: VecDeque<Departure>,
+}
+
+impl Departures {
+    /// Adds an agent; [`sort`](Self::sort) puts it in its place.
+    pub(crate) fn push(&mut self, departure: Departure) {
+        self.coming.push_back(departure);
+    }
+
+    /// Puts everybody in order: by time, then by id. Who waits is looked at anew.
+    pub(crate) fn sort(&mut self) {
+        let waiting = std::mem::take(&mut self.queues).into_values().flatten();
+        self.coming.extend(waiting);
+        self.coming.append(&mut self.off_lanes);
+        let all = self.coming.make_contiguous();
+        all.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.id.cmp(&b.id)));
+    }
+
+    /// Lets those whose time has come wait for room; the agents of a flow come behind others.
+    pub(crate) fn come(&mut self, time: f64, of_flows: Vec<Departure>) {
+        let due = self.coming.partition_point(|next| next.time <= time);
+        for departure in self.coming.drain(..due).chain(of_flows) {
+            match departure.start {
+                Start::Lane { lanelet, .. } => {
+                    self.queues.entry(lanelet).or_default().push_back(departure);
+                }
+                Start::Ground(_) => self.off_lanes.push_back(departure),
+            }
+        }
+    }
+
+    /// Offers those who wait to `admit`, which gives back whom it has no room for: of each queue the
+    /// first ones, off the lanes all. However long the queues are, it costs O(queues and those who
+    /// are admitted).
+    pub(crate) fn offer(&mut self, mut admit: impl FnMut(Departure) -> Option<Departure>) {
+        self.queues.retain(|_, queue| {
+            while let Some(first) = queue.pop_front() {
+                if let Some(back) = admit(first) {
+                    queue.push_front(back);
+                    return true;
+                }
+            }
+            false
+        });
+        for _ in 0..self.off_lanes.len() {
+            let next = self.off_lanes.pop_front();
+            self.off_lanes.extend(next.and_then(&mut admit));
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Departure> {
+        let queues = self.queues.values().flatten();
+        self.coming.iter().chain(queues).chain(&self.off_lanes)
+    }
+
+    /// All of them; [`sort`](Self::sort) afterwards if places or times were changed.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Departure> {
+        let queues = self.queues.values_mut().flatten();
+        let coming = self.coming.iter_mut().chain(queues);
+        coming.chain(&mut self.off_lanes)
+    }
+
+    /// Keeps those for whom `stays` holds.
+    pub(crate) fn retain(&mut self, mut stays: impl FnMut(&Departure) -> bool) {
+        self.coming.retain(&mut stays);
+        self.off_lanes.retain(&mut stays);
+        self.queues.retain(|_, queue| {
+            queue.retain(&mut stays);
+            !queue.is_empty()
+        });
+    }
+
+    /// How many.
+    pub(crate) fn len(&self) -> usize {
+        let queued: usize = self.queues.values().map(VecDeque::len).sum();
+        self.coming.len() + self.off_lanes.len() + queued
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
