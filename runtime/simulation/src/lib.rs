@@ -26,6 +26,8 @@ mod setup;
 mod snapshot;
 mod stages;
 mod summary;
+#[cfg(test)]
+mod testing;
 mod traffic;
 mod vehicle_type;
 mod world;

@@ -203,3 +203,87 @@ impl Scene<'_> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Stand;
+
+    /// What an agent needs that drives on the right lane of a road of 300 m, at `s`, with its goal
+    /// on the lane `to`, after standing for so long and asking so often; it was last routed `since`
+    /// seconds ago.
+    fn need(
+        to: usize,
+        s: f64,
+        speed: f64,
+        standing: f64,
+        attempts: u8,
+        since: f64,
+    ) -> Option<Need> {
+        let mut stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
+        let lanes = stand.lanes_from_the_right();
+        let route: &[_] = if to == 0 { &lanes[..1] } else { &lanes };
+        let agent = stand.car(1, route, s, speed);
+        let progress = &mut stand.agents.progress[agent as usize];
+        (progress.standing, progress.attempts) = (standing, attempts);
+        let clock = Clock {
+            dt: 0.1,
+            seed: 1,
+            step: (since / 0.1) as u64,
+        };
+        let scene = Scene {
+            clock: &clock,
+            ground: &stand.ground,
+            types: &stand.types,
+            routes: &stand.routes,
+            agents: &stand.agents,
+        };
+        scene.need(agent)
+    }
+
+    #[test]
+    fn routes_are_asked_for_when_standing_or_when_a_lane_change_is_missed() {
+        let trigger = |need: Option<Need>| {
+            need.map(|need| match need.trigger {
+                Trigger::Stuck => "stuck",
+                Trigger::TooLate => "too late",
+            })
+        };
+        // (lane of the goal, place, m, speed, m/s, standing for, s, attempts, last routed, s ago)
+        let cases = [
+            ((0, 100.0, 10.0, 0.0, 0, 100.0), None),
+            // Standing: after 15 s, and after twice, four times as long.
+            ((0, 100.0, 0.0, 14.0, 0, 100.0), None),
+            ((0, 100.0, 0.0, 16.0, 0, 100.0), Some("stuck")),
+            ((0, 100.0, 0.0, 16.0, 0, 10.0), None),
+            ((0, 100.0, 0.0, 60.0, 1, 20.0), None),
+            ((0, 100.0, 0.0, 60.0, 1, 31.0), Some("stuck")),
+            ((0, 100.0, 0.0, 900.0, 9, 200.0), None),
+            ((0, 100.0, 0.0, 900.0, 9, 241.0), Some("stuck")),
+            // The lane change that is needed cannot be made any more.
+            ((1, 100.0, 10.0, 0.0, 0, 100.0), None),
+            ((1, 290.0, 2.0, 0.0, 0, 100.0), Some("too late")),
+            ((1, 290.0, 2.0, 0.0, 0, 0.5), None),
+            ((1, 265.0, 14.0, 0.0, 0, 100.0), Some("too late")),
+            ((1, 265.0, 5.0, 0.0, 0, 100.0), None),
+            // Nothing is missed on the lane of the goal.
+            ((0, 290.0, 2.0, 0.0, 0, 100.0), None),
+        ];
+        for ((to, s, speed, standing, attempts, since), expected) in cases {
+            let found = trigger(need(to, s, speed, standing, attempts, since));
+            let what = format!(
+                "lane {to}, {s} m, {speed} m/s, stands {standing} s, {attempts} attempts, {since} s ago"
+            );
+            assert_eq!(found, expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn near_the_end_of_its_lane_nobody_plans_to_change_it() {
+        let allowed = |s: f64| {
+            let need = need(1, s, 0.0, 20.0, 1, 100.0).expect("it is stuck");
+            need.input.may_change_first
+        };
+        assert_eq!([allowed(100.0), allowed(280.0), allowed(295.0)], [1, 0, 0]);
+    }
+}

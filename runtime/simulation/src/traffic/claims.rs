@@ -526,121 +526,19 @@ fn reach(motion: &Motion, vehicle_type: &VehicleType) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::{Identity, LanePosition, Motion, Phase, Progress, Row};
-    use crate::dynamics::{Bodies, Dynamics};
-    use crate::route::{Goal, Leg, Travel};
-    use roadwright_geometry::{DVec2, ReferenceLine};
-    use roadwright_scenario::draw::{self, RoadStyle};
-    use roadwright_scenario::lane_graph::LaneletKind;
-    use roadwright_scenario::{CrossSection, RoadClass, Scenario};
-    use std::sync::Arc;
+    use crate::testing::Stand;
+    use roadwright_geometry::DVec2;
 
-    /// Two streets that cross, with cars given by hand.
-    struct Crossing {
-        ground: Arc<Ground>,
-        types: VehicleTypes,
-        routes: Routes,
-        index: Index,
-        agents: Agents,
-        dynamics: Dynamics,
-        claims: Claims,
-    }
-
-    impl Crossing {
-        fn new() -> Self {
-            let mut scenario = Scenario::new("crossing");
-            let style = RoadStyle {
-                name: String::new(),
-                class: RoadClass::Residential,
-                layer: 0,
-                speed_limit: 14.0,
-                section: CrossSection::driving(1, 1, 3.25),
-            };
-            for (from, to) in [((-100.0, 0.0), (100.0, 0.0)), ((0.0, -100.0), (0.0, 100.0))] {
-                let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to));
-                let edit = draw::road(&scenario, &line.unwrap(), &style).unwrap();
-                scenario.apply(edit).unwrap();
-            }
-            let ground = Ground::new(&scenario);
-            Self {
-                types: VehicleTypes::new(&scenario),
-                routes: Routes::default(),
-                index: Index::new(ground.graph().lanelets().len()),
-                agents: Agents::default(),
-                dynamics: Dynamics::default(),
-                claims: Claims::new(ground.junction_count()),
-                ground,
-            }
-        }
-
-        /// The lanelets straight across, for who comes along a direction.
-        fn straight(&self, direction: DVec2) -> [u32; 3] {
-            let graph = self.ground.graph();
-            let crosses = |id: &u32| {
-                let line = graph.line(*id);
-                let chord = line.position(line.length()) - line.position(0.0);
-                let is_connection =
-                    matches!(graph.lanelet(*id).kind, LaneletKind::Connection { .. });
-                is_connection && chord.normalize().dot(direction) > 0.99
-            };
-            let across = (0..graph.lanelets().len() as u32).find(crosses).unwrap();
-            [
-                graph.predecessors(across)[0],
-                across,
-                graph.successors(across)[0],
-            ]
-        }
-
+    impl Stand {
         /// A car so far before the junction, m, that drives straight on.
-        fn car(&mut self, id: u64, direction: DVec2, before: f64, speed: f64) -> u32 {
+        fn comes(&mut self, id: u64, direction: DVec2, before: f64, speed: f64) -> u32 {
             let lanelets = self.straight(direction);
-            let route = Route {
-                goals: [Goal::Lane {
-                    lanelet: lanelets[2],
-                    s: 50.0,
-                }]
-                .into(),
-                legs: [Leg::Lanes { end: 2 }].into(),
-                lanelets: lanelets.into(),
-            };
             let s = self.ground.length(lanelets[0]) - before;
-            let mut row = Row {
-                identity: Identity {
-                    id,
-                    phase: Phase::Driving,
-                    ..Identity::default()
-                },
-                motion: Motion {
-                    pose: self.ground.line(lanelets[0]).pose(s),
-                    speed,
-                    ..Motion::default()
-                },
-                position: LanePosition {
-                    lanelet: lanelets[0],
-                    s,
-                    ..LanePosition::default()
-                },
-                progress: Progress::default(),
-                ..Row::default()
-            };
-            let mut travel = Travel {
-                routes: &mut self.routes,
-                progress: &mut row.progress,
-                claim: &mut row.claim,
-            };
-            travel.plan(route);
-            let agent = self.agents.insert(row);
-            self.dynamics.insert(agent);
-            agent
+            self.car(id, &lanelets, s, speed)
         }
 
         fn step(&mut self, step: u64) {
-            let bodies = Bodies {
-                ground: &self.ground,
-                agents: &self.agents,
-                dynamics: &self.dynamics,
-            };
-            self.index.rebuild(&bodies, &self.types);
+            self.look();
             self.claims.update(
                 step,
                 &self.ground,
@@ -667,10 +565,10 @@ mod tests {
 
     #[test]
     fn who_asks_first_goes_first_and_the_other_when_the_way_is_free() {
-        let mut crossing = Crossing::new();
-        let first = crossing.car(7, DVec2::X, 5.0, 4.0);
+        let mut crossing = Stand::crossing();
+        let first = crossing.comes(7, DVec2::X, 5.0, 4.0);
         crossing.step(1);
-        let second = crossing.car(3, DVec2::Y, 5.0, 4.0);
+        let second = crossing.comes(3, DVec2::Y, 5.0, 4.0);
         crossing.step(2);
         // The smaller id does not help who asks later.
         assert!(crossing.is_let_in(first) && !crossing.is_let_in(second));
@@ -686,9 +584,9 @@ mod tests {
     #[test]
     fn of_two_in_one_step_the_smaller_id_goes_first() {
         for (a, b) in [(1, 2), (2, 1)] {
-            let mut crossing = Crossing::new();
-            let east = crossing.car(a, DVec2::X, 5.0, 4.0);
-            let north = crossing.car(b, DVec2::Y, 5.0, 4.0);
+            let mut crossing = Stand::crossing();
+            let east = crossing.comes(a, DVec2::X, 5.0, 4.0);
+            let north = crossing.comes(b, DVec2::Y, 5.0, 4.0);
             crossing.step(1);
             assert_eq!(crossing.is_let_in(east), a < b);
             assert_eq!(crossing.is_let_in(north), b < a);
@@ -697,24 +595,24 @@ mod tests {
 
     #[test]
     fn opposite_ways_do_not_wait_for_each_other() {
-        let mut crossing = Crossing::new();
-        let east = crossing.car(1, DVec2::X, 5.0, 4.0);
-        let west = crossing.car(2, DVec2::NEG_X, 5.0, 4.0);
+        let mut crossing = Stand::crossing();
+        let east = crossing.comes(1, DVec2::X, 5.0, 4.0);
+        let west = crossing.comes(2, DVec2::NEG_X, 5.0, 4.0);
         crossing.step(1);
         assert!(crossing.is_let_in(east) && crossing.is_let_in(west));
     }
 
     #[test]
     fn nobody_asks_from_far_away_or_is_let_in_past_a_waiting_leader() {
-        let mut crossing = Crossing::new();
-        let far = crossing.car(1, DVec2::X, 60.0, 4.0);
+        let mut crossing = Stand::crossing();
+        let far = crossing.comes(1, DVec2::X, 60.0, 4.0);
         crossing.step(1);
         assert!(!crossing.is_let_in(far), "it is 60 m away at 4 m/s");
         // A crossing car holds the junction; of two in a row on the approach neither gets in.
-        let crosser = crossing.car(2, DVec2::Y, 2.0, 4.0);
+        let crosser = crossing.comes(2, DVec2::Y, 2.0, 4.0);
         crossing.step(2);
-        let leader = crossing.car(3, DVec2::X, 4.0, 0.0);
-        let follower = crossing.car(4, DVec2::X, 12.0, 8.0);
+        let leader = crossing.comes(3, DVec2::X, 4.0, 0.0);
+        let follower = crossing.comes(4, DVec2::X, 12.0, 8.0);
         crossing.step(3);
         assert!(crossing.is_let_in(crosser));
         assert!(!crossing.is_let_in(leader) && !crossing.is_let_in(follower));
@@ -727,17 +625,17 @@ mod tests {
 
     #[test]
     fn a_full_exit_keeps_everybody_out() {
-        let mut crossing = Crossing::new();
+        let mut crossing = Stand::crossing();
         // Cars stand on the exit, one behind the other, up to the junction.
         let exit = crossing.straight(DVec2::X)[2];
         let length = crossing.ground.length(exit);
         let space = crossing.types.get(0).length + EXIT_GAP;
         let count = (length / space) as u64;
         for number in 0..count {
-            let standing = crossing.car(100 + number, DVec2::X, 1.0, 0.0);
+            let standing = crossing.comes(100 + number, DVec2::X, 1.0, 0.0);
             crossing.drive_out(standing, length - space * (number as f64 + 0.5));
         }
-        let agent = crossing.car(1, DVec2::X, 5.0, 4.0);
+        let agent = crossing.comes(1, DVec2::X, 5.0, 4.0);
         crossing.step(1);
         assert!(!crossing.is_let_in(agent));
         // As soon as the foremost one has gone on, there is room.

@@ -1,0 +1,162 @@
+//! A small world for unit tests: roads drawn by hand, cars put on them by hand, no modules.
+
+use crate::agents::{Agents, Identity, LanePosition, Motion, Phase, Row};
+use crate::dynamics::{Bodies, Dynamics};
+use crate::ground::Ground;
+use crate::perception::View;
+use crate::route::{Goal, Leg, Route, Routes, Travel};
+use crate::traffic::{Claims, Index};
+use crate::vehicle_type::VehicleTypes;
+use roadwright_geometry::{DVec2, ReferenceLine};
+use roadwright_scenario::draw::{self, RoadStyle};
+use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::{CrossSection, RoadClass, Scenario};
+use std::sync::Arc;
+
+/// A straight road: from a point to another, with so many lanes in its direction and so many back.
+pub(crate) type Straight = ((f64, f64), (f64, f64), usize, usize);
+
+/// Roads with cars.
+pub(crate) struct Stand {
+    pub(crate) ground: Arc<Ground>,
+    pub(crate) types: VehicleTypes,
+    pub(crate) routes: Routes,
+    pub(crate) index: Index,
+    pub(crate) agents: Agents,
+    pub(crate) dynamics: Dynamics,
+    pub(crate) claims: Claims,
+}
+
+impl Stand {
+    /// Straight roads without cars.
+    pub(crate) fn on(roads: &[Straight]) -> Self {
+        let mut scenario = Scenario::new("stand");
+        for &(from, to, forward, backward) in roads {
+            let style = RoadStyle {
+                name: String::new(),
+                class: RoadClass::Residential,
+                layer: 0,
+                speed_limit: 14.0,
+                section: CrossSection::driving(forward, backward, 3.25),
+            };
+            let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to));
+            let edit = draw::road(&scenario, &line.unwrap(), &style).unwrap();
+            scenario.apply(edit).unwrap();
+        }
+        let ground = Ground::new(&scenario);
+        Self {
+            types: VehicleTypes::new(&scenario),
+            routes: Routes::default(),
+            index: Index::new(ground.graph().lanelets().len()),
+            agents: Agents::default(),
+            dynamics: Dynamics::default(),
+            claims: Claims::new(ground.junction_count()),
+            ground,
+        }
+    }
+
+    /// Two streets of 200 m that cross in the middle.
+    pub(crate) fn crossing() -> Self {
+        Self::on(&[
+            ((-100.0, 0.0), (100.0, 0.0), 1, 1),
+            ((0.0, -100.0), (0.0, 100.0), 1, 1),
+        ])
+    }
+
+    /// The lanelets straight across, for who comes along a direction.
+    pub(crate) fn straight(&self, direction: DVec2) -> [LaneletId; 3] {
+        let graph = self.ground.graph();
+        let crosses = |id: &LaneletId| {
+            let line = graph.line(*id);
+            let chord = line.position(line.length()) - line.position(0.0);
+            graph.lanelet(*id).is_connection() && chord.normalize().dot(direction) > 0.99
+        };
+        let across = (0..graph.lanelets().len() as LaneletId).find(crosses);
+        let across = across.expect("a connection straight across");
+        [
+            graph.predecessors(across)[0],
+            across,
+            graph.successors(across)[0],
+        ]
+    }
+
+    /// The lanelets of a road with lanes in one direction, from the right to the left.
+    pub(crate) fn lanes_from_the_right(&self) -> Vec<LaneletId> {
+        let graph = self.ground.graph();
+        let all = 0..graph.lanelets().len() as LaneletId;
+        let mut right = all
+            .clone()
+            .find(|&id| graph.lanelet(id).right == NO_LANELET);
+        let mut lanes = Vec::new();
+        while let Some(lane) = right {
+            lanes.push(lane);
+            let left = graph.lanelet(lane).left;
+            right = (left != NO_LANELET).then_some(left);
+        }
+        lanes
+    }
+
+    /// A car at a distance along the first of these lanelets, with the end of the last as its goal.
+    pub(crate) fn car(&mut self, id: u64, lanelets: &[LaneletId], s: f64, speed: f64) -> u32 {
+        let last = lanelets[lanelets.len() - 1];
+        let end = lanelets.len() as u32 - 1;
+        let goal = Goal::Lane {
+            lanelet: last,
+            s: self.ground.length(last) - 1.0,
+        };
+        let route = Route {
+            goals: [goal].into(),
+            legs: [Leg::Lanes { end }].into(),
+            lanelets: lanelets.into(),
+        };
+        let mut row = Row {
+            identity: Identity {
+                id,
+                phase: Phase::Driving,
+                ..Identity::default()
+            },
+            motion: Motion {
+                pose: self.ground.line(lanelets[0]).pose(s),
+                speed,
+                ..Motion::default()
+            },
+            position: LanePosition {
+                lanelet: lanelets[0],
+                s,
+                ..LanePosition::default()
+            },
+            ..Row::default()
+        };
+        let mut travel = Travel {
+            routes: &mut self.routes,
+            progress: &mut row.progress,
+            claim: &mut row.claim,
+        };
+        travel.plan(route);
+        let agent = self.agents.insert(row);
+        self.dynamics.insert(agent);
+        agent
+    }
+
+    /// Notes where everybody is.
+    pub(crate) fn look(&mut self) {
+        let bodies = Bodies {
+            ground: &self.ground,
+            agents: &self.agents,
+            dynamics: &self.dynamics,
+        };
+        self.index.rebuild(&bodies, &self.types);
+    }
+
+    /// What perception reads, as of the last look.
+    pub(crate) fn view(&self) -> View<'_> {
+        View {
+            ground: &self.ground,
+            types: &self.types,
+            agents: &self.agents,
+            routes: &self.routes,
+            index: &self.index,
+            dynamics: &self.dynamics,
+        }
+    }
+}
