@@ -156,7 +156,7 @@ pub struct FitnessInput {
     pub crash_rating: f64,
     /// Mean speed, m/s.
     pub mean_speed: f64,
-    /// Mean speed that the roads allowed, m/s.
+    /// Mean speed that road, bends and vehicle allowed, whatever a behaviour wished, m/s.
     pub mean_road_speed: f64,
     /// Distance driven, m.
     pub distance: f64,

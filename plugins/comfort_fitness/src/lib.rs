@@ -80,7 +80,7 @@ impl Fitness for Comfort {
             ))
             / 3.0;
         let missing = if input.mean_road_speed > 0.0 {
-            1.0 - input.mean_speed / input.mean_road_speed
+            1.0 - (input.mean_speed / input.mean_road_speed).clamp(0.0, 1.0)
         } else {
             1.0
         };

@@ -29,7 +29,9 @@ static PARAMETERS: [ParameterInfo; 2] = [
 /// Equation 10.1 of source 003: crash rating times its weight, plus the missing part of the
 /// allowed speed times its weight. Lower is better, 0 is perfect.
 ///
-/// The crash rating is already a mean of squared penetrations; it is not squared again.
+/// The crash rating is already a mean of squared penetrations; it is not squared again. The allowed
+/// speed is that of road, bends and vehicle, not what a behaviour allows itself; who is faster gains
+/// nothing by it.
 pub struct CrashAndSpeed;
 
 impl CrashAndSpeed {
@@ -53,7 +55,7 @@ impl Fitness for CrashAndSpeed {
         let speed_weight = parameters.value("speed_weight");
         for (input, output) in inputs.iter().zip(outputs) {
             let share = if input.mean_road_speed > 0.0 {
-                input.mean_speed / input.mean_road_speed
+                (input.mean_speed / input.mean_road_speed).clamp(0.0, 1.0)
             } else {
                 0.0
             };

@@ -1,6 +1,6 @@
 //! What agents notice: the way ahead, the leader, the stop line, the nearest obstacle.
 
-use crate::agents::{Agents, LanePosition, Motion, Progress};
+use crate::agents::{Agents, LanePosition, Motion, Progress, Wish};
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::route::{Goal, GroundPath, Route, Routes};
@@ -125,8 +125,32 @@ impl<'a> View<'a> {
 
     /// The row of a controller.
     pub(crate) fn controller_input(&self, agent: u32, lookahead: Lookahead) -> ControllerInput {
-        let (motion, vehicle_type) = (self.motion(agent), self.vehicle_type(agent));
+        let mut input = self.perceive(agent, lookahead);
         let wish = &self.agents.wish[agent as usize];
+        input.road_speed = (input.road_speed * wish.speed_factor)
+            .min(wish.top_speed)
+            .min(self.vehicle_type(agent).limits.max_speed);
+        input
+    }
+
+    /// Speed that road, bends and vehicle allow an agent, whatever its behaviour allows it, m/s;
+    /// `input` is its row.
+    pub(crate) fn allowed_speed(
+        &self,
+        agent: u32,
+        lookahead: Lookahead,
+        input: &ControllerInput,
+    ) -> f64 {
+        if self.agents.wish[agent as usize] == Wish::default() {
+            return input.road_speed;
+        }
+        let max_speed = self.vehicle_type(agent).limits.max_speed;
+        self.perceive(agent, lookahead).road_speed.min(max_speed)
+    }
+
+    /// The row of a controller, without what its behaviour wishes.
+    fn perceive(&self, agent: u32, lookahead: Lookahead) -> ControllerInput {
+        let (motion, vehicle_type) = (self.motion(agent), self.vehicle_type(agent));
         let distance = lookahead.distance.max(lookahead.time * motion.speed);
         let mut input = ControllerInput {
             speed: motion.speed,
@@ -144,9 +168,6 @@ impl<'a> View<'a> {
         } else {
             self.perceive_ground(agent, pose, distance, &mut input);
         }
-        input.road_speed = (input.road_speed * wish.speed_factor)
-            .min(wish.top_speed)
-            .min(vehicle_type.limits.max_speed);
         self.perceive_obstacle(agent, pose, &mut input);
         input
     }

@@ -3,12 +3,9 @@
 
 #[path = "../../scenario/tests/common/mod.rs"]
 mod common;
+mod modules;
 
 use common::*;
-use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, Registry, Step,
-};
-use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 use roadwright_scenario::draw::RoadStyle;
 use roadwright_scenario::*;
 use roadwright_simulation::{
@@ -245,42 +242,9 @@ fn a_save_of_mixed_levels_goes_on_exactly() {
     }
 }
 
-/// Drives with an acceleration, whatever is before it.
-struct Blind;
-
-static BLIND: ModuleInfo = ModuleInfo {
-    id: "blind",
-    name: "Blind",
-    doc: "Accelerates, whatever is before it.",
-};
-
-impl Logic for Blind {}
-
-impl Controller for Blind {
-    fn step(
-        &self,
-        _: &ParameterSet,
-        _: &Step<'_>,
-        inputs: &[ControllerInput],
-        outputs: &mut [ControllerOutput],
-    ) {
-        for (_, output) in inputs.iter().zip(outputs) {
-            output.acceleration = 1.0;
-        }
-    }
-
-    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
-        Lookahead {
-            distance: 5.0,
-            time: 0.0,
-        }
-    }
-}
-
 #[test]
 fn contacts_by_order_are_those_of_bodies() {
-    let mut registry: Registry = builtin_modules();
-    registry.add(Entry::<dyn Controller>::new(BLIND, &[], || Box::new(Blind)));
+    let registry = modules::with_test_modules();
     let mut road = Scenario::new("road");
     let style = RoadStyle {
         section: CrossSection::driving(1, 0, 3.25),

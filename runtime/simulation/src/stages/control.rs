@@ -50,9 +50,8 @@ pub(crate) fn control(
                     inputs,
                     outputs,
                 );
-                inputs
-                    .iter()
-                    .map(|input| input.road_speed)
+                let rows = indices.iter().zip(inputs);
+                rows.map(|(&agent, input)| seen.allowed_speed(agent, lookahead, input))
                     .collect::<Vec<f64>>()
             },
         );

@@ -1,0 +1,96 @@
+//! Modules that drive badly, for tests.
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test uses its part, and a failed unwrap is a failed test"
+)]
+
+use roadwright_agent::{
+    Behaviour, Controller, Effects, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo,
+    ParameterSet, Registry, Scene, Step,
+};
+use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput};
+use roadwright_simulation::builtin_modules;
+use std::sync::Arc;
+
+/// The built-in modules, and those below.
+pub(crate) fn with_test_modules() -> Registry {
+    let mut registry = builtin_modules();
+    registry.add(Entry::<dyn Controller>::new(BLIND, &[], || Box::new(Blind)));
+    registry.add(Entry::<dyn Behaviour>::new(PACE, &PACE_PARAMETERS, || {
+        Box::new(Pace)
+    }));
+    registry
+}
+
+/// Accelerates, whatever is before it.
+struct Blind;
+
+static BLIND: ModuleInfo = ModuleInfo {
+    id: "blind",
+    name: "Blind",
+    doc: "Accelerates, whatever is before it.",
+};
+
+impl Logic for Blind {}
+
+impl Controller for Blind {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        _: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        for (input, output) in inputs.iter().zip(outputs) {
+            output.acceleration = if input.speed < input.road_speed {
+                1.0
+            } else {
+                0.0
+            };
+            output.steering = input.waypoint_angle;
+        }
+    }
+
+    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
+        Lookahead {
+            distance: 5.0,
+            time: 0.0,
+        }
+    }
+}
+
+/// Allows itself a share of the speed that the road allows.
+struct Pace;
+
+static PACE: ModuleInfo = ModuleInfo {
+    id: "pace",
+    name: "Pace",
+    doc: "Allows itself a share of the speed that the road allows.",
+};
+
+static PACE_PARAMETERS: [ParameterInfo; 1] = [ParameterInfo::number(
+    "share",
+    "",
+    (0.0, 1.0),
+    1.0,
+    "Share of the speed that the road allows.",
+)];
+
+impl Logic for Pace {}
+
+impl Behaviour for Pace {
+    fn step(
+        &self,
+        parameters: &ParameterSet,
+        _: &Step<'_>,
+        _: Option<&Arc<Scene>>,
+        _: &[BehaviourInput],
+        outputs: &mut [BehaviourOutput],
+        _: &mut Effects,
+    ) {
+        for output in outputs {
+            output.speed_factor = parameters.value("share");
+        }
+    }
+}
