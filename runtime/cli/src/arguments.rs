@@ -88,7 +88,7 @@ pub(crate) struct Simulate {
     /// Stack of the added cars
     #[arg(long, default_value = "idm", value_name = "STACK")]
     pub(crate) stack: String,
-    /// Move all bodies with this model: `one_track`, or `lane` for traffic at scale [default: as
+    /// Move all agents that appear with this model: `one_track`, or `lane` for traffic at scale [default: as
     /// the scenario says]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) dynamics: Option<DynamicsLevel>,

@@ -20,8 +20,8 @@ pub struct RunOptions {
     /// Level of dynamics of all agents; `None`: as agents, flows and settings say.
     pub dynamics: Option<DynamicsLevel>,
     /// Whether the bodies of all agents are compared for contacts in every step. Without it, that
-    /// is done beside levels that leave their lanes; among vehicles that follow their lanes their
-    /// order along them says who touches whom.
+    /// is done beside levels that leave their lanes; vehicles that follow their lanes touch those
+    /// before them along their way, and contacts on ways that cross or merge are not seen.
     pub verify: bool,
     /// Modules for all stacks instead of their own.
     pub modules: ModuleOverrides,

@@ -347,7 +347,7 @@ impl World {
                 "an agent",
                 self.agents.are_sound(lanelets, &self.routes, knows),
             ),
-            ("a wheel", self.dynamics.holds(capacity)),
+            ("a body", self.dynamics.holds(capacity)),
             ("a message", self.messages.mail.iter().all(receives)),
             (
                 "a departure",

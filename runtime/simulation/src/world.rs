@@ -290,7 +290,7 @@ impl World {
     /// position; so is one whose route leads over a lane that is gone. All others keep their routes
     /// and what junctions have granted them. An agent left without a lane or a route is removed.
     /// Agents and flows that are new come from now on. The same edits after the same steps give the
-    /// same bits. Cost: that of what has changed; a changed road network is laid out anew.
+    /// same bits. Cost: that of what the edit reaches, and a walk over all lanelets if roads changed.
     ///
     /// # Errors
     /// As [`World::new`]; the world is unchanged then.
@@ -481,7 +481,7 @@ mod tests {
     use crate::builtin_modules;
     use crate::route::{Goal, GroundPath, Leg, Route, Travel, Waypoint};
     use roadwright_geometry::{DVec2, Pose, unit};
-    use roadwright_scenario::{Agent, AgentId, Edit, Place, Stack};
+    use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Edit, Place, Stack};
 
     /// An agent on open ground, and its way there given by hand.
     fn on_a_path(controller: &str, waypoints: Vec<Waypoint>) -> World {
@@ -566,13 +566,20 @@ mod tests {
     fn where_agents_are_stored_changes_nothing() {
         let path = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR"));
         let folder = path.join("../../scenarios");
-        for (name, populate) in [("old-town", 0), ("crossroads", 0), ("figure-eight", 20)] {
+        let follows = Some(DynamicsLevel::Lane);
+        for (name, populate, dynamics) in [
+            ("old-town", 0, None),
+            ("crossroads", 0, None),
+            ("figure-eight", 20, None),
+            ("old-town", 60, follows),
+        ] {
             let file = folder.join(format!("{name}.scenario.json"));
             let scenario = roadwright_scenario::file::load(&file).unwrap();
             let run = |order: &[u32], threads: usize| {
                 let options = RunOptions {
                     populate,
                     threads,
+                    dynamics,
                     ..RunOptions::default()
                 };
                 let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();

@@ -242,43 +242,61 @@ fn a_save_of_mixed_levels_goes_on_exactly() {
     }
 }
 
-#[test]
-fn contacts_by_order_are_those_of_bodies() {
-    let registry = modules::with_test_modules();
-    let mut road = Scenario::new("road");
+/// Two that drive blindly behind each other, the one behind faster, over a junction at 150 m; the
+/// first one starts at a place, m.
+fn blindly_over_a_junction(start: f64) -> Scenario {
+    let mut scenario = Scenario::new("junction");
     let style = RoadStyle {
         section: CrossSection::driving(1, 0, 3.25),
         ..street("road")
     };
-    draw(&mut road, (0.0, 0.0), (400.0, 0.0), &style);
+    draw(&mut scenario, (0.0, 0.0), (400.0, 0.0), &style);
+    draw(&mut scenario, (150.0, -80.0), (150.0, 80.0), &style);
+    let network = scenario.network();
+    let ends_at = |x: f64| {
+        let mut roads = network.roads();
+        let ends = |road: &Road| network.node(road.to).is_some_and(|node| node.x == x);
+        roads.find(|(_, road)| ends(road)).unwrap().0
+    };
+    let (first, second) = (ends_at(150.0), ends_at(400.0));
     let stack = Stack::with_controller("blind");
     let edit = Edit::Stack("blind".into(), Some(Box::new(stack)));
-    road.apply(edit).unwrap();
-    // Two behind each other: the one behind is faster, and appears last so that it is let in.
-    for (id, (s, speed)) in [(40.0, 2.0), (20.0, 12.0)].into_iter().enumerate() {
+    scenario.apply(edit).unwrap();
+    // The slow one comes first, so that the fast one is let in behind it.
+    for (id, (s, speed)) in [(start, 2.0), (start - 20.0, 12.0)].into_iter().enumerate() {
         let agent = Agent {
             stack: "blind".into(),
-            start: Place::lane(RoadId(1), -1, s),
-            destination: Some(Place::lane(RoadId(1), -1, 390.0)),
+            start: Place::lane(first, -1, s),
+            destination: Some(Place::lane(second, -1, 240.0)),
             speed,
             ..west_to_north()
         };
         let edit = Edit::Agent(AgentId(id as u32 + 1), Some(Box::new(agent)));
-        road.apply(edit).unwrap();
+        scenario.apply(edit).unwrap();
     }
-    let contacts = |options: &RunOptions| {
-        let mut world = World::new(&road, &registry, options).unwrap();
-        (0..1000).for_each(|_| world.step());
-        let times = world.collisions().iter().map(|contact| contact.time);
-        times.collect::<Vec<_>>()
-    };
-    let by_order = contacts(&at_level(DynamicsLevel::Lane, 0.01));
-    let by_bodies = contacts(&RunOptions {
-        verify: true,
-        ..at_level(DynamicsLevel::Lane, 0.01)
-    });
-    let steering = contacts(&at_level(DynamicsLevel::OneTrack, 0.01));
-    assert_eq!(by_order.len(), 1);
-    assert_eq!(by_order, by_bodies);
-    assert!((by_order[0] - steering[0]).abs() < 0.1);
+    scenario
+}
+
+#[test]
+fn contacts_by_order_are_those_of_bodies() {
+    let registry = modules::with_test_modules();
+    // Wherever they meet: on the lane before the junction, at its seams, in it and beyond it.
+    for number in 0..24 {
+        let scenario = blindly_over_a_junction(70.0 + 3.0 * f64::from(number));
+        let contacts = |options: &RunOptions| {
+            let mut world = World::new(&scenario, &registry, options).unwrap();
+            (0..1000).for_each(|_| world.step());
+            let times = world.collisions().iter().map(|contact| contact.time);
+            times.collect::<Vec<_>>()
+        };
+        let by_order = contacts(&at_level(DynamicsLevel::Lane, 0.01));
+        let by_bodies = contacts(&RunOptions {
+            verify: true,
+            ..at_level(DynamicsLevel::Lane, 0.01)
+        });
+        let steering = contacts(&at_level(DynamicsLevel::OneTrack, 0.01));
+        assert_eq!(by_bodies.len(), 1, "start {number}");
+        assert_eq!(by_order, by_bodies, "start {number}");
+        assert!((by_order[0] - steering[0]).abs() < 0.1, "start {number}");
+    }
 }

@@ -537,3 +537,120 @@ fn who_drives_on_a_road_that_is_reshaped_keeps_its_route() {
     run.drive(60.0);
     assert_eq!(run.world.counts().arrived, 1);
 }
+
+/// A road of 400 m with a lane each way, and a car that drives along it, eastwards or westwards.
+fn on_a_long_road(eastwards: bool, level: DynamicsLevel, own_goal: bool) -> Run {
+    let mut scenario = Scenario::new("long road");
+    draw(&mut scenario, (0.0, 0.0), (400.0, 0.0), &street("long"));
+    let (lane, from, to) = if eastwards {
+        (-1, 20.0, 390.0)
+    } else {
+        (1, 380.0, 10.0)
+    };
+    let place = |s| Place::lane(RoadId(1), lane, s);
+    let options = RunOptions {
+        dynamics: Some(level),
+        ..RunOptions::default()
+    };
+    if own_goal {
+        // As that of a random trip: the scenario does not know it.
+        let flow = Flow {
+            vehicle: "car".into(),
+            stack: "idm".into(),
+            dynamics: None,
+            origin: place(from),
+            destination: place(to),
+            rate_per_hour: 3600.0,
+            begin: 0.0,
+            end: 8.0,
+        };
+        let edit = Edit::Flow(FlowId(1), Some(Box::new(flow)));
+        scenario.apply(edit).unwrap();
+    } else {
+        let agent = Agent {
+            start: place(from),
+            destination: Some(place(to)),
+            ..west_to_north()
+        };
+        let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
+        scenario.apply(edit).unwrap();
+    }
+    let world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+    Run { scenario, world }
+}
+
+#[test]
+fn a_road_that_is_cut_is_driven_on_both_parts() {
+    for eastwards in [true, false] {
+        for level in DynamicsLevel::ALL {
+            for own_goal in [false, true] {
+                // Behind those who drive, between them, and ahead of them.
+                for cut in [60.0, 150.0, 300.0] {
+                    let mut run = on_a_long_road(eastwards, level, own_goal);
+                    run.drive(14.0);
+                    let x = if eastwards { cut } else { 400.0 - cut };
+                    let vehicles = run.world.snapshot().vehicles.into_iter();
+                    let places = vehicles.map(|vehicle| (vehicle.agent, vehicle.pose.position));
+                    let before = run.scenario.clone();
+                    draw(&mut run.scenario, (x, -80.0), (x, 80.0), &street("across"));
+                    let modules = builtin_modules();
+                    run.world.update(&before, &run.scenario, &modules).unwrap();
+                    let what = format!("east {eastwards}, {level}, own {own_goal}, cut at {x}");
+                    let driving = places.len();
+                    assert!(driving > 0, "{what}");
+                    let mut last: std::collections::BTreeMap<_, _> = places.collect();
+                    while !run.world.is_over() && run.world.time() < 120.0 {
+                        run.world.step();
+                        for vehicle in run.world.snapshot().vehicles {
+                            let at = vehicle.pose.position;
+                            assert!(at.y.abs() < 3.0, "{what}: {at} is off the road");
+                            if let Some(was) = last.insert(vehicle.agent, at) {
+                                let moved: f64 = (at - was).length();
+                                assert!(moved < 0.3, "{what}: {moved} m in a step");
+                            }
+                        }
+                    }
+                    let counts = run.world.counts();
+                    assert_eq!(counts.arrived, counts.spawned, "{what}: {counts:?}");
+                    assert!(counts.arrived >= driving, "{what}: {counts:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn who_drives_where_no_road_is_any_more_is_taken_out() {
+    let mut run = on_a_long_road(true, DynamicsLevel::OneTrack, false);
+    run.drive(8.0);
+    let mut road = run.scenario.network().road(RoadId(1)).unwrap().clone();
+    // The road goes elsewhere, 30 m beside where it was.
+    let line = roadwright_geometry::ReferenceLine::straight(point(0.0, 30.0), point(400.0, 30.0));
+    road.reference_line = line.unwrap();
+    let ends = [(road.from, 0.0), (road.to, 400.0)];
+    let before = run.scenario.clone();
+    for (node, x) in ends {
+        let moved = Node::at(point(x, 30.0));
+        run.scenario.apply(Edit::Node(node, Some(moved))).unwrap();
+    }
+    run.scenario
+        .apply(Edit::Road(RoadId(1), Some(Box::new(road))))
+        .unwrap();
+    run.world
+        .update(&before, &run.scenario, &builtin_modules())
+        .unwrap();
+    let finished: Vec<_> = run
+        .world
+        .finished()
+        .iter()
+        .map(|agent| agent.status)
+        .collect();
+    assert_eq!(
+        (run.world.counts().active, finished),
+        (0, vec![Status::Removed])
+    );
+}
+
+fn point(x: f64, y: f64) -> roadwright_geometry::DVec2 {
+    roadwright_geometry::DVec2::new(x, y)
+}

@@ -156,8 +156,10 @@ fn grow(
                 let Some(&beside) = before.junction_of.get(&node) else {
                     continue;
                 };
-                let took_steps =
-                    before.junctions[beside].nodes.len() > 1 || before.limits.contains_key(&id);
+                let is_loop = |(id, _): &(RoadId, RoadEnd)| before.internal.contains(id);
+                let took_steps = before.junctions[beside].nodes.len() > 1
+                    || before.limits.contains_key(&id)
+                    || network.ends_at(node).iter().any(is_loop);
                 if took_steps && redone.insert(beside) {
                     open.push(beside);
                 }
@@ -236,9 +238,9 @@ impl<'a> Planner<'a> {
                 .filter(|&j| is_kept(j))
         };
         let mut reached = BTreeSet::new();
-        for (&root, members) in self.members.iter().filter(|(_, nodes)| nodes.len() > 1) {
+        for members in self.members.values().filter(|nodes| nodes.len() > 1) {
             let own: BTreeSet<Option<usize>> = members.iter().map(|&node| kept(node)).collect();
-            if own.len() > 1 || (own.contains(&None) && kept(root).is_some()) {
+            if own.len() > 1 {
                 reached.extend(own.into_iter().flatten());
             }
         }

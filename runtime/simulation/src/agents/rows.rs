@@ -50,10 +50,10 @@ pub(crate) struct Identity {
 /// How an agent's body moves.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Motion {
-    /// Pose of the middle of the rear axle, as its level left it: ask [`Dynamics::pose`], which
+    /// Pose of the middle of the rear axle, as its level left it: ask [`Bodies::pose`], which
     /// knows of levels that do not make poses.
     ///
-    /// [`Dynamics::pose`]: crate::dynamics::Dynamics::pose
+    /// [`Bodies::pose`]: crate::dynamics::Bodies::pose
     pub(crate) pose: Pose,
     /// Height of the same, m.
     pub(crate) z: f64,

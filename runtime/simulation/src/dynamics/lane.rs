@@ -29,7 +29,7 @@ pub(crate) struct LaneState {
     /// Acceleration in this stride, m/s^2.
     acceleration: f64,
     /// Where its change of lane began, m to the left of the lane that it changes to.
-    pub(super) from: f64,
+    from: f64,
     /// Share of the change that is done, 0 to 1, and how much of it is done in a metre.
     done: f64,
     rate: f64,

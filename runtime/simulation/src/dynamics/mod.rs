@@ -1,12 +1,12 @@
 //! Levels of dynamics: how bodies answer to commands.
 //!
-//! A level keeps the state of its model in an array of its own and moves all its agents at once;
-//! what everybody else reads is the shared [`Motion`] and the lane position. Limits of the vehicle
+//! A level keeps the state of its model in an array of its own and moves its agents, one body after
+//! the other (`stages/advance.rs`); what everybody else reads is the shared [`Motion`] and the lane position. Limits of the vehicle
 //! are applied by the level, for every module.
 //!
 //! The dt of the world is the moment of exchange: after each step everybody is where the world is.
-//! A level may hold a command for a stride of several steps, which it computes ahead at the first
-//! one; in between, bodies are where the stride has them at that moment, so nobody jumps.
+//! A level may hold a command for a stride of several steps; in between, bodies go on with it in
+//! closed form, so nobody jumps and the length of a step changes nothing.
 
 mod lane;
 mod one_track;
@@ -215,14 +215,12 @@ impl Bodies<'_> {
 
     /// How far to the left of the centre of a lane a body is that is on it or leaves it, m.
     pub(crate) fn offset_on(&self, agent: u32, lanelet: LaneletId) -> f64 {
-        let index = agent as usize;
-        let position = &self.agents.position[index];
+        let position = &self.agents.position[agent as usize];
         if position.lanelet == lanelet {
-            position.t
-        } else {
-            // On the lane that it leaves it was in the middle when the change began.
-            position.t - self.dynamics.lane[index].from
+            return position.t;
         }
+        let line = self.ground.line(lanelet);
+        line.project(self.pose(agent).position, position.s).1
     }
 }
 

@@ -18,7 +18,7 @@ use crate::traffic::Traffic;
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
 use roadwright_agent::Registry;
-use roadwright_scenario::{Agent, AgentId, Scenario};
+use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -205,6 +205,10 @@ impl Editing<'_> {
                     let keeps_goals = self.agents.progress[agent as usize].has_own_goals
                         && old.agents().get(&id).is_some_and(is_same);
                     self.change_active(agent, edited, start, goals, keeps_goals);
+                    let before = old.agents().get(&id).and_then(|before| before.dynamics);
+                    if before != edited.dynamics {
+                        self.take_level(agent, edited.dynamics);
+                    }
                 }
                 // Only its roads have other names or ends now: what it has done is done.
                 (Change::Changed { .. }, None)
@@ -274,12 +278,6 @@ impl Editing<'_> {
             who.modules = self.modules.stacks[stack as usize];
         }
         let holds_arrival = self.modules.holds_arrival(who.modules);
-        let (level, wanted) = (who.level, self.levels.of(edited.dynamics));
-        let is_served = self.agents.position[index].is_on_lane() || !keeps_to_lanes(wanted);
-        if level != wanted && is_served {
-            self.dynamics
-                .assign(self.ground, self.agents, agent, wanted);
-        }
         let progress = &mut self.agents.progress[index];
         progress.holds_arrival = holds_arrival;
         let before = self.routes.get(progress.route).clone();
@@ -308,6 +306,17 @@ impl Editing<'_> {
                 self.traffic.claims.forget(agent);
             }
             (Start::Lane { .. }, false) => self.enter_roads(agent, route),
+        }
+    }
+
+    /// Gives an agent the level of dynamics that its edit asks for, if that can serve it.
+    fn take_level(&mut self, agent: u32, wanted: Option<DynamicsLevel>) {
+        let index = agent as usize;
+        let (level, wanted) = (self.agents.identity[index].level, self.levels.of(wanted));
+        let is_served = self.agents.position[index].is_on_lane() || !keeps_to_lanes(wanted);
+        if self.agents.drives(agent) && level != wanted && is_served {
+            self.dynamics
+                .assign(self.ground, self.agents, agent, wanted);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Other roads under a running world: who is on lanes that are still there keeps its route.
 
 use super::Editing;
-use crate::agents::{LanePosition, Phase};
+use crate::agents::{LanePosition, Phase, Progress};
 use crate::demand::{RunningFlow, Start};
 use crate::ground::{Ground, Spot};
 use crate::route::{Goal, Route};
@@ -11,6 +11,11 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 use roadwright_scenario::{AgentId, Scenario};
 use std::collections::BTreeSet;
+
+/// A place beyond the end of a lane by no more than this is still on it, m.
+const END_REACH: f64 = 0.5;
+/// A place beside the middle of a lane by no more than this is still on it, m.
+const SIDE_REACH: f64 = 3.0;
 
 /// Where what was on the ground before an edit is after it.
 struct Moves<'a> {
@@ -34,14 +39,15 @@ impl<'a> Moves<'a> {
         (moved != NO_LANELET).then_some(moved)
     }
 
-    /// The lanelet of a place, and where on it the place is: at the same distance if the lane has
-    /// kept its shape, else as near as can be. `None` if the lane is gone.
+    /// Where a place beside a lanelet is beside the same lanelet now. `None` if the lane is gone,
+    /// goes elsewhere, or ends before the place.
     fn spot(&self, lanelet: LaneletId, (s, place): (f64, DVec2)) -> Option<Spot> {
         let moved = self.lanelet(lanelet)?;
         let (old, new) = (self.before.line(lanelet), self.after.line(moved));
         let guess = (s / old.length() * new.length()).clamp(0.0, new.length());
         let (s, t) = new.project(place, guess);
-        Some((moved, s, t))
+        let is_there = (-END_REACH..=new.length() + END_REACH).contains(&s) && t.abs() < SIDE_REACH;
+        is_there.then(|| (moved, s.clamp(0.0, new.length()), t))
     }
 
     fn has_same_shape(&self, lanelet: LaneletId, moved: LaneletId) -> bool {
@@ -85,10 +91,16 @@ impl<'a> Moves<'a> {
     }
 
     /// A route along the same lanes to goals on the same lanes; `None` if a lane is gone, does not
-    /// lead on any more, or is for buses only now.
-    fn route(&self, route: &Route, goals: &[Goal]) -> Option<Route> {
-        let lanelets = route.lanelets.iter().map(|&id| self.lanelet(id));
-        let lanelets: Vec<LaneletId> = lanelets.collect::<Option<_>>()?;
+    /// lead on any more, or is for buses only now. What lies before lanelet `first` and the goals
+    /// that are reached do not count: lanelets that are gone there are stood in for by that one.
+    fn route(&self, route: &Route, goals: &[Goal], (first, reached): (u32, u32)) -> Option<Route> {
+        let (first, reached) = (first as usize, reached as usize);
+        let ahead = route.lanelets[first..].iter().map(|&id| self.lanelet(id));
+        let ahead: Vec<LaneletId> = ahead.collect::<Option<_>>()?;
+        let stand_in = *ahead.first()?;
+        let behind = route.lanelets[..first].iter();
+        let behind = behind.map(|&id| self.lanelet(id).unwrap_or(stand_in));
+        let lanelets: Vec<LaneletId> = behind.chain(ahead.iter().copied()).collect();
         let leads_on = |pair: &[LaneletId]| {
             let lanelet = self.after.lanelet(pair[0]);
             let is_beside = pair[1] == lanelet.left || pair[1] == lanelet.right;
@@ -97,15 +109,16 @@ impl<'a> Moves<'a> {
         let is_open = |(&old, &new): (&LaneletId, &LaneletId)| {
             self.before.lanelet(old).bus_only || !self.after.lanelet(new).bus_only
         };
-        let has_same_goals = route.goals.iter().zip(goals).all(|pair| match pair {
+        let goals_ahead = route.goals.iter().zip(goals).skip(reached);
+        let has_same_goals = goals_ahead.into_iter().all(|pair| match pair {
             (&Goal::Lane { lanelet, .. }, &Goal::Lane { lanelet: new, .. }) => {
                 self.lanelet(lanelet) == Some(new)
             }
             (old, new) => old == new,
         });
         let is_same = has_same_goals
-            && lanelets.windows(2).all(leads_on)
-            && route.lanelets.iter().zip(&lanelets).all(is_open);
+            && ahead.windows(2).all(leads_on)
+            && route.lanelets[first..].iter().zip(&ahead).all(is_open);
         is_same.then(|| Route {
             goals: goals.into(),
             legs: route.legs.clone(),
@@ -127,46 +140,52 @@ impl Editing<'_> {
         let held = std::mem::replace(&mut self.traffic.claims, claims);
         self.traffic.index = Index::new(ground.graph().lanelets().len());
         self.traffic.delays.move_to(&moves.lanelets, ground.graph());
+        let firsts = held.firsts(self.agents.capacity());
         let mut keeps_route = vec![false; self.agents.capacity()];
         let mut lost = Vec::new();
         for agent in self.agents.by_growing_id() {
             let index = agent as usize;
-            let progress = &self.agents.progress[index];
-            let route = self.routes.get(progress.route);
-            let id = self.agents.identity[index].id;
-            let told = (!progress.has_own_goals).then(|| told(id)).flatten();
-            let told = told.filter(|places| places.1.len() == route.goals.len());
-            let goals: Option<Vec<Goal>> = match told {
-                Some((_, goals)) => Some(goals),
-                None => route.goals.iter().map(|goal| moves.goal(goal)).collect(),
-            };
-            let Some(goals) = goals else {
+            let Some(goals) = self.goals_after(agent, &moves, told) else {
                 self.remove(agent);
                 continue;
             };
             if !self.agents.position[index].is_on_lane() {
                 self.travel(agent).move_goals(&goals);
-            } else if let Some(route) = moves.route(route, &goals) {
-                self.move_along(agent, route, &moves);
+            } else if self.move_along(agent, &goals, &moves, firsts[index]) {
                 keeps_route[index] = true;
             } else {
                 self.travel(agent).move_goals(&goals);
                 lost.push(agent);
             }
         }
-        let routes = &*self.routes;
-        let progress = &self.agents.progress;
-        let lanelet = |agent: u32, at: u32| {
-            let route = routes.get(progress[agent as usize].route);
-            keeps_route[agent as usize]
-                .then(|| route.lanelet(at))
-                .flatten()
-        };
-        self.traffic.claims.take_over(&held, &ground, lanelet);
-        self.give_back_new_claims(&keeps_route);
+        self.take_over_claims((&held, &firsts), &moves, &keeps_route);
         for agent in lost {
             self.start_anew(agent, &moves);
         }
+    }
+
+    /// The goals of an agent on the new roads; `None` if one that it has not reached is gone.
+    fn goals_after(
+        &self,
+        agent: u32,
+        moves: &Moves<'_>,
+        told: impl Fn(u64) -> Option<(Start, Vec<Goal>)>,
+    ) -> Option<Vec<Goal>> {
+        let index = agent as usize;
+        let progress = &self.agents.progress[index];
+        let route = self.routes.get(progress.route);
+        let told = (!progress.has_own_goals)
+            .then(|| told(self.agents.identity[index].id))
+            .flatten();
+        if let Some((_, goals)) = told.filter(|places| places.1.len() == route.goals.len()) {
+            return Some(goals);
+        }
+        let goals = (0u32..).zip(&*route.goals).map(|(number, goal)| {
+            let behind = || Goal::Ground(goal.position(moves.before.graph()));
+            let is_behind = number < progress.reached;
+            moves.goal(goal).or_else(|| is_behind.then(behind))
+        });
+        goals.collect()
     }
 
     /// Starts and goals of those who wait; who has none any more is cancelled.
@@ -192,8 +211,8 @@ impl Editing<'_> {
     }
 
     /// Lets an agent drive on along its route, whose lanelets have other numbers and maybe other
-    /// shapes now.
-    fn move_along(&mut self, agent: u32, route: Route, moves: &Moves<'_>) {
+    /// shapes now. Says whether it can. Lanelet `held` of its route is the first that it holds.
+    fn move_along(&mut self, agent: u32, goals: &[Goal], moves: &Moves<'_>, held: u32) -> bool {
         let index = agent as usize;
         let LanePosition {
             lanelet,
@@ -201,6 +220,13 @@ impl Editing<'_> {
             s,
             t,
         } = self.agents.position[index];
+        let progress = &self.agents.progress[index];
+        let route = self.routes.get(progress.route);
+        // Its tail may still be where it has been let in.
+        let first = held.min(progress.at);
+        let Some(moved) = moves.route(route, goals, (first, progress.reached)) else {
+            return false;
+        };
         let spot = match moves.lanelet(lanelet) {
             Some(moved) if moves.has_same_shape(lanelet, moved) => Some((moved, s, t)),
             _ => {
@@ -208,45 +234,84 @@ impl Editing<'_> {
                 moves.spot(lanelet, (s, place))
             }
         };
-        let (lanelet, s, t) = spot.expect("all lanelets of the route are still there");
-        self.travel(agent).move_to(route);
+        let Some((lanelet, s, t)) = spot else {
+            return false;
+        };
+        let goal_moves = match (route.goals.last(), moved.goals.last()) {
+            (Some(Goal::Lane { s: before, .. }), Some(Goal::Lane { s, .. })) => s != before,
+            _ => false,
+        };
+        if goal_moves {
+            // Who waits at its goal looks whether it still does.
+            self.agents.identity[index].phase = Phase::Driving;
+        }
+        self.travel(agent).move_to(moved);
         self.agents.position[index] = LanePosition {
             lanelet,
             leaving: moves.lanelet(leaving).unwrap_or(NO_LANELET),
             s,
             t,
         };
+        true
     }
 
-    /// Who may enter a connection that has conflicts now but had none holds it if it is on it, and
-    /// has to ask for it if not.
-    fn give_back_new_claims(&mut self, keeps_route: &[bool]) {
-        for agent in self.agents.by_growing_id() {
+    /// What agents that keep their routes were granted they keep, where the junction has not
+    /// changed. Where it has, who is inside keeps it, and the others as far as they are not in
+    /// conflict: they have to ask again.
+    fn take_over_claims(
+        &mut self,
+        (held, firsts): (&Claims, &[u32]),
+        moves: &Moves<'_>,
+        keeps_route: &[bool],
+    ) {
+        let routes = &*self.routes;
+        let agents = &mut *self.agents;
+        let lanelet = |progress: &[Progress], agent: u32, at: u32| {
+            let route = routes.get(progress[agent as usize].route);
+            keeps_route[agent as usize]
+                .then(|| route.lanelet(at))
+                .flatten()
+        };
+        let claims = &mut self.traffic.claims;
+        claims.take_over(held, |agent, junction, at| {
+            let path = moves
+                .after
+                .contested(lanelet(&agents.progress, agent, at)?)?;
+            let exit = lanelet(&agents.progress, agent, at + 1)?;
+            let is_same = moves.after.has_conflicts_of(path.0, moves.before, junction);
+            is_same.then_some((path, exit))
+        });
+        // Nearest first, and among those who are equally near who asked first.
+        let mut wanted = Vec::new();
+        for agent in agents.by_growing_id() {
             let index = agent as usize;
-            if !keeps_route[index] {
+            let (at, claim) = (agents.progress[index].at, &agents.claim[index]);
+            let first = firsts[index].min(at);
+            for place in first..claim.granted_to.max(at + 1) {
+                let Some(id) = lanelet(&agents.progress, agent, place) else {
+                    continue;
+                };
+                let exit = lanelet(&agents.progress, agent, place + 1);
+                if let (Some(path), Some(exit)) = (moves.after.contested(id), exit)
+                    && !claims.has(agent, path.0, place)
+                {
+                    let is_ahead = place > at;
+                    let order = (is_ahead, claim.asked_at, agents.identity[index].id, place);
+                    wanted.push((order, agent, path, exit));
+                }
+            }
+        }
+        wanted.sort_unstable_by_key(|&(order, ..)| order);
+        for ((is_ahead, _, _, place), agent, path, exit) in wanted {
+            let claim = &mut agents.claim[agent as usize];
+            if is_ahead && place >= claim.granted_to {
                 continue;
             }
-            let progress = &self.agents.progress[index];
-            let route = self.routes.get(progress.route);
-            let granted = progress.at..self.agents.claim[index].granted_to;
-            for at in granted {
-                let (Some(lanelet), Some(exit)) = (route.lanelet(at), route.lanelet(at + 1)) else {
-                    break;
-                };
-                let Some(path) = self.ground.contested(lanelet) else {
-                    continue;
-                };
-                let claims = &mut self.traffic.claims;
-                if claims.has(agent, path.0, at) {
-                    continue;
-                }
-                if at == progress.at {
-                    claims.hold(agent, path, at, exit);
-                } else {
-                    self.agents.claim[index].granted_to = at;
-                    claims.forget_from(agent, at);
-                    break;
-                }
+            if is_ahead && claims.are_in_conflict(agent, path, moves.after) {
+                claim.granted_to = place;
+                claims.forget_from(agent, place);
+            } else {
+                claims.hold(agent, path, place, exit);
             }
         }
     }

@@ -126,6 +126,11 @@ impl Ground {
         self.roads.in_conflict(junction, a, b)
     }
 
+    /// Whether a junction has the very conflicts of one of another ground.
+    pub(crate) fn has_conflicts_of(&self, junction: u32, other: &Self, theirs: u32) -> bool {
+        self.roads.has_conflicts_of(junction, &other.roads, theirs)
+    }
+
     pub(crate) fn junction_count(&self) -> usize {
         self.roads.junction_count()
     }

@@ -236,6 +236,12 @@ impl Roads {
         self.conflicts[junction as usize].are_in_conflict(a, b)
     }
 
+    /// Whether a junction has the very conflicts of one of other roads.
+    pub(crate) fn has_conflicts_of(&self, junction: u32, other: &Self, theirs: u32) -> bool {
+        let (own, theirs) = (junction as usize, theirs as usize);
+        Arc::ptr_eq(&self.conflicts[own], &other.conflicts[theirs])
+    }
+
     pub(crate) fn junction_count(&self) -> usize {
         self.conflicts.len()
     }

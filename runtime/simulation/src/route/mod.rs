@@ -78,8 +78,11 @@ impl Route {
 
     /// Whether an agent can be where it says.
     pub(crate) fn holds(&self, progress: &Progress, position: &LanePosition) -> bool {
-        let is_on_route = (progress.at as usize) < self.lanelets.len();
-        progress.reached as usize <= self.goals.len() && (is_on_route || !position.is_on_lane())
+        let is_on_route = self.lanelet(progress.at) == Some(position.lanelet);
+        let is_somewhere = position.s.is_finite() && position.t.is_finite();
+        progress.reached as usize <= self.goals.len()
+            && is_somewhere
+            && (is_on_route || !position.is_on_lane())
     }
 
     /// Goals to which nothing leads yet.

@@ -186,9 +186,8 @@ impl Progress {
         }
     }
 
-    /// Moves a body on along its lanelet, and over to those that it comes to. Says whether it went
-    /// all the way: it does not leave the end of the last, nor of one that it has to leave
-    /// sideways.
+    /// Moves a body on along its lanelet, and over to those that it comes to. Returns how far it
+    /// went, m: it does not leave the end of the last, nor of one that it has to leave sideways.
     #[inline]
     pub(crate) fn go_along(
         &mut self,
@@ -197,16 +196,17 @@ impl Progress {
         ground: &Ground,
         foothold: &mut Foothold,
         way: f64,
-    ) -> bool {
+    ) -> f64 {
         position.s += way;
         loop {
             let length = foothold.length_of(ground, position.lanelet);
             if position.s < length {
-                return true;
+                return way;
             }
             if !self.enter_next(position, route, ground, length) {
+                let beyond = position.s - length;
                 position.s = length;
-                return false;
+                return (way - beyond).max(0.0);
             }
         }
     }

@@ -190,18 +190,24 @@ impl<S> Mover<'_, S> {
         let step = LevelStep {
             ground: scene.ground,
             dt,
-            // Strides of agents begin at different steps: the work is spread.
+            // Strides of agents begin at different steps: not all take their commands at once.
             begins: (scene.clock.step + who.id).is_multiple_of(scene.stride),
         };
         let way = L::advance(self.state, body, step);
         let route = scene.routes.get(self.progress.route);
         let place = self.motion.pose.position;
-        if let Some(way) = way {
-            let (ground, foothold) = (scene.ground, self.foothold);
-            let went_on = (self.progress).go_along(self.position, route, ground, foothold, way);
-            if !went_on {
+        let way = way.map(|way| {
+            let (ground, foothold) = (scene.ground, &mut *self.foothold);
+            let driven = (self.progress).go_along(self.position, route, ground, foothold, way);
+            if driven < way {
+                // The lane ends here, and it cannot leave it.
                 self.motion.speed = 0.0;
+                self.motion.acceleration = -before.speed / dt;
             }
+            driven
+        });
+        if way.is_some() {
+            // Its level knows where it is.
         } else if self.position.is_on_lane() {
             self.progress
                 .locate(self.position, route, scene.ground, self.foothold, place);

@@ -55,8 +55,8 @@ pub(crate) fn collide(
         find(helpers, traffic.index.entries().len(), contacts, in_order);
     }
     let id_of = |agent: u32| agents.identity[agent as usize].id;
-    contacts.sort_by_cached_key(|contact| contact.order(id_of));
-    // Two that change lanes behind each other meet on both.
+    // Two that change lanes behind each other meet on both: the deepest contact counts.
+    contacts.sort_by_cached_key(|contact| (contact.order(id_of), contact.shallowness()));
     contacts.dedup_by_key(|contact| contact.order(id_of));
     traffic.contacts.update(time, contacts, agents);
 }

@@ -266,21 +266,42 @@ impl Claims {
             .any(|grant| grant.agent == agent && grant.at == at)
     }
 
-    /// Takes over what was held on other roads; `lanelet` gives the lanelet at an index of an
-    /// agent's route, or `None` if the agent has another route.
+    /// Takes over what was held on other roads; `moved` gives the connection and the exit that a
+    /// vehicle's grant in a junction, for an index of its route, is for now, or `None` to drop it.
     pub(crate) fn take_over(
         &mut self,
         held: &Self,
-        ground: &Ground,
-        lanelet: impl Fn(u32, u32) -> Option<LaneletId>,
+        moved: impl Fn(u32, u32, u32) -> Option<((u32, u32), LaneletId)>,
     ) {
-        for grant in held.granted.iter().flatten() {
-            let connection = lanelet(grant.agent, grant.at);
-            let path = connection.and_then(|connection| ground.contested(connection));
-            if let (Some(path), Some(exit)) = (path, lanelet(grant.agent, grant.at + 1)) {
-                self.hold(grant.agent, path, grant.at, exit);
+        for (junction, grants) in (0u32..).zip(&held.granted) {
+            for grant in grants {
+                if let Some((path, exit)) = moved(grant.agent, junction, grant.at) {
+                    self.hold(grant.agent, path, grant.at, exit);
+                }
             }
         }
+    }
+
+    /// For each agent index the smallest index of its route for which that agent holds anything;
+    /// `u32::MAX` for those who hold nothing.
+    pub(crate) fn firsts(&self, agents: usize) -> Vec<u32> {
+        let mut firsts = vec![u32::MAX; agents];
+        for grant in self.granted.iter().flatten() {
+            let first = &mut firsts[grant.agent as usize];
+            *first = grant.at.min(*first);
+        }
+        firsts
+    }
+
+    /// Whether another vehicle holds a connection that conflicts with a path of a junction.
+    pub(crate) fn are_in_conflict(
+        &self,
+        agent: u32,
+        (junction, path): (u32, u32),
+        ground: &Ground,
+    ) -> bool {
+        let mut others = self.granted[junction as usize].iter();
+        others.any(|grant| grant.agent != agent && ground.in_conflict(junction, path, grant.path))
     }
 
     /// Takes the grants of a vehicle back from an index of its route on.

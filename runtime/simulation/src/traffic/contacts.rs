@@ -8,8 +8,9 @@ use crate::route::Routes;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use roadwright_geometry::oriented_box::OrientedBox;
-use roadwright_scenario::lane_graph::NO_LANELET;
+use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// What an agent collided with.
@@ -57,6 +58,12 @@ pub(crate) struct Contact {
 }
 
 impl Contact {
+    /// The deepest of several contacts of a pair comes first.
+    pub(crate) fn shallowness(&self) -> Reverse<u64> {
+        // Depths are positive: their bits are ordered as they are.
+        Reverse(self.depth.to_bits())
+    }
+
     /// Contacts are counted in this order: by ids, never by indices.
     pub(crate) fn order(&self, id_of: impl Fn(u32) -> u64) -> (u64, u64, Party) {
         let own = id_of(self.agent);
@@ -87,7 +94,7 @@ impl Search<'_> {
         self.bodies.agents.identity[agent as usize].id
     }
 
-    /// Whether its order along the lanes says all of an agent's contacts with others like it.
+    /// Whether contacts of an agent with others like it are found by their order along the lanes.
     fn keeps_order(&self, agent: u32) -> bool {
         let level = self.bodies.agents.identity[agent as usize].level;
         keeps_to_lanes(level) && !self.verify
@@ -121,8 +128,8 @@ impl Search<'_> {
         }
     }
 
-    /// The contacts of an agent that keeps to its lane: with obstacles, and with the one before it,
-    /// found by their order along the lanes. `at` is the place of its entry in the index.
+    /// The contacts of an agent that keeps to its lane: with obstacles, and with those before it
+    /// along its lane and the next ones on its route. `at` is the place of its entry in the index.
     pub(crate) fn contacts_in_order(&self, at: usize, out: &mut Vec<Contact>) {
         let entries = self.index.entries();
         let own = entries[at];
@@ -131,62 +138,74 @@ impl Search<'_> {
         }
         let ground = self.bodies.ground;
         let is_on = self.bodies.agents.position[own.agent as usize].lanelet == own.lanelet;
-        if is_on && ground.obstacles.is_watched(own.lanelet) {
+        if is_on && self.is_near_obstacles(&own) {
             let (pose, own_type) = (self.bodies.pose(own.agent), self.vehicle_type(own.agent));
             let middle = pose.point(own_type.body_centre, 0.0);
             let body = own_type.footprint(middle, pose.heading);
             self.contacts_with_obstacles(own.agent, (middle, &body), out);
         }
-        let next = entries.get(at + 1);
-        let next = next.filter(|next| next.lanelet == own.lanelet);
-        let ahead = match next {
-            Some(next) => Some((*next, next.s - own.s)),
-            None => self.hindmost_ahead(&own),
-        };
-        let Some((other, distance)) = ahead else {
+        let reach = self.vehicle_type(own.agent).front + self.types.largest_overhang;
+        for other in &entries[at + 1..] {
+            if other.lanelet != own.lanelet || other.s - own.s > reach {
+                break;
+            }
+            self.contact_with(&own, other, other.s - own.s, out);
+        }
+        if !is_on {
+            // Only from its own lane does it come to the next one.
             return;
-        };
+        }
+        let (mut lanelet, mut distance) = (own.lanelet, -own.s);
+        for next in self.lanelets_ahead(own.agent) {
+            distance += ground.length(lanelet);
+            if distance > reach || !ground.leads_to(lanelet, next) {
+                return;
+            }
+            for other in self.index.on_lanelet(next) {
+                if distance + other.s > reach {
+                    return;
+                }
+                self.contact_with(&own, other, distance + other.s, out);
+            }
+            lanelet = next;
+        }
+    }
+
+    /// The lanelets of an agent's route after the one that it is on.
+    fn lanelets_ahead(&self, agent: u32) -> impl Iterator<Item = LaneletId> {
+        let progress = &self.bodies.agents.progress[agent as usize];
+        let route = self.routes.get(progress.route);
+        (progress.at + 1..).map_while(|at| route.lanelet(at))
+    }
+
+    /// Whether obstacles are near the lanelet of an entry or the one after it.
+    fn is_near_obstacles(&self, own: &Entry) -> bool {
+        let obstacles = &self.bodies.ground.obstacles;
+        let next = || self.lanelets_ahead(own.agent).next();
+        !obstacles.is_empty()
+            && (obstacles.is_watched(own.lanelet)
+                || next().is_some_and(|next| obstacles.is_watched(next)))
+    }
+
+    /// The contact of an agent that keeps to its lane with another like it, whose rear axle is a
+    /// distance before its own, m.
+    fn contact_with(&self, own: &Entry, other: &Entry, distance: f64, out: &mut Vec<Contact>) {
         if other.agent == own.agent || !self.keeps_order(other.agent) {
             return;
         }
         let (own_type, other_type) = (self.vehicle_type(own.agent), self.vehicle_type(other.agent));
         let along = own_type.front + other_type.rear_overhang - distance;
-        let beside = (self.bodies.offset_on(own.agent, own.lanelet)
-            - self.bodies.offset_on(other.agent, other.lanelet))
-        .abs();
-        let across = 0.5 * (own_type.width + other_type.width) - beside;
-        if along > 0.0 && across > 0.0 {
+        if along <= 0.0 {
+            return;
+        }
+        let beside = self.bodies.offset_on(own.agent, own.lanelet)
+            - self.bodies.offset_on(other.agent, other.lanelet);
+        let across = 0.5 * (own_type.width + other_type.width) - beside.abs();
+        if across > 0.0 {
             let place = self.bodies.pose(own.agent).point(own_type.front, 0.0);
             let depth = along.min(across);
             out.push(self.contact(own.agent, other.agent, place, depth));
         }
-    }
-
-    /// The hindmost agent on the lanelets after its own that the front of an agent reaches, with
-    /// its distance, m.
-    fn hindmost_ahead(&self, own: &Entry) -> Option<(Entry, f64)> {
-        let ground = self.bodies.ground;
-        let front = self.vehicle_type(own.agent).front;
-        let progress = &self.bodies.agents.progress[own.agent as usize];
-        let route = self.routes.get(progress.route);
-        if route.lanelet(progress.at) != Some(own.lanelet) {
-            // The lane that it leaves.
-            return None;
-        }
-        let (mut at, mut lanelet) = (progress.at, own.lanelet);
-        let mut distance = ground.length(lanelet) - own.s;
-        while distance < front + self.types.largest_overhang {
-            let next = route.lanelet(at + 1)?;
-            if !ground.leads_to(lanelet, next) {
-                return None;
-            }
-            if let Some(entry) = self.index.hindmost(next) {
-                return Some((entry, distance + entry.s));
-            }
-            (at, lanelet) = (at + 1, next);
-            distance += ground.length(lanelet);
-        }
-        None
     }
 
     /// Contacts of one located agent with obstacles and with agents of a larger number, by their
