@@ -335,8 +335,10 @@ impl World {
             (vehicle_type as usize) < self.types.names.len()
                 && (stack as usize) < self.modules.stacks.len()
         };
-        let knows = |who: &Identity| {
-            has_kind(who.vehicle_type, who.stack) && self.modules.pools.have(who.modules)
+        let knows = |agent: usize, who: &Identity| {
+            has_kind(who.vehicle_type, who.stack)
+                && self.modules.pools.have(who.modules)
+                && self.dynamics.holds(who.level, agent)
         };
         let receives = |message: &Message| (message.to as usize) < capacity;
         let checks = [
@@ -347,7 +349,6 @@ impl World {
                 "an agent",
                 self.agents.are_sound(lanelets, &self.routes, knows),
             ),
-            ("a body", self.dynamics.holds(capacity)),
             ("a message", self.messages.mail.iter().all(receives)),
             (
                 "a departure",

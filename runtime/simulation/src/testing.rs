@@ -10,7 +10,7 @@ use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::draw::{self, RoadStyle};
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
-use roadwright_scenario::{CrossSection, RoadClass, Scenario};
+use roadwright_scenario::{CrossSection, DynamicsLevel, RoadClass, Scenario};
 use std::sync::Arc;
 
 /// A straight road: from a point to another, with so many lanes in its direction and so many back.
@@ -134,7 +134,7 @@ impl Stand {
         };
         travel.plan(route);
         let agent = self.agents.insert(row);
-        self.dynamics.insert(agent);
+        self.dynamics.insert(agent, DynamicsLevel::OneTrack);
         agent
     }
 

@@ -426,8 +426,8 @@ impl World {
     /// drive.
     pub fn bytes_per_agent(&self) -> f64 {
         let rows = self.scratch.behaving.rows.bytes() + self.scratch.controlling.rows.bytes();
-        let columns = Agents::BYTES + Dynamics::BYTES + size_of::<Foothold>();
-        let columns = columns * self.agents.capacity();
+        let columns = (Agents::BYTES + size_of::<Foothold>()) * self.agents.capacity();
+        let columns = columns + self.dynamics.bytes();
         let traffic = self.traffic.index.bytes() + self.traffic.claims.bytes();
         (columns + rows + traffic) as f64 / self.agents.count().max(1) as f64
     }

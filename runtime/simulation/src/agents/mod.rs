@@ -202,7 +202,7 @@ impl Agents {
         &self,
         lanelets: usize,
         routes: &Routes,
-        knows: impl Fn(&Identity) -> bool,
+        knows: impl Fn(usize, &Identity) -> bool,
     ) -> bool {
         let exists = |id: u32| id == NO_LANELET || (id as usize) < lanelets;
         let count = self.capacity();
@@ -233,7 +233,7 @@ impl Agents {
                         && routes.has(progress.route)
                         && routes.get(progress.route).holds(progress, position)
                 };
-                is_free || (knows(who) && is_there())
+                is_free || (knows(agent, who) && is_there())
             })
     }
 

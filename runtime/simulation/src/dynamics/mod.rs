@@ -94,7 +94,7 @@ impl LevelChoice {
     }
 }
 
-/// The levels of a world, with their states by agent index.
+/// The levels of a world, with their states by agent index; a level that nobody has takes no room.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Dynamics {
     pub(crate) one_track: Vec<<OneTrack as Level>::State>,
@@ -102,32 +102,41 @@ pub(crate) struct Dynamics {
 }
 
 impl Dynamics {
-    /// Bytes of one agent.
-    pub(crate) const BYTES: usize =
-        size_of::<<OneTrack as Level>::State>() + size_of::<<Lane as Level>::State>();
+    /// Bytes of all states.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&self.one_track[..]) + size_of_val(&self.lane[..])
+    }
 
     /// A body that stands or rolls straight on.
-    pub(crate) fn insert(&mut self, agent: u32) {
-        self.grow(agent as usize + 1);
+    pub(crate) fn insert(&mut self, agent: u32, level: DynamicsLevel) {
+        self.grow(level, agent as usize + 1);
         self.remove(agent);
     }
 
-    /// Makes room for so many agents.
-    pub(crate) fn grow(&mut self, agents: usize) {
-        let count = self.one_track.len().max(agents);
-        self.one_track.resize(count, Default::default());
-        self.lane.resize(count, Default::default());
+    /// Makes room in a level for so many agents.
+    pub(crate) fn grow(&mut self, level: DynamicsLevel, agents: usize) {
+        match level {
+            DynamicsLevel::OneTrack => grow(&mut self.one_track, agents),
+            DynamicsLevel::Lane => grow(&mut self.lane, agents),
+        }
     }
 
     /// Forgets a body.
     pub(crate) fn remove(&mut self, agent: u32) {
-        self.one_track[agent as usize] = Default::default();
-        self.lane[agent as usize] = Default::default();
+        if let Some(state) = self.one_track.get_mut(agent as usize) {
+            *state = Default::default();
+        }
+        if let Some(state) = self.lane.get_mut(agent as usize) {
+            *state = Default::default();
+        }
     }
 
-    /// Whether there is state for so many agents.
-    pub(crate) fn holds(&self, agents: usize) -> bool {
-        self.one_track.len() >= agents && self.lane.len() >= agents
+    /// Whether there is state for an agent of a level.
+    pub(crate) fn holds(&self, level: DynamicsLevel, agent: usize) -> bool {
+        match level {
+            DynamicsLevel::OneTrack => agent < self.one_track.len(),
+            DynamicsLevel::Lane => agent < self.lane.len(),
+        }
     }
 
     /// Adds what an agent's level keeps to a hash.
@@ -153,8 +162,14 @@ impl Dynamics {
         };
         let pose = bodies.pose(agent);
         agents.motion[agent as usize].pose = pose;
-        self.remove(agent);
+        self.insert(agent, level);
         agents.set_level(agent, level);
+    }
+}
+
+fn grow<S: Copy + Default>(states: &mut Vec<S>, count: usize) {
+    if states.len() < count {
+        states.resize(count, S::default());
     }
 }
 

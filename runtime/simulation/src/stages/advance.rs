@@ -11,6 +11,7 @@ use crate::modules::SLICE;
 use crate::route::{Arrival, Foothold, Routes};
 use crate::vehicle_type::VehicleTypes;
 use rayon::prelude::*;
+use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 
 /// Standing between two lanes for longer ends a lane change, s.
@@ -50,7 +51,11 @@ pub(crate) fn advance(
     exit: &mut Exit<'_>,
 ) -> u64 {
     footholds.resize(exit.agents.capacity(), Foothold::default());
-    exit.dynamics.grow(exit.agents.capacity());
+    for level in DynamicsLevel::ALL {
+        if exit.agents.count_of(level) > 0 {
+            exit.dynamics.grow(level, exit.agents.capacity());
+        }
+    }
     let moved = exit.agents.count() as u64;
     let (dynamics, agents) = (&mut *exit.dynamics, &mut *exit.agents);
     let scene = Scene {

@@ -68,7 +68,7 @@ pub(crate) fn admit(
         }
         let level = level(scene, &departure, log);
         let agent = place(scene, departure, level, routes, agents);
-        dynamics.insert(agent);
+        dynamics.insert(agent, level);
         appeared.entry(lanelet).or_default().push(agent);
         admitted.push(agent);
         None

@@ -254,7 +254,7 @@ mod tests {
             // Twice, so that leftovers of the first time would show.
             let ground = Ground::new(&Scenario::new("ground"));
             let mut dynamics = Dynamics::default();
-            (0..40).for_each(|agent| dynamics.insert(agent));
+            dynamics.grow(DynamicsLevel::OneTrack, 40);
             for agents in [&agents(&places[..places.len() / 2]), &all] {
                 let bodies = Bodies { ground: &ground, agents, dynamics: &dynamics };
                 index.rebuild(&bodies, &types);
