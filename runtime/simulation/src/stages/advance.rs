@@ -14,8 +14,11 @@ use rayon::prelude::*;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 
-/// Standing between two lanes for longer ends a lane change, s.
+/// Standing between two lanes for longer ends a lane change that is half done, s.
 const HALF_WAY_PATIENCE: f64 = 3.0;
+/// Closer to the middle of its new lane than this a vehicle is half-way, m: it is more on the new
+/// lane than on the old one.
+const HALF_WAY: f64 = 1.6;
 /// This close to the middle of its new lane a vehicle has left the old one, m.
 const ACROSS: f64 = 0.5;
 /// Below this speed an agent counts as standing, m/s.
@@ -237,10 +240,11 @@ impl<S> Mover<'_, S> {
     }
 }
 
-/// The old lane is free once the body is out of it, or when the agent has come to stand half-way
-/// and has to get on from there.
+/// The old lane is free once the body is out of it, or when the agent has come to stand more than
+/// half-way and has to get on from there. Before that those behind on the old lane have to see it.
 fn end_lane_change(position: &mut LanePosition, progress: &Progress) {
-    let is_over = position.t.abs() < ACROSS || progress.standing > HALF_WAY_PATIENCE;
+    let is_half_way = position.t.abs() < HALF_WAY;
+    let is_over = position.t.abs() < ACROSS || is_half_way && progress.standing > HALF_WAY_PATIENCE;
     if position.leaving != NO_LANELET && is_over {
         position.leaving = NO_LANELET;
     }
