@@ -12,7 +12,6 @@ use crate::scenario::Scenario;
 use roadwright_geometry::centre_line::{CentreLine, CentreLines, LineSpan};
 use roadwright_geometry::{DVec2, ReferenceLine};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Index of a lanelet.
@@ -544,8 +543,7 @@ impl Builder {
         let first_paths = before.map(|before| first_paths(before.layout));
         for (j, junction) in layout.junctions.iter().enumerate() {
             if let Some((before, firsts)) = before.zip(first_paths.as_ref())
-                && let Some(&old) = before.layout.junction_of.get(&junction.nodes[0])
-                && Arc::ptr_eq(&before.layout.junctions[old], junction)
+                && let Some(old) = before.layout.shared(junction)
                 && self.copy_connections(j as u32, firsts[old]..firsts[old + 1], before.graph)
             {
                 continue;

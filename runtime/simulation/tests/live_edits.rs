@@ -5,6 +5,7 @@
 mod common;
 
 use common::{crate_at, crossroads, draw, street, west_to_north};
+use roadwright_geometry::DVec2;
 use roadwright_scenario::*;
 use roadwright_simulation::{RunOptions, Status, World, builtin_modules};
 
@@ -625,12 +626,15 @@ fn who_drives_where_no_road_is_any_more_is_taken_out() {
     run.drive(8.0);
     let mut road = run.scenario.network().road(RoadId(1)).unwrap().clone();
     // The road goes elsewhere, 30 m beside where it was.
-    let line = roadwright_geometry::ReferenceLine::straight(point(0.0, 30.0), point(400.0, 30.0));
+    let line = roadwright_geometry::ReferenceLine::straight(
+        DVec2::new(0.0, 30.0),
+        DVec2::new(400.0, 30.0),
+    );
     road.reference_line = line.unwrap();
     let ends = [(road.from, 0.0), (road.to, 400.0)];
     let before = run.scenario.clone();
     for (node, x) in ends {
-        let moved = Node::at(point(x, 30.0));
+        let moved = Node::at(DVec2::new(x, 30.0));
         run.scenario.apply(Edit::Node(node, Some(moved))).unwrap();
     }
     run.scenario
@@ -649,8 +653,4 @@ fn who_drives_where_no_road_is_any_more_is_taken_out() {
         (run.world.counts().active, finished),
         (0, vec![Status::Removed])
     );
-}
-
-fn point(x: f64, y: f64) -> roadwright_geometry::DVec2 {
-    roadwright_geometry::DVec2::new(x, y)
 }

@@ -63,6 +63,13 @@ impl Layout {
         let trim = self.trims.get(&id)?;
         Some((trim.start, road.length() - trim.end))
     }
+
+    /// The index of a junction that this layout shares with the one that it is from; `None` if it
+    /// was laid out anew there.
+    pub fn shared(&self, junction: &Arc<Junction>) -> Option<usize> {
+        let index = *self.junction_of.get(junction.nodes.first()?)?;
+        Arc::ptr_eq(&self.junctions[index], junction).then_some(index)
+    }
 }
 
 /// Lays out all junctions of a network.
@@ -87,19 +94,17 @@ pub fn layout_after_edit(
     let mut redone = changed_junctions(network, edited, before);
     loop {
         grow(&mut redone, (network, before), edited);
-        let is_kept = |junction: usize| !redone.contains(&junction);
-        let mut planner = Planner::resumed(edited, side, before, is_kept);
-        let fresh = planner.members.keys().copied();
-        let fresh: BTreeSet<NodeId> = fresh
-            .filter(|node| !before.junction_of.get(node).is_some_and(|&j| is_kept(j)))
-            .collect();
-        planner.merge_short_roads(fresh);
-        let reached = planner.reached(before, is_kept);
+        // The junction of a node, if it is kept.
+        let kept = |node: NodeId| {
+            let junction = before.junction_of.get(&node).copied();
+            junction.filter(|junction| !redone.contains(junction))
+        };
+        let mut planner = Planner::resumed(edited, side, before, kept);
+        let roots = planner.members.keys().copied();
+        planner.merge_short_roads(roots.filter(|&root| kept(root).is_none()).collect());
+        let reached = planner.reached(before, kept);
         if reached.is_empty() {
-            return planner.finish(|root| {
-                let junction = before.junction_of.get(&root).filter(|&&j| is_kept(j))?;
-                Some(before.junctions[*junction].clone())
-            });
+            return planner.finish(|root| Some(before.junctions[kept(root)?].clone()));
         }
         // What merges with what was changed is laid out anew as well.
         redone.extend(reached);
@@ -197,10 +202,9 @@ impl<'a> Planner<'a> {
         network: &'a RoadNetwork,
         side: DrivingSide,
         before: &Layout,
-        is_kept: impl Fn(usize) -> bool,
+        kept: impl Fn(NodeId) -> Option<usize>,
     ) -> Self {
-        let kept = |node: NodeId| before.junction_of.get(&node).filter(|&&j| is_kept(j));
-        let root = |id: NodeId| kept(id).map_or(id, |&j| before.junctions[j].nodes[0]);
+        let root = |id: NodeId| kept(id).map_or(id, |junction| before.junctions[junction].nodes[0]);
         let nodes = network.nodes().map(|(id, _)| (id, root(id)));
         let parent: BTreeMap<NodeId, NodeId> = nodes.collect();
         let roots = parent.iter().filter(|(id, root)| id == root);
@@ -229,14 +233,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Kept junctions that were merged with others, or beside which a road was squeezed.
-    fn reached(&self, before: &Layout, is_kept: impl Fn(usize) -> bool) -> BTreeSet<usize> {
-        let kept = |node: NodeId| {
-            before
-                .junction_of
-                .get(&node)
-                .copied()
-                .filter(|&j| is_kept(j))
-        };
+    fn reached(&self, before: &Layout, kept: impl Fn(NodeId) -> Option<usize>) -> BTreeSet<usize> {
         let mut reached = BTreeSet::new();
         for members in self.members.values().filter(|nodes| nodes.len() > 1) {
             let own: BTreeSet<Option<usize>> = members.iter().map(|&node| kept(node)).collect();
@@ -250,7 +247,7 @@ impl<'a> Planner<'a> {
             .filter(|id| !before.limits.contains_key(id))
         {
             if let Some(road) = self.network.road(*id) {
-                reached.extend([road.from, road.to].into_iter().filter_map(kept));
+                reached.extend([road.from, road.to].into_iter().filter_map(&kept));
             }
         }
         reached

@@ -1,12 +1,12 @@
 //! Levels of dynamics: how bodies answer to commands.
 //!
 //! A level keeps the state of its model in an array of its own and moves its agents, one body after
-//! the other (`stages/advance.rs`); what everybody else reads is the shared [`Motion`] and the lane position. Limits of the vehicle
-//! are applied by the level, for every module.
+//! the other (`stages/advance.rs`); what everybody else reads is the shared [`Motion`] and the lane
+//! position. Limits of the vehicle are applied by the level, for every module.
 //!
 //! The dt of the world is the moment of exchange: after each step everybody is where the world is.
 //! A level may hold a command for a stride of several steps; in between, bodies go on with it in
-//! closed form, so nobody jumps and the length of a step changes nothing.
+//! closed form, so nobody jumps.
 
 mod lane;
 mod one_track;

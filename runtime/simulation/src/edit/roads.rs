@@ -3,7 +3,7 @@
 use super::Editing;
 use crate::agents::{LanePosition, Phase, Progress};
 use crate::demand::{RunningFlow, Start};
-use crate::ground::{Ground, Spot};
+use crate::ground::{Ground, LANE_REACH, Spot};
 use crate::route::{Goal, Route};
 use crate::setup::trip;
 use crate::traffic::{Claims, Index};
@@ -14,8 +14,6 @@ use std::collections::BTreeSet;
 
 /// A place beyond the end of a lane by no more than this is still on it, m.
 const END_REACH: f64 = 0.5;
-/// A place beside the middle of a lane by no more than this is still on it, m.
-const SIDE_REACH: f64 = 3.0;
 
 /// Where what was on the ground before an edit is after it.
 struct Moves<'a> {
@@ -46,7 +44,7 @@ impl<'a> Moves<'a> {
         let (old, new) = (self.before.line(lanelet), self.after.line(moved));
         let guess = (s / old.length() * new.length()).clamp(0.0, new.length());
         let (s, t) = new.project(place, guess);
-        let is_there = (-END_REACH..=new.length() + END_REACH).contains(&s) && t.abs() < SIDE_REACH;
+        let is_there = (-END_REACH..=new.length() + END_REACH).contains(&s) && t.abs() < LANE_REACH;
         is_there.then(|| (moved, s.clamp(0.0, new.length()), t))
     }
 

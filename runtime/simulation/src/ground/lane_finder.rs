@@ -6,7 +6,7 @@ use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
 
 /// A vehicle is on a lane within this distance and turn, m and rad.
-const LANE_REACH: f64 = 3.0;
+pub(crate) const LANE_REACH: f64 = 3.0;
 const LANE_TURN: f64 = 0.9;
 /// Cell of the index over the lanes, m.
 const CELL: f64 = 12.0;

@@ -4,7 +4,7 @@ mod lane_finder;
 mod obstacles;
 mod roads;
 
-pub(crate) use lane_finder::{LaneFinder, Spot};
+pub(crate) use lane_finder::{LANE_REACH, LaneFinder, Spot};
 pub(crate) use obstacles::{Obstacles, Owner};
 pub(crate) use roads::{PROFILE_BRAKING, Roads};
 

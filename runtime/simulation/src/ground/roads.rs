@@ -2,7 +2,7 @@
 
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_scenario::Scenario;
-use roadwright_scenario::junction::{Conflicts, Junction, Layout, layout, layout_after_edit};
+use roadwright_scenario::junction::{Conflicts, Layout, layout, layout_after_edit};
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -116,11 +116,7 @@ impl Roads {
                 speeds.extend_from_slice(&self.speeds[first as usize..(first + count) as usize]);
             }
         }
-        let known = |junction: &Arc<Junction>| {
-            let number = *self.layout.junction_of.get(&junction.nodes[0])?;
-            let is_same = Arc::ptr_eq(&self.layout.junctions[number], junction);
-            is_same.then(|| self.conflicts[number].clone())
-        };
+        let known = |junction| Some(self.conflicts[self.layout.shared(junction)?].clone());
         let junctions = layout.junctions.iter();
         let conflicts = junctions
             .map(|junction| known(junction).unwrap_or_else(|| Arc::new(Conflicts::of(junction))));

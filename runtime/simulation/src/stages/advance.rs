@@ -204,8 +204,8 @@ impl<S> Mover<'_, S> {
         let way = L::advance(self.state, body, step);
         let route = scene.routes.get(self.progress.route);
         let place = self.motion.pose.position;
-        let way = way.map(|way| {
-            let (ground, foothold) = (scene.ground, &mut *self.foothold);
+        let way = if let Some(way) = way {
+            let (ground, foothold) = (scene.ground, self.foothold);
             let driven = (self.progress).go_along(self.position, route, ground, foothold, way);
             if driven < way {
                 // The lane ends here, and it cannot leave it.
@@ -213,16 +213,15 @@ impl<S> Mover<'_, S> {
                 self.motion.acceleration = -before.speed / dt;
             }
             driven
-        });
-        if way.is_some() {
-            // Its level knows where it is.
-        } else if self.position.is_on_lane() {
-            self.progress
-                .locate(self.position, route, scene.ground, self.foothold, place);
-        } else if let Some(path) = route.path_to(self.progress.reached) {
-            (self.position.s, self.position.t) = path.line().project(place, self.position.s);
-        }
-        let way = way.unwrap_or_else(|| (place - before.pose.position).length());
+        } else {
+            if self.position.is_on_lane() {
+                self.progress
+                    .locate(self.position, route, scene.ground, self.foothold, place);
+            } else if let Some(path) = route.path_to(self.progress.reached) {
+                (self.position.s, self.position.t) = path.line().project(place, self.position.s);
+            }
+            (place - before.pose.position).length()
+        };
         self.statistics.count(&before, self.motion, way, dt);
         if self.motion.speed < STANDING {
             self.progress.standing += dt;

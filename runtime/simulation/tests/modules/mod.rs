@@ -1,10 +1,4 @@
 //! Modules that drive badly, for tests.
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    reason = "each test uses its part, and a failed unwrap is a failed test"
-)]
-
 use roadwright_agent::{
     Behaviour, Controller, Effects, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo,
     ParameterSet, Registry, Scene, Step,
