@@ -1,6 +1,6 @@
 //! What agents notice: the way ahead, the leader, the stop line, the nearest obstacle.
 
-use crate::agents::{Agents, LanePosition, Motion, Progress, Wish};
+use crate::agents::{Agents, LanePosition, Motion, Progress};
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::route::{Goal, GroundPath, Route, Routes};
@@ -125,31 +125,25 @@ impl<'a> View<'a> {
 
     /// The row of a controller.
     pub(crate) fn controller_input(&self, agent: u32, lookahead: Lookahead) -> ControllerInput {
-        let mut input = self.perceive(agent, lookahead);
-        let wish = &self.agents.wish[agent as usize];
-        input.road_speed = (input.road_speed * wish.speed_factor)
-            .min(wish.top_speed)
-            .min(self.vehicle_type(agent).limits.max_speed);
+        let mut input = self.allowed_input(agent, lookahead);
+        self.apply_wish(agent, &mut input);
         input
     }
 
-    /// Speed that road, bends and vehicle allow an agent, whatever its behaviour allows it, m/s;
-    /// `input` is its row.
-    pub(crate) fn allowed_speed(
-        &self,
-        agent: u32,
-        lookahead: Lookahead,
-        input: &ControllerInput,
-    ) -> f64 {
-        if self.agents.wish[agent as usize] == Wish::default() {
-            return input.road_speed;
-        }
+    /// Lets the row of a controller be what the agent's behaviour wishes. Returns the speed that
+    /// road, bends and vehicle allow, whatever it wishes, m/s.
+    pub(crate) fn apply_wish(&self, agent: u32, input: &mut ControllerInput) -> f64 {
+        let wish = &self.agents.wish[agent as usize];
         let max_speed = self.vehicle_type(agent).limits.max_speed;
-        self.perceive(agent, lookahead).road_speed.min(max_speed)
+        let allowed = input.road_speed.min(max_speed);
+        input.road_speed = (input.road_speed * wish.speed_factor)
+            .min(wish.top_speed)
+            .min(max_speed);
+        allowed
     }
 
     /// The row of a controller, without what its behaviour wishes.
-    fn perceive(&self, agent: u32, lookahead: Lookahead) -> ControllerInput {
+    pub(crate) fn allowed_input(&self, agent: u32, lookahead: Lookahead) -> ControllerInput {
         let (motion, vehicle_type) = (self.motion(agent), self.vehicle_type(agent));
         let distance = lookahead.distance.max(lookahead.time * motion.speed);
         let mut input = ControllerInput {

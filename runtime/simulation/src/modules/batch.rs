@@ -123,7 +123,7 @@ where
         is_whole: bool,
         (indices, ids): (&[u32], &[u64]),
         perceive: impl Fn(u32) -> I + Sync,
-        answer: impl Fn((&[u32], &[u64]), &[I], &mut [O]) -> E + Sync,
+        answer: impl Fn((&[u32], &[u64]), &mut [I], &mut [O]) -> E + Sync,
     ) -> Vec<E> {
         self.outputs.clear();
         self.outputs.resize(indices.len(), O::default());
@@ -156,7 +156,7 @@ fn ask_batch<I: Send + Sync, O: Send, E: Send>(
     (indices, ids): (&[u32], &[u64]),
     (inputs, outputs): (&mut [I], &mut [O]),
     perceive: &(impl Fn(u32) -> I + Sync),
-    answer: &(impl Fn((&[u32], &[u64]), &[I], &mut [O]) -> E + Sync),
+    answer: &(impl Fn((&[u32], &[u64]), &mut [I], &mut [O]) -> E + Sync),
     told: &mut Vec<E>,
 ) {
     let slice = |(indices, ids): (&[u32], &[u64]), inputs: &mut [I], outputs: &mut [O]| {

@@ -39,20 +39,18 @@ pub(crate) fn control(
             helpers,
             module.logic.asks_whole(),
             due,
-            |agent| seen.controller_input(agent, lookahead),
+            |agent| seen.allowed_input(agent, lookahead),
             |(indices, ids), inputs, outputs| {
-                module.step(
-                    &Step {
-                        indices,
-                        ids,
-                        ..step
-                    },
-                    inputs,
-                    outputs,
-                );
-                let rows = indices.iter().zip(inputs);
-                rows.map(|(&agent, input)| seen.allowed_speed(agent, lookahead, input))
-                    .collect::<Vec<f64>>()
+                let rows = indices.iter().zip(inputs.iter_mut());
+                let allowed = rows.map(|(&agent, input)| seen.apply_wish(agent, input));
+                let allowed: Vec<f64> = allowed.collect();
+                let step = Step {
+                    indices,
+                    ids,
+                    ..step
+                };
+                module.step(&step, inputs, outputs);
+                allowed
             },
         );
         stage.road_speeds.clear();
