@@ -61,7 +61,7 @@ fn a_plugin_is_asked_about_once_and_drives_then() {
             .model()
             .modules
             .registry
-            .infos(roadwright_agent::Slot::Controller);
+            .infos(roadwright_agent::ModuleKind::Controller);
         all.iter().any(|(info, _)| info.id == id)
     };
     let mut bench = Bench::open_in(folder.clone(), Some(file.clone()));

@@ -1,7 +1,7 @@
 //! Vehicle types and stacks: what agents are made of.
 
 use super::modules::Dragged;
-use super::widgets::{Number, change, choice, heading};
+use super::widgets::{Number, change, choice, heading, named};
 use crate::model::{Action, Model};
 use egui::{CollapsingHeader, Grid, Ui};
 use roadwright_agent::{ParameterInfo, ParameterKind, Slot};
@@ -77,91 +77,182 @@ fn vehicle_type(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Ac
 
 fn stack(ui: &mut Ui, model: &Model, key: &str, stack: &Stack, actions: &mut Vec<Action>) {
     for slot in Slot::ALL {
-        let dropped = slot_rows(ui, model, (key, slot), stack, actions);
-        if let Some(id) = dropped {
-            let mut changed = stack.clone();
-            *slot.setting_mut(&mut changed) = ModuleSetting::new(&id);
+        let Some(settings) = slot_rows(ui, model, (key, slot), stack, actions) else {
+            continue;
+        };
+        let mut changed = stack.clone();
+        if changed.set(slot, settings) {
             let edit = Edit::Stack(key.to_owned(), Some(Box::new(changed)));
-            actions.push(Action::Apply(format!("{} of {key}", title(slot)), edit));
+            actions.push(Action::Apply(format!("{} of {key}", slot.title()), edit));
         }
     }
 }
 
-fn title(slot: Slot) -> &'static str {
-    match slot {
-        Slot::Planner => "Planner",
-        Slot::Behaviour => "Behaviour",
-        Slot::Controller => "Controller",
-        Slot::Fitness => "Fitness",
-    }
-}
-
-/// The module of a slot and its parameters; the id of another one if that was chosen or dropped.
+/// The modules of a slot and their parameters; other modules if some were chosen, dropped or
+/// taken out.
 fn slot_rows(
     ui: &mut Ui,
     model: &Model,
     (key, slot): (&str, Slot),
     stack: &Stack,
     actions: &mut Vec<Action>,
-) -> Option<String> {
-    let setting = slot.setting_mut(&mut stack.clone()).clone();
-    let all = model.modules.registry.infos(slot);
-    let names: Vec<(String, String)> = all
+) -> Option<Vec<ModuleSetting>> {
+    let settings = stack.settings(slot);
+    let mut wanted = None;
+    for number in 0..settings.len() {
+        let row = Row {
+            key,
+            slot,
+            stack,
+            number,
+        };
+        match row.ui(ui, model, actions) {
+            Some(RowChange::Use(id)) => {
+                let mut list = settings.to_vec();
+                list[number] = ModuleSetting::new(&id);
+                wanted = Some(list);
+            }
+            Some(RowChange::TakeOut) => {
+                let mut list = settings.to_vec();
+                list.remove(number);
+                wanted = Some(list);
+            }
+            None => {}
+        }
+    }
+    if slot.how_many().fits(settings.len() + 1) {
+        let label = format!("Add {} to {key}", slot.name());
+        let mut choices = vec![(String::new(), format!("add a {}", slot.name()))];
+        choices.extend(known_modules(model, slot));
+        let frame = egui::Frame::NONE.inner_margin(2.0);
+        let (chosen, dropped) = ui.dnd_drop_zone::<Dragged, _>(frame, |ui| {
+            ui.horizontal(|ui| {
+                ui.label(slot.title());
+                choice(ui, &label, &String::new(), &choices)
+            })
+            .inner
+        });
+        let dropped = dropped.filter(|dragged| dragged.kind == slot.kind());
+        let added = chosen.inner.or_else(|| dropped.map(|one| one.id.clone()));
+        if let Some(id) = added {
+            let mut list = settings.to_vec();
+            list.push(ModuleSetting::new(&id));
+            wanted = Some(list);
+        }
+    }
+    wanted
+}
+
+/// Ids and names of the modules that a slot can have.
+fn known_modules(model: &Model, slot: Slot) -> Vec<(String, String)> {
+    let infos = model.modules.registry.infos(slot.kind());
+    infos
         .iter()
         .map(|(info, _)| (info.id.to_owned(), info.name.to_owned()))
-        .collect();
-    let frame = egui::Frame::NONE.inner_margin(2.0);
-    let (chosen, dropped) = ui.dnd_drop_zone::<Dragged, _>(frame, |ui| {
-        ui.horizontal(|ui| {
-            ui.label(title(slot));
-            choice(
-                ui,
-                &format!("{} of {key}", title(slot)),
-                &setting.module,
-                &names,
-            )
-        })
-        .inner
-    });
-    let dropped = dropped.filter(|dragged| dragged.slot == slot);
-    let chosen = chosen
-        .inner
-        .or_else(|| dropped.map(|dragged| dragged.id.clone()));
-    let Some((info, parameters)) = all.iter().find(|(info, _)| info.id == setting.module) else {
-        let text = format!("{} is not there: no folder has it.", setting.module);
-        ui.colored_label(model.theme().tone(crate::tools::Tone::Warning), text);
-        return chosen;
-    };
-    ui.label(egui::RichText::new(info.doc).weak().small());
-    if parameters.is_empty() {
-        return chosen;
+        .collect()
+}
+
+/// What is to become of a module of a slot.
+enum RowChange {
+    Use(String),
+    TakeOut,
+}
+
+/// One module of a slot.
+struct Row<'a> {
+    key: &'a str,
+    slot: Slot,
+    stack: &'a Stack,
+    number: usize,
+}
+
+impl Row<'_> {
+    fn setting(&self) -> &ModuleSetting {
+        &self.stack.settings(self.slot)[self.number]
     }
-    let open = slot == Slot::Controller || !setting.parameters.is_empty();
-    CollapsingHeader::new(format!("{} parameters", parameters.len()))
-        .id_salt(("parameters of", key, slot.name()))
-        .default_open(open)
-        .show(ui, |ui| {
-            Grid::new(("parameters", key, slot.name()))
-                .num_columns(2)
-                .show(ui, |ui| {
-                    for parameter in *parameters {
+
+    /// What it is called: the first of a slot has no number.
+    fn label(&self) -> String {
+        match self.number {
+            0 => format!("{} of {}", self.slot.title(), self.key),
+            more => format!("{} {} of {}", self.slot.title(), more + 1, self.key),
+        }
+    }
+
+    fn ui(&self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) -> Option<RowChange> {
+        let setting = self.setting();
+        let change = self.header(ui, model);
+        let all = model.modules.registry.infos(self.slot.kind());
+        let Some((info, parameters)) = all.iter().find(|(info, _)| info.id == setting.module)
+        else {
+            let text = format!("{} is not there: no folder has it.", setting.module);
+            ui.colored_label(model.theme().tone(crate::tools::Tone::Warning), text);
+            return change;
+        };
+        ui.label(egui::RichText::new(info.doc).weak().small());
+        if !parameters.is_empty() {
+            self.parameters(ui, parameters, actions);
+        }
+        change
+    }
+
+    /// Which module it is, and ways to change that.
+    fn header(&self, ui: &mut Ui, model: &Model) -> Option<RowChange> {
+        let names = known_modules(model, self.slot);
+        let count = self.stack.settings(self.slot).len();
+        let frame = egui::Frame::NONE.inner_margin(2.0);
+        let (change, dropped) = ui.dnd_drop_zone::<Dragged, _>(frame, |ui| {
+            ui.horizontal(|ui| {
+                ui.label(self.slot.title());
+                let label = self.label();
+                let chosen = choice(ui, &label, &self.setting().module, &names);
+                if !self.slot.how_many().fits(count - 1) {
+                    return chosen.map(RowChange::Use);
+                }
+                let button = ui.small_button("✕").on_hover_text("Take it out.");
+                named(&button, &format!("Take out {label}"));
+                if button.clicked() {
+                    return Some(RowChange::TakeOut);
+                }
+                chosen.map(RowChange::Use)
+            })
+            .inner
+        });
+        let dropped = dropped.filter(|dragged| dragged.kind == self.slot.kind());
+        let dropped = dropped.map(|dragged| RowChange::Use(dragged.id.clone()));
+        change.inner.or(dropped)
+    }
+
+    fn parameters(&self, ui: &mut Ui, parameters: &[ParameterInfo], actions: &mut Vec<Action>) {
+        let setting = self.setting();
+        let open = self.slot == Slot::Controller || !setting.parameters.is_empty();
+        let id = (self.key, self.slot.name(), self.number);
+        CollapsingHeader::new(format!("{} parameters", parameters.len()))
+            .id_salt(("parameters of", id))
+            .default_open(open)
+            .show(ui, |ui| {
+                Grid::new(("parameters", id)).num_columns(2).show(ui, |ui| {
+                    for parameter in parameters {
                         let value = setting.parameters.get(parameter.key).copied();
                         let value = value.unwrap_or(parameter.default);
-                        let with = |value: f64| {
-                            let mut changed = stack.clone();
-                            let values = &mut slot.setting_mut(&mut changed).parameters;
-                            if value == parameter.default {
-                                values.remove(parameter.key);
-                            } else {
-                                values.insert(parameter.key.to_owned(), value);
-                            }
-                            Edit::Stack(key.to_owned(), Some(Box::new(changed)))
-                        };
-                        self::parameter(ui, key, parameter, value, with, actions);
+                        let with = |value: f64| self.edit(parameter, value);
+                        self::parameter(ui, self.key, parameter, value, with, actions);
                     }
                 });
-        });
-    chosen
+            });
+    }
+
+    /// The edit that sets a parameter; one at its default is not written.
+    fn edit(&self, parameter: &ParameterInfo, value: f64) -> Edit {
+        let mut changed = self.stack.clone();
+        let values = &mut changed.settings_mut(self.slot)[self.number].parameters;
+        if value == parameter.default {
+            values.remove(parameter.key);
+        } else {
+            values.insert(parameter.key.to_owned(), value);
+        }
+        Edit::Stack(self.key.to_owned(), Some(Box::new(changed)))
+    }
 }
 
 /// One described parameter, as its description says.

@@ -5,7 +5,7 @@ use crate::model::{Action, Dialog, Model, ModuleAction};
 use crate::tools::Tone;
 use egui::collapsing_header::CollapsingState;
 use egui::{Color32, CornerRadius, Grid, Id, RichText, Sense, Ui, vec2};
-use roadwright_agent::Slot;
+use roadwright_agent::ModuleKind;
 use roadwright_extension::{Lamp, ModuleRow};
 
 /// Time for each agent that a bar shows as full, us.
@@ -16,7 +16,7 @@ const SCRIPT_BUDGET_US: f64 = 50.0;
 /// A module that is dragged onto a stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Dragged {
-    pub(super) slot: Slot,
+    pub(super) kind: ModuleKind,
     pub(super) id: String,
 }
 
@@ -68,15 +68,15 @@ fn lamp_word(lamp: Lamp) -> &'static str {
 }
 
 fn card(ui: &mut Ui, model: &Model, row: &ModuleRow, actions: &mut Vec<Action>) {
-    let id = Id::unique(("module", &row.id, row.slot));
+    let id = Id::unique(("module", &row.id, row.kind));
     CollapsingState::load_with_default_open(ui.ctx(), id, false)
         .show_header(ui, |ui| {
             let (rect, lamp) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
             let color = lamp_color(model, row.lamp);
             ui.painter().circle_filled(rect.center(), 5.0, color);
             lamp.on_hover_text(lamp_word(row.lamp));
-            let dragged = Slot::from_name(row.slot).map(|slot| Dragged {
-                slot,
+            let dragged = ModuleKind::from_name(row.kind).map(|kind| Dragged {
+                kind,
                 id: row.id.clone(),
             });
             let name = RichText::new(&row.name).strong();
@@ -86,7 +86,7 @@ fn card(ui: &mut Ui, model: &Model, row: &ModuleRow, actions: &mut Vec<Action>) 
                     .on_hover_text("Drag it onto a stack in the Scenario panel.");
             }
             ui.label(RichText::new(&row.version).weak());
-            ui.label(RichText::new(row.slot).weak().small());
+            ui.label(RichText::new(row.kind).weak().small());
             if row.faults > 0 {
                 let text = RichText::new(format!("{} faults", row.faults)).small();
                 ui.colored_label(model.theme().tone(Tone::Warning), text);

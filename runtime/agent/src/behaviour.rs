@@ -1,9 +1,8 @@
 //! What behaviours see of others, and what they can ask for beyond an output row.
 
-use crate::module::Slot;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
-use roadwright_scenario::RoadId;
+use roadwright_scenario::{RoadId, Slot};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -44,7 +43,7 @@ pub struct AgentFacts {
 /// What one agent has told another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
-    /// Slot of the receiver.
+    /// Index of the receiver.
     pub to: u32,
     /// Id of the sender.
     pub from: u64,

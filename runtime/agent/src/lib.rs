@@ -12,8 +12,9 @@ mod registry;
 pub use behaviour::{AgentFacts, Effect, Effects, Message, Scene};
 pub use module::{
     Behaviour, Controller, Fitness, Logic, LogicState, Lookahead, Module, ModuleInfo, Planner,
-    PlannerView, Slot, Step, StepBoundary, Swap,
+    PlannerView, Step, StepBoundary, Swap,
 };
 pub use parameter::{ParameterError, ParameterInfo, ParameterKind, ParameterSet};
 pub use rate::Rate;
 pub use registry::{Choosable, Entry, ModuleError, Registry, set_parameters};
+pub use roadwright_scenario::{HowMany, ModuleKind, Slot};

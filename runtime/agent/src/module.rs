@@ -8,67 +8,7 @@ use roadwright_plugin_api::{
     FitnessOutput, PlannerInput, PlannerOutput,
 };
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
-use roadwright_scenario::{ModuleSetting, Stack};
 use std::sync::Arc;
-
-/// The place of a module in a stack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Slot {
-    /// Finds the way.
-    Planner,
-    /// Chooses lanes and the mood.
-    Behaviour,
-    /// Steers and accelerates.
-    Controller,
-    /// Rates the driving.
-    Fitness,
-}
-
-impl Slot {
-    /// All slots in the order in which a step asks them.
-    pub const ALL: [Self; 4] = [
-        Self::Planner,
-        Self::Behaviour,
-        Self::Controller,
-        Self::Fitness,
-    ];
-
-    /// Its name in files and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Planner => "planner",
-            Self::Behaviour => "behaviour",
-            Self::Controller => "controller",
-            Self::Fitness => "fitness",
-        }
-    }
-
-    /// The slot of a name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|slot| slot.name() == name)
-    }
-
-    /// Its setting in a stack.
-    pub fn setting_mut(self, stack: &mut Stack) -> &mut ModuleSetting {
-        match self {
-            Self::Planner => &mut stack.planner,
-            Self::Behaviour => &mut stack.behaviour,
-            Self::Controller => &mut stack.controller,
-            Self::Fitness => &mut stack.fitness,
-        }
-    }
-
-    /// How often its modules are asked unless the stack says otherwise, Hz. Planner and
-    /// controller: source 003, section 8.2.
-    pub fn default_rate_hz(self) -> f64 {
-        match self {
-            Self::Planner => 6.0,
-            Self::Behaviour => 4.0,
-            Self::Controller => 30.0,
-            Self::Fitness => 1.0,
-        }
-    }
-}
 
 /// What a module says about itself.
 ///

@@ -1,8 +1,8 @@
 //! Which modules there are, and instances of them for a stack.
 
-use crate::module::{Behaviour, Controller, Fitness, Logic, Module, ModuleInfo, Planner, Slot};
+use crate::module::{Behaviour, Controller, Fitness, Logic, Module, ModuleInfo, Planner};
 use crate::parameter::{ParameterError, ParameterInfo, ParameterSet};
-use roadwright_scenario::ModuleSetting;
+use roadwright_scenario::{ModuleKind, ModuleSetting, Slot};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -14,8 +14,8 @@ pub enum ModuleError {
     Unknown {
         /// The stack.
         stack: String,
-        /// The slot's name.
-        slot: &'static str,
+        /// The slot.
+        slot: Slot,
         /// The id asked for.
         module: String,
         /// The ids there are.
@@ -24,8 +24,8 @@ pub enum ModuleError {
     /// Agents have made too many modules of their own.
     #[error("more than {most} different settings of {slot} modules are in use")]
     TooMany {
-        /// The slot's name.
-        slot: &'static str,
+        /// The slot.
+        slot: Slot,
         /// How many there may be.
         most: usize,
     },
@@ -34,8 +34,8 @@ pub enum ModuleError {
     Parameter {
         /// The stack.
         stack: String,
-        /// The slot's name.
-        slot: &'static str,
+        /// The slot.
+        slot: Slot,
         /// The module.
         module: String,
         /// What is wrong.
@@ -85,31 +85,28 @@ impl<L: ?Sized> Entry<L> {
     }
 }
 
-/// A logic that can be chosen for a slot.
+/// A logic that can be chosen for the slots of its kind.
 pub trait Choosable: Logic {
-    /// Its slot.
-    const SLOT: Slot;
+    /// Its kind.
+    const KIND: ModuleKind;
 
-    /// The modules of the slot.
+    /// The modules of the kind.
     fn entries(registry: &Registry) -> &Vec<Entry<Self>>;
 
-    /// The modules of the slot, to be added to.
+    /// The modules of the kind, to be added to.
     fn entries_mut(registry: &mut Registry) -> &mut Vec<Entry<Self>>;
 }
 
-/// The modules to choose from, by slot.
-#[derive(Clone, Default)]
-pub struct Registry {
-    planners: Vec<Entry<dyn Planner>>,
-    behaviours: Vec<Entry<dyn Behaviour>>,
-    controllers: Vec<Entry<dyn Controller>>,
-    fitnesses: Vec<Entry<dyn Fitness>>,
-}
+macro_rules! declare_registry {
+    ($($kind:ident $field:ident;)*) => {
+        /// The modules to choose from, by kind.
+        #[derive(Clone, Default)]
+        pub struct Registry {
+            $($field: Vec<Entry<dyn $kind>>,)*
+        }
 
-macro_rules! choosable {
-    ($logic:ident, $field:ident) => {
-        impl Choosable for dyn $logic {
-            const SLOT: Slot = Slot::$logic;
+        $(impl Choosable for dyn $kind {
+            const KIND: ModuleKind = ModuleKind::$kind;
 
             fn entries(registry: &Registry) -> &Vec<Entry<Self>> {
                 &registry.$field
@@ -118,14 +115,27 @@ macro_rules! choosable {
             fn entries_mut(registry: &mut Registry) -> &mut Vec<Entry<Self>> {
                 &mut registry.$field
             }
+        })*
+
+        impl Registry {
+            /// What the modules of a kind say about themselves, with their parameters.
+            pub fn infos(&self, kind: ModuleKind) -> Vec<(ModuleInfo, &'static [ParameterInfo])> {
+                match kind { $(ModuleKind::$kind => infos(&self.$field)),* }
+            }
         }
     };
 }
 
-choosable!(Planner, planners);
-choosable!(Behaviour, behaviours);
-choosable!(Controller, controllers);
-choosable!(Fitness, fitnesses);
+declare_registry! {
+    Planner planners;
+    Behaviour behaviours;
+    Controller controllers;
+    Fitness fitnesses;
+}
+
+fn infos<L: ?Sized>(entries: &[Entry<L>]) -> Vec<(ModuleInfo, &'static [ParameterInfo])> {
+    entries.iter().map(|e| (e.info, e.parameters)).collect()
+}
 
 impl Registry {
     /// Adds a module. Of two with the same id the first one counts.
@@ -133,38 +143,26 @@ impl Registry {
         L::entries_mut(self).push(entry);
     }
 
-    /// The modules of a slot, in the order in which they were added.
+    /// The modules of a kind, in the order in which they were added.
     pub fn of<L: Choosable + ?Sized>(&self) -> &[Entry<L>] {
         L::entries(self)
     }
 
-    /// What the modules of a slot say about themselves, with their parameters.
-    pub fn infos(&self, slot: Slot) -> Vec<(ModuleInfo, &'static [ParameterInfo])> {
-        fn list<L: ?Sized>(entries: &[Entry<L>]) -> Vec<(ModuleInfo, &'static [ParameterInfo])> {
-            entries.iter().map(|e| (e.info, e.parameters)).collect()
-        }
-        match slot {
-            Slot::Planner => list(&self.planners),
-            Slot::Behaviour => list(&self.behaviours),
-            Slot::Controller => list(&self.controllers),
-            Slot::Fitness => list(&self.fitnesses),
-        }
-    }
-
-    /// The module of a setting, with its parameters set. `stack` is for the message.
+    /// The module of a setting, with its parameters set. Stack and slot are for the message.
     ///
     /// # Errors
     /// If there is no such module or a parameter cannot be set.
     pub fn module<L: Choosable + ?Sized>(
         &self,
         stack: &str,
+        slot: Slot,
         setting: &ModuleSetting,
     ) -> Result<Module<L>, ModuleError> {
         let entries = self.of::<L>();
         let entry = entries.iter().find(|entry| entry.info.id == setting.module);
         let entry = entry.ok_or_else(|| ModuleError::Unknown {
             stack: stack.into(),
-            slot: L::SLOT.name(),
+            slot,
             module: setting.module.clone(),
             known: entries
                 .iter()
@@ -173,7 +171,7 @@ impl Registry {
                 .join(", "),
         })?;
         let mut module = entry.make();
-        set_parameters(&mut module, stack, setting)?;
+        set_parameters(&mut module, stack, slot, setting)?;
         Ok(module)
     }
 }
@@ -183,9 +181,10 @@ impl Registry {
 ///
 /// # Errors
 /// If there is no such parameter or a value is out of range; nothing is changed then.
-pub fn set_parameters<L: Choosable + ?Sized>(
+pub fn set_parameters<L: ?Sized>(
     module: &mut Module<L>,
     stack: &str,
+    slot: Slot,
     setting: &ModuleSetting,
 ) -> Result<(), ModuleError> {
     let mut parameters = ParameterSet::new(module.parameters.infos());
@@ -194,7 +193,7 @@ pub fn set_parameters<L: Choosable + ?Sized>(
             .set(key, value)
             .map_err(|error| ModuleError::Parameter {
                 stack: stack.into(),
-                slot: L::SLOT.name(),
+                slot,
                 module: setting.module.clone(),
                 error,
             })?;

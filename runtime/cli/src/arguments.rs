@@ -95,7 +95,8 @@ pub(crate) struct Simulate {
     /// Compare all bodies for contacts, also those that follow their lanes
     #[arg(long)]
     pub(crate) verify: bool,
-    /// Use another module in all stacks: `controller=pursuit`
+    /// Use other modules in all stacks: `controller=pursuit`, `fitness=comfort,safety`; `none` where a slot
+    /// may be empty
     #[arg(long = "use", value_name = "SLOT=MODULE")]
     pub(crate) modules: Vec<String>,
     #[command(flatten)]

@@ -6,7 +6,7 @@
 )]
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use roadwright_agent::{Behaviour, Controller, Effects, Module, Scene, Step};
+use roadwright_agent::{Behaviour, Controller, Effects, Module, Scene, Slot, Step};
 use roadwright_extension::{Host, HostOptions, Trust};
 use roadwright_plugin_api::{
     BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, NOTHING,
@@ -100,8 +100,9 @@ fn plugins(criterion: &mut Criterion) {
         std::fs::copy(&library, folder.path().join("plugins/p.so")).unwrap();
         host.rescan();
         let registry = host.registry();
-        let module: Module<dyn Controller> =
-            registry.module("bench", &ModuleSetting::new(ID)).unwrap();
+        let module: Module<dyn Controller> = registry
+            .module("bench", Slot::Controller, &ModuleSetting::new(ID))
+            .unwrap();
         assert!(!module.logic.version().is_empty());
         group.bench_function(name, |b| {
             b.iter(|| module.step(&step, black_box(&inputs), &mut outputs));
@@ -168,7 +169,7 @@ fn scripts(criterion: &mut Criterion) {
     let mut outputs = vec![BehaviourOutput::default(); ROWS];
     for script in ["commuter.rhai", "learner_driver.rhai"] {
         let mut module: Module<dyn Behaviour> = registry
-            .module("bench", &ModuleSetting::new(script))
+            .module("bench", Slot::Behaviour, &ModuleSetting::new(script))
             .unwrap();
         let moment = roadwright_agent::StepBoundary {
             step: 0,

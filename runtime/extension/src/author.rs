@@ -2,7 +2,7 @@
 
 use crate::native::probe::probe;
 use crate::script::SCRIPT_ENDING;
-use roadwright_agent::Slot;
+use roadwright_agent::ModuleKind;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -145,7 +145,7 @@ fn check_name(name: &str) -> Result<(), AuthorError> {
 pub fn new_plugin(
     parent: &Path,
     name: &str,
-    slot: Slot,
+    kind: ModuleKind,
     language: Language,
 ) -> Result<PathBuf, AuthorError> {
     check_name(name)?;
@@ -166,7 +166,7 @@ pub fn new_plugin(
     let fill = |text: &str| {
         text.replace("@NAME@", name)
             .replace("@TYPE@", &type_name)
-            .replace("@KIND@", slot.name())
+            .replace("@KIND@", kind.name())
             .replace("@CRATE@", &name.replace('_', "-"))
     };
     let put = |file: &str, text: &str| write(&folder.join(file), &fill(text));
@@ -175,11 +175,11 @@ pub fn new_plugin(
             put("Cargo.toml", include_str!("../templates/plugin.toml"))?;
             put(
                 "src/lib.rs",
-                match slot {
-                    Slot::Planner => include_str!("../templates/planner.rs.txt"),
-                    Slot::Controller => include_str!("../templates/controller.rs.txt"),
-                    Slot::Fitness => include_str!("../templates/fitness.rs.txt"),
-                    Slot::Behaviour => return Err(AuthorError::Behaviour),
+                match kind {
+                    ModuleKind::Planner => include_str!("../templates/planner.rs.txt"),
+                    ModuleKind::Controller => include_str!("../templates/controller.rs.txt"),
+                    ModuleKind::Fitness => include_str!("../templates/fitness.rs.txt"),
+                    ModuleKind::Behaviour => return Err(AuthorError::Behaviour),
                 },
             )?;
             for (file, text) in SDK.iter().chain(&API) {
@@ -189,11 +189,11 @@ pub fn new_plugin(
         }
         Language::C | Language::Cpp => {
             let is_c = language == Language::C;
-            let text = match slot {
-                Slot::Planner => include_str!("../templates/planner.c.txt"),
-                Slot::Controller => include_str!("../templates/controller.c.txt"),
-                Slot::Fitness => include_str!("../templates/fitness.c.txt"),
-                Slot::Behaviour => return Err(AuthorError::Behaviour),
+            let text = match kind {
+                ModuleKind::Planner => include_str!("../templates/planner.c.txt"),
+                ModuleKind::Controller => include_str!("../templates/controller.c.txt"),
+                ModuleKind::Fitness => include_str!("../templates/fitness.c.txt"),
+                ModuleKind::Behaviour => return Err(AuthorError::Behaviour),
             };
             let (file, language) = if is_c {
                 (format!("{name}.c"), "c")

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Runs as a child of [`crate::Host`]: `probe LIBRARY`, or `serve LIBRARY SLOT MEMORY` with a
+/// Runs as a child of [`crate::Host`]: `probe LIBRARY`, or `serve LIBRARY KIND MEMORY` with a
 /// socket as standard input. Gives the exit code.
 pub fn helper(arguments: &[OsString]) -> i32 {
     let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
@@ -16,8 +16,8 @@ pub fn helper(arguments: &[OsString]) -> i32 {
         ["examine", library] => examine(Path::new(library)),
         ["probe", library] => crate::native::probe::run_trial(Path::new(library)),
         #[cfg(unix)]
-        ["serve", library, slot, memory] => {
-            match crate::native::serve(Path::new(library), slot, Path::new(memory)) {
+        ["serve", library, kind, memory] => {
+            match crate::native::serve(Path::new(library), kind, Path::new(memory)) {
                 Ok(()) => 0,
                 Err(error) => {
                     eprintln!("roadwright: isolated module: {error}");

@@ -12,7 +12,7 @@ use crate::quarantine::Quarantine;
 use crate::script::Scripts;
 use crate::settle::{Settling, Stamp};
 use crate::watch::Watch;
-use roadwright_agent::{Choosable, Entry, ModuleInfo, ParameterInfo, Registry, Slot};
+use roadwright_agent::{Choosable, Entry, ModuleInfo, ModuleKind, ParameterInfo, Registry};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -131,8 +131,8 @@ pub struct ModuleRow {
     pub doc: String,
     /// Version.
     pub version: String,
-    /// Name of its slot.
-    pub slot: &'static str,
+    /// Name of its kind.
+    pub kind: &'static str,
     /// Language.
     pub language: String,
     /// `built-in`, `native`, `isolated` or `script`.
@@ -213,7 +213,7 @@ struct KnownFile {
 struct Catalog {
     files: BTreeMap<PathBuf, KnownFile>,
     settling: BTreeMap<PathBuf, Settling>,
-    cells: BTreeMap<(&'static str, Slot), Arc<Cell>>,
+    cells: BTreeMap<(&'static str, ModuleKind), Arc<Cell>>,
     trust: Option<Trust>,
 }
 
@@ -674,8 +674,8 @@ impl Inner {
         let id = intern(&info.id);
         let is_active = {
             let catalog = self.catalog();
-            info.slots().all(|slot| {
-                let cell = catalog.cells.get(&(id, slot));
+            info.module_kinds().all(|kind| {
+                let cell = catalog.cells.get(&(id, kind));
                 let active = cell.and_then(|cell| cell.state().wish.generation.clone());
                 active.is_some_and(|active| active.hash == *hash)
             })
@@ -732,12 +732,12 @@ impl Inner {
 
     fn make_cells(&self, id: &'static str, info: &PluginInfo) -> Vec<Arc<Cell>> {
         let mut catalog = self.catalog();
-        let slots: Vec<Slot> = info.slots().collect();
-        let cells = slots.into_iter().map(|slot| {
+        let kinds: Vec<ModuleKind> = info.module_kinds().collect();
+        let cells = kinds.into_iter().map(|kind| {
             let make = || {
                 let cell = Cell::new(
                     id,
-                    slot,
+                    kind,
                     self.events.clone(),
                     self.quarantine.clone(),
                     self.helper.clone(),
@@ -747,7 +747,7 @@ impl Inner {
                 cell.set_info(info);
                 Arc::new(cell)
             };
-            catalog.cells.entry((id, slot)).or_insert_with(make).clone()
+            catalog.cells.entry((id, kind)).or_insert_with(make).clone()
         });
         cells.collect()
     }
@@ -809,11 +809,11 @@ impl Inner {
         let mut registry = self.options.builtin.clone();
         let cells: Vec<Arc<Cell>> = self.catalog().cells.values().cloned().collect();
         for cell in cells {
-            match cell.slot {
-                Slot::Planner => self.enter::<AsPlanner>(&mut registry, cell),
-                Slot::Controller => self.enter::<AsController>(&mut registry, cell),
-                Slot::Fitness => self.enter::<AsFitness>(&mut registry, cell),
-                Slot::Behaviour => {}
+            match cell.kind {
+                ModuleKind::Planner => self.enter::<AsPlanner>(&mut registry, cell),
+                ModuleKind::Controller => self.enter::<AsController>(&mut registry, cell),
+                ModuleKind::Fitness => self.enter::<AsFitness>(&mut registry, cell),
+                ModuleKind::Behaviour => {}
             }
         }
         self.scripts.enter(&mut registry);
@@ -832,7 +832,7 @@ impl Inner {
         let builtin = self.options.builtin.clone();
         let (info, parameters) = (cell.module_info(), cell.parameters());
         registry.add(Entry::<K::Logic>::new(info, parameters, move || {
-            let fallback = K::fallback(&builtin).expect("every slot has a built-in module");
+            let fallback = K::fallback(&builtin).expect("every kind has a built-in module");
             Native::<K>::new(cell.clone(), fallback).into_logic()
         }));
     }
@@ -856,7 +856,7 @@ impl Inner {
     }
 }
 
-/// Logic by slot, out of the one type that serves all of them.
+/// Logic by kind, out of the one type that serves all of them.
 pub(crate) trait IntoLogic<L: Choosable + ?Sized> {
     fn into_logic(self) -> Box<L>;
 }

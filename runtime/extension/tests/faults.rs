@@ -418,10 +418,24 @@ fn builds_that_nobody_has_allowed_do_not_run() {
     );
     let row = bench.row("com.example.pure_pursuit");
     assert!(row.needs_permission && row.lamp == Lamp::Off);
-    assert!(bench.host().registry().infos(Slot::Controller).len() == 3);
+    assert!(
+        bench
+            .host()
+            .registry()
+            .infos(roadwright_agent::ModuleKind::Controller)
+            .len()
+            == 3
+    );
     bench.host().allow(&file.hash);
     assert_eq!(bench.row("com.example.pure_pursuit").lamp, Lamp::Good);
-    assert!(bench.host().registry().infos(Slot::Controller).len() == 4);
+    assert!(
+        bench
+            .host()
+            .registry()
+            .infos(roadwright_agent::ModuleKind::Controller)
+            .len()
+            == 4
+    );
     // On the command line the first digits of a hash do.
     assert!(Trust::Hashes([file.hash[..8].to_owned()].into()).allows(&file.hash));
     assert!(!Trust::Hashes([file.hash[..7].to_owned()].into()).allows(&file.hash));

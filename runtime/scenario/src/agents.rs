@@ -7,7 +7,6 @@ use crate::road::is_zero;
 use glam::DVec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// A place where an agent can be.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -70,71 +69,6 @@ impl Place {
     /// A place on open ground.
     pub fn ground(x: f64, y: f64, heading: f64) -> Self {
         Self::Ground(GroundPlace { x, y, heading })
-    }
-}
-
-/// One module in a stack.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ModuleSetting {
-    /// The module's id, such as `idm`.
-    pub module: String,
-    /// How often it is asked, Hz; absent: the default of its slot.
-    #[serde(
-        default,
-        deserialize_with = "optional_rate",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub rate_hz: Option<f64>,
-    /// Parameters that differ from their defaults, by key.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub parameters: BTreeMap<String, f64>,
-}
-
-fn optional_rate<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Option<f64>, D::Error> {
-    number::rate(d).map(Some)
-}
-
-impl ModuleSetting {
-    /// A module with its defaults.
-    pub fn new(module: &str) -> Self {
-        Self {
-            module: module.into(),
-            rate_hz: None,
-            parameters: BTreeMap::new(),
-        }
-    }
-
-    /// The same with one parameter set.
-    pub fn with(mut self, key: &str, value: f64) -> Self {
-        self.parameters.insert(key.into(), value);
-        self
-    }
-}
-
-/// The modules of one kind of agent, by slot.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Stack {
-    /// Finds the way.
-    pub planner: ModuleSetting,
-    /// Chooses lanes and the mood.
-    pub behaviour: ModuleSetting,
-    /// Steers and accelerates.
-    pub controller: ModuleSetting,
-    /// Rates the driving.
-    pub fitness: ModuleSetting,
-}
-
-impl Stack {
-    /// The built-in modules around a controller.
-    pub fn with_controller(controller: &str) -> Self {
-        Self {
-            planner: ModuleSetting::new("route"),
-            behaviour: ModuleSetting::new("lane_keeper"),
-            controller: ModuleSetting::new(controller),
-            fitness: ModuleSetting::new("crash_and_speed"),
-        }
     }
 }
 

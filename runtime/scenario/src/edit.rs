@@ -1,11 +1,12 @@
 //! Edits: every change of a scenario is a value, applied through one door, with its inverse.
 
-use crate::agents::{Agent, Flow, Place, Stack};
+use crate::agents::{Agent, Flow, Place};
 use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, RoadId};
 use crate::network::Node;
 use crate::objects::{Forest, Obstacle};
 use crate::road::{Poly3, Road};
 use crate::scenario::{About, Scenario, Settings};
+use crate::stack::Stack;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::HeightField;
 use serde::Serialize;

@@ -9,13 +9,14 @@ mod write;
 
 pub use migrate::VERSION;
 
-use crate::agents::{Agent, Flow, Stack};
+use crate::agents::{Agent, Flow};
 use crate::edit::{Edit, EditError};
 use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, RoadId};
 use crate::network::Node;
 use crate::objects::{Forest, Obstacle};
 use crate::road::Road;
 use crate::scenario::{About, Scenario, Settings};
+use crate::stack::Stack;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::HeightField;
 use schemars::JsonSchema;

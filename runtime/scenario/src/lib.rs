@@ -20,9 +20,10 @@ mod objects;
 pub mod operation;
 mod road;
 mod scenario;
+mod stack;
 mod vehicle_type;
 
-pub use agents::{Agent, Flow, GroundPlace, LanePlace, ModuleSetting, Place, Stack};
+pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};
 pub use dynamics::DynamicsLevel;
 pub use edit::{Edit, EditError};
 pub use history::History;
@@ -34,4 +35,5 @@ pub use road::{
     RoadClass, RoadEnd,
 };
 pub use scenario::{About, GeoOrigin, Scenario, Settings};
+pub use stack::{HowMany, ModuleKind, ModuleSetting, ModuleSettings, Slot, Stack};
 pub use vehicle_type::VehicleType;

@@ -1,12 +1,13 @@
 //! A scenario as a whole.
 
-use crate::agents::{Agent, Flow, Place, Stack};
+use crate::agents::{Agent, Flow, Place};
 use crate::dynamics::DynamicsLevel;
 use crate::ids::{AgentId, FlowId, ForestId, ObstacleId};
 use crate::network::RoadNetwork;
 use crate::number;
 use crate::objects::{Forest, Obstacle};
 use crate::road::{DrivingSide, is_default};
+use crate::stack::Stack;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
 use roadwright_geometry::{HeightField, Pose, polygon};

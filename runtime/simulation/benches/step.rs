@@ -19,7 +19,8 @@ fn step(criterion: &mut Criterion) {
         // After 20 s all vehicles are under way and none has arrived.
         let under_way = || {
             let mut modules = ModuleOverrides::default();
-            modules.set(Slot::Controller, controller.into());
+            let only = vec![controller.into()];
+            modules.set(Slot::Controller, only).expect("one controller");
             let options = RunOptions {
                 modules,
                 ..RunOptions::default()

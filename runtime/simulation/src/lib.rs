@@ -43,7 +43,10 @@ pub use route::Waypoint;
 pub use save::{SaveError, SavedWorld};
 pub use session::{Ending, Observer, Session};
 pub use snapshot::{Snapshot, VehicleRecord};
-pub use summary::{AgentCounts, ModuleRecord, ReplanCounts, Statistic, Summary, SwapRecord};
+pub use summary::{
+    AgentCounts, FitnessSummary, ModuleRecord, ReplanCounts, StackSummary, Statistic, Summary,
+    SwapRecord,
+};
 pub use traffic::{Collision, Party};
 pub use world::World;
 

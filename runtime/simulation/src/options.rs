@@ -1,6 +1,6 @@
 //! How a scenario is run, and why it may not be.
 
-use roadwright_agent::{ModuleError, Slot};
+use roadwright_agent::{HowMany, ModuleError, Slot};
 use roadwright_scenario::{DynamicsLevel, ModuleSetting, Stack};
 use thiserror::Error;
 
@@ -32,24 +32,38 @@ pub struct RunOptions {
 
 /// Modules that all stacks use instead of their own, by slot.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ModuleOverrides([Option<String>; 4]);
+pub struct ModuleOverrides([Option<Vec<String>>; Slot::COUNT]);
 
 impl ModuleOverrides {
-    /// Sets the module of a slot; gives the one that was set before.
-    pub fn set(&mut self, slot: Slot, module: String) -> Option<String> {
-        self.0[slot as usize].replace(module)
+    /// Sets the modules of a slot; gives those that were set before.
+    ///
+    /// # Errors
+    /// How many modules the slot takes, if that is another number.
+    pub fn set(
+        &mut self,
+        slot: Slot,
+        modules: Vec<String>,
+    ) -> Result<Option<Vec<String>>, HowMany> {
+        if !slot.how_many().fits(modules.len()) {
+            return Err(slot.how_many());
+        }
+        Ok(self.0[slot as usize].replace(modules))
     }
 
-    /// A stack with these modules. One that it has already keeps its parameters.
+    /// A stack with these modules. Those that it has already keep their parameters.
     pub(crate) fn apply(&self, stack: &Stack) -> Stack {
-        let mut stack = stack.clone();
-        for (slot, module) in Slot::ALL.into_iter().zip(&self.0) {
-            let setting = slot.setting_mut(&mut stack);
-            if let Some(module) = module.as_ref().filter(|id| **id != setting.module) {
-                *setting = ModuleSetting::new(module);
-            }
+        let mut changed = stack.clone();
+        for (slot, modules) in Slot::ALL.into_iter().zip(&self.0) {
+            let Some(modules) = modules else { continue };
+            let own = stack.settings(slot);
+            let settings = modules.iter().map(|id| {
+                let known = own.iter().find(|setting| setting.module == *id);
+                known.cloned().unwrap_or_else(|| ModuleSetting::new(id))
+            });
+            let fits = changed.set(slot, settings.collect());
+            debug_assert!(fits, "the number was checked when they were set");
         }
-        stack
+        changed
     }
 }
 

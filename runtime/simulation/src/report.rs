@@ -4,10 +4,11 @@ use crate::agents::Status;
 use crate::hash::StateHasher;
 use crate::snapshot::{Snapshot, VehicleRecord};
 use crate::stages::behave::lane_of;
-use crate::stages::retire::fitness;
-use crate::summary::{AgentCounts, Statistic, Summary};
+use crate::stages::retire::scores;
+use crate::summary::{AgentCounts, FitnessSummary, StackSummary, Statistic, Summary};
 use crate::world::World;
 use roadwright_geometry::Pose;
+use std::collections::BTreeMap;
 
 /// A hash over all state that is carried from step to step, in the order of ids; what modules keep
 /// for themselves is not in it.
@@ -22,9 +23,7 @@ pub(crate) fn state_hash(world: &World) -> u64 {
         hasher.add(&(row, route));
         world.dynamics.hash(row.identity.level, agent, &mut hasher);
     }
-    for finished in &world.finished {
-        hasher.add(finished);
-    }
+    hasher.add(&world.finished);
     hasher.add(&world.demand.departures);
     hasher.add(&(&world.traffic.contacts, &world.traffic.delays));
     hasher.add(&(world.agent_updates, world.replans));
@@ -91,7 +90,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
 /// How many agents are in which state.
 pub(crate) fn counts(world: &World) -> AgentCounts {
     let count = |status| {
-        let finished = world.finished.iter();
+        let finished = world.finished.rows.iter();
         finished.filter(|agent| agent.status == status).count()
     };
     let (arrived, active) = (count(Status::Arrived), world.agents.count());
@@ -104,30 +103,37 @@ pub(crate) fn counts(world: &World) -> AgentCounts {
     }
 }
 
+/// What the fitnesses of an agent that drives say about its drive so far, by their ids.
+pub(crate) fn scores_of(world: &World, id: u64) -> Vec<(&str, f64)> {
+    let agent = world.agents.find(id);
+    agent.map_or(Vec::new(), |agent| {
+        scores(&world.clock, &world.modules, &world.agents, agent)
+    })
+}
+
 /// What came of the run so far.
 pub(crate) fn summary(world: &World) -> Summary {
-    let finished = &world.finished;
-    let arrived = finished
-        .iter()
-        .filter(|agent| agent.status == Status::Arrived);
-    let times: Vec<f64> = arrived.map(|agent| agent.ended - agent.started).collect();
-    let driving = world.agents.by_growing_id();
-    let scores = driving
-        .iter()
-        .filter_map(|&agent| fitness(&world.clock, &world.modules, &world.agents, agent));
-    let scores: Vec<f64> = finished
-        .iter()
-        .filter_map(|agent| agent.fitness)
-        .chain(scores)
-        .collect();
-    let distances = driving
-        .iter()
-        .map(|&agent| world.agents.statistics[agent as usize].distance);
-    let distance: f64 = finished
-        .iter()
-        .map(|agent| agent.distance)
-        .chain(distances)
-        .sum();
+    let mut trips = Trips::default();
+    let mut stacks: BTreeMap<&str, Trips> = BTreeMap::new();
+    for agent in world.finished.iter() {
+        // Who never drove says nothing about driving.
+        if agent.status != Status::Arrived && agent.distance == 0.0 {
+            continue;
+        }
+        let travel_time = (agent.status == Status::Arrived).then_some(agent.ended - agent.started);
+        let trip = (travel_time, agent.distance, &agent.scores[..]);
+        trips.add(trip);
+        stacks.entry(agent.stack).or_default().add(trip);
+    }
+    for agent in world.agents.by_growing_id() {
+        let index = agent as usize;
+        let stack = world.agents.identity[index].stack as usize;
+        let scores = scores(&world.clock, &world.modules, &world.agents, agent);
+        let trip = (None, world.agents.statistics[index].distance, &scores[..]);
+        trips.add(trip);
+        let name = world.modules.names[stack].as_str();
+        stacks.entry(name).or_default().add(trip);
+    }
     Summary {
         state_hash: format!("{:016x}", state_hash(world)),
         steps: world.clock.step,
@@ -135,11 +141,51 @@ pub(crate) fn summary(world: &World) -> Summary {
         agents: counts(world),
         agent_updates: world.agent_updates,
         collisions: world.traffic.contacts.log.clone(),
-        distance_driven: distance,
+        distance_driven: trips.distances.iter().sum(),
         replans: world.replans,
-        travel_time: Statistic::of(&times),
-        fitness: Statistic::of(&scores),
+        travel_time: Statistic::of(&trips.times),
+        stacks: stacks
+            .into_iter()
+            .map(|(stack, trips)| trips.summary(stack))
+            .collect(),
         modules: world.modules.records(),
         swaps: world.modules.swaps.clone(),
+    }
+}
+
+/// Trips of several agents.
+#[derive(Default)]
+struct Trips<'a> {
+    /// Of those who arrived, s.
+    times: Vec<f64>,
+    /// m.
+    distances: Vec<f64>,
+    scores: BTreeMap<&'a str, Vec<f64>>,
+}
+
+impl<'a> Trips<'a> {
+    fn add(&mut self, (time, distance, scores): (Option<f64>, f64, &[(&'a str, f64)])) {
+        self.times.extend(time);
+        self.distances.push(distance);
+        for &(fitness, score) in scores {
+            self.scores.entry(fitness).or_default().push(score);
+        }
+    }
+
+    fn summary(&self, stack: &str) -> StackSummary {
+        let scores = self.scores.iter();
+        StackSummary {
+            stack: stack.into(),
+            spawned: self.distances.len(),
+            arrived: self.times.len(),
+            travel_time: Statistic::of(&self.times),
+            distance: Statistic::of(&self.distances),
+            fitness: scores
+                .map(|(module, values)| FitnessSummary {
+                    module: (*module).into(),
+                    score: Statistic::of(values),
+                })
+                .collect(),
+        }
     }
 }

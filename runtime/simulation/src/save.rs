@@ -5,13 +5,13 @@
 //! anew. The ground is not in it: a world is restored on the ground of its scenario, which must be
 //! equal.
 
-use crate::agents::{Agents, FinishedAgent, Identity};
+use crate::agents::{Agents, Finished, Identity};
 use crate::clock::Clock;
 use crate::demand::{Departures, FlowProgress};
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::messages::Log;
-use crate::modules::{SavedMembership, SavedModule, SavedSwap};
+use crate::modules::{SavedInstance, SavedMembership, SavedSwap};
 use crate::options::{RunOptions, SimulationError};
 use crate::route::Routes;
 use crate::summary::{ReplanCounts, SwapRecord};
@@ -31,7 +31,7 @@ const FORMAT: &str = "roadwright.world";
 /// Version of the frame around the parts.
 const VERSION: u16 = 1;
 /// Version of the parts; 2: agents have levels of dynamics.
-const PART_VERSION: u16 = 2;
+const PART_VERSION: u16 = 3;
 
 /// Why a world cannot be saved or restored.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -97,9 +97,14 @@ fn checksum(bytes: &[u8]) -> u64 {
 }
 
 /// The modules among `saved` that could not give their state.
-fn unsaved(saved: &[SavedModule]) -> Vec<String> {
-    let silent = saved.iter().filter(|module| module.state.is_none());
-    silent.map(|m| format!("{} {}", m.slot, m.id)).collect()
+fn unsaved(saved: &[SavedInstance]) -> Vec<String> {
+    let modules = saved
+        .iter()
+        .flat_map(|one| one.modules.iter().map(|module| (&one.slot, module)));
+    modules
+        .filter(|(_, module)| module.state.is_none())
+        .map(|(slot, module)| format!("{slot} {}", module.id))
+        .collect()
 }
 
 /// What the clock part and counters hold.
@@ -282,8 +287,8 @@ impl World {
         });
         world.messages.mail = mail.collect();
         world.messages.log = saved.get::<Log>("log")?;
-        world.finished = saved.get::<Vec<FinishedAgent>>("finished")?;
-        let instances: Vec<SavedModule> = saved.get("modules")?;
+        world.finished = saved.get::<Finished>("finished")?;
+        let instances: Vec<SavedInstance> = saved.get("modules")?;
         world.modules.restore_instances(&instances)?;
         world.check_indices()?;
         world.messages.count();

@@ -1,12 +1,11 @@
 //! Preparing a world: who wants to drive.
 
-use crate::agents::FinishedAgent;
+use crate::agents::{Finished, Status};
 use crate::demand::{self, Demand, Departure, Start, running_flows};
 use crate::ground::Ground;
 use crate::modules::{Modules, number_of};
 use crate::options::{RunOptions, SimulationError};
 use crate::route::Goal;
-use crate::stages::appear::refused;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_scenario::{Agent, AgentId, Scenario};
 
@@ -30,7 +29,7 @@ impl Sources<'_> {
     pub(crate) fn demand(
         &self,
         options: &RunOptions,
-        finished: &mut Vec<FinishedAgent>,
+        finished: &mut Finished,
     ) -> Result<Demand, SimulationError> {
         let mut demand = Demand::default();
         let mut last = 0;
@@ -38,7 +37,9 @@ impl Sources<'_> {
             last = u64::from(id.0);
             match self.departure(*id, agent, agent.depart) {
                 Ok(departure) => demand.departures.push(departure),
-                Err(_) if options.lenient => finished.push(refused(u64::from(id.0))),
+                Err(_) if options.lenient => {
+                    finished.push_undriven(last, &agent.stack, Status::Refused, 0.0);
+                }
                 Err(error) => return Err(error),
             }
         }

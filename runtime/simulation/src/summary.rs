@@ -94,6 +94,34 @@ pub struct SwapRecord {
     pub note: String,
 }
 
+/// What one fitness says about agents of one stack.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FitnessSummary {
+    /// Id of the fitness.
+    pub module: String,
+    /// Its scores of all agents of the stack that drove, in its own unit.
+    #[serde(flatten)]
+    pub score: Statistic,
+}
+
+/// What came of the agents of one stack.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StackSummary {
+    /// Its name.
+    pub stack: String,
+    /// How many have driven or drive.
+    pub spawned: usize,
+    /// How many have reached their destination.
+    pub arrived: usize,
+    /// Time from start to destination of those, s.
+    pub travel_time: Statistic,
+    /// Distance that each agent has driven, m.
+    pub distance: Statistic,
+    /// By each fitness that any of them had, in the order of their ids. Scores of different
+    /// fitnesses are never put together.
+    pub fitness: Vec<FitnessSummary>,
+}
+
 /// The outcome of a run so far.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
@@ -115,8 +143,8 @@ pub struct Summary {
     pub replans: ReplanCounts,
     /// Time from start to destination of those who arrived, s.
     pub travel_time: Statistic,
-    /// Fitness of all who drove; lower is better.
-    pub fitness: Statistic,
+    /// The same by stack, with what its agents' fitnesses say.
+    pub stacks: Vec<StackSummary>,
     /// Builds of the modules from outside that are in use.
     pub modules: Vec<ModuleRecord>,
     /// Modules that were replaced during the run.

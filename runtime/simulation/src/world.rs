@@ -1,6 +1,6 @@
 //! The world: its parts, and one step after the other.
 
-use crate::agents::{Agents, FinishedAgent};
+use crate::agents::{Agents, Finished, FinishedAgent};
 use crate::clock::Clock;
 use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
@@ -54,7 +54,7 @@ pub struct World {
     pub(crate) traffic: Traffic,
     pub(crate) messages: Messages,
     /// One row for each agent that does not drive any more, in the order in which they ended.
-    pub(crate) finished: Vec<FinishedAgent>,
+    pub(crate) finished: Finished,
     pub(crate) agent_updates: u64,
     pub(crate) replans: ReplanCounts,
     lenient: bool,
@@ -94,7 +94,7 @@ impl World {
         let seed = options.seed.unwrap_or(settings.seed);
         let types = VehicleTypes::new(scenario);
         let modules = Modules::new(scenario, modules, options, dt)?;
-        let mut finished = Vec::new();
+        let mut finished = Finished::default();
         let sources = Sources {
             scenario,
             ground: &ground,
@@ -418,8 +418,14 @@ impl World {
     }
 
     /// One row for each agent that does not drive any more, in the order in which they ended.
-    pub fn finished(&self) -> &[FinishedAgent] {
-        &self.finished
+    pub fn finished(&self) -> impl ExactSizeIterator<Item = FinishedAgent<'_>> {
+        self.finished.iter()
+    }
+
+    /// How an agent that drives is rated so far: ids of its fitnesses, and what they say; none
+    /// before its first step.
+    pub fn scores(&self, id: u64) -> Vec<(&str, f64)> {
+        report::scores_of(self, id)
     }
 
     /// Bytes that an agent takes in columns, index, batches and claims, on average over those that
@@ -549,7 +555,8 @@ mod tests {
                     reach = reach.max(vehicle.pose.position.y);
                 }
             }
-            assert_eq!(world.finished()[0].status, Status::Arrived, "{controller}");
+            let first = world.finished().next().unwrap();
+            assert_eq!(first.status, Status::Arrived, "{controller}");
             // The straight way, which an agent without a path takes, has y = 0.
             assert!(reach > 0.8 * radius, "{controller}: {reach}");
             // The fuzzy driver turns with 25 m at the sharpest, and late.
@@ -640,7 +647,7 @@ mod tests {
         // Indices are used again: three times as long needs no more of them, or hardly.
         assert!(most[0] < 20 && most[1] <= most[0] + 4, "{most:?}");
         assert!(world.routes.count() <= 1);
-        assert_eq!(world.finished.len(), arrived);
-        assert!(world.finished.iter().all(|agent| agent.fitness.is_some()));
+        assert_eq!(world.finished.rows.len(), arrived);
+        assert!(world.finished.iter().all(|agent| !agent.scores.is_empty()));
     }
 }

@@ -37,7 +37,7 @@ fn run(scenario: &Scenario, options: &RunOptions, seconds: f64) -> (BTreeSet<u64
     while world.time() < seconds && !world.is_over() {
         world.step();
     }
-    let arrived = world.finished().iter();
+    let arrived = world.finished();
     let arrived = arrived.filter(|agent| agent.status == Status::Arrived);
     (arrived.map(|agent| agent.id).collect(), world.summary())
 }

@@ -44,7 +44,13 @@ fn score(share: f64) -> f64 {
     let registry = modules::with_test_modules();
     let mut world = World::new(&road, &registry, &RunOptions::default()).unwrap();
     (0..6000).for_each(|_| world.step());
-    world.summary().fitness.mean
+    let summary = world.summary();
+    let tried = summary
+        .stacks
+        .iter()
+        .find(|stack| stack.stack == "tried")
+        .unwrap();
+    tried.fitness[0].score.mean
 }
 
 #[test]

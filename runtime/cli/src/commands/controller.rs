@@ -4,7 +4,7 @@ use super::print_json;
 use crate::Outcome;
 use crate::arguments::{Controller, ControllerVerb, Eval, Join};
 use anyhow::{Context, bail};
-use roadwright_agent::{ParameterInfo, ParameterKind, Slot};
+use roadwright_agent::{ModuleKind, ParameterInfo, ParameterKind};
 use roadwright_control::fuzzy::{self, Aggregation, FuzzyController, Inference, Variable};
 use roadwright_simulation::builtin_modules;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ fn fuzzy_controller(name: &str) -> anyhow::Result<&'static FuzzyController> {
 
 fn list(json: bool) -> anyhow::Result<()> {
     let modules = builtin_modules();
-    let drivers = modules.infos(Slot::Controller);
+    let drivers = modules.infos(ModuleKind::Controller);
     let drivers: Vec<_> = drivers.iter().map(|(info, _)| info).collect();
     if json {
         let drivers: Vec<_> = drivers
@@ -78,7 +78,7 @@ fn show(name: &str, json: bool) -> anyhow::Result<()> {
         };
     }
     let modules = builtin_modules();
-    let drivers = modules.infos(Slot::Controller);
+    let drivers = modules.infos(ModuleKind::Controller);
     let Some((info, parameters)) = drivers.iter().find(|(info, _)| info.id == name) else {
         bail!("no controller is called \"{name}\"; `roadwright controller list` shows them");
     };

@@ -46,16 +46,22 @@ fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
     let mut modules = ModuleOverrides::default();
     for setting in &simulate.modules {
         let parts = setting.split_once('=');
-        let parts = parts.and_then(|(slot, id)| Some((Slot::from_name(slot)?, id)));
-        let Some((slot, id)) = parts else {
+        let parts = parts.and_then(|(slot, ids)| Some((Slot::from_name(slot)?, ids)));
+        let Some((slot, ids)) = parts else {
             let slots: Vec<_> = Slot::ALL.iter().map(|slot| slot.name()).collect();
             bail!(
                 "--use {setting}: expected SLOT=MODULE with one of the slots {}",
                 slots.join(", ")
             );
         };
-        if modules.set(slot, id.to_owned()).is_some() {
-            bail!("--use {}= is given twice", slot.name());
+        let ids: Vec<String> = match ids {
+            "none" => Vec::new(),
+            ids => ids.split(',').map(str::to_owned).collect(),
+        };
+        match modules.set(slot, ids) {
+            Ok(None) => {}
+            Ok(Some(_)) => bail!("--use {slot}= is given twice"),
+            Err(fits) => bail!("--use {setting}: {slot} takes {fits}"),
         }
     }
     if simulate.dt.is_some_and(|dt| !(1e-4..=1.0).contains(&dt)) {

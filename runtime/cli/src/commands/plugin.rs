@@ -5,7 +5,7 @@ use crate::arguments::{ExtensionFlags, PluginKind, PluginLanguage, PluginVerb};
 use crate::{Outcome, extensions, progress};
 use anyhow::Context;
 use notify::{RecursiveMode, Watcher};
-use roadwright_agent::Slot;
+use roadwright_agent::ModuleKind;
 use roadwright_extension::author::{self, AuthorError, Language};
 use roadwright_extension::{FileState, Host, check_plugin, inspect};
 use serde_json::json;
@@ -130,17 +130,17 @@ fn check(file: &Path, as_json: bool) -> anyhow::Result<Outcome> {
 }
 
 fn new(name: &str, kind: PluginKind, lang: PluginLanguage, at: &Path) -> anyhow::Result<Outcome> {
-    let slot = match kind {
-        PluginKind::Planner => Slot::Planner,
-        PluginKind::Controller => Slot::Controller,
-        PluginKind::Fitness => Slot::Fitness,
+    let kind = match kind {
+        PluginKind::Planner => ModuleKind::Planner,
+        PluginKind::Controller => ModuleKind::Controller,
+        PluginKind::Fitness => ModuleKind::Fitness,
     };
     let language = match lang {
         PluginLanguage::Rust => Language::Rust,
         PluginLanguage::C => Language::C,
         PluginLanguage::Cpp => Language::Cpp,
     };
-    let folder = author::new_plugin(at, name, slot, language)?;
+    let folder = author::new_plugin(at, name, kind, language)?;
     writeln!(
         std::io::stdout().lock(),
         "{0}\nNext: roadwright plugin dev {0} --into plugins",

@@ -12,7 +12,8 @@ use roadwright_agent::Registry;
 use roadwright_extension::Host;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
-    Ending, Ground, Observer, RunOptions, SaveError, SavedWorld, Session, Snapshot, Summary, World,
+    Ending, Ground, Observer, RunOptions, SaveError, SavedWorld, Session, Snapshot, StackSummary,
+    Statistic, Summary, World,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -309,13 +310,6 @@ pub(super) fn table(report: &Report) -> String {
                 summary.travel_time.count
             ),
         ),
-        (
-            "fitness",
-            format!(
-                "{:.4}, standard error {:.4}, of {} agents (0 is best)",
-                summary.fitness.mean, summary.fitness.standard_error, summary.fitness.count
-            ),
-        ),
         ("collisions", summary.collisions.len().to_string()),
         (
             "planned again",
@@ -341,6 +335,7 @@ pub(super) fn table(report: &Report) -> String {
         .iter()
         .map(|(name, value)| format!("{name:<16} {value}\n"))
         .collect();
+    text += &stack_table(&summary.stacks);
     for collision in summary.collisions.iter().take(5) {
         text += &format!(
             "  at {:.2} s agent {} with {:?} at ({:.1}, {:.1}), {:.2} m deep\n",
@@ -370,6 +365,29 @@ pub(super) fn table(report: &Report) -> String {
             "  and {} more (--json lists all)\n",
             summary.collisions.len() - 5
         );
+    }
+    text
+}
+
+/// What came of each stack, a line for each of its figures. Errors are standard errors.
+fn stack_table(stacks: &[StackSummary]) -> String {
+    let mut text = String::new();
+    for stack in stacks {
+        text += &format!(
+            "stack {:<10} {} agents, {} arrived\n",
+            stack.stack, stack.spawned, stack.arrived
+        );
+        let mut line = |name: &str, unit: &str, of: &Statistic| {
+            if of.count > 0 {
+                let (mean, error) = (of.mean, of.standard_error);
+                text += &format!("  {name:<24} {mean:>10.4} ± {error:.4} {unit}\n");
+            }
+        };
+        line("travel time", "s", &stack.travel_time);
+        line("distance", "m", &stack.distance);
+        for fitness in &stack.fitness {
+            line(&fitness.module, "", &fitness.score);
+        }
     }
     text
 }

@@ -8,7 +8,7 @@ use crate::host::{FileState, Lamp, ModuleRow};
 use crate::lock::locked;
 use crate::quarantine::Quarantine;
 use crate::times::CallTimes;
-use roadwright_agent::{ModuleInfo, ParameterInfo, Slot};
+use roadwright_agent::{ModuleInfo, ModuleKind, ParameterInfo};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -108,7 +108,7 @@ pub(crate) struct CellState {
 /// A module that comes from a library.
 pub(crate) struct Cell {
     pub(crate) id: &'static str,
-    pub(crate) slot: Slot,
+    pub(crate) kind: ModuleKind,
     state: Mutex<CellState>,
     version: AtomicU64,
     /// When the running call began, in milliseconds since the program's first; 0 outside of calls.
@@ -153,14 +153,14 @@ pub(crate) fn now() -> Instant {
 impl Cell {
     pub(crate) fn new(
         id: &'static str,
-        slot: Slot,
+        kind: ModuleKind,
         events: Arc<Events>,
         quarantine: Arc<Quarantine>,
         helper: Arc<Vec<std::ffi::OsString>>,
     ) -> Self {
         Self {
             id,
-            slot,
+            kind,
             state: Mutex::default(),
             version: AtomicU64::new(1),
             entered: AtomicU64::new(0),
@@ -274,7 +274,7 @@ impl Cell {
             name: text(|i| &i.name),
             doc: text(|i| &i.doc),
             version: text(|i| &i.version),
-            slot: self.slot.name(),
+            kind: self.kind.name(),
             language: text(|i| &i.language),
             tier: if state.wish.is_isolated {
                 "isolated"

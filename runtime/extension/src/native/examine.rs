@@ -8,7 +8,7 @@ use super::inspect::{PluginInfo, inspect};
 use super::kind::{AsController, AsFitness, AsPlanner, Kind};
 use super::library::Library;
 use super::roads::{FlatRoads, checked_route};
-use roadwright_agent::{Slot, Step};
+use roadwright_agent::{ModuleKind, Step};
 use roadwright_geometry::math::Stream;
 use roadwright_plugin_api::abi::{CAP_STATE, NO_STRIP, ROW_OK, RwPoint, RwStrip, STRIP_CONNECTION};
 use roadwright_plugin_api::{ControllerInput, FitnessInput, NOTHING, PlannerInput};
@@ -220,7 +220,7 @@ struct Examiner {
 impl Examiner {
     fn fresh<K: Kind>(&self) -> Result<InProcess, String> {
         let backend =
-            InProcess::new(self.library.clone(), K::SLOT).map_err(|fault| fault.message)?;
+            InProcess::new(self.library.clone(), K::KIND).map_err(|fault| fault.message)?;
         let indices: Vec<u32> = (0..ROWS as u32).collect();
         backend
             .agents_changed(ROWS as u32, &indices, &[])
@@ -244,7 +244,7 @@ impl Examiner {
             changed_mode: false,
             overwritten: false,
         };
-        let is_planner = K::SLOT == Slot::Planner;
+        let is_planner = K::KIND == ModuleKind::Planner;
         let delays = vec![0.0f32; self.roads.lanelets.len()];
         for rows in rows.chunks(size) {
             let count = rows.len();
@@ -374,12 +374,12 @@ pub(crate) fn examine(path: &Path, mut report: impl FnMut(&Finding)) -> Result<b
         roads: grid_roads(),
         info: info.clone(),
     };
-    for slot in info.slots() {
-        match slot {
-            Slot::Controller => examine_kind::<AsController>(&examiner, &mut tell),
-            Slot::Fitness => examine_kind::<AsFitness>(&examiner, &mut tell),
-            Slot::Planner => examine_kind::<AsPlanner>(&examiner, &mut tell),
-            Slot::Behaviour => {}
+    for kind in info.module_kinds() {
+        match kind {
+            ModuleKind::Controller => examine_kind::<AsController>(&examiner, &mut tell),
+            ModuleKind::Fitness => examine_kind::<AsFitness>(&examiner, &mut tell),
+            ModuleKind::Planner => examine_kind::<AsPlanner>(&examiner, &mut tell),
+            ModuleKind::Behaviour => {}
         }
     }
     Ok(is_good)
@@ -432,7 +432,7 @@ fn usual_inputs<K: Examined>(examiner: &Examiner) -> Looked {
             let flaw = K::flaw(output).map(str::to_owned);
             let flaw = flaw.or_else(|| K::deep_flaw(input, output, &answers.routes[at]));
             if let Some(flaw) = flaw {
-                return Err(format!("{} gives {flaw}", K::SLOT.name()));
+                return Err(format!("{} gives {flaw}", K::KIND.name()));
             }
         }
     }

@@ -6,8 +6,8 @@
 
 use super::backend::{Backend, Batch, Fault, State, intern_parameters, is_shown, parameter_info};
 use super::floating_point;
-use super::library::{Library, kind_of};
-use roadwright_agent::{Lookahead, ParameterInfo, Slot};
+use super::library::{Library, kind_bit};
+use roadwright_agent::{Lookahead, ModuleKind, ParameterInfo};
 use roadwright_plugin_api::abi::{
     CONTROLLER_EXTENSION, E_FATAL, E_PANIC, E_STATE, OK, RwBatch, RwControllerExtension,
     RwInstance, RwParamInfo, RwRoads,
@@ -38,13 +38,13 @@ unsafe impl Send for InProcess {}
 unsafe impl Sync for InProcess {}
 
 impl InProcess {
-    /// Makes an instance for a slot.
-    pub(crate) fn new(library: Arc<Library>, slot: Slot) -> Result<Self, Fault> {
+    /// Makes an instance that answers as a kind of module.
+    pub(crate) fn new(library: Arc<Library>, kind: ModuleKind) -> Result<Self, Fault> {
         let create = library.api.create.ok_or_else(|| missing("create"))?;
         let mut raw: *mut RwInstance = std::ptr::null_mut();
         // SAFETY: the host structure lives for ever, and `raw` is a place for a pointer.
         let (status, _) = floating_point::guarded(|| unsafe {
-            create(library.host(), kind_of(slot), &raw mut raw)
+            create(library.host(), kind_bit(kind), &raw mut raw)
         });
         if status < 0 || raw.is_null() {
             let message = last_error(&library, std::ptr::null_mut());

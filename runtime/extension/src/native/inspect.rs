@@ -2,7 +2,7 @@
 
 use object::read::elf::ElfFile64;
 use object::{Architecture, BinaryFormat, File, Object, ObjectSection, ObjectSymbol};
-use roadwright_agent::Slot;
+use roadwright_agent::ModuleKind;
 use roadwright_plugin_api::abi::{
     ABI_MAJOR, ABI_MINOR, INFO_SYMBOL, KIND_CONTROLLER, KIND_FITNESS, KIND_PLANNER, MAGIC,
     MAIN_SYMBOL, ROW_SCHEMA, RwPluginInfo, text_of,
@@ -31,7 +31,7 @@ pub struct PluginInfo {
     pub build_id: String,
     /// What it does, in one sentence.
     pub doc: String,
-    /// Names of the slots that it can fill.
+    /// Names of the kinds of module that it can be.
     pub kinds: Vec<&'static str>,
     /// `CAP_*` of the binary interface, joined by or.
     pub caps: u64,
@@ -40,9 +40,11 @@ pub struct PluginInfo {
 }
 
 impl PluginInfo {
-    /// The slots that it can fill.
-    pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
-        self.kinds.iter().filter_map(|kind| Slot::from_name(kind))
+    /// The kinds of module that it can be.
+    pub fn module_kinds(&self) -> impl Iterator<Item = ModuleKind> + '_ {
+        self.kinds
+            .iter()
+            .filter_map(|kind| ModuleKind::from_name(kind))
     }
 
     /// Whether it has a capability.

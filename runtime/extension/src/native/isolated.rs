@@ -10,7 +10,7 @@ use super::serve::{
     Call, Layout, MOST_LANELETS, Reply, STEP, StepHead, read_message, write_message,
 };
 use crate::lock::locked;
-use roadwright_agent::{Lookahead, ParameterInfo, Slot};
+use roadwright_agent::{Lookahead, ModuleKind, ParameterInfo};
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -69,11 +69,11 @@ pub(crate) fn ending(status: ExitStatus) -> String {
 }
 
 impl Isolated {
-    /// Starts a child that loads the build's copy and makes an instance for a slot.
+    /// Starts a child that loads the build's copy and makes an instance of a kind.
     pub(crate) fn start(
         helper: &[OsString],
         generation: &Generation,
-        slot: Slot,
+        kind: ModuleKind,
     ) -> Result<Self, Fault> {
         let io = |what: &str| {
             let what = what.to_owned();
@@ -83,7 +83,7 @@ impl Isolated {
         std::fs::create_dir_all(folder).map_err(io("prepare"))?;
         let library = &generation.copy;
         let layout = Layout::new();
-        let memory_path = folder.join(format!("{}-{}.rows", slot.name(), next_number()));
+        let memory_path = folder.join(format!("{}-{}.rows", kind.name(), next_number()));
         let file = std::fs::File::options()
             .read(true)
             .write(true)
@@ -102,7 +102,7 @@ impl Isolated {
             .args(arguments)
             .arg("serve")
             .arg(library)
-            .arg(slot.name())
+            .arg(kind.name())
             .arg(&memory_path)
             .stdin(Stdio::from(theirs))
             .stdout(Stdio::null())

@@ -1,7 +1,9 @@
 //! What differs between planners, controllers and fitnesses in plugins.
 
 use super::backend::Row;
-use roadwright_agent::{Choosable, Controller, Fitness, Module, Planner, Registry, Slot, Step};
+use roadwright_agent::{
+    Choosable, Controller, Fitness, Module, ModuleKind, Planner, Registry, Step,
+};
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, PlannerInput, PlannerOutput,
 };
@@ -10,12 +12,12 @@ use roadwright_plugin_api::{
 const MOST_ACCELERATION: f64 = 50.0;
 const MOST_STEERING: f64 = 1.6;
 
-/// A slot that plugins can fill.
+/// A kind of module that plugins can be.
 pub(crate) trait Kind: Send + Sync + 'static {
     type Logic: Choosable + ?Sized;
     type Input: Row + Numbers;
     type Output: Row;
-    const SLOT: Slot;
+    const KIND: ModuleKind = <Self::Logic as Choosable>::KIND;
     /// The built-in module that answers where a plugin does not.
     const FALLBACK: &'static str;
 
@@ -91,7 +93,6 @@ impl Kind for AsController {
     type Logic = dyn Controller;
     type Input = ControllerInput;
     type Output = ControllerOutput;
-    const SLOT: Slot = Slot::Controller;
     const FALLBACK: &'static str = "idm";
     const BUDGET_US: f64 = 5.0;
 
@@ -156,7 +157,6 @@ impl Kind for AsFitness {
     type Logic = dyn Fitness;
     type Input = FitnessInput;
     type Output = FitnessOutput;
-    const SLOT: Slot = Slot::Fitness;
     const FALLBACK: &'static str = "crash_and_speed";
     const BUDGET_US: f64 = 5.0;
 
@@ -195,7 +195,6 @@ impl Kind for AsPlanner {
     type Logic = dyn Planner;
     type Input = PlannerInput;
     type Output = PlannerOutput;
-    const SLOT: Slot = Slot::Planner;
     const FALLBACK: &'static str = "route";
     const BUDGET_US: f64 = 1000.0;
 

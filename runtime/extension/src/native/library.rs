@@ -2,7 +2,7 @@
 
 use super::floating_point;
 use crate::lock::locked;
-use roadwright_agent::Slot;
+use roadwright_agent::ModuleKind;
 use roadwright_plugin_api::abi::{
     ABI_MAJOR, ABI_MINOR, KIND_CONTROLLER, KIND_FITNESS, KIND_PLANNER, MAIN_SYMBOL, RwApi, RwHost,
     RwMain,
@@ -32,13 +32,13 @@ pub(crate) enum LoadError {
     Missing(&'static str),
 }
 
-/// `KIND_*` of a slot; 0 for behaviours, which are scripts.
-pub(crate) fn kind_of(slot: Slot) -> u32 {
-    match slot {
-        Slot::Planner => KIND_PLANNER,
-        Slot::Controller => KIND_CONTROLLER,
-        Slot::Fitness => KIND_FITNESS,
-        Slot::Behaviour => 0,
+/// The bit of a kind in the binary interface, `KIND_*`; 0 for behaviours, which are scripts.
+pub(crate) fn kind_bit(kind: ModuleKind) -> u32 {
+    match kind {
+        ModuleKind::Planner => KIND_PLANNER,
+        ModuleKind::Controller => KIND_CONTROLLER,
+        ModuleKind::Fitness => KIND_FITNESS,
+        ModuleKind::Behaviour => 0,
     }
 }
 

@@ -8,8 +8,8 @@ use super::roads::{FlatRoads, checked_route};
 use crate::event::Level;
 use crate::lock::locked;
 use roadwright_agent::{
-    Controller, Fitness, Logic, LogicState, Lookahead, Module, ParameterSet, Planner, PlannerView,
-    Step, StepBoundary, Swap,
+    Controller, Fitness, Logic, LogicState, Lookahead, Module, ModuleKind, ParameterSet, Planner,
+    PlannerView, Step, StepBoundary, Swap,
 };
 use roadwright_plugin_api::abi::{
     CAP_PARALLEL_SLICES, CAP_STATE, CAP_STATELESS, CAP_WANTS_DEFAULTS, ROW_KEEP, ROW_NOT_WRITTEN,
@@ -141,7 +141,7 @@ impl<K: Kind> Native<K> {
     /// Makes an instance that knows the agents.
     fn start(&mut self, generation: Arc<Generation>, is_isolated: bool) -> Result<Active, Fault> {
         let _call = self.cell.enter();
-        let backend = make_backend(&self.cell, &generation, K::SLOT, is_isolated)?;
+        let backend = make_backend(&self.cell, &generation, K::KIND, is_isolated)?;
         let present = self.present.iter().enumerate();
         let indices: Vec<u32> = present
             .filter(|(_, present)| **present)
@@ -569,7 +569,7 @@ impl<K: Kind> Native<K> {
     fn report_flaw(&self, flaw: &str, step: &Step<'_>, row: usize, input: &K::Input) {
         let message = format!(
             "{} gave {flaw} for agent {} at t={:.2} s",
-            K::SLOT.name(),
+            K::KIND.name(),
             step.ids[row],
             step.time
         );
@@ -597,15 +597,15 @@ impl<K: Kind> Drop for Native<K> {
     }
 }
 
-/// An instance of a build for a slot.
+/// An instance of a build, as a kind of module.
 pub(crate) fn make_backend(
     cell: &Cell,
     generation: &Generation,
-    slot: roadwright_agent::Slot,
+    kind: ModuleKind,
     is_isolated: bool,
 ) -> Result<Box<dyn Backend>, Fault> {
     if is_isolated {
-        return make_isolated(cell, generation, slot);
+        return make_isolated(cell, generation, kind);
     }
     let library = generation.library().map_err(|error| Fault {
         message: error.to_string(),
@@ -614,25 +614,21 @@ pub(crate) fn make_backend(
     if library.changed_mode {
         cell.say(Level::Warning, CHANGED_MODE);
     }
-    Ok(Box::new(InProcess::new(library, slot)?))
+    Ok(Box::new(InProcess::new(library, kind)?))
 }
 
 #[cfg(unix)]
 fn make_isolated(
     cell: &Cell,
     generation: &Generation,
-    slot: roadwright_agent::Slot,
+    kind: ModuleKind,
 ) -> Result<Box<dyn Backend>, Fault> {
-    let isolated = super::isolated::Isolated::start(&cell.helper, generation, slot)?;
+    let isolated = super::isolated::Isolated::start(&cell.helper, generation, kind)?;
     Ok(Box::new(isolated))
 }
 
 #[cfg(not(unix))]
-fn make_isolated(
-    _: &Cell,
-    _: &Generation,
-    _: roadwright_agent::Slot,
-) -> Result<Box<dyn Backend>, Fault> {
+fn make_isolated(_: &Cell, _: &Generation, _: ModuleKind) -> Result<Box<dyn Backend>, Fault> {
     Err(Fault {
         message: "isolated mode is not available on this system".into(),
         is_fatal: true,

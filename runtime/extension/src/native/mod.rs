@@ -33,6 +33,6 @@ pub(crate) fn parameters_of(
     is_isolated: bool,
 ) -> Result<&'static [ParameterInfo], Fault> {
     let _call = cell.enter();
-    let backend = logic::make_backend(cell, generation, cell.slot, is_isolated)?;
+    let backend = logic::make_backend(cell, generation, cell.kind, is_isolated)?;
     Ok(backend.parameters())
 }

@@ -8,7 +8,7 @@ use super::kind::{AsController, AsFitness, AsPlanner, Kind};
 use super::library::Library;
 use super::roads::FlatRoads;
 use crate::patience::wait_for;
-use roadwright_agent::{Slot, Step};
+use roadwright_agent::{ModuleKind, Step};
 use roadwright_plugin_api::abi::{ROW_OK, RwPoint, RwStrip};
 use std::ffi::OsString;
 use std::path::Path;
@@ -101,12 +101,12 @@ fn trial(path: &Path) -> Result<(), String> {
     let info = inspected.info;
     let library = Library::open(path).map_err(|error| error.to_string())?;
     let library = Arc::new(library);
-    for slot in info.slots() {
-        match slot {
-            Slot::Controller => try_kind::<AsController>(&library)?,
-            Slot::Fitness => try_kind::<AsFitness>(&library)?,
-            Slot::Planner => try_kind::<AsPlanner>(&library)?,
-            Slot::Behaviour => {}
+    for kind in info.module_kinds() {
+        match kind {
+            ModuleKind::Controller => try_kind::<AsController>(&library)?,
+            ModuleKind::Fitness => try_kind::<AsFitness>(&library)?,
+            ModuleKind::Planner => try_kind::<AsPlanner>(&library)?,
+            ModuleKind::Behaviour => {}
         }
     }
     Ok(())
@@ -115,7 +115,7 @@ fn trial(path: &Path) -> Result<(), String> {
 fn try_kind<K: Kind>(library: &Arc<Library>) -> Result<(), String> {
     let failed = |what: &str, message: String| format!("Failed its trial: {what}: {message}");
     let backend =
-        InProcess::new(library.clone(), K::SLOT).map_err(|f| failed("create", f.message))?;
+        InProcess::new(library.clone(), K::KIND).map_err(|f| failed("create", f.message))?;
     let indices: Vec<u32> = (0..ROWS as u32).collect();
     let ids: Vec<u64> = (1..=ROWS as u64).collect();
     backend
@@ -137,7 +137,7 @@ fn try_kind<K: Kind>(library: &Arc<Library>) -> Result<(), String> {
         inputs: bytes_of(&inputs),
         outputs: bytes_of_mut(&mut outputs),
         status: &mut status,
-        roads: (K::SLOT == Slot::Planner).then_some(&roads),
+        roads: (K::KIND == ModuleKind::Planner).then_some(&roads),
         delays: &[0.0, 0.0],
         route: &mut route,
         route_length: 0,
@@ -150,7 +150,7 @@ fn try_kind<K: Kind>(library: &Arc<Library>) -> Result<(), String> {
         .filter(|(_, status)| **status == ROW_OK)
         .find_map(|(output, _)| K::flaw(output));
     match flaw {
-        Some(flaw) => Err(failed("step", format!("{} gave {flaw}", K::SLOT.name()))),
+        Some(flaw) => Err(failed("step", format!("{} gave {flaw}", K::KIND.name()))),
         None => Ok(()),
     }
 }

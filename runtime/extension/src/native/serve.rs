@@ -7,7 +7,7 @@ use super::in_process::InProcess;
 use super::inspect::inspect;
 use super::library::Library;
 use super::roads::FlatRoads;
-use roadwright_agent::{ParameterInfo, ParameterKind, Slot, Step};
+use roadwright_agent::{ModuleKind, ParameterInfo, ParameterKind, Step};
 use roadwright_plugin_api::abi::{RwPoint, RwStrip};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -260,12 +260,12 @@ struct Server {
     roads: FlatRoads,
 }
 
-/// Loads a library, makes an instance for a slot and answers calls from standard input, which is a
+/// Loads a library, makes an instance of a kind and answers calls from standard input, which is a
 /// socket, until it is closed.
 ///
 /// # Errors
 /// If there is no such socket or memory.
-pub(crate) fn serve(library: &Path, slot: &str, memory: &Path) -> std::io::Result<()> {
+pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Result<()> {
     let mut socket = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     let file = std::fs::File::options()
         .read(true)
@@ -276,7 +276,7 @@ pub(crate) fn serve(library: &Path, slot: &str, memory: &Path) -> std::io::Resul
     if !matches!(started, Some(Call::Start)) {
         return Err(Error::new(ErrorKind::InvalidData, "not started"));
     }
-    let backend = match start(library, slot) {
+    let backend = match start(library, kind) {
         Ok(backend) => backend,
         Err(fault) => return write_message(&mut socket, &failed(fault)),
     };
@@ -318,15 +318,15 @@ fn failed(fault: Fault) -> Reply {
     }
 }
 
-fn start(library: &Path, slot: &str) -> Result<InProcess, Fault> {
+fn start(library: &Path, kind: &str) -> Result<InProcess, Fault> {
     let fatal = |message: String| Fault {
         message,
         is_fatal: true,
     };
-    let slot = Slot::from_name(slot).ok_or_else(|| fatal(format!("no slot {slot}")))?;
+    let kind = ModuleKind::from_name(kind).ok_or_else(|| fatal(format!("no kind {kind}")))?;
     inspect(library).map_err(|error| fatal(error.to_string()))?;
     let library = Library::open(library).map_err(|error| fatal(error.to_string()))?;
-    InProcess::new(Arc::new(library), slot)
+    InProcess::new(Arc::new(library), kind)
 }
 
 #[expect(unsafe_code, reason = "maps a file that is shared with the host")]

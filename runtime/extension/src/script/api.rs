@@ -126,7 +126,8 @@ fn slot_of(name: &str) -> Outcome<Slot> {
     match Slot::from_name(name) {
         Some(slot) => Ok(slot),
         None => fail(format!(
-            "\"{name}\" is no slot; there are planner, behaviour, controller, fitness"
+            "\"{name}\" is no slot; there are {}",
+            Slot::ALL.map(Slot::name).join(", ")
         )),
     }
 }

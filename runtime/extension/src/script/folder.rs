@@ -436,7 +436,7 @@ fn row(cell: &ScriptCell) -> ModuleRow {
         name: cell.id.to_owned(),
         doc: compiled.map_or(String::new(), |c| c.doc.to_owned()),
         version: state.generation.to_string(),
-        slot: "behaviour",
+        kind: "behaviour",
         language: "rhai".into(),
         tier: "script",
         path: state.path.clone(),

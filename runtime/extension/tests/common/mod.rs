@@ -194,7 +194,7 @@ impl Bench {
 /// One module in all stacks.
 pub fn only(slot: Slot, module: &str) -> ModuleOverrides {
     let mut modules = ModuleOverrides::default();
-    modules.set(slot, module.into());
+    modules.set(slot, vec![module.into()]).unwrap();
     modules
 }
 

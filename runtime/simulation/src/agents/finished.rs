@@ -16,22 +16,103 @@ pub enum Status {
     Removed,
 }
 
-/// The one row that an agent leaves behind.
+/// What one fitness says about one agent's drive.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct FinishedAgent {
+pub(crate) struct Score {
+    /// Number of the fitness among the world's names.
+    pub(crate) fitness: u16,
+    /// The score, in the unit of its fitness.
+    pub(crate) value: f64,
+}
+
+/// The one row that an agent leaves behind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FinishedRow {
+    pub(crate) id: u64,
+    pub(crate) status: Status,
+    /// Number of its stack among the world's names.
+    pub(crate) stack: u16,
+    pub(crate) started: f64,
+    pub(crate) ended: f64,
+    pub(crate) distance: f64,
+    /// By the fitnesses that it had; none if it has not driven.
+    pub(crate) scores: Vec<Score>,
+}
+
+// Long runs keep one for each agent.
+const _: () = assert!(size_of::<FinishedRow>() + size_of::<Score>() <= 200);
+
+/// An agent that does not drive any more.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FinishedAgent<'a> {
     /// Its id.
     pub id: u64,
     /// How it ended.
     pub status: Status,
+    /// Its stack.
+    pub stack: &'a str,
     /// When it appeared, s; 0 if it never did.
     pub started: f64,
     /// When it left, was refused or was deleted, s.
     pub ended: f64,
     /// Distance driven, m.
     pub distance: f64,
-    /// Its fitness by the fitness module that it had; `None` if it has not driven.
-    pub fitness: Option<f64>,
+    /// Ids of the fitnesses that it had, and what they say; none if it has not driven.
+    pub scores: Vec<(&'a str, f64)>,
 }
 
-// Long runs keep one for each agent.
-const _: () = assert!(size_of::<FinishedAgent>() <= 200);
+/// All who do not drive any more, in the order in which they ended.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Finished {
+    pub(crate) rows: Vec<FinishedRow>,
+    /// Names of stacks and fitnesses, each once; they may be gone from the scenario.
+    names: Vec<String>,
+}
+
+impl Finished {
+    /// The number of a name.
+    pub(crate) fn number(&mut self, name: &str) -> u16 {
+        let known = self.names.iter().position(|known| known == name);
+        let number = known.unwrap_or_else(|| {
+            self.names.push(name.into());
+            self.names.len() - 1
+        });
+        number.min(usize::from(u16::MAX)) as u16
+    }
+
+    /// The name of a number.
+    pub(crate) fn name(&self, number: u16) -> &str {
+        self.names.get(number as usize).map_or("", String::as_str)
+    }
+
+    /// Notes an agent that has never driven.
+    pub(crate) fn push_undriven(&mut self, id: u64, stack: &str, status: Status, ended: f64) {
+        let stack = self.number(stack);
+        self.rows.push(FinishedRow {
+            id,
+            status,
+            stack,
+            started: 0.0,
+            ended,
+            distance: 0.0,
+            scores: Vec::new(),
+        });
+    }
+
+    /// The rows with their names.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = FinishedAgent<'_>> {
+        self.rows.iter().map(|row| FinishedAgent {
+            id: row.id,
+            status: row.status,
+            stack: self.name(row.stack),
+            started: row.started,
+            ended: row.ended,
+            distance: row.distance,
+            scores: row
+                .scores
+                .iter()
+                .map(|score| (self.name(score.fitness), score.value))
+                .collect(),
+        })
+    }
+}

@@ -7,6 +7,7 @@
 mod finished;
 mod rows;
 
+pub(crate) use finished::{Finished, FinishedRow, Score};
 pub use finished::{FinishedAgent, Status};
 pub(crate) use rows::{
     Claim, Command, Identity, LanePosition, Motion, Phase, Progress, Statistics, Wish,

@@ -2,7 +2,7 @@
 
 mod roads;
 
-use crate::agents::{Agents, FinishedAgent, Identity, LanePosition, Phase, Status};
+use crate::agents::{Agents, Finished, Identity, LanePosition, Phase, Status};
 use crate::clock::Clock;
 use crate::demand::{Demand, Departure, Start, running_flows};
 use crate::dynamics::{Bodies, Dynamics, LevelChoice, keeps_to_lanes};
@@ -11,7 +11,7 @@ use crate::modules::{Modules, new_numbers, number_of};
 use crate::options::SimulationError;
 use crate::route::{Asking, Goal, Route, Routes, Travel};
 use crate::setup::{Sources, trip};
-use crate::stages::appear::{off_lanes, refused};
+use crate::stages::appear::off_lanes;
 use crate::stages::effects::give_up_grants;
 use crate::stages::retire::Exit;
 use crate::traffic::Traffic;
@@ -35,7 +35,7 @@ pub(crate) struct Editing<'a> {
     pub(crate) modules: &'a mut Modules,
     pub(crate) traffic: &'a mut Traffic,
     pub(crate) messages: &'a mut crate::messages::Messages,
-    pub(crate) finished: &'a mut Vec<FinishedAgent>,
+    pub(crate) finished: &'a mut Finished,
     pub(crate) lenient: bool,
 }
 
@@ -108,15 +108,12 @@ impl Editing<'_> {
     /// Takes out agents that have not appeared.
     fn cancel(&mut self, ids: &BTreeSet<u64>) {
         let time = self.clock.time();
-        let finished = &mut *self.finished;
+        let (finished, names) = (&mut *self.finished, &self.modules.names);
         self.demand.departures.retain(|departure| {
             let is_gone = ids.contains(&departure.id);
             if is_gone {
-                finished.push(FinishedAgent {
-                    status: Status::Removed,
-                    ended: time,
-                    ..refused(departure.id)
-                });
+                let stack = &names[departure.stack as usize];
+                finished.push_undriven(departure.id, stack, Status::Removed, time);
             }
             !is_gone
         });
@@ -228,16 +225,16 @@ impl Editing<'_> {
     /// What an agent has done before an edit that deletes it, or lets it start again, does not
     /// count any more.
     fn relabel(&mut self, id: u64) {
-        let last = self.finished.iter_mut().rfind(|ended| ended.id == id);
+        let last = self.finished.rows.iter_mut().rfind(|ended| ended.id == id);
         if let Some(last) = last {
             last.status = Status::Removed;
         }
     }
 
     fn has_arrived(&self, id: u64) -> bool {
-        let mut ended = self.finished.iter().rev();
-        let last = ended.find(|finished| finished.id == id);
-        last.is_some_and(|finished| finished.status == Status::Arrived)
+        let mut ended = self.finished.rows.iter().rev();
+        let last = ended.find(|row| row.id == id);
+        last.is_some_and(|row| row.status == Status::Arrived)
     }
 
     /// Lets an agent of the edited scenario start anew.

@@ -66,7 +66,7 @@ impl Rota {
         }
         for index in agents.driving() {
             let who = &agents.identity[index as usize];
-            let own = &mut self.of[who.modules.of(L::SLOT) as usize];
+            let own = &mut self.of[who.modules.of(pool.slot) as usize];
             let turn = who.id % own.period % own.turns.len() as u64;
             own.turns[turn as usize].push(index, who.id);
         }

@@ -1,10 +1,11 @@
 //! Step boundaries: modules hear who came and went, and newer builds take over.
 
-use super::pool::{Instance, ModulePool};
-use super::{Instances, Modules, SwapRecord};
+use super::pool::ModulePool;
+use super::{Instances, Modules};
 use crate::agents::{Agents, Phase};
 use crate::clock::Clock;
-use roadwright_agent::{Choosable, Slot, StepBoundary};
+use crate::summary::SwapRecord;
+use roadwright_agent::{Choosable, Module, Slot, StepBoundary};
 use serde::{Deserialize, Serialize};
 
 /// What modules have been told of agents, as it is saved.
@@ -16,7 +17,7 @@ pub(crate) struct SavedMembership {
 
 /// Which agents have come to which instances and left which since the last boundary.
 #[derive(Default)]
-pub(super) struct Membership {
+pub(crate) struct Membership {
     /// The instances of each agent as its modules have been told.
     told: Vec<Instances>,
     added: Vec<(u32, Instances)>,
@@ -93,15 +94,58 @@ fn concerned(list: &[(u32, Instances)], slot: Slot, instance: usize) -> Vec<u32>
     concerns.map(|(agent, _)| *agent).collect()
 }
 
+impl Membership {
+    /// Tells the instances of a slot who came and went, and lets newer builds take over.
+    pub(super) fn tell_pool<L: Choosable + ?Sized>(
+        &self,
+        pool: &mut ModulePool<L>,
+        moment: StepBoundary<'_>,
+        swaps: &mut Vec<SwapRecord>,
+    ) {
+        let slot = pool.slot;
+        let instances = pool.instances.iter_mut().enumerate();
+        let living = instances.filter(|(_, instance)| instance.has_step_boundary());
+        for (number, instance) in living {
+            let added = concerned(&self.added, slot, number);
+            let mut removed = concerned(&self.removed, slot, number);
+            removed.extend_from_slice(&self.untold);
+            let moment = StepBoundary {
+                added: &added,
+                removed: &removed,
+                ..moment
+            };
+            let modules = instance.modules.iter_mut();
+            swaps.extend(modules.filter_map(|module| tell_module(module, slot, &moment)));
+        }
+    }
+}
+
+/// Tells one module; what it says about being replaced.
+fn tell_module<L: Choosable + ?Sized>(
+    module: &mut Module<L>,
+    slot: Slot,
+    moment: &StepBoundary<'_>,
+) -> Option<SwapRecord> {
+    let swap = module
+        .logic
+        .at_step_boundary(&mut module.parameters, moment)?;
+    module.info = swap.info;
+    Some(SwapRecord {
+        step: moment.step,
+        time: moment.time,
+        slot: slot.name(),
+        module: swap.info.id.into(),
+        from: swap.from,
+        to: swap.to,
+        note: swap.note,
+    })
+}
+
 impl Modules {
     /// Passes a step boundary: tells modules who came and went, and lets newer builds take over.
     pub(crate) fn pass_boundary(&mut self, clock: &Clock, agents: &mut Agents) {
-        let pools = &self.pools;
-        let lives = has_life(&pools.planners)
-            || has_life(&pools.behaviours)
-            || has_life(&pools.controllers)
-            || has_life(&pools.fitnesses);
-        if lives {
+        let mut slots = Slot::ALL.into_iter();
+        if slots.any(|slot| self.pools.of(slot).has_step_boundary()) {
             self.tell(clock, agents);
         }
         agents.note_told();
@@ -124,53 +168,12 @@ impl Modules {
             removed: &[],
         };
         let before = self.swaps.len();
-        let (pools, membership, swaps) = (&mut self.pools, &self.membership, &mut self.swaps);
-        pass(&mut pools.planners, membership, moment, swaps);
-        pass(&mut pools.behaviours, membership, moment, swaps);
-        pass(&mut pools.controllers, membership, moment, swaps);
-        pass(&mut pools.fitnesses, membership, moment, swaps);
+        for slot in Slot::ALL {
+            let pool = self.pools.of_mut(slot);
+            pool.pass(&self.membership, moment, &mut self.swaps);
+        }
         if self.swaps.len() > before {
             self.assign_arrivals(agents);
         }
-    }
-}
-
-fn has_life<L: Choosable + ?Sized>(pool: &ModulePool<L>) -> bool {
-    pool.instances
-        .iter()
-        .any(|instance| instance.has_step_boundary)
-}
-
-fn pass<L: Choosable + ?Sized>(
-    pool: &mut ModulePool<L>,
-    membership: &Membership,
-    moment: StepBoundary<'_>,
-    swaps: &mut Vec<SwapRecord>,
-) {
-    let instances = pool.instances.iter_mut().enumerate();
-    let living = instances.filter(|(_, instance)| instance.has_step_boundary);
-    for (number, Instance { module, .. }) in living {
-        let added = concerned(&membership.added, L::SLOT, number);
-        let mut removed = concerned(&membership.removed, L::SLOT, number);
-        removed.extend_from_slice(&membership.untold);
-        let moment = StepBoundary {
-            added: &added,
-            removed: &removed,
-            ..moment
-        };
-        let swap = module
-            .logic
-            .at_step_boundary(&mut module.parameters, &moment);
-        let Some(swap) = swap else { continue };
-        module.info = swap.info;
-        swaps.push(SwapRecord {
-            step: moment.step,
-            time: moment.time,
-            slot: L::SLOT.name(),
-            module: swap.info.id.into(),
-            from: swap.from,
-            to: swap.to,
-            note: swap.note,
-        });
     }
 }

@@ -8,7 +8,7 @@ mod saving;
 pub(crate) use batch::{Rota, Rows, SLICE};
 pub(crate) use boundary::SavedMembership;
 pub(crate) use pool::Instances;
-pub(crate) use saving::{SavedModule, SavedSwap};
+pub(crate) use saving::{SavedInstance, SavedSwap};
 
 use crate::agents::Agents;
 use crate::clock::Clock;
@@ -131,11 +131,11 @@ impl Modules {
                 who.modules = self.stacks[stack as usize];
             }
         }
-        for (agent, slot, setting) in own {
+        for (agent, slot, settings) in own {
             let stack = agents.identity[agent as usize].stack as usize;
             let name = self.names[stack].clone();
             // One that the registry does not have any more is that of the stack again.
-            if let Ok(instance) = self.instance_of(slot, &name, &setting) {
+            if let Ok(instance) = self.instance_of(slot, &name, &settings) {
                 agents.identity[agent as usize].modules.set(slot, instance);
             }
         }
@@ -146,7 +146,7 @@ impl Modules {
     }
 
     /// The modules that agents have chosen for themselves.
-    fn own_modules(&self, agents: &Agents) -> Vec<(u32, Slot, ModuleSetting)> {
+    fn own_modules(&self, agents: &Agents) -> Vec<(u32, Slot, Vec<ModuleSetting>)> {
         let mut own = Vec::new();
         for agent in agents.driving() {
             let who = &agents.identity[agent as usize];
@@ -154,14 +154,14 @@ impl Modules {
             for slot in Slot::ALL {
                 let instance = who.modules.of(slot);
                 if instance != of_stack.of(slot) {
-                    own.push((agent, slot, self.pools.setting(slot, instance).clone()));
+                    own.push((agent, slot, self.pools.of(slot).settings(instance).to_vec()));
                 }
             }
         }
         own
     }
 
-    /// Another module, or the same with another parameter, for one agent.
+    /// Other modules, or the same with another parameter, in a slot of one agent.
     ///
     /// # Errors
     /// If there is no such module or parameter.
@@ -170,25 +170,25 @@ impl Modules {
         agents: &mut Agents,
         agent: u32,
         slot: Slot,
-        change: impl FnOnce(&mut ModuleSetting),
+        change: impl FnOnce(&Registry, &mut Vec<ModuleSetting>),
     ) -> Result<(), ModuleError> {
         let who = agents.identity[agent as usize];
-        let old = self.pools.setting(slot, who.modules.of(slot));
-        let mut setting = old.clone();
-        change(&mut setting);
-        if setting == *old {
+        let old = self.pools.of(slot).settings(who.modules.of(slot));
+        let mut settings = old.to_vec();
+        change(&self.registry, &mut settings);
+        if settings == old {
             return Ok(());
         }
-        if self.pools.is_full(slot) {
+        if self.pools.of(slot).is_full() {
             let users = agents.identity.iter().filter(|who| who.is_known());
             let used = users
                 .map(|who| who.modules)
                 .chain(self.stacks.iter().copied());
             let used: BTreeSet<u16> = used.map(|modules| modules.of(slot)).collect();
-            self.pools.free_unused(slot, &used);
+            self.pools.of_mut(slot).free_unused(&used);
         }
         let stack = self.names[who.stack as usize].clone();
-        let instance = self.instance_of(slot, &stack, &setting)?;
+        let instance = self.instance_of(slot, &stack, &settings)?;
         self.has_new = true;
         agents.identity[agent as usize].modules.set(slot, instance);
         agents.progress[agent as usize].holds_arrival =
@@ -201,15 +201,12 @@ impl Modules {
         &mut self,
         slot: Slot,
         stack: &str,
-        setting: &ModuleSetting,
+        settings: &[ModuleSetting],
     ) -> Result<u16, ModuleError> {
-        let (pools, registry, dt) = (&mut self.pools, &self.registry, self.dt);
-        match slot {
-            Slot::Planner => pools.planners.instance_of(stack, setting, registry, dt),
-            Slot::Behaviour => pools.behaviours.instance_of(stack, setting, registry, dt),
-            Slot::Controller => pools.controllers.instance_of(stack, setting, registry, dt),
-            Slot::Fitness => pools.fitnesses.instance_of(stack, setting, registry, dt),
-        }
+        let (registry, dt) = (&self.registry, self.dt);
+        self.pools
+            .of_mut(slot)
+            .instance_of(stack, settings, registry, dt)
     }
 
     /// Lets all agents know what their modules ask of them: those may have been replaced.
@@ -222,8 +219,8 @@ impl Modules {
     /// Whether the behaviour among some modules is asked before an agent leaves the road.
     pub(crate) fn holds_arrival(&self, modules: Instances) -> bool {
         let behaviour = modules.of(Slot::Behaviour) as usize;
-        let behaviour = self.pools.behaviours.instances.get(behaviour);
-        behaviour.is_some_and(|instance| instance.module.logic.handles_arrival())
+        let behaviour = self.pools.behaviour.instances.get(behaviour);
+        behaviour.is_some_and(|instance| instance.module().logic.handles_arrival())
     }
 
     /// A question to the planner of an agent.
@@ -236,9 +233,9 @@ impl Modules {
         agent: u32,
     ) -> Asking<'a> {
         let who = &agents.identity[agent as usize];
-        let instance = &self.pools.planners.instances[who.modules.of(Slot::Planner) as usize];
+        let instance = &self.pools.planner.instances[who.modules.of(Slot::Planner) as usize];
         Asking {
-            planner: &instance.module,
+            planner: instance.module(),
             view: PlannerView {
                 graph: ground.graph(),
                 delays: &delays.0,
@@ -253,19 +250,19 @@ impl Modules {
     /// The behaviour of an agent.
     pub(crate) fn behaviour(&self, modules: Instances) -> &Module<dyn Behaviour> {
         let instance = modules.of(Slot::Behaviour) as usize;
-        &self.pools.behaviours.instances[instance].module
+        self.pools.behaviour.instances[instance].module()
     }
 
     /// The controller of an agent.
     pub(crate) fn controller(&self, modules: Instances) -> &Module<dyn Controller> {
         let instance = modules.of(Slot::Controller) as usize;
-        &self.pools.controllers.instances[instance].module
+        self.pools.controller.instances[instance].module()
     }
 
-    /// The fitness of an agent.
-    pub(crate) fn fitness(&self, modules: Instances) -> &Module<dyn Fitness> {
+    /// The fitnesses of an agent.
+    pub(crate) fn fitnesses(&self, modules: Instances) -> &[Module<dyn Fitness>] {
         let instance = modules.of(Slot::Fitness) as usize;
-        &self.pools.fitnesses.instances[instance].module
+        &self.pools.fitness.instances[instance].modules
     }
 
     /// The modules from outside that are in use, with their builds.

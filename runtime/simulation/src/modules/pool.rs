@@ -1,24 +1,26 @@
 //! The pool of instances: each setting of a module runs once, however many stacks name it.
 
-use crate::summary::ModuleRecord;
+use super::boundary::Membership;
+use super::saving::SavedInstance;
+use crate::summary::{ModuleRecord, SwapRecord};
 use roadwright_agent::{
     Behaviour, Choosable, Controller, Fitness, Module, ModuleError, Planner, Rate, Registry, Slot,
-    set_parameters,
+    StepBoundary, set_parameters,
 };
-use roadwright_scenario::{ModuleSetting, Stack};
+use roadwright_scenario::{ModuleSetting, Stack, for_each_slot};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Most modules of one slot: each agent can have parameters of its own.
+/// Most settings of one slot: each agent can have parameters of its own.
 const MOST: usize = 1024;
 
 /// The instances of an agent: for each slot an index in its pool, in the order of [`Slot::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Instances([u16; 4]);
+pub(crate) struct Instances([u16; Slot::COUNT]);
 
 impl Instances {
     /// Those of an agent that does not drive.
-    pub(crate) const NONE: Self = Self([u16::MAX; 4]);
+    pub(crate) const NONE: Self = Self([u16::MAX; Slot::COUNT]);
 
     /// The instance of a slot.
     #[inline]
@@ -48,49 +50,159 @@ impl Default for Instances {
     }
 }
 
-/// A module that runs with its parameters.
+/// What runs for one setting of a slot: its modules, as many as the slot takes.
 pub(crate) struct Instance<L: ?Sized> {
-    pub(crate) setting: ModuleSetting,
-    pub(crate) module: Module<L>,
+    pub(crate) settings: Vec<ModuleSetting>,
+    pub(crate) modules: Vec<Module<L>>,
+    /// How often they are asked: as the first of them is.
     pub(crate) rate: Rate,
-    pub(crate) has_step_boundary: bool,
 }
 
-/// The modules of one slot.
+impl<L: Choosable + ?Sized> Instance<L> {
+    fn new(slot: Slot, modules: Vec<Module<L>>, settings: &[ModuleSetting], dt: f64) -> Self {
+        let rate = settings.first().and_then(|setting| setting.rate_hz);
+        Self {
+            settings: settings.to_vec(),
+            modules,
+            rate: Rate::new(rate.unwrap_or(slot.default_rate_hz()), dt),
+        }
+    }
+
+    /// The module of a slot that takes exactly one.
+    #[inline]
+    pub(crate) fn module(&self) -> &Module<L> {
+        &self.modules[0]
+    }
+
+    /// Whether any of them has something to do at step boundaries.
+    pub(crate) fn has_step_boundary(&self) -> bool {
+        let mut modules = self.modules.iter();
+        modules.any(|module| module.logic.has_step_boundary())
+    }
+
+    /// Whether other settings differ from these in parameters and rates only.
+    fn is_similar(&self, settings: &[ModuleSetting]) -> bool {
+        let ids = |settings: &[ModuleSetting]| -> Vec<String> {
+            settings.iter().map(|s| s.module.clone()).collect()
+        };
+        ids(&self.settings) == ids(settings)
+    }
+}
+
+/// The instances of one slot.
 pub(crate) struct ModulePool<L: ?Sized> {
+    pub(crate) slot: Slot,
     pub(crate) instances: Vec<Instance<L>>,
     /// An instance that nobody uses any more.
     free: Option<u16>,
 }
 
 impl<L: Choosable + ?Sized> ModulePool<L> {
-    fn new() -> Self {
+    fn new(slot: Slot) -> Self {
         Self {
+            slot,
             instances: Vec::new(),
             free: None,
         }
     }
 
-    /// The instance of a setting: one that runs already, or a new one.
-    pub(crate) fn instance_of(
+    /// Takes over an instance that `old` has for a setting, or if `is_similar` for one that differs
+    /// in parameters or rates only, so that a moved slider does not make it forget.
+    fn adopt(
         &mut self,
         stack: &str,
-        setting: &ModuleSetting,
+        settings: &[ModuleSetting],
+        old: &mut Self,
+        is_similar: bool,
+        dt: f64,
+    ) {
+        if self.instances.iter().any(|r| r.settings == settings) {
+            return;
+        }
+        let fits = |r: &Instance<L>| r.settings == settings || is_similar && r.is_similar(settings);
+        let Some(place) = old.instances.iter().position(fits) else {
+            return;
+        };
+        let mut modules = old.instances.remove(place).modules;
+        let mut pairs = modules.iter_mut().zip(settings);
+        // One that does not take the parameters is made anew, and that says what is wrong.
+        if pairs.all(|(module, own)| set_parameters(module, stack, self.slot, own).is_ok()) {
+            let instance = Instance::new(self.slot, modules, settings, dt);
+            self.instances.push(instance);
+        }
+    }
+}
+
+/// The instances of one slot, whatever its modules are.
+pub(crate) trait AnyPool {
+    /// The instance of a setting: one that runs already, or a new one.
+    fn instance_of(
+        &mut self,
+        stack: &str,
+        settings: &[ModuleSetting],
+        registry: &Registry,
+        dt: f64,
+    ) -> Result<u16, ModuleError>;
+
+    /// The setting of an instance.
+    fn settings(&self, instance: u16) -> &[ModuleSetting];
+
+    /// How many instances there are.
+    fn count(&self) -> usize;
+
+    /// Whether there is no room for another setting.
+    fn is_full(&self) -> bool {
+        self.count() >= MOST
+    }
+
+    /// Gives up a setting that nobody uses: its place is free for the next one.
+    fn free_unused(&mut self, used: &BTreeSet<u16>);
+
+    /// Appends the modules that are not built in.
+    fn record(&self, records: &mut Vec<ModuleRecord>);
+
+    /// Whether any module has something to do at step boundaries.
+    fn has_step_boundary(&self) -> bool;
+
+    /// Passes a step boundary.
+    fn pass(
+        &mut self,
+        membership: &Membership,
+        moment: StepBoundary<'_>,
+        swaps: &mut Vec<SwapRecord>,
+    );
+
+    /// What the instances are made from and keep, in order.
+    fn saved(&self) -> Vec<SavedInstance>;
+
+    /// Gives modules what they kept. What goes otherwise is appended to the notes.
+    fn load(&mut self, saved: &[SavedInstance], notes: &mut Vec<String>);
+}
+
+impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
+    fn instance_of(
+        &mut self,
+        stack: &str,
+        settings: &[ModuleSetting],
         registry: &Registry,
         dt: f64,
     ) -> Result<u16, ModuleError> {
-        let known = self.instances.iter().position(|r| r.setting == *setting);
+        let known = self.instances.iter().position(|r| r.settings == settings);
         if let Some(place) = known {
             return Ok(place as u16);
         }
         if self.is_full() && self.free.is_none() {
             return Err(ModuleError::TooMany {
-                slot: L::SLOT.name(),
+                slot: self.slot,
                 most: MOST,
             });
         }
-        let module = registry.module::<L>(stack, setting)?;
-        self.push(module, setting, dt);
+        let modules = settings
+            .iter()
+            .map(|own| registry.module::<L>(stack, self.slot, own));
+        let modules = modules.collect::<Result<_, _>>()?;
+        let instance = Instance::new(self.slot, modules, settings, dt);
+        self.instances.push(instance);
         let last = self.instances.len() as u16 - 1;
         match self.free.take() {
             None => Ok(last),
@@ -101,20 +213,23 @@ impl<L: Choosable + ?Sized> ModulePool<L> {
         }
     }
 
-    fn is_full(&self) -> bool {
-        self.instances.len() >= MOST
+    fn settings(&self, instance: u16) -> &[ModuleSetting] {
+        &self.instances[instance as usize].settings
     }
 
-    /// Gives up a setting that nobody uses: its place is free for the next one.
+    fn count(&self) -> usize {
+        self.instances.len()
+    }
+
     fn free_unused(&mut self, used: &BTreeSet<u16>) {
         let mut all = 0..self.instances.len() as u16;
         self.free = all.find(|instance| !used.contains(instance));
     }
 
     fn record(&self, records: &mut Vec<ModuleRecord>) {
-        for Instance { module, .. } in &self.instances {
+        for module in self.instances.iter().flat_map(|i| &i.modules) {
             let record = ModuleRecord {
-                slot: L::SLOT.name(),
+                slot: self.slot.name(),
                 module: module.info.id.into(),
                 build: module.logic.version(),
             };
@@ -125,62 +240,78 @@ impl<L: Choosable + ?Sized> ModulePool<L> {
         }
     }
 
-    fn push(&mut self, module: Module<L>, setting: &ModuleSetting, dt: f64) {
-        let rate = setting.rate_hz.unwrap_or(L::SLOT.default_rate_hz());
-        self.instances.push(Instance {
-            has_step_boundary: module.logic.has_step_boundary(),
-            setting: setting.clone(),
-            module,
-            rate: Rate::new(rate, dt),
-        });
+    fn has_step_boundary(&self) -> bool {
+        self.instances.iter().any(Instance::has_step_boundary)
     }
 
-    /// Takes over a module that `old` runs for a setting, or if `is_similar` for one that differs in
-    /// parameters or rate only, so that a moved slider does not make it forget.
-    fn adopt(
+    fn pass(
         &mut self,
-        stack: &str,
-        setting: &ModuleSetting,
-        old: &mut Self,
-        is_similar: bool,
-        dt: f64,
+        membership: &Membership,
+        moment: StepBoundary<'_>,
+        swaps: &mut Vec<SwapRecord>,
     ) {
-        if self.instances.iter().any(|r| r.setting == *setting) {
-            return;
-        }
-        let fits = |r: &Instance<L>| {
-            r.setting == *setting || is_similar && r.setting.module == setting.module
-        };
-        let Some(place) = old.instances.iter().position(fits) else {
-            return;
-        };
-        let mut module = old.instances.remove(place).module;
-        // One that does not take the parameters is made anew, and that says what is wrong.
-        if set_parameters(&mut module, stack, setting).is_ok() {
-            self.push(module, setting, dt);
+        membership.tell_pool(self, moment, swaps);
+    }
+
+    fn saved(&self) -> Vec<SavedInstance> {
+        let instances = self.instances.iter();
+        instances
+            .map(|instance| SavedInstance::of(self.slot, instance))
+            .collect()
+    }
+
+    fn load(&mut self, saved: &[SavedInstance], notes: &mut Vec<String>) {
+        let own = saved.iter().filter(|one| one.slot == self.slot.name());
+        for (instance, saved) in self.instances.iter_mut().zip(own) {
+            saved.load_into(instance, notes);
         }
     }
 }
 
-/// The modules of all slots.
-pub(crate) struct Pools {
-    pub(crate) planners: ModulePool<dyn Planner>,
-    pub(crate) behaviours: ModulePool<dyn Behaviour>,
-    pub(crate) controllers: ModulePool<dyn Controller>,
-    pub(crate) fitnesses: ModulePool<dyn Fitness>,
+macro_rules! declare_pools {
+    ($($slot:ident $field:ident $kind:ident $count:ident $modules:tt $rate:literal $doc:literal;)*) => {
+        /// The instances of all slots.
+        pub(crate) struct Pools {
+            $(pub(crate) $field: ModulePool<dyn $kind>,)*
+        }
+
+        impl Pools {
+            pub(crate) fn new() -> Self {
+                Self { $($field: ModulePool::new(Slot::$slot)),* }
+            }
+
+            /// The instances of a slot.
+            pub(crate) fn of(&self, slot: Slot) -> &dyn AnyPool {
+                match slot { $(Slot::$slot => &self.$field),* }
+            }
+
+            /// The instances of a slot, to be changed.
+            pub(crate) fn of_mut(&mut self, slot: Slot) -> &mut dyn AnyPool {
+                match slot { $(Slot::$slot => &mut self.$field),* }
+            }
+
+            /// Takes over what `old` runs for a stack: exactly that, or what is similar.
+            pub(crate) fn adopt(
+                &mut self,
+                name: &str,
+                stack: &Stack,
+                old: &mut Self,
+                is_similar: bool,
+                dt: f64,
+            ) {
+                $({
+                    let settings = stack.settings(Slot::$slot);
+                    self.$field.adopt(name, settings, &mut old.$field, is_similar, dt);
+                })*
+            }
+        }
+    };
 }
+
+for_each_slot!(declare_pools);
 
 impl Pools {
-    pub(crate) fn new() -> Self {
-        Self {
-            planners: ModulePool::new(),
-            behaviours: ModulePool::new(),
-            controllers: ModulePool::new(),
-            fitnesses: ModulePool::new(),
-        }
-    }
-
-    /// The modules of a stack.
+    /// The instances of a stack.
     pub(crate) fn instances_of(
         &mut self,
         name: &str,
@@ -188,92 +319,27 @@ impl Pools {
         registry: &Registry,
         dt: f64,
     ) -> Result<Instances, ModuleError> {
-        Ok(Instances([
-            self.planners
-                .instance_of(name, &stack.planner, registry, dt)?,
-            self.behaviours
-                .instance_of(name, &stack.behaviour, registry, dt)?,
-            self.controllers
-                .instance_of(name, &stack.controller, registry, dt)?,
-            self.fitnesses
-                .instance_of(name, &stack.fitness, registry, dt)?,
-        ]))
-    }
-
-    /// Takes over what `old` runs for a stack: exactly that, or what is similar.
-    pub(crate) fn adopt(
-        &mut self,
-        name: &str,
-        stack: &Stack,
-        old: &mut Self,
-        is_similar: bool,
-        dt: f64,
-    ) {
-        self.planners
-            .adopt(name, &stack.planner, &mut old.planners, is_similar, dt);
-        self.behaviours
-            .adopt(name, &stack.behaviour, &mut old.behaviours, is_similar, dt);
-        self.controllers.adopt(
-            name,
-            &stack.controller,
-            &mut old.controllers,
-            is_similar,
-            dt,
-        );
-        self.fitnesses
-            .adopt(name, &stack.fitness, &mut old.fitnesses, is_similar, dt);
+        let mut instances = Instances::NONE;
+        for slot in Slot::ALL {
+            let pool = self.of_mut(slot);
+            let instance = pool.instance_of(name, stack.settings(slot), registry, dt)?;
+            instances.set(slot, instance);
+        }
+        Ok(instances)
     }
 
     /// The modules that are not built in.
     pub(crate) fn records(&self) -> Vec<ModuleRecord> {
         let mut records = Vec::new();
-        self.planners.record(&mut records);
-        self.behaviours.record(&mut records);
-        self.controllers.record(&mut records);
-        self.fitnesses.record(&mut records);
+        for slot in Slot::ALL {
+            self.of(slot).record(&mut records);
+        }
         records
     }
 
     /// Whether the instances of an agent are there.
     pub(crate) fn have(&self, modules: Instances) -> bool {
-        let counts = [
-            self.planners.instances.len(),
-            self.behaviours.instances.len(),
-            self.controllers.instances.len(),
-            self.fitnesses.instances.len(),
-        ];
-        let mut pairs = modules.0.iter().zip(counts);
-        pairs.all(|(&instance, count)| (instance as usize) < count)
-    }
-
-    /// Whether a slot has no room for another setting.
-    pub(crate) fn is_full(&self, slot: Slot) -> bool {
-        match slot {
-            Slot::Planner => self.planners.is_full(),
-            Slot::Behaviour => self.behaviours.is_full(),
-            Slot::Controller => self.controllers.is_full(),
-            Slot::Fitness => self.fitnesses.is_full(),
-        }
-    }
-
-    /// Gives up a setting of a slot that is not among those that are used.
-    pub(crate) fn free_unused(&mut self, slot: Slot, used: &BTreeSet<u16>) {
-        match slot {
-            Slot::Planner => self.planners.free_unused(used),
-            Slot::Behaviour => self.behaviours.free_unused(used),
-            Slot::Controller => self.controllers.free_unused(used),
-            Slot::Fitness => self.fitnesses.free_unused(used),
-        }
-    }
-
-    /// The setting of a running module.
-    pub(crate) fn setting(&self, slot: Slot, place: u16) -> &ModuleSetting {
-        let place = place as usize;
-        match slot {
-            Slot::Planner => &self.planners.instances[place].setting,
-            Slot::Behaviour => &self.behaviours.instances[place].setting,
-            Slot::Controller => &self.controllers.instances[place].setting,
-            Slot::Fitness => &self.fitnesses.instances[place].setting,
-        }
+        let mut slots = Slot::ALL.into_iter();
+        slots.all(|slot| (modules.of(slot) as usize) < self.of(slot).count())
     }
 }

@@ -1,21 +1,27 @@
 //! Instances of modules as they are saved.
 
-use super::pool::{Instance, ModulePool};
+use super::pool::{Instance, Pools};
 use super::{Modules, SavedMembership};
 use crate::agents::Agents;
 use crate::clock::Clock;
 use crate::options::SimulationError;
 use crate::save::SaveError;
 use crate::summary::SwapRecord;
-use roadwright_agent::{Choosable, LogicState, Slot};
+use roadwright_agent::{Choosable, LogicState, Module, Slot};
 use roadwright_scenario::ModuleSetting;
 use serde::{Deserialize, Serialize};
 
-/// One instance: what it was made from, and what it keeps.
+/// One instance: its modules in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct SavedModule {
+pub(crate) struct SavedInstance {
     /// Name of its slot.
     pub(crate) slot: String,
+    pub(crate) modules: Vec<SavedModule>,
+}
+
+/// One module: what it was made from, and what it keeps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SavedModule {
     pub(crate) id: String,
     rate_hz: Option<f64>,
     parameters: Vec<(String, f64)>,
@@ -65,19 +71,42 @@ impl From<SavedSwap> for SwapRecord {
     }
 }
 
+impl SavedInstance {
+    pub(super) fn of<L: ?Sized + Choosable>(slot: Slot, instance: &Instance<L>) -> Self {
+        let modules = instance.settings.iter().zip(&instance.modules);
+        Self {
+            slot: slot.name().into(),
+            modules: modules
+                .map(|(setting, module)| SavedModule::of(setting, module))
+                .collect(),
+        }
+    }
+
+    /// Gives the modules what they kept. What goes otherwise is appended to the notes.
+    pub(super) fn load_into<L: ?Sized + Choosable>(
+        &self,
+        instance: &mut Instance<L>,
+        notes: &mut Vec<String>,
+    ) {
+        for (module, saved) in instance.modules.iter_mut().zip(&self.modules) {
+            if let Err(why) = saved.load_into(module) {
+                notes.push(format!("{} {}: {why}", self.slot, saved.id));
+            }
+        }
+    }
+}
+
 impl SavedModule {
-    fn of<L: Choosable + ?Sized>(instance: &Instance<L>) -> Self {
-        let setting = &instance.setting;
+    fn of<L: ?Sized + Choosable>(setting: &ModuleSetting, module: &Module<L>) -> Self {
         let parameters = setting.parameters.iter();
         Self {
-            slot: L::SLOT.name().into(),
             id: setting.module.clone(),
             rate_hz: setting.rate_hz,
             parameters: parameters
                 .map(|(key, value)| (key.clone(), *value))
                 .collect(),
-            build: instance.module.logic.version(),
-            state: match instance.module.logic.save_state() {
+            build: module.logic.version(),
+            state: match module.logic.save_state() {
                 LogicState::Stateless => Some(Vec::new()),
                 LogicState::Bytes(bytes) => Some(bytes),
                 LogicState::Unknown => None,
@@ -92,6 +121,23 @@ impl SavedModule {
             parameters: self.parameters.iter().cloned().collect(),
         }
     }
+
+    /// Gives a module what it kept; else why it starts fresh.
+    fn load_into<L: ?Sized + Choosable>(&self, module: &mut Module<L>) -> Result<(), String> {
+        let build = module.logic.version();
+        if build != self.build {
+            return Err(format!(
+                "another build starts fresh ({} then, {build} now)",
+                self.build
+            ));
+        }
+        let loaded = match &self.state {
+            Some(state) if state.is_empty() => Ok(()),
+            Some(state) => module.logic.load_state(state),
+            None => Err("its state could not be saved".into()),
+        };
+        loaded.map_err(|why| format!("starts fresh: {why}"))
+    }
 }
 
 impl Modules {
@@ -101,27 +147,27 @@ impl Modules {
     }
 
     /// All instances, slot by slot in the order of their pools.
-    pub(crate) fn saved(&self) -> Vec<SavedModule> {
-        let pools = &self.pools;
-        let mut saved: Vec<SavedModule> = Vec::new();
-        saved.extend(pools.planners.instances.iter().map(SavedModule::of));
-        saved.extend(pools.behaviours.instances.iter().map(SavedModule::of));
-        saved.extend(pools.controllers.instances.iter().map(SavedModule::of));
-        saved.extend(pools.fitnesses.instances.iter().map(SavedModule::of));
-        saved
+    pub(crate) fn saved(&self) -> Vec<SavedInstance> {
+        let slots = Slot::ALL.into_iter();
+        slots.flat_map(|slot| self.pools.of(slot).saved()).collect()
     }
 
     /// Makes the saved instances anew, each with the number that it had.
-    pub(crate) fn restore_instances(&mut self, saved: &[SavedModule]) -> Result<(), SaveError> {
-        self.pools = super::pool::Pools::new();
-        for module in saved {
+    pub(crate) fn restore_instances(&mut self, saved: &[SavedInstance]) -> Result<(), SaveError> {
+        self.pools = Pools::new();
+        for instance in saved {
             let damaged = |what: &str| SaveError::Damaged(what.into());
-            let slot = Slot::from_name(&module.slot).ok_or(damaged("a slot has no such name"))?;
+            let slot = Slot::from_name(&instance.slot).ok_or(damaged("a slot has no such name"))?;
+            let settings: Vec<_> = instance.modules.iter().map(SavedModule::setting).collect();
+            if !slot.how_many().fits(settings.len()) {
+                return Err(damaged("a slot has another number of modules"));
+            }
             let is_rate = |rate: f64| rate > 0.0 && rate <= 1000.0;
-            if !module.rate_hz.is_none_or(is_rate) {
+            let mut rates = settings.iter().filter_map(|setting| setting.rate_hz);
+            if !rates.all(is_rate) {
                 return Err(damaged("a rate is out of range"));
             }
-            self.instance_of(slot, "saved", &module.setting())
+            self.instance_of(slot, "saved", &settings)
                 .map_err(SimulationError::from)?;
         }
         // Stacks find their instances among those.
@@ -137,45 +183,16 @@ impl Modules {
         &mut self,
         clock: &Clock,
         agents: &mut Agents,
-        saved: &[SavedModule],
+        saved: &[SavedInstance],
         told: SavedMembership,
     ) -> Vec<String> {
         self.membership.retell(&told, agents.capacity());
         self.pass_all(clock, agents);
         self.membership.take_untold(told);
         let mut notes = Vec::new();
-        let pools = &mut self.pools;
-        load(&mut pools.planners, saved, &mut notes);
-        load(&mut pools.behaviours, saved, &mut notes);
-        load(&mut pools.controllers, saved, &mut notes);
-        load(&mut pools.fitnesses, saved, &mut notes);
+        for slot in Slot::ALL {
+            self.pools.of_mut(slot).load(saved, &mut notes);
+        }
         notes
-    }
-}
-
-fn load<L: Choosable + ?Sized>(
-    pool: &mut ModulePool<L>,
-    saved: &[SavedModule],
-    notes: &mut Vec<String>,
-) {
-    let own = saved.iter().filter(|module| module.slot == L::SLOT.name());
-    for (instance, saved) in pool.instances.iter_mut().zip(own) {
-        let build = instance.module.logic.version();
-        let what = format!("{} {}", saved.slot, saved.id);
-        if build != saved.build {
-            notes.push(format!(
-                "{what}: another build starts fresh ({} then, {build} now)",
-                saved.build
-            ));
-            continue;
-        }
-        let loaded = match &saved.state {
-            Some(state) if state.is_empty() => Ok(()),
-            Some(state) => instance.module.logic.load_state(state),
-            None => Err("its state could not be saved".into()),
-        };
-        if let Err(why) = loaded {
-            notes.push(format!("{what}: starts fresh: {why}"));
-        }
     }
 }

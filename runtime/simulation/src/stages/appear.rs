@@ -2,7 +2,7 @@
 
 use super::retire::Exit;
 use crate::agents::{
-    Agents, FinishedAgent, Identity, LanePosition, Motion, Phase, Progress, Row, Statistics, Status,
+    Agents, Identity, LanePosition, Motion, Phase, Progress, Row, Statistics, Status,
 };
 use crate::clock::Clock;
 use crate::demand::{Demand, Departure, Room, Start};
@@ -80,7 +80,7 @@ pub(crate) fn admit(
 /// goals is refused. Modules have been told of them.
 pub(crate) fn depart(scene: Scene<'_>, delays: &Delays, admitted: &[u32], exit: &mut Exit<'_>) {
     let clock = scene.clock;
-    let pool = &scene.modules.pools.planners;
+    let pool = &scene.modules.pools.planner;
     let view = PlannerView {
         graph: scene.ground.graph(),
         delays: &delays.0,
@@ -97,7 +97,7 @@ pub(crate) fn depart(scene: Scene<'_>, delays: &Delays, admitted: &[u32], exit: 
             continue;
         }
         let step = clock.moment(instance.rate);
-        let routes = plan_legs(&instance.module, &view, &step, &trips);
+        let routes = plan_legs(instance.module(), &view, &step, &trips);
         planned.extend(trips.iter().map(|(trip, _)| trip.agent).zip(routes));
     }
     for &agent in admitted {
@@ -232,16 +232,4 @@ fn flow_agents(scene: Scene<'_>, demand: &mut Demand, time: f64) -> Vec<Departur
         }
     }
     due
-}
-
-/// A row for an agent of a scenario that can never appear.
-pub(crate) fn refused(id: u64) -> FinishedAgent {
-    FinishedAgent {
-        id,
-        status: Status::Refused,
-        started: 0.0,
-        ended: 0.0,
-        distance: 0.0,
-        fitness: None,
-    }
 }

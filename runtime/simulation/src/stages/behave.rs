@@ -27,15 +27,15 @@ pub(crate) fn behave(
     let step = world.clock.step;
     stage
         .rota
-        .update(&world.modules.pools.behaviours, world.agents);
+        .update(&world.modules.pools.behaviour, world.agents);
     let scene = wants_scene(&mut stage.rota, step, world.modules).then(|| world.scene());
-    for number in 0..world.modules.pools.behaviours.instances.len() {
-        let instance = &world.modules.pools.behaviours.instances[number];
+    for number in 0..world.modules.pools.behaviour.instances.len() {
+        let instance = &world.modules.pools.behaviour.instances[number];
         let due = stage.rota.due(number, step);
         if due.0.is_empty() {
             continue;
         }
-        let (module, moment) = (&instance.module, world.clock.moment(instance.rate));
+        let (module, moment) = (instance.module(), world.clock.moment(instance.rate));
         let seen = world.surroundings().with(world.agents);
         let effects = stage.rows.ask(
             helpers,
@@ -74,9 +74,9 @@ pub(crate) fn behave(
 
 /// Whether a behaviour that is due looks at others.
 fn wants_scene(rota: &mut Rota, step: u64, modules: &Modules) -> bool {
-    let mut instances = modules.pools.behaviours.instances.iter().enumerate();
+    let mut instances = modules.pools.behaviour.instances.iter().enumerate();
     instances.any(|(number, instance)| {
-        !rota.due(number, step).0.is_empty() && instance.module.logic.wants_scene()
+        !rota.due(number, step).0.is_empty() && instance.module().logic.wants_scene()
     })
 }
 

@@ -25,14 +25,14 @@ pub(crate) fn control(
     surroundings: Surroundings<'_>,
     agents: &mut Agents,
 ) {
-    let pool = &modules.pools.controllers;
+    let pool = &modules.pools.controller;
     stage.rota.update(pool, agents);
     for (number, instance) in pool.instances.iter().enumerate() {
         let due = stage.rota.due(number, clock.step);
         if due.0.is_empty() {
             continue;
         }
-        let (module, step) = (&instance.module, clock.moment(instance.rate));
+        let (module, step) = (instance.module(), clock.moment(instance.rate));
         let lookahead = module.lookahead();
         let seen = surroundings.with(agents);
         let road_speeds = stage.rows.ask(

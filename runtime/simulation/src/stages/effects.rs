@@ -1,7 +1,7 @@
 //! What comes of what behaviours ask for beyond their output rows.
 
 use super::retire::Exit;
-use crate::agents::{Agents, FinishedAgent, Phase, Status};
+use crate::agents::{Agents, Finished, Phase, Status};
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
@@ -12,7 +12,7 @@ use crate::route::{Asking, Goal, Route, Routes, Travel, goal_input};
 use crate::traffic::Traffic;
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
-use roadwright_agent::{Effect, Effects, Message, Slot};
+use roadwright_agent::{Effect, Effects, Message, Registry, Slot};
 use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::ModuleSetting;
 use roadwright_scenario::lane_graph::LaneletId;
@@ -44,7 +44,7 @@ pub(crate) struct Effecting<'a> {
     pub(crate) modules: &'a mut Modules,
     pub(crate) traffic: &'a mut Traffic,
     pub(crate) messages: &'a mut Messages,
-    pub(crate) finished: &'a mut Vec<FinishedAgent>,
+    pub(crate) finished: &'a mut Finished,
 }
 
 impl Effecting<'_> {
@@ -83,15 +83,18 @@ impl Effecting<'_> {
             Effect::Flee(id) => self.flee(agent, id),
             Effect::Leave => self.leave(agent),
             Effect::SetParameter { slot, key, value } => {
-                self.choose(agent, slot, |setting| {
-                    setting.parameters.insert(key, value);
+                self.choose(agent, slot, |registry, settings| {
+                    set_parameter(registry, slot, settings, key, value);
                 });
             }
             Effect::UseModule { slot, module } => {
-                self.choose(agent, slot, |setting| {
-                    if setting.module != module {
-                        *setting = ModuleSetting::new(&module);
-                    }
+                self.choose(agent, slot, |_, settings| {
+                    let own = settings.iter().position(|own| own.module == module);
+                    // One that it has already keeps its parameters.
+                    *settings = match own {
+                        Some(own) => vec![settings.swap_remove(own)],
+                        None => vec![ModuleSetting::new(&module)],
+                    };
                 });
             }
             Effect::Send { to, topic, value } => {
@@ -158,11 +161,11 @@ impl Effecting<'_> {
     fn write_log(&mut self, agent: u32, text: String, is_fault: bool) {
         let who = &self.agents.identity[agent as usize];
         let behaviour = who.modules.of(Slot::Behaviour);
-        let setting = self.modules.pools.setting(Slot::Behaviour, behaviour);
+        let settings = self.modules.pools.of(Slot::Behaviour).settings(behaviour);
         let line = LogLine {
             time: self.clock.time(),
             agent: who.id,
-            module: setting.module.clone(),
+            module: settings[0].module.clone(),
             text,
             is_fault,
         };
@@ -174,7 +177,12 @@ impl Effecting<'_> {
     }
 
     /// Another module, or the same with another parameter, for one agent.
-    fn choose(&mut self, agent: u32, slot: Slot, change: impl FnOnce(&mut ModuleSetting)) {
+    fn choose(
+        &mut self,
+        agent: u32,
+        slot: Slot,
+        change: impl FnOnce(&Registry, &mut Vec<ModuleSetting>),
+    ) {
         if let Err(error) = self.modules.choose(self.agents, agent, slot, change) {
             self.complain(agent, error.to_string());
         }
@@ -460,5 +468,26 @@ pub(crate) fn give_up_grants(
     if ground.contested(agents.position[index].lanelet).is_none() {
         agents.claim[index].granted_to = agents.progress[index].at;
         traffic.claims.forget(agent);
+    }
+}
+
+/// Sets a parameter of the first module of a slot that has it; if none has, of the first, which
+/// says so.
+fn set_parameter(
+    registry: &Registry,
+    slot: Slot,
+    settings: &mut [ModuleSetting],
+    key: String,
+    value: f64,
+) {
+    let infos = registry.infos(slot.kind());
+    let has_it = |setting: &ModuleSetting| {
+        infos.iter().any(|(info, parameters)| {
+            info.id == setting.module && parameters.iter().any(|own| own.key == key)
+        })
+    };
+    let owner = settings.iter().position(has_it).unwrap_or(0);
+    if let Some(setting) = settings.get_mut(owner) {
+        setting.parameters.insert(key, value);
     }
 }

@@ -58,7 +58,7 @@ pub(crate) fn plan(
     routes: &mut Routes,
     agents: &mut Agents,
 ) -> ReplanCounts {
-    let pool = &modules.pools.planners;
+    let pool = &modules.pools.planner;
     rota.update(pool, agents);
     let mut counts = ReplanCounts::default();
     let (mut questions, mut ranges) = (Vec::new(), Vec::new());
@@ -96,7 +96,7 @@ pub(crate) fn plan(
             delays: &delays.0,
         };
         let step = clock.moment(instance.rate);
-        let answers = ask_all(&instance.module, &view, &step, &questions);
+        let answers = ask_all(instance.module(), &view, &step, &questions);
         for ((question, range), answer) in questions.iter().zip(&ranges).zip(answers) {
             let agent = question.agent as usize;
             let progress = &mut agents.progress[agent];

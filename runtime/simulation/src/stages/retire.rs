@@ -1,6 +1,6 @@
 //! Leaving the road: an agent is scored, leaves one row behind, and gives back what it has.
 
-use crate::agents::{Agents, FinishedAgent, Statistics, Status};
+use crate::agents::{Agents, Finished, FinishedRow, Score, Statistics, Status};
 use crate::clock::Clock;
 use crate::dynamics::Dynamics;
 use crate::messages::Messages;
@@ -17,7 +17,7 @@ pub(crate) struct Exit<'a> {
     pub(crate) dynamics: &'a mut Dynamics,
     pub(crate) routes: &'a mut Routes,
     pub(crate) messages: &'a mut Messages,
-    pub(crate) finished: &'a mut Vec<FinishedAgent>,
+    pub(crate) finished: &'a mut Finished,
 }
 
 impl Exit<'_> {
@@ -25,8 +25,19 @@ impl Exit<'_> {
     pub(crate) fn retire(&mut self, agent: u32, status: Status, time: f64) {
         let index = agent as usize;
         let statistics = self.agents.statistics[index];
-        self.finished.push(FinishedAgent {
-            id: self.agents.identity[index].id,
+        let who = &self.agents.identity[index];
+        let scores = scores(self.clock, self.modules, self.agents, agent)
+            .into_iter()
+            .map(|(fitness, value)| Score {
+                fitness: self.finished.number(fitness),
+                value,
+            })
+            .collect();
+        let stack = self
+            .finished
+            .number(&self.modules.names[who.stack as usize]);
+        self.finished.rows.push(FinishedRow {
+            id: who.id,
             status,
             started: if status == Status::Refused {
                 0.0
@@ -35,7 +46,8 @@ impl Exit<'_> {
             },
             ended: time,
             distance: statistics.distance,
-            fitness: fitness(self.clock, self.modules, self.agents, agent),
+            stack,
+            scores,
         });
         let mut travel = Travel {
             routes: self.routes,
@@ -49,16 +61,16 @@ impl Exit<'_> {
     }
 }
 
-/// The fitness of an agent's drive so far, by its fitness module; `None` if it has not driven.
-pub(crate) fn fitness(
+/// What an agent's fitnesses say about its drive so far, by their ids; nothing if it has not driven.
+pub(crate) fn scores(
     clock: &Clock,
     modules: &Modules,
     agents: &Agents,
     agent: u32,
-) -> Option<f64> {
+) -> Vec<(&'static str, f64)> {
     let statistics = &agents.statistics[agent as usize];
     if statistics.steps == 0 {
-        return None;
+        return Vec::new();
     }
     let who = &agents.identity[agent as usize];
     let step = Step {
@@ -66,12 +78,15 @@ pub(crate) fn fitness(
         ids: &[who.id],
         ..clock.moment(Rate::new(1.0, clock.dt))
     };
-    let mut output = [FitnessOutput::default()];
     let input = [fitness_input(statistics, clock.dt)];
-    modules
-        .fitness(who.modules)
-        .step(&step, &input, &mut output);
-    Some(output[0].score)
+    let fitnesses = modules.fitnesses(who.modules).iter();
+    fitnesses
+        .map(|module| {
+            let mut output = [FitnessOutput::default()];
+            module.step(&step, &input, &mut output);
+            (module.info.id, output[0].score)
+        })
+        .collect()
 }
 
 fn fitness_input(statistics: &Statistics, dt: f64) -> FitnessInput {

@@ -1,0 +1,441 @@
+//! Stacks: the modules of one kind of agent, by slot. A slot is declared here, in one line.
+
+use crate::number;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Calls a macro with the table of slots, in the order in which a step asks them. Everything that
+/// has a part for each slot is made from this table: fields of [`Stack`], [`Slot`], and the pools of
+/// a world.
+///
+/// The columns: name, field and key in files, kind of its modules, how many of them, modules
+/// unless a file says otherwise, how often they are asked unless a file says otherwise in Hz, and
+/// what it is for. Planner's and controller's rates: source 003, section 8.2.
+#[macro_export]
+macro_rules! for_each_slot {
+    ($callback:ident) => {
+        $callback! {
+            Planner planner Planner One ["route"] 6.0 "Finds the way.";
+            Behaviour behaviour Behaviour One ["lane_keeper"] 4.0 "Chooses lanes and speeds.";
+            Controller controller Controller One ["idm"] 30.0 "Steers and accelerates.";
+            Fitness fitness Fitness Many ["crash_and_speed"] 1.0 "Rates the driving.";
+        }
+    };
+}
+
+/// What a module is, and so which rows it takes and gives. A slot says where a stack uses it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ModuleKind {
+    /// Finds ways through the lanes.
+    Planner,
+    /// Chooses lanes and speeds, and asks for effects.
+    Behaviour,
+    /// Steers and accelerates.
+    Controller,
+    /// Rates driving.
+    Fitness,
+}
+
+impl ModuleKind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [
+        Self::Planner,
+        Self::Behaviour,
+        Self::Controller,
+        Self::Fitness,
+    ];
+
+    /// Its name in manifests and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Planner => "planner",
+            Self::Behaviour => "behaviour",
+            Self::Controller => "controller",
+            Self::Fitness => "fitness",
+        }
+    }
+
+    /// The kind of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+impl fmt::Display for ModuleKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How many modules a slot takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HowMany {
+    /// Exactly one.
+    One,
+    /// One or none.
+    Optional,
+    /// Any number.
+    Many,
+}
+
+impl HowMany {
+    /// Whether a number of modules fits.
+    pub fn fits(self, count: usize) -> bool {
+        match self {
+            Self::One => count == 1,
+            Self::Optional => count <= 1,
+            Self::Many => true,
+        }
+    }
+}
+
+impl fmt::Display for HowMany {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::One => "exactly one module",
+            Self::Optional => "at most one module",
+            Self::Many => "any number of modules",
+        })
+    }
+}
+
+/// One module in a stack.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModuleSetting {
+    /// The module's id, such as `idm`.
+    pub module: String,
+    /// How often it is asked, Hz; absent: the default of its slot.
+    #[serde(
+        default,
+        deserialize_with = "optional_rate",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub rate_hz: Option<f64>,
+    /// Parameters that differ from their defaults, by key.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, f64>,
+}
+
+fn optional_rate<'de, D: Deserializer<'de>>(d: D) -> Result<Option<f64>, D::Error> {
+    number::rate(d).map(Some)
+}
+
+impl ModuleSetting {
+    /// A module with its defaults.
+    pub fn new(module: &str) -> Self {
+        Self {
+            module: module.into(),
+            rate_hz: None,
+            parameters: BTreeMap::new(),
+        }
+    }
+
+    /// The same with one parameter set.
+    pub fn with(mut self, key: &str, value: f64) -> Self {
+        self.parameters.insert(key.into(), value);
+        self
+    }
+}
+
+/// The modules of a slot that takes any number: in files one module, or a list of them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ModuleSettings(pub Vec<ModuleSetting>);
+
+impl From<ModuleSetting> for ModuleSettings {
+    fn from(setting: ModuleSetting) -> Self {
+        Self(vec![setting])
+    }
+}
+
+impl Serialize for ModuleSettings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0[..] {
+            [one] => one.serialize(serializer),
+            list => list.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ModuleSettings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrList;
+
+        impl<'de> Visitor<'de> for OneOrList {
+            type Value = ModuleSettings;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a module, or a list of modules")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                ModuleSetting::deserialize(MapAccessDeserializer::new(map)).map(Into::into)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(ModuleSettings)
+            }
+        }
+
+        deserializer.deserialize_any(OneOrList)
+    }
+}
+
+impl JsonSchema for ModuleSettings {
+    fn schema_name() -> Cow<'static, str> {
+        "ModuleSettings".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<ModuleSetting>();
+        let list = generator.subschema_for::<Vec<ModuleSetting>>();
+        json_schema!({
+            "description": "The modules of a slot that takes any number: one, or a list of them.",
+            "anyOf": [one, list]
+        })
+    }
+}
+
+/// The modules of a slot, however many it takes.
+trait SlotSettings: Sized {
+    /// Those of a list that fits the slot.
+    fn from_list(list: Vec<ModuleSetting>) -> Option<Self>;
+    fn as_slice(&self) -> &[ModuleSetting];
+    fn as_slice_mut(&mut self) -> &mut [ModuleSetting];
+    /// Whether a file need not name the slot.
+    fn is_absent(&self) -> bool {
+        false
+    }
+}
+
+impl SlotSettings for ModuleSetting {
+    fn from_list(mut list: Vec<ModuleSetting>) -> Option<Self> {
+        let last = list.pop()?;
+        list.is_empty().then_some(last)
+    }
+
+    fn as_slice(&self) -> &[ModuleSetting] {
+        std::slice::from_ref(self)
+    }
+
+    fn as_slice_mut(&mut self) -> &mut [ModuleSetting] {
+        std::slice::from_mut(self)
+    }
+}
+
+impl SlotSettings for Option<ModuleSetting> {
+    fn from_list(mut list: Vec<ModuleSetting>) -> Option<Self> {
+        let last = list.pop();
+        list.is_empty().then_some(last)
+    }
+
+    fn as_slice(&self) -> &[ModuleSetting] {
+        Option::as_slice(self)
+    }
+
+    fn as_slice_mut(&mut self) -> &mut [ModuleSetting] {
+        self.as_mut_slice()
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl SlotSettings for ModuleSettings {
+    fn from_list(list: Vec<ModuleSetting>) -> Option<Self> {
+        Some(Self(list))
+    }
+
+    fn as_slice(&self) -> &[ModuleSetting] {
+        &self.0
+    }
+
+    fn as_slice_mut(&mut self) -> &mut [ModuleSetting] {
+        &mut self.0
+    }
+}
+
+/// The type of a field of [`Stack`].
+macro_rules! settings_type {
+    (One) => { ModuleSetting };
+    (Optional) => { Option<ModuleSetting> };
+    (Many) => { ModuleSettings };
+}
+
+macro_rules! declare_slots {
+    ($($slot:ident $field:ident $kind:ident $count:ident $modules:tt $rate:literal $doc:literal;)*) => {
+        /// A place for modules in a stack.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Slot {
+            $(#[doc = $doc] $slot),*
+        }
+
+        impl Slot {
+            /// All slots in the order in which a step asks them.
+            pub const ALL: [Self; Self::COUNT] = [$(Self::$slot),*];
+
+            /// How many slots there are.
+            pub const COUNT: usize = [$(stringify!($slot)),*].len();
+
+            /// Its name in files and on the command line.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$slot => stringify!($field)),* }
+            }
+
+            /// Its name as a title.
+            pub fn title(self) -> &'static str {
+                match self { $(Self::$slot => stringify!($slot)),* }
+            }
+
+            /// What its modules are.
+            pub fn kind(self) -> ModuleKind {
+                match self { $(Self::$slot => ModuleKind::$kind),* }
+            }
+
+            /// How many modules it takes.
+            pub fn how_many(self) -> HowMany {
+                match self { $(Self::$slot => HowMany::$count),* }
+            }
+
+            /// How often its modules are asked unless the stack says otherwise, Hz.
+            pub fn default_rate_hz(self) -> f64 {
+                match self { $(Self::$slot => $rate),* }
+            }
+
+            /// What it is for, in one sentence.
+            pub fn doc(self) -> &'static str {
+                match self { $(Self::$slot => $doc),* }
+            }
+        }
+
+        /// The modules of one kind of agent, by slot.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct Stack {
+            $(
+                #[doc = $doc]
+                #[serde(skip_serializing_if = "SlotSettings::is_absent")]
+                pub $field: settings_type!($count),
+            )*
+        }
+
+        impl Default for Stack {
+            /// The built-in modules.
+            fn default() -> Self {
+                Self {$(
+                    $field: {
+                        let modules: &[&str] = &$modules;
+                        let list = modules.iter().map(|id| ModuleSetting::new(id)).collect();
+                        SlotSettings::from_list(list).expect("the defaults of a slot fit it")
+                    },
+                )*}
+            }
+        }
+
+        impl Stack {
+            /// The modules of a slot.
+            pub fn settings(&self, slot: Slot) -> &[ModuleSetting] {
+                match slot { $(Slot::$slot => self.$field.as_slice()),* }
+            }
+
+            /// The modules of a slot, to be changed.
+            pub fn settings_mut(&mut self, slot: Slot) -> &mut [ModuleSetting] {
+                match slot { $(Slot::$slot => self.$field.as_slice_mut()),* }
+            }
+
+            /// Puts other modules into a slot. Returns whether so many fit; nothing has changed if
+            /// not.
+            #[must_use]
+            pub fn set(&mut self, slot: Slot, list: Vec<ModuleSetting>) -> bool {
+                match slot {
+                    $(Slot::$slot => match SlotSettings::from_list(list) {
+                        Some(settings) => {
+                            self.$field = settings;
+                            true
+                        }
+                        None => false,
+                    }),*
+                }
+            }
+        }
+    };
+}
+
+for_each_slot!(declare_slots);
+
+impl Slot {
+    /// The slot of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|slot| slot.name() == name)
+    }
+}
+
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Stack {
+    /// The built-in modules around a controller.
+    pub fn with_controller(controller: &str) -> Self {
+        Self {
+            controller: ModuleSetting::new(controller),
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FITNESS: &str = r#""planner": {"module": "route"}, "behaviour": {"module": "b"}, "controller": {"module": "c"}, "fitness""#;
+
+    fn stack(fitness: &str) -> Result<Stack, serde_json::Error> {
+        serde_json::from_str(&format!("{{{FITNESS}: {fitness}}}"))
+    }
+
+    #[test]
+    fn any_number_of_modules_come_back() {
+        for (text, expected) in [
+            (r#"{"module":"a"}"#, vec!["a"]),
+            (r#"[{"module":"a"},{"module":"b"}]"#, vec!["a", "b"]),
+            ("[]", vec![]),
+        ] {
+            let stack = stack(text).unwrap();
+            let ids: Vec<&str> = stack.fitness.0.iter().map(|s| s.module.as_str()).collect();
+            assert_eq!(ids, expected);
+            assert_eq!(serde_json::to_string(&stack.fitness).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_wrong_list_says_what_is_expected() {
+        let error = stack("3").unwrap_err().to_string();
+        assert!(error.contains("a module, or a list of modules"), "{error}");
+        let error = stack(r#"[{"modul": "a"}]"#).unwrap_err().to_string();
+        assert!(error.contains("unknown field `modul`"), "{error}");
+    }
+
+    #[test]
+    fn a_slot_takes_as_many_as_it_says() {
+        for slot in Slot::ALL {
+            for count in 0..4 {
+                let mut stack = Stack::default();
+                let list = vec![ModuleSetting::new("x"); count];
+                let fits = stack.set(slot, list.clone());
+                assert_eq!(fits, slot.how_many().fits(count), "{slot} {count}");
+                assert_eq!(stack.settings(slot) == list, fits, "{slot} {count}");
+            }
+            assert!(slot.how_many().fits(Stack::default().settings(slot).len()));
+            assert_eq!(Slot::from_name(slot.name()), Some(slot));
+        }
+    }
+}
