@@ -16,6 +16,8 @@ const MOST_MEMORY: usize = 64;
 const LONGEST_TEXT: usize = 256;
 /// Effects of one call.
 const MOST_EFFECTS: usize = 64;
+/// A look this far counts for one operation, and for more by the square of its radius, m.
+const LOOK_PER_OPERATION: f64 = 80.0;
 /// Most agents that one look finds.
 const MOST_NEAR: usize = 64;
 
@@ -74,6 +76,8 @@ pub(super) struct Content {
     pub(super) told_blocked: u32,
     /// Agents that were near at the last call, in order.
     pub(super) near: Vec<u64>,
+    /// Turns in a row in which the script has faulted.
+    pub(super) faults: u32,
 }
 
 /// An agent as its script sees it: a handle, so that what a script does to it is done to it.
@@ -122,6 +126,7 @@ pub(super) struct Remembered {
     has_started: bool,
     told_blocked: u32,
     near: Vec<u64>,
+    faults: u32,
 }
 
 impl From<&Dynamic> for Value {
@@ -162,6 +167,7 @@ impl Agent {
             has_started: content.has_started,
             told_blocked: content.told_blocked,
             near: content.near.clone(),
+            faults: content.faults,
         }
     }
 
@@ -176,6 +182,7 @@ impl Agent {
             has_started: kept.has_started,
             told_blocked: kept.told_blocked,
             near: kept.near,
+            faults: kept.faults,
             ..Content::default()
         })))
     }
@@ -207,19 +214,22 @@ impl Agent {
         content.facts.map_or(DVec2::ZERO, |facts| facts.position)
     }
 
-    /// Others within a distance, the nearest first.
-    pub(super) fn nearby(&self, radius: f64) -> Vec<Other> {
+    /// Others within a distance, the nearest first, and how much work it was to find them, in
+    /// operations.
+    pub(super) fn nearby(&self, radius: f64) -> (Vec<Other>, u64) {
         let content = self.content();
         let (Some(scene), Some(own)) = (&content.scene, content.facts) else {
-            return Vec::new();
+            return (Vec::new(), 0);
         };
         let radius = radius.clamp(0.0, 2000.0);
         let near = scene.near(own.position, radius);
-        near.into_iter()
-            .filter(|other| other.id != own.id)
+        let cells = (radius / LOOK_PER_OPERATION).powi(2);
+        let work = near.len() as u64 + cells as u64;
+        let others = near.into_iter().filter(|other| other.id != own.id);
+        let others = others
             .take(MOST_NEAR)
-            .map(|other| Other::new(scene, &own, other))
-            .collect()
+            .map(|other| Other::new(scene, &own, other));
+        (others.collect(), work)
     }
 
     /// Another agent that drives, by its id.

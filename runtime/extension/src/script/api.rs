@@ -1,6 +1,7 @@
 //! What scripts can use. One list registers it and documents it.
 
 use super::agent::{Agent, Mail, Memory, Other};
+use super::budget::charge;
 use super::compile::Parameters;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, Position};
 use roadwright_agent::{Effect, Slot};
@@ -571,7 +572,8 @@ fn agent_calls(api: &mut Registrar<'_>) {
         "agent.nearby(radius: float) -> array",
         "Others within a distance, m, the nearest first, 64 at most.",
         |a: &mut Agent, radius: Dynamic| -> Outcome<Array> {
-            let others = a.nearby(number(&radius)?);
+            let (others, work) = a.nearby(number(&radius)?);
+            charge(work)?;
             Ok(others.into_iter().map(Dynamic::from).collect())
         }
     );

@@ -1,26 +1,21 @@
 //! From the text of a script to what can be called, or to an error with its place.
 
 use super::api::register;
+use super::budget::{OPERATIONS, begin_call, limit};
 use super::check::unknown_names;
 use crate::lock::locked;
 use crate::native::backend::{intern, intern_parameters};
 use rhai::module_resolvers::DummyModuleResolver;
 use rhai::packages::{Package, StandardPackage};
-use rhai::{AST, Engine, EvalAltResult, Expr, Module, OptimizationLevel, Position, Scope, Stmt};
+use rhai::{
+    AST, ASTNode, Engine, EvalAltResult, Expr, Module, OptimizationLevel, Position, Scope, Stmt,
+};
 use roadwright_agent::ParameterInfo;
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// Operations of one call.
-const OPERATIONS: u64 = 20_000;
-/// Time of one call: the last resort against what takes long in few operations.
-const CALL_TIME: Duration = Duration::from_millis(5);
-/// The clock is looked at this often, in operations.
-const CLOCK: u64 = 256;
 /// Imports of imports.
 const IMPORT_DEPTH: usize = 4;
 /// Largest script, bytes.
@@ -141,45 +136,19 @@ pub struct Compiled {
     modules: BTreeMap<String, rhai::Shared<Module>>,
 }
 
-thread_local! {
-    /// When the running call was first looked at.
-    static BEGAN: Cell<Option<Instant>> = const { Cell::new(None) };
-}
-
 /// An engine with the limits and the interface of scripts; gives the interface's items.
 fn engine(parameters: &Parameters) -> Engine {
     // Once for the process; a second time changes nothing.
     let _ = rhai::config::hashing::set_hashing_seed(Some(HASHING));
     let mut engine = Engine::new_raw();
     StandardPackage::new().register_into_engine(&mut engine);
-    engine.set_max_operations(OPERATIONS);
-    engine.set_max_call_levels(16);
-    engine.set_max_expr_depths(32, 32);
-    engine.set_max_string_size(4096);
-    engine.set_max_array_size(1024);
-    engine.set_max_map_size(256);
-    engine.set_max_variables(128);
-    engine.set_max_functions(64);
-    engine.set_max_modules(16);
+    limit(&mut engine);
     engine.set_optimization_level(OptimizationLevel::Simple);
     engine.set_module_resolver(DummyModuleResolver::new());
     engine.disable_symbol("eval");
     // Rhai's own would hold up the simulation, and is not stopped by any limit.
     engine.register_fn("sleep", |_: i64| no_sleep());
     engine.register_fn("sleep", |_: f64| no_sleep());
-    engine.on_progress(|operations| {
-        if operations % CLOCK != 0 {
-            return None;
-        }
-        let now = crate::native_now();
-        let began = BEGAN.get().filter(|_| operations > CLOCK);
-        let Some(began) = began else {
-            BEGAN.set(Some(now));
-            return None;
-        };
-        let late = now.duration_since(began) > CALL_TIME;
-        late.then(|| rhai::Dynamic::from("took longer than 5 ms"))
-    });
     register(&mut engine, parameters);
     engine
 }
@@ -252,7 +221,7 @@ fn compile_at_depth(
     begin_call();
     first
         .run_ast_with_scope(&mut scope, &top)
-        .map_err(|e| runtime_error(file, text, &e))?;
+        .map_err(|e| runtime_error(file, text, &top, &e))?;
     let mut constants = Module::new();
     let mut known = Scope::new();
     for (name, _, value) in scope.iter() {
@@ -294,22 +263,24 @@ fn compile_at_depth(
     Ok(compiled)
 }
 
-/// Lets the time of a call begin anew.
-pub(super) fn begin_call() {
-    BEGAN.set(None);
-}
-
 /// An error of a running script with its place.
-pub(super) fn runtime_error(file: &str, text: &str, error: &EvalAltResult) -> ScriptError {
+pub(super) fn runtime_error(
+    file: &str,
+    text: &str,
+    ast: &AST,
+    error: &EvalAltResult,
+) -> ScriptError {
     let mut inner = error;
     // What a caller reads is where it went wrong, not where that was called.
     while let EvalAltResult::ErrorInFunctionCall(_, _, deeper, _) = inner {
         inner = deeper;
     }
-    let position = inner.position();
+    let mut position = inner.position();
     let message = match inner {
-        EvalAltResult::ErrorTerminated(why, _) => why.to_string(),
-        EvalAltResult::ErrorTooManyOperations(_) => {
+        EvalAltResult::ErrorTerminated(..) | EvalAltResult::ErrorTooManyOperations(_) => {
+            if position.is_none() {
+                position = first_loop(ast);
+            }
             format!("more than {OPERATIONS} operations in one call: is there an endless loop?")
         }
         EvalAltResult::ErrorRuntime(value, _) => value.to_string(),
@@ -321,6 +292,22 @@ pub(super) fn runtime_error(file: &str, text: &str, error: &EvalAltResult) -> Sc
         }
     };
     ScriptError::at(file, text, position, message)
+}
+
+/// Where the first loop stands, those without a body before others: Rhai does not say where it was
+/// in such a one.
+fn first_loop(ast: &AST) -> Position {
+    let (mut empty, mut any) = (Position::NONE, Position::NONE);
+    ast.walk(&mut |path| {
+        if let Some(ASTNode::Stmt(Stmt::While(flow, at) | Stmt::Do(flow, _, at))) = path.last() {
+            any = any.or_else(*at);
+            if flow.body.is_empty() {
+                empty = empty.or_else(*at);
+            }
+        }
+        true
+    });
+    empty.or_else(any)
 }
 
 impl Compiled {

@@ -1,7 +1,8 @@
 //! A behaviour of a run whose answers come from a script.
 
-use super::agent::{Agent, Content, Mail, Other, Remembered};
-use super::compile::{Compiled, ScriptError, begin_call, runtime_error};
+use super::agent::{Agent, Content, Mail, Other, Remembered, Wants};
+use super::budget::begin_call;
+use super::compile::{Compiled, ScriptError, runtime_error};
 use super::folder::ScriptCell;
 use crate::native_now;
 use rhai::{AST, CallFnOptions, FuncArgs, Scope};
@@ -18,6 +19,8 @@ const BLOCKED: f64 = 10.0;
 const NEAR: f64 = 30.0;
 /// Overtaking begins behind a leader closer than this, m, that is slower than wished.
 const OVERTAKE_GAP: f64 = 40.0;
+/// After so many turns in a row with faults a script is off for an agent.
+const MOST_FAULTS: u32 = 20;
 
 /// A behaviour of a run whose answers come from a script, with the built-in one beneath it: what
 /// the script does not ask for, the built-in one does.
@@ -60,7 +63,7 @@ fn call(compiled: &Compiled, name: &str, arguments: impl FuncArgs) -> Result<(),
         engine.call_fn_with_options::<rhai::Dynamic>(options, &mut scope, ast, name, arguments);
     match result {
         Ok(_) => Ok(()),
-        Err(error) => Err(runtime_error(&compiled.file, &compiled.text, &error)),
+        Err(error) => Err(runtime_error(&compiled.file, &compiled.text, ast, &error)),
     }
 }
 
@@ -101,7 +104,7 @@ fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), Scr
 }
 
 fn newly_near(agent: &Agent) -> Vec<Other> {
-    let now = agent.nearby(NEAR);
+    let (now, _) = agent.nearby(NEAR);
     let mut ids: Vec<u64> = now.iter().map(|other| other.facts.id).collect();
     ids.sort_unstable();
     let before = std::mem::replace(&mut agent.content().near, ids);
@@ -119,6 +122,22 @@ fn is_newly_blocked(agent: &Agent) -> bool {
 }
 
 impl Content {
+    /// Counts turns in a row with faults; what is to be told when there were too many: the script
+    /// is off for this agent then, and its wishes with it.
+    fn count_faults(&mut self, has_faulted: bool) -> Option<String> {
+        if self.faults >= MOST_FAULTS {
+            return None;
+        }
+        self.faults = if has_faulted { self.faults + 1 } else { 0 };
+        (self.faults == MOST_FAULTS).then(|| {
+            self.wants = Wants::default();
+            format!(
+                "{MOST_FAULTS} faults in a row: the script is off for this agent until another \
+                 version of it is loaded"
+            )
+        })
+    }
+
     /// Whether it stands because the script wants it to.
     fn is_held(&self) -> bool {
         self.wants.is_stopped || self.time < self.wants.waits_until
@@ -214,6 +233,9 @@ impl Logic for ScriptLogic {
             return None;
         }
         (self.compiled, self.is_disabled) = (compiled, is_disabled);
+        for agent in &self.agents {
+            agent.content().faults = 0;
+        }
         let active = self.active();
         if let Some(active) = active {
             let old = std::mem::replace(parameters, ParameterSet::new(active.parameters));
@@ -274,16 +296,24 @@ impl Behaviour for ScriptLogic {
             };
             prepare(agent, step, (index, id), input, scene, &values);
             let letters = scene.map_or(Vec::new(), |scene| letters(scene, index));
-            let done = run(compiled, agent, letters);
+            let is_off = agent.content().faults >= MOST_FAULTS;
+            let done = if is_off {
+                Ok(())
+            } else {
+                run(compiled, agent, letters)
+            };
             let mut content = agent.content();
-            if let Err(error) = done {
-                self.cell.note_fault(&error);
+            if let Err(error) = &done {
+                self.cell.note_fault(error);
                 effects.push(index, Effect::Fault(error.to_string()));
-                // Nobody stays on the road for ever because of a mistake.
-                let is_there = content.facts.is_some_and(|facts| facts.has_arrived);
-                if is_there && !content.is_held() {
-                    effects.push(index, Effect::Leave);
-                }
+            }
+            if let Some(text) = content.count_faults(done.is_err()) {
+                effects.push(index, Effect::Fault(text));
+            }
+            // Nobody stays on the road for ever because of a mistake.
+            let is_there = content.facts.is_some_and(|facts| facts.has_arrived);
+            if (is_off || done.is_err()) && is_there && !content.is_held() {
+                effects.push(index, Effect::Leave);
             }
             content.shape(output);
             content.scene = None;

@@ -2,6 +2,7 @@
 
 mod agent;
 mod api;
+mod budget;
 mod check;
 mod compile;
 mod folder;
