@@ -288,6 +288,12 @@ impl Editor {
             };
             self.say(tone, &format!("{}: {}", event.module, event.text));
         }
+        if news.has_timed_out
+            && let Some(live) = &mut self.live
+        {
+            // What follows would depend on the speed of the machine: somebody decides.
+            live.play(false);
+        }
         if news.has_new_modules
             && let Some(live) = &mut self.live
         {

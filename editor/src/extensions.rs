@@ -42,6 +42,8 @@ pub struct Modules {
     pub asks: bool,
     /// A native call that does not come back.
     pub hang: Option<Hang>,
+    /// A module that the clock has stopped, and how, until somebody has decided what follows.
+    pub timed_out: Option<String>,
 }
 
 /// The host, and the folders that it looks at.
@@ -54,6 +56,8 @@ pub(crate) struct Extensions {
     read_at: f64,
     /// Builds that are not to be asked about again in this session.
     declined: BTreeSet<String>,
+    /// The module that the clock has stopped, once it has been told.
+    timed_out: Option<String>,
 }
 
 /// What has changed since the last look.
@@ -63,6 +67,8 @@ pub(crate) struct News {
     pub(crate) events: Vec<Event>,
     /// Whether there are other modules to choose from.
     pub(crate) has_new_modules: bool,
+    /// Whether the clock has stopped a module.
+    pub(crate) has_timed_out: bool,
 }
 
 impl Extensions {
@@ -91,6 +97,7 @@ impl Extensions {
             revision: 0,
             read_at: f64::NEG_INFINITY,
             declined: BTreeSet::new(),
+            timed_out: None,
         }
     }
 
@@ -131,9 +138,16 @@ impl Extensions {
         let mut unallowed = modules.unallowed.iter();
         modules.asks = unallowed.any(|file| !self.declined.contains(&file.hash));
         modules.hang = self.watch.hangs().into_iter().next();
+        let timed_out = self.host.timed_out();
+        let has_timed_out = timed_out != self.timed_out;
+        if has_timed_out {
+            self.timed_out.clone_from(&timed_out);
+            modules.timed_out = timed_out;
+        }
         News {
             events: self.host.events(),
             has_new_modules,
+            has_timed_out,
         }
     }
 }

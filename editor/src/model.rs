@@ -239,6 +239,11 @@ pub enum ModuleAction {
     SaveScript(String, String),
     /// A new script is made.
     NewScript(String),
+    /// The clock has stopped a module: the simulation goes on without it, or stays where it is.
+    TimedOut {
+        /// Whether it goes on.
+        goes_on: bool,
+    },
     /// A native call hangs: the program starts anew without that module.
     RestartWithout(String),
 }

@@ -37,6 +37,12 @@ impl Editor {
             }
             ModuleAction::SaveScript(id, text) => self.save_script(&id, &text),
             ModuleAction::NewScript(name) => self.new_script(&name),
+            ModuleAction::TimedOut { goes_on } => {
+                self.model.modules.timed_out = None;
+                if let Some(live) = self.live.as_mut().filter(|_| goes_on) {
+                    live.play(true);
+                }
+            }
             ModuleAction::RestartWithout(id) => self.restart_without(&id),
         }
     }

@@ -18,6 +18,10 @@ pub(super) fn ui(
         hang(&context, stuck, actions);
         return;
     }
+    if let Some(what) = &model.modules.timed_out {
+        timed_out(&context, what, actions);
+        return;
+    }
     let mut dialog = std::mem::take(&mut model.dialog);
     match &mut dialog {
         Dialog::None => {}
@@ -146,6 +150,27 @@ fn hang(context: &egui::Context, hang: &Hang, actions: &mut Vec<Action>) {
             if ui.button("Keep my work and restart without it").clicked() {
                 let restart = ModuleAction::RestartWithout(hang.module.clone());
                 actions.push(Action::Module(restart));
+            }
+        });
+    });
+}
+
+/// A module that the clock has stopped.
+fn timed_out(context: &egui::Context, what: &str, actions: &mut Vec<Action>) {
+    widgets::modal(context, "timed out").show(context, |ui| {
+        ui.set_width(460.0);
+        ui.heading("A module did not answer in time");
+        ui.label(format!(
+            "{what}. The simulation is paused. If it goes on, a fresh instance or the built-in \
+             module drives, and the result depends on the speed of this machine: it cannot be \
+             reproduced."
+        ));
+        ui.add_space(8.0);
+        ui.horizontal(|ui| {
+            for (text, goes_on) in [("Stay paused", false), ("Go on all the same", true)] {
+                if ui.button(text).clicked() {
+                    actions.push(Action::Module(ModuleAction::TimedOut { goes_on }));
+                }
             }
         });
     });

@@ -142,7 +142,11 @@ pub(crate) struct Run {
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print the lines that scripts log
+    /// Drive on with the built-in module when another one does not answer in time; the result is not
+    /// reproducible then, and says so
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+    /// Print the lines that modules log
     #[arg(long)]
     pub(crate) log: bool,
     /// Write where every vehicle was, ten times a second, as CSV

@@ -1,6 +1,7 @@
 //! Plugins and scripts for a command.
 
 use crate::arguments::ExtensionFlags;
+use anyhow::bail;
 use directories::ProjectDirs;
 use roadwright_extension::{Event, Host, HostOptions, Level, Trust};
 use roadwright_simulation::builtin_modules;
@@ -43,10 +44,57 @@ pub(crate) fn options(flags: &ExtensionFlags, scenario: Option<&Path>) -> HostOp
 }
 
 /// The modules of a run, with what was said while they were looked at.
-pub(crate) fn open(flags: &ExtensionFlags, scenario: Option<&Path>, quiet: bool) -> Host {
+///
+/// # Errors
+/// If a flag names what is not there: a misspelt name must not pass for a precaution.
+pub(crate) fn open(
+    flags: &ExtensionFlags,
+    scenario: Option<&Path>,
+    quiet: bool,
+) -> anyhow::Result<Host> {
+    check_folders(flags)?;
     let host = Host::open(options(flags, scenario));
+    check_names(flags, &host)?;
     tell(&host.events(), quiet);
-    host
+    Ok(host)
+}
+
+fn check_folders(flags: &ExtensionFlags) -> anyhow::Result<()> {
+    let folders = flags.plugins.iter().map(|folder| ("--plugins", folder));
+    let folders = folders.chain(flags.scripts.iter().map(|folder| ("--scripts", folder)));
+    for (flag, folder) in folders {
+        if !folder.is_dir() {
+            bail!("{flag} {}: there is no such folder", folder.display());
+        }
+    }
+    Ok(())
+}
+
+fn check_names(flags: &ExtensionFlags, host: &Host) -> anyhow::Result<()> {
+    let files = host.files();
+    for hash in &flags.allow_plugin {
+        let is_hash = hash.len() >= 8 && hash.chars().all(|c| c.is_ascii_hexdigit());
+        if !is_hash {
+            bail!("--allow-plugin {hash}: expected at least 8 hexadecimal digits of a hash");
+        }
+        if !files
+            .iter()
+            .any(|file| file.hash.starts_with(hash.as_str()))
+        {
+            bail!(
+                "--allow-plugin {hash}: no plugin there has this hash; `roadwright plugin list` shows them"
+            );
+        }
+    }
+    for id in &flags.isolate {
+        let mut ids = files
+            .iter()
+            .filter_map(|file| Some(&file.info.as_ref()?.id));
+        if !ids.any(|known| known == id) {
+            bail!("--isolate {id}: no plugin has this id; `roadwright plugin list` shows them");
+        }
+    }
+    Ok(())
 }
 
 /// Prints what has happened to modules; if quiet only what went wrong.

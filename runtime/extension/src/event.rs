@@ -33,19 +33,34 @@ pub struct Event {
 
 /// Events that have not been read yet.
 #[derive(Default)]
-pub(crate) struct Events(Mutex<VecDeque<Event>>);
+pub(crate) struct Events {
+    unread: Mutex<VecDeque<Event>>,
+    /// The first module that the clock has stopped, and how.
+    timed_out: Mutex<Option<String>>,
+}
 
 impl Events {
     pub(crate) fn push(&self, event: Event) {
-        let mut events = locked(&self.0);
+        let mut events = locked(&self.unread);
         if events.len() == MOST {
             events.pop_front();
         }
         events.push_back(event);
     }
 
+    /// Notes that the clock has stopped a module: what follows cannot be reproduced.
+    pub(crate) fn note_timeout(&self, module: &str, what: &str) {
+        let mut timed_out = locked(&self.timed_out);
+        timed_out.get_or_insert_with(|| format!("{module} {what}"));
+    }
+
+    /// The first module that the clock has stopped, and how.
+    pub(crate) fn timed_out(&self) -> Option<String> {
+        locked(&self.timed_out).clone()
+    }
+
     pub(crate) fn drain(&self) -> Vec<Event> {
-        let mut events = locked(&self.0);
+        let mut events = locked(&self.unread);
         events.drain(..).collect()
     }
 }

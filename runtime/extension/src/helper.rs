@@ -1,20 +1,21 @@
 //! What child processes do: try a library, or serve an isolated module.
 
 use crate::native::examine::Finding;
-use crate::patience::wait_for;
+use crate::native::probe::nonce;
+use crate::patience::{in_a_group, wait_for};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Runs as a child of [`crate::Host`]: `probe LIBRARY`, or `serve LIBRARY KIND MEMORY` with a
+/// Runs as a child of [`crate::Host`]: `probe LIBRARY NONCE`, `examine LIBRARY NONCE`, or `serve LIBRARY KIND MEMORY` with a
 /// socket as standard input. Gives the exit code.
 pub fn helper(arguments: &[OsString]) -> i32 {
     let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
     match words[..] {
-        ["examine", library] => examine(Path::new(library)),
-        ["probe", library] => crate::native::probe::run_trial(Path::new(library)),
+        ["examine", library, nonce] => examine(Path::new(library), nonce),
+        ["probe", library, nonce] => crate::native::probe::run_trial(Path::new(library), nonce),
         #[cfg(unix)]
         ["serve", library, kind, memory] => {
             match crate::native::serve(Path::new(library), kind, Path::new(memory)) {
@@ -43,7 +44,7 @@ pub struct ReportLine {
     pub note: String,
 }
 
-fn examine(library: &Path) -> i32 {
+fn examine(library: &Path, nonce: &str) -> i32 {
     let tell = |finding: &Finding| {
         let line = ReportLine {
             name: finding.name.to_owned(),
@@ -54,7 +55,10 @@ fn examine(library: &Path) -> i32 {
             println!("{line}");
         }
     };
-    match crate::native::examine::examine(library, tell) {
+    let examined = crate::native::examine::examine(library, tell);
+    // After all that the library may have printed.
+    println!("\n{END}{nonce}");
+    match examined {
         Ok(true) => 0,
         Ok(false) => 1,
         Err(why) => {
@@ -65,75 +69,104 @@ fn examine(library: &Path) -> i32 {
 }
 
 /// An examination that takes longer has hung.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(60);
+/// What a child prints at the end of an examination, before its nonce.
+const END: &str = "roadwright-examine: end ";
 
 /// Looks at a plugin in a child process: whether it loads, is deterministic, survives hard inputs,
-/// and how fast it is. `helper` is as in [`crate::HostOptions::helper`].
+/// and how fast it is. `helper` is as in [`crate::HostOptions::helper`]. `tell` gets each line as
+/// it comes.
 ///
-/// The last line says how the process ended if it did not end well.
-pub fn check_plugin(library: &Path, helper: &[OsString]) -> Vec<ReportLine> {
-    let line = |name: &str, result: Result<String, String>| ReportLine {
+/// The last line says how the process ended if it did not end well. Returns whether all is fine.
+pub fn check_plugin(
+    library: &Path,
+    helper: &[OsString],
+    mut tell: impl FnMut(&ReportLine),
+) -> bool {
+    let mut is_fine = true;
+    let mut tell = |line: &ReportLine| {
+        is_fine &= line.problem.is_none();
+        tell(line);
+    };
+    if let Err(failed) = check_lines(library, helper, &mut tell) {
+        tell(&failed);
+    }
+    is_fine
+}
+
+fn line(name: &str, result: Result<String, String>) -> ReportLine {
+    ReportLine {
         name: name.to_owned(),
         note: result.clone().unwrap_or_default(),
         problem: result.err(),
-    };
-    let mut report = Vec::new();
-    match crate::inspect(library) {
-        Ok((inspected, _)) => {
-            let info = inspected.info;
-            let (major, minor) = info.abi;
-            let note = format!(
-                "{} {}, ABI {major}.{minor}, {}",
-                info.id,
-                info.version,
-                info.kinds.join(" and ")
-            );
-            report.push(line("description", Ok(note)));
-        }
-        Err(error) => {
-            report.push(line("description", Err(error.to_string())));
-            return report;
-        }
     }
-    if let Err(why) = crate::native::probe::probe(helper, library) {
-        report.push(line("loading", Err(why)));
-        return report;
-    }
-    report.push(line(
-        "loading",
-        Ok("loads, answers and ends in a process of its own".into()),
-    ));
-    let Some((program, arguments)) = helper.split_first() else {
-        return report;
-    };
-    let output = Command::new(program)
-        .args(arguments)
-        .arg("examine")
-        .arg(library)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .and_then(|child| wait_for(child, PATIENCE));
-    let output = match output {
-        Ok(output) => output,
-        Err(error) => {
-            report.push(line("examination", Err(error.to_string())));
-            return report;
+}
+
+/// Tells what is found; an error is what ends the check.
+fn check_lines(
+    library: &Path,
+    helper: &[OsString],
+    tell: &mut impl FnMut(&ReportLine),
+) -> Result<(), ReportLine> {
+    let failed = |name: &'static str| move |why: String| line(name, Err(why));
+    // The loader looks a bare name up in the system's folders.
+    let library = library
+        .canonicalize()
+        .map_err(|error| failed("description")(format!("{}: {error}", library.display())))?;
+    let (inspected, _) =
+        crate::inspect(&library).map_err(|error| failed("description")(error.to_string()))?;
+    let info = inspected.info;
+    let (major, minor) = info.abi;
+    let kinds = info.kinds.join(" and ");
+    let note = format!("{} {}, ABI {major}.{minor}, {kinds}", info.id, info.version);
+    tell(&line("description", Ok(note)));
+    crate::native::probe::probe(helper, &library).map_err(failed("loading"))?;
+    let note = "loads, answers and ends in a process of its own".to_owned();
+    tell(&line("loading", Ok(note)));
+    examine_in_child(&library, helper, tell)
+}
+
+fn examine_in_child(
+    library: &Path,
+    helper: &[OsString],
+    tell: &mut impl FnMut(&ReportLine),
+) -> Result<(), ReportLine> {
+    let failed = |why: String| line("process", Err(why));
+    let (program, arguments) = helper
+        .split_first()
+        .ok_or_else(|| failed("there is no program to examine plugins with".into()))?;
+    let nonce = nonce();
+    let mut command = Command::new(program);
+    let child = in_a_group(
+        command
+            .args(arguments)
+            .arg("examine")
+            .arg(library)
+            .arg(&nonce),
+    )
+    .stdin(Stdio::null())
+    .stdout(Stdio::piped())
+    .stderr(Stdio::piped())
+    .spawn()
+    .map_err(|error| failed(format!("cannot start it: {error}")))?;
+    let end = format!("{END}{nonce}");
+    let (mut last, mut has_ended) = (String::new(), false);
+    let on_line = |text: &str| {
+        has_ended |= text == end;
+        if let Ok(found) = serde_json::from_str::<ReportLine>(text) {
+            last.clone_from(&found.name);
+            tell(&found);
         }
     };
-    let said = String::from_utf8_lossy(&output.stdout);
-    let lines = said
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
-    report.extend(lines);
-    if !matches!(output.status.code(), Some(0 | 1)) {
-        let last = report
-            .last()
-            .map_or(String::new(), |last| last.name.clone());
-        let why = String::from_utf8_lossy(&output.stderr);
-        let why = format!("ended after \"{last}\" ({}) {}", output.status, why.trim());
-        report.push(line("process", Err(why)));
+    let ending = wait_for(child, PATIENCE, on_line).map_err(|error| failed(error.to_string()))?;
+    if has_ended && matches!(ending.status.code(), Some(0 | 1)) {
+        return Ok(());
     }
-    report
+    let why = if ending.is_late {
+        format!("took longer than {} s", PATIENCE.as_secs())
+    } else {
+        let said = ending.complaint.trim();
+        format!("the plugin ended it ({}) {said}", ending.status)
+    };
+    Err(failed(format!("after \"{last}\": {why}")))
 }

@@ -245,6 +245,7 @@ impl Host {
                 *folder = absolute;
             }
         }
+        crate::native::last_words::install();
         // A process may have several hosts, one after the other or at once.
         static HOSTS: AtomicU64 = AtomicU64::new(0);
         let number = HOSTS.fetch_add(1, Ordering::Relaxed);
@@ -284,6 +285,27 @@ impl Host {
     /// Another number means that there are other modules to choose from, or other parameters.
     pub fn revision(&self) -> u64 {
         self.inner.revision.load(Ordering::Acquire) + self.inner.scripts.revision()
+    }
+
+    /// The first module that was stopped because it took too long, and how, if any was: from then on
+    /// results depend on how fast the machine is.
+    pub fn timed_out(&self) -> Option<String> {
+        self.inner.events.timed_out()
+    }
+
+    /// What plugins have logged since this was asked last: id and line. Isolated ones are not heard.
+    pub fn log_lines(&self) -> Vec<(&'static str, String)> {
+        let cells: Vec<Arc<Cell>> = self.inner.catalog().cells.values().cloned().collect();
+        let lines = |cell: &Arc<Cell>| {
+            cell.take_log()
+                .into_iter()
+                .map(|line| (cell.id, line))
+                .collect()
+        };
+        cells
+            .iter()
+            .flat_map(|cell| -> Vec<_> { lines(cell) })
+            .collect()
     }
 
     /// What has happened since this was asked last.

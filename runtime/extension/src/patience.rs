@@ -1,49 +1,173 @@
-//! Waiting for a child process, but not for ever.
+//! Waiting for a child process, but not for ever, and not for what it has left behind.
 
+use crate::lock::locked;
 use crate::native_now;
 use std::io::Read;
-use std::process::{Child, Output};
-use std::thread::JoinHandle;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// How often a child is looked at.
 const LOOK: Duration = Duration::from_millis(2);
+/// How long its pipes are read after it has ended: who still holds them is not waited for.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+/// Most bytes of a pipe that wait to be looked at; what came before is forgotten.
+const MOST: usize = 1 << 20;
 
-/// Waits for a child and what it prints; one that takes too long is ended, which its status tells.
+/// Lets a child that is started by a command have a process group of its own, so that its children
+/// can be ended with it.
+pub(crate) fn in_a_group(command: &mut Command) -> &mut Command {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    command
+}
+
+/// How a child has ended.
+pub(crate) struct Ending {
+    pub(crate) status: ExitStatus,
+    /// Whether it was ended because it took too long.
+    pub(crate) is_late: bool,
+    /// The last that it printed to standard error.
+    pub(crate) complaint: String,
+}
+
+/// Waits for a child, and gives each line of its standard output as it comes. One that takes too
+/// long is ended; so are its own children.
 ///
 /// # Errors
 /// If the child is lost.
-pub(crate) fn wait_for(mut child: Child, patience: Duration) -> std::io::Result<Output> {
+pub(crate) fn wait_for(
+    mut child: Child,
+    patience: Duration,
+    mut on_line: impl FnMut(&str),
+) -> std::io::Result<Ending> {
     // Read while it runs: a full pipe would hold it up.
-    let stdout = child.stdout.take().map(collect);
-    let stderr = child.stderr.take().map(collect);
+    let stdout = Pipe::collect(child.stdout.take());
+    let stderr = Pipe::collect(child.stderr.take());
     let began = native_now();
-    let status = loop {
+    let (status, is_late) = loop {
+        stdout.take_lines(&mut on_line);
         if let Some(status) = child.try_wait()? {
-            break status;
+            break (status, false);
         }
         if began.elapsed() > patience {
+            end_group(&child);
             child.kill()?;
-            break child.wait()?;
+            break (child.wait()?, true);
         }
         std::thread::sleep(LOOK);
     };
-    let text = |reader: Option<JoinHandle<Vec<u8>>>| {
-        let text = reader.and_then(|reader| reader.join().ok());
-        text.unwrap_or_default()
-    };
-    Ok(Output {
+    end_group(&child);
+    let ended = native_now();
+    while !(stdout.is_closed() && stderr.is_closed()) && ended.elapsed() < LAST_WORDS {
+        std::thread::sleep(LOOK);
+    }
+    stdout.take_lines(&mut on_line);
+    Ok(Ending {
         status,
-        stdout: text(stdout),
-        stderr: text(stderr),
+        is_late,
+        complaint: String::from_utf8_lossy(&locked(&stderr.bytes)).into_owned(),
     })
 }
 
-fn collect(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // What was read before an error is what there is.
-        let _ = pipe.read_to_end(&mut bytes);
-        bytes
-    })
+/// Ends what a child has left behind in its group.
+#[cfg(unix)]
+fn end_group(child: &Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // There is nobody left, or it was never a group of its own.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+fn end_group(_: &Child) {}
+
+/// A pipe that is read by a thread of its own.
+#[derive(Clone, Default)]
+struct Pipe {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    is_closed: Arc<AtomicBool>,
+}
+
+impl Pipe {
+    fn collect(pipe: Option<impl Read + Send + 'static>) -> Self {
+        let this = Self::default();
+        let Some(mut pipe) = pipe else {
+            this.is_closed.store(true, Ordering::Release);
+            return this;
+        };
+        let kept = this.clone();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 8192];
+            // What was read before an error is what there is.
+            while let Ok(count @ 1..) = pipe.read(&mut buffer) {
+                let mut bytes = locked(&kept.bytes);
+                bytes.extend_from_slice(&buffer[..count]);
+                let too_many = bytes.len().saturating_sub(MOST);
+                bytes.drain(..too_many);
+            }
+            kept.is_closed.store(true, Ordering::Release);
+        });
+        this
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
+    }
+
+    /// Takes out the whole lines that have come.
+    fn take_lines(&self, on_line: &mut impl FnMut(&str)) {
+        let mut bytes = locked(&self.bytes);
+        let Some(last) = bytes.iter().rposition(|&byte| byte == b'\n') else {
+            return;
+        };
+        let lines: Vec<u8> = bytes.drain(..=last).collect();
+        drop(bytes);
+        String::from_utf8_lossy(&lines).lines().for_each(on_line);
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::process::Stdio;
+
+    #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+    fn run(script: &str, patience: Duration) -> (Ending, Vec<String>, Duration) {
+        let mut command = Command::new("sh");
+        let child = in_a_group(command.args(["-c", script]))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let began = native_now();
+        let mut lines = Vec::new();
+        let output = wait_for(child, patience, |line| lines.push(line.to_owned())).unwrap();
+        (output, lines, began.elapsed())
+    }
+
+    #[test]
+    fn children_that_are_left_behind_are_not_waited_for() {
+        let patience = Duration::from_secs(20);
+        let (output, lines, time) = run("sleep 60 & echo here", patience);
+        assert!(output.status.success());
+        assert_eq!(lines, ["here"]);
+        assert!(time < Duration::from_secs(5), "{time:?}");
+    }
+
+    #[test]
+    fn floods_are_read_and_long_waits_ended() {
+        let patience = Duration::from_secs(20);
+        let (output, lines, _) = run("yes | head -c 5000000; echo; echo end", patience);
+        assert!(output.status.success() && !output.is_late);
+        assert_eq!(lines.last().map(String::as_str), Some("end"));
+        let (output, _, _) = run("yes | head -c 5000000 >&2", patience);
+        assert_eq!(output.complaint.len(), MOST);
+        let (output, lines, time) = run("echo one; sleep 60", Duration::from_millis(300));
+        assert!(output.is_late);
+        assert_eq!(lines, ["one"]);
+        assert!(time < Duration::from_secs(10), "{time:?}");
+    }
 }

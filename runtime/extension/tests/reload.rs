@@ -186,14 +186,19 @@ fn all_examples_drive_everybody_home_the_same_way_with_any_number_of_threads() {
 fn all_examples_pass_the_check() {
     let folder = tempfile::tempdir().unwrap();
     let helper = vec![env!("CARGO_BIN_EXE_roadwright-plugin-host").into()];
+    let report = |library: &std::path::Path| {
+        let mut lines = Vec::new();
+        check_plugin(library, &helper, |line| lines.push(line.clone()));
+        lines
+    };
     for (_, id, library) in examples(folder.path()) {
-        for line in check_plugin(&library, &helper) {
+        for line in report(&library) {
             assert_eq!(line.problem, None, "{id}: {}", line.name);
         }
     }
     // And one that should not, does not.
     let library = c_plugin(folder.path(), "beyond", &["BEYOND"], &["-lm"]);
-    let report = check_plugin(&library, &helper);
+    let report = report(&library);
     let problems: Vec<_> = report.into_iter().filter_map(|line| line.problem).collect();
     assert!(
         problems.contains(&"it writes beyond its rows".to_owned()),

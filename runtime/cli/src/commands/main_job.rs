@@ -52,6 +52,7 @@ fn run(session: &mut Session, until: f64) -> anyhow::Result<Report> {
         trace: None,
         logs: false,
         quiet: false,
+        keep_going: false,
         save: None,
     };
     run.drive(Ending::WhenOver(until))

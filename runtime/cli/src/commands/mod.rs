@@ -35,10 +35,28 @@ fn load(path: &Path) -> anyhow::Result<Scenario> {
 }
 
 fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, value).map_err(std::io::Error::from)?;
+    write_json(&mut std::io::stdout().lock(), value)
+}
+
+fn write_json(out: &mut dyn Write, value: &impl Serialize) -> anyhow::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value).map_err(std::io::Error::from)?;
     writeln!(out)?;
+    out.flush()?;
     Ok(())
+}
+
+/// Keeps standard output for a document: what plugins print goes to standard error from now on.
+#[cfg(unix)]
+fn keep_stdout() -> anyhow::Result<Box<dyn Write>> {
+    use std::os::fd::AsFd;
+    let kept = std::io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(std::io::stderr()).map_err(std::io::Error::from)?;
+    Ok(Box::new(std::fs::File::from(kept)))
+}
+
+#[cfg(not(unix))]
+fn keep_stdout() -> anyhow::Result<Box<dyn Write>> {
+    Ok(Box::new(std::io::stdout()))
 }
 
 /// Options of a run from its flags.

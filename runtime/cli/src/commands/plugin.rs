@@ -107,20 +107,24 @@ fn check(file: &Path, as_json: bool) -> anyhow::Result<Outcome> {
     if !file.exists() {
         anyhow::bail!("there is no {}", file.display());
     }
-    let report = check_plugin(file, &extensions::helper());
-    let is_good = report.iter().all(|line| line.problem.is_none());
-    if as_json {
-        print_json(&json!({"file": file, "ok": is_good, "report": report}))?;
-    } else {
-        let mut out = std::io::stdout().lock();
-        for line in &report {
+    let mut report = Vec::new();
+    // Lines are told as they come: an examination takes its time.
+    let is_good = check_plugin(file, &extensions::helper(), |line| {
+        if !as_json {
             let (mark, text) = match &line.problem {
                 None => ("ok  ", &line.note),
                 Some(problem) => ("FAIL", problem),
             };
-            writeln!(out, "{mark} {:<22} {text}", line.name)?;
+            // Who has closed the pipe does not want to read on.
+            let _ = writeln!(std::io::stdout().lock(), "{mark} {:<22} {text}", line.name);
         }
-        writeln!(out, "{}", if is_good { "fine" } else { "not fit for use" })?;
+        report.push(line.clone());
+    });
+    if as_json {
+        print_json(&json!({"file": file, "ok": is_good, "report": report}))?;
+    } else {
+        let verdict = if is_good { "fine" } else { "not fit for use" };
+        writeln!(std::io::stdout().lock(), "{verdict}")?;
     }
     Ok(if is_good {
         Outcome::Fine

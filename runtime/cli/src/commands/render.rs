@@ -28,7 +28,7 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     let snapshot = if simulated {
         let options = run_options(&arguments.simulate)?;
         let flags = &arguments.simulate.extensions;
-        let host = extensions::open(flags, Some(&arguments.file), true);
+        let host = extensions::open(flags, Some(&arguments.file), true)?;
         let world =
             World::new(&scenario, &host.registry(), &options).context("cannot run the scenario")?;
         let seconds = arguments.at.unwrap_or(0.0);

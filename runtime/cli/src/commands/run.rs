@@ -1,6 +1,6 @@
 //! `roadwright run`.
 
-use super::{load, print_json, run_options};
+use super::{keep_stdout, load, run_options, write_json};
 use crate::Outcome;
 use crate::arguments::Run;
 use crate::watchdog::Watchdog;
@@ -31,6 +31,13 @@ pub(super) struct Report {
     updates_per_cpu_second: f64,
     realtime_factor: f64,
     interrupted: bool,
+    /// Whether the same run gives the same result again.
+    reproducible: bool,
+    /// Why not: the module that the clock has stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_reproducible_because: Option<String>,
+    /// Scripts with faults: id, how many, and the last one.
+    script_faults: Vec<ScriptFaults>,
     /// Faults of modules, with how often each came.
     faults: BTreeMap<String, u64>,
     /// Agent updates and simulated time, s, of a restored world before this run.
@@ -41,6 +48,28 @@ pub(super) struct Report {
     save_error: Option<anyhow::Error>,
 }
 
+/// What went wrong in a script.
+#[derive(Debug, Serialize)]
+struct ScriptFaults {
+    script: String,
+    faults: u64,
+    /// What and where.
+    last: String,
+}
+
+impl ScriptFaults {
+    fn of(host: &Host) -> Vec<Self> {
+        let rows = host.modules().into_iter();
+        let rows = rows.filter(|row| row.tier == "script" && row.faults > 0);
+        rows.map(|row| Self {
+            script: row.id,
+            faults: row.faults,
+            last: row.last_error.unwrap_or_default(),
+        })
+        .collect()
+    }
+}
+
 impl Report {
     /// Goes on with a later part of the same run.
     pub(super) fn absorb(&mut self, later: Self) {
@@ -48,6 +77,12 @@ impl Report {
         self.cpu_seconds += later.cpu_seconds;
         self.summary = later.summary;
         self.interrupted |= later.interrupted;
+        self.reproducible &= later.reproducible;
+        self.not_reproducible_because = self
+            .not_reproducible_because
+            .take()
+            .or(later.not_reproducible_because);
+        self.script_faults = later.script_faults;
         self.faults = later.faults;
         self.rate();
     }
@@ -72,7 +107,8 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     }
     let options = run_options(&arguments.simulate)?;
     let quiet = arguments.quiet || arguments.json;
-    let host = extensions::open(&arguments.simulate.extensions, Some(&arguments.file), quiet);
+    let mut document = arguments.json.then(keep_stdout).transpose()?;
+    let host = extensions::open(&arguments.simulate.extensions, Some(&arguments.file), quiet)?;
     let world = match &arguments.restore {
         None => {
             World::new(&scenario, &host.registry(), &options).context("cannot run the scenario")?
@@ -99,6 +135,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         trace: trace.as_mut(),
         logs: arguments.log && !quiet,
         quiet,
+        keep_going: arguments.keep_going,
         save: arguments
             .save
             .as_deref()
@@ -108,14 +145,21 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     if let Some(trace) = trace {
         trace.finish(session.world())?;
     }
-    if arguments.json {
-        print_json(&report)?;
+    if let Some(out) = &mut document {
+        write_json(out, &report)?;
     } else if !arguments.quiet {
         write!(std::io::stdout().lock(), "{}", table(&report))?;
     }
-    match report.save_error.take() {
-        Some(error) => Err(error),
-        None => Ok(Outcome::Fine),
+    if let Some(error) = report.save_error.take() {
+        return Err(error);
+    }
+    match &report.not_reproducible_because {
+        Some(why) if !arguments.keep_going => bail!(
+            "{why}. The run was ended, because what follows would depend on the speed of the \
+             machine; with --keep-going the built-in module drives on"
+        ),
+        _ if report.script_faults.is_empty() => Ok(Outcome::Fine),
+        _ => Ok(Outcome::Findings),
     }
 }
 
@@ -165,6 +209,8 @@ pub(super) struct Drive<'a> {
     /// Whether lines that modules log are printed.
     pub(super) logs: bool,
     pub(super) quiet: bool,
+    /// Whether the run goes on with the built-in module when the clock has stopped another one.
+    pub(super) keep_going: bool,
     /// Where the world is saved at the end, and whether modules that cannot save may start fresh.
     pub(super) save: Option<(&'a Path, bool)>,
 }
@@ -192,7 +238,9 @@ impl Drive<'_> {
         let wall = std::time::Instant::now();
         let cpu = ProcessTime::now();
         let watchdog = self.host.map(Watchdog::new);
-        let goes_on = |_: &World| !progress::interrupted();
+        let (host, keep_going) = (self.host, self.keep_going);
+        let timed_out = || host.and_then(Host::timed_out);
+        let goes_on = |_: &World| !progress::interrupted() && (keep_going || timed_out().is_none());
         match self.trace.as_deref_mut() {
             None => self.session.run(ending, &mut [&mut teller], goes_on),
             Some(trace) => self.session.run(ending, &mut [&mut teller, trace], goes_on),
@@ -214,6 +262,9 @@ impl Drive<'_> {
             updates_per_cpu_second: 0.0,
             realtime_factor: 0.0,
             interrupted: progress::interrupted(),
+            reproducible: timed_out().is_none(),
+            not_reproducible_because: timed_out(),
+            script_faults: host.map_or(Vec::new(), ScriptFaults::of),
             faults: world.faults().clone(),
             before,
             save_error,
@@ -255,6 +306,11 @@ impl Teller<'_> {
     fn tell(&mut self, world: &World) {
         if let Some(host) = self.host {
             extensions::tell(&host.events(), self.quiet);
+            if self.logs {
+                for (module, line) in host.log_lines() {
+                    eprintln!("log: before {:.2} s, {module}: {line}", world.time());
+                }
+            }
         }
         let new = (world.log_count() - self.logged) as usize;
         self.logged = world.log_count();
@@ -326,7 +382,13 @@ pub(super) fn table(report: &Report) -> String {
                 report.updates_per_cpu_second / 1e6
             ),
         ),
-        ("state hash", summary.state_hash.clone()),
+        (
+            "state hash",
+            match &report.not_reproducible_because {
+                None => summary.state_hash.clone(),
+                Some(why) => format!("{} (NOT REPRODUCIBLE: {why})", summary.state_hash),
+            },
+        ),
     ];
     if report.interrupted {
         rows.insert(0, ("interrupted", "the figures are those so far".into()));
@@ -355,9 +417,14 @@ pub(super) fn table(report: &Report) -> String {
     }
     let faults: u64 = report.faults.values().sum();
     if faults > 0 {
+        text += &format!("{:<16} {faults}\n", "faults");
+    }
+    for script in &report.script_faults {
         text += &format!(
-            "{:<16} {faults} of modules; the built-in ones stood in\n",
-            "faults"
+            "  {}: {} faults; the built-in behaviour stood in. The last:\n    {}\n",
+            script.script,
+            script.faults,
+            script.last.replace('\n', "\n    ")
         );
     }
     if summary.collisions.len() > 5 {

@@ -2,6 +2,7 @@
 
 use super::backend::intern;
 use super::inspect::PluginInfo;
+use super::last_words;
 use super::library::{Library, LoadError};
 use crate::event::{Event, Events, Level};
 use crate::host::{FileState, Lamp, ModuleRow};
@@ -123,14 +124,19 @@ pub(crate) struct Cell {
 }
 
 /// Marks a running call.
-pub(crate) struct Call<'a>(&'a Cell);
+pub(crate) struct Call<'a> {
+    cell: &'a Cell,
+    /// The module that the thread was in before.
+    before: Option<&'static str>,
+}
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
+        last_words::enter(self.before);
         // The last of the calls that run at once.
-        if self.0.running.fetch_sub(1, Ordering::Relaxed) == 1 {
-            self.0.entered.store(0, Ordering::Relaxed);
-            self.0.hang_reported.store(false, Ordering::Relaxed);
+        if self.cell.running.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.cell.entered.store(0, Ordering::Relaxed);
+            self.cell.hang_reported.store(false, Ordering::Relaxed);
         }
     }
 }
@@ -237,6 +243,13 @@ impl Cell {
             name: info.map_or(self.id, |info| intern(&info.name)),
             doc: info.map_or("", |info| intern(&info.doc)),
         }
+    }
+
+    /// What its library has logged since this was asked last.
+    pub(crate) fn take_log(&self) -> Vec<String> {
+        let generation = self.state().wish.generation.clone();
+        let library = generation.and_then(|active| active.library.get()?.clone().ok());
+        library.map_or(Vec::new(), |library| library.log.take_untold())
     }
 
     /// Its row in the table; `file` is the one that it comes from.
@@ -398,7 +411,10 @@ impl Cell {
             let since = base().elapsed().as_millis() as u64 + 1;
             self.entered.store(since, Ordering::Relaxed);
         }
-        Call(self)
+        Call {
+            cell: self,
+            before: last_words::enter(Some(self.id)),
+        }
     }
 
     /// How long the running call has taken so far, ms.

@@ -4,20 +4,20 @@
 use super::backend::{
     Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, State, bytes_of, bytes_of_mut, intern_parameters,
 };
-use super::cell::Generation;
+use super::cell::{Cell, Generation};
 use super::roads::FlatRoads;
 use super::serve::{
     Call, Layout, MOST_LANELETS, Reply, STEP, StepHead, read_message, write_message,
 };
+use crate::event::Events;
 use crate::lock::locked;
 use roadwright_agent::{Lookahead, ModuleKind, ParameterInfo};
-use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// A call that takes longer is a hang.
@@ -26,6 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const START_PATIENCE: Duration = Duration::from_secs(10);
 
 struct Link {
+    /// Who is told when the clock stops the module.
+    module: &'static str,
+    events: Arc<Events>,
     child: Child,
     socket: UnixStream,
     memory: memmap2::MmapMut,
@@ -71,7 +74,7 @@ pub(crate) fn ending(status: ExitStatus) -> String {
 impl Isolated {
     /// Starts a child that loads the build's copy and makes an instance of a kind.
     pub(crate) fn start(
-        helper: &[OsString],
+        cell: &Cell,
         generation: &Generation,
         kind: ModuleKind,
     ) -> Result<Self, Fault> {
@@ -95,7 +98,8 @@ impl Isolated {
         let memory = map(&file).map_err(io("share memory with"))?;
         let (socket, theirs) = UnixStream::pair().map_err(io("talk to"))?;
         let theirs: OwnedFd = theirs.into();
-        let (program, arguments) = helper
+        let (program, arguments) = cell
+            .helper
             .split_first()
             .ok_or_else(|| fatal("no program to run isolated modules with".into()))?;
         let child = Command::new(program)
@@ -111,6 +115,8 @@ impl Isolated {
             .map_err(io("start"))?;
         let isolated = Self {
             link: Mutex::new(Link {
+                module: cell.id,
+                events: cell.events.clone(),
                 child,
                 socket,
                 memory,
@@ -225,10 +231,12 @@ impl Link {
         if matches!(error.kind(), TimedOut | WouldBlock) {
             let _ = self.child.kill();
             let _ = self.child.wait();
-            return fatal(format!(
+            let what = format!(
                 "did not answer for {} s; its process was ended",
                 patience.as_secs()
-            ));
+            );
+            self.events.note_timeout(self.module, &what);
+            return fatal(what);
         }
         // The socket is closed: it has died, or is about to; if not, it is ended.
         for _ in 0..50 {

@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::ffi::{c_char, c_void};
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use thiserror::Error;
 
 /// Lines of a library's log that are kept.
@@ -46,6 +47,8 @@ pub(crate) fn kind_bit(kind: ModuleKind) -> u32 {
 #[derive(Default)]
 pub(crate) struct LibraryLog {
     lines: Mutex<VecDeque<String>>,
+    /// How many of the last ones have not been told.
+    untold: AtomicUsize,
 }
 
 impl LibraryLog {
@@ -58,6 +61,15 @@ impl LibraryLog {
             .get(level as usize)
             .unwrap_or(&"info");
         lines.push_back(format!("{level}: {text}"));
+        let untold = self.untold.load(Ordering::Relaxed) + 1;
+        self.untold.store(untold.min(LOG_LINES), Ordering::Relaxed);
+    }
+
+    /// The lines that have not been told yet.
+    pub(crate) fn take_untold(&self) -> Vec<String> {
+        let lines = locked(&self.lines);
+        let untold = self.untold.swap(0, Ordering::Relaxed).min(lines.len());
+        lines.range(lines.len() - untold..).cloned().collect()
     }
 
     pub(crate) fn lines(&self) -> Vec<String> {

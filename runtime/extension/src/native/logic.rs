@@ -33,8 +33,8 @@ const RESTART_TIME: f64 = 60.0;
 const BAD_STEPS: u32 = 10;
 /// How often the state is kept for a restart, s of simulation.
 const SNAPSHOT_TIME: f64 = 1.0;
-/// Good steps after which a build is not on trial any more.
-const TRIAL_STEPS: u32 = 100;
+/// Answered batches after which a build is not on trial any more.
+const TRIAL_BATCHES: u32 = 100;
 
 /// What is said of a plugin that changes the floating point mode.
 const CHANGED_MODE: &str = "built with -ffast-math: changed the floating point mode; corrected. \
@@ -75,6 +75,8 @@ struct Health {
     fault: Option<Fault>,
     rows: u64,
     bad_rows: u64,
+    /// Batches that were answered since the last boundary.
+    answered: u32,
     /// Steps in a row with too many unusable rows.
     bad_steps: u32,
     /// Why the last unusable row was so.
@@ -151,7 +153,7 @@ impl<K: Kind> Native<K> {
             backend.agents_changed(self.capacity, &indices, &[])?;
         }
         // Its trial begins with its first step.
-        self.trial = if is_isolated { 0 } else { TRIAL_STEPS };
+        self.trial = if is_isolated { 0 } else { TRIAL_BATCHES };
         Ok(Active {
             sent: backend.parameters().iter().map(|p| p.default).collect(),
             lookahead: backend.lookahead(),
@@ -419,12 +421,13 @@ impl<K: Kind> Native<K> {
                 let _call = self.cell.enter();
                 self.snapshot = active.backend.save();
             }
-            if self.trial == TRIAL_STEPS {
+            if self.trial == TRIAL_BATCHES {
                 let hash = &active.generation.hash;
                 self.cell.quarantine.begin_trial(hash, self.cell.id);
             }
-            if self.trial > 0 {
-                self.trial -= 1;
+            let answered = std::mem::take(&mut locked(&self.health).answered);
+            if self.trial > 0 && answered > 0 {
+                self.trial = self.trial.saturating_sub(answered);
                 if self.trial == 0 {
                     self.cell.quarantine.end_trial(&active.generation.hash);
                 }
@@ -501,6 +504,7 @@ impl<K: Kind> Native<K> {
         health.rows += count as u64;
         match answered {
             Ok(changed) => {
+                health.answered += 1;
                 health.mode_changed |= changed;
                 health.bad_rows += bad;
             }
@@ -623,7 +627,7 @@ fn make_isolated(
     generation: &Generation,
     kind: ModuleKind,
 ) -> Result<Box<dyn Backend>, Fault> {
-    let isolated = super::isolated::Isolated::start(&cell.helper, generation, kind)?;
+    let isolated = super::isolated::Isolated::start(cell, generation, kind)?;
     Ok(Box::new(isolated))
 }
 
@@ -693,6 +697,7 @@ impl<K: Kind> Logic for Native<K> {
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
         *health = Health {
+            answered: 0,
             fault: None,
             rows: kept.rows,
             bad_rows: kept.bad_rows,
@@ -871,7 +876,10 @@ impl Native<AsPlanner> {
         health.rows += count as u64;
         health.bad_rows += bad;
         match answered {
-            Ok(changed) => health.mode_changed |= changed,
+            Ok(changed) => {
+                health.answered += 1;
+                health.mode_changed |= changed;
+            }
             Err(fault) if fault.is_fatal => health.fault = Some(fault),
             Err(fault) => health.flaw = fault.message,
         }

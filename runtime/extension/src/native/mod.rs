@@ -9,6 +9,7 @@ pub(crate) mod inspect;
 #[cfg(unix)]
 mod isolated;
 mod kind;
+pub(crate) mod last_words;
 pub(crate) mod library;
 mod logic;
 pub(crate) mod probe;

@@ -1,13 +1,12 @@
 //! Trying a library in a child process before it is loaded into this one.
 
 use super::backend::{Backend, Batch, bytes_of, bytes_of_mut};
-use super::cell::now;
 use super::in_process::InProcess;
 use super::inspect::inspect;
 use super::kind::{AsController, AsFitness, AsPlanner, Kind};
 use super::library::Library;
 use super::roads::FlatRoads;
-use crate::patience::wait_for;
+use crate::patience::{in_a_group, wait_for};
 use roadwright_agent::{ModuleKind, Step};
 use roadwright_plugin_api::abi::{ROW_OK, RwPoint, RwStrip};
 use std::ffi::OsString;
@@ -16,8 +15,10 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a child prints at the end of a good trial.
+/// What a child prints at the end of a good trial, before its nonce.
 const GOOD: &str = "roadwright-probe: good";
+/// What it prints before what it does next.
+const PHASE: &str = "roadwright-probe: now ";
 /// A trial that takes longer has failed.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Rows of the trial step.
@@ -31,36 +32,47 @@ pub(crate) fn probe(helper: &[OsString], library: &Path) -> Result<(), String> {
     let Some((program, arguments)) = helper.split_first() else {
         return Err("no program to try plugins with".into());
     };
-    let child = Command::new(program)
-        .args(arguments)
-        .arg("probe")
-        .arg(library)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| format!("cannot start the trial process: {error}"))?;
-    let began = now();
-    let output =
-        wait_for(child, PATIENCE).map_err(|error| format!("the trial process is lost: {error}"))?;
-    if began.elapsed() > PATIENCE {
+    // A word that the library cannot know in time to print it itself.
+    let nonce = nonce();
+    let mut command = Command::new(program);
+    let child = in_a_group(
+        command
+            .args(arguments)
+            .arg("probe")
+            .arg(library)
+            .arg(&nonce),
+    )
+    .stdin(Stdio::null())
+    .stdout(Stdio::piped())
+    .stderr(Stdio::piped())
+    .spawn()
+    .map_err(|error| format!("cannot start the trial process: {error}"))?;
+    let end = format!("{GOOD} {nonce}");
+    let (mut phase, mut has_ended) = ("loading".to_owned(), false);
+    let ending = wait_for(child, PATIENCE, |line| {
+        has_ended |= line == end;
+        if let Some(now) = line.strip_prefix(PHASE) {
+            now.clone_into(&mut phase);
+        }
+    });
+    let ending = ending.map_err(|error| format!("the trial process is lost: {error}"))?;
+    if ending.is_late {
+        let patience = PATIENCE.as_secs();
         return Err(format!(
-            "Did not finish loading within {} s. Not loaded.",
-            PATIENCE.as_secs()
+            "Did not finish {phase} within {patience} s. Not loaded."
         ));
     }
-    let (status, said) = (output.status, String::from_utf8_lossy(&output.stdout));
-    let complained = String::from_utf8_lossy(&output.stderr);
-    if status.success() && said.contains(GOOD) {
+    if ending.status.success() && has_ended {
         return Ok(());
     }
-    let complaint = complained
+    let complaint = ending
+        .complaint
         .lines()
         .find_map(|line| line.strip_prefix("roadwright-probe: "));
     if let Some(complaint) = complaint {
         return Err(complaint.to_owned());
     }
-    Err(crash_text(status))
+    Err(crash_text(ending.status))
 }
 
 #[cfg(unix)]
@@ -82,11 +94,18 @@ fn crash_text(status: std::process::ExitStatus) -> String {
     format!("Ended the process while loading ({status}). Not loaded.")
 }
 
+/// A word for one child process: it tells that the child has come to its end by itself.
+pub(crate) fn nonce() -> String {
+    use std::hash::{BuildHasher, Hasher};
+    let random = std::collections::hash_map::RandomState::new();
+    format!("{:016x}", random.build_hasher().finish())
+}
+
 /// The child's side: loads the library, makes an instance of each kind, asks it once, ends it.
-pub(crate) fn run_trial(library: &Path) -> i32 {
+pub(crate) fn run_trial(library: &Path, nonce: &str) -> i32 {
     match trial(library) {
         Ok(()) => {
-            println!("{GOOD}");
+            println!("{GOOD} {nonce}");
             0
         }
         Err(why) => {
@@ -114,8 +133,10 @@ fn trial(path: &Path) -> Result<(), String> {
 
 fn try_kind<K: Kind>(library: &Arc<Library>) -> Result<(), String> {
     let failed = |what: &str, message: String| format!("Failed its trial: {what}: {message}");
+    println!("{PHASE}create of its trial");
     let backend =
         InProcess::new(library.clone(), K::KIND).map_err(|f| failed("create", f.message))?;
+    println!("{PHASE}the steps of its trial");
     let indices: Vec<u32> = (0..ROWS as u32).collect();
     let ids: Vec<u64> = (1..=ROWS as u64).collect();
     backend

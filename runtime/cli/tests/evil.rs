@@ -1,0 +1,214 @@
+//! What the program says and gives back when modules do harm.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const RUN: [&str; 7] = [
+    "run",
+    concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../scenarios/crossroads.scenario.json"
+    ),
+    "--seconds",
+    "15",
+    "--plugins",
+    "plugins",
+    "--trust-plugins",
+];
+const USE: [&str; 2] = ["--use", "controller=com.example.evil"];
+
+/// A folder with the evil plugin in it; `None` without a C compiler.
+fn folder() -> Option<tempfile::TempDir> {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("evil");
+    std::fs::create_dir(&project).unwrap();
+    std::fs::write(project.join("evil.c"), include_str!("evil.c")).unwrap();
+    if Command::new("cc").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no C compiler");
+        return None;
+    }
+    let built = roadwright(
+        folder.path(),
+        "",
+        &["plugin", "dev", "evil", "--into", "plugins", "--once"],
+    );
+    assert_eq!(built.status.code(), Some(0), "{}", told(&built));
+    Some(folder)
+}
+
+fn roadwright(folder: &Path, evil: &str, words: &[&str]) -> Output {
+    // A home of its own: what one run quarantines is there for the next.
+    let home = tempfile::tempdir().unwrap();
+    Command::new(env!("CARGO_BIN_EXE_roadwright"))
+        .args(words)
+        .current_dir(folder)
+        .env("HOME", home.path())
+        .env("EVIL", evil)
+        .output()
+        .unwrap()
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn run(folder: &Path, evil: &str, more: &[&str]) -> Output {
+    roadwright(folder, evil, &[&RUN[..], &USE, more].concat())
+}
+
+#[test]
+fn a_plugin_that_ends_the_program_is_named() {
+    let Some(folder) = folder() else { return };
+    let output = run(folder.path(), "exit", &["--json"]);
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    let said = told(&output);
+    assert!(
+        said.contains("com.example.evil has ended the program"),
+        "{said}"
+    );
+    let output = run(folder.path(), "crash", &[]);
+    assert_eq!(output.status.code(), None, "it dies by the signal");
+    let said = told(&output);
+    assert!(
+        said.contains("com.example.evil has crashed (SIGSEGV)"),
+        "{said}"
+    );
+}
+
+#[test]
+fn standard_output_belongs_to_the_document() {
+    let Some(folder) = folder() else { return };
+    let output = run(folder.path(), "print", &["--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["reproducible"], true);
+    assert!(told(&output).contains("debug 0.045"));
+    // Lines of its log are told when they are asked for.
+    let said = told(&run(folder.path(), "log", &["--log"]));
+    assert!(
+        said.contains("com.example.evil: info: an evil word"),
+        "{said}"
+    );
+    assert!(!told(&run(folder.path(), "log", &[])).contains("an evil word"));
+}
+
+#[test]
+fn the_clock_decides_nothing_unless_it_is_told_to() {
+    let Some(folder) = folder() else { return };
+    let isolated = ["--isolate", "com.example.evil", "--json"];
+    let output = run(folder.path(), "sleep", &isolated);
+    assert_eq!(output.status.code(), Some(2));
+    let said = told(&output);
+    assert!(
+        said.contains("did not answer for 2 s") && said.contains("--keep-going"),
+        "{said}"
+    );
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["reproducible"], false);
+    assert!(
+        document["sim_seconds"].as_f64().unwrap() < 14.0,
+        "it was ended"
+    );
+    let output = run(
+        folder.path(),
+        "sleep",
+        &[&isolated[..], &["--keep-going"]].concat(),
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["reproducible"], false);
+    assert!(document["sim_seconds"].as_f64().unwrap() >= 15.0);
+    let words = ["--isolate", "com.example.evil", "--keep-going"];
+    let text = run(folder.path(), "sleep", &words).stdout;
+    assert!(String::from_utf8_lossy(&text).contains("NOT REPRODUCIBLE"));
+    // Without the sleep it is.
+    let output = run(folder.path(), "", &isolated);
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn a_check_cannot_be_talked_into_fine() {
+    let Some(folder) = folder() else { return };
+    let check = |evil: &str| {
+        let output = roadwright(folder.path(), evil, &["plugin", "check", "plugins/evil.so"]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), text)
+    };
+    for evil in ["exit early", "claim to be good"] {
+        let (code, text) = check(evil);
+        assert_eq!(code, Some(1), "{evil}: {text}");
+        assert!(
+            text.contains("FAIL") && text.contains("not fit"),
+            "{evil}: {text}"
+        );
+    }
+    // What does no harm is told to be fine: a flood of output, a child that lives on, and a name
+    // without a slash.
+    for evil in ["flood", "leave a child"] {
+        let began = std::time::SystemTime::now();
+        let (code, text) = check(evil);
+        assert_eq!(code, Some(0), "{evil}: {text}");
+        assert!(began.elapsed().unwrap().as_secs() < 45, "{evil}");
+    }
+    std::fs::copy(
+        folder.path().join("plugins/evil.so"),
+        folder.path().join("bare.so"),
+    )
+    .unwrap();
+    let output = roadwright(folder.path(), "", &["plugin", "check", "bare.so"]);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+}
+
+#[test]
+fn flags_that_name_nothing_are_errors() {
+    let Some(folder) = folder() else { return };
+    for (words, expected) in [
+        (["--isolate", "com.example.evli"], "no plugin has this id"),
+        (["--allow-plugin", "ab"], "at least 8 hexadecimal digits"),
+        (
+            ["--allow-plugin", "0123456789"],
+            "no plugin there has this hash",
+        ),
+        (["--plugins", "nowhere"], "there is no such folder"),
+        (["--scripts", "nowhere"], "there is no such folder"),
+        (
+            ["--use", "controller=idm,pursuit"],
+            "takes exactly one module",
+        ),
+        (["--use", "planner=none"], "takes exactly one module"),
+    ] {
+        let output = roadwright(folder.path(), "", &[&RUN[..], &words].concat());
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(
+            told(&output).contains(expected),
+            "{words:?}: {}",
+            told(&output)
+        );
+    }
+}
+
+#[test]
+fn a_script_that_faults_is_told_and_ends_with_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let scripts = folder.path().join("scripts");
+    std::fs::create_dir(&scripts).unwrap();
+    let text = "fn behave(agent) {\n  if agent.time > 5.0 { throw \"tired\"; }\n}\n";
+    std::fs::write(scripts.join("tired.rhai"), text).unwrap();
+    let words = ["--scripts", "scripts", "--use", "behaviour=tired.rhai"];
+    let output = roadwright(folder.path(), "", &[&RUN[..4], &words].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", told(&output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("tired.rhai:2:25: tired"), "{text}");
+    let json = [&RUN[..4], &words, &["--json"]].concat();
+    let document = roadwright(folder.path(), "", &json).stdout;
+    let document: Value = serde_json::from_slice(&document).unwrap();
+    assert_eq!(document["script_faults"][0]["script"], "tired.rhai");
+}

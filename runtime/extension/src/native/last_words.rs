@@ -1,0 +1,129 @@
+//! What is said when a plugin ends the whole program, by `exit` or by a crash: whose fault it was.
+//! The program then ends with an exit code that is not 0.
+
+use std::cell::Cell;
+#[cfg(unix)]
+use std::sync::Once;
+
+thread_local! {
+    /// The module that this thread is inside of. Without a destructor, so that it can be read while
+    /// the program ends and in a signal handler.
+    static RUNNING: Cell<Option<&'static str>> = const { Cell::new(None) };
+}
+
+/// Notes that the thread goes into a module; gives the one that it was in before.
+pub(super) fn enter(module: Option<&'static str>) -> Option<&'static str> {
+    RUNNING.replace(module)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn install() {}
+
+/// Lets the program say which plugin has ended it. Once for the process; does nothing the second
+/// time.
+#[cfg(unix)]
+pub(crate) fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(unix::install);
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::RUNNING;
+    use std::sync::OnceLock;
+
+    /// Signals of crashes, with what is said about them.
+    const CRASHES: [(i32, &str); 5] = [
+        (libc::SIGSEGV, "SIGSEGV"),
+        (libc::SIGBUS, "SIGBUS"),
+        (libc::SIGILL, "SIGILL"),
+        (libc::SIGFPE, "SIGFPE"),
+        (libc::SIGABRT, "SIGABRT"),
+    ];
+    /// Exit code of a program that a plugin has ended.
+    const ENDED: i32 = 2;
+
+    /// What handled each signal before.
+    static BEFORE: [OnceLock<libc::sigaction>; CRASHES.len()] =
+        [const { OnceLock::new() }; CRASHES.len()];
+
+    #[expect(unsafe_code, reason = "hooks into the end of the process")]
+    pub(super) fn install() {
+        // SAFETY: the handlers only write to a descriptor, restore what was there before or end the
+        // process; structures are zeroed as the C library expects, and live as long as the call.
+        unsafe {
+            libc::atexit(at_exit);
+            for ((signal, _), before) in CRASHES.iter().zip(&BEFORE) {
+                let mut action: libc::sigaction = std::mem::zeroed();
+                let mut old: libc::sigaction = std::mem::zeroed();
+                let handler: extern "C" fn(i32) = at_crash;
+                action.sa_sigaction = handler as *const () as usize;
+                action.sa_flags = libc::SA_ONSTACK;
+                libc::sigemptyset(&raw mut action.sa_mask);
+                if libc::sigaction(*signal, &raw const action, &raw mut old) == 0 {
+                    let _ = before.set(old);
+                }
+            }
+        }
+    }
+
+    fn running() -> Option<&'static str> {
+        RUNNING.try_with(std::cell::Cell::get).ok().flatten()
+    }
+
+    /// Writes without anything that a signal handler must not do.
+    #[expect(unsafe_code, reason = "writes to the descriptor itself")]
+    fn write(parts: &[&str]) {
+        for part in parts {
+            // SAFETY: the bytes live as long as the call; nobody can be told of an error.
+            unsafe {
+                let _ = libc::write(2, part.as_ptr().cast(), part.len());
+            }
+        }
+    }
+
+    #[expect(unsafe_code, reason = "ends the process without further handlers")]
+    extern "C" fn at_exit() {
+        if let Some(module) = running() {
+            write(&[
+                "error: the plugin ",
+                module,
+                " has ended the program: it called exit. ",
+            ]);
+            write(&[
+                "With --isolate ",
+                module,
+                " it only ends a process of its own.\n",
+            ]);
+            // SAFETY: ends the process at once.
+            unsafe { libc::_exit(ENDED) }
+        }
+    }
+
+    #[expect(unsafe_code, reason = "restores the handler of a signal")]
+    extern "C" fn at_crash(signal: i32) {
+        let place = CRASHES.iter().position(|(known, _)| *known == signal);
+        let Some(place) = place else { return };
+        if let Some(module) = running() {
+            write(&[
+                "\nerror: the plugin ",
+                module,
+                " has crashed (",
+                CRASHES[place].1,
+                "). ",
+            ]);
+            write(&[
+                "With --isolate ",
+                module,
+                " only a process of its own would.\n",
+            ]);
+        }
+        // What was there before has its turn: the instruction is tried again.
+        if let Some(before) = BEFORE[place].get() {
+            // SAFETY: what `sigaction` itself gave when this handler was put in its place.
+            unsafe {
+                libc::sigaction(signal, before, std::ptr::null_mut());
+            }
+        }
+    }
+}
