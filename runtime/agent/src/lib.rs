@@ -11,8 +11,8 @@ mod registry;
 
 pub use behaviour::{AgentFacts, Effect, Effects, Message, Scene};
 pub use module::{
-    Behaviour, Controller, Fitness, Logic, LogicState, Lookahead, Module, ModuleInfo, Planner,
-    PlannerView, Step, StepBoundary, Swap,
+    Behaviour, Conduct, Controller, Fitness, Logic, LogicState, Lookahead, Module, ModuleInfo,
+    Planner, PlannerView, Step, StepBoundary, Swap,
 };
 pub use parameter::{ParameterError, ParameterInfo, ParameterKind, ParameterSet};
 pub use rate::Rate;

@@ -206,22 +206,70 @@ pub trait Behaviour: Logic {
     }
 }
 
+/// What the host has seen of one agent's drive beyond the rows that plugins are given: how close it
+/// came to others, how much time it lost, and which rules it broke. All 0 is perfect, apart from
+/// the times, which are [`NOTHING`](roadwright_plugin_api::NOTHING) where nobody came near.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Conduct {
+    /// Mean of the missing part of a time to collision of 3 s with the leader, 0 to 1.
+    pub collision_exposure: f64,
+    /// Mean of the missing part of a headway of 1 s to the leader, 0 to 1.
+    pub tailgating: f64,
+    /// Least time between another's leaving a place in a junction and the own coming there, s.
+    pub least_post_encroachment: f64,
+    /// Share of the time that was lost against driving as fast as road, bends and vehicle allow.
+    pub time_lost: f64,
+    /// Mean of the part by which the speed limit was exceeded.
+    pub speeding: f64,
+    /// Share of the time beside the own lane.
+    pub off_lane: f64,
+    /// Share of the time in junctions that had not let it in.
+    pub uninvited: f64,
+}
+
+impl Default for Conduct {
+    fn default() -> Self {
+        Self {
+            collision_exposure: 0.0,
+            tailgating: 0.0,
+            least_post_encroachment: roadwright_plugin_api::NOTHING,
+            time_lost: 0.0,
+            speeding: 0.0,
+            off_lane: 0.0,
+            uninvited: 0.0,
+        }
+    }
+}
+
 /// Rates the driving.
 pub trait Fitness: Logic {
-    /// Answers a batch; `inputs` and `outputs` have the same length.
+    /// Answers a batch; `inputs`, `conducts` and `outputs` have the same length.
     fn step(
         &self,
         parameters: &ParameterSet,
         step: &Step<'_>,
         inputs: &[FitnessInput],
+        conducts: &[Conduct],
         outputs: &mut [FitnessOutput],
     );
+
+    /// Whether it looks at times of post-encroachment, which are only watched then.
+    fn wants_post_encroachment(&self) -> bool {
+        false
+    }
 }
 
 impl Module<dyn Fitness> {
-    /// Answers a batch; `inputs` and `outputs` have the same length.
-    pub fn step(&self, step: &Step<'_>, inputs: &[FitnessInput], outputs: &mut [FitnessOutput]) {
-        self.logic.step(&self.parameters, step, inputs, outputs);
+    /// Answers a batch; `inputs`, `conducts` and `outputs` have the same length.
+    pub fn step(
+        &self,
+        step: &Step<'_>,
+        inputs: &[FitnessInput],
+        conducts: &[Conduct],
+        outputs: &mut [FitnessOutput],
+    ) {
+        self.logic
+            .step(&self.parameters, step, inputs, conducts, outputs);
     }
 }
 

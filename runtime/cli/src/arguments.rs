@@ -149,7 +149,8 @@ pub(crate) struct Run {
     /// Print the lines that modules log
     #[arg(long)]
     pub(crate) log: bool,
-    /// Write where every vehicle was, ten times a second, as CSV
+    /// Write where every vehicle was, ten times a second, as CSV, and beside it in FILE.scores.csv what
+    /// each fitness says about each drive
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     /// Save the world at the end, to go on from there later

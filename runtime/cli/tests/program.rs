@@ -60,7 +60,7 @@ fn run_reports_what_came_of_it() {
         "realtime_factor",
         "collisions",
         "distance_driven",
-        "fitness",
+        "stacks",
     ] {
         assert!(!report[key].is_null(), "{key}");
     }
@@ -418,4 +418,56 @@ fn at_least_nine_of_ten_cars_arrive_in_real_dublin() {
         one["agents"]
     );
     assert_eq!(one["agents"]["refused"], 0);
+}
+
+#[test]
+fn each_fitness_scores_each_agent_on_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("t.csv");
+    let words = [
+        "run",
+        &scenario("crossroads"),
+        "--seconds",
+        "30",
+        "--use",
+        "fitness=safety,comfort",
+        "--trace",
+        trace.to_str().unwrap(),
+        "--json",
+    ];
+    let document = json(&words);
+    let drives = document["drives"].as_array().unwrap();
+    assert!(drives.len() > 3);
+    let mut sums = [0.0, 0.0];
+    for drive in drives {
+        for (sum, fitness) in sums.iter_mut().zip(["comfort", "safety"]) {
+            *sum += drive["scores"][fitness].as_f64().unwrap();
+        }
+    }
+    let mut means = [0.0, 0.0];
+    for stack in document["stacks"].as_array().unwrap() {
+        for (mean, fitness) in means.iter_mut().zip(stack["fitness"].as_array().unwrap()) {
+            *mean += fitness["mean"].as_f64().unwrap() * fitness["count"].as_f64().unwrap();
+        }
+    }
+    for (sum, mean) in sums.iter().zip(means) {
+        assert!(
+            (sum - mean).abs() < 1e-9 * drives.len() as f64,
+            "{sums:?} {means:?}"
+        );
+    }
+    let scores = std::fs::read_to_string(trace.with_extension("scores.csv")).unwrap();
+    let title = "agent,stack,status,started_s,ended_s,distance_m,comfort,safety";
+    assert!(scores.starts_with(title), "{scores}");
+    assert_eq!(scores.lines().count(), drives.len() + 1);
+}
+
+#[test]
+fn the_page_about_fitnesses_names_them_all() {
+    let page = include_str!("../../../docs/fitness.md");
+    let registry = roadwright_simulation::builtin_modules();
+    for (info, parameters) in registry.infos(roadwright_agent::ModuleKind::Fitness) {
+        assert!(page.contains(&format!("| `{}` |", info.id)), "{}", info.id);
+        assert!(!parameters.is_empty() || info.id == "progress");
+    }
 }

@@ -72,8 +72,7 @@ impl Model {
 
     #[inline]
     fn acceleration(&self, input: &ControllerInput) -> f64 {
-        let ratio = input.speed / input.road_speed.max(0.1);
-        let free = ratio * ratio * ratio * ratio;
+        let free = share_of_wanted(input.speed, input.road_speed);
         let leader = self.interaction(
             input.speed,
             input.leader_gap,
@@ -85,6 +84,19 @@ impl Model {
         // Above the wanted speed the model brakes with up to (v / v0)^4: held at comfort.
         let slowing = (1.0 - free).max(-self.braking / self.acceleration);
         self.acceleration * (slowing - leader.max(stop).max(obstacle)).max(-20.0)
+    }
+}
+
+/// (v / v0)^4, where a wanted speed of 0 is one to stand at.
+#[inline]
+fn share_of_wanted(speed: f64, wanted: f64) -> f64 {
+    if wanted > 0.0 {
+        let ratio = speed / wanted;
+        ratio * ratio * ratio * ratio
+    } else if speed > 0.0 {
+        f64::INFINITY
+    } else {
+        1.0
     }
 }
 
@@ -185,6 +197,20 @@ mod tests {
             ..free(7.0)
         };
         assert!(acceleration(input).abs() < 1e-6);
+    }
+
+    #[test]
+    fn who_is_to_stand_brakes_to_rest() {
+        let wanted = |speed: f64, road_speed: f64| {
+            acceleration(ControllerInput {
+                road_speed,
+                ..free(speed)
+            })
+        };
+        assert!(wanted(0.0, 0.0).abs() < 1e-9);
+        // At comfort, however slow it is; and it does not begin to roll.
+        assert_eq!([wanted(8.0, 0.0), wanted(0.01, 0.0)], [-2.5; 2]);
+        assert!(wanted(0.0, 0.05) > 0.0);
     }
 
     #[test]

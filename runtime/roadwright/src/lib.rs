@@ -47,10 +47,9 @@ pub use roadwright_scenario::operation;
 
 /// Running: worlds on grounds, the loop, observers, what comes of a run.
 pub use roadwright_simulation::{
-    AgentCounts, Collision, Ending, FinishedAgent, FitnessSummary, Ground, HeatMap, Inspection,
-    LogLine, ModuleOverrides, Observer, Party, RunOptions, SaveError, SavedWorld, Session,
-    SimulationError, Snapshot, StackSummary, Statistic, Status, Summary, VehicleRecord, World,
-    builtin_modules,
+    AgentCounts, Collision, Drive, Ending, FitnessSummary, Ground, HeatMap, Inspection, LogLine,
+    ModuleOverrides, Observer, Party, RunOptions, SaveError, SavedWorld, Session, SimulationError,
+    Snapshot, StackSummary, Statistic, Status, Summary, VehicleRecord, World, builtin_modules,
 };
 
 /// Modules: what can be chosen, and what to write to add one that is linked in.

@@ -1,72 +1,229 @@
-//! The built-in fitness: crashes and speed.
+//! The built-in fitnesses. All are better the lower they are, and 0 is perfect; they have different
+//! units, and are never put together.
 
-use roadwright_agent::{Entry, Fitness, Logic, ModuleInfo, ParameterInfo, ParameterSet, Step};
+use roadwright_agent::{
+    Conduct, Entry, Fitness, Logic, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,
+};
 use roadwright_plugin_api::{FitnessInput, FitnessOutput};
 
-static INFO: ModuleInfo = ModuleInfo {
-    id: "crash_and_speed",
-    name: "Crashes and speed",
-    doc: "Mean squared penetration plus the missing part of the allowed speed.",
-};
+/// Adds the built-in fitnesses.
+pub(crate) fn register(registry: &mut Registry) {
+    for formula in &FORMULAS {
+        let make = || Box::new(Formula(formula)) as Box<dyn Fitness>;
+        registry.add(Entry::new(formula.info, formula.parameters, make));
+    }
+}
 
-static PARAMETERS: [ParameterInfo; 2] = [
-    ParameterInfo::number(
-        "crash_weight",
-        "1/m^2",
-        (0.0, 1000.0),
-        1.0,
-        "Weight of the crash rating.",
-    ),
-    ParameterInfo::number(
-        "speed_weight",
-        "",
-        (0.0, 1000.0),
-        1.0,
-        "Weight of the missing speed.",
-    ),
+/// A score from what was counted of a drive.
+type Score = fn(&ParameterSet, &FitnessInput, &Conduct) -> f64;
+
+/// A fitness as it is registered.
+struct Described {
+    info: ModuleInfo,
+    parameters: &'static [ParameterInfo],
+    score: Score,
+    /// Whether it looks at times of post-encroachment.
+    watches_junctions: bool,
+}
+
+static FORMULAS: [Described; 5] = [
+    Described {
+        info: ModuleInfo {
+            id: "crash_and_speed",
+            name: "Crashes and speed",
+            doc: "Mean squared penetration plus the missing part of the allowed speed.",
+        },
+        parameters: &[
+            weight("crash_weight", "1/m^2", "Weight of the crash rating."),
+            weight("speed_weight", "", "Weight of the missing speed."),
+        ],
+        score: crash_and_speed,
+        watches_junctions: false,
+    },
+    Described {
+        info: ModuleInfo {
+            id: "comfort",
+            name: "Comfort",
+            doc: "Acceleration, jerk and lateral acceleration as parts of what is comfortable; 1 is just so.",
+        },
+        parameters: &[
+            ParameterInfo::number(
+                "acceleration",
+                "m/s^2",
+                (0.1, 20.0),
+                1.5,
+                "Comfortable acceleration along the way, root mean square.",
+            ),
+            ParameterInfo::number(
+                "jerk",
+                "m/s^3",
+                (0.1, 100.0),
+                2.0,
+                "Comfortable jerk along the way, root mean square.",
+            ),
+            ParameterInfo::number(
+                "lateral_acceleration",
+                "m/s^2",
+                (0.1, 20.0),
+                2.0,
+                "Comfortable lateral acceleration, root mean square.",
+            ),
+        ],
+        score: comfort,
+        watches_junctions: false,
+    },
+    Described {
+        info: ModuleInfo {
+            id: "safety",
+            name: "Safety",
+            doc: "Crashes, short times to collision, short headways, and coming close in junctions.",
+        },
+        parameters: &[
+            weight("crash_weight", "1/m^2", "Weight of the crash rating."),
+            weight(
+                "collision_weight",
+                "",
+                "Weight of short times to collision, below 3 s.",
+            ),
+            weight("headway_weight", "", "Weight of short headways, below 1 s."),
+            weight(
+                "encroachment_weight",
+                "",
+                "Weight of the shortest time of post-encroachment, below 1.5 s.",
+            ),
+        ],
+        score: safety,
+        watches_junctions: true,
+    },
+    Described {
+        info: ModuleInfo {
+            id: "progress",
+            name: "Progress",
+            doc: "Share of the time that was lost against driving as fast as is allowed.",
+        },
+        parameters: &[],
+        score: progress,
+        watches_junctions: false,
+    },
+    Described {
+        info: ModuleInfo {
+            id: "rule_keeping",
+            name: "Rule keeping",
+            doc: "Speeding, driving beside the lane, and being in junctions without being let in.",
+        },
+        parameters: &[
+            weight(
+                "speeding_weight",
+                "",
+                "Weight of the part by which the limit was exceeded.",
+            ),
+            weight(
+                "lane_weight",
+                "",
+                "Weight of the share of time beside the lane.",
+            ),
+            weight(
+                "junction_weight",
+                "",
+                "Weight of the share of time in junctions without being let in.",
+            ),
+        ],
+        score: rule_keeping,
+        watches_junctions: false,
+    },
 ];
 
+/// A time of post-encroachment shorter than this is risky, s (Allen, Shin and Cooper 1978).
+const RISKY_POST_ENCROACHMENT: f64 = 1.5;
+
+const fn weight(key: &'static str, unit: &'static str, doc: &'static str) -> ParameterInfo {
+    ParameterInfo::number(key, unit, (0.0, 1000.0), 1.0, doc)
+}
+
 /// Equation 10.1 of source 003: crash rating times its weight, plus the missing part of the
-/// allowed speed times its weight. Lower is better, 0 is perfect.
+/// allowed speed times its weight.
 ///
 /// The crash rating is already a mean of squared penetrations; it is not squared again. The allowed
 /// speed is that of road, bends and vehicle, not what a behaviour allows itself; who is faster gains
 /// nothing by it.
-pub struct CrashAndSpeed;
-
-impl CrashAndSpeed {
-    /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Fitness> {
-        Entry::<dyn Fitness>::new(INFO, &PARAMETERS, || Box::new(Self))
-    }
+fn crash_and_speed(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct) -> f64 {
+    let share = if input.mean_road_speed > 0.0 {
+        (input.mean_speed / input.mean_road_speed).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    parameters.value("crash_weight") * input.crash_rating
+        + parameters.value("speed_weight") * (1.0 - share)
 }
 
-impl Logic for CrashAndSpeed {}
+/// Root of the mean of the squared parts.
+fn comfort(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct) -> f64 {
+    let part = |squared: f64, key: &'static str| squared / parameters.value(key).powi(2);
+    let sum = part(input.mean_squared_acceleration, "acceleration")
+        + part(input.mean_squared_jerk, "jerk")
+        + part(
+            input.mean_squared_lateral_acceleration,
+            "lateral_acceleration",
+        );
+    (sum / 3.0).sqrt()
+}
 
-impl Fitness for CrashAndSpeed {
+fn safety(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
+    let encroachment = 1.0 - conduct.least_post_encroachment / RISKY_POST_ENCROACHMENT;
+    parameters.value("crash_weight") * input.crash_rating
+        + parameters.value("collision_weight") * conduct.collision_exposure
+        + parameters.value("headway_weight") * conduct.tailgating
+        + parameters.value("encroachment_weight") * encroachment.max(0.0)
+}
+
+fn progress(_: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
+    conduct.time_lost
+}
+
+fn rule_keeping(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
+    parameters.value("speeding_weight") * conduct.speeding
+        + parameters.value("lane_weight") * conduct.off_lane
+        + parameters.value("junction_weight") * conduct.uninvited
+}
+
+/// A fitness that is a formula.
+struct Formula(&'static Described);
+
+impl Logic for Formula {}
+
+impl Fitness for Formula {
     fn step(
         &self,
         parameters: &ParameterSet,
         _: &Step<'_>,
         inputs: &[FitnessInput],
+        conducts: &[Conduct],
         outputs: &mut [FitnessOutput],
     ) {
-        let crash_weight = parameters.value("crash_weight");
-        let speed_weight = parameters.value("speed_weight");
-        for (input, output) in inputs.iter().zip(outputs) {
-            let share = if input.mean_road_speed > 0.0 {
-                (input.mean_speed / input.mean_road_speed).clamp(0.0, 1.0)
-            } else {
-                0.0
-            };
-            output.score = crash_weight * input.crash_rating + speed_weight * (1.0 - share);
+        let rows = inputs.iter().zip(conducts).zip(outputs);
+        for ((input, conduct), output) in rows {
+            output.score = (self.0.score)(parameters, input, conduct);
         }
+    }
+
+    fn wants_post_encroachment(&self) -> bool {
+        self.0.watches_junctions
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn score(id: &str, input: FitnessInput, conduct: Conduct) -> f64 {
+        let mut registry = Registry::default();
+        register(&mut registry);
+        let entries = registry.of::<dyn Fitness>();
+        let module = entries.iter().find(|e| e.info.id == id).unwrap().make();
+        let mut outputs = [FitnessOutput::default()];
+        module.step(&Step::default(), &[input], &[conduct], &mut outputs);
+        outputs[0].score
+    }
 
     #[test]
     fn the_example_of_the_source() {
@@ -77,10 +234,66 @@ mod tests {
             mean_road_speed: 30.0 / 3.6,
             ..FitnessInput::default()
         };
-        let mut outputs = [FitnessOutput::default()];
-        CrashAndSpeed::entry()
-            .make()
-            .step(&Step::default(), &[input], &mut outputs);
-        assert!((outputs[0].score - 0.733_333).abs() < 1e-6);
+        let found = score("crash_and_speed", input, Conduct::default());
+        assert!((found - 0.733_333).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_perfect_drive_scores_zero_and_each_fault_counts() {
+        let good = FitnessInput {
+            mean_speed: 10.0,
+            mean_road_speed: 10.0,
+            ..FitnessInput::default()
+        };
+        for formula in &FORMULAS {
+            assert_eq!(score(formula.info.id, good, Conduct::default()), 0.0);
+        }
+        let none = Conduct::default();
+        let close = Conduct {
+            least_post_encroachment: 0.6,
+            ..none
+        };
+        assert!((score("safety", good, close) - 0.6).abs() < 1e-12);
+        assert_eq!(
+            score(
+                "safety",
+                good,
+                Conduct {
+                    tailgating: 0.25,
+                    ..none
+                }
+            ),
+            0.25
+        );
+        assert_eq!(
+            score(
+                "progress",
+                good,
+                Conduct {
+                    time_lost: 0.5,
+                    ..none
+                }
+            ),
+            0.5
+        );
+        assert_eq!(
+            score(
+                "rule_keeping",
+                good,
+                Conduct {
+                    speeding: 0.1,
+                    ..none
+                }
+            ),
+            0.1
+        );
+        // At what is comfortable in all three it is 1.
+        let just_so = FitnessInput {
+            mean_squared_acceleration: 2.25,
+            mean_squared_jerk: 4.0,
+            mean_squared_lateral_acceleration: 4.0,
+            ..good
+        };
+        assert!((score("comfort", just_so, none) - 1.0).abs() < 1e-12);
     }
 }

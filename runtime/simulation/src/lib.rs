@@ -32,8 +32,8 @@ mod traffic;
 mod vehicle_type;
 mod world;
 
-pub use agents::{FinishedAgent, Status};
-pub use fitness::CrashAndSpeed;
+pub use agents::{Drive, Status};
+
 pub use ground::Ground;
 pub use heat_map::{HeatCell, HeatMap};
 pub use inspect::Inspection;
@@ -57,6 +57,6 @@ pub fn builtin_modules() -> Registry {
     let mut registry = Registry::default();
     roadwright_control::register(&mut registry);
     roadwright_planning::register(&mut registry);
-    registry.add(CrashAndSpeed::entry());
+    fitness::register(&mut registry);
     registry
 }

@@ -1,6 +1,6 @@
 //! What a world tells: snapshot, counts, summary, hash.
 
-use crate::agents::Status;
+use crate::agents::{Drive, Status};
 use crate::hash::StateHasher;
 use crate::snapshot::{Snapshot, VehicleRecord};
 use crate::stages::behave::lane_of;
@@ -26,6 +26,7 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     hasher.add(&world.finished);
     hasher.add(&world.demand.departures);
     hasher.add(&(&world.traffic.contacts, &world.traffic.delays));
+    hasher.add(&world.traffic.encroachment);
     hasher.add(&(world.agent_updates, world.replans));
     for flow in &world.demand.flows {
         hasher.add(flow.progress());
@@ -103,36 +104,41 @@ pub(crate) fn counts(world: &World) -> AgentCounts {
     }
 }
 
-/// What the fitnesses of an agent that drives say about its drive so far, by their ids.
-pub(crate) fn scores_of(world: &World, id: u64) -> Vec<(&str, f64)> {
-    let agent = world.agents.find(id);
-    agent.map_or(Vec::new(), |agent| {
-        scores(&world.clock, &world.modules, &world.agents, agent)
-    })
+/// The drives of all agents, of those that drive so far.
+pub(crate) fn drives(world: &World) -> Vec<Drive<'_>> {
+    let so_far = |agent: u32| {
+        let index = agent as usize;
+        let (who, statistics) = (
+            &world.agents.identity[index],
+            &world.agents.statistics[index],
+        );
+        Drive {
+            id: who.id,
+            status: Status::Active,
+            stack: &world.modules.names[who.stack as usize],
+            started: statistics.started,
+            ended: world.time(),
+            distance: statistics.distance,
+            scores: scores(&world.clock, &world.modules, &world.agents, agent),
+        }
+    };
+    let driving = world.agents.by_growing_id();
+    let finished = world.finished.iter();
+    finished.chain(driving.into_iter().map(so_far)).collect()
 }
 
 /// What came of the run so far.
 pub(crate) fn summary(world: &World) -> Summary {
     let mut trips = Trips::default();
     let mut stacks: BTreeMap<&str, Trips> = BTreeMap::new();
-    for agent in world.finished.iter() {
+    let drives = drives(world);
+    for drive in &drives {
         // Who never drove says nothing about driving.
-        if agent.status != Status::Arrived && agent.distance == 0.0 {
-            continue;
+        let has_driven = matches!(drive.status, Status::Arrived | Status::Active);
+        if has_driven || drive.distance > 0.0 {
+            trips.add(drive);
+            stacks.entry(drive.stack).or_default().add(drive);
         }
-        let travel_time = (agent.status == Status::Arrived).then_some(agent.ended - agent.started);
-        let trip = (travel_time, agent.distance, &agent.scores[..]);
-        trips.add(trip);
-        stacks.entry(agent.stack).or_default().add(trip);
-    }
-    for agent in world.agents.by_growing_id() {
-        let index = agent as usize;
-        let stack = world.agents.identity[index].stack as usize;
-        let scores = scores(&world.clock, &world.modules, &world.agents, agent);
-        let trip = (None, world.agents.statistics[index].distance, &scores[..]);
-        trips.add(trip);
-        let name = world.modules.names[stack].as_str();
-        stacks.entry(name).or_default().add(trip);
     }
     Summary {
         state_hash: format!("{:016x}", state_hash(world)),
@@ -164,10 +170,12 @@ struct Trips<'a> {
 }
 
 impl<'a> Trips<'a> {
-    fn add(&mut self, (time, distance, scores): (Option<f64>, f64, &[(&'a str, f64)])) {
-        self.times.extend(time);
-        self.distances.push(distance);
-        for &(fitness, score) in scores {
+    fn add(&mut self, drive: &Drive<'a>) {
+        if drive.status == Status::Arrived {
+            self.times.push(drive.ended - drive.started);
+        }
+        self.distances.push(drive.distance);
+        for &(fitness, score) in &drive.scores {
             self.scores.entry(fitness).or_default().push(score);
         }
     }

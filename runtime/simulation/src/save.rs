@@ -15,7 +15,7 @@ use crate::modules::{SavedInstance, SavedMembership, SavedSwap};
 use crate::options::{RunOptions, SimulationError};
 use crate::route::Routes;
 use crate::summary::{ReplanCounts, SwapRecord};
-use crate::traffic::{Claims, Contacts, Delays};
+use crate::traffic::{Claims, Contacts, Delays, Encroachment};
 use crate::world::World;
 use roadwright_agent::{Message, Registry};
 use roadwright_scenario::Scenario;
@@ -223,6 +223,7 @@ impl World {
         saved.put("claims", &self.traffic.claims);
         saved.put("contacts", &self.traffic.contacts);
         saved.put("delays", &self.traffic.delays);
+        saved.put("encroachment", &self.traffic.encroachment);
         let mail = self.messages.mail.iter();
         let mail: Vec<_> = mail
             .map(|m| (m.to, m.from, m.topic.clone(), m.value))
@@ -278,6 +279,7 @@ impl World {
         world.traffic.claims = saved.get::<Claims>("claims")?;
         world.traffic.contacts = saved.get::<Contacts>("contacts")?;
         world.traffic.delays = saved.get::<Delays>("delays")?;
+        world.traffic.encroachment = saved.get::<Encroachment>("encroachment")?;
         let mail: Vec<(u32, u64, String, f64)> = saved.get("mail")?;
         let mail = mail.into_iter().map(|(to, from, topic, value)| Message {
             to,

@@ -1,6 +1,6 @@
 //! The world: its parts, and one step after the other.
 
-use crate::agents::{Agents, Finished, FinishedAgent};
+use crate::agents::{Agents, Drive, Finished};
 use crate::clock::Clock;
 use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
@@ -22,7 +22,9 @@ use crate::stages::effects::Effecting;
 use crate::stages::retire::Exit;
 use crate::stages::{advance, appear, behave, collide, control, plan};
 use crate::summary::{AgentCounts, ModuleRecord, ReplanCounts, Summary, SwapRecord};
-use crate::traffic::{Claims, Collision, Contact, Contacts, Delays, Index, Traffic};
+use crate::traffic::{
+    Claims, Collision, Contact, Contacts, Delays, Encroachment, EncroachmentScene, Index, Traffic,
+};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
@@ -111,6 +113,7 @@ impl World {
                 claims: Claims::new(ground.junction_count()),
                 contacts: Contacts::default(),
                 delays: Delays::new(lanelets),
+                encroachment: Encroachment::default(),
             },
             ground,
             types,
@@ -268,6 +271,16 @@ impl World {
         self.agent_updates += advance::advance(ground, types, footholds, helpers, &mut exit);
         let time = (self.clock.step + 1) as f64 * self.clock.dt;
         self.messages.log.expire(time);
+        if self.modules.want_post_encroachment() {
+            let scene = EncroachmentScene {
+                ground,
+                types,
+                routes: &self.routes,
+                claims: &self.traffic.claims,
+            };
+            let dt = self.clock.dt;
+            (self.traffic.encroachment).watch(time, dt, scene, &mut self.agents);
+        }
         collide::collide(
             time,
             collide::Scene {
@@ -418,14 +431,14 @@ impl World {
     }
 
     /// One row for each agent that does not drive any more, in the order in which they ended.
-    pub fn finished(&self) -> impl ExactSizeIterator<Item = FinishedAgent<'_>> {
+    pub fn finished(&self) -> impl ExactSizeIterator<Item = Drive<'_>> {
         self.finished.iter()
     }
 
-    /// How an agent that drives is rated so far: ids of its fitnesses, and what they say; none
-    /// before its first step.
-    pub fn scores(&self, id: u64) -> Vec<(&str, f64)> {
-        report::scores_of(self, id)
+    /// The drives of all agents: of those that do not drive any more in the order in which they
+    /// ended, then of those that drive in the order of their ids. Their fitnesses are asked.
+    pub fn drives(&self) -> Vec<Drive<'_>> {
+        report::drives(self)
     }
 
     /// Bytes that an agent takes in columns, index, batches and claims, on average over those that

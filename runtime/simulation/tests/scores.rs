@@ -6,34 +6,51 @@ mod common;
 mod modules;
 
 use common::{draw, street, west_to_north};
+use roadwright_agent::Slot;
 use roadwright_scenario::draw::RoadStyle;
 use roadwright_scenario::*;
 use roadwright_simulation::{RunOptions, World};
+use std::collections::BTreeMap;
 
-/// Mean score of four cars behind each other on one road, with a slow one ahead, after a minute.
-fn score(share: f64) -> f64 {
+const FITNESSES: [&str; 5] = [
+    "crash_and_speed",
+    "comfort",
+    "safety",
+    "progress",
+    "rule_keeping",
+];
+
+fn stack(controller: ModuleSetting, share: f64) -> Stack {
+    let mut stack = Stack {
+        behaviour: ModuleSetting::new("pace").with("share", share),
+        controller,
+        ..Stack::default()
+    };
+    let all = FITNESSES.map(ModuleSetting::new).to_vec();
+    assert!(stack.set(Slot::Fitness, all));
+    stack
+}
+
+/// Mean scores of four cars behind each other on one road, with a slow one ahead, after a minute.
+fn scores(controller: ModuleSetting, share: f64) -> BTreeMap<String, f64> {
     let mut road = Scenario::new("road");
     let style = RoadStyle {
         section: CrossSection::driving(1, 0, 3.25),
         ..street("road")
     };
     draw(&mut road, (0.0, 0.0), (900.0, 0.0), &style);
-    let stack = |share: f64| Stack {
-        behaviour: ModuleSetting::new("pace").with("share", share),
-        ..Stack::with_controller("idm")
-    };
-    let stacks = [("slow", stack(0.7)), ("tried", stack(share))];
+    let stacks = [
+        ("slow", stack(ModuleSetting::new("idm"), 0.7)),
+        ("tried", stack(controller, share)),
+    ];
     for (name, stack) in stacks {
         let edit = Edit::Stack(name.into(), Some(Box::new(stack)));
         road.apply(edit).unwrap();
     }
     for id in 0..5u32 {
+        let name = if id == 0 { "slow" } else { "tried" };
         let agent = Agent {
-            stack: if id == 0 {
-                "slow".into()
-            } else {
-                "tried".into()
-            },
+            stack: name.into(),
             start: Place::lane(RoadId(1), -1, 100.0 - 20.0 * f64::from(id)),
             destination: Some(Place::lane(RoadId(1), -1, 890.0)),
             ..west_to_north()
@@ -45,25 +62,60 @@ fn score(share: f64) -> f64 {
     let mut world = World::new(&road, &registry, &RunOptions::default()).unwrap();
     (0..6000).for_each(|_| world.step());
     let summary = world.summary();
-    let tried = summary
-        .stacks
-        .iter()
-        .find(|stack| stack.stack == "tried")
-        .unwrap();
-    tried.fitness[0].score.mean
+    let mut stacks = summary.stacks.iter();
+    let tried = stacks.find(|stack| stack.stack == "tried").unwrap();
+    assert_eq!(tried.fitness.len(), FITNESSES.len());
+    let fitness = tried.fitness.iter();
+    fitness
+        .map(|fitness| (fitness.module.clone(), fitness.score.mean))
+        .collect()
 }
 
 #[test]
-fn who_drives_slower_scores_worse_whatever_its_behaviour_allows() {
-    let good = score(1.0);
-    let slow = score(0.5);
-    let crawling = score(0.1);
-    let standing = score(0.0);
-    let order = [good, slow, crawling, standing];
+fn every_fitness_puts_drivers_in_order() {
+    let idm = || ModuleSetting::new("idm");
+    let close = idm().with("headway", 0.1).with("standstill_gap", 0.5);
+    let drivers = BTreeMap::from([
+        ("good", scores(idm(), 1.0)),
+        ("slow", scores(idm(), 0.5)),
+        ("tailgating", scores(close, 1.0)),
+        ("crawling", scores(idm(), 0.1)),
+        ("jerking", scores(ModuleSetting::new("jerky"), 1.0)),
+        ("standing", scores(idm(), 0.0)),
+    ]);
+    // Which driver is better than which by more than the margin.
+    for (fitness, margin, order) in [
+        (
+            "crash_and_speed",
+            0.05,
+            &["good", "slow", "crawling", "standing"][..],
+        ),
+        ("crash_and_speed", 0.0, &["jerking", "standing"]),
+        ("comfort", 0.05, &["standing", "good", "jerking"]),
+        ("comfort", 0.0, &["tailgating", "jerking"]),
+        ("safety", 0.05, &["good", "tailgating"]),
+        ("safety", -1e-9, &["standing", "crawling", "good"]),
+        ("progress", 0.05, &["good", "slow", "crawling", "standing"]),
+        ("rule_keeping", -1e-9, &["standing", "good"]),
+    ] {
+        for pair in order.windows(2) {
+            let (better, worse) = (drivers[pair[0]][fitness], drivers[pair[1]][fitness]);
+            assert!(
+                better + margin < worse,
+                "{fitness}: {} {better}, {} {worse}; {drivers:#?}",
+                pair[0],
+                pair[1]
+            );
+        }
+    }
+    // A tenth of the speed misses nine tenths of it; the slow car ahead is counted too. Who stands
+    // loses all the time there is.
+    let of = |driver: &str, fitness: &str| drivers[driver][fitness];
+    assert!((0.75..0.95).contains(&of("crawling", "crash_and_speed")));
+    assert_eq!(of("standing", "progress"), 1.0);
+    // Setting out is no jerk: a gentle driver is comfortable.
     assert!(
-        order.windows(2).all(|pair| pair[0] + 0.05 < pair[1]),
-        "{order:?}"
+        of("good", "comfort") < 1.0 && of("jerking", "comfort") > 2.0,
+        "{drivers:#?}"
     );
-    // A tenth of the speed misses nine tenths of it; the slow car ahead is counted too.
-    assert!((0.75..0.95).contains(&crawling), "{crawling}");
 }

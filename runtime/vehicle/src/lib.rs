@@ -47,6 +47,19 @@ impl OneTrackLimits {
     }
 }
 
+/// Slower than this a vehicle that does not accelerate stands, m/s.
+const STANDSTILL: f64 = 1e-3;
+
+/// A speed that has become so small without acceleration that the vehicle stands is 0.
+#[inline]
+pub fn at_rest(speed: f64, acceleration: f64) -> f64 {
+    if speed < STANDSTILL && acceleration <= 0.0 {
+        0.0
+    } else {
+        speed
+    }
+}
+
 /// Pose of the middle of the rear axle, speed and steering angle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct OneTrackState {
@@ -80,6 +93,7 @@ pub fn step(
     };
     let speed_change = limits.acceleration(acceleration) * dt;
     let speed = (state.speed + speed_change).clamp(0.0, limits.max_speed);
+    let speed = at_rest(speed, acceleration);
     let turn_limit = limits.steering_rate * dt;
     let turned = (wanted - state.steering).clamp(-turn_limit, turn_limit);
     let steering = (state.steering + turned).clamp(-limits.max_steering, limits.max_steering);

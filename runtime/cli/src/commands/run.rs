@@ -12,11 +12,11 @@ use roadwright_agent::Registry;
 use roadwright_extension::Host;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
-    Ending, Ground, Observer, RunOptions, SaveError, SavedWorld, Session, Snapshot, StackSummary,
-    Statistic, Summary, World,
+    Drive as AgentDrive, Ending, Ground, Observer, RunOptions, SaveError, SavedWorld, Session,
+    Snapshot, StackSummary, Statistic, Summary, World,
 };
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -46,6 +46,14 @@ pub(super) struct Report {
     /// Why the world could not be saved at the end.
     #[serde(skip)]
     save_error: Option<anyhow::Error>,
+}
+
+/// A report with the drive of each agent.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    drives: Vec<AgentDrive<'a>>,
 }
 
 /// What went wrong in a script.
@@ -142,11 +150,16 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
             .map(|path| (path, arguments.allow_inexact)),
     };
     let mut report = run.drive(ending)?;
-    if let Some(trace) = trace {
+    if let Some((trace, path)) = trace.zip(arguments.trace.as_deref()) {
         trace.finish(session.world())?;
+        write_scores(&path.with_extension("scores.csv"), session.world())?;
     }
     if let Some(out) = &mut document {
-        write_json(out, &report)?;
+        let document = Document {
+            report: &report,
+            drives: session.world().drives(),
+        };
+        write_json(out, &document)?;
     } else if !arguments.quiet {
         write!(std::io::stdout().lock(), "{}", table(&report))?;
     }
@@ -447,7 +460,9 @@ fn stack_table(stacks: &[StackSummary]) -> String {
         let mut line = |name: &str, unit: &str, of: &Statistic| {
             if of.count > 0 {
                 let (mean, error) = (of.mean, of.standard_error);
-                text += &format!("  {name:<24} {mean:>10.4} ± {error:.4} {unit}\n");
+                let line = format!("  {name:<24} {mean:>10.4} ± {error:.4} {unit}");
+                text += line.trim_end();
+                text.push('\n');
             }
         };
         line("travel time", "s", &stack.travel_time);
@@ -457,6 +472,42 @@ fn stack_table(stacks: &[StackSummary]) -> String {
         }
     }
     text
+}
+
+/// Writes the drive of each agent as CSV, with a column for each fitness.
+fn write_scores(path: &Path, world: &World) -> anyhow::Result<()> {
+    let at = || format!("cannot write {}", path.display());
+    let drives = world.drives();
+    let scores = drives.iter().flat_map(|drive| &drive.scores);
+    let fitnesses: BTreeSet<&str> = scores.map(|(fitness, _)| *fitness).collect();
+    let mut file = csv::Writer::from_path(path).with_context(at)?;
+    let titles = [
+        "agent",
+        "stack",
+        "status",
+        "started_s",
+        "ended_s",
+        "distance_m",
+    ];
+    file.write_record(titles.iter().chain(&fitnesses))
+        .with_context(at)?;
+    for drive in &drives {
+        let status = format!("{:?}", drive.status).to_lowercase();
+        let mut row = vec![
+            drive.id.to_string(),
+            drive.stack.to_owned(),
+            status,
+            format!("{:.3}", drive.started),
+            format!("{:.3}", drive.ended),
+            format!("{:.3}", drive.distance),
+        ];
+        for fitness in &fitnesses {
+            let score = drive.scores.iter().find(|(known, _)| known == fitness);
+            row.push(score.map_or(String::new(), |(_, score)| score.to_string()));
+        }
+        file.write_record(&row).with_context(at)?;
+    }
+    file.flush().with_context(at)
 }
 
 /// Writes where vehicles are as CSV: before the first step, at the first step at or after each tenth

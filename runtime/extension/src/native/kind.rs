@@ -2,7 +2,7 @@
 
 use super::backend::Row;
 use roadwright_agent::{
-    Choosable, Controller, Fitness, Module, ModuleKind, Planner, Registry, Step,
+    Choosable, Conduct, Controller, Fitness, Module, ModuleKind, Planner, Registry, Step,
 };
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, PlannerInput, PlannerOutput,
@@ -184,7 +184,9 @@ impl Kind for AsFitness {
         inputs: &[FitnessInput],
         outputs: &mut [FitnessOutput],
     ) {
-        module.step(step, inputs, outputs);
+        // The module that stands in for plugins reads the rows only.
+        let conducts = vec![Conduct::default(); inputs.len()];
+        module.step(step, inputs, &conducts, outputs);
     }
 }
 

@@ -8,8 +8,8 @@ use super::roads::{FlatRoads, checked_route};
 use crate::event::Level;
 use crate::lock::locked;
 use roadwright_agent::{
-    Controller, Fitness, Logic, LogicState, Lookahead, Module, ModuleKind, ParameterSet, Planner,
-    PlannerView, Step, StepBoundary, Swap,
+    Conduct, Controller, Fitness, Logic, LogicState, Lookahead, Module, ModuleKind, ParameterSet,
+    Planner, PlannerView, Step, StepBoundary, Swap,
 };
 use roadwright_plugin_api::abi::{
     CAP_PARALLEL_SLICES, CAP_STATE, CAP_STATELESS, CAP_WANTS_DEFAULTS, ROW_KEEP, ROW_NOT_WRITTEN,
@@ -762,6 +762,7 @@ impl Fitness for Native<AsFitness> {
         _: &ParameterSet,
         step: &Step<'_>,
         inputs: &[FitnessInput],
+        _: &[Conduct],
         outputs: &mut [FitnessOutput],
     ) {
         self.ask(step, inputs, outputs);

@@ -1,6 +1,6 @@
 //! What is left of agents that do not drive any more.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Where an agent is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -42,9 +42,9 @@ pub(crate) struct FinishedRow {
 // Long runs keep one for each agent.
 const _: () = assert!(size_of::<FinishedRow>() + size_of::<Score>() <= 200);
 
-/// An agent that does not drive any more.
+/// The drive of one agent: of one that does not drive any more, or so far.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct FinishedAgent<'a> {
+pub struct Drive<'a> {
     /// Its id.
     pub id: u64,
     /// How it ended.
@@ -53,12 +53,17 @@ pub struct FinishedAgent<'a> {
     pub stack: &'a str,
     /// When it appeared, s; 0 if it never did.
     pub started: f64,
-    /// When it left, was refused or was deleted, s.
+    /// When it left, was refused or was deleted, s; now if it drives.
     pub ended: f64,
     /// Distance driven, m.
     pub distance: f64,
     /// Ids of the fitnesses that it had, and what they say; none if it has not driven.
+    #[serde(serialize_with = "as_map")]
     pub scores: Vec<(&'a str, f64)>,
+}
+
+fn as_map<S: Serializer>(scores: &[(&str, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(scores.iter().copied())
 }
 
 /// All who do not drive any more, in the order in which they ended.
@@ -100,8 +105,8 @@ impl Finished {
     }
 
     /// The rows with their names.
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = FinishedAgent<'_>> {
-        self.rows.iter().map(|row| FinishedAgent {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = Drive<'_>> {
+        self.rows.iter().map(|row| Drive {
             id: row.id,
             status: row.status,
             stack: self.name(row.stack),

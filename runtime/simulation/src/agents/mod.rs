@@ -7,8 +7,8 @@
 mod finished;
 mod rows;
 
+pub use finished::{Drive, Status};
 pub(crate) use finished::{Finished, FinishedRow, Score};
-pub use finished::{FinishedAgent, Status};
 pub(crate) use rows::{
     Claim, Command, Identity, LanePosition, Motion, Phase, Progress, Statistics, Wish,
 };
@@ -85,7 +85,7 @@ columns! {
 }
 
 // Agents are many.
-const _: () = assert!(Agents::BYTES <= 280);
+const _: () = assert!(Agents::BYTES <= 328);
 
 impl Agents {
     /// One more than the largest index ever given away.

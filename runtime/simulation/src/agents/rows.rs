@@ -184,10 +184,25 @@ pub(crate) struct Statistics {
     pub(crate) road_speed_sum: f64,
     /// Sums over the steps.
     pub(crate) squared_acceleration: f64,
-    pub(crate) squared_jerk: f64,
     pub(crate) squared_lateral_acceleration: f64,
     /// Questions to its controller.
     pub(crate) samples: u32,
     /// Steps driven.
     pub(crate) steps: u32,
+    /// Sum over the samples, (m/s^3)^2.
+    pub(crate) squared_jerk: f64,
+    /// Acceleration at the last sample, m/s^2.
+    pub(crate) sampled_acceleration: f32,
+    /// Sums over the samples; what they mean stands at [`roadwright_agent::Conduct`].
+    pub(crate) collision_exposure: f32,
+    pub(crate) tailgating: f32,
+    pub(crate) time_lost: f32,
+    pub(crate) speeding: f32,
+    pub(crate) off_lane: u32,
+    pub(crate) uninvited: u32,
+    /// Least time between another's leaving a place in a junction and the own coming there, s; 0 if
+    /// nobody was there.
+    pub(crate) least_post_encroachment: f32,
+    /// Whether it stood at the last sample.
+    pub(crate) stood: bool,
 }

@@ -9,6 +9,7 @@ use crate::ground::Ground;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan;
 use roadwright_scenario::DynamicsLevel;
+use roadwright_vehicle::at_rest;
 use serde::{Deserialize, Serialize};
 
 /// Time for which a command is held at most, s.
@@ -54,7 +55,7 @@ impl Level for Lane {
         }
         let before = motion.speed;
         let wanted = before + state.acceleration * step.dt;
-        motion.speed = wanted.clamp(0.0, limits.max_speed);
+        motion.speed = at_rest(wanted.clamp(0.0, limits.max_speed), state.acceleration);
         // It may come to rest before the end of the step.
         let time = if wanted < 0.0 {
             before / -state.acceleration

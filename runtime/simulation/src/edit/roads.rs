@@ -6,7 +6,7 @@ use crate::demand::{RunningFlow, Start};
 use crate::ground::{Ground, LANE_REACH, Spot};
 use crate::route::{Goal, Route};
 use crate::setup::trip;
-use crate::traffic::{Claims, Index};
+use crate::traffic::{Claims, Encroachment, Index};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 use roadwright_scenario::{AgentId, Scenario};
@@ -136,6 +136,7 @@ impl Editing<'_> {
         self.move_departures(&moves, told);
         let claims = Claims::new(ground.junction_count());
         let held = std::mem::replace(&mut self.traffic.claims, claims);
+        self.traffic.encroachment = Encroachment::default();
         self.traffic.index = Index::new(ground.graph().lanelets().len());
         self.traffic.delays.move_to(&moves.lanelets, ground.graph());
         let firsts = held.firsts(self.agents.capacity());

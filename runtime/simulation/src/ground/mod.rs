@@ -4,11 +4,13 @@ mod lane_finder;
 mod obstacles;
 mod roads;
 
-pub(crate) use lane_finder::{LANE_REACH, LaneFinder, Spot};
+pub(crate) use lane_finder::{LANE_REACH, Spot};
 pub(crate) use obstacles::{Obstacles, Owner};
 pub(crate) use roads::{PROFILE_BRAKING, Roads};
 
+use lane_finder::LaneFinder;
 use roadwright_geometry::centre_line::CentreLine;
+use roadwright_scenario::junction::Conflicts;
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId};
 use roadwright_scenario::{Road, RoadId, Scenario};
 use std::hash::Hasher;
@@ -118,6 +120,11 @@ impl Ground {
     #[inline]
     pub(crate) fn contested(&self, id: LaneletId) -> Option<(u32, u32)> {
         self.roads.contested(id)
+    }
+
+    /// The conflicts of a junction.
+    pub(crate) fn conflicts(&self, junction: u32) -> &Conflicts {
+        self.roads.conflicts(junction)
     }
 
     /// Whether two paths of a junction conflict.

@@ -226,6 +226,11 @@ impl Roads {
         (contested.0 != NO_JUNCTION).then_some(contested)
     }
 
+    /// The conflicts of a junction.
+    pub(crate) fn conflicts(&self, junction: u32) -> &Conflicts {
+        &self.conflicts[junction as usize]
+    }
+
     /// Whether two paths of a junction conflict.
     #[inline]
     pub(crate) fn in_conflict(&self, junction: u32, a: u32, b: u32) -> bool {

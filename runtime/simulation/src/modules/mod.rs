@@ -265,6 +265,13 @@ impl Modules {
         &self.pools.fitness.instances[instance].modules
     }
 
+    /// Whether any fitness looks at times of post-encroachment.
+    pub(crate) fn want_post_encroachment(&self) -> bool {
+        let instances = self.pools.fitness.instances.iter();
+        let mut modules = instances.flat_map(|instance| &instance.modules);
+        modules.any(|module| module.logic.wants_post_encroachment())
+    }
+
     /// The modules from outside that are in use, with their builds.
     pub(crate) fn records(&self) -> Vec<ModuleRecord> {
         self.pools.records()

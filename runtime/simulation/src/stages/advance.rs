@@ -222,7 +222,7 @@ impl<S> Mover<'_, S> {
             }
             (place - before.pose.position).length()
         };
-        self.statistics.count(&before, self.motion, way, dt);
+        self.statistics.count(self.motion, way);
         if self.motion.speed < STANDING {
             self.progress.standing += dt;
         } else {
@@ -250,18 +250,12 @@ fn end_lane_change(position: &mut LanePosition, progress: &Progress) {
 }
 
 impl Statistics {
-    /// Counts how far, m, and how smoothly an agent went in a step of dt seconds.
+    /// Counts how far, m, and how smoothly an agent went in a step.
     #[inline]
-    fn count(&mut self, before: &Motion, now: &Motion, way: f64, dt: f64) {
+    fn count(&mut self, now: &Motion, way: f64) {
         self.distance += way;
-        let jerk = if self.steps > 0 {
-            (now.acceleration - before.acceleration) / dt
-        } else {
-            0.0
-        };
         let lateral = now.speed * now.yaw_rate;
         self.squared_acceleration += now.acceleration * now.acceleration;
-        self.squared_jerk += jerk * jerk;
         self.squared_lateral_acceleration += lateral * lateral;
         self.steps += 1;
     }

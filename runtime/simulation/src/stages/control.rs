@@ -1,19 +1,20 @@
 //! Controllers steer and accelerate.
 
-use crate::agents::{Agents, Command};
+use crate::agents::{Agents, Command, Statistics};
 use crate::clock::Clock;
 use crate::modules::{Modules, Rota, Rows};
-use crate::perception::Surroundings;
+use crate::perception::{Surroundings, View};
 use roadwright_agent::Step;
-use roadwright_plugin_api::{ControllerInput, ControllerOutput};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
+use roadwright_scenario::lane_graph::NO_LANELET;
 
 /// What the stage keeps between steps.
 #[derive(Default)]
 pub(crate) struct Controlling {
     rota: Rota,
     pub(crate) rows: Rows<ControllerInput, ControllerOutput>,
-    /// Speed that the road allowed, for each row.
-    road_speeds: Vec<f64>,
+    /// What is counted for each row.
+    samples: Vec<Sample>,
 }
 
 /// Asks the controllers about the agents whose turn it is.
@@ -35,32 +36,116 @@ pub(crate) fn control(
         let (module, step) = (instance.module(), clock.moment(instance.rate));
         let lookahead = module.lookahead();
         let seen = surroundings.with(agents);
-        let road_speeds = stage.rows.ask(
+        let samples = stage.rows.ask(
             helpers,
             module.logic.asks_whole(),
             due,
             |agent| seen.allowed_input(agent, lookahead),
             |(indices, ids), inputs, outputs| {
                 let rows = indices.iter().zip(inputs.iter_mut());
-                let allowed = rows.map(|(&agent, input)| seen.apply_wish(agent, input));
-                let allowed: Vec<f64> = allowed.collect();
+                let samples = rows.map(|(&agent, input)| seen.sample(agent, input));
+                let samples: Vec<Sample> = samples.collect();
                 let step = Step {
                     indices,
                     ids,
                     ..step
                 };
                 module.step(&step, inputs, outputs);
-                allowed
+                samples
             },
         );
-        stage.road_speeds.clear();
-        stage.road_speeds.extend(road_speeds.iter().flatten());
-        let rows = stage.rows.outputs.iter().zip(&stage.road_speeds);
-        for (&agent, (output, road_speed)) in due.0.iter().zip(rows) {
+        stage.samples.clear();
+        stage.samples.extend(samples.iter().flatten());
+        let rows = stage.rows.outputs.iter().zip(&stage.samples);
+        for (&agent, (output, sample)) in due.0.iter().zip(rows) {
             agents.command[agent as usize] = Command::from(*output);
-            let statistics = &mut agents.statistics[agent as usize];
-            statistics.road_speed_sum += road_speed;
-            statistics.samples += 1;
+            agents.statistics[agent as usize].add(sample, step.period);
         }
+    }
+}
+
+/// Time to collision, s, and headway, s, below which driving is risky (Vogel 2003; rules of thumb of
+/// driving schools). A vehicle slower than the speed, m/s, has no headway.
+const RISKY_TIME_TO_COLLISION: f64 = 3.0;
+const RISKY_HEADWAY: f64 = 1.0;
+const NO_HEADWAY: f64 = 1.0;
+/// Who is this far from the middle of its lane without changing it is beside it, m.
+const BESIDE_LANE: f64 = 1.6;
+/// Slower than this a vehicle stands as far as jerk is concerned, m/s.
+const STANDING: f64 = 0.1;
+
+/// What is counted of one moment of an agent's drive.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sample {
+    /// Speed that road, bends and vehicle allow, whatever the behaviour wishes, m/s.
+    allowed: f64,
+    acceleration: f64,
+    stands: bool,
+    collision_exposure: f64,
+    tailgating: f64,
+    time_lost: f64,
+    speeding: f64,
+    is_off_lane: bool,
+    is_uninvited: bool,
+}
+
+impl View<'_> {
+    /// Lets a row be what the agent's behaviour wishes; gives what is counted of it.
+    fn sample(&self, agent: u32, input: &mut ControllerInput) -> Sample {
+        let allowed = self.apply_wish(agent, input);
+        let speed = input.speed;
+        let missing = |is: f64, wanted: f64| (1.0 - is / wanted).clamp(0.0, 1.0);
+        let has_leader = input.leader_gap < NOTHING;
+        let closing = speed - input.leader_speed;
+        let position = &self.agents.position[agent as usize];
+        let mut sample = Sample {
+            allowed,
+            acceleration: self.agents.motion[agent as usize].acceleration,
+            stands: speed < STANDING,
+            time_lost: if allowed > 0.0 {
+                missing(speed, allowed)
+            } else {
+                0.0
+            },
+            ..Sample::default()
+        };
+        if has_leader && closing > 0.0 {
+            sample.collision_exposure =
+                missing(input.leader_gap / closing, RISKY_TIME_TO_COLLISION);
+        }
+        if has_leader && speed > NO_HEADWAY {
+            sample.tailgating = missing(input.leader_gap / speed, RISKY_HEADWAY);
+        }
+        if position.is_on_lane() {
+            let limit = self.ground.lanelet(position.lanelet).speed_limit;
+            sample.speeding = (speed / limit - 1.0).max(0.0);
+            sample.is_off_lane = position.leaving == NO_LANELET && position.t.abs() > BESIDE_LANE;
+            let granted_to = self.agents.claim[agent as usize].granted_to;
+            let at = self.agents.progress[agent as usize].at;
+            sample.is_uninvited =
+                granted_to <= at && self.ground.contested(position.lanelet).is_some();
+        }
+        sample
+    }
+}
+
+impl Statistics {
+    fn add(&mut self, sample: &Sample, period: f64) {
+        self.road_speed_sum += sample.allowed;
+        self.collision_exposure += sample.collision_exposure as f32;
+        self.tailgating += sample.tailgating as f32;
+        self.time_lost += sample.time_lost as f32;
+        self.speeding += sample.speeding as f32;
+        self.off_lane += u32::from(sample.is_off_lane);
+        self.uninvited += u32::from(sample.is_uninvited);
+        // Appearing, getting under way and coming to rest is no jerk of the driver's.
+        if self.samples > 1 && !self.stood && !sample.stands {
+            let before = f64::from(self.sampled_acceleration);
+            let jerk = (sample.acceleration - before) / period;
+            self.squared_jerk += jerk * jerk;
+        }
+        self.sampled_acceleration = sample.acceleration as f32;
+        self.stood = sample.stands;
+        self.samples += 1;
     }
 }

@@ -6,8 +6,8 @@ use crate::dynamics::Dynamics;
 use crate::messages::Messages;
 use crate::modules::Modules;
 use crate::route::{Routes, Travel};
-use roadwright_agent::{Rate, Step};
-use roadwright_plugin_api::{FitnessInput, FitnessOutput};
+use roadwright_agent::{Conduct, Rate, Step};
+use roadwright_plugin_api::{FitnessInput, FitnessOutput, NOTHING};
 
 /// What an agent leaves through.
 pub(crate) struct Exit<'a> {
@@ -79,11 +79,12 @@ pub(crate) fn scores(
         ..clock.moment(Rate::new(1.0, clock.dt))
     };
     let input = [fitness_input(statistics, clock.dt)];
+    let conduct = [conduct(statistics)];
     let fitnesses = modules.fitnesses(who.modules).iter();
     fitnesses
         .map(|module| {
             let mut output = [FitnessOutput::default()];
-            module.step(&step, &input, &mut output);
+            module.step(&step, &input, &conduct, &mut output);
             (module.info.id, output[0].score)
         })
         .collect()
@@ -99,7 +100,24 @@ fn fitness_input(statistics: &Statistics, dt: f64) -> FitnessInput {
         distance: statistics.distance,
         time,
         mean_squared_acceleration: statistics.squared_acceleration / steps,
-        mean_squared_jerk: statistics.squared_jerk / steps,
+        mean_squared_jerk: statistics.squared_jerk / f64::from(statistics.samples.max(1)),
         mean_squared_lateral_acceleration: statistics.squared_lateral_acceleration / steps,
+    }
+}
+
+fn conduct(statistics: &Statistics) -> Conduct {
+    let samples = f64::from(statistics.samples.max(1));
+    let mean = |sum: f32| f64::from(sum) / samples;
+    Conduct {
+        collision_exposure: mean(statistics.collision_exposure),
+        tailgating: mean(statistics.tailgating),
+        least_post_encroachment: match statistics.least_post_encroachment {
+            least if least > 0.0 => f64::from(least),
+            _ => NOTHING,
+        },
+        time_lost: mean(statistics.time_lost),
+        speeding: mean(statistics.speeding),
+        off_lane: f64::from(statistics.off_lane) / samples,
+        uninvited: f64::from(statistics.uninvited) / samples,
     }
 }

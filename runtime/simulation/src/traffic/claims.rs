@@ -195,7 +195,31 @@ impl PartialEq for Scratch {
     }
 }
 
+/// A grant, for those who look on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    pub(super) junction: u32,
+    pub(super) agent: u32,
+    pub(super) path: u32,
+    /// Index of the connection in the agent's route.
+    pub(super) at: u32,
+}
+
 impl Claims {
+    /// All that is granted.
+    pub(super) fn held(&self) -> impl Iterator<Item = Held> + '_ {
+        let busy = self.busy.iter();
+        busy.flat_map(|&junction| {
+            let grants = self.granted[junction as usize].iter();
+            grants.map(move |grant| Held {
+                junction,
+                agent: grant.agent,
+                path: grant.path,
+                at: grant.at,
+            })
+        })
+    }
+
     pub(crate) fn new(junctions: usize) -> Self {
         Self {
             granted: vec![Vec::new(); junctions],

@@ -3,12 +3,14 @@
 mod claims;
 mod contacts;
 mod delays;
+mod encroachment;
 mod index;
 
 pub(crate) use claims::Claims;
 pub use contacts::{Collision, Party};
 pub(crate) use contacts::{Contact, Contacts, Search};
 pub(crate) use delays::Delays;
+pub(crate) use encroachment::{Encroachment, Scene as EncroachmentScene};
 pub(crate) use index::{Entry, Index};
 
 /// What agents are to each other.
@@ -21,4 +23,6 @@ pub(crate) struct Traffic {
     pub(crate) contacts: Contacts,
     /// Where vehicles stand.
     pub(crate) delays: Delays,
+    /// Who has left which place in a junction.
+    pub(crate) encroachment: Encroachment,
 }

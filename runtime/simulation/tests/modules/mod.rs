@@ -11,6 +11,7 @@ use std::sync::Arc;
 pub(crate) fn with_test_modules() -> Registry {
     let mut registry = builtin_modules();
     registry.add(Entry::<dyn Controller>::new(BLIND, &[], || Box::new(Blind)));
+    registry.add(Entry::<dyn Controller>::new(JERKY, &[], || Box::new(Jerky)));
     registry.add(Entry::<dyn Behaviour>::new(PACE, &PACE_PARAMETERS, || {
         Box::new(Pace)
     }));
@@ -42,6 +43,41 @@ impl Controller for Blind {
             } else {
                 0.0
             };
+            output.steering = input.waypoint_angle;
+        }
+    }
+
+    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
+        Lookahead {
+            distance: 5.0,
+            time: 0.0,
+        }
+    }
+}
+
+/// Keeps its distance and its speed, by full brake and full throttle in turns.
+struct Jerky;
+
+static JERKY: ModuleInfo = ModuleInfo {
+    id: "jerky",
+    name: "Jerky",
+    doc: "Keeps distance and speed by full brake and full throttle in turns.",
+};
+
+impl Logic for Jerky {}
+
+impl Controller for Jerky {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        _: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        for (input, output) in inputs.iter().zip(outputs) {
+            let gap = input.leader_gap.min(input.stop_distance + 2.0) - 4.0;
+            let safe = (gap.max(0.0) / 2.0).min(input.road_speed);
+            output.acceleration = if input.speed < safe { 2.0 } else { -4.0 };
             output.steering = input.waypoint_angle;
         }
     }

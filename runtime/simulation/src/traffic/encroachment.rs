@@ -1,0 +1,223 @@
+//! Post-encroachment: how soon one vehicle comes to a place in a junction that another has left.
+//!
+//! The places are the conflicts of the junction's connections: a stretch on each of both. A vehicle
+//! leaves one with its rear, and comes to one with its front (Allen, Shin and Cooper 1978).
+
+use super::Claims;
+use super::claims::Held;
+use crate::agents::Agents;
+use crate::ground::Ground;
+use crate::route::Routes;
+use crate::vehicle_type::VehicleTypes;
+use roadwright_scenario::junction::Interval;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Who comes this much later is not in anybody's way, s.
+const LATEST: f64 = 5.0;
+
+/// What is noted of who comes in the very step in which another leaves, s.
+const LEAST: f32 = 1e-3;
+
+/// A conflict: its junction, and its number there.
+type Place = (u32, u32);
+
+/// When both sides of conflicts were last left, s. Watched only where a fitness asks for it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Encroachment {
+    left: BTreeMap<Place, [Option<f64>; 2]>,
+}
+
+/// The parts that are looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) routes: &'a Routes,
+    pub(crate) claims: &'a Claims,
+}
+
+/// A vehicle that passes a conflict: which, on which side of it, and where both its ends are on the
+/// connection before and after the step, m.
+struct Passing {
+    agent: u32,
+    place: Place,
+    side: usize,
+    interval: Interval,
+    rear: (f64, f64),
+    front: (f64, f64),
+}
+
+impl Passing {
+    fn leaves(&self) -> bool {
+        self.rear.0 < self.interval.to && self.interval.to <= self.rear.1
+    }
+
+    fn comes(&self) -> bool {
+        self.front.0 < self.interval.from && self.interval.from <= self.front.1
+    }
+}
+
+impl Encroachment {
+    /// Notes who has left a conflict in the step that ends at a time, s, and who has come to one
+    /// that another has left.
+    pub(crate) fn watch(&mut self, time: f64, dt: f64, scene: Scene<'_>, agents: &mut Agents) {
+        let mut passing = Vec::new();
+        for held in scene.claims.held() {
+            collect(held, dt, scene, agents, &mut passing);
+        }
+        // All leave before anybody comes, so that their order does not matter.
+        for vehicle in passing.iter().filter(|vehicle| vehicle.leaves()) {
+            self.left.entry(vehicle.place).or_default()[vehicle.side] = Some(time);
+        }
+        for vehicle in passing.iter().filter(|vehicle| vehicle.comes()) {
+            let left = self.left.get(&vehicle.place);
+            let Some(left) = left.and_then(|sides| sides[1 - vehicle.side]) else {
+                continue;
+            };
+            let passed = ((time - left) as f32).max(LEAST);
+            let least = &mut agents.statistics[vehicle.agent as usize].least_post_encroachment;
+            *least = if *least > 0.0 {
+                least.min(passed)
+            } else {
+                passed
+            };
+        }
+        let is_recent = |left: Option<f64>| left.is_some_and(|left| time - left < LATEST);
+        self.left
+            .retain(|_, sides| sides.iter().any(|&left| is_recent(left)));
+    }
+}
+
+/// The conflicts that a vehicle with a grant is about to pass, or passes.
+fn collect(held: Held, dt: f64, scene: Scene<'_>, agents: &Agents, passing: &mut Vec<Passing>) {
+    let agent = held.agent as usize;
+    let (position, progress) = (&agents.position[agent], &agents.progress[agent]);
+    let route = scene.routes.get(progress.route);
+    let length = |at: u32| {
+        route
+            .lanelet(at)
+            .map(|lanelet| scene.ground.length(lanelet))
+    };
+    // Distance of the rear axle along the connection.
+    let along = match progress.at {
+        at if at == held.at => Some(position.s),
+        at if at + 1 == held.at => length(at).map(|length| position.s - length),
+        at if at == held.at + 1 => length(held.at).map(|length| position.s + length),
+        _ => None,
+    };
+    let Some(along) = along else { return };
+    let vehicle_type = scene.types.get(agents.identity[agent].vehicle_type);
+    let way = agents.motion[agent].speed * dt;
+    let ends = |offset: f64| (along + offset - way, along + offset);
+    let conflicts = scene.ground.conflicts(held.junction);
+    for (number, conflict) in (0u32..).zip(conflicts.list()) {
+        let side = match conflict.paths {
+            (first, _) if first == held.path => 0,
+            (_, second) if second == held.path => 1,
+            _ => continue,
+        };
+        let (first, second) = conflict.intervals;
+        let interval = if side == 0 { first } else { second };
+        // Two that only end in one lane meet nowhere in the junction.
+        if interval.from < interval.to {
+            passing.push(Passing {
+                agent: held.agent,
+                place: (held.junction, number),
+                side,
+                interval,
+                rear: ends(-vehicle_type.rear_overhang),
+                front: ends(vehicle_type.front),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Stand;
+    use roadwright_geometry::DVec2;
+
+    const DT: f64 = 0.05;
+    const SPEED: f64 = 6.0;
+
+    impl Stand {
+        /// Puts a car that drives straight across at a distance along its connection, m.
+        fn put(&mut self, agent: u32, along: f64) {
+            let index = agent as usize;
+            let route = self
+                .routes
+                .get(self.agents.progress[index].route)
+                .lanelets
+                .clone();
+            let through = self.ground.length(route[1]);
+            let (at, s) = if along < 0.0 {
+                (0, self.ground.length(route[0]) + along)
+            } else if along < through {
+                (1, along)
+            } else {
+                (2, along - through)
+            };
+            self.agents.position[index].lanelet = route[at];
+            self.agents.position[index].s = s;
+            self.agents.progress[index].at = at as u32;
+        }
+    }
+
+    /// The least time that the second of two cars sees that cross at an even speed, the second so
+    /// much later, s; and where both meet the conflict, m.
+    fn crossing(delay: f64) -> (f32, Interval, Interval) {
+        let mut stand = Stand::crossing();
+        let mut routes = Vec::new();
+        let mut agents = Vec::new();
+        for (id, direction) in [(1, DVec2::X), (2, DVec2::Y)] {
+            let lanelets = stand.straight(direction);
+            let agent = stand.car(id, &lanelets, 0.0, SPEED);
+            let (junction, path) = stand.ground.contested(lanelets[1]).unwrap();
+            stand.claims.hold(agent, (junction, path), 1, lanelets[2]);
+            routes.push((junction, path));
+            agents.push(agent);
+        }
+        let mut encroachment = Encroachment::default();
+        for step in 0..400 {
+            let time = f64::from(step) * DT;
+            for (number, &agent) in agents.iter().enumerate() {
+                stand.put(agent, SPEED * (time - delay * number as f64) - 10.0);
+            }
+            let scene = Scene {
+                ground: &stand.ground,
+                types: &stand.types,
+                routes: &stand.routes,
+                claims: &stand.claims,
+            };
+            encroachment.watch(time, DT, scene, &mut stand.agents);
+        }
+        let seen = |agent: u32| stand.agents.statistics[agent as usize].least_post_encroachment;
+        assert_eq!(
+            seen(agents[0]),
+            0.0,
+            "nobody was there before the first one"
+        );
+        let (first, second) = stand
+            .ground
+            .conflicts(routes[0].0)
+            .between(routes[0].1, routes[1].1)
+            .unwrap();
+        (seen(agents[1]), first, second)
+    }
+
+    #[test]
+    fn the_time_between_two_is_that_from_rear_to_front() {
+        for delay in [2.5, 3.5, 4.5] {
+            let (seen, first, second) = crossing(delay);
+            let car = *Stand::crossing().types.get(0);
+            let left = (first.to + car.rear_overhang) / SPEED;
+            let came = (second.from - car.front) / SPEED + delay;
+            let seen = f64::from(seen);
+            assert!((seen - (came - left)).abs() <= DT + 1e-6, "{delay}: {seen}");
+        }
+        // Who comes long after is in nobody's way.
+        assert_eq!(crossing(12.0).0, 0.0);
+    }
+}
