@@ -3,7 +3,8 @@
 use roadwright_geometry::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_scenario::{RoadId, Slot};
-use std::collections::HashMap;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 /// Cell of the index over agents, m.
@@ -38,19 +39,48 @@ pub struct AgentFacts {
     pub goal: Option<DVec2>,
     /// Whether it has arrived at its last goal and waits for what comes next.
     pub has_arrived: bool,
+    /// Id of the vehicle ahead on its way.
+    pub leader: Option<u64>,
+    /// Id of the nearest vehicle that has it as its leader.
+    pub follower: Option<u64>,
+}
+
+/// A value that goes with a message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Datum {
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+}
+
+/// What is told.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Letter {
+    /// What it is about.
+    pub topic: String,
+    /// A number that goes with it.
+    pub value: f64,
+    /// What else goes with it, by name.
+    pub data: BTreeMap<String, Datum>,
 }
 
 /// What one agent has told another.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     /// Index of the receiver.
     pub to: u32,
     /// Id of the sender.
     pub from: u64,
-    /// What it is about.
-    pub topic: String,
-    /// A number that goes with it.
-    pub value: f64,
+    /// What it says.
+    pub letter: Letter,
+}
+
+impl Message {
+    /// Topic of what the host tells of a collision: from whom (0: nobody), and how deep, m.
+    pub const COLLISION: &'static str = "\u{1}collision";
+    /// Topic of what the host tells of a goal that cannot be reached.
+    pub const NO_ROUTE: &'static str = "\u{1}no route";
 }
 
 /// The driving agents at one moment, and the messages that wait for them.
@@ -64,6 +94,10 @@ pub struct Scene {
     pub vehicles: Arc<Vec<String>>,
     /// Names of the stacks.
     pub stacks: Arc<Vec<String>>,
+    /// Ids of the members of each group.
+    pub groups: Arc<BTreeMap<String, BTreeSet<u64>>>,
+    /// The middles of all lanes, for random places, m.
+    pub lane_middles: Arc<Vec<DVec2>>,
     places: OnceLock<GridIndex>,
     /// Only ever asked for one id, never gone through.
     by_id: OnceLock<HashMap<u64, u32>>,
@@ -82,8 +116,7 @@ impl Scene {
             mail,
             vehicles,
             stacks,
-            places: OnceLock::new(),
-            by_id: OnceLock::new(),
+            ..Self::default()
         }
     }
 
@@ -139,8 +172,40 @@ pub enum Effect {
     Chase(u64),
     /// Drive where another agent is not.
     Flee(u64),
-    /// After arriving: leave the road.
+    /// Leave the road, wherever it is.
     Leave,
+    /// Brake at least this hard, m/s^2, until told otherwise; 0 for not at all.
+    Brake(f64),
+    /// Follow a line over the ground: places, m, and the speed at each, m/s. Lanes, junctions and
+    /// their rules are not looked at meanwhile; at its end the agent has arrived.
+    DrivePath(Vec<(DVec2, f64)>),
+    /// Drive beside the middle of the lane: so far to the left, m, reached within and left again
+    /// within the first distance, m, and kept over the second one. Without a way back it stands there.
+    Swerve {
+        /// How far to the left, m.
+        offset: f64,
+        /// Distance of getting there, m.
+        within: f64,
+        /// Distance along the offset, m.
+        along: f64,
+        /// Whether it comes back.
+        comes_back: bool,
+    },
+    /// Let another vehicle appear at the lane nearest to a place and drive to another one.
+    Spawn {
+        /// Its vehicle type.
+        vehicle: String,
+        /// Its stack.
+        stack: String,
+        /// Where it appears, m.
+        from: DVec2,
+        /// Where it goes, m.
+        to: DVec2,
+    },
+    /// Become a member of a group.
+    Join(String),
+    /// Be a member of a group no more.
+    Quit(String),
     /// Set a parameter of a module, for this agent alone.
     SetParameter {
         /// Slot of the module.
@@ -161,19 +226,22 @@ pub enum Effect {
     Send {
         /// Id of the receiver.
         to: u64,
-        /// What it is about.
-        topic: String,
-        /// A number that goes with it.
-        value: f64,
+        /// What it is told.
+        letter: Letter,
+    },
+    /// Tell everybody in a group something.
+    SendGroup {
+        /// The group.
+        group: String,
+        /// What it is told.
+        letter: Letter,
     },
     /// Tell everybody within a radius something.
     Broadcast {
         /// The radius, m.
         radius: f64,
-        /// What it is about.
-        topic: String,
-        /// A number that goes with it.
-        value: f64,
+        /// What they are told.
+        letter: Letter,
     },
     /// Write a line to the run's log.
     Log(String),

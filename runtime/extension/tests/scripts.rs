@@ -90,6 +90,44 @@ fn mistakes_are_told_with_their_place() {
 }
 
 #[test]
+fn what_can_be_known_is_found_before_running() {
+    let inside = |body: &str| format!("fn behave(me) {{\n  if me.time > 1e9 {{ {body} }}\n}}");
+    for (text, line, words) in [
+        ("fn on_arive(agent) {}\nfn behave(agent) {}".into(), 1, "did you mean \"on_arrive\"?"),
+        ("fn on_sunset(agent) {}\nfn behave(agent) {}".into(), 1, "the host calls no handler"),
+        ("fn on_message(agent) {}\nfn behave(agent) {}".into(), 1, "write fn on_message(agent, message)"),
+        (inside("me.speed = 5.0;"), 2, "agent.speed can be read, but not set"),
+        (inside("me.sped_factor = 1.0;"), 2, "did you mean \"speed_factor\"?"),
+        (inside("me.stopp();"), 2, "did you mean \"stop\"?"),
+        (inside("for one in me.nearby(5.0) { let x = one.sped; }"), 2, "other has no property \"sped\""),
+        (inside("let one = me.find(2); one.dist = 1;"), 2, "other has no property"),
+        (inside("me.leader.sped"), 2, "did you mean \"speed\"?"),
+        (inside("me.use_module(\"controler\", \"idm\");"), 2, "did you mean \"controller\"?"),
+        (inside("me.prefer_lane(\"lft\");"), 2, "did you mean \"left\"?"),
+        (inside("me.parameter(\"pase\");"), 2, "no parameter \"pase\""),
+        (inside("me.goto(1, 2);"), 2, "did you mean \"go_to\"?"),
+        ("fn slow(who) {\n  who.speed_fctor = 0.5;\n}\nfn behave(agent) { if agent.time > 1e9 { slow(agent); } }".into(), 2, "did you mean \"speed_factor\"?"),
+        ("fn on_message(a, m) {\n  if m.topc == \"x\" {}\n}\nfn behave(agent) {}".into(), 2, "did you mean \"topic\"?"),
+        ("let count = 0;\nfn behave(agent) { count += 1; }".into(), 2, "kept in agent.memory"),
+        ("fn behave(agent) {\n  agent.memory.laps += 1; }".into(), 2, "agent.memory.name ?? 0"),
+    ] {
+        let text: String = text;
+        let said = error(&text);
+        assert!(said.starts_with(&format!("x.rhai:{line}:")), "{text}: {said}");
+        assert!(said.contains(words), "{text}: {said}");
+    }
+    // The same, written rightly; and what cannot be known is left alone.
+    for text in [
+        inside("me.speed_factor = 1.0; me.stop(); me.leader.speed; me.memory.anything = 1;"),
+        inside("let one = me.find(2); one.distance; for o in me.nearby(5.0) { o.speed; }"),
+        inside("let map = #{speed: 1}; map.speed = 2; map.anything = 3; let a = [1]; a.push(2);"),
+        "fn twice(x) { x.value * 2 } fn behave(agent) { twice(#{value: 1}); }".into(),
+    ] {
+        compile("x.rhai", &text, None).unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+}
+
+#[test]
 fn nothing_runs_for_ever_or_grows_without_end() {
     for (body, words) in [
         ("loop {}", "endless loop"),
@@ -117,6 +155,76 @@ fn nothing_runs_for_ever_or_grows_without_end() {
         let said = error(&format!("fn behave(agent) {{ {word} }}"));
         assert!(said.contains("there is no function"), "{said}");
     }
+}
+
+#[test]
+fn every_documented_item_can_be_written_as_it_is_documented() {
+    let value = |part: &str| match part.split(": ").nth(1) {
+        // Words that have to be known.
+        _ if part.starts_with("slot") => "\"controller\"",
+        _ if part.starts_with("side") => "\"left\"",
+        Some("string") => "\"x\"",
+        Some("float") => "1.0",
+        Some("int") => "1",
+        Some("bool") => "true",
+        Some("array") => "[]",
+        None => "1",
+        other => panic!("{part}: {other:?}"),
+    };
+    let mut calls = 0;
+    for item in api() {
+        let (signature, _) = item
+            .signature
+            .split_once(" -> ")
+            .unwrap_or((item.signature, ""));
+        let text = match item.kind {
+            // Those that the host calls.
+            ApiKind::Event => {
+                let more = if item.name == "behave" {
+                    ""
+                } else {
+                    "fn behave(agent) {}"
+                };
+                format!("{signature} {{}} {more}")
+            }
+            ApiKind::Function if item.name == "parameter" => continue,
+            _ => {
+                let written = match signature.split_once('(') {
+                    Some((name, arguments)) => {
+                        let arguments = arguments.trim_end_matches(')');
+                        let parts = arguments.split(", ").filter(|part| !part.is_empty());
+                        let values: Vec<&str> = parts.map(value).collect();
+                        format!("{name}({})", values.join(", "))
+                    }
+                    None => signature.replace("= float", "= 1.0"),
+                };
+                let written = written
+                    .replace("message.", "letter.")
+                    .replace("other.", "agent.find(1).");
+                format!(
+                    "parameter(\"x\", 1.0, 0.0, 2.0, \"\", \"\"); fn on_message(agent, letter) {{ if agent.time < -1.0 {{ {}; }} }} \
+                     fn behave(agent) {{ if agent.time < -1.0 {{ {}; }} }}",
+                    if written.contains("letter.") {
+                        &written
+                    } else {
+                        ""
+                    },
+                    if written.contains("letter.") {
+                        ""
+                    } else {
+                        &written
+                    },
+                )
+            }
+        };
+        if let Err(error) = compile("x.rhai", &text, None) {
+            panic!("{}: {error}", item.signature);
+        }
+        calls += 1;
+    }
+    assert!(calls > 80, "{calls}");
+    // Positive control: a reserved word would be found.
+    assert!(error("fn behave(agent) { agent.go(); }").contains("reserved"));
 }
 
 /// A script that does something in a loop so many times.

@@ -63,6 +63,9 @@ impl<'a> Surroundings<'a> {
     }
 }
 
+/// A leader farther away than this is none, m.
+const LEADER_REACH: f64 = 200.0;
+
 /// A stretch of the route ahead.
 struct Stretch {
     lanelet: LaneletId,
@@ -194,6 +197,25 @@ impl<'a> View<'a> {
                 changes: after.is_some() && !goes_on,
             })
         })
+    }
+
+    /// Id of the vehicle ahead on the way, as far as anybody looks.
+    pub(crate) fn leader(&self, agent: u32) -> Option<u64> {
+        if !self.position(agent).is_on_lane() {
+            return None;
+        }
+        let at = self.progress(agent).at;
+        let ahead = self.index.ahead_on_lanelet(agent);
+        let entry = ahead.or_else(|| {
+            let stretches = self.ahead(agent);
+            let mut near = stretches.take_while(|stretch| stretch.distance < LEADER_REACH);
+            near.find_map(|stretch| {
+                (stretch.at > at)
+                    .then(|| self.index.hindmost(stretch.lanelet))
+                    .flatten()
+            })
+        });
+        entry.map(|entry| self.id(&entry))
     }
 
     fn perceive_lane(&self, agent: u32, pose: Pose, lookahead: f64, input: &mut ControllerInput) {

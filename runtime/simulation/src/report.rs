@@ -38,14 +38,11 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     let mut mail: Vec<_> = world.messages.mail.iter().collect();
     mail.sort_by_key(|message| id_of(message.to));
     for message in mail {
-        hasher.add(&(
-            id_of(message.to),
-            message.from,
-            &message.topic,
-            message.value,
-        ));
+        hasher.add(&(id_of(message.to), message.from, &message.letter));
     }
     hasher.add(&world.messages.log);
+    hasher.add(&*world.messages.groups);
+    hasher.add(&(world.messages.told_collisions, world.demand.spawned));
     hasher.finish()
 }
 

@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::demand::{Departures, FlowProgress};
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
-use crate::messages::Log;
+use crate::messages::{Groups, Log};
 use crate::modules::{SavedInstance, SavedMembership, SavedSwap};
 use crate::options::{RunOptions, SimulationError};
 use crate::route::Routes;
@@ -224,11 +224,10 @@ impl World {
         saved.put("contacts", &self.traffic.contacts);
         saved.put("delays", &self.traffic.delays);
         saved.put("encroachment", &self.traffic.encroachment);
-        let mail = self.messages.mail.iter();
-        let mail: Vec<_> = mail
-            .map(|m| (m.to, m.from, m.topic.clone(), m.value))
-            .collect();
-        saved.put("mail", &mail);
+        saved.put("mail", &self.messages.mail);
+        saved.put("groups", &*self.messages.groups);
+        saved.put("told_collisions", &self.messages.told_collisions);
+        saved.put("spawned", &self.demand.spawned);
         saved.put("log", &self.messages.log);
         saved.put("finished", &self.finished);
         saved.put("modules", &modules);
@@ -280,14 +279,10 @@ impl World {
         world.traffic.contacts = saved.get::<Contacts>("contacts")?;
         world.traffic.delays = saved.get::<Delays>("delays")?;
         world.traffic.encroachment = saved.get::<Encroachment>("encroachment")?;
-        let mail: Vec<(u32, u64, String, f64)> = saved.get("mail")?;
-        let mail = mail.into_iter().map(|(to, from, topic, value)| Message {
-            to,
-            from,
-            topic,
-            value,
-        });
-        world.messages.mail = mail.collect();
+        world.messages.mail = saved.get::<Vec<Message>>("mail")?;
+        world.messages.groups = Arc::new(saved.get::<Groups>("groups")?);
+        world.messages.told_collisions = saved.get::<usize>("told_collisions")?;
+        world.demand.spawned = saved.get::<u64>("spawned")?;
         world.messages.log = saved.get::<Log>("log")?;
         world.finished = saved.get::<Finished>("finished")?;
         let instances: Vec<SavedInstance> = saved.get("modules")?;

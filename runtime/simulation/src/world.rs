@@ -228,6 +228,7 @@ impl World {
             traffic: &mut self.traffic,
             messages: &mut self.messages,
             finished: &mut self.finished,
+            demand: &mut self.demand,
         };
         let stage = &mut self.scratch.behaving;
         behave::behave(stage, self.helpers.as_ref(), &mut effecting);

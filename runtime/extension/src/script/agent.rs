@@ -3,12 +3,12 @@
 
 use crate::lock::locked;
 use rhai::{Dynamic, ImmutableString};
-use roadwright_agent::{AgentFacts, Effect, Scene};
+use roadwright_agent::{AgentFacts, Datum, Effect, Scene};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::mix64;
 use roadwright_plugin_api::{BehaviourInput, NOTHING};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Entries that an agent can remember, and the longest text.
@@ -36,6 +36,10 @@ pub(super) struct Wants {
     pub(super) overtakes_until: f64,
     pub(super) follows: Option<u64>,
     pub(super) flees: Option<u64>,
+    /// The lane of its road that it keeps to, by OpenDRIVE's id.
+    pub(super) use_lane: Option<i8>,
+    /// Where it goes after the path that it drives along.
+    pub(super) after_path: Option<(f64, f64)>,
 }
 
 impl Default for Wants {
@@ -49,6 +53,8 @@ impl Default for Wants {
             overtakes_until: f64::NEG_INFINITY,
             follows: None,
             flees: None,
+            use_lane: None,
+            after_path: None,
         }
     }
 }
@@ -78,6 +84,11 @@ pub(super) struct Content {
     pub(super) near: Vec<u64>,
     /// Turns in a row in which the script has faulted.
     pub(super) faults: u32,
+    /// Collisions that it has been in.
+    pub(super) collisions: u32,
+    /// What has happened once, and when what comes again and again came last, s.
+    pub(super) once: BTreeSet<String>,
+    pub(super) every: BTreeMap<String, f64>,
 }
 
 /// An agent as its script sees it: a handle, so that what a script does to it is done to it.
@@ -106,6 +117,7 @@ pub(super) struct Mail {
     pub(super) from: i64,
     pub(super) topic: ImmutableString,
     pub(super) value: f64,
+    pub(super) data: BTreeMap<String, Datum>,
 }
 
 /// A value that an agent remembers.
@@ -127,6 +139,9 @@ pub(super) struct Remembered {
     told_blocked: u32,
     near: Vec<u64>,
     faults: u32,
+    collisions: u32,
+    once: BTreeSet<String>,
+    every: BTreeMap<String, f64>,
 }
 
 impl From<&Dynamic> for Value {
@@ -168,6 +183,9 @@ impl Agent {
             told_blocked: content.told_blocked,
             near: content.near.clone(),
             faults: content.faults,
+            collisions: content.collisions,
+            once: content.once.clone(),
+            every: content.every.clone(),
         }
     }
 
@@ -183,6 +201,9 @@ impl Agent {
             told_blocked: kept.told_blocked,
             near: kept.near,
             faults: kept.faults,
+            collisions: kept.collisions,
+            once: kept.once,
+            every: kept.every,
             ..Content::default()
         })))
     }
@@ -245,8 +266,73 @@ impl Agent {
         content.has_new_goal = true;
         content.wants.follows = None;
         content.wants.flees = None;
+        content.wants.after_path = None;
         drop(content);
         self.ask(Effect::GoTo(DVec2::new(x, y)));
+    }
+
+    /// Drives along a path, and on to where it was going afterwards if `goes_on`.
+    pub(super) fn drive_path(&self, effect: Effect, goes_on: bool) {
+        let mut content = self.content();
+        content.has_new_goal = true;
+        content.wants.follows = None;
+        content.wants.flees = None;
+        let goal = content.facts.and_then(|facts| facts.goal);
+        let goal = goal.map(|goal| (goal.x, goal.y));
+        // Of two paths one after the other, the goal before both counts.
+        let before = content.wants.after_path;
+        content.wants.after_path = if goes_on { before.or(goal) } else { None };
+        drop(content);
+        self.ask(effect);
+    }
+
+    /// Whether something holds for the first time.
+    pub(super) fn once(&self, name: &str, holds: bool) -> bool {
+        let mut content = self.content();
+        holds && content.once.len() < MOST_MEMORY && content.once.insert(name.to_owned())
+    }
+
+    /// Whether so many seconds have passed since this was true last; true the first time.
+    pub(super) fn every(&self, name: &str, seconds: f64) -> bool {
+        let mut content = self.content();
+        let now = content.time;
+        let last = content.every.get(name).copied();
+        let is_due = last.is_none_or(|last| now - last >= seconds - 1e-9);
+        if is_due && (last.is_some() || content.every.len() < MOST_MEMORY) {
+            content.every.insert(name.to_owned(), now);
+        }
+        is_due
+    }
+
+    /// A random place in the middle of a lane; its own place without any.
+    pub(super) fn random_place(&self) -> DVec2 {
+        let share = self.random();
+        let content = self.content();
+        let middles = content
+            .scene
+            .as_ref()
+            .map(|scene| scene.lane_middles.clone());
+        drop(content);
+        let place = middles.and_then(|middles| {
+            let number = (share * middles.len() as f64) as usize;
+            middles.get(number).copied()
+        });
+        place.unwrap_or_else(|| self.place())
+    }
+
+    /// The members of a group that drive, itself left out, in the order of their ids.
+    pub(super) fn members(&self, group: &str) -> Vec<Other> {
+        let content = self.content();
+        let (Some(scene), Some(own)) = (&content.scene, content.facts) else {
+            return Vec::new();
+        };
+        let ids = scene.groups.get(group).into_iter().flatten();
+        let others = ids.filter(|id| **id != own.id);
+        let others = others.filter_map(|id| scene.with_id(*id));
+        others
+            .take(MOST_NEAR)
+            .map(|other| Other::new(scene, &own, other))
+            .collect()
     }
 
     pub(super) fn follow(&self, id: i64) {

@@ -3,11 +3,15 @@
 use super::agent::{Agent, Mail, Memory, Other};
 use super::budget::charge;
 use super::compile::Parameters;
-use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, Position};
-use roadwright_agent::{Effect, Slot};
+use super::members::SIDES;
+use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, Map, Position};
+use roadwright_agent::{Datum, Effect, Letter, Slot};
 use roadwright_geometry::DVec2;
 use roadwright_plugin_api::NOTHING;
 use serde::Serialize;
+
+/// Entries of a message.
+const MOST_DATA: usize = 16;
 
 /// What kind of thing an item of the interface is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -202,6 +206,16 @@ fn events(api: &mut Registrar<'_>) {
             "fn on_near(agent, other)",
             "Called for every agent that has come within 30 m since the last call.",
         ),
+        (
+            "on_collision",
+            "fn on_collision(agent, other)",
+            "Called for every collision that it has been in since the last call; other is () if that was no vehicle.",
+        ),
+        (
+            "on_no_route",
+            "fn on_no_route(agent)",
+            "Called after a go_to to where no way leads. Without this handler an agent that has arrived then leaves the road.",
+        ),
     ] {
         api.note(Event, name, signature, doc);
     }
@@ -310,6 +324,13 @@ fn agent_state(api: &mut Registrar<'_>) {
     );
     get!(
         api,
+        "collisions",
+        "agent.collisions -> int",
+        "How many collisions it has been in.",
+        |a: &mut Agent| i64::from(a.content().collisions)
+    );
+    get!(
+        api,
         "memory",
         "agent.memory -> Memory",
         "What it remembers by name: up to 64 numbers, truth values and texts, kept when the script is reloaded. A name without a value gives ().",
@@ -381,6 +402,20 @@ fn agent_road(api: &mut Registrar<'_>) {
         "agent.has_lane_right -> bool",
         "Whether there is a lane to the right that one can change to.",
         |a: &mut Agent| a.content().input.lane_right > 0.0
+    );
+    get!(
+        api,
+        "leader",
+        "agent.leader -> Other",
+        "The vehicle ahead on its way, within 200 m; () if there is none.",
+        |a: &mut Agent| other_of(a, |facts| facts.leader)
+    );
+    get!(
+        api,
+        "follower",
+        "agent.follower -> Other",
+        "The nearest vehicle behind whose way it is ahead on; () if there is none.",
+        |a: &mut Agent| other_of(a, |facts| facts.follower)
     );
     get!(
         api,
@@ -472,18 +507,175 @@ fn agent_wants(api: &mut Registrar<'_>) {
         api,
         "stop",
         "agent.stop()",
-        "Stands until go() is called.",
+        "Stands until resume() is called.",
         |a: &mut Agent| a.content().wants.is_stopped = true
     );
     call!(
         api,
-        "go",
-        "agent.go()",
-        "Goes on after stop() or wait().",
+        "resume",
+        "agent.resume()",
+        "Goes on after stop(), wait() or brake(), and keeps to no lane any more.",
         |a: &mut Agent| {
             let mut content = a.content();
             content.wants.is_stopped = false;
             content.wants.waits_until = f64::NEG_INFINITY;
+            content.wants.use_lane = None;
+            drop(content);
+            a.ask(Effect::Brake(0.0));
+        }
+    );
+    call!(
+        api,
+        "brake",
+        "agent.brake(deceleration: float)",
+        "Brakes at least this hard, m/s^2, as far as the vehicle can, until resume() or brake(0).",
+        |a: &mut Agent, braking: Dynamic| -> Outcome<()> {
+            let braking = number(&braking)?;
+            if braking < 0.0 {
+                return fail(format!("brake: {braking} m/s^2 is below 0"));
+            }
+            a.ask(Effect::Brake(braking));
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "leave",
+        "agent.leave()",
+        "Leaves the road at once, wherever it is.",
+        |a: &mut Agent| a.ask(Effect::Leave)
+    );
+    call!(
+        api,
+        "use_lane",
+        "agent.use_lane(lane: int)",
+        "Changes to a lane of its road, by id and in its direction, whenever there is room, and keeps to it until resume() or until the route needs another one.",
+        |a: &mut Agent, lane: i64| -> Outcome<()> {
+            match i8::try_from(lane) {
+                Ok(lane) if lane != 0 => {
+                    a.content().wants.use_lane = Some(lane);
+                    Ok(())
+                }
+                _ => fail(format!(
+                    "use_lane: {lane} is no lane; ids are -127 to -1 and 1 to 127"
+                )),
+            }
+        }
+    );
+    call!(
+        api,
+        "drive_path",
+        "agent.drive_path(points: array)",
+        "Drives along places [x, y, speed], in m and m/s, over lanes and ground alike; traffic rules are not looked at meanwhile. At the end it has arrived; go_to() takes it back onto the lane that is close.",
+        |a: &mut Agent, points: Array| -> Outcome<()> {
+            charge(points.len() as u64)?;
+            a.drive_path(Effect::DrivePath(path_of(&points)?), false);
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "pull_over",
+        "agent.pull_over(offset: float, within: float)",
+        "Drives beside its lane, so far to the left of its middle (below 0: to the right, as to the kerb), m, within a distance, m, and stands there. At the end it has arrived; go_to() takes it back.",
+        |a: &mut Agent, offset: Dynamic, within: Dynamic| -> Outcome<()> {
+            let swerve = swerve(&offset, &within, 0.0, false)?;
+            a.drive_path(swerve, false);
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "pass",
+        "agent.pass(offset: float, within: float, along: float)",
+        "Passes what stands: drives so far to the left of its lane's middle (below 0: to the right), m, over a distance, m, gets there and back within another one, and then goes on to its destination. Who comes is not looked at.",
+        |a: &mut Agent, offset: Dynamic, within: Dynamic, along: Dynamic| -> Outcome<()> {
+            let swerve = swerve(&offset, &within, number(&along)?, true)?;
+            a.drive_path(swerve, true);
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "add_vehicle",
+        "agent.add_vehicle(vehicle: string, stack: string, x: float, y: float, goal_x: float, goal_y: float)",
+        "Lets another vehicle appear at the lane nearest to a place, m, and drive to another one.",
+        |a: &mut Agent,
+         vehicle: &str,
+         stack: &str,
+         x: Dynamic,
+         y: Dynamic,
+         goal_x: Dynamic,
+         goal_y: Dynamic|
+         -> Outcome<()> {
+            a.ask(Effect::Spawn {
+                vehicle: short(vehicle),
+                stack: short(stack),
+                from: DVec2::new(number(&x)?, number(&y)?),
+                to: DVec2::new(number(&goal_x)?, number(&goal_y)?),
+            });
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "random_place",
+        "agent.random_place() -> array",
+        "A random place [x, y] in the middle of a lane, m.",
+        |a: &mut Agent| -> Array {
+            let place = a.random_place();
+            vec![place.x.into(), place.y.into()]
+        }
+    );
+    call!(
+        api,
+        "is_within",
+        "agent.is_within(x: float, y: float, radius: float) -> bool",
+        "Whether it is within a distance of a place, m.",
+        |a: &mut Agent, x: Dynamic, y: Dynamic, radius: Dynamic| -> Outcome<bool> {
+            let place = DVec2::new(number(&x)?, number(&y)?);
+            Ok((a.place() - place).length() <= number(&radius)?)
+        }
+    );
+    call!(
+        api,
+        "once",
+        "agent.once(name: string, condition: bool) -> bool",
+        "Whether a condition holds for the first time under this name; 64 names at most.",
+        |a: &mut Agent, name: &str, holds: bool| a.once(name, holds)
+    );
+    call!(
+        api,
+        "every",
+        "agent.every(name: string, seconds: float) -> bool",
+        "Whether so much time has passed since this was true last under this name; true the first time.",
+        |a: &mut Agent, name: &str, seconds: Dynamic| -> Outcome<bool> {
+            Ok(a.every(name, number(&seconds)?))
+        }
+    );
+    call!(
+        api,
+        "join",
+        "agent.join(group: string)",
+        "Becomes a member of a group, such as \"taxi\".",
+        |a: &mut Agent, group: &str| a.ask(Effect::Join(short(group)))
+    );
+    call!(
+        api,
+        "quit",
+        "agent.quit(group: string)",
+        "Is a member of a group no more; who leaves the road is in none.",
+        |a: &mut Agent, group: &str| a.ask(Effect::Quit(short(group)))
+    );
+    call!(
+        api,
+        "members",
+        "agent.members(group: string) -> array",
+        "The other members of a group in the order of their ids, 64 at most.",
+        |a: &mut Agent, group: &str| -> Outcome<Array> {
+            let members = a.members(group);
+            charge(members.len() as u64)?;
+            Ok(members.into_iter().map(Dynamic::from).collect())
         }
     );
     call!(
@@ -518,7 +710,10 @@ fn agent_wants(api: &mut Registrar<'_>) {
                 "left" => 1.0,
                 "right" => -1.0,
                 "any" => 0.0,
-                _ => return fail(format!("\"{side}\" is no side; there are left, right, any")),
+                _ => {
+                    let sides = SIDES.join(", ");
+                    return fail(format!("\"{side}\" is no side; there are {sides}"));
+                }
             };
             Ok(())
         }
@@ -652,10 +847,10 @@ fn agent_messages(api: &mut Registrar<'_>) {
     call!(
         api,
         "send",
-        "agent.send(other, topic: string, value: float)",
-        "Tells another agent something; it hears it the next time it is asked.",
+        "agent.send(other, topic: string, value)",
+        "Tells another agent something, with a number or a map of up to 16 numbers and texts; it hears it the next time it is asked.",
         |a: &mut Agent, other: Dynamic, topic: &str, value: Dynamic| -> Outcome<()> {
-            send(a, &other, topic, number(&value)?)
+            send(a, &other, letter(topic, value)?)
         }
     );
     call!(
@@ -663,15 +858,30 @@ fn agent_messages(api: &mut Registrar<'_>) {
         "send",
         "agent.send(other, topic: string)",
         "The same without a number.",
-        |a: &mut Agent, other: Dynamic, topic: &str| send(a, &other, topic, 0.0)
+        |a: &mut Agent, other: Dynamic, topic: &str| {
+            send(a, &other, letter(topic, Dynamic::from(0.0))?)
+        }
+    );
+    call!(
+        api,
+        "send_group",
+        "agent.send_group(group: string, topic: string, value)",
+        "Tells all other members of a group something, with a number or a map.",
+        |a: &mut Agent, group: &str, topic: &str, value: Dynamic| -> Outcome<()> {
+            a.ask(Effect::SendGroup {
+                group: short(group),
+                letter: letter(topic, value)?,
+            });
+            Ok(())
+        }
     );
     call!(
         api,
         "broadcast",
-        "agent.broadcast(radius: float, topic: string, value: float)",
-        "Tells everybody within a distance, m, something.",
+        "agent.broadcast(radius: float, topic: string, value)",
+        "Tells everybody within a distance, m, something, with a number or a map.",
         |a: &mut Agent, radius: Dynamic, topic: &str, value: Dynamic| -> Outcome<()> {
-            broadcast(a, number(&radius)?, topic, number(&value)?);
+            broadcast(a, number(&radius)?, letter(topic, value)?);
             Ok(())
         }
     );
@@ -681,7 +891,7 @@ fn agent_messages(api: &mut Registrar<'_>) {
         "agent.broadcast(radius: float, topic: string)",
         "The same without a number.",
         |a: &mut Agent, radius: Dynamic, topic: &str| -> Outcome<()> {
-            broadcast(a, number(&radius)?, topic, 0.0);
+            broadcast(a, number(&radius)?, letter(topic, Dynamic::from(0.0))?);
             Ok(())
         }
     );
@@ -722,21 +932,78 @@ fn short(text: &str) -> String {
     text.chars().take(200).collect()
 }
 
-fn send(agent: &Agent, to: &Dynamic, topic: &str, value: f64) -> Outcome<()> {
+/// What is told: a number, or a map of numbers and texts.
+fn letter(topic: &str, value: Dynamic) -> Outcome<Letter> {
+    let mut letter = Letter {
+        topic: short(topic),
+        ..Letter::default()
+    };
+    let Some(map) = value.read_lock::<Map>() else {
+        letter.value = number(&value)?;
+        return Ok(letter);
+    };
+    if map.len() > MOST_DATA {
+        return fail(format!(
+            "a message has at most {MOST_DATA} entries, not {}",
+            map.len()
+        ));
+    }
+    for (key, value) in map.iter() {
+        let datum = match value.clone().into_string() {
+            Ok(text) => Datum::Text(short(&text)),
+            Err(_) => Datum::Number(number(value)?),
+        };
+        letter.data.insert(short(key), datum);
+    }
+    Ok(letter)
+}
+
+fn send(agent: &Agent, to: &Dynamic, letter: Letter) -> Outcome<()> {
     agent.ask(Effect::Send {
         to: id_of(to)? as u64,
-        topic: short(topic),
-        value,
+        letter,
     });
     Ok(())
 }
 
-fn broadcast(agent: &Agent, radius: f64, topic: &str, value: f64) {
+fn broadcast(agent: &Agent, radius: f64, letter: Letter) {
     agent.ask(Effect::Broadcast {
         radius: radius.clamp(0.0, 2000.0),
-        topic: short(topic),
-        value,
+        letter,
     });
+}
+
+/// Places and speeds of a path.
+fn path_of(points: &Array) -> Outcome<Vec<(DVec2, f64)>> {
+    let point = |point: &Dynamic| -> Outcome<(DVec2, f64)> {
+        let parts = point.read_lock::<Array>();
+        match parts.as_deref().map(Vec::as_slice) {
+            Some([x, y, speed]) => Ok((DVec2::new(number(x)?, number(y)?), number(speed)?)),
+            _ => fail("drive_path: a point is an array [x, y, speed]".into()),
+        }
+    };
+    points.iter().map(point).collect()
+}
+
+fn swerve(offset: &Dynamic, within: &Dynamic, along: f64, comes_back: bool) -> Outcome<Effect> {
+    let (offset, within) = (number(offset)?, number(within)?);
+    if offset.abs() > 20.0 || !(2.0..=200.0).contains(&within) || !(0.0..=500.0).contains(&along) {
+        return fail(
+            "an offset is -20 to 20 m, reached within 2 to 200 m and kept over 0 to 500 m".into(),
+        );
+    }
+    Ok(Effect::Swerve {
+        offset,
+        within,
+        along,
+        comes_back,
+    })
+}
+
+fn other_of(agent: &Agent, id: fn(&roadwright_agent::AgentFacts) -> Option<u64>) -> Dynamic {
+    let id = agent.content().facts.as_ref().and_then(id);
+    let other = id.and_then(|id| agent.find(id as i64));
+    other.map_or(Dynamic::UNIT, Dynamic::from)
 }
 
 fn other(api: &mut Registrar<'_>) {
@@ -847,6 +1114,22 @@ fn message(api: &mut Registrar<'_>) {
         "message.value -> float",
         "The number that goes with it.",
         |m: &mut Mail| m.value
+    );
+    get!(
+        api,
+        "data",
+        "message.data -> map",
+        "What else goes with it, by name.",
+        |m: &mut Mail| -> Map {
+            let entries = m.data.iter().map(|(key, datum)| {
+                let value = match datum {
+                    Datum::Number(number) => Dynamic::from(*number),
+                    Datum::Text(text) => Dynamic::from(text.clone()),
+                };
+                (key.as_str().into(), value)
+            });
+            entries.collect()
+        }
     );
 }
 

@@ -1,6 +1,5 @@
 //! Names that a script uses and nobody knows: found before it runs.
 
-use super::api::{ApiKind, api};
 use rhai::{AST, ASTNode, Engine, Expr, Position, Stmt};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -82,14 +81,6 @@ pub(super) fn unknown_names<'a>(
                     note(*position, format!("no import is called \"{root}\""));
                 }
             }
-            Some(ASTNode::Expr(Expr::Dot(parts, ..))) => {
-                if let Expr::Variable(variable, ..) = &parts.lhs {
-                    let owner = variable.1.as_str();
-                    if let Some((position, message)) = unknown_member(owner, &parts.rhs, &own) {
-                        note(position, message);
-                    }
-                }
-            }
             _ => {}
         }
         true
@@ -97,41 +88,8 @@ pub(super) fn unknown_names<'a>(
     found
 }
 
-/// A property or function that `agent`, `other` or `message` does not have.
-fn unknown_member(owner: &str, member: &Expr, own: &BTreeSet<&str>) -> Option<(Position, String)> {
-    static ITEMS: OnceLock<Vec<super::ApiItem>> = OnceLock::new();
-    let items = ITEMS.get_or_init(api);
-    let of_owner = || items.iter().filter(|item| item.owner == owner);
-    of_owner().next()?;
-    let is_call = |kind: ApiKind| kind == ApiKind::Method;
-    // A chain goes on to the right: `agent.memory.count` is `agent` and the rest.
-    let first = match member {
-        Expr::Dot(parts, ..) | Expr::Index(parts, ..) => &parts.lhs,
-        other => other,
-    };
-    match first {
-        Expr::Property(property, position) => {
-            let name = property.2.as_str();
-            let names = of_owner().filter(|item| !is_call(item.kind));
-            let mut names = names.map(|item| item.name);
-            (!names.clone().any(|known| known == name))
-                .then(|| (*position, unknown_of(owner, "property", name, &mut names)))
-        }
-        Expr::MethodCall(call, position) => {
-            let name = call.name.as_str();
-            let names = of_owner().filter(|item| is_call(item.kind));
-            let mut names = names.map(|item| item.name);
-            let known = names.clone().any(|known| known == name)
-                || own.contains(name)
-                || name == "type_of"
-                || name == "to_string";
-            (!known).then(|| (*position, unknown_of(owner, "function", name, &mut names)))
-        }
-        _ => None,
-    }
-}
-
-fn unknown_of(
+/// What an owner does not have, with what may have been meant.
+pub(super) fn unknown_of(
     owner: &str,
     what: &str,
     name: &str,
@@ -144,7 +102,12 @@ fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> 
     format!("there is no {}", unknown_words(what, name, known))
 }
 
-fn unknown_words<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
+/// A word that nobody knows, with the one that may have been meant.
+pub(super) fn unknown_words<'a>(
+    what: &str,
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> String {
     let close = known
         .map(|known| (strsim::damerau_levenshtein(known, name), known))
         .filter(|(distance, known)| *distance <= 2.min(known.len() / 3))

@@ -3,6 +3,7 @@
 use super::api::register;
 use super::budget::{OPERATIONS, begin_call, limit};
 use super::check::unknown_names;
+use super::members::mistakes;
 use crate::lock::locked;
 use crate::native::backend::{intern, intern_parameters};
 use rhai::module_resolvers::DummyModuleResolver;
@@ -116,6 +117,8 @@ pub(super) struct Handlers {
     pub(super) blocked: bool,
     pub(super) message: bool,
     pub(super) near: bool,
+    pub(super) collision: bool,
+    pub(super) no_route: bool,
 }
 
 /// A script that can be called.
@@ -189,7 +192,7 @@ fn compile_at_depth(
     let mut first = engine(&described);
     let ast = first
         .compile(text)
-        .map_err(|e| error(e.position(), e.err_type().to_string()))?;
+        .map_err(|e| error(e.position(), with_hint(&e.err_type().to_string())))?;
     let mut hasher = blake3::Hasher::new();
     hasher.update(text.as_bytes());
     let mut imports = Vec::new();
@@ -237,8 +240,12 @@ fn compile_at_depth(
     engine.set_strict_variables(true);
     let ast = engine
         .compile_with_scope(&known, text)
-        .map_err(|e| error(e.position(), e.err_type().to_string()))?;
+        .map_err(|e| error(e.position(), with_hint(&e.err_type().to_string())))?;
     if let Some((position, message)) = unknown_names(&engine, &ast, modules.keys()) {
+        return Err(error(position, message));
+    }
+    let parameters = described.list();
+    if let Some((position, message)) = mistakes(&ast, &parameters) {
         return Err(error(position, message));
     }
     let mut compiled = Compiled {
@@ -247,7 +254,7 @@ fn compile_at_depth(
         file: file.to_owned(),
         text: text.to_owned(),
         handlers: Handlers::default(),
-        parameters: intern_parameters(described.list()),
+        parameters: intern_parameters(parameters),
         doc: intern(&first_comment(text)),
         hash: hasher.finalize().to_hex().to_string(),
         imports,
@@ -259,6 +266,8 @@ fn compile_at_depth(
         blocked: compiled.has("on_blocked", 1),
         message: compiled.has("on_message", 2),
         near: compiled.has("on_near", 2),
+        collision: compiled.has("on_collision", 2),
+        no_route: compiled.has("on_no_route", 1),
     };
     Ok(compiled)
 }
@@ -288,10 +297,38 @@ pub(super) fn runtime_error(
             let text = other.to_string();
             // The place is told beside it.
             let end = text.rfind(" (line ").unwrap_or(text.len());
-            text[..end].to_owned()
+            with_hint(&text[..end])
         }
     };
     ScriptError::at(file, text, position, message)
+}
+
+/// Rhai's words with a hint for those who do not know what lies behind them.
+fn with_hint(text: &str) -> String {
+    let hint = if text.contains("is a reserved keyword") {
+        let word = text.split('\'').nth(1).unwrap_or_default();
+        let items = super::api::api();
+        let close = items
+            .iter()
+            .map(|item| item.name)
+            .min_by_key(|name| strsim::damerau_levenshtein(name, word));
+        let close = close.filter(|name| strsim::damerau_levenshtein(name, word) <= 2);
+        match close {
+            Some(close) => format!("; did you mean \"{close}\"?"),
+            None => "; choose another name".to_owned(),
+        }
+    } else if text.contains("Cannot modify constant") {
+        "; what changes is kept in agent.memory".to_owned()
+    } else if text.starts_with("Function not found") && text.contains("()") {
+        "; () is a value that is not there: one that was never set has a default by \
+         agent.memory.name ?? 0, and nobody is found by a comparison with ()"
+            .to_owned()
+    } else if text.contains("for type '()'") {
+        "; () is nobody, or a value that was never set: compare with () before".to_owned()
+    } else {
+        String::new()
+    };
+    format!("{text}{hint}")
 }
 
 /// Where the first loop stands, those without a body before others: Rhai does not say where it was

@@ -7,10 +7,11 @@ use super::folder::ScriptCell;
 use crate::native_now;
 use rhai::{AST, CallFnOptions, FuncArgs, Scope};
 use roadwright_agent::{
-    Behaviour, Effect, Effects, Logic, LogicState, Module, ModuleInfo, ParameterSet, Scene, Step,
-    StepBoundary, Swap,
+    Behaviour, Effect, Effects, Logic, LogicState, Message, Module, ModuleInfo, ParameterSet,
+    Scene, Step, StepBoundary, Swap,
 };
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Who has been standing for this long is blocked, s; and again after as long.
@@ -19,6 +20,8 @@ const BLOCKED: f64 = 10.0;
 const NEAR: f64 = 30.0;
 /// Overtaking begins behind a leader closer than this, m, that is slower than wished.
 const OVERTAKE_GAP: f64 = 40.0;
+/// Closer to the end of the lane the route's needs come before a lane that a script wants, m.
+const ROUTE_FIRST: f64 = 150.0;
 /// After so many turns in a row with faults a script is off for an agent.
 const MOST_FAULTS: u32 = 20;
 
@@ -74,10 +77,8 @@ fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), Scr
     if begins && handlers.start {
         call(compiled, "on_start", (agent.clone(),))?;
     }
-    if handlers.message {
-        for letter in letters {
-            call(compiled, "on_message", (agent.clone(), letter))?;
-        }
+    for letter in letters {
+        deliver(compiled, agent, letter)?;
     }
     if handlers.near {
         for other in newly_near(agent) {
@@ -88,8 +89,14 @@ fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), Scr
         call(compiled, "on_blocked", (agent.clone(),))?;
     }
     let has_arrived = agent.content().facts.is_some_and(|f| f.has_arrived);
-    if has_arrived && !agent.content().is_held() {
-        call(compiled, "on_arrive", (agent.clone(),))?;
+    let is_done = agent.content().has_new_goal || agent.content().is_held();
+    if has_arrived && !is_done {
+        let after_path = agent.content().wants.after_path.take();
+        match after_path {
+            Some((x, y)) => agent.go_to(x, y),
+            None if handlers.arrive => call(compiled, "on_arrive", (agent.clone(),))?,
+            None => {}
+        }
         let mut content = agent.content();
         let goes_on = content.has_new_goal
             || content.is_held()
@@ -101,6 +108,37 @@ fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), Scr
         }
     }
     call(compiled, "behave", (agent.clone(),))
+}
+
+/// Calls what a letter is for: those of the host have handlers of their own.
+fn deliver(compiled: &Compiled, agent: &Agent, letter: Mail) -> Result<(), ScriptError> {
+    let handlers = compiled.handlers;
+    match letter.topic.as_str() {
+        Message::COLLISION => {
+            agent.content().collisions += 1;
+            if handlers.collision {
+                let other = agent.find(letter.from);
+                let other = other.map_or(rhai::Dynamic::UNIT, rhai::Dynamic::from);
+                call(compiled, "on_collision", (agent.clone(), other))?;
+            }
+        }
+        Message::NO_ROUTE if handlers.no_route => {
+            call(compiled, "on_no_route", (agent.clone(),))?;
+        }
+        Message::NO_ROUTE => {
+            let mut content = agent.content();
+            content
+                .effects
+                .push(Effect::Log("there is no way to where it was to go".into()));
+            // Who has arrived and cannot go on does not block the road for ever.
+            if content.facts.is_some_and(|facts| facts.has_arrived) {
+                content.effects.push(Effect::Leave);
+            }
+        }
+        _ if handlers.message => call(compiled, "on_message", (agent.clone(), letter))?,
+        _ => {}
+    }
+    Ok(())
 }
 
 fn newly_near(agent: &Agent) -> Vec<Other> {
@@ -158,14 +196,17 @@ impl Content {
         if let Some(id) = wants.flees {
             self.effects.push(Effect::Flee(id));
         }
-        // What the route needs comes first.
-        if output.lane_change != 0.0 || self.input.lane_change_needed != 0.0 {
-            return;
-        }
-        let side = if self.time < wants.overtakes_until {
-            self.overtaking_side()
-        } else {
-            wants.lane
+        let is_early = self.input.lane_remaining > ROUTE_FIRST;
+        let side = match wants.use_lane.filter(|_| is_early) {
+            // There is time for what the route needs later.
+            Some(lane) => {
+                output.lane_change = 0.0;
+                side_of(self.facts.map_or(0, |facts| facts.lane), lane)
+            }
+            // What the route needs comes first.
+            None if output.lane_change != 0.0 || self.input.lane_change_needed != 0.0 => return,
+            None if self.time < wants.overtakes_until => self.overtaking_side(),
+            None => wants.lane,
         };
         let is_there = match side {
             s if s > 0.0 => self.input.lane_left > 0.0,
@@ -335,6 +376,18 @@ impl Behaviour for ScriptLogic {
     }
 }
 
+/// To which side a lane lies, seen in the direction of driving: lanes with ids below 0 run along the
+/// road and are counted to the right, those above 0 run back.
+fn side_of(own: i8, wanted: i8) -> f64 {
+    let steps = if own < 0 { wanted - own } else { own - wanted };
+    // Beyond the middle of the road traffic comes towards it.
+    if own == 0 || own.signum() != wanted.signum() {
+        0.0
+    } else {
+        f64::from(steps.signum())
+    }
+}
+
 /// Without a script those who have arrived leave.
 fn leave_all(scene: Option<&Arc<Scene>>, step: &Step<'_>, effects: &mut Effects) {
     for &index in step.indices {
@@ -375,8 +428,9 @@ fn letters(scene: &Scene, index: u32) -> Vec<Mail> {
     let mail = scene.mail_of(index).iter();
     mail.map(|message| Mail {
         from: message.from as i64,
-        topic: message.topic.as_str().into(),
-        value: message.value,
+        topic: message.letter.topic.as_str().into(),
+        value: message.letter.value,
+        data: message.letter.data.clone(),
     })
     .collect()
 }
@@ -400,6 +454,8 @@ pub(super) fn try_out(compiled: &Compiled) -> Result<(), ScriptError> {
         s: 10.0,
         goal: Some(DVec2::new(200.0, 0.0)),
         has_arrived: false,
+        leader: (id == 1).then_some(2),
+        follower: None,
     };
     let scene = Arc::new(Scene::new(
         vec![facts(1, 0.0), facts(2, 10.0)],
@@ -435,6 +491,7 @@ pub(super) fn try_out(compiled: &Compiled) -> Result<(), ScriptError> {
         from: 2,
         topic: "hello".into(),
         value: 0.0,
+        data: BTreeMap::new(),
     };
     if handlers.start {
         call(compiled, "on_start", (agent.clone(),))?;
@@ -444,7 +501,14 @@ pub(super) fn try_out(compiled: &Compiled) -> Result<(), ScriptError> {
         call(compiled, "on_message", (agent.clone(), mail))?;
     }
     if handlers.near {
-        call(compiled, "on_near", (agent.clone(), other))?;
+        call(compiled, "on_near", (agent.clone(), other.clone()))?;
+    }
+    if handlers.collision {
+        let other = rhai::Dynamic::from(other);
+        call(compiled, "on_collision", (agent.clone(), other))?;
+    }
+    if handlers.no_route {
+        call(compiled, "on_no_route", (agent.clone(),))?;
     }
     if handlers.blocked {
         call(compiled, "on_blocked", (agent.clone(),))?;

@@ -7,6 +7,7 @@ mod check;
 mod compile;
 mod folder;
 mod logic;
+mod members;
 
 pub use api::{ApiItem, ApiKind, api, api_markdown};
 pub use compile::{Compiled, ScriptError, compile};

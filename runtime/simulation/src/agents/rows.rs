@@ -142,6 +142,8 @@ pub(crate) struct Wish {
     pub(crate) speed_factor: f64,
     /// Highest speed, m/s.
     pub(crate) top_speed: f64,
+    /// Least braking, m/s^2; 0 for none.
+    pub(crate) braking: f64,
 }
 
 impl Default for Wish {
@@ -149,6 +151,7 @@ impl Default for Wish {
         Self {
             speed_factor: 1.0,
             top_speed: NOTHING,
+            braking: 0.0,
         }
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Demand {
     pub(crate) flows: Vec<RunningFlow>,
     /// Flows that an edit has taken out: if they come back, they go on counting.
     pub(crate) retired_flows: Vec<FlowProgress>,
+    /// Vehicles that behaviours have asked for so far.
+    pub(crate) spawned: u64,
 }
 
 impl Demand {

@@ -8,6 +8,7 @@ pub(crate) use lane_finder::{LANE_REACH, Spot};
 pub(crate) use obstacles::{Obstacles, Owner};
 pub(crate) use roads::{PROFILE_BRAKING, Roads};
 
+use glam::DVec2;
 use lane_finder::LaneFinder;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_scenario::junction::Conflicts;
@@ -24,6 +25,7 @@ pub struct Ground {
     pub(crate) roads: Arc<Roads>,
     pub(crate) obstacles: Arc<Obstacles>,
     finder: Arc<OnceLock<LaneFinder>>,
+    lane_middles: OnceLock<Arc<Vec<DVec2>>>,
     hash: OnceLock<u64>,
 }
 
@@ -36,6 +38,7 @@ impl Ground {
             roads,
             obstacles,
             finder: Arc::default(),
+            lane_middles: OnceLock::new(),
             hash: OnceLock::new(),
         })
     }
@@ -58,6 +61,7 @@ impl Ground {
             obstacles: Arc::new(Obstacles::new(new, &roads.graph)),
             roads,
             finder,
+            lane_middles: OnceLock::new(),
             hash: OnceLock::new(),
         })
     }
@@ -72,6 +76,18 @@ impl Ground {
     #[inline]
     pub(crate) fn lanelet(&self, id: LaneletId) -> &Lanelet {
         self.roads.graph.lanelet(id)
+    }
+
+    /// The middles of all lanes, m. Made when they are first asked for.
+    pub(crate) fn lane_middles(&self) -> &Arc<Vec<DVec2>> {
+        self.lane_middles.get_or_init(|| {
+            let graph = self.graph();
+            let lanes = (0u32..).zip(graph.lanelets());
+            let lanes = lanes.filter(|(_, lanelet)| !lanelet.is_connection());
+            let middles =
+                lanes.map(|(id, lanelet)| graph.line(id).position(0.5 * lanelet.length()));
+            Arc::new(middles.collect())
+        })
     }
 
     /// Length of a lanelet, m.

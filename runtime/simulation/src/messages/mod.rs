@@ -7,10 +7,17 @@ pub use log::{LogLine, Mark};
 
 use crate::agents::Agents;
 use roadwright_agent::{Message, Scene};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Messages that may wait for one receiver.
 const MOST_MAIL: u16 = 64;
+
+/// Ids of the members of each group.
+pub(crate) type Groups = BTreeMap<String, BTreeSet<u64>>;
+
+/// Groups that there may be.
+const MOST_GROUPS: usize = 256;
 
 /// Messages that wait, and the log.
 #[derive(Debug, Clone, Default)]
@@ -21,9 +28,41 @@ pub(crate) struct Messages {
     /// How many of them wait for each agent index.
     counts: Vec<u16>,
     pub(crate) log: Log,
+    /// Who is in which group; those without members are gone.
+    pub(crate) groups: Arc<Groups>,
+    /// Collisions that those who were in them have been told.
+    pub(crate) told_collisions: usize,
 }
 
 impl Messages {
+    /// Makes an agent a member of a group; one group too many does not come to be.
+    pub(crate) fn join(&mut self, group: String, id: u64) {
+        let groups = Arc::make_mut(&mut self.groups);
+        if groups.len() < MOST_GROUPS || groups.contains_key(&group) {
+            groups.entry(group).or_default().insert(id);
+        }
+    }
+
+    /// Lets an agent be a member of a group no more.
+    pub(crate) fn quit(&mut self, group: &str, id: u64) {
+        let groups = Arc::make_mut(&mut self.groups);
+        if let Some(members) = groups.get_mut(group) {
+            members.remove(&id);
+        }
+        groups.retain(|_, members| !members.is_empty());
+    }
+
+    /// Takes an agent that has left out of all groups.
+    pub(crate) fn quit_all(&mut self, id: u64) {
+        if self.groups.values().any(|members| members.contains(&id)) {
+            let groups = Arc::make_mut(&mut self.groups);
+            groups.retain(|_, members| {
+                members.remove(&id);
+                !members.is_empty()
+            });
+        }
+    }
+
     /// Takes the mail to be read, in the order of receivers.
     pub(crate) fn take_mail(&mut self) -> Vec<Message> {
         let mut mail = std::mem::take(&mut self.mail);

@@ -5,10 +5,12 @@ use crate::agents::Agents;
 use crate::dynamics::room_to_change_lane;
 use crate::modules::{Modules, Rota, Rows};
 use crate::route::{Goal, Travel};
+use glam::DVec2;
 use roadwright_agent::{AgentFacts, Effects, Scene, Step};
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
 use roadwright_scenario::RoadId;
 use roadwright_scenario::lane_graph::{LaneletKind, NO_LANELET};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the stage keeps between steps.
@@ -28,6 +30,7 @@ pub(crate) fn behave(
     stage
         .rota
         .update(&world.modules.pools.behaviour, world.agents);
+    world.tell_collisions();
     let scene = wants_scene(&mut stage.rota, step, world.modules).then(|| world.scene());
     for number in 0..world.modules.pools.behaviour.instances.len() {
         let instance = &world.modules.pools.behaviour.instances[number];
@@ -72,6 +75,25 @@ pub(crate) fn behave(
     }
 }
 
+/// Lets each agent know the nearest of those whose leader it is.
+fn note_followers(facts: &mut [AgentFacts]) {
+    let mut nearest: BTreeMap<u64, (f64, u64)> = BTreeMap::new();
+    let places: BTreeMap<u64, DVec2> = facts.iter().map(|f| (f.id, f.position)).collect();
+    for own in facts.iter() {
+        let Some((leader, place)) = own.leader.and_then(|id| Some((id, places.get(&id)?))) else {
+            continue;
+        };
+        let found = ((*place - own.position).length(), own.id);
+        let best = nearest.entry(leader).or_insert(found);
+        if found < *best {
+            *best = found;
+        }
+    }
+    for own in facts {
+        own.follower = nearest.get(&own.id).map(|(_, id)| *id);
+    }
+}
+
 /// Whether a behaviour that is due looks at others.
 fn wants_scene(rota: &mut Rota, step: u64, modules: &Modules) -> bool {
     let mut instances = modules.pools.behaviour.instances.iter().enumerate();
@@ -100,15 +122,14 @@ impl Effecting<'_> {
     /// The driving agents and the messages for them.
     fn scene(&mut self) -> Arc<Scene> {
         let mail = self.messages.take_mail();
-        Arc::new(Scene::new(
-            self.agents
-                .driving()
-                .map(|agent| self.facts(agent))
-                .collect(),
-            mail,
-            self.types.names.clone(),
-            self.modules.names.clone(),
-        ))
+        let driving = self.agents.driving();
+        let mut facts: Vec<AgentFacts> = driving.map(|agent| self.facts(agent)).collect();
+        note_followers(&mut facts);
+        let names = (self.types.names.clone(), self.modules.names.clone());
+        let mut scene = Scene::new(facts, mail, names.0, names.1);
+        scene.groups = self.messages.groups.clone();
+        scene.lane_middles = self.ground.lane_middles().clone();
+        Arc::new(scene)
     }
 
     fn facts(&self, agent: u32) -> AgentFacts {
@@ -132,6 +153,8 @@ impl Effecting<'_> {
             s: self.agents.position[index].s,
             goal: goal.map(|goal: Goal| goal.position(self.ground.graph())),
             has_arrived: self.has_arrived(agent),
+            leader: self.surroundings().with(self.agents).leader(agent),
+            follower: None,
         }
     }
 

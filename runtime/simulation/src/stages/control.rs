@@ -58,7 +58,12 @@ pub(crate) fn control(
         stage.samples.extend(samples.iter().flatten());
         let rows = stage.rows.outputs.iter().zip(&stage.samples);
         for (&agent, (output, sample)) in due.0.iter().zip(rows) {
-            agents.command[agent as usize] = Command::from(*output);
+            let mut command = Command::from(*output);
+            let braking = agents.wish[agent as usize].braking;
+            if braking > 0.0 {
+                command.acceleration = command.acceleration.min(-braking);
+            }
+            agents.command[agent as usize] = command;
             agents.statistics[agent as usize].add(sample, step.period);
         }
     }

@@ -1,8 +1,10 @@
 //! What comes of what behaviours ask for beyond their output rows.
 
+use super::excursions::Swerve;
 use super::retire::Exit;
 use crate::agents::{Agents, Finished, Phase, Status};
 use crate::clock::Clock;
+use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::messages::{LogLine, Messages};
@@ -12,7 +14,7 @@ use crate::route::{Asking, Goal, Route, Routes, Travel, goal_input};
 use crate::traffic::Traffic;
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
-use roadwright_agent::{Effect, Effects, Message, Registry, Slot};
+use roadwright_agent::{Effect, Effects, Registry, Slot};
 use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::ModuleSetting;
 use roadwright_scenario::lane_graph::LaneletId;
@@ -29,7 +31,9 @@ const CHANGE_TIME: f64 = 1.5;
 /// Closer to its end a lane is not left without need, m.
 const LATEST_CHANGE: f64 = 30.0;
 /// Lanes near a place that are tried for a way there.
-const MOST_SPOTS: usize = 8;
+pub(super) const MOST_SPOTS: usize = 8;
+/// Hardest braking that can be asked for, m/s^2; vehicles have limits of their own.
+const MOST_BRAKING: f64 = 20.0;
 /// How much longer the route may become by a lane change that nobody needs, m.
 const DETOUR: f64 = 60.0;
 
@@ -45,6 +49,7 @@ pub(crate) struct Effecting<'a> {
     pub(crate) traffic: &'a mut Traffic,
     pub(crate) messages: &'a mut Messages,
     pub(crate) finished: &'a mut Finished,
+    pub(crate) demand: &'a mut Demand,
 }
 
 impl Effecting<'_> {
@@ -74,14 +79,54 @@ impl Effecting<'_> {
         match effect {
             Effect::GoTo(place) => {
                 if !self.go_to(agent, place) {
-                    self.complain(agent, format!("there is no way to {place:.1}"));
-                    // Who has arrived and cannot go on does not block the road for ever.
-                    self.leave(agent);
+                    self.tell_no_route(agent);
                 }
             }
             Effect::Chase(id) => self.chase(agent, id),
             Effect::Flee(id) => self.flee(agent, id),
             Effect::Leave => self.leave(agent),
+            Effect::Brake(braking) => {
+                self.agents.wish[agent as usize].braking = braking.clamp(0.0, MOST_BRAKING);
+            }
+            Effect::DrivePath(line) => {
+                if !self.drive_path(agent, &line) {
+                    self.complain(agent, "a path needs two different places".into());
+                }
+            }
+            Effect::Swerve {
+                offset,
+                within,
+                along,
+                comes_back,
+            } => {
+                let swerve = Swerve {
+                    offset,
+                    within,
+                    along,
+                    comes_back,
+                };
+                if !self.swerve(agent, &swerve) {
+                    self.complain(agent, "there is no lane here to drive beside".into());
+                }
+            }
+            Effect::Spawn {
+                vehicle,
+                stack,
+                from,
+                to,
+            } => {
+                if let Err(why) = self.spawn((&vehicle, &stack), from, to) {
+                    self.complain(agent, why);
+                }
+            }
+            Effect::Join(group) => {
+                let id = self.agents.identity[agent as usize].id;
+                self.messages.join(group, id);
+            }
+            Effect::Quit(group) => {
+                let id = self.agents.identity[agent as usize].id;
+                self.messages.quit(&group, id);
+            }
             Effect::SetParameter { slot, key, value } => {
                 self.choose(agent, slot, |registry, settings| {
                     set_parameter(registry, slot, settings, key, value);
@@ -97,16 +142,13 @@ impl Effecting<'_> {
                     };
                 });
             }
-            Effect::Send { to, topic, value } => {
+            Effect::Send { to, letter } => {
                 if let Some(to) = self.agents.find(to) {
-                    self.send(agent, to, topic, value);
+                    self.send(agent, to, letter);
                 }
             }
-            Effect::Broadcast {
-                radius,
-                topic,
-                value,
-            } => self.broadcast(agent, radius, &topic, value),
+            Effect::SendGroup { group, letter } => self.send_group(agent, &group, &letter),
+            Effect::Broadcast { radius, letter } => self.broadcast(agent, radius, &letter),
             Effect::Log(text) => self.write_log(agent, text, false),
             Effect::Mark { at, text } => {
                 let at = at.unwrap_or(self.place(agent));
@@ -127,7 +169,7 @@ impl Effecting<'_> {
     }
 
     /// Where an agent is, m.
-    fn place(&self, agent: u32) -> DVec2 {
+    pub(super) fn place(&self, agent: u32) -> DVec2 {
         self.bodies().pose(agent).position
     }
 
@@ -136,11 +178,13 @@ impl Effecting<'_> {
         self.agents.identity[agent as usize].phase == Phase::AtGoal
     }
 
-    /// Takes an agent that has arrived off the road.
+    /// Takes an agent off the road.
     fn leave(&mut self, agent: u32) {
-        if !self.has_arrived(agent) {
-            return;
-        }
+        let status = if self.has_arrived(agent) {
+            Status::Arrived
+        } else {
+            Status::Removed
+        };
         let time = self.clock.time();
         let mut exit = Exit {
             clock: self.clock,
@@ -151,10 +195,10 @@ impl Effecting<'_> {
             messages: self.messages,
             finished: self.finished,
         };
-        exit.retire(agent, Status::Arrived, time);
+        exit.retire(agent, status, time);
     }
 
-    fn complain(&mut self, agent: u32, text: String) {
+    pub(super) fn complain(&mut self, agent: u32, text: String) {
         self.write_log(agent, text, true);
     }
 
@@ -188,52 +232,19 @@ impl Effecting<'_> {
         }
     }
 
-    fn send(&mut self, from: u32, to: u32, topic: String, value: f64) {
-        let receiver = self.agents.identity[to as usize].modules;
-        if self.modules.behaviour(receiver).logic.wants_scene() {
-            self.messages.send(Message {
-                to,
-                from: self.agents.identity[from as usize].id,
-                topic,
-                value,
-            });
-        }
-    }
-
-    fn broadcast(&mut self, from: u32, radius: f64, topic: &str, value: f64) {
-        let place = self.place(from);
-        let bodies = Bodies {
-            ground: self.ground,
-            agents: self.agents,
-            dynamics: self.dynamics,
-        };
-        self.traffic.index.locate(&bodies, self.types);
-        let mut heard = Vec::new();
-        let index = &self.traffic.index;
-        index.for_each_near(place, radius, |number, _| {
-            heard.push(index.located[number as usize]);
-        });
-        heard.sort_unstable_by_key(|&to| self.agents.identity[to as usize].id);
-        for to in heard {
-            if to != from && self.agents.drives(to) {
-                self.send(from, to, topic.to_owned(), value);
-            }
-        }
-    }
-
     /// A question to the planner of an agent.
-    fn asking(&self, agent: u32) -> Asking<'_> {
+    pub(super) fn asking(&self, agent: u32) -> Asking<'_> {
         let ground = (self.ground, self.types);
         let delays = &self.traffic.delays;
         self.modules
             .asking(self.clock, ground, delays, self.agents, agent)
     }
 
-    fn route_of(&self, agent: u32) -> &Route {
+    pub(super) fn route_of(&self, agent: u32) -> &Route {
         self.routes.get(self.agents.progress[agent as usize].route)
     }
 
-    fn travel(&mut self, agent: u32) -> Travel<'_> {
+    pub(super) fn travel(&mut self, agent: u32) -> Travel<'_> {
         Travel {
             routes: self.routes,
             progress: &mut self.agents.progress[agent as usize],
@@ -244,7 +255,7 @@ impl Effecting<'_> {
     /// A new last goal at the lane nearest to a place; the old goals stay if there is no way.
     fn go_to(&mut self, agent: u32, place: DVec2) -> bool {
         if !self.agents.position[agent as usize].is_on_lane() {
-            return self.set_goal(agent, Goal::Ground(place));
+            return self.join_lane(agent, place) || self.set_goal(agent, Goal::Ground(place));
         }
         let ground = self.ground;
         let spots = ground.finder().near(ground.graph(), place);
@@ -288,11 +299,17 @@ impl Effecting<'_> {
     }
 
     /// Goals that an agent has behind it if it gets new ones now.
-    fn goals_behind(&self, agent: u32) -> u32 {
+    pub(super) fn goals_behind(&self, agent: u32) -> u32 {
         self.agents.progress[agent as usize].reached + u32::from(self.has_arrived(agent))
     }
 
-    fn take_route(&mut self, agent: u32, route: Route, is_planned: bool, gives_up_grants: bool) {
+    pub(super) fn take_route(
+        &mut self,
+        agent: u32,
+        route: Route,
+        is_planned: bool,
+        gives_up_grants: bool,
+    ) {
         let step = self.clock.step;
         if is_planned {
             self.travel(agent).replan(route, step);
@@ -445,8 +462,11 @@ impl Effecting<'_> {
         };
         let beyond = asking.route(input)?;
         let goal_at = route.goal_at(progress.reached)?;
+        // A lane that is left sideways does not count twice.
         let length = |lanelets: &[LaneletId]| -> f64 {
-            lanelets.iter().map(|&id| graph.lanelet(id).length()).sum()
+            let pairs = lanelets.windows(2);
+            let driven = pairs.filter(|pair| self.ground.leads_to(pair[0], pair[1]));
+            driven.map(|pair| graph.lanelet(pair[0]).length()).sum()
         };
         let before = &route.lanelets[progress.at as usize..=goal_at as usize];
         if length(&beyond) > length(before) + DETOUR {

@@ -56,6 +56,7 @@ impl Exit<'_> {
         };
         travel.finish();
         self.messages.forget(agent);
+        self.messages.quit_all(self.agents.identity[index].id);
         self.dynamics.remove(agent);
         self.agents.remove(agent);
     }

@@ -1,0 +1,331 @@
+//! What a script does with what it is given, checked before it runs: members that there are, things
+//! that can only be read, handlers that are written as the host calls them, words that the host
+//! knows.
+//!
+//! Types flow from the parameters of handlers through variables, loops and calls of the script's own
+//! functions. What cannot be known is not complained about.
+
+use super::api::{ApiItem, ApiKind, api};
+use super::check::{unknown_of, unknown_words};
+use rhai::{AST, ASTNode, BinaryExpr, Expr, FnCallExpr, Position, Stmt};
+use roadwright_agent::{ParameterInfo, Slot};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// What is known of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Type {
+    Agent,
+    Other,
+    Others,
+    Message,
+}
+
+impl Type {
+    /// Its name as an owner of items.
+    fn owner(self) -> Option<&'static str> {
+        match self {
+            Self::Agent => Some("agent"),
+            Self::Other => Some("other"),
+            Self::Message => Some("message"),
+            Self::Others => None,
+        }
+    }
+}
+
+/// The sides of a lane, as `prefer_lane` takes them.
+pub(super) const SIDES: [&str; 3] = ["left", "right", "any"];
+
+fn items() -> &'static [ApiItem] {
+    static ITEMS: OnceLock<Vec<ApiItem>> = OnceLock::new();
+    ITEMS.get_or_init(api)
+}
+
+/// A function of the script.
+struct Function {
+    name: String,
+    parameters: Vec<String>,
+    from: Position,
+    to: Position,
+    /// What is known of its variables.
+    types: BTreeMap<String, Type>,
+}
+
+/// A mistake, and where it stands.
+type Mistake = (Position, String);
+
+struct Checker<'a> {
+    functions: Vec<Function>,
+    parameters: &'a [ParameterInfo],
+    found: Vec<Mistake>,
+    /// Whether mistakes are noted, or types only.
+    is_last: bool,
+}
+
+/// The first mistake of a script whose own parameters are known.
+pub(super) fn mistakes(ast: &AST, parameters: &[ParameterInfo]) -> Option<Mistake> {
+    let functions = ast.iter_functions().filter_map(|f| {
+        let definition = ast.shared_lib().get_script_fn(f.name, f.params.len())?;
+        Some(Function {
+            name: f.name.to_owned(),
+            parameters: f.params.iter().map(|&p| p.to_owned()).collect(),
+            from: definition.body.start_position(),
+            to: definition.body.end_position(),
+            types: BTreeMap::new(),
+        })
+    });
+    let mut checker = Checker {
+        functions: functions.collect(),
+        parameters,
+        found: Vec::new(),
+        is_last: false,
+    };
+    checker.type_handlers();
+    // Through calls of calls, as deep as scripts go.
+    for pass in 0..4 {
+        checker.is_last = pass == 3;
+        ast.walk(&mut |path| {
+            if let Some(node) = path.last() {
+                checker.look(node);
+            }
+            true
+        });
+    }
+    let mut found = checker.found;
+    found.sort_by_key(|(at, _)| (at.line(), at.position()));
+    found.into_iter().next()
+}
+
+impl Checker<'_> {
+    /// Gives the parameters of handlers their types, and looks at their names.
+    fn type_handlers(&mut self) {
+        let events = || items().iter().filter(|item| item.kind == ApiKind::Event);
+        let names: Vec<&'static str> = events().map(|item| item.name).collect();
+        let mut wrong = Vec::new();
+        for function in &mut self.functions {
+            let Some(event) = events().find(|event| event.name == function.name) else {
+                let close = names
+                    .iter()
+                    .any(|name| strsim::damerau_levenshtein(name, &function.name) <= 2);
+                if close || function.name.starts_with("on_") {
+                    let known = names.iter().copied();
+                    let words = unknown_words("handler", &function.name, known);
+                    wrong.push((function.from, format!("the host calls no {words}")));
+                }
+                continue;
+            };
+            let wanted = parameters_of(event.signature);
+            if wanted.len() != function.parameters.len() {
+                let text = format!(
+                    "{} has {} parameters, and would never be called: write {}",
+                    function.name,
+                    function.parameters.len(),
+                    event.signature
+                );
+                wrong.push((function.from, text));
+                continue;
+            }
+            for (name, kind) in function.parameters.iter().zip(wanted) {
+                let found = match kind {
+                    "agent" => Type::Agent,
+                    "message" => Type::Message,
+                    // What was hit may have been no vehicle.
+                    _ => Type::Other,
+                };
+                function.types.insert(name.clone(), found);
+            }
+        }
+        self.found.extend(wrong);
+    }
+
+    fn note(&mut self, at: Position, text: String) {
+        if self.is_last {
+            self.found.push((at, text));
+        }
+    }
+
+    /// The function in which a place lies.
+    fn function_at(&self, at: Position) -> Option<usize> {
+        let place = |at: Position| (at.line(), at.position());
+        let mut functions = self.functions.iter();
+        functions.position(|f| place(f.from) <= place(at) && place(at) <= place(f.to))
+    }
+
+    fn look(&mut self, node: &ASTNode<'_>) {
+        match node {
+            ASTNode::Stmt(Stmt::Var(parts, _, at)) => {
+                if let Some(found) = self.type_of(&parts.1) {
+                    self.know(*at, parts.0.as_str(), found);
+                }
+            }
+            ASTNode::Stmt(Stmt::For(parts, at)) => {
+                if self.type_of(&parts.2.expr) == Some(Type::Others) {
+                    self.know(*at, parts.0.as_str(), Type::Other);
+                }
+            }
+            ASTNode::Stmt(Stmt::Assignment(parts)) => self.look_at_assignment(&parts.1),
+            ASTNode::Stmt(Stmt::FnCall(call, at)) | ASTNode::Expr(Expr::FnCall(call, at)) => {
+                self.pass_types(call, *at);
+            }
+            ASTNode::Expr(Expr::Dot(parts, ..)) => {
+                if let Some(owner) = self.type_of(&parts.lhs) {
+                    self.look_at_member(owner, &parts.rhs);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn know(&mut self, at: Position, name: &str, found: Type) {
+        if let Some(function) = self.function_at(at) {
+            self.functions[function]
+                .types
+                .insert(name.to_owned(), found);
+        }
+    }
+
+    /// A function of the script that is called with something known knows it as well.
+    fn pass_types(&mut self, call: &FnCallExpr, _: Position) {
+        if call.op_token.is_some() || !call.namespace.is_empty() {
+            return;
+        }
+        let types: Vec<Option<Type>> = call.args.iter().map(|arg| self.type_of(arg)).collect();
+        let callee = self
+            .functions
+            .iter_mut()
+            .find(|f| f.name == call.name.as_str() && f.parameters.len() == types.len());
+        let Some(callee) = callee else { return };
+        for (name, found) in callee.parameters.clone().into_iter().zip(types) {
+            if let Some(found) = found {
+                callee.types.entry(name).or_insert(found);
+            }
+        }
+    }
+
+    /// What is known of the value of an expression.
+    fn type_of(&self, expression: &Expr) -> Option<Type> {
+        match expression {
+            Expr::Variable(variable, _, at) => {
+                let function = self.function_at(*at)?;
+                let types = &self.functions[function].types;
+                types.get(variable.1.as_str()).copied()
+            }
+            Expr::Dot(parts, ..) => {
+                let owner = self.type_of(&parts.lhs)?;
+                type_after(owner, &parts.rhs)
+            }
+            Expr::Index(parts, ..) => match self.type_of(&parts.lhs)? {
+                Type::Others => Some(Type::Other),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn look_at_assignment(&mut self, parts: &BinaryExpr) {
+        let Expr::Dot(target, ..) = &parts.lhs else {
+            return;
+        };
+        let (Some(owner), Expr::Property(property, at)) = (self.type_of(&target.lhs), &target.rhs)
+        else {
+            return;
+        };
+        let Some(owner) = owner.owner() else { return };
+        let name = property.2.as_str();
+        let is_read_only = |item: &&ApiItem| {
+            item.owner == owner && item.name == name && item.kind == ApiKind::Property
+        };
+        if items().iter().any(|item| is_read_only(&item)) {
+            self.note(*at, format!("{owner}.{name} can be read, but not set"));
+        }
+    }
+
+    /// Looks at the first member of a chain; those after it are looked at by what it gives.
+    fn look_at_member(&mut self, owner: Type, member: &Expr) {
+        let Some(name) = owner.owner() else { return };
+        let of_owner = || items().iter().filter(|item| item.owner == name);
+        let first = match member {
+            Expr::Dot(parts, ..) | Expr::Index(parts, ..) => &parts.lhs,
+            other => other,
+        };
+        match first {
+            Expr::Property(property, at) => {
+                let wanted = property.2.as_str();
+                let properties = of_owner().filter(|item| item.kind != ApiKind::Method);
+                let mut names = properties.map(|item| item.name);
+                if !names.clone().any(|known| known == wanted) {
+                    let text = unknown_of(name, "property", wanted, &mut names);
+                    self.note(*at, text);
+                }
+            }
+            Expr::MethodCall(call, at) => {
+                let wanted = call.name.as_str();
+                let methods = of_owner().filter(|item| item.kind == ApiKind::Method);
+                let mut names = methods.map(|item| item.name);
+                let is_own = self.functions.iter().any(|f| f.name == wanted);
+                let is_known = names.clone().any(|known| known == wanted);
+                if is_known {
+                    self.look_at_words(call, *at);
+                } else if !is_own && wanted != "type_of" && wanted != "to_string" {
+                    let text = unknown_of(name, "function", wanted, &mut names);
+                    self.note(*at, text);
+                }
+            }
+            _ => {}
+        }
+        // What comes of it, and its members.
+        if let Expr::Dot(parts, ..) = member
+            && let Some(next) = type_after(owner, &parts.lhs)
+        {
+            self.look_at_member(next, &parts.rhs);
+        }
+    }
+
+    /// Looks at words between quotes that the host has to know.
+    fn look_at_words(&mut self, call: &FnCallExpr, at: Position) {
+        let word = |number: usize| match call.args.get(number) {
+            Some(Expr::StringConstant(word, _)) => Some(word.as_str()),
+            _ => None,
+        };
+        let text = match (call.name.as_str(), word(0)) {
+            ("set_parameter" | "use_module", Some(slot)) => Slot::from_name(slot)
+                .is_none()
+                .then(|| unknown_words("slot", slot, Slot::ALL.iter().map(|s| s.name()))),
+            ("prefer_lane", Some(side)) => {
+                (!SIDES.contains(&side)).then(|| unknown_words("side", side, SIDES.into_iter()))
+            }
+            ("parameter", Some(key)) => {
+                let own = self.parameters.iter().map(|info| info.key);
+                let is_known = own.clone().any(|known| known == key);
+                (!is_known).then(|| unknown_words("parameter", key, own))
+            }
+            _ => None,
+        };
+        if let Some(text) = text {
+            self.note(at, format!("there is no {text}"));
+        }
+    }
+}
+
+/// The parameters of `fn name(a, b)`.
+fn parameters_of(signature: &'static str) -> Vec<&'static str> {
+    let inner = signature.split_once('(').map_or("", |(_, rest)| rest);
+    let inner = inner.trim_end_matches(')');
+    inner.split(", ").filter(|part| !part.is_empty()).collect()
+}
+
+/// What a member gives.
+fn type_after(owner: Type, member: &Expr) -> Option<Type> {
+    let name = match member {
+        Expr::Property(property, _) => property.2.as_str(),
+        Expr::MethodCall(call, _) => call.name.as_str(),
+        // A chain: what its first member gives goes on.
+        Expr::Dot(parts, ..) => return type_after(type_after(owner, &parts.lhs)?, &parts.rhs),
+        _ => return None,
+    };
+    match (owner, name) {
+        (Type::Agent, "leader" | "follower" | "find") => Some(Type::Other),
+        (Type::Agent, "nearby" | "members") => Some(Type::Others),
+        _ => None,
+    }
+}

@@ -1,0 +1,402 @@
+//! What people ask scripts for, each as a script of a few lines that is seen to do it.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+#[path = "../../scenario/tests/common/mod.rs"]
+mod drawn;
+
+use common::{Bench, run};
+use drawn::{draw, street, west_to_north};
+use roadwright_agent::{Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, Step};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput};
+use roadwright_scenario::draw::RoadStyle;
+use roadwright_scenario::{
+    Agent, AgentId, CrossSection, Edit, ModuleSetting, Place, RoadId, Scenario, Stack,
+};
+use roadwright_simulation::{RunOptions, Status, VehicleRecord, World};
+
+/// A straight road of 1,000 m to the east with two lanes each way, and cars on its right lane, 20 m
+/// apart, the first at 100 m, driven by a script with a controller.
+struct Road {
+    bench: Bench,
+    world: World,
+}
+
+impl Road {
+    fn driven_by(script: &str, cars: u32, controller: &str) -> Self {
+        Self::with_lanes((2, 2), script, cars, controller)
+    }
+
+    fn with_lanes(lanes: (usize, usize), script: &str, cars: u32, controller: &str) -> Self {
+        let bench = Bench::new();
+        bench.put_script("wish.rhai", script);
+        let said = bench.said();
+        assert!(said.contains("version 1 loaded"), "{said}");
+        let mut road = Scenario::new("road");
+        let style = RoadStyle {
+            section: CrossSection::driving(lanes.0, lanes.1, 3.25),
+            ..street("road")
+        };
+        draw(&mut road, (0.0, 0.0), (500.0, 0.0), &style);
+        draw(&mut road, (500.0, 0.0), (1000.0, 0.0), &style);
+        let mut behaviour = ModuleSetting::new("wish.rhai");
+        behaviour.rate_hz = Some(10.0);
+        let stack = Stack {
+            behaviour,
+            ..Stack::with_controller(controller)
+        };
+        let edit = Edit::Stack("wish".into(), Some(Box::new(stack)));
+        road.apply(edit).unwrap();
+        for id in 0..cars {
+            let agent = Agent {
+                stack: "wish".into(),
+                start: Place::lane(RoadId(1), -2, 100.0 - 20.0 * f64::from(id)),
+                destination: Some(Place::lane(RoadId(2), -2, 450.0)),
+                ..west_to_north()
+            };
+            let edit = Edit::Agent(AgentId(id + 1), Some(Box::new(agent)));
+            road.apply(edit).unwrap();
+        }
+        let mut registry = bench.host().registry();
+        registry.add(Entry::<dyn Controller>::new(BLIND, &[], || Box::new(Blind)));
+        let world = World::new(&road, &registry, &RunOptions::default()).unwrap();
+        Self { bench, world }
+    }
+
+    fn new(script: &str, cars: u32) -> Self {
+        Self::driven_by(script, cars, "idm")
+    }
+
+    fn run(&mut self, seconds: f64) {
+        run(&mut self.world, seconds);
+        assert!(self.world.faults().is_empty(), "{:?}", self.world.faults());
+    }
+
+    #[track_caller]
+    fn car(&self, id: u64) -> VehicleRecord {
+        let vehicles = self.world.snapshot().vehicles;
+        *vehicles.iter().find(|vehicle| vehicle.agent == id).unwrap()
+    }
+
+    fn log(&self) -> String {
+        let lines = self.world.log();
+        lines
+            .map(|line| format!("{} {}\n", line.agent, line.text))
+            .collect()
+    }
+
+    fn is_gone(&self, id: u64) -> Option<Status> {
+        let mut finished = self.world.finished();
+        finished
+            .find(|drive| drive.id == id)
+            .map(|drive| drive.status)
+    }
+}
+
+/// Accelerates, whatever is before it.
+struct Blind;
+
+static BLIND: ModuleInfo = ModuleInfo {
+    id: "blind",
+    name: "Blind",
+    doc: "Accelerates, whatever is before it.",
+};
+
+impl Logic for Blind {}
+
+impl Controller for Blind {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        _: &Step<'_>,
+        _: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        for output in outputs {
+            output.acceleration = 1.0;
+        }
+    }
+
+    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
+        Lookahead {
+            distance: 5.0,
+            time: 0.0,
+        }
+    }
+}
+
+#[test]
+fn who_stops_stands_and_resumes() {
+    let script = "fn behave(agent) {
+        if agent.once(\"stop\", agent.time > 5.0) { agent.stop(); }
+        if agent.once(\"stands\", agent.time > 6.0 && agent.speed == 0.0) { agent.log(\"stands\"); }
+        if agent.once(\"go\", agent.time > 25.0) { agent.resume(); }
+    }";
+    for controller in ["idm", "pursuit", "fuzzy_driver"] {
+        let mut road = Road::driven_by(script, 1, controller);
+        road.run(24.9);
+        let (speed, x) = (road.car(1).speed, road.car(1).pose.position.x);
+        assert_eq!(speed, 0.0, "{controller}");
+        assert!(road.log().contains("stands"), "{controller}");
+        road.run(10.0);
+        assert!(road.car(1).pose.position.x > x + 20.0, "{controller}");
+    }
+}
+
+#[test]
+fn braking_is_as_hard_as_asked_for() {
+    let script = "fn behave(agent) {
+        if agent.once(\"brake\", agent.time > 10.0) { agent.brake(6.0); }
+        if agent.once(\"go\", agent.time > 20.0) { agent.resume(); }
+    }";
+    let mut road = Road::new(script, 1);
+    road.run(10.0);
+    let before = road.car(1);
+    assert!(before.speed > 8.0);
+    road.run(6.0);
+    let way = road.car(1).pose.position.x - before.pose.position.x;
+    let expected = before.speed * before.speed / 12.0;
+    assert_eq!(road.car(1).speed, 0.0);
+    // A tenth of a second passes until it is asked.
+    assert!(
+        (way - expected) < 0.15 * before.speed + 1.0,
+        "{way}, {expected}"
+    );
+    road.run(10.0);
+    assert!(road.car(1).speed > 3.0);
+}
+
+#[test]
+fn vehicles_leave_and_others_come() {
+    let script = "fn behave(agent) {
+        if agent.id == 1 && agent.once(\"spawn\", agent.time > 5.0) {
+            agent.add_vehicle(\"car\", \"wish\", 300.0, -5.0, 900.0, -5.0);
+        }
+        if agent.id == 2 && agent.time > 8.0 { agent.leave(); }
+    }";
+    let mut road = Road::new(script, 2);
+    road.run(10.0);
+    assert_eq!(road.is_gone(2), Some(Status::Removed));
+    let vehicles = road.world.snapshot().vehicles;
+    assert_eq!(vehicles.len(), 2);
+    assert!(vehicles[1].agent > 1 << 50, "{}", vehicles[1].agent);
+    assert!((300.0..400.0).contains(&vehicles[1].pose.position.x));
+    // A vehicle that is spawned is like any other: it arrives.
+    run(&mut road.world, 120.0);
+    assert_eq!(road.world.counts().arrived, 2);
+    let mut wrong = Road::new(
+        "fn on_start(agent) { agent.add_vehicle(\"boat\", \"wish\", 0, 0, 9, 0); } fn behave(agent) {}",
+        1,
+    );
+    run(&mut wrong.world, 1.0);
+    let faults = wrong.world.faults();
+    assert!(
+        faults
+            .keys()
+            .any(|text| text.contains("no vehicle type \"boat\"")),
+        "{faults:?}"
+    );
+}
+
+#[test]
+fn collisions_are_told_to_both() {
+    // Car 2 runs into car 1, which stands.
+    let script = "fn on_start(agent) {
+        if agent.id == 1 { agent.stop(); }
+        if agent.id == 2 { agent.use_module(\"controller\", \"blind\"); }
+    }
+    fn behave(agent) {}
+    fn on_collision(agent, other) {
+        agent.log(`hit ${other.id}, ${agent.collisions} so far`);
+        agent.stop();
+    }";
+    let mut road = Road::new(script, 3);
+    road.run(30.0);
+    let log = road.log();
+    assert!(log.contains("1 hit 2, 1 so far"), "{log}");
+    assert!(log.contains("2 hit 1, 1 so far"), "{log}");
+    assert!(!log.contains("3 hit"), "{log}");
+}
+
+#[test]
+fn leaders_and_followers_are_known() {
+    let script = "fn behave(agent) {
+        if agent.once(\"tell\", agent.time > 5.0) {
+            let ahead = if agent.leader == () { 0 } else { agent.leader.id };
+            let behind = if agent.follower == () { 0 } else { agent.follower.id };
+            agent.log(`between ${ahead} and ${behind}`);
+        }
+    }";
+    let mut road = Road::new(script, 3);
+    road.run(6.0);
+    let log = road.log();
+    for line in [
+        "1 between 0 and 2",
+        "2 between 1 and 3",
+        "3 between 2 and 0",
+    ] {
+        assert!(log.contains(line), "{log}");
+    }
+}
+
+#[test]
+fn a_lane_is_chosen_and_left_again() {
+    let script = "fn behave(agent) {
+        if agent.once(\"left\", agent.time > 5.0) { agent.use_lane(-1); }
+    }";
+    let mut road = Road::new(script, 1);
+    road.run(5.0);
+    assert_eq!(road.car(1).lane, Some((RoadId(1), -2)));
+    road.run(10.0);
+    assert_eq!(road.car(1).lane, Some((RoadId(1), -1)));
+    assert!((road.car(1).pose.position.y + 1.625).abs() < 0.5);
+}
+
+#[test]
+fn the_wrong_way_is_a_path_like_others() {
+    // On the left lane of the other direction, against the traffic there.
+    let script = "fn on_start(agent) {
+        let line = [];
+        for i in 1..40 { line.push([100.0 + i * 5.0, 1.6, 8.0]); }
+        agent.drive_path(line);
+    }
+    fn on_arrive(agent) { agent.go_to(900.0, -5.0); }
+    fn behave(agent) {}";
+    let mut road = Road::new(script, 1);
+    road.run(15.0);
+    let car = road.car(1);
+    assert!(
+        car.lane.is_none() && (car.pose.position.y - 1.6).abs() < 0.7,
+        "{car:?}"
+    );
+    assert!(car.speed > 5.0);
+    run(&mut road.world, 120.0);
+    assert_eq!(
+        road.is_gone(1),
+        None,
+        "from the wrong carriageway no lane leads on"
+    );
+}
+
+#[test]
+fn a_car_parks_at_the_kerb_and_pulls_out_again() {
+    let script = "fn behave(agent) {
+        if agent.once(\"park\", agent.time > 5.0) { agent.pull_over(-2.5, 30.0); }
+        if agent.once(\"go\", agent.time > 40.0) { agent.go_to(900.0, -5.0); }
+    }
+    fn on_arrive(agent) { if agent.time < 45.0 { agent.wait(1.0); } }";
+    let mut road = Road::new(script, 2);
+    road.run(38.0);
+    let parked = road.car(1);
+    assert!(parked.speed < 0.2, "{parked:?}");
+    assert!((parked.pose.position.y + 7.375).abs() < 0.6, "{parked:?}");
+    run(&mut road.world, 100.0);
+    assert_eq!(road.is_gone(1), Some(Status::Arrived));
+    assert!(road.world.collisions().is_empty());
+}
+
+#[test]
+fn who_stands_is_passed() {
+    let script = "fn behave(agent) {
+        if agent.id == 1 { agent.stop(); }
+        if agent.id == 2 && agent.leader != () && agent.once(\"pass\", agent.leader_gap < 25.0) {
+            agent.pass(3.25, 20.0, 20.0);
+        }
+    }";
+    let mut road = Road::new(script, 2);
+    run(&mut road.world, 60.0);
+    assert!(road.car(1).pose.position.x < 130.0);
+    let (gone, collisions) = (road.is_gone(2), road.world.collisions().len());
+    let passed = gone.is_some() || road.car(2).pose.position.x > 200.0;
+    assert!(
+        passed && collisions == 0,
+        "{gone:?} {collisions} {}",
+        road.bench.said()
+    );
+    run(&mut road.world, 60.0);
+    assert_eq!(road.is_gone(2), Some(Status::Arrived));
+}
+
+#[test]
+fn a_place_without_a_way_can_be_tried_and_another_one_chosen() {
+    // On a road of one direction nothing leads to a place behind it.
+    let script = "fn behave(agent) {
+        if agent.once(\"back\", agent.time > 5.0) { agent.go_to(10.0, -5.0); }
+    }
+    fn on_no_route(agent) { agent.log(\"no way\"); agent.go_to(500.0, -5.0); }
+    fn on_arrive(agent) { agent.log(\"there\"); }";
+    let mut road = Road::with_lanes((2, 0), script, 1, "idm");
+    road.run(60.0);
+    let log = road.log();
+    assert!(log.contains("1 no way") && log.contains("1 there"), "{log}");
+    assert!(road.world.time() < 61.0 && road.is_gone(1).is_some());
+}
+
+#[test]
+fn random_places_are_on_lanes_and_the_same_again() {
+    let script = "fn behave(agent) {
+        if agent.once(\"where\", true) {
+            let place = agent.random_place();
+            agent.log(`${place[0]} ${place[1]}`);
+        }
+    }";
+    let places = || {
+        let mut road = Road::new(script, 3);
+        road.run(1.0);
+        road.log()
+    };
+    let log = places();
+    let xs = log.lines().map(|line| -> f64 {
+        let words: Vec<&str> = line.split(' ').collect();
+        words[1].parse().unwrap()
+    });
+    let is_middle = |x: f64| (x - 250.0).abs() < 5.0 || (x - 750.0).abs() < 5.0;
+    assert_eq!(xs.filter(|&x| is_middle(x)).count(), 3, "{log}");
+    assert_eq!(log, places());
+}
+
+#[test]
+fn groups_hear_and_messages_carry_maps() {
+    let script = "fn on_start(agent) {
+        if agent.id != 3 { agent.join(\"taxi\"); }
+    }
+    fn behave(agent) {
+        if agent.id == 1 && agent.once(\"call\", agent.time > 2.0) {
+            agent.send_group(\"taxi\", \"call\", #{x: 40.0, who: \"Ann\"});
+            agent.log(`${agent.members(\"taxi\").len()} others`);
+        }
+        if agent.id == 2 && agent.once(\"quit\", agent.time > 4.0) { agent.quit(\"taxi\"); }
+        if agent.id == 1 && agent.once(\"again\", agent.time > 5.0) {
+            agent.log(`${agent.members(\"taxi\").len()} others now`);
+        }
+    }
+    fn on_message(agent, message) {
+        agent.log(`${message.topic} from ${message.from}: ${message.data.who} at ${message.data.x}`);
+    }";
+    let mut road = Road::new(script, 3);
+    road.run(6.0);
+    let log = road.log();
+    assert!(log.contains("2 call from 1: Ann at 40.0"), "{log}");
+    assert!(
+        log.contains("1 1 others\n") && log.contains("1 0 others now"),
+        "{log}"
+    );
+    assert!(!log.contains("3 call"), "{log}");
+}
+
+#[test]
+fn times_zones_and_conditions_trigger() {
+    let script = "fn behave(agent) {
+        if agent.every(\"tick\", 2.0) { agent.memory.ticks = (agent.memory.ticks ?? 0) + 1; }
+        if agent.once(\"zone\", agent.is_within(200.0, -5.0, 20.0)) { agent.log(\"in the zone\"); }
+        if agent.once(\"end\", agent.time > 20.0) { agent.log(`${agent.memory.ticks} ticks`); }
+    }";
+    let mut road = Road::new(script, 1);
+    road.run(21.0);
+    let log = road.log();
+    assert_eq!(log.matches("in the zone").count(), 1, "{log}");
+    assert!(
+        log.contains("1 11 ticks") || log.contains("1 10 ticks"),
+        "{log}"
+    );
+}

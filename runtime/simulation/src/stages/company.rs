@@ -1,0 +1,142 @@
+//! What agents tell each other, whom they bring along, and what the host tells them.
+
+use super::effects::Effecting;
+use crate::demand::{Departure, Start};
+use crate::dynamics::Bodies;
+use crate::modules::number_of;
+use crate::route::Goal;
+use crate::traffic::Party;
+use glam::DVec2;
+use roadwright_agent::{Letter, Message};
+
+/// Ids of vehicles that behaviours ask for begin here: after those of flows, and still whole numbers
+/// for scripts.
+const FIRST_SPAWNED: u64 = 1 << 52;
+/// Vehicles that may wait to appear before behaviours cannot ask for more.
+const MOST_WAITING: usize = 10_000;
+
+impl Effecting<'_> {
+    /// Puts a letter into the mail, unless nobody reads it.
+    pub(super) fn send(&mut self, from: u32, to: u32, letter: Letter) {
+        let from = self.agents.identity[from as usize].id;
+        self.post(from, to, letter);
+    }
+
+    fn post(&mut self, from: u64, to: u32, letter: Letter) {
+        let receiver = self.agents.identity[to as usize].modules;
+        if self.modules.behaviour(receiver).logic.wants_scene() {
+            self.messages.send(Message { to, from, letter });
+        }
+    }
+
+    /// Tells everybody in a group but the sender.
+    pub(super) fn send_group(&mut self, from: u32, group: &str, letter: &Letter) {
+        let groups = self.messages.groups.clone();
+        for &id in groups.get(group).into_iter().flatten() {
+            match self.agents.find(id) {
+                Some(to) if to != from => self.send(from, to, letter.clone()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Tells everybody within a radius, m.
+    pub(super) fn broadcast(&mut self, from: u32, radius: f64, letter: &Letter) {
+        let place = self.place(from);
+        let bodies = Bodies {
+            ground: self.ground,
+            agents: self.agents,
+            dynamics: self.dynamics,
+        };
+        self.traffic.index.locate(&bodies, self.types);
+        let mut heard = Vec::new();
+        let index = &self.traffic.index;
+        index.for_each_near(place, radius, |number, _| {
+            heard.push(index.located[number as usize]);
+        });
+        heard.sort_unstable_by_key(|&to| self.agents.identity[to as usize].id);
+        for to in heard {
+            if to != from && self.agents.drives(to) {
+                self.send(from, to, letter.clone());
+            }
+        }
+    }
+
+    /// Tells an agent that there is no way to where it was to go.
+    pub(super) fn tell_no_route(&mut self, agent: u32) {
+        let id = self.agents.identity[agent as usize].id;
+        let letter = Letter {
+            topic: Message::NO_ROUTE.into(),
+            ..Letter::default()
+        };
+        self.post(id, agent, letter);
+    }
+
+    /// Tells those who are in them of the collisions that have begun since this was done last.
+    pub(super) fn tell_collisions(&mut self) {
+        let log = &self.traffic.contacts.log;
+        let first = self.messages.told_collisions.min(log.len());
+        let new = log[first..].to_vec();
+        self.messages.told_collisions = log.len();
+        for collision in new {
+            let letter = || Letter {
+                topic: Message::COLLISION.into(),
+                value: collision.depth,
+                ..Letter::default()
+            };
+            let other = match collision.with {
+                Party::Agent(other) => other,
+                _ => 0,
+            };
+            for (to, from) in [(collision.agent, other), (other, collision.agent)] {
+                if let Some(to) = self.agents.find(to) {
+                    self.post(from, to, letter());
+                }
+            }
+        }
+    }
+
+    /// Lets another vehicle, of a type and with a stack, appear at the lane nearest to a place.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub(super) fn spawn(
+        &mut self,
+        (vehicle, stack): (&str, &str),
+        from: DVec2,
+        to: DVec2,
+    ) -> Result<(), String> {
+        let vehicle_type = number_of(&self.types.names, vehicle)
+            .ok_or_else(|| format!("add_vehicle: there is no vehicle type \"{vehicle}\""))?;
+        let stack_number = (self.modules.stack_number(stack))
+            .ok_or_else(|| format!("add_vehicle: there is no stack \"{stack}\""))?;
+        let spot = |place: DVec2| {
+            let spots = self.ground.finder().near(self.ground.graph(), place);
+            let nearest = spots.into_iter().next();
+            nearest.ok_or_else(|| format!("add_vehicle: there is no lane near {place:.1}"))
+        };
+        let (start, goal) = (spot(from)?, spot(to)?);
+        if self.demand.departures.len() >= MOST_WAITING {
+            return Err(format!("add_vehicle: {MOST_WAITING} vehicles wait already"));
+        }
+        self.demand.departures.push(Departure {
+            id: FIRST_SPAWNED + self.demand.spawned,
+            time: self.clock.time(),
+            start: Start::Lane {
+                lanelet: start.0,
+                s: start.1,
+            },
+            goals: vec![Goal::Lane {
+                lanelet: goal.0,
+                s: goal.1,
+            }],
+            speed: 0.0,
+            vehicle_type,
+            stack: stack_number,
+            dynamics: None,
+        });
+        self.demand.spawned += 1;
+        self.demand.departures.sort();
+        Ok(())
+    }
+}

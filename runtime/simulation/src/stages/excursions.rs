@@ -1,0 +1,212 @@
+//! Driving beside the lanes and off them because a behaviour wants it: along a path, beside others,
+//! to the kerb, and back onto a lane.
+
+use super::effects::{Effecting, give_up_grants};
+use crate::agents::{LanePosition, Phase};
+use crate::route::{Goal, GroundPath, Leg, Route, Waypoint, goal_input};
+use glam::DVec2;
+use roadwright_geometry::Pose;
+use roadwright_geometry::math::wrap_angle;
+use roadwright_scenario::DynamicsLevel;
+use roadwright_scenario::lane_graph::NO_LANELET;
+
+/// Distance of the points of a line beside a lane, m.
+const SPACING: f64 = 1.0;
+/// Slowest that a line beside a lane is driven along, m/s.
+const SLOWEST: f64 = 3.0;
+/// Longest path, m: what is longer is cut.
+const LONGEST: f64 = 2000.0;
+/// An agent joins a lane that is this close, m, and leads where it heads, rad.
+const JOIN_REACH: f64 = 4.0;
+const JOIN_ANGLE: f64 = 0.8;
+
+/// Where an agent drives beside the middle of its lane.
+pub(super) struct Swerve {
+    pub(super) offset: f64,
+    pub(super) within: f64,
+    pub(super) along: f64,
+    pub(super) comes_back: bool,
+}
+
+impl Swerve {
+    fn length(&self) -> f64 {
+        let back = if self.comes_back { self.within } else { 0.0 };
+        (self.within + self.along + back).min(LONGEST)
+    }
+
+    /// Distance to the left of the lane's middle after a distance, m.
+    fn at(&self, distance: f64) -> f64 {
+        // From 0 to 1 with an even beginning and end.
+        let smooth = |share: f64| {
+            let share = share.clamp(0.0, 1.0);
+            share * share * (3.0 - 2.0 * share)
+        };
+        let within = self.within.max(SPACING);
+        let out = smooth(distance / within);
+        let back = if self.comes_back {
+            smooth((distance - self.within - self.along) / within)
+        } else {
+            0.0
+        };
+        self.offset * (out - back)
+    }
+}
+
+impl Effecting<'_> {
+    /// Drives an agent along a line over the ground: places and speeds. Says whether it is one.
+    pub(super) fn drive_path(&mut self, agent: u32, line: &[(DVec2, f64)]) -> bool {
+        let here = self.bodies().pose(agent);
+        let mut waypoints = vec![Waypoint {
+            pose: here,
+            speed: line.first().map_or(0.0, |first| first.1),
+            gear: 1,
+        }];
+        let mut length = 0.0;
+        for &(place, speed) in line {
+            let before = waypoints[waypoints.len() - 1].pose.position;
+            let step = (place - before).length();
+            length += step;
+            if !place.is_finite() || !speed.is_finite() || length > LONGEST {
+                break;
+            }
+            if step > 0.1 {
+                waypoints.push(Waypoint {
+                    pose: Pose {
+                        position: place,
+                        heading: roadwright_geometry::heading_of(place - before),
+                    },
+                    speed: speed.clamp(0.0, 100.0),
+                    gear: 1,
+                });
+            }
+        }
+        if waypoints.len() < 2 {
+            return false;
+        }
+        self.leave_lane(agent);
+        let end = waypoints[waypoints.len() - 1].pose.position;
+        let path = GroundPath::from(waypoints);
+        let reached = self.goals_behind(agent);
+        let mut route = self
+            .route_of(agent)
+            .with_goals(reached, &[Goal::Ground(end)]);
+        route.legs = [&route.legs[..], &[Leg::Path(Box::new(path))]]
+            .concat()
+            .into();
+        self.take_route(agent, route, false, false);
+        self.travel(agent).reach(reached);
+        let progress = &mut self.agents.progress[agent as usize];
+        (progress.has_own_goals, progress.holds_arrival) = (true, true);
+        self.agents.identity[agent as usize].phase = Phase::Driving;
+        true
+    }
+
+    /// Drives an agent beside the middle of its lane. Says whether it is on one.
+    pub(super) fn swerve(&mut self, agent: u32, swerve: &Swerve) -> bool {
+        let index = agent as usize;
+        let position = self.agents.position[index];
+        if !position.is_on_lane() {
+            return false;
+        }
+        let speed = self.agents.motion[index].speed.max(SLOWEST);
+        let route = self.route_of(agent);
+        let mut at = self.agents.progress[index].at;
+        let (mut s, mut lanelet) = (position.s, position.lanelet);
+        let steps = (swerve.length() / SPACING).floor() as u32;
+        let mut line = Vec::new();
+        for step in 1..=steps {
+            s += SPACING;
+            // Onto the next lanelet of the route, as long as one follows the other.
+            while s > self.ground.length(lanelet) {
+                let Some(next) = route.lanelet(at + 1) else {
+                    break;
+                };
+                if !self.ground.leads_to(lanelet, next) {
+                    break;
+                }
+                s -= self.ground.length(lanelet);
+                (lanelet, at) = (next, at + 1);
+            }
+            let middle = self.ground.line(lanelet).pose(s);
+            let aside = swerve.at(f64::from(step) * SPACING);
+            let is_end = step == steps && !swerve.comes_back;
+            line.push((middle.point(0.0, aside), if is_end { 0.0 } else { speed }));
+        }
+        self.drive_path(agent, &line)
+    }
+
+    /// Takes an agent off its lane: it gives back what junctions have granted it.
+    fn leave_lane(&mut self, agent: u32) {
+        let index = agent as usize;
+        if !self.agents.position[index].is_on_lane() {
+            return;
+        }
+        // Bodies off the lanes have a pose of their own.
+        let pose = self.bodies().pose(agent);
+        self.agents.motion[index].pose = pose;
+        if self.agents.identity[index].level != DynamicsLevel::OneTrack {
+            self.agents.set_level(agent, DynamicsLevel::OneTrack);
+            self.dynamics.remove(agent);
+            self.dynamics.insert(agent, DynamicsLevel::OneTrack);
+        }
+        self.traffic.claims.forget(agent);
+        self.agents.claim[index].granted_to = self.agents.progress[index].at;
+        self.agents.position[index] = LanePosition {
+            lanelet: NO_LANELET,
+            leaving: NO_LANELET,
+            ..LanePosition::default()
+        };
+        self.agents.touch();
+    }
+
+    /// Lets an agent off the lanes join the lane that is close and leads where it heads, with a
+    /// route to a place. Says whether there is one.
+    pub(super) fn join_lane(&mut self, agent: u32, place: DVec2) -> bool {
+        let index = agent as usize;
+        let pose = self.bodies().pose(agent);
+        let graph = self.ground.graph();
+        let spots = self.ground.finder().near(graph, pose.position);
+        let is_close = |&(lanelet, s, t): &(u32, f64, f64)| {
+            let heading = self.ground.line(lanelet).heading(s);
+            t.abs() < JOIN_REACH && wrap_angle(pose.heading - heading).abs() < JOIN_ANGLE
+        };
+        let Some((lanelet, s, t)) = spots.into_iter().find(is_close) else {
+            return false;
+        };
+        let bus = self.types.get(self.agents.identity[index].vehicle_type).bus;
+        let goals = self.ground.finder().near(graph, place);
+        let route = goals.into_iter().take(super::effects::MOST_SPOTS).find_map(
+            |(goal_lanelet, goal_s, _)| {
+                let goal = Goal::Lane {
+                    lanelet: goal_lanelet,
+                    s: goal_s,
+                };
+                let input = goal_input(goal, (lanelet, s), bus)?;
+                let lanelets = self.asking(agent).route(input)?;
+                Some(Route {
+                    goals: [goal].into(),
+                    legs: [Leg::Lanes {
+                        end: lanelets.len() as u32 - 1,
+                    }]
+                    .into(),
+                    lanelets: lanelets.into(),
+                })
+            },
+        );
+        let Some(route) = route else { return false };
+        let step = self.clock.step;
+        self.travel(agent).start_over(route, step);
+        self.travel(agent).reach(0);
+        self.agents.position[index] = LanePosition {
+            lanelet,
+            leaving: NO_LANELET,
+            s,
+            t,
+        };
+        self.agents.progress[index].has_own_goals = true;
+        self.agents.identity[index].phase = Phase::Driving;
+        give_up_grants(self.ground, self.agents, self.traffic, agent);
+        self.agents.touch();
+        true
+    }
+}
