@@ -395,6 +395,20 @@ pub(crate) enum ScriptVerb {
         #[arg(long)]
         json: bool,
     },
+    /// Call one handler of a script for a made-up agent, and show what it does
+    RunOne {
+        /// The script
+        file: PathBuf,
+        /// Id of the agent
+        #[arg(long, default_value_t = 1)]
+        agent: u64,
+        /// The handler; on_start is called before it
+        #[arg(long, default_value = "behave")]
+        event: String,
+        /// Print one JSON document and nothing else
+        #[arg(long)]
+        json: bool,
+    },
     /// Show what scripts can use
     Api {
         /// Print one JSON document and nothing else

@@ -181,3 +181,55 @@ fn scripts_are_made_checked_and_run() {
     let check = roadwright(folder.path(), &["plugin", "check", "bad.rhai"]);
     assert_eq!(check.status.code(), Some(1));
 }
+
+#[test]
+fn one_handler_is_called_for_a_made_up_agent() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "fn on_start(agent) { agent.memory.laps = 3; }\nfn behave(agent) {\n  agent.memory.laps += agent.id;\n  agent.desired_speed = 4.0;\n  agent.log(\"here\");\n}\nfn on_near(agent, other) { throw \"too near\"; }\n";
+    let file = folder.path().join("laps.rhai");
+    // What throws in its trial is refused; written so that the trial does not see it.
+    std::fs::write(
+        &file,
+        script
+            .replace("throw", "if agent.id > 7 { throw")
+            .replace("near\"; }", "near\"; } }"),
+    )
+    .unwrap();
+    let said = fine(&roadwright(
+        folder.path(),
+        &["script", "run-one", "laps.rhai", "--agent", "5"],
+    ));
+    for words in [
+        "behave of laps.rhai for agent 5",
+        "at most 4.0 m/s",
+        "laps = 8",
+        "Log(\"here\")",
+    ] {
+        assert!(
+            said.contains(words) || said.contains(&words.replace("4.0", "4")),
+            "{words}: {said}"
+        );
+    }
+    let words = [
+        "script",
+        "run-one",
+        "laps.rhai",
+        "--event",
+        "on_near",
+        "--agent",
+        "8",
+        "--json",
+    ];
+    let output = roadwright(folder.path(), &words);
+    assert_eq!(output.status.code(), Some(1));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&document["line"], &document["message"]),
+        (&7.into(), &"too near".into())
+    );
+    let output = roadwright(
+        folder.path(),
+        &["script", "run-one", "laps.rhai", "--event", "on_arrive"],
+    );
+    assert!(String::from_utf8_lossy(&output.stdout).contains("there is no handler on_arrive"));
+}

@@ -11,14 +11,16 @@ use roadwright_agent::{Controller, Entry, Logic, Lookahead, ModuleInfo, Paramete
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 use roadwright_scenario::draw::RoadStyle;
 use roadwright_scenario::{
-    Agent, AgentId, CrossSection, Edit, ModuleSetting, Place, RoadId, Scenario, Stack,
+    Agent, AgentId, CrossSection, DynamicsLevel, Edit, ModuleSetting, Place, RoadId, Scenario,
+    Stack,
 };
-use roadwright_simulation::{RunOptions, Status, VehicleRecord, World};
+use roadwright_simulation::{Ground, RunOptions, SavedWorld, Status, VehicleRecord, World};
 
 /// A straight road of 1,000 m to the east with two lanes each way, and cars on its right lane, 20 m
 /// apart, the first at 100 m, driven by a script with a controller.
 struct Road {
     bench: Bench,
+    scenario: Scenario,
     world: World,
 }
 
@@ -60,7 +62,11 @@ impl Road {
         let mut registry = bench.host().registry();
         registry.add(Entry::<dyn Controller>::new(BLIND, &[], || Box::new(Blind)));
         let world = World::new(&road, &registry, &RunOptions::default()).unwrap();
-        Self { bench, world }
+        Self {
+            bench,
+            scenario: road,
+            world,
+        }
     }
 
     fn new(script: &str, cars: u32) -> Self {
@@ -399,4 +405,62 @@ fn times_zones_and_conditions_trigger() {
         log.contains("1 11 ticks") || log.contains("1 10 ticks"),
         "{log}"
     );
+}
+
+/// Everything above at once, with cars that come and go.
+const ALL: &str =
+    "fn on_start(agent) { agent.join(if agent.id % 2 == 0 { \"even\" } else { \"odd\" }); }
+fn behave(agent) {
+    if agent.every(\"call\", 3.0) { agent.send_group(\"odd\", \"call\", #{x: agent.x}); }
+    if agent.id == 2 && agent.once(\"lane\", agent.time > 4.0) { agent.use_lane(-1); }
+    if agent.id == 3 && agent.once(\"park\", agent.time > 6.0) { agent.pull_over(-2.5, 30.0); }
+    if agent.id == 3 && agent.once(\"out\", agent.time > 18.0) { agent.go_to(900.0, -5.0); }
+    if agent.id == 1 && agent.once(\"brake\", agent.time > 8.0) { agent.brake(3.0); }
+    if agent.id == 1 && agent.once(\"go\", agent.time > 16.0) { agent.resume(); }
+    if agent.id == 4 && agent.every(\"more\", 5.0) {
+        let to = agent.random_place();
+        agent.add_vehicle(\"car\", \"wish\", 20.0, -5.0, to[0], to[1]);
+    }
+    if agent.id == 5 && agent.once(\"leave\", agent.time > 12.0) { agent.leave(); }
+    if agent.id == 4 && agent.leader != () && agent.once(\"pass\", agent.time > 9.0) {
+        agent.pass(3.25, 20.0, 20.0);
+    }
+}
+fn on_arrive(agent) { if agent.id == 3 && agent.time < 20.0 { agent.wait(1.0); } }
+fn on_message(agent, message) { agent.memory.heard = message.data.x; }
+fn on_collision(agent, other) { agent.log(`${agent.collisions}`); }";
+
+#[test]
+fn a_saved_world_goes_on_as_if_nothing_had_been_saved() {
+    for dynamics in [DynamicsLevel::OneTrack, DynamicsLevel::Lane] {
+        let mut road = Road::new(ALL, 5);
+        let registry = road.bench.host().registry();
+        let options = |threads: usize| RunOptions {
+            dynamics: Some(dynamics),
+            threads,
+            ..RunOptions::default()
+        };
+        let scenario = road.scenario.clone();
+        let world = |threads| World::new(&scenario, &registry, &options(threads)).unwrap();
+        let hash_after = |mut world: World, seconds: f64| {
+            run(&mut world, seconds);
+            (world.state_hash(), world.snapshot().hash())
+        };
+        let expected = hash_after(world(1), 30.0);
+        assert_eq!(hash_after(world(2), 30.0), expected, "{dynamics}: threads");
+        for at in [2.5, 6.51, 9.3, 11.0, 17.77] {
+            let mut first = world(1);
+            run(&mut first, at);
+            let bytes = first.save(false).unwrap().to_bytes();
+            let saved = SavedWorld::from_bytes(&bytes).unwrap();
+            let ground = Ground::new(&scenario);
+            let (second, notes) =
+                World::restore(ground, &scenario, &registry, &options(1), &saved).unwrap();
+            assert_eq!(notes, [""; 0], "{dynamics} {at}");
+            assert_eq!(hash_after(second, 30.0 - at), expected, "{dynamics} {at}");
+        }
+        road.world = world(1);
+        run(&mut road.world, 30.0);
+        assert!(road.world.counts().spawned > 6, "vehicles were added");
+    }
 }

@@ -5,7 +5,7 @@ use crate::Outcome;
 use crate::arguments::ScriptVerb;
 use anyhow::Context;
 use roadwright_extension::author;
-use roadwright_extension::script::{ApiKind, ScriptError, api, api_markdown, compile};
+use roadwright_extension::script::{ApiKind, ScriptError, api, api_markdown, compile, rehearse};
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
@@ -13,6 +13,12 @@ use std::path::Path;
 pub(crate) fn script(verb: &ScriptVerb) -> anyhow::Result<Outcome> {
     match verb {
         ScriptVerb::Check { file, json } => check(file, *json),
+        ScriptVerb::RunOne {
+            file,
+            agent,
+            event,
+            json,
+        } => run_one(file, *agent, event, *json),
         ScriptVerb::Api { json: true, .. } => {
             print_json(&api())?;
             Ok(Outcome::Fine)
@@ -43,6 +49,53 @@ pub(crate) fn script(verb: &ScriptVerb) -> anyhow::Result<Outcome> {
             Ok(Outcome::Fine)
         }
     }
+}
+
+/// Calls one handler for a made-up agent.
+fn run_one(file: &Path, agent: u64, event: &str, as_json: bool) -> anyhow::Result<Outcome> {
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let name = file.display().to_string();
+    let done =
+        compile(&name, &text, file.parent()).and_then(|compiled| rehearse(&compiled, event, agent));
+    let done = match done {
+        Ok(done) => done,
+        Err(error) if as_json => {
+            print_json(
+                &json!({"file": name, "ok": false, "line": error.line, "column": error.column, "message": error.message}),
+            )?;
+            return Ok(Outcome::Findings);
+        }
+        Err(error) => {
+            writeln!(std::io::stdout().lock(), "{error}")?;
+            return Ok(Outcome::Findings);
+        }
+    };
+    let effects: Vec<String> = done.effects.iter().map(|e| format!("{e:?}")).collect();
+    if as_json {
+        let memory: serde_json::Map<_, _> = done
+            .memory
+            .into_iter()
+            .map(|(name, value)| (name, value.into()))
+            .collect();
+        print_json(
+            &json!({"file": name, "ok": true, "event": event, "agent": agent, "effects": effects, "memory": memory, "wishes": done.wishes}),
+        )?;
+        return Ok(Outcome::Fine);
+    }
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "{event} of {name} for agent {agent}, at 8 m/s on a free road"
+    )?;
+    writeln!(out, "  wishes   {}", done.wishes)?;
+    for (name, value) in &done.memory {
+        writeln!(out, "  memory   {name} = {value}")?;
+    }
+    for effect in effects {
+        writeln!(out, "  effect   {effect}")?;
+    }
+    Ok(Outcome::Fine)
 }
 
 fn check(file: &Path, as_json: bool) -> anyhow::Result<Outcome> {

@@ -59,6 +59,41 @@ impl Default for Wants {
     }
 }
 
+impl std::fmt::Display for Wants {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let none = Self::default();
+        let mut parts = Vec::new();
+        if self.desired_speed != none.desired_speed {
+            parts.push(format!("at most {} m/s", self.desired_speed));
+        }
+        if self.speed_factor != none.speed_factor {
+            parts.push(format!(
+                "{} of the speed that is allowed",
+                self.speed_factor
+            ));
+        }
+        if self.is_stopped {
+            parts.push("to stand".into());
+        }
+        if self.waits_until.is_finite() {
+            parts.push(format!("to wait until {} s", self.waits_until));
+        }
+        if self.overtakes_until.is_finite() {
+            parts.push(format!("to overtake until {} s", self.overtakes_until));
+        }
+        match self.lane {
+            side if side > 0.0 => parts.push("the lane to the left".into()),
+            side if side < 0.0 => parts.push("the lane to the right".into()),
+            _ => {}
+        }
+        parts.extend(self.use_lane.map(|lane| format!("lane {lane}")));
+        parts.extend(self.follows.map(|id| format!("to follow {id}")));
+        parts.extend(self.flees.map(|id| format!("to flee {id}")));
+        f.write_str(if parts.is_empty() { "nothing" } else { "" })?;
+        f.write_str(&parts.join(", "))
+    }
+}
+
 /// Everything about an agent that its script can get at.
 #[derive(Debug, Default)]
 pub(super) struct Content {

@@ -171,7 +171,7 @@ pub fn compile(file: &str, text: &str, folder: Option<&Path>) -> Result<Compiled
             let message = "a script needs fn behave(agent)".to_owned();
             return Err(ScriptError::at(file, text, Position::NONE, message));
         }
-        super::logic::try_out(&compiled)?;
+        super::rehearsal::try_out(&compiled)?;
         Ok(compiled)
     })
 }

@@ -10,8 +10,7 @@ use roadwright_agent::{
     Behaviour, Effect, Effects, Logic, LogicState, Message, Module, ModuleInfo, ParameterSet,
     Scene, Step, StepBoundary, Swap,
 };
-use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
-use std::collections::BTreeMap;
+use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
 use std::sync::Arc;
 
 /// Who has been standing for this long is blocked, s; and again after as long.
@@ -57,7 +56,11 @@ impl ScriptLogic {
 }
 
 /// Calls a function of a script.
-fn call(compiled: &Compiled, name: &str, arguments: impl FuncArgs) -> Result<(), ScriptError> {
+pub(super) fn call(
+    compiled: &Compiled,
+    name: &str,
+    arguments: impl FuncArgs,
+) -> Result<(), ScriptError> {
     begin_call();
     let options = CallFnOptions::new().eval_ast(false);
     let (engine, ast): (_, &AST) = (&compiled.engine, &compiled.ast);
@@ -398,7 +401,7 @@ fn leave_all(scene: Option<&Arc<Scene>>, step: &Step<'_>, effects: &mut Effects)
     }
 }
 
-fn prepare(
+pub(super) fn prepare(
     agent: &Agent,
     step: &Step<'_>,
     (index, id): (u32, u64),
@@ -433,88 +436,4 @@ fn letters(scene: &Scene, index: u32) -> Vec<Mail> {
         data: message.letter.data.clone(),
     })
     .collect()
-}
-
-/// Calls every function of a script once with a made-up agent, so that a mistake is found before
-/// agents depend on it.
-pub(super) fn try_out(compiled: &Compiled) -> Result<(), ScriptError> {
-    use roadwright_agent::AgentFacts;
-    use roadwright_geometry::DVec2;
-    let facts = |id: u64, x: f64| AgentFacts {
-        id,
-        index: id as u32 - 1,
-        position: DVec2::new(x, 0.0),
-        heading: 0.0,
-        speed: 8.0,
-        length: 4.5,
-        vehicle: 0,
-        stack: 0,
-        road: None,
-        lane: -1,
-        s: 10.0,
-        goal: Some(DVec2::new(200.0, 0.0)),
-        has_arrived: false,
-        leader: (id == 1).then_some(2),
-        follower: None,
-    };
-    let scene = Arc::new(Scene::new(
-        vec![facts(1, 0.0), facts(2, 10.0)],
-        Vec::new(),
-        vec!["car".into()].into(),
-        vec!["script".into()].into(),
-    ));
-    let input = BehaviourInput {
-        speed: 8.0,
-        road_speed: 13.0,
-        lane_remaining: 100.0,
-        target_gap_ahead: NOTHING,
-        target_gap_behind: NOTHING,
-        leader_gap: NOTHING,
-        junction_distance: 100.0,
-        goal_distance: 200.0,
-        ..BehaviourInput::default()
-    };
-    let parameters = compiled.parameters.iter();
-    let parameters: Vec<_> = parameters.map(|info| (info.key, info.default)).collect();
-    let agent = Agent::default();
-    prepare(
-        &agent,
-        &Step::default(),
-        (0, 1),
-        &input,
-        Some(&scene),
-        &parameters,
-    );
-    let handlers = compiled.handlers;
-    let other = Other::new(&scene, &scene.agents[0], &scene.agents[1]);
-    let mail = Mail {
-        from: 2,
-        topic: "hello".into(),
-        value: 0.0,
-        data: BTreeMap::new(),
-    };
-    if handlers.start {
-        call(compiled, "on_start", (agent.clone(),))?;
-    }
-    call(compiled, "behave", (agent.clone(),))?;
-    if handlers.message {
-        call(compiled, "on_message", (agent.clone(), mail))?;
-    }
-    if handlers.near {
-        call(compiled, "on_near", (agent.clone(), other.clone()))?;
-    }
-    if handlers.collision {
-        let other = rhai::Dynamic::from(other);
-        call(compiled, "on_collision", (agent.clone(), other))?;
-    }
-    if handlers.no_route {
-        call(compiled, "on_no_route", (agent.clone(),))?;
-    }
-    if handlers.blocked {
-        call(compiled, "on_blocked", (agent.clone(),))?;
-    }
-    if handlers.arrive {
-        call(compiled, "on_arrive", (agent,))?;
-    }
-    Ok(())
 }

@@ -158,14 +158,14 @@ impl Checker<'_> {
                     self.know(*at, parts.0.as_str(), found);
                 }
             }
-            ASTNode::Stmt(Stmt::For(parts, at)) => {
-                if self.type_of(&parts.2.expr) == Some(Type::Others) {
-                    self.know(*at, parts.0.as_str(), Type::Other);
-                }
+            ASTNode::Stmt(Stmt::For(parts, at))
+                if self.type_of(&parts.2.expr) == Some(Type::Others) =>
+            {
+                self.know(*at, parts.0.as_str(), Type::Other);
             }
             ASTNode::Stmt(Stmt::Assignment(parts)) => self.look_at_assignment(&parts.1),
-            ASTNode::Stmt(Stmt::FnCall(call, at)) | ASTNode::Expr(Expr::FnCall(call, at)) => {
-                self.pass_types(call, *at);
+            ASTNode::Stmt(Stmt::FnCall(call, _)) | ASTNode::Expr(Expr::FnCall(call, _)) => {
+                self.pass_types(call);
             }
             ASTNode::Expr(Expr::Dot(parts, ..)) => {
                 if let Some(owner) = self.type_of(&parts.lhs) {
@@ -185,7 +185,7 @@ impl Checker<'_> {
     }
 
     /// A function of the script that is called with something known knows it as well.
-    fn pass_types(&mut self, call: &FnCallExpr, _: Position) {
+    fn pass_types(&mut self, call: &FnCallExpr) {
         if call.op_token.is_some() || !call.namespace.is_empty() {
             return;
         }

@@ -8,7 +8,9 @@ mod compile;
 mod folder;
 mod logic;
 mod members;
+mod rehearsal;
 
 pub use api::{ApiItem, ApiKind, api, api_markdown};
 pub use compile::{Compiled, ScriptError, compile};
 pub use folder::{SCRIPT_ENDING, ScriptRow, Scripts, shipped};
+pub use rehearsal::{Rehearsal, events, rehearse};
