@@ -212,3 +212,91 @@ fn a_script_that_faults_is_told_and_ends_with_one() {
     let document: Value = serde_json::from_slice(&document).unwrap();
     assert_eq!(document["script_faults"][0]["script"], "tired.rhai");
 }
+
+/// A generated project, with a change to its source.
+fn project(folder: &Path, language: &str, from: &str, to: &str) -> std::path::PathBuf {
+    let words = [
+        "plugin",
+        "new",
+        "mine",
+        "--kind",
+        "controller",
+        "--lang",
+        language,
+    ];
+    let made = roadwright(folder, "", &words);
+    assert_eq!(made.status.code(), Some(0), "{}", told(&made));
+    let ending = if language == "c" { "c" } else { "cpp" };
+    let source = folder.join(format!("mine/mine.{ending}"));
+    let text = std::fs::read_to_string(&source).unwrap();
+    assert!(text.contains(from), "{text}");
+    std::fs::write(&source, text.replacen(from, to, 1)).unwrap();
+    folder.join("mine")
+}
+
+const DEV: [&str; 6] = ["plugin", "dev", "mine", "--into", "plugins", "--once"];
+
+#[test]
+fn what_generated_cpp_throws_is_an_error_of_the_plugin() {
+    if Command::new("c++").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no C++ compiler");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let late = "static int calls; if (++calls > 40) throw 42; control(self, in, out);";
+    project(folder.path(), "cpp", "control(self, in, out);", late);
+    let built = roadwright(folder.path(), "", &DEV);
+    assert_eq!(built.status.code(), Some(0), "{}", told(&built));
+    let words = [&RUN[..], &["--use", "controller=com.example.mine"]].concat();
+    let output = roadwright(folder.path(), "", &words);
+    let said = told(&output) + &String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("an exception that is no std::exception"),
+        "{said}"
+    );
+    // The module that failed is named, not the one that stands in for it.
+    assert!(said.contains("com.example.mine: "), "{said}");
+}
+
+#[test]
+fn plugins_are_built_as_their_folder_says() {
+    if Command::new("cc").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no C compiler");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let needs = "#ifndef GAIN\n#error GAIN is missing\n#endif\n#include <math.h>";
+    let project = project(folder.path(), "c", "#include <math.h>", needs);
+    std::fs::remove_file(project.join("Makefile")).unwrap();
+    let dev = |flags: &str| {
+        Command::new(env!("CARGO_BIN_EXE_roadwright"))
+            .args(DEV)
+            .current_dir(folder.path())
+            .env("CPPFLAGS", flags)
+            .output()
+            .unwrap()
+    };
+    let without = dev("");
+    assert_eq!(without.status.code(), Some(2));
+    let said = told(&without);
+    assert!(
+        said.contains("GAIN is missing") && said.contains("the build failed"),
+        "{said}"
+    );
+    assert_eq!(
+        said.matches("error: #error").count(),
+        1,
+        "told once: {said}"
+    );
+    assert_eq!(dev("-DGAIN=2").status.code(), Some(0));
+    if Command::new("make").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no make");
+        return;
+    }
+    let rule = "mine.so: mine.c\n\t@echo by my own rule >&2\n\t$(CC) -DGAIN=3 -shared -fPIC mine.c -o mine.so -lm\n";
+    std::fs::write(project.join("Makefile"), rule).unwrap();
+    let made = dev("");
+    assert_eq!(made.status.code(), Some(0), "{}", told(&made));
+    assert!(told(&made).contains("by my own rule"));
+}

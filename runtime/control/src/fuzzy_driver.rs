@@ -11,6 +11,9 @@ use roadwright_agent::{
 use roadwright_geometry::math::atan;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 
+/// What controllers may ask for at most, m/s^2; vehicles can do much less.
+const MOST_ACCELERATION: f64 = 50.0;
+
 static INFO: ModuleInfo = ModuleInfo {
     id: "fuzzy_driver",
     name: "Fuzzy traffic driver",
@@ -122,7 +125,8 @@ impl Settings {
         // driven, above it the same rate is kept.
         let curvature = factor * commanded / input.speed.max(commanded).max(0.1);
         ControllerOutput {
-            acceleration: (commanded - input.speed) / self.speed_time,
+            acceleration: ((commanded - input.speed) / self.speed_time)
+                .clamp(-MOST_ACCELERATION, MOST_ACCELERATION),
             steering: atan(input.wheelbase * curvature),
         }
     }

@@ -6,8 +6,9 @@ use roadwright_agent::ModuleKind;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use thiserror::Error;
+
+pub use crate::build::build;
 
 /// The C header of the binary interface.
 pub const HEADER: &str = include_str!("../../../plugins/api/include/roadwright_plugin.h");
@@ -86,7 +87,7 @@ pub enum AuthorError {
     )]
     Behaviour,
     /// There is nothing to build.
-    #[error("{0} holds neither a Cargo.toml nor .c nor .cpp files")]
+    #[error("{0} holds no Cargo.toml, CMakeLists.txt or Makefile, and no .c or .cpp files")]
     NothingToBuild(PathBuf),
     /// A program cannot be started.
     #[error("cannot start {program}: {error}")]
@@ -104,14 +105,14 @@ pub enum AuthorError {
     Probe(String),
 }
 
-fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> AuthorError + '_ {
+pub(crate) fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> AuthorError + '_ {
     move |error| AuthorError::File {
         path: path.to_owned(),
         error,
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), AuthorError> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), AuthorError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(file_error(folder))?;
     }
@@ -200,7 +201,8 @@ pub fn new_plugin(
             } else {
                 (format!("{name}.cpp"), "c++")
             };
-            put(&file, &text.replace("@LANGUAGE@", language))?;
+            let text = text.replace("@LANGUAGE@", language);
+            put(&file, &if is_c { text } else { guarded(&text) })?;
             put("roadwright_plugin.h", HEADER)?;
             let makefile = include_str!("../templates/Makefile.txt");
             let (compiler, flags) = if is_c {
@@ -217,8 +219,36 @@ pub fn new_plugin(
             )?;
         }
     }
-    put("README.md", include_str!("../templates/README.txt"))?;
+    let prefix = if language == Language::Rust {
+        "lib"
+    } else {
+        ""
+    };
+    let readme = include_str!("../templates/README.txt");
+    put(
+        "README.md",
+        &readme.replace("@LIBRARY@", &format!("{prefix}{name}.so")),
+    )?;
     Ok(folder)
+}
+
+/// A C source as one in C++ whose steps let no exception out.
+fn guarded(text: &str) -> String {
+    text.replace(
+        "static int32_t step(rw_instance *self, rw_batch *batch) {",
+        "static int32_t step_rows(rw_instance *self, rw_batch *batch) {",
+    )
+    .replace(
+        "RW_EXPORT int32_t rw_plugin_main_v1(",
+        concat!(
+            include_str!("../templates/guard.cpp.txt"),
+            "\nRW_EXPORT int32_t rw_plugin_main_v1("
+        ),
+    )
+    .replace(
+        "  api.step = step;\n",
+        "  api.step = step;\n  api.last_error = last_error;\n",
+    )
 }
 
 /// Writes a new script into a folder; gives its path.
@@ -234,110 +264,6 @@ pub fn new_script(folder: &Path, name: &str) -> Result<PathBuf, AuthorError> {
     let text = include_str!("../templates/script.rhai").replace("@NAME@", name);
     write(&path, &text)?;
     Ok(path)
-}
-
-/// Builds the plugin of a folder with cargo, or with the compilers of `CC` and `CXX`; gives the
-/// library.
-///
-/// # Errors
-/// If there is nothing to build, a program cannot be started, or the compiler says no.
-pub fn build(folder: &Path) -> Result<PathBuf, AuthorError> {
-    if folder.join("Cargo.toml").exists() {
-        return build_with_cargo(folder);
-    }
-    build_with_compiler(folder)
-}
-
-fn run(command: &mut Command) -> Result<std::process::Output, AuthorError> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command
-        .output()
-        .map_err(|error| AuthorError::Start { program, error })?;
-    if output.status.success() {
-        return Ok(output);
-    }
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    Err(AuthorError::Build(said))
-}
-
-fn build_with_cargo(folder: &Path) -> Result<PathBuf, AuthorError> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = run(Command::new(cargo)
-        .args([
-            "build",
-            "--release",
-            "--message-format=json-render-diagnostics",
-        ])
-        .arg("--manifest-path")
-        .arg(folder.join("Cargo.toml")))?;
-    let lines = String::from_utf8_lossy(&output.stdout);
-    let messages = lines
-        .lines()
-        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let is_library = |name: &str| {
-        Path::new(name)
-            .extension()
-            .is_some_and(|ending| ending == std::env::consts::DLL_EXTENSION)
-    };
-    let mut libraries = messages
-        .filter(|message| message["reason"] == "compiler-artifact")
-        .filter_map(|message| {
-            let files = message["filenames"].as_array()?.clone();
-            let mut names = files.iter().filter_map(|name| name.as_str());
-            names.find(|name| is_library(name)).map(PathBuf::from)
-        });
-    // The plugin itself comes last, after proc macros it may depend on.
-    let library = libraries.by_ref().last();
-    library.ok_or_else(|| {
-        AuthorError::Build("no shared library came of it: set crate-type = [\"cdylib\"]".into())
-    })
-}
-
-fn build_with_compiler(folder: &Path) -> Result<PathBuf, AuthorError> {
-    let entries = fs::read_dir(folder).map_err(file_error(folder))?;
-    let paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    let of = |endings: &[&str]| {
-        let mut found: Vec<&PathBuf> = paths
-            .iter()
-            .filter(|path| {
-                let ending = path.extension().and_then(|ending| ending.to_str());
-                ending.is_some_and(|ending| endings.contains(&ending))
-            })
-            .collect();
-        found.sort();
-        found
-    };
-    let (c, cpp) = (of(&["c"]), of(&["cpp", "cc", "cxx"]));
-    let (files, variable, default, standard) = match (c.is_empty(), cpp.is_empty()) {
-        (_, false) => (cpp, "CXX", "c++", "-std=c++17"),
-        (false, true) => (c, "CC", "cc", "-std=c11"),
-        (true, true) => return Err(AuthorError::NothingToBuild(folder.to_owned())),
-    };
-    let target = folder.join("target");
-    fs::create_dir_all(&target).map_err(file_error(&target))?;
-    // For projects that have no header of their own.
-    write(&target.join("include/roadwright_plugin.h"), HEADER)?;
-    let name = folder
-        .canonicalize()
-        .ok()
-        .and_then(|path| Some(path.file_name()?.to_owned()))
-        .unwrap_or_else(|| "plugin".into());
-    let library = target
-        .join(name)
-        .with_added_extension(std::env::consts::DLL_EXTENSION);
-    let compiler = std::env::var_os(variable).unwrap_or_else(|| default.into());
-    run(Command::new(compiler)
-        .args([standard, "-O2", "-Wall", "-Wextra", "-shared", "-fPIC"])
-        .args(["-fvisibility=hidden", "-ffp-contract=off"])
-        .arg("-I")
-        .arg(folder)
-        .arg("-I")
-        .arg(target.join("include"))
-        .args(files)
-        .arg("-o")
-        .arg(&library)
-        .arg("-lm"))?;
-    Ok(library)
 }
 
 /// Tries a library in a child process and puts it into a folder under a name, all at once: nobody

@@ -40,8 +40,12 @@ pub(crate) struct Events {
 }
 
 impl Events {
+    /// Adds an event; one that waits to be read already is not added again.
     pub(crate) fn push(&self, event: Event) {
         let mut events = locked(&self.unread);
+        if event.level == Level::Warning && events.contains(&event) {
+            return;
+        }
         if events.len() == MOST {
             events.pop_front();
         }

@@ -9,6 +9,7 @@
 //! hang and to wait for files that are being written.
 
 pub mod author;
+mod build;
 mod event;
 mod helper;
 mod host;

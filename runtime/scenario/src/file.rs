@@ -4,7 +4,6 @@
 //! Unknown keys, wrong values and ids given twice are refused with line, key and expectation.
 
 mod migrate;
-mod unique_map;
 mod write;
 
 pub use migrate::VERSION;
@@ -17,6 +16,7 @@ use crate::objects::{Forest, Obstacle};
 use crate::road::Road;
 use crate::scenario::{About, Scenario, Settings};
 use crate::stack::Stack;
+use crate::unique_map::unique;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::HeightField;
 use schemars::JsonSchema;
@@ -25,7 +25,6 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
-use unique_map::unique;
 
 /// The value of the key `format` in every scenario file.
 pub const FORMAT: &str = "roadwright-scenario";

@@ -21,6 +21,7 @@ pub mod operation;
 mod road;
 mod scenario;
 mod stack;
+mod unique_map;
 mod vehicle_type;
 
 pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};

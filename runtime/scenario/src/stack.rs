@@ -1,6 +1,7 @@
 //! Stacks: the modules of one kind of agent, by slot. A slot is declared here, in one line.
 
 use crate::number;
+use crate::unique_map::unique;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
@@ -118,7 +119,11 @@ pub struct ModuleSetting {
     )]
     pub rate_hz: Option<f64>,
     /// Parameters that differ from their defaults, by key.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "unique",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     pub parameters: BTreeMap<String, f64>,
 }
 
@@ -422,6 +427,13 @@ mod tests {
         assert!(error.contains("a module, or a list of modules"), "{error}");
         let error = stack(r#"[{"modul": "a"}]"#).unwrap_err().to_string();
         assert!(error.contains("unknown field `modul`"), "{error}");
+    }
+
+    #[test]
+    fn a_parameter_stands_once() {
+        let twice = r#"{"module": "a", "parameters": {"x": 1, "x": 2}}"#;
+        let error = stack(twice).unwrap_err().to_string();
+        assert!(error.contains("\"x\" is given twice"), "{error}");
     }
 
     #[test]

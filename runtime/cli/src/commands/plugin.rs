@@ -156,13 +156,16 @@ fn new(name: &str, kind: PluginKind, lang: PluginLanguage, at: &Path) -> anyhow:
 fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
     let first = build_and_deliver(folder, into);
     if once {
-        first?;
-        return Ok(Outcome::Fine);
+        return match first {
+            Ok(_) => Ok(Outcome::Fine),
+            Err(error @ AuthorError::Build(_)) => Err(anyhow::anyhow!(brief(&error))),
+            Err(error) => Err(error.into()),
+        };
     }
     if let Err(error) = first {
         // What cannot be mended by editing ends it; the rest waits for the next save.
         match error {
-            AuthorError::Build(_) | AuthorError::Probe(_) => eprintln!("{error}"),
+            AuthorError::Build(_) | AuthorError::Probe(_) => eprintln!("{}", brief(&error)),
             other => return Err(other.into()),
         }
     }
@@ -190,10 +193,18 @@ fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
             Ok(()) => while changes.recv_timeout(QUIET).is_ok() {},
         }
         if let Err(error) = build_and_deliver(folder, into) {
-            eprintln!("{error}");
+            eprintln!("{}", brief(&error));
         }
     }
     Ok(Outcome::Fine)
+}
+
+/// An error without what the tools have said already.
+fn brief(error: &AuthorError) -> String {
+    match error {
+        AuthorError::Build(_) => "the build failed".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 /// Whether a changed file is one that a plugin is built of.
@@ -203,12 +214,13 @@ fn is_source(path: &Path) -> bool {
     let is_source = matches!(
         ending,
         Some("rs" | "toml" | "c" | "h" | "cpp" | "cc" | "cxx" | "hpp")
-    );
+    ) || path.ends_with("Makefile")
+        || path.ends_with("CMakeLists.txt");
     is_source && !inside_target
 }
 
 fn build_and_deliver(folder: &Path, into: &Path) -> Result<PathBuf, AuthorError> {
-    let library = author::build(folder)?;
+    let library = author::build(folder, &mut |line| eprintln!("{line}"))?;
     let place = author::deliver(&library, into, &extensions::helper())?;
     eprintln!("delivered {}", place.display());
     Ok(place)

@@ -37,8 +37,8 @@ const SNAPSHOT_TIME: f64 = 1.0;
 const TRIAL_BATCHES: u32 = 100;
 
 /// What is said of a plugin that changes the floating point mode.
-const CHANGED_MODE: &str = "built with -ffast-math: changed the floating point mode; corrected. \
-                            Results may differ.";
+const CHANGED_MODE: &str = "changes the floating point mode, as libraries built with -ffast-math do; \
+                            it is put back after each call";
 
 /// An instance that answers now.
 struct Active {

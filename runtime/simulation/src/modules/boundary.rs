@@ -114,16 +114,19 @@ impl Membership {
                 removed: &removed,
                 ..moment
             };
-            let modules = instance.modules.iter_mut();
-            swaps.extend(modules.filter_map(|module| tell_module(module, slot, &moment)));
+            let modules = instance.settings.iter().zip(&mut instance.modules);
+            let told = modules.filter_map(|(setting, module)| {
+                tell_module(module, (slot, &setting.module), &moment)
+            });
+            swaps.extend(told);
         }
     }
 }
 
-/// Tells one module; what it says about being replaced.
+/// Tells one module, that a stack knows by an id; what it says about being replaced.
 fn tell_module<L: Choosable + ?Sized>(
     module: &mut Module<L>,
-    slot: Slot,
+    (slot, id): (Slot, &str),
     moment: &StepBoundary<'_>,
 ) -> Option<SwapRecord> {
     let swap = module
@@ -134,7 +137,7 @@ fn tell_module<L: Choosable + ?Sized>(
         step: moment.step,
         time: moment.time,
         slot: slot.name(),
-        module: swap.info.id.into(),
+        module: id.into(),
         from: swap.from,
         to: swap.to,
         note: swap.note,

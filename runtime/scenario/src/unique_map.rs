@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// Reads a map and refuses a key given twice.
-pub(super) fn unique<'de, D, K, V>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
+pub(crate) fn unique<'de, D, K, V>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
 where
     D: Deserializer<'de>,
     K: Deserialize<'de> + Ord + fmt::Debug,
