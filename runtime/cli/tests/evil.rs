@@ -145,6 +145,25 @@ fn a_check_cannot_be_talked_into_fine() {
             "{evil}: {text}"
         );
     }
+    for (evil, name) in [
+        ("process id", "two processes"),
+        ("late clock", "the same twice"),
+        ("share", "two threads"),
+        ("leak memory", "leaks"),
+        ("leak files", "leaks"),
+        ("leak threads", "leaks"),
+        ("lie", "parameters"),
+        ("slow", "speed"),
+        ("write inputs", "usual inputs"),
+    ] {
+        let (code, text) = check(evil);
+        assert_eq!(code, Some(1), "{evil}: {text}");
+        let mut failed = text.lines().filter(|line| line.starts_with("FAIL"));
+        assert!(failed.any(|line| line.contains(name)), "{evil}: {text}");
+    }
+    let (code, text) = check("print");
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("prints"), "{text}");
     // What does no harm is told to be fine: a flood of output, a child that lives on, and a name
     // without a slash.
     for evil in ["flood", "leave a child"] {

@@ -15,6 +15,7 @@ pub fn helper(arguments: &[OsString]) -> i32 {
     let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
     match words[..] {
         ["examine", library, nonce] => examine(Path::new(library), nonce),
+        ["digest", library, nonce] => digest(Path::new(library), nonce),
         ["probe", library, nonce] => crate::native::probe::run_trial(Path::new(library), nonce),
         #[cfg(unix)]
         ["serve", library, kind, memory] => {
@@ -66,6 +67,62 @@ fn examine(library: &Path, nonce: &str) -> i32 {
             2
         }
     }
+}
+
+/// Prints a digest of all answers, for a comparison with that of another process.
+fn digest(library: &Path, nonce: &str) -> i32 {
+    match crate::native::examine::digest(library) {
+        Ok(digest) => {
+            println!("\n{END}{nonce} {digest}");
+            0
+        }
+        Err(why) => {
+            eprintln!("{why}");
+            2
+        }
+    }
+}
+
+/// The digest of all answers that a process of its own gives.
+fn digest_in_child(library: &Path, helper: &[OsString]) -> Result<String, String> {
+    let nonce = nonce();
+    let begin = format!("{END}{nonce} ");
+    let mut found = None;
+    let child = helper_command(helper, "digest", library, &nonce)?
+        .spawn()
+        .map_err(|error| format!("cannot start it: {error}"))?;
+    let ending = wait_for(child, PATIENCE, |line| {
+        if let Some(digest) = line.strip_prefix(&begin) {
+            found = Some(digest.to_owned());
+        }
+    });
+    let ending = ending.map_err(|error| error.to_string())?;
+    found.ok_or_else(|| match ending.is_late {
+        true => format!("took longer than {} s", PATIENCE.as_secs()),
+        false => format!(
+            "the plugin ended it ({}) {}",
+            ending.status,
+            ending.complaint.trim()
+        ),
+    })
+}
+
+/// A child process that looks at a library.
+fn helper_command(
+    helper: &[OsString],
+    what: &str,
+    library: &Path,
+    nonce: &str,
+) -> Result<Command, String> {
+    let (program, arguments) = helper
+        .split_first()
+        .ok_or("there is no program to examine plugins with")?;
+    let mut command = Command::new(program);
+    in_a_group(command.args(arguments).arg(what).arg(library).arg(nonce))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    Ok(command)
 }
 
 /// An examination that takes longer has hung.
@@ -123,7 +180,20 @@ fn check_lines(
     crate::native::probe::probe(helper, &library).map_err(failed("loading"))?;
     let note = "loads, answers and ends in a process of its own".to_owned();
     tell(&line("loading", Ok(note)));
-    examine_in_child(&library, helper, tell)
+    examine_in_child(&library, helper, tell)?;
+    let digests = [
+        digest_in_child(&library, helper),
+        digest_in_child(&library, helper),
+    ];
+    let [first, second] = digests.map(|digest| digest.map_err(failed("two processes")));
+    let is_same = first? == second?;
+    let found = if is_same {
+        Ok("equal, bit by bit".to_owned())
+    } else {
+        Err("answers differ between two processes".to_owned())
+    };
+    tell(&line("two processes", found));
+    Ok(())
 }
 
 fn examine_in_child(
@@ -132,34 +202,30 @@ fn examine_in_child(
     tell: &mut impl FnMut(&ReportLine),
 ) -> Result<(), ReportLine> {
     let failed = |why: String| line("process", Err(why));
-    let (program, arguments) = helper
-        .split_first()
-        .ok_or_else(|| failed("there is no program to examine plugins with".into()))?;
     let nonce = nonce();
-    let mut command = Command::new(program);
-    let child = in_a_group(
-        command
-            .args(arguments)
-            .arg("examine")
-            .arg(library)
-            .arg(&nonce),
-    )
-    .stdin(Stdio::null())
-    .stdout(Stdio::piped())
-    .stderr(Stdio::piped())
-    .spawn()
-    .map_err(|error| failed(format!("cannot start it: {error}")))?;
+    let child = helper_command(helper, "examine", library, &nonce)
+        .map_err(failed)?
+        .spawn()
+        .map_err(|error| failed(format!("cannot start it: {error}")))?;
     let end = format!("{END}{nonce}");
-    let (mut last, mut has_ended) = (String::new(), false);
+    let (mut last, mut has_ended, mut printed) = (String::new(), false, 0);
     let on_line = |text: &str| {
-        has_ended |= text == end;
-        if let Ok(found) = serde_json::from_str::<ReportLine>(text) {
-            last.clone_from(&found.name);
-            tell(&found);
+        let is_end = text == end;
+        has_ended |= is_end;
+        match serde_json::from_str::<ReportLine>(text) {
+            Ok(found) => {
+                last.clone_from(&found.name);
+                tell(&found);
+            }
+            Err(_) => printed += u64::from(!is_end && !text.is_empty()),
         }
     };
     let ending = wait_for(child, PATIENCE, on_line).map_err(|error| failed(error.to_string()))?;
     if has_ended && matches!(ending.status.code(), Some(0 | 1)) {
+        if printed > 0 {
+            let note = format!("{printed} lines; host->log is for that");
+            tell(&line("prints", Ok(note)));
+        }
         return Ok(());
     }
     let why = if ending.is_late {

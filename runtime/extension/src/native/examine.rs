@@ -10,7 +10,9 @@ use super::library::Library;
 use super::roads::{FlatRoads, checked_route};
 use roadwright_agent::{ModuleKind, Step};
 use roadwright_geometry::math::Stream;
-use roadwright_plugin_api::abi::{CAP_STATE, NO_STRIP, ROW_OK, RwPoint, RwStrip, STRIP_CONNECTION};
+use roadwright_plugin_api::abi::{
+    CAP_PARALLEL_SLICES, CAP_STATE, NO_STRIP, ROW_OK, RwPoint, RwStrip, STRIP_CONNECTION,
+};
 use roadwright_plugin_api::{ControllerInput, FitnessInput, NOTHING, PlannerInput};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,6 +21,18 @@ use std::sync::Arc;
 const ROWS: usize = 256;
 /// Steps that an instance is asked for.
 const STEPS: u64 = 20;
+/// Steps long after those: what goes wrong may do so late.
+const LATE: [u64; 4] = [1_000, 1_001, 100_000, 10_000_000];
+/// How many times its budget a call may take before that is a verdict.
+const MOST_OVER_BUDGET: f64 = 20.0;
+/// Steps between two looks at what a process holds, and memory that it may gain a step, bytes.
+const LEAK_STEPS: u64 = 150;
+const LEAK: u64 = 16 * 1024;
+/// Memory that ends the look for leaks at once, bytes.
+const MUCH_MEMORY: u64 = 256 << 20;
+/// Rows of a slice, and rounds, when a plugin is asked from two threads.
+const SLICE: usize = 64;
+const ROUNDS: u64 = 60;
 /// Marks that a plugin must not write over.
 const CANARY: u8 = 0xa5;
 
@@ -209,6 +223,8 @@ struct Answers<K: Kind> {
     seconds: f64,
     changed_mode: bool,
     overwritten: bool,
+    /// Whether it has written to the inputs, which are not its own.
+    changed_inputs: bool,
 }
 
 struct Examiner {
@@ -243,6 +259,7 @@ impl Examiner {
             seconds: 0.0,
             changed_mode: false,
             overwritten: false,
+            changed_inputs: false,
         };
         let is_planner = K::KIND == ModuleKind::Planner;
         let delays = vec![0.0f32; self.roads.lanelets.len()];
@@ -277,10 +294,12 @@ impl Examiner {
                 route: &mut route,
                 route_length: 0,
             };
+            let told = bytes_of(&inputs).to_vec();
             let began = now();
             let changed = backend.step(&mut batch).map_err(|fault| fault.message)?;
             answers.seconds += began.elapsed().as_secs_f64();
             answers.changed_mode |= changed;
+            answers.changed_inputs |= told != bytes_of(&inputs);
             answers.overwritten |= status[count] != CANARY
                 || bytes_of(&outputs[count..])
                     .iter()
@@ -301,7 +320,7 @@ impl Examiner {
     fn history<K: Examined>(&self, size: usize, order: Order) -> Result<Vec<u8>, String> {
         let backend = self.fresh::<K>()?;
         let mut history = Vec::new();
-        for step in 0..STEPS {
+        for step in (0..STEPS).chain(LATE) {
             history.extend(self.one_step::<K>(&backend, step, size, order)?);
         }
         Ok(history)
@@ -385,32 +404,61 @@ pub(crate) fn examine(path: &Path, mut report: impl FnMut(&Finding)) -> Result<b
     Ok(is_good)
 }
 
+/// A digest of all that a library answers, for a comparison of two processes.
+pub(crate) fn digest(path: &Path) -> Result<String, String> {
+    let (inspected, _) = inspect(path).map_err(|error| error.to_string())?;
+    let library = Library::open(path).map_err(|error| error.to_string())?;
+    let examiner = Examiner {
+        library: Arc::new(library),
+        roads: grid_roads(),
+        info: inspected.info.clone(),
+    };
+    let mut hasher = blake3::Hasher::new();
+    for kind in inspected.info.module_kinds() {
+        let history = match kind {
+            ModuleKind::Controller => examiner.history::<AsController>(ROWS, Order::Sorted)?,
+            ModuleKind::Fitness => examiner.history::<AsFitness>(ROWS, Order::Sorted)?,
+            ModuleKind::Planner => examiner.history::<AsPlanner>(ROWS, Order::Sorted)?,
+            ModuleKind::Behaviour => Vec::new(),
+        };
+        hasher.update(&history);
+    }
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
 type Looked = Result<String, String>;
 /// Looks at one thing.
 type Look = fn(&Examiner) -> Looked;
 
 fn examine_kind<K: Examined>(examiner: &Examiner, tell: &mut dyn FnMut(Finding)) {
-    let looks: [(&'static str, Look); 9] = [
+    let looks: [(&'static str, Look); 11] = [
         ("usual inputs", usual_inputs::<K>),
+        ("speed", speed::<K>),
         ("the same twice", same_twice::<K>),
         ("batches of 1 and 7", split::<K>),
         ("shuffled agents", shuffled::<K>),
         ("hard inputs", hard_inputs::<K>),
         ("parameters", parameters::<K>),
         ("agents come and go", agents_come_and_go::<K>),
+        ("two threads", two_threads::<K>),
+        ("leaks", leaks::<K>),
         ("state", state::<K>),
-        ("speed", speed::<K>),
     ];
     for (name, look) in looks {
         let (problem, note) = match look(examiner) {
             Ok(note) => (None, note),
             Err(problem) => (Some(problem), String::new()),
         };
+        // What is far too slow would take for ever to look at.
+        let is_over = name == "speed" && problem.is_some();
         tell(Finding {
             name,
             problem,
             note,
         });
+        if is_over {
+            return;
+        }
     }
 }
 
@@ -422,6 +470,9 @@ fn usual_inputs<K: Examined>(examiner: &Examiner) -> Looked {
         let answers = examiner.ask::<K>(&backend, step, &rows, ROWS)?;
         if answers.overwritten {
             return Err("it writes beyond its rows".into());
+        }
+        if answers.changed_inputs {
+            return Err("it writes to its inputs, which are const".into());
         }
         for (at, (_, input)) in rows.iter().enumerate() {
             if answers.status[at] != ROW_OK {
@@ -523,6 +574,14 @@ fn parameters<K: Examined>(examiner: &Examiner) -> Looked {
             backend
                 .set_parameter(index, value)
                 .map_err(|fault| format!("{} = {value}: {}", info.key, fault.message))?;
+            let got = backend.get_parameter(index);
+            if got.is_some_and(|got| got != value) {
+                return Err(format!(
+                    "{} was set to {value} and reads back as {}",
+                    info.key,
+                    got.unwrap_or_default()
+                ));
+            }
             let rows = usual_rows::<K>(0);
             let answers = examiner
                 .ask::<K>(&backend, 0, &rows, ROWS)
@@ -554,6 +613,91 @@ fn agents_come_and_go<K: Examined>(examiner: &Examiner) -> Looked {
     tell(4 * ROWS as u32, &half, &[])?;
     examiner.one_step::<K>(&backend, 1, ROWS, Order::Sorted)?;
     Ok("survived".into())
+}
+
+/// Asks slices from two threads at once, as a run with helpers does.
+fn two_threads<K: Examined>(examiner: &Examiner) -> Looked {
+    if !examiner.info.has(CAP_PARALLEL_SLICES) {
+        return Ok("it is asked from one at a time".into());
+    }
+    let (alone, shared) = (examiner.fresh::<K>()?, examiner.fresh::<K>()?);
+    // Each thread goes on with its half as fast as it can, so that they meet.
+    let half = |backend: &InProcess, is_left: bool| -> Result<Vec<u8>, String> {
+        let mut told = Vec::new();
+        for step in 0..ROUNDS {
+            let rows = usual_rows::<K>(step);
+            let (left, right) = rows.split_at(ROWS / 2);
+            let rows = if is_left { left } else { right };
+            let answers = examiner.ask::<K>(backend, step, rows, SLICE)?;
+            told.extend_from_slice(bytes_of(&answers.outputs));
+        }
+        Ok(told)
+    };
+    let expected = [half(&alone, true)?, half(&alone, false)?];
+    let found = std::thread::scope(|scope| {
+        let left = scope.spawn(|| half(&shared, true));
+        let right = half(&shared, false);
+        (left.join(), right)
+    });
+    let left = found.0.map_err(|_| "it ends a thread")??;
+    same(
+        &expected.concat(),
+        &[left, found.1?].concat(),
+        "if slices are asked from two threads at once, as it declares they may be",
+    )
+}
+
+/// What the process holds: memory in bytes, open files, threads. Known on Linux only.
+fn holds() -> Option<[u64; 3]> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let value = |name: &str| {
+        let line = status.lines().find(|line| line.starts_with(name))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok()
+    };
+    let files = std::fs::read_dir("/proc/self/fd").ok()?.count() as u64;
+    Some([value("VmRSS:")? * 1024, files, value("Threads:")?])
+}
+
+/// Whether it keeps memory, files or threads with every step.
+fn leaks<K: Examined>(examiner: &Examiner) -> Looked {
+    let backend = examiner.fresh::<K>()?;
+    let mut step = 0;
+    let mut run = |steps: u64| -> Result<(), String> {
+        for _ in 0..steps {
+            let rows = usual_rows::<K>(step % 4);
+            examiner.ask::<K>(&backend, step, &rows, ROWS)?;
+            step += 1;
+            let memory = holds().map_or(0, |[memory, ..]| memory);
+            if step.is_multiple_of(16) && memory > MUCH_MEMORY {
+                return Err(format!(
+                    "the process has {} MiB after {step} steps",
+                    memory >> 20
+                ));
+            }
+        }
+        Ok(())
+    };
+    // What it needs once is there after the first steps.
+    run(LEAK_STEPS / 3)?;
+    let Some(before) = holds() else {
+        return Ok("not known on this system".into());
+    };
+    run(LEAK_STEPS)?;
+    let after = holds().unwrap_or(before);
+    let gained = |what: usize| after[what].saturating_sub(before[what]);
+    if gained(0) > LEAK * LEAK_STEPS {
+        let a_step = gained(0) / LEAK_STEPS / 1024;
+        return Err(format!("it keeps {a_step} KiB of memory with every step"));
+    }
+    for (what, name) in [(1, "files open"), (2, "threads")] {
+        if gained(what) > LEAK_STEPS / 10 {
+            return Err(format!(
+                "it keeps {} {name} after {LEAK_STEPS} steps",
+                gained(what)
+            ));
+        }
+    }
+    Ok(format!("none in {LEAK_STEPS} steps"))
 }
 
 fn state<K: Examined>(examiner: &Examiner) -> Looked {
@@ -588,7 +732,7 @@ fn speed<K: Examined>(examiner: &Examiner) -> Looked {
     let backend = examiner.fresh::<K>()?;
     let mut best = f64::INFINITY;
     let mut changed_mode = false;
-    for step in 0..50 {
+    for step in 0..20 {
         let rows = usual_rows::<K>(step % 4);
         let answers = examiner.ask::<K>(&backend, step, &rows, ROWS)?;
         best = best.min(answers.seconds / ROWS as f64);
@@ -597,6 +741,9 @@ fn speed<K: Examined>(examiner: &Examiner) -> Looked {
     let micros = best * 1e6;
     let budget = K::BUDGET_US;
     let mut note = format!("{micros:.3} us an agent, budget {budget} us");
+    if micros > MOST_OVER_BUDGET * budget {
+        return Err(format!("{note}: more than {MOST_OVER_BUDGET} times that"));
+    }
     if micros > budget {
         note += ": slow";
     }

@@ -150,6 +150,18 @@ unsafe extern "C" fn receive(ctx: *mut c_void, bytes: *const u8, length: u64) ->
     OK
 }
 
+impl InProcess {
+    /// The value of a parameter as the plugin says it; `None` if it does not.
+    #[expect(unsafe_code, reason = "speaks the binary interface")]
+    pub(crate) fn get_parameter(&self, index: usize) -> Option<f64> {
+        let (get, &number) = (self.library.api.param_get?, self.numbers.get(index)?);
+        let mut value = f64::NAN;
+        // SAFETY: `raw` is alive, and the value is written to in the call only.
+        let status = unsafe { get(self.raw, number, &raw mut value) };
+        (status >= 0).then_some(value)
+    }
+}
+
 impl Backend for InProcess {
     fn step(&self, batch: &mut Batch<'_>) -> Result<bool, Fault> {
         let step = self.library.api.step.ok_or_else(|| missing("step"))?;

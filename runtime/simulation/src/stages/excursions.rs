@@ -3,6 +3,7 @@
 
 use super::effects::{Effecting, give_up_grants};
 use crate::agents::{LanePosition, Phase};
+use crate::dynamics::keeps_to_lanes;
 use crate::route::{Goal, GroundPath, Leg, Route, Waypoint, goal_input};
 use glam::DVec2;
 use roadwright_geometry::Pose;
@@ -141,13 +142,9 @@ impl Effecting<'_> {
         if !self.agents.position[index].is_on_lane() {
             return;
         }
-        // Bodies off the lanes have a pose of their own.
-        let pose = self.bodies().pose(agent);
-        self.agents.motion[index].pose = pose;
-        if self.agents.identity[index].level != DynamicsLevel::OneTrack {
-            self.agents.set_level(agent, DynamicsLevel::OneTrack);
-            self.dynamics.remove(agent);
-            self.dynamics.insert(agent, DynamicsLevel::OneTrack);
+        if keeps_to_lanes(self.agents.identity[index].level) {
+            let (ground, level) = (self.ground, DynamicsLevel::OneTrack);
+            self.dynamics.assign(ground, self.agents, agent, level);
         }
         self.traffic.claims.forget(agent);
         self.agents.claim[index].granted_to = self.agents.progress[index].at;
