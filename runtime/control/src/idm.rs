@@ -209,7 +209,9 @@ mod tests {
         };
         assert!(wanted(0.0, 0.0).abs() < 1e-9);
         // At comfort, however slow it is; and it does not begin to roll.
-        assert_eq!([wanted(8.0, 0.0), wanted(0.01, 0.0)], [-2.5; 2]);
+        for speed in [8.0, 0.01] {
+            assert!((wanted(speed, 0.0) + 2.5).abs() < 1e-6, "{speed}");
+        }
         assert!(wanted(0.0, 0.05) > 0.0);
     }
 

@@ -52,8 +52,9 @@ fn examine(library: &Path, nonce: &str) -> i32 {
             problem: finding.problem.clone(),
             note: finding.note.clone(),
         };
+        // On a line of its own, whatever the library has printed before.
         if let Ok(line) = serde_json::to_string(&line) {
-            println!("{line}");
+            println!("\n{nonce} {line}");
         }
     };
     let examined = crate::native::examine::examine(library, tell);
@@ -208,20 +209,24 @@ fn examine_in_child(
         .spawn()
         .map_err(|error| failed(format!("cannot start it: {error}")))?;
     let end = format!("{END}{nonce}");
-    let (mut last, mut has_ended, mut printed) = (String::new(), false, 0);
+    let (mut last, mut has_ended, mut has_problem, mut printed) = (String::new(), false, false, 0);
     let on_line = |text: &str| {
         let is_end = text == end;
         has_ended |= is_end;
-        match serde_json::from_str::<ReportLine>(text) {
-            Ok(found) => {
+        let told = text
+            .strip_prefix(&nonce)
+            .and_then(|line| serde_json::from_str::<ReportLine>(line.trim_start()).ok());
+        match told {
+            Some(found) => {
                 last.clone_from(&found.name);
+                has_problem |= found.problem.is_some();
                 tell(&found);
             }
-            Err(_) => printed += u64::from(!is_end && !text.is_empty()),
+            None => printed += u64::from(!is_end && !text.is_empty()),
         }
     };
     let ending = wait_for(child, PATIENCE, on_line).map_err(|error| failed(error.to_string()))?;
-    if has_ended && matches!(ending.status.code(), Some(0 | 1)) {
+    if has_ended && ending.status.code() == Some(i32::from(has_problem)) {
         if printed > 0 {
             let note = format!("{printed} lines; host->log is for that");
             tell(&line("prints", Ok(note)));

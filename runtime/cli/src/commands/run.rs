@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// A summary with what it cost.
 #[derive(Serialize)]
@@ -243,12 +244,10 @@ impl Drive<'_> {
             logged: world.log_count(),
             bar: progress::bar(steps.saturating_sub(world.steps()), self.quiet),
             first: world.steps(),
+            told_at: now(),
+            slow: BTreeSet::new(),
         };
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the program reports how long the run took"
-        )]
-        let wall = std::time::Instant::now();
+        let wall = now();
         let cpu = ProcessTime::now();
         let watchdog = self.host.map(Watchdog::new);
         let (host, keep_going) = (self.host, self.keep_going);
@@ -297,15 +296,35 @@ struct Teller<'a> {
     bar: ProgressBar,
     /// The step that the bar begins with.
     first: u64,
+    /// When something was last told.
+    told_at: Instant,
+    /// Modules that have been said to be slow.
+    slow: BTreeSet<String>,
 }
 
 /// Steps between two looks.
 const TELL_PERIOD: u64 = 64;
+/// Nobody waits longer than this for a word, and a call that takes longer, us, is worth one.
+const SILENCE: Duration = Duration::from_secs(5);
+const SLOW_CALL_US: f64 = 50_000.0;
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the program reports how long things take; no result depends on it"
+)]
+fn now() -> Instant {
+    Instant::now()
+}
 
 impl Observer for Teller<'_> {
     fn after_step(&mut self, world: &World) {
         let step = world.steps() - self.first;
-        if step % TELL_PERIOD == 1 {
+        let is_silent = self.told_at.elapsed() > SILENCE;
+        if step % TELL_PERIOD == 1 || is_silent {
+            self.told_at = now();
+            if is_silent {
+                self.tell_slow();
+            }
             self.bar.set_position(step);
             self.bar.set_message(message(world));
             let bar = self.bar.clone();
@@ -315,6 +334,20 @@ impl Observer for Teller<'_> {
 }
 
 impl Teller<'_> {
+    /// Names the modules that the run waits for, each once.
+    fn tell_slow(&mut self) {
+        let rows = self.host.map_or(Vec::new(), Host::modules);
+        for row in rows.iter().filter(|row| row.mean_us > SLOW_CALL_US) {
+            if self.slow.insert(row.id.clone()) {
+                let milliseconds = row.mean_us / 1000.0;
+                eprintln!(
+                    "warning: {} takes {milliseconds:.0} ms for a call; the run waits for it",
+                    row.id
+                );
+            }
+        }
+    }
+
     /// Prints what modules have logged since the last time, and what happened to them.
     fn tell(&mut self, world: &World) {
         if let Some(host) = self.host {

@@ -116,6 +116,16 @@ rows!(
     u8
 );
 
+/// A text of a plugin without what a terminal would obey.
+pub(crate) fn printable(text: &str) -> String {
+    let plain = |c: char| match c {
+        '\n' | '\t' => ' ',
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    };
+    text.chars().map(plain).collect()
+}
+
 /// A text that lives as long as the program; the same text is kept once.
 pub(crate) fn intern(text: &str) -> &'static str {
     static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
@@ -142,7 +152,7 @@ pub(crate) fn intern_parameters(infos: Vec<ParameterInfo>) -> &'static [Paramete
 
 /// A plugin's description of a parameter as ours; what makes no sense is mended.
 pub(crate) fn parameter_info(raw: &RwParamInfo) -> ParameterInfo {
-    let text = |field: &[u8]| intern(&text_of(field));
+    let text = |field: &[u8]| intern(&printable(&text_of(field)));
     let words: Vec<&'static str> = text_of(&raw.choices).split('|').map(intern).collect();
     let kind = match raw.kind {
         PARAM_INTEGER => ParameterKind::Integer,

@@ -4,7 +4,9 @@
     reason = "calls the functions of a plugin; everything above it is safe"
 )]
 
-use super::backend::{Backend, Batch, Fault, State, intern_parameters, is_shown, parameter_info};
+use super::backend::{
+    Backend, Batch, Fault, State, intern_parameters, is_shown, parameter_info, printable,
+};
 use super::floating_point;
 use super::library::{Library, kind_bit};
 use roadwright_agent::{Lookahead, ModuleKind, ParameterInfo};
@@ -129,7 +131,7 @@ fn last_error(library: &Library, instance: *mut RwInstance) -> String {
     // SAFETY: the buffer has the capacity that is said; `instance` is alive or null.
     let length = unsafe { last_error(instance, buffer.as_mut_ptr().cast(), ERROR_TEXT as u64) };
     buffer.truncate((length as usize).min(ERROR_TEXT));
-    String::from_utf8_lossy(&buffer).into_owned()
+    printable(String::from_utf8_lossy(&buffer).trim_end_matches('\0'))
 }
 
 /// Receives a piece of state.

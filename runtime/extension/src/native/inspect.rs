@@ -1,5 +1,6 @@
 //! What a file of a plugin says, read without running any of it.
 
+use super::backend::printable;
 use object::read::elf::ElfFile64;
 use object::{Architecture, BinaryFormat, File, Object, ObjectSection, ObjectSymbol};
 use roadwright_agent::ModuleKind;
@@ -332,13 +333,13 @@ fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
         return Err(bad("it is neither planner nor controller nor fitness"));
     }
     let info = PluginInfo {
-        name: text_of(field(40, 64)),
-        id: text_of(field(104, 64)),
-        version: text_of(field(168, 32)),
-        author: text_of(field(200, 64)),
-        language: text_of(field(264, 16)),
-        build_id: text_of(field(280, 32)),
-        doc: text_of(field(312, 160)),
+        name: printable(&text_of(field(40, 64))),
+        id: printable(&text_of(field(104, 64))),
+        version: printable(&text_of(field(168, 32))),
+        author: printable(&text_of(field(200, 64))),
+        language: printable(&text_of(field(264, 16))),
+        build_id: printable(&text_of(field(280, 32))),
+        doc: printable(&text_of(field(312, 160))),
         kinds,
         caps: u64_at(24),
         abi: (major, minor),

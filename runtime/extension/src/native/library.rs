@@ -1,5 +1,6 @@
 //! A loaded library: a copy of the file that stays loaded for ever.
 
+use super::backend::printable;
 use super::floating_point;
 use crate::lock::locked;
 use roadwright_agent::ModuleKind;
@@ -121,7 +122,7 @@ unsafe extern "C" fn log(ctx: *mut c_void, level: u32, text: *const c_char, leng
     // SAFETY: the context is the log that was handed over; the text is the plugin's.
     unsafe {
         if let Some(log) = ctx.cast::<LibraryLog>().as_ref() {
-            log.write(level, &text_of(text, length));
+            log.write(level, &printable(&text_of(text, length)));
         }
     }
 }

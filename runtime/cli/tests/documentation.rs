@@ -1,0 +1,76 @@
+//! What docs/plugins.md promises: every command is run, and every snippet is used.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::roadwright;
+use std::path::Path;
+use std::process::Command;
+
+const PAGE: &str = include_str!("../../../docs/plugins.md");
+
+/// The blocks of a language, in order.
+fn blocks(language: &str) -> Vec<String> {
+    let begin = format!("```{language}\n");
+    let parts = PAGE.split(&begin).skip(1);
+    parts
+        .map(|part| part.split("```").next().unwrap().to_owned())
+        .collect()
+}
+
+/// The source of a project with an `impl` block in place of its own.
+fn put_snippet(source: &Path, snippet: &str) {
+    let text = std::fs::read_to_string(source).unwrap();
+    let head = snippet.lines().next().unwrap();
+    let begin = text
+        .find(head)
+        .unwrap_or_else(|| panic!("no {head} in {text}"));
+    let end = begin + text[begin..].find("\n}\n").unwrap() + 3;
+    // Its own tests are about its own law.
+    let tests = text.find("#[cfg(test)]").unwrap_or(text.len());
+    let rest = &text[end..tests];
+    std::fs::write(source, format!("{}{snippet}{rest}", &text[..begin])).unwrap();
+}
+
+#[test]
+fn every_command_runs_and_every_snippet_is_sound() {
+    if Command::new("cc").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no C compiler");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let scenarios = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    std::os::unix::fs::symlink(scenarios, folder.path().join("scenarios")).unwrap();
+    let commands: Vec<String> = blocks("sh")
+        .iter()
+        .flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    assert!(commands.len() >= 11, "{commands:?}");
+    for command in &commands {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        assert_eq!(words[0], "roadwright", "{command}");
+        let output = roadwright(folder.path(), &words[1..]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+        if command.contains("plugin new my_driver ") {
+            // The page shows this as what stands in the project.
+            let snippet = &blocks("rust")[0];
+            put_snippet(&folder.path().join("my_driver/src/lib.rs"), snippet);
+        }
+    }
+    let snippets = blocks("rhai");
+    assert!(!snippets.is_empty());
+    for (number, snippet) in snippets.iter().enumerate() {
+        let file = format!("snippet_{number}.rhai");
+        std::fs::write(folder.path().join(&file), snippet).unwrap();
+        let output = roadwright(folder.path(), &["script", "check", &file]);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{snippet}: {said}");
+    }
+    for stack in blocks("json") {
+        let stack: serde_json::Value = serde_json::from_str(&format!("{{{stack}}}")).unwrap();
+        let stack = stack["my_stack"].clone();
+        serde_json::from_value::<roadwright_scenario::Stack>(stack).unwrap();
+    }
+}
