@@ -209,7 +209,7 @@ impl Row<'_> {
                 if !self.slot.how_many().fits(count - 1) {
                     return chosen.map(RowChange::Use);
                 }
-                let button = ui.small_button("✕").on_hover_text("Take it out.");
+                let button = ui.small_button("×").on_hover_text("Take it out.");
                 named(&button, &format!("Take out {label}"));
                 if button.clicked() {
                     return Some(RowChange::TakeOut);

@@ -39,6 +39,8 @@ pub struct AgentFacts {
     pub goal: Option<DVec2>,
     /// Whether it has arrived at its last goal and waits for what comes next.
     pub has_arrived: bool,
+    /// Whether there are goals after the one that it has reached or goes to.
+    pub has_more_goals: bool,
     /// Id of the vehicle ahead on its way.
     pub leader: Option<u64>,
     /// Id of the nearest vehicle that has it as its leader.
@@ -174,8 +176,10 @@ pub enum Effect {
     Flee(u64),
     /// Leave the road, wherever it is.
     Leave,
-    /// Brake at least this hard, m/s^2, until told otherwise; 0 for not at all.
+    /// Brake at least this hard, m/s^2, until the behaviour is asked again.
     Brake(f64),
+    /// From the end of a path: back onto the lane that is close, and on to the goals that are left.
+    Rejoin,
     /// Follow a line over the ground: places, m, and the speed at each, m/s. Lanes, junctions and
     /// their rules are not looked at meanwhile; at its end the agent has arrived.
     DrivePath(Vec<(DVec2, f64)>),

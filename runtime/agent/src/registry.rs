@@ -29,6 +29,16 @@ pub enum ModuleError {
         /// How many there may be.
         most: usize,
     },
+    /// A slot names a module twice.
+    #[error("stack \"{stack}\": {slot} \"{module}\" is there twice")]
+    Twice {
+        /// The stack.
+        stack: String,
+        /// The slot.
+        slot: Slot,
+        /// The module.
+        module: String,
+    },
     /// A parameter cannot be set.
     #[error("stack \"{stack}\", {slot} \"{module}\": {error}")]
     Parameter {

@@ -122,6 +122,11 @@ fn what_can_be_known_is_found_before_running() {
         inside("let one = me.find(2); one.distance; for o in me.nearby(5.0) { o.speed; }"),
         inside("let map = #{speed: 1}; map.speed = 2; map.anything = 3; let a = [1]; a.push(2);"),
         "fn twice(x) { x.value * 2 } fn behave(agent) { twice(#{value: 1}); }".into(),
+        "fn leave(agent) { agent.stop(); } fn on_highway(agent) { agent.lane == 1 } fn behave(agent) { if on_highway(agent) { leave(agent); } }".into(),
+        inside("let best = me.leader; best = #{gap: 3.0}; best.gap;"),
+        inside("let x = me.leader; x.speed; let x = #{a: 1}; x.a;"),
+        inside("for o in me.nearby(9.0) { o.speed; } for o in [#{a: 1}] { o.a; }"),
+        "fn f(x) { x.gap } fn behave(me) { if me.time > 1e9 { f(me.leader); f(#{gap: 1}); } }".into(),
     ] {
         compile("x.rhai", &text, None).unwrap_or_else(|error| panic!("{text}: {error}"));
     }

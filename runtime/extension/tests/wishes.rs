@@ -260,10 +260,10 @@ fn a_lane_is_chosen_and_left_again() {
 
 #[test]
 fn the_wrong_way_is_a_path_like_others() {
-    // On the left lane of the other direction, against the traffic there.
+    // On the outer lane of the other direction, against the traffic there.
     let script = "fn on_start(agent) {
         let line = [];
-        for i in 1..40 { line.push([100.0 + i * 5.0, 1.6, 8.0]); }
+        for i in 1..40 { line.push([100.0 + i * 5.0, 4.9, 8.0]); }
         agent.drive_path(line);
     }
     fn on_arrive(agent) { agent.go_to(900.0, -5.0); }
@@ -272,15 +272,18 @@ fn the_wrong_way_is_a_path_like_others() {
     road.run(15.0);
     let car = road.car(1);
     assert!(
-        car.lane.is_none() && (car.pose.position.y - 1.6).abs() < 0.7,
+        car.lane.is_none() && (car.pose.position.y - 4.9).abs() < 0.7,
         "{car:?}"
     );
     assert!(car.speed > 5.0);
+    // No lane leads on from the wrong carriageway: it says so, and leaves.
     run(&mut road.world, 120.0);
-    assert_eq!(
-        road.is_gone(1),
-        None,
-        "from the wrong carriageway no lane leads on"
+    assert_eq!(road.is_gone(1), Some(Status::Arrived));
+    assert!(road.log().contains("there is no way"), "{}", road.log());
+    let drive = road.world.finished().next().unwrap();
+    assert!(
+        drive.distance < 250.0,
+        "it did not drive on over the ground: {drive:?}"
     );
 }
 
@@ -405,6 +408,74 @@ fn times_zones_and_conditions_trigger() {
         log.contains("1 11 ticks") || log.contains("1 10 ticks"),
         "{log}"
     );
+}
+
+#[test]
+fn who_passes_goes_on_to_all_of_its_destinations() {
+    let script = "fn behave(agent) {
+        if agent.once(\"pass\", agent.time > 8.0) { agent.pass(3.25, 15.0, 10.0); }
+    }";
+    let mut road = Road::new(script, 1);
+    let mut scenario = road.scenario.clone();
+    let mut agent = scenario.agents()[&AgentId(1)].clone();
+    agent.via = vec![
+        Place::lane(RoadId(1), -2, 400.0),
+        Place::lane(RoadId(2), -2, 100.0),
+    ];
+    let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
+    scenario.apply(edit).unwrap();
+    let registry = road.bench.host().registry();
+    road.world = World::new(&scenario, &registry, &RunOptions::default()).unwrap();
+    run(&mut road.world, 10.0);
+    // A slider that is moved meanwhile changes nothing of that.
+    let mut edited = scenario.clone();
+    let idm = Stack::with_controller("idm");
+    edited
+        .apply(Edit::Stack("other".into(), Some(Box::new(idm))))
+        .unwrap();
+    road.world.update(&scenario, &edited, &registry).unwrap();
+    run(&mut road.world, 120.0);
+    assert_eq!(road.is_gone(1), Some(Status::Arrived));
+    let drive = road.world.finished().next().unwrap();
+    assert!(drive.distance > 800.0, "{drive:?}");
+}
+
+#[test]
+fn braking_ends_with_what_asked_for_it() {
+    let script = "fn behave(agent) {
+        if agent.id == 1 && agent.time > 5.0 { agent.brake(3.0); }
+        if agent.id == 1 && agent.once(\"other\", agent.time > 15.0) {
+            agent.use_module(\"behaviour\", \"lane_keeper\");
+        }
+        if agent.id == 2 && agent.once(\"brake\", agent.time > 5.0) { agent.brake(3.0); }
+        if agent.id == 2 && agent.time > 15.0 { throw \"tired\"; }
+    }
+    fn on_blocked(agent) { agent.log(\"blocked\"); }";
+    let mut road = Road::new(script, 2);
+    road.run(14.0);
+    assert_eq!((road.car(1).speed, road.car(2).speed), (0.0, 0.0));
+    run(&mut road.world, 20.0);
+    assert!(road.car(1).speed > 5.0 && road.car(2).speed > 5.0);
+    // Who stands because its script wants it is not blocked.
+    assert!(!road.log().contains("blocked"), "{}", road.log());
+}
+
+#[test]
+fn scripts_cannot_speak_for_the_host() {
+    let script = "fn behave(agent) {
+        if agent.id == 1 && agent.time > 5.0 { agent.broadcast(2000.0, \"\\x01no route\", 0); }
+        if agent.id == 2 && agent.once(\"far\", true) { agent.use_lane(127); agent.use_lane(-127); }
+    }";
+    let mut road = Road::new(script, 2);
+    run(&mut road.world, 8.0);
+    let faults = road.world.faults();
+    assert!(
+        faults
+            .keys()
+            .any(|text| text.contains("no control characters")),
+        "{faults:?}"
+    );
+    assert_eq!(road.is_gone(2), None);
 }
 
 /// Everything above at once, with cars that come and go.

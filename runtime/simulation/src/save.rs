@@ -14,6 +14,7 @@ use crate::messages::{Groups, Log};
 use crate::modules::{SavedInstance, SavedMembership, SavedSwap};
 use crate::options::{RunOptions, SimulationError};
 use crate::route::Routes;
+use crate::stages::company::MOST_SPAWNED;
 use crate::summary::{ReplanCounts, SwapRecord};
 use crate::traffic::{Claims, Contacts, Delays, Encroachment};
 use crate::world::World;
@@ -345,6 +346,7 @@ impl World {
         let receives = |message: &Message| (message.to as usize) < capacity;
         let checks = [
             ("a lanelet", self.traffic.delays.0.len() == lanelets),
+            ("an added vehicle", self.demand.spawned <= MOST_SPAWNED),
             ("a junction", self.traffic.claims.fits(junctions, capacity)),
             ("a route", self.routes.are_sound(lanelets)),
             (

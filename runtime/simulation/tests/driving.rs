@@ -332,6 +332,19 @@ fn rated(summary: &Summary) -> usize {
 }
 
 #[test]
+fn a_fitness_stands_once_in_a_stack() {
+    let mut scenario = common::crossroads();
+    let mut stack = Stack::default();
+    let twice = vec![ModuleSetting::new("safety"), ModuleSetting::new("safety")];
+    assert!(stack.set(Slot::Fitness, twice));
+    let edit = Edit::Stack("idm".into(), Some(Box::new(stack)));
+    scenario.apply(edit).unwrap();
+    let error = World::new(&scenario, &builtin_modules(), &RunOptions::default());
+    let error = error.err().unwrap().to_string();
+    assert_eq!(error, "stack \"idm\": fitness \"safety\" is there twice");
+}
+
+#[test]
 fn shipped_scenarios_are_sound_and_everyone_arrives() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     for name in ["crossroads", "figure-eight", "obstacle-field", "old-town"] {

@@ -91,7 +91,7 @@ fn every_fitness_puts_drivers_in_order() {
             &["good", "slow", "crawling", "standing"][..],
         ),
         ("crash_and_speed", 0.0, &["jerking", "standing"]),
-        ("comfort", 0.05, &["standing", "good", "jerking"]),
+        ("comfort", 0.05, &["crawling", "good", "jerking"]),
         ("comfort", 0.0, &["tailgating", "jerking"]),
         ("safety", 0.05, &["good", "tailgating"]),
         ("safety", -1e-9, &["standing", "crawling", "good"]),
@@ -112,7 +112,7 @@ fn every_fitness_puts_drivers_in_order() {
     // loses all the time there is.
     let of = |driver: &str, fitness: &str| drivers[driver][fitness];
     assert!((0.75..0.95).contains(&of("crawling", "crash_and_speed")));
-    assert_eq!(of("standing", "progress"), 1.0);
+    assert!(of("standing", "progress") > 0.999);
     // Setting out is no jerk: a gentle driver is comfortable.
     assert!(
         of("good", "comfort") < 1.0 && of("jerking", "comfort") > 2.0,

@@ -38,8 +38,8 @@ pub(super) struct Wants {
     pub(super) flees: Option<u64>,
     /// The lane of its road that it keeps to, by OpenDRIVE's id.
     pub(super) use_lane: Option<i8>,
-    /// Where it goes after the path that it drives along.
-    pub(super) after_path: Option<(f64, f64)>,
+    /// Least braking, m/s^2; 0 for none.
+    pub(super) braking: f64,
 }
 
 impl Default for Wants {
@@ -54,7 +54,7 @@ impl Default for Wants {
             follows: None,
             flees: None,
             use_lane: None,
-            after_path: None,
+            braking: 0.0,
         }
     }
 }
@@ -85,6 +85,9 @@ impl std::fmt::Display for Wants {
             side if side > 0.0 => parts.push("the lane to the left".into()),
             side if side < 0.0 => parts.push("the lane to the right".into()),
             _ => {}
+        }
+        if self.braking > 0.0 {
+            parts.push(format!("to brake with {} m/s^2", self.braking));
         }
         parts.extend(self.use_lane.map(|lane| format!("lane {lane}")));
         parts.extend(self.follows.map(|id| format!("to follow {id}")));
@@ -251,11 +254,14 @@ impl Agent {
         Memory(self.clone())
     }
 
-    pub(super) fn ask(&self, effect: Effect) {
+    /// Asks for an effect; says whether it was taken: there are so many for one call.
+    pub(super) fn ask(&self, effect: Effect) -> bool {
         let mut content = self.content();
-        if content.effects.len() < MOST_EFFECTS {
+        let has_room = content.effects.len() < MOST_EFFECTS;
+        if has_room {
             content.effects.push(effect);
         }
+        has_room
     }
 
     /// A random number from 0 to 1, the same in every run with the same seed.
@@ -297,46 +303,48 @@ impl Agent {
     }
 
     pub(super) fn go_to(&self, x: f64, y: f64) {
+        let is_taken = self.ask(Effect::GoTo(DVec2::new(x, y)));
         let mut content = self.content();
-        content.has_new_goal = true;
+        content.has_new_goal |= is_taken;
         content.wants.follows = None;
         content.wants.flees = None;
-        content.wants.after_path = None;
-        drop(content);
-        self.ask(Effect::GoTo(DVec2::new(x, y)));
     }
 
-    /// Drives along a path, and on to where it was going afterwards if `goes_on`.
-    pub(super) fn drive_path(&self, effect: Effect, goes_on: bool) {
+    /// Drives along a path.
+    pub(super) fn drive_path(&self, effect: Effect) {
+        let is_taken = self.ask(effect);
         let mut content = self.content();
-        content.has_new_goal = true;
+        content.has_new_goal |= is_taken;
         content.wants.follows = None;
         content.wants.flees = None;
-        let goal = content.facts.and_then(|facts| facts.goal);
-        let goal = goal.map(|goal| (goal.x, goal.y));
-        // Of two paths one after the other, the goal before both counts.
-        let before = content.wants.after_path;
-        content.wants.after_path = if goes_on { before.or(goal) } else { None };
-        drop(content);
-        self.ask(effect);
     }
 
     /// Whether something holds for the first time.
-    pub(super) fn once(&self, name: &str, holds: bool) -> bool {
+    pub(super) fn once(&self, name: &str, holds: bool) -> Result<bool, String> {
         let mut content = self.content();
-        holds && content.once.len() < MOST_MEMORY && content.once.insert(name.to_owned())
+        if !holds || content.once.contains(name) {
+            return Ok(false);
+        }
+        if content.once.len() == MOST_MEMORY {
+            return Err(format!("once: {MOST_MEMORY} names are the most"));
+        }
+        content.once.insert(name.to_owned());
+        Ok(true)
     }
 
     /// Whether so many seconds have passed since this was true last; true the first time.
-    pub(super) fn every(&self, name: &str, seconds: f64) -> bool {
+    pub(super) fn every(&self, name: &str, seconds: f64) -> Result<bool, String> {
         let mut content = self.content();
         let now = content.time;
         let last = content.every.get(name).copied();
+        if last.is_none() && content.every.len() == MOST_MEMORY {
+            return Err(format!("every: {MOST_MEMORY} names are the most"));
+        }
         let is_due = last.is_none_or(|last| now - last >= seconds - 1e-9);
-        if is_due && (last.is_some() || content.every.len() < MOST_MEMORY) {
+        if is_due {
             content.every.insert(name.to_owned(), now);
         }
-        is_due
+        Ok(is_due)
     }
 
     /// A random place in the middle of a lane; its own place without any.

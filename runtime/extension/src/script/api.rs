@@ -12,6 +12,10 @@ use serde::Serialize;
 
 /// Entries of a message.
 const MOST_DATA: usize = 16;
+/// What effects count for, in operations: letters, routes, and modules of an agent's own.
+const LETTER: u64 = 100;
+const ROUTE: u64 = 500;
+const MODULE: u64 = 300;
 
 /// What kind of thing an item of the interface is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -520,8 +524,7 @@ fn agent_wants(api: &mut Registrar<'_>) {
             content.wants.is_stopped = false;
             content.wants.waits_until = f64::NEG_INFINITY;
             content.wants.use_lane = None;
-            drop(content);
-            a.ask(Effect::Brake(0.0));
+            content.wants.braking = 0.0;
         }
     );
     call!(
@@ -534,7 +537,7 @@ fn agent_wants(api: &mut Registrar<'_>) {
             if braking < 0.0 {
                 return fail(format!("brake: {braking} m/s^2 is below 0"));
             }
-            a.ask(Effect::Brake(braking));
+            a.content().wants.braking = braking;
             Ok(())
         }
     );
@@ -552,7 +555,7 @@ fn agent_wants(api: &mut Registrar<'_>) {
         "Changes to a lane of its road, by id and in its direction, whenever there is room, and keeps to it until resume() or until the route needs another one.",
         |a: &mut Agent, lane: i64| -> Outcome<()> {
             match i8::try_from(lane) {
-                Ok(lane) if lane != 0 => {
+                Ok(lane) if lane != 0 && lane != i8::MIN => {
                     a.content().wants.use_lane = Some(lane);
                     Ok(())
                 }
@@ -568,8 +571,8 @@ fn agent_wants(api: &mut Registrar<'_>) {
         "agent.drive_path(points: array)",
         "Drives along places [x, y, speed], in m and m/s, over lanes and ground alike; traffic rules are not looked at meanwhile. At the end it has arrived; go_to() takes it back onto the lane that is close.",
         |a: &mut Agent, points: Array| -> Outcome<()> {
-            charge(points.len() as u64)?;
-            a.drive_path(Effect::DrivePath(path_of(&points)?), false);
+            charge(ROUTE + points.len() as u64)?;
+            a.drive_path(Effect::DrivePath(path_of(&points)?));
             Ok(())
         }
     );
@@ -580,7 +583,8 @@ fn agent_wants(api: &mut Registrar<'_>) {
         "Drives beside its lane, so far to the left of its middle (below 0: to the right, as to the kerb), m, within a distance, m, and stands there. At the end it has arrived; go_to() takes it back.",
         |a: &mut Agent, offset: Dynamic, within: Dynamic| -> Outcome<()> {
             let swerve = swerve(&offset, &within, 0.0, false)?;
-            a.drive_path(swerve, false);
+            charge(ROUTE)?;
+            a.drive_path(swerve);
             Ok(())
         }
     );
@@ -588,10 +592,11 @@ fn agent_wants(api: &mut Registrar<'_>) {
         api,
         "pass",
         "agent.pass(offset: float, within: float, along: float)",
-        "Passes what stands: drives so far to the left of its lane's middle (below 0: to the right), m, over a distance, m, gets there and back within another one, and then goes on to its destination. Who comes is not looked at.",
+        "Passes what stands: drives so far to the left of its lane's middle (below 0: to the right), m, over a distance, m, gets there and back within another one, and then goes on to its destinations. Who comes is not looked at.",
         |a: &mut Agent, offset: Dynamic, within: Dynamic, along: Dynamic| -> Outcome<()> {
             let swerve = swerve(&offset, &within, number(&along)?, true)?;
-            a.drive_path(swerve, true);
+            charge(ROUTE)?;
+            a.drive_path(swerve);
             Ok(())
         }
     );
@@ -599,7 +604,7 @@ fn agent_wants(api: &mut Registrar<'_>) {
         api,
         "add_vehicle",
         "agent.add_vehicle(vehicle: string, stack: string, x: float, y: float, goal_x: float, goal_y: float)",
-        "Lets another vehicle appear at the lane nearest to a place, m, and drive to another one.",
+        "Lets another vehicle appear at the lane nearest to a place, m, and drive to another one; 100,000 in a run at most.",
         |a: &mut Agent,
          vehicle: &str,
          stack: &str,
@@ -608,6 +613,7 @@ fn agent_wants(api: &mut Registrar<'_>) {
          goal_x: Dynamic,
          goal_y: Dynamic|
          -> Outcome<()> {
+            charge(ROUTE)?;
             a.ask(Effect::Spawn {
                 vehicle: short(vehicle),
                 stack: short(stack),
@@ -642,22 +648,22 @@ fn agent_wants(api: &mut Registrar<'_>) {
         "once",
         "agent.once(name: string, condition: bool) -> bool",
         "Whether a condition holds for the first time under this name; 64 names at most.",
-        |a: &mut Agent, name: &str, holds: bool| a.once(name, holds)
+        |a: &mut Agent, name: &str, holds: bool| a.once(name, holds).or_else(fail)
     );
     call!(
         api,
         "every",
         "agent.every(name: string, seconds: float) -> bool",
-        "Whether so much time has passed since this was true last under this name; true the first time.",
+        "Whether so much time has passed since this was true last under this name; true the first time; 64 names at most.",
         |a: &mut Agent, name: &str, seconds: Dynamic| -> Outcome<bool> {
-            Ok(a.every(name, number(&seconds)?))
+            a.every(name, number(&seconds)?).or_else(fail)
         }
     );
     call!(
         api,
         "join",
         "agent.join(group: string)",
-        "Becomes a member of a group, such as \"taxi\".",
+        "Becomes a member of a group, such as \"taxi\"; there are 256 groups at most.",
         |a: &mut Agent, group: &str| a.ask(Effect::Join(short(group)))
     );
     call!(
@@ -735,8 +741,9 @@ fn agent_calls(api: &mut Registrar<'_>) {
         api,
         "go_to",
         "agent.go_to(x: float, y: float)",
-        "Drives to the lane nearest to a place, m, instead of its destination.",
+        "Drives to the lane nearest to a place, m, instead of its destination; from the end of a path by the lane that is close. Where no way leads, on_no_route is called.",
         |a: &mut Agent, x: Dynamic, y: Dynamic| -> Outcome<()> {
+            charge(ROUTE)?;
             a.go_to(number(&x)?, number(&y)?);
             Ok(())
         }
@@ -820,6 +827,7 @@ fn agent_calls(api: &mut Registrar<'_>) {
             if slot == Slot::Behaviour {
                 return fail("a script does not set its own parameters; its stack does".into());
             }
+            charge(MODULE)?;
             a.ask(Effect::SetParameter {
                 slot,
                 key: key.into(),
@@ -834,6 +842,7 @@ fn agent_calls(api: &mut Registrar<'_>) {
         "agent.use_module(slot: string, id: string)",
         "Uses another module in a slot, for this agent alone; another behaviour begins with an empty memory.",
         |a: &mut Agent, slot: &str, id: &str| -> Outcome<()> {
+            charge(MODULE)?;
             a.ask(Effect::UseModule {
                 slot: slot_of(slot)?,
                 module: id.into(),
@@ -934,6 +943,11 @@ fn short(text: &str) -> String {
 
 /// What is told: a number, or a map of numbers and texts.
 fn letter(topic: &str, value: Dynamic) -> Outcome<Letter> {
+    // Those of the host begin with one.
+    if topic.chars().any(char::is_control) {
+        return fail("a topic has no control characters".into());
+    }
+    charge(LETTER)?;
     let mut letter = Letter {
         topic: short(topic),
         ..Letter::default()

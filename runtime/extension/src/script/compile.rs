@@ -205,6 +205,7 @@ fn compile_at_depth(
         })?;
         // What it imports itself is registered with its engine, and has to be with ours.
         let top = without_imports(&imported.ast);
+        begin_call();
         let module = Module::eval_ast_as_new(Scope::new(), &top, &imported.engine)
             .map_err(|e| error(position, e.to_string()))?;
         hasher.update(imported.hash.as_bytes());

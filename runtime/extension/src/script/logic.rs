@@ -94,11 +94,16 @@ fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), Scr
     let has_arrived = agent.content().facts.is_some_and(|f| f.has_arrived);
     let is_done = agent.content().has_new_goal || agent.content().is_held();
     if has_arrived && !is_done {
-        let after_path = agent.content().wants.after_path.take();
-        match after_path {
-            Some((x, y)) => agent.go_to(x, y),
-            None if handlers.arrive => call(compiled, "on_arrive", (agent.clone(),))?,
-            None => {}
+        // At the end of a path the destinations that are left come next.
+        if agent
+            .content()
+            .facts
+            .is_some_and(|facts| facts.has_more_goals)
+        {
+            let is_taken = agent.ask(Effect::Rejoin);
+            agent.content().has_new_goal |= is_taken;
+        } else if handlers.arrive {
+            call(compiled, "on_arrive", (agent.clone(),))?;
         }
         let mut content = agent.content();
         let goes_on = content.has_new_goal
@@ -181,7 +186,8 @@ impl Content {
 
     /// Whether it stands because the script wants it to.
     fn is_held(&self) -> bool {
-        self.wants.is_stopped || self.time < self.wants.waits_until
+        let wants = &self.wants;
+        wants.is_stopped || self.time < wants.waits_until || wants.braking > 0.0
     }
 
     /// What its wishes make of the built-in behaviour's answer.
@@ -193,6 +199,9 @@ impl Content {
         } else {
             output.top_speed.min(wants.desired_speed)
         };
+        if wants.braking > 0.0 {
+            self.effects.push(Effect::Brake(wants.braking));
+        }
         if let Some(id) = wants.follows {
             self.effects.push(Effect::Chase(id));
         }
@@ -382,13 +391,16 @@ impl Behaviour for ScriptLogic {
 /// To which side a lane lies, seen in the direction of driving: lanes with ids below 0 run along the
 /// road and are counted to the right, those above 0 run back.
 fn side_of(own: i8, wanted: i8) -> f64 {
-    let steps = if own < 0 { wanted - own } else { own - wanted };
     // Beyond the middle of the road traffic comes towards it.
     if own == 0 || own.signum() != wanted.signum() {
-        0.0
-    } else {
-        f64::from(steps.signum())
+        return 0.0;
     }
+    let steps = i16::from(wanted) - i16::from(own);
+    f64::from(if own < 0 {
+        steps.signum()
+    } else {
+        -steps.signum()
+    })
 }
 
 /// Without a script those who have arrived leave.

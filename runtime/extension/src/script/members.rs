@@ -9,7 +9,7 @@ use super::api::{ApiItem, ApiKind, api};
 use super::check::{unknown_of, unknown_words};
 use rhai::{AST, ASTNode, BinaryExpr, Expr, FnCallExpr, Position, Stmt};
 use roadwright_agent::{ParameterInfo, Slot};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 /// What is known of a value.
@@ -47,8 +47,8 @@ struct Function {
     parameters: Vec<String>,
     from: Position,
     to: Position,
-    /// What is known of its variables.
-    types: BTreeMap<String, Type>,
+    /// What is known of its variables; `None` where they are several things.
+    types: BTreeMap<String, Option<Type>>,
 }
 
 /// A mistake, and where it stands.
@@ -58,6 +58,8 @@ struct Checker<'a> {
     functions: Vec<Function>,
     parameters: &'a [ParameterInfo],
     found: Vec<Mistake>,
+    /// Whether what is given something unknown counts as unknown.
+    is_strict: bool,
     /// Whether mistakes are noted, or types only.
     is_last: bool,
 }
@@ -78,12 +80,23 @@ pub(super) fn mistakes(ast: &AST, parameters: &[ParameterInfo]) -> Option<Mistak
         functions: functions.collect(),
         parameters,
         found: Vec::new(),
+        is_strict: false,
         is_last: false,
     };
-    checker.type_handlers();
-    // Through calls of calls, as deep as scripts go.
-    for pass in 0..4 {
-        checker.is_last = pass == 3;
+    let mut called = BTreeSet::new();
+    ast.walk(&mut |path| {
+        if let Some(ASTNode::Stmt(Stmt::FnCall(call, _)) | ASTNode::Expr(Expr::FnCall(call, _))) =
+            path.last()
+        {
+            called.insert(call.name.to_string());
+        }
+        true
+    });
+    checker.type_handlers(&called);
+    // Through calls of calls, as deep as scripts go; then what is not one thing only; then mistakes.
+    for pass in 0..6 {
+        checker.is_strict = pass >= 4;
+        checker.is_last = pass == 5;
         ast.walk(&mut |path| {
             if let Some(node) = path.last() {
                 checker.look(node);
@@ -98,16 +111,14 @@ pub(super) fn mistakes(ast: &AST, parameters: &[ParameterInfo]) -> Option<Mistak
 
 impl Checker<'_> {
     /// Gives the parameters of handlers their types, and looks at their names.
-    fn type_handlers(&mut self) {
+    fn type_handlers(&mut self, called: &BTreeSet<String>) {
         let events = || items().iter().filter(|item| item.kind == ApiKind::Event);
         let names: Vec<&'static str> = events().map(|item| item.name).collect();
         let mut wrong = Vec::new();
         for function in &mut self.functions {
             let Some(event) = events().find(|event| event.name == function.name) else {
-                let close = names
-                    .iter()
-                    .any(|name| strsim::damerau_levenshtein(name, &function.name) <= 2);
-                if close || function.name.starts_with("on_") {
+                // One that the script calls itself is its own affair.
+                if function.name.starts_with("on_") && !called.contains(&function.name) {
                     let known = names.iter().copied();
                     let words = unknown_words("handler", &function.name, known);
                     wrong.push((function.from, format!("the host calls no {words}")));
@@ -132,7 +143,7 @@ impl Checker<'_> {
                     // What was hit may have been no vehicle.
                     _ => Type::Other,
                 };
-                function.types.insert(name.clone(), found);
+                function.types.insert(name.clone(), Some(found));
             }
         }
         self.found.extend(wrong);
@@ -154,14 +165,13 @@ impl Checker<'_> {
     fn look(&mut self, node: &ASTNode<'_>) {
         match node {
             ASTNode::Stmt(Stmt::Var(parts, _, at)) => {
-                if let Some(found) = self.type_of(&parts.1) {
-                    self.know(*at, parts.0.as_str(), found);
-                }
+                let found = self.type_of(&parts.1);
+                self.know(*at, parts.0.as_str(), found);
             }
-            ASTNode::Stmt(Stmt::For(parts, at))
-                if self.type_of(&parts.2.expr) == Some(Type::Others) =>
-            {
-                self.know(*at, parts.0.as_str(), Type::Other);
+            ASTNode::Stmt(Stmt::For(parts, at)) => {
+                let list = self.type_of(&parts.2.expr);
+                let found = list.filter(|list| *list == Type::Others);
+                self.know(*at, parts.0.as_str(), found.map(|_| Type::Other));
             }
             ASTNode::Stmt(Stmt::Assignment(parts)) => self.look_at_assignment(&parts.1),
             ASTNode::Stmt(Stmt::FnCall(call, _)) | ASTNode::Expr(Expr::FnCall(call, _)) => {
@@ -176,11 +186,11 @@ impl Checker<'_> {
         }
     }
 
-    fn know(&mut self, at: Position, name: &str, found: Type) {
+    /// Notes what a variable is given.
+    fn know(&mut self, at: Position, name: &str, found: Option<Type>) {
         if let Some(function) = self.function_at(at) {
-            self.functions[function]
-                .types
-                .insert(name.to_owned(), found);
+            let is_strict = self.is_strict;
+            note_type(&mut self.functions[function].types, name, found, is_strict);
         }
     }
 
@@ -195,10 +205,8 @@ impl Checker<'_> {
             .iter_mut()
             .find(|f| f.name == call.name.as_str() && f.parameters.len() == types.len());
         let Some(callee) = callee else { return };
-        for (name, found) in callee.parameters.clone().into_iter().zip(types) {
-            if let Some(found) = found {
-                callee.types.entry(name).or_insert(found);
-            }
+        for (name, found) in callee.parameters.clone().iter().zip(types) {
+            note_type(&mut callee.types, name, found, self.is_strict);
         }
     }
 
@@ -208,7 +216,7 @@ impl Checker<'_> {
             Expr::Variable(variable, _, at) => {
                 let function = self.function_at(*at)?;
                 let types = &self.functions[function].types;
-                types.get(variable.1.as_str()).copied()
+                types.get(variable.1.as_str()).copied().flatten()
             }
             Expr::Dot(parts, ..) => {
                 let owner = self.type_of(&parts.lhs)?;
@@ -223,6 +231,10 @@ impl Checker<'_> {
     }
 
     fn look_at_assignment(&mut self, parts: &BinaryExpr) {
+        if let Expr::Variable(variable, _, at) = &parts.lhs {
+            let found = self.type_of(&parts.rhs);
+            self.know(*at, variable.1.as_str(), found);
+        }
         let Expr::Dot(target, ..) = &parts.lhs else {
             return;
         };
@@ -304,6 +316,27 @@ impl Checker<'_> {
         if let Some(text) = text {
             self.note(at, format!("there is no {text}"));
         }
+    }
+}
+
+/// Notes what a variable is given: one that is given two things, or something unknown beside, is
+/// unknown.
+fn note_type(
+    types: &mut BTreeMap<String, Option<Type>>,
+    name: &str,
+    found: Option<Type>,
+    is_strict: bool,
+) {
+    match (types.get(name), found) {
+        (None, Some(found)) => {
+            types.insert(name.to_owned(), Some(found));
+        }
+        (Some(Some(known)), found)
+            if found.is_some_and(|f| f != *known) || is_strict && found.is_none() =>
+        {
+            types.insert(name.to_owned(), None);
+        }
+        _ => {}
     }
 }
 

@@ -47,6 +47,7 @@ impl Stage {
             s: 10.0,
             goal: Some(DVec2::new(200.0, 0.0)),
             has_arrived: false,
+            has_more_goals: false,
             leader: (id != leader).then_some(leader),
             follower: None,
         };

@@ -35,12 +35,14 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// Makes an agent a member of a group; one group too many does not come to be.
-    pub(crate) fn join(&mut self, group: String, id: u64) {
+    /// Makes an agent a member of a group; says whether that can be: there are so many groups.
+    pub(crate) fn join(&mut self, group: String, id: u64) -> bool {
         let groups = Arc::make_mut(&mut self.groups);
-        if groups.len() < MOST_GROUPS || groups.contains_key(&group) {
+        let has_room = groups.len() < MOST_GROUPS || groups.contains_key(&group);
+        if has_room {
             groups.entry(group).or_default().insert(id);
         }
+        has_room
     }
 
     /// Lets an agent be a member of a group no more.
@@ -68,6 +70,12 @@ impl Messages {
         let mut mail = std::mem::take(&mut self.mail);
         mail.sort_by_key(|message| message.to);
         mail
+    }
+
+    /// Whether there is room in somebody's mail.
+    pub(crate) fn has_room(&self, to: u32) -> bool {
+        let count = self.counts.get(to as usize).copied();
+        count.unwrap_or(0) < MOST_MAIL
     }
 
     /// Puts a message in the mail; one too many for its receiver is lost.

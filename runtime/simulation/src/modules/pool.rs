@@ -191,6 +191,13 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
         if let Some(place) = known {
             return Ok(place as u16);
         }
+        if let Some(module) = named_twice(settings) {
+            return Err(ModuleError::Twice {
+                stack: stack.into(),
+                slot: self.slot,
+                module: module.into(),
+            });
+        }
         if self.is_full() && self.free.is_none() {
             return Err(ModuleError::TooMany {
                 slot: self.slot,
@@ -266,6 +273,13 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
             saved.load_into(instance, notes);
         }
     }
+}
+
+/// A module that a setting names twice: scores go by the names of modules.
+fn named_twice(settings: &[ModuleSetting]) -> Option<&str> {
+    let mut names = BTreeSet::new();
+    let mut ids = settings.iter().map(|setting| setting.module.as_str());
+    ids.find(|id| !names.insert(*id))
 }
 
 macro_rules! declare_pools {

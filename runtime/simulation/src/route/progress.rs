@@ -259,7 +259,9 @@ impl Progress {
                 return Arrival::UnderWay;
             }
             let is_last = self.reached as usize + 1 == route.goals.len();
-            if is_last && self.holds_arrival {
+            // From the end of a path that its behaviour wanted it goes on when that says so.
+            let is_path = self.has_own_goals && route.path_to(self.reached).is_some();
+            if is_path || is_last && self.holds_arrival {
                 return Arrival::AtGoal;
             }
             self.reached += 1;

@@ -138,7 +138,8 @@ impl Effecting<'_> {
         let pose = self.bodies().pose(agent);
         let lane = lane_of(self.ground, self.agents, agent);
         let progress = &self.agents.progress[index];
-        let goal = self.routes.get(progress.route).next_goal(progress.reached);
+        let route = self.routes.get(progress.route);
+        let goal = route.next_goal(progress.reached);
         AgentFacts {
             id: who.id,
             index: agent,
@@ -153,6 +154,7 @@ impl Effecting<'_> {
             s: self.agents.position[index].s,
             goal: goal.map(|goal: Goal| goal.position(self.ground.graph())),
             has_arrived: self.has_arrived(agent),
+            has_more_goals: progress.reached as usize + 1 < route.goals.len(),
             leader: self.surroundings().with(self.agents).leader(agent),
             follower: None,
         }
@@ -162,6 +164,8 @@ impl Effecting<'_> {
     fn take_output(&mut self, agent: u32, output: &BehaviourOutput) {
         let index = agent as usize;
         let wish = &mut self.agents.wish[index];
+        // It lasts until the behaviour is asked again, whichever that is then.
+        wish.braking = 0.0;
         if output.speed_factor.is_finite() {
             wish.speed_factor = output.speed_factor.clamp(0.0, 2.0);
         }

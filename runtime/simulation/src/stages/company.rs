@@ -9,11 +9,13 @@ use crate::traffic::Party;
 use glam::DVec2;
 use roadwright_agent::{Letter, Message};
 
-/// Ids of vehicles that behaviours ask for begin here: after those of flows, and still whole numbers
-/// for scripts.
+/// Ids of vehicles that behaviours ask for begin here: after those of a million flows, and still whole
+/// numbers where numbers are doubles.
 const FIRST_SPAWNED: u64 = 1 << 52;
-/// Vehicles that may wait to appear before behaviours cannot ask for more.
-const MOST_WAITING: usize = 10_000;
+/// Vehicles that behaviours can ask for in a run.
+pub(crate) const MOST_SPAWNED: u64 = 100_000;
+/// The sender of a letter about what was no agent.
+const NOBODY: u64 = u64::MAX;
 
 impl Effecting<'_> {
     /// Puts a letter into the mail, unless nobody reads it.
@@ -23,6 +25,9 @@ impl Effecting<'_> {
     }
 
     fn post(&mut self, from: u64, to: u32, letter: Letter) {
+        if !self.messages.has_room(to) {
+            return;
+        }
         let receiver = self.agents.identity[to as usize].modules;
         if self.modules.behaviour(receiver).logic.wants_scene() {
             self.messages.send(Message { to, from, letter });
@@ -34,7 +39,9 @@ impl Effecting<'_> {
         let groups = self.messages.groups.clone();
         for &id in groups.get(group).into_iter().flatten() {
             match self.agents.find(id) {
-                Some(to) if to != from => self.send(from, to, letter.clone()),
+                Some(to) if to != from && self.messages.has_room(to) => {
+                    self.send(from, to, letter.clone());
+                }
                 _ => {}
             }
         }
@@ -56,7 +63,7 @@ impl Effecting<'_> {
         });
         heard.sort_unstable_by_key(|&to| self.agents.identity[to as usize].id);
         for to in heard {
-            if to != from && self.agents.drives(to) {
+            if to != from && self.agents.drives(to) && self.messages.has_room(to) {
                 self.send(from, to, letter.clone());
             }
         }
@@ -85,12 +92,13 @@ impl Effecting<'_> {
                 ..Letter::default()
             };
             let other = match collision.with {
-                Party::Agent(other) => other,
-                _ => 0,
+                Party::Agent(other) => Some(other),
+                _ => None,
             };
-            for (to, from) in [(collision.agent, other), (other, collision.agent)] {
-                if let Some(to) = self.agents.find(to) {
-                    self.post(from, to, letter());
+            let own = Some(collision.agent);
+            for (to, from) in [(own, other), (other, own)] {
+                if let Some(to) = to.and_then(|to| self.agents.find(to)) {
+                    self.post(from.unwrap_or(NOBODY), to, letter());
                 }
             }
         }
@@ -106,6 +114,9 @@ impl Effecting<'_> {
         from: DVec2,
         to: DVec2,
     ) -> Result<(), String> {
+        if self.demand.spawned >= MOST_SPAWNED {
+            return Err(format!("add_vehicle: {MOST_SPAWNED} vehicles are the most"));
+        }
         let vehicle_type = number_of(&self.types.names, vehicle)
             .ok_or_else(|| format!("add_vehicle: there is no vehicle type \"{vehicle}\""))?;
         let stack_number = (self.modules.stack_number(stack))
@@ -116,9 +127,6 @@ impl Effecting<'_> {
             nearest.ok_or_else(|| format!("add_vehicle: there is no lane near {place:.1}"))
         };
         let (start, goal) = (spot(from)?, spot(to)?);
-        if self.demand.departures.len() >= MOST_WAITING {
-            return Err(format!("add_vehicle: {MOST_WAITING} vehicles wait already"));
-        }
         self.demand.departures.push(Departure {
             id: FIRST_SPAWNED + self.demand.spawned,
             time: self.clock.time(),
@@ -136,7 +144,6 @@ impl Effecting<'_> {
             dynamics: None,
         });
         self.demand.spawned += 1;
-        self.demand.departures.sort();
         Ok(())
     }
 }

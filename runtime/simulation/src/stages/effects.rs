@@ -68,10 +68,14 @@ impl Effecting<'_> {
         let lists = effects.into_iter().flat_map(Effects::into_list);
         let mut all: Vec<(u32, Effect)> = lists.collect();
         all.sort_by_key(|(agent, _)| self.agents.identity[*agent as usize].id);
+        let spawned = self.demand.spawned;
         for (agent, effect) in all {
             if self.agents.drives(agent) {
                 self.apply_one(agent, effect);
             }
+        }
+        if self.demand.spawned > spawned {
+            self.demand.departures.sort();
         }
     }
 
@@ -88,8 +92,13 @@ impl Effecting<'_> {
             Effect::Brake(braking) => {
                 self.agents.wish[agent as usize].braking = braking.clamp(0.0, MOST_BRAKING);
             }
+            Effect::Rejoin => {
+                if !self.rejoin(agent) {
+                    self.tell_no_route(agent);
+                }
+            }
             Effect::DrivePath(line) => {
-                if !self.drive_path(agent, &line) {
+                if !self.drive_path(agent, &line, false) {
                     self.complain(agent, "a path needs two different places".into());
                 }
             }
@@ -121,7 +130,9 @@ impl Effecting<'_> {
             }
             Effect::Join(group) => {
                 let id = self.agents.identity[agent as usize].id;
-                self.messages.join(group, id);
+                if !self.messages.join(group, id) {
+                    self.complain(agent, "there are too many groups".into());
+                }
             }
             Effect::Quit(group) => {
                 let id = self.agents.identity[agent as usize].id;
@@ -255,7 +266,10 @@ impl Effecting<'_> {
     /// A new last goal at the lane nearest to a place; the old goals stay if there is no way.
     fn go_to(&mut self, agent: u32, place: DVec2) -> bool {
         if !self.agents.position[agent as usize].is_on_lane() {
-            return self.join_lane(agent, place) || self.set_goal(agent, Goal::Ground(place));
+            // Who has never been on lanes drives over the ground.
+            let is_off_road = self.route_of(agent).lanelets.is_empty();
+            return self.join_lane(agent, place)
+                || is_off_road && self.set_goal(agent, Goal::Ground(place));
         }
         let ground = self.ground;
         let spots = ground.finder().near(ground.graph(), place);

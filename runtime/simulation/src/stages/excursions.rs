@@ -4,6 +4,7 @@
 use super::effects::{Effecting, give_up_grants};
 use crate::agents::{LanePosition, Phase};
 use crate::dynamics::keeps_to_lanes;
+use crate::ground::Spot;
 use crate::route::{Goal, GroundPath, Leg, Route, Waypoint, goal_input};
 use glam::DVec2;
 use roadwright_geometry::Pose;
@@ -54,8 +55,9 @@ impl Swerve {
 }
 
 impl Effecting<'_> {
-    /// Drives an agent along a line over the ground: places and speeds. Says whether it is one.
-    pub(super) fn drive_path(&mut self, agent: u32, line: &[(DVec2, f64)]) -> bool {
+    /// Drives an agent along a line over the ground: places and speeds. The goals that it has not
+    /// reached are given up unless it `goes_on` to them. Says whether it is a line.
+    pub(super) fn drive_path(&mut self, agent: u32, line: &[(DVec2, f64)], goes_on: bool) -> bool {
         let here = self.bodies().pose(agent);
         let mut waypoints = vec![Waypoint {
             pose: here,
@@ -88,16 +90,17 @@ impl Effecting<'_> {
         let end = waypoints[waypoints.len() - 1].pose.position;
         let path = GroundPath::from(waypoints);
         let reached = self.goals_behind(agent);
-        let mut route = self
-            .route_of(agent)
-            .with_goals(reached, &[Goal::Ground(end)]);
+        let mut goals = vec![Goal::Ground(end)];
+        if goes_on {
+            goals.extend(self.goals_left(agent, reached));
+        }
+        let mut route = self.route_of(agent).with_goals(reached, &goals);
         route.legs = [&route.legs[..], &[Leg::Path(Box::new(path))]]
             .concat()
             .into();
         self.take_route(agent, route, false, false);
         self.travel(agent).reach(reached);
-        let progress = &mut self.agents.progress[agent as usize];
-        (progress.has_own_goals, progress.holds_arrival) = (true, true);
+        self.agents.progress[agent as usize].has_own_goals = true;
         self.agents.identity[agent as usize].phase = Phase::Driving;
         true
     }
@@ -133,7 +136,7 @@ impl Effecting<'_> {
             let is_end = step == steps && !swerve.comes_back;
             line.push((middle.point(0.0, aside), if is_end { 0.0 } else { speed }));
         }
-        self.drive_path(agent, &line)
+        self.drive_path(agent, &line, swerve.comes_back)
     }
 
     /// Takes an agent off its lane: it gives back what junctions have granted it.
@@ -156,41 +159,82 @@ impl Effecting<'_> {
         self.agents.touch();
     }
 
+    /// Goals on lanes that an agent has not reached: those after the end of a path that it drives.
+    fn goals_left(&self, agent: u32, reached: u32) -> Vec<Goal> {
+        let goals = self.route_of(agent).goals.iter().skip(reached as usize);
+        goals
+            .filter(|goal| matches!(goal, Goal::Lane { .. }))
+            .copied()
+            .collect()
+    }
+
+    /// Lets an agent join the lane that is close, and go on to the goals that are left. Says whether
+    /// there is a way.
+    pub(super) fn rejoin(&mut self, agent: u32) -> bool {
+        let reached = self.agents.progress[agent as usize].reached;
+        let goals = self.goals_left(agent, reached);
+        let Some(spot) = self.lane_beside(agent) else {
+            return false;
+        };
+        let route = self.route_from(agent, spot, goals);
+        self.take_lane(agent, spot, route)
+    }
+
     /// Lets an agent off the lanes join the lane that is close and leads where it heads, with a
     /// route to a place. Says whether there is one.
     pub(super) fn join_lane(&mut self, agent: u32, place: DVec2) -> bool {
-        let index = agent as usize;
-        let pose = self.bodies().pose(agent);
-        let graph = self.ground.graph();
-        let spots = self.ground.finder().near(graph, pose.position);
-        let is_close = |&(lanelet, s, t): &(u32, f64, f64)| {
-            let heading = self.ground.line(lanelet).heading(s);
-            t.abs() < JOIN_REACH && wrap_angle(pose.heading - heading).abs() < JOIN_ANGLE
-        };
-        let Some((lanelet, s, t)) = spots.into_iter().find(is_close) else {
+        let Some(spot) = self.lane_beside(agent) else {
             return false;
         };
-        let bus = self.types.get(self.agents.identity[index].vehicle_type).bus;
-        let goals = self.ground.finder().near(graph, place);
-        let route = goals.into_iter().take(super::effects::MOST_SPOTS).find_map(
-            |(goal_lanelet, goal_s, _)| {
-                let goal = Goal::Lane {
-                    lanelet: goal_lanelet,
-                    s: goal_s,
-                };
-                let input = goal_input(goal, (lanelet, s), bus)?;
-                let lanelets = self.asking(agent).route(input)?;
-                Some(Route {
-                    goals: [goal].into(),
-                    legs: [Leg::Lanes {
-                        end: lanelets.len() as u32 - 1,
-                    }]
-                    .into(),
-                    lanelets: lanelets.into(),
-                })
-            },
-        );
+        let goals = self.ground.finder().near(self.ground.graph(), place);
+        let mut goals = goals.into_iter().take(super::effects::MOST_SPOTS);
+        let route = goals.find_map(|(lanelet, s, _)| {
+            self.route_from(agent, spot, vec![Goal::Lane { lanelet, s }])
+        });
+        self.take_lane(agent, spot, route)
+    }
+
+    /// The lane that is close to an agent and leads where it heads.
+    fn lane_beside(&self, agent: u32) -> Option<Spot> {
+        let pose = self.bodies().pose(agent);
+        let spots = self
+            .ground
+            .finder()
+            .near(self.ground.graph(), pose.position);
+        spots.into_iter().find(|&(lanelet, s, t)| {
+            let heading = self.ground.line(lanelet).heading(s);
+            t.abs() < JOIN_REACH && wrap_angle(pose.heading - heading).abs() < JOIN_ANGLE
+        })
+    }
+
+    /// A route from a place on a lane to goals in their order.
+    fn route_from(&self, agent: u32, (lanelet, s, _): Spot, goals: Vec<Goal>) -> Option<Route> {
+        let bus = self
+            .types
+            .get(self.agents.identity[agent as usize].vehicle_type)
+            .bus;
+        let mut lanelets = vec![lanelet];
+        let (mut from, mut legs) = ((lanelet, s), Vec::new());
+        for goal in &goals {
+            let input = goal_input(*goal, from, bus)?;
+            from = (input.goal_strip, input.goal_s);
+            // Each leg begins with the lanelet that the one before ended on.
+            lanelets.extend_from_slice(&self.asking(agent).route(input)?[1..]);
+            legs.push(Leg::Lanes {
+                end: lanelets.len() as u32 - 1,
+            });
+        }
+        (!goals.is_empty()).then(|| Route {
+            goals: goals.into(),
+            legs: legs.into(),
+            lanelets: lanelets.into(),
+        })
+    }
+
+    /// Puts an agent onto a lane with a route, if there is one; says whether there is.
+    fn take_lane(&mut self, agent: u32, (lanelet, s, t): Spot, route: Option<Route>) -> bool {
         let Some(route) = route else { return false };
+        let index = agent as usize;
         let step = self.clock.step;
         self.travel(agent).start_over(route, step);
         self.travel(agent).reach(0);

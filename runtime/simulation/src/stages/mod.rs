@@ -17,7 +17,7 @@ pub(crate) mod advance;
 pub(crate) mod appear;
 pub(crate) mod behave;
 pub(crate) mod collide;
-mod company;
+pub(crate) mod company;
 pub(crate) mod control;
 pub(crate) mod effects;
 mod excursions;
