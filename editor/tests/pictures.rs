@@ -146,4 +146,8 @@ fn modules_and_scripts() {
     hold(&mut bench, "script_editor");
     bench.press_tab("Scenario");
     hold(&mut bench, "scenario_panel");
+    bench.press("pursuer");
+    bench.press("Add fitness to pursuer: add a fitness");
+    bench.press("Safety");
+    hold(&mut bench, "stack");
 }

@@ -869,6 +869,29 @@ fn parameters_of_a_stack_are_edited_by_their_descriptions() {
 }
 
 #[test]
+fn a_stack_gets_a_second_fitness_and_loses_the_first() {
+    let mut bench = crossroads();
+    bench.press("Scenario");
+    bench.press("idm");
+    let fitnesses = |bench: &Bench| -> Vec<String> {
+        let stack = &bench.scenario().stacks()["idm"];
+        let settings = stack.fitness.0.iter();
+        settings.map(|setting| setting.module.clone()).collect()
+    };
+    bench.press("Add fitness to idm: add a fitness");
+    bench.press("Safety");
+    assert_eq!(fitnesses(&bench), ["crash_and_speed", "safety"]);
+    let before = bench.scenario().clone();
+    bench.press("Take out Fitness of idm");
+    assert_eq!(fitnesses(&bench), ["safety"]);
+    // A controller cannot be taken out, and a second one not be added.
+    let query = |label: &str| bench.harness.query_all_by_label(label).count();
+    assert_eq!(query("Take out Controller of idm"), 0);
+    assert_eq!(query("Add controller to idm: add a controller"), 0);
+    undo_gives_back(&mut bench, &before);
+}
+
+#[test]
 fn distances_are_measured_and_change_nothing() {
     let mut bench = crossroads();
     let before = bench.scenario().clone();

@@ -7,9 +7,10 @@
 //! | delays (`traffic/delays.rs`) | identity, position, progress | delays |
 //! | [`plan`] | ground, vehicle types, identity, motion, position, delays, modules | progress, claim, routes |
 //! | [`behave`] | all that perception reads, modules, messages | wish, position, progress |
-//! | [`effects`] | the same | identity, progress, claim, routes, claims, index, modules, messages |
+//! | [`effects`], with what it asks for beyond lanes (`excursions.rs`) and of others ([`company`]) | the same, contacts | identity, position, progress, claim, wish, dynamics, routes, claims, index, modules, messages, demand |
 //! | [`control`] | all that perception reads, modules | command, statistics |
 //! | [`advance`] | ground, vehicle types, identity, command, routes | motion, dynamics, position, progress, statistics, identity |
+//! | post-encroachment (`traffic/encroachment.rs`), if a fitness looks at it | ground, vehicle types, routes, claims, motion, position, progress | encroachment, statistics |
 //! | [`collide`] | ground, vehicle types, routes, identity, motion, dynamics, position, progress | index, contacts, statistics |
 //! | leaving ([`retire`]), from appear, effects and advance | clock, statistics, modules | identity, dynamics, routes, messages, finished agents |
 
