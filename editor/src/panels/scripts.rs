@@ -8,7 +8,6 @@ use egui::text::{CCursor, CCursorRange, LayoutJob};
 use egui::{FontId, Key, RichText, Role, TextEdit, TextFormat, Ui, WidgetInfo};
 use roadwright_extension::script::{ApiItem, ApiKind, api};
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 /// Lines that are offered at once.
 const MOST_OFFERS: usize = 8;
@@ -33,11 +32,6 @@ impl ScriptPanel {
     pub(super) fn show(&mut self, id: &str) {
         self.shown = id.to_owned();
     }
-}
-
-fn items() -> &'static [ApiItem] {
-    static ITEMS: OnceLock<Vec<ApiItem>> = OnceLock::new();
-    ITEMS.get_or_init(api)
 }
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, panel: &mut ScriptPanel, actions: &mut Vec<Action>) {
@@ -185,7 +179,7 @@ fn offers(
     if owner.is_empty() && begun.len() < 2 {
         return;
     }
-    let fitting = items()
+    let fitting = api()
         .iter()
         .filter(|item| item.owner == owner && item.name.starts_with(&begun) && item.name != begun);
     let mut names: Vec<&ApiItem> = Vec::new();
@@ -245,7 +239,7 @@ fn item_at(text: &str, at: usize) -> Option<&'static ApiItem> {
     let word: String = letters[begin..=end].iter().collect();
     let before: String = letters[..begin].iter().collect();
     let (owner, _) = word_before(&before);
-    let mut named = items().iter().filter(|item| item.name == word);
+    let mut named = api().iter().filter(|item| item.name == word);
     let exact = named.clone().find(|item| item.owner == owner);
     exact.or_else(|| named.find(|item| !owner.is_empty() || item.owner.is_empty()))
 }
@@ -312,7 +306,7 @@ fn pieces(line: &str) -> Vec<(&str, Piece)> {
             let word = &rest[..end];
             let kind = if KEYWORDS.contains(&word) {
                 Piece::Keyword
-            } else if items()
+            } else if api()
                 .iter()
                 .any(|item| item.name == word || item.owner == word)
             {

@@ -79,7 +79,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Topic of what the host tells of a collision: from whom (0: nobody), and how deep, m.
+    /// Topic of what the host tells of a collision: with whom, if that was an agent, and how deep, m.
     pub const COLLISION: &'static str = "\u{1}collision";
     /// Topic of what the host tells of a goal that cannot be reached.
     pub const NO_ROUTE: &'static str = "\u{1}no route";

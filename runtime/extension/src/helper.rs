@@ -1,15 +1,15 @@
 //! What child processes do: try a library, or serve an isolated module.
 
 use crate::native::examine::Finding;
-use crate::native::probe::nonce;
-use crate::patience::{in_a_group, wait_for};
+use crate::native::probe::{helper_command, nonce};
+use crate::patience::{Ending, wait_for};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Runs as a child of [`crate::Host`]: `probe LIBRARY NONCE`, `examine LIBRARY NONCE`, or `serve LIBRARY KIND MEMORY` with a
+/// Runs as a child of [`crate::Host`]: `probe LIBRARY NONCE`, `examine LIBRARY NONCE`,
+/// `digest LIBRARY NONCE`, or `serve LIBRARY KIND MEMORY` with a
 /// socket as standard input. Gives the exit code.
 pub fn helper(arguments: &[OsString]) -> i32 {
     let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
@@ -32,6 +32,15 @@ pub fn helper(arguments: &[OsString]) -> i32 {
             2
         }
     }
+}
+
+/// Why an examination has come to no end of its own.
+fn why_it_ended(ending: &Ending) -> String {
+    if ending.is_late {
+        return format!("took longer than {} s", PATIENCE.as_secs());
+    }
+    let said = ending.complaint.trim();
+    format!("the plugin ended it ({}) {said}", ending.status)
 }
 
 /// A line of the report on a plugin.
@@ -89,7 +98,8 @@ fn digest_in_child(library: &Path, helper: &[OsString]) -> Result<String, String
     let nonce = nonce();
     let begin = format!("{END}{nonce} ");
     let mut found = None;
-    let child = helper_command(helper, "digest", library, &nonce)?
+    let child = helper_command(helper, "digest", library, &nonce)
+        .ok_or(NO_PROGRAM)?
         .spawn()
         .map_err(|error| format!("cannot start it: {error}"))?;
     let ending = wait_for(child, PATIENCE, |line| {
@@ -98,33 +108,10 @@ fn digest_in_child(library: &Path, helper: &[OsString]) -> Result<String, String
         }
     });
     let ending = ending.map_err(|error| error.to_string())?;
-    found.ok_or_else(|| match ending.is_late {
-        true => format!("took longer than {} s", PATIENCE.as_secs()),
-        false => format!(
-            "the plugin ended it ({}) {}",
-            ending.status,
-            ending.complaint.trim()
-        ),
-    })
+    found.ok_or_else(|| why_it_ended(&ending))
 }
 
-/// A child process that looks at a library.
-fn helper_command(
-    helper: &[OsString],
-    what: &str,
-    library: &Path,
-    nonce: &str,
-) -> Result<Command, String> {
-    let (program, arguments) = helper
-        .split_first()
-        .ok_or("there is no program to examine plugins with")?;
-    let mut command = Command::new(program);
-    in_a_group(command.args(arguments).arg(what).arg(library).arg(nonce))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    Ok(command)
-}
+const NO_PROGRAM: &str = "there is no program to examine plugins with";
 
 /// An examination that takes longer has hung.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -205,7 +192,7 @@ fn examine_in_child(
     let failed = |why: String| line("process", Err(why));
     let nonce = nonce();
     let child = helper_command(helper, "examine", library, &nonce)
-        .map_err(failed)?
+        .ok_or_else(|| failed(NO_PROGRAM.into()))?
         .spawn()
         .map_err(|error| failed(format!("cannot start it: {error}")))?;
     let end = format!("{END}{nonce}");
@@ -233,11 +220,6 @@ fn examine_in_child(
         }
         return Ok(());
     }
-    let why = if ending.is_late {
-        format!("took longer than {} s", PATIENCE.as_secs())
-    } else {
-        let said = ending.complaint.trim();
-        format!("the plugin ended it ({}) {said}", ending.status)
-    };
+    let why = why_it_ended(&ending);
     Err(failed(format!("after \"{last}\": {why}")))
 }

@@ -296,16 +296,11 @@ impl Host {
     /// What plugins have logged since this was asked last: id and line. Isolated ones are not heard.
     pub fn log_lines(&self) -> Vec<(&'static str, String)> {
         let cells: Vec<Arc<Cell>> = self.inner.catalog().cells.values().cloned().collect();
-        let lines = |cell: &Arc<Cell>| {
-            cell.take_log()
-                .into_iter()
-                .map(|line| (cell.id, line))
-                .collect()
-        };
-        cells
-            .iter()
-            .flat_map(|cell| -> Vec<_> { lines(cell) })
-            .collect()
+        let lines = cells.iter().flat_map(|cell| {
+            let own = cell.take_log().into_iter();
+            own.map(|line| (cell.id, line))
+        });
+        lines.collect()
     }
 
     /// What has happened since this was asked last.

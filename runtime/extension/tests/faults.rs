@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Bench, CHAOS, c_plugin, compile, root, run, rust_plugin, shipped, wait_until};
-use roadwright_agent::Slot;
+use roadwright_agent::{ModuleKind, Slot};
 use roadwright_extension::{FileState, Lamp, Trust, inspect_bytes};
 use roadwright_scenario::{Edit, Scenario, Stack};
 use roadwright_simulation::{RunOptions, World};
@@ -415,24 +415,11 @@ fn builds_that_nobody_has_allowed_do_not_run() {
     );
     let row = bench.row("com.example.pure_pursuit");
     assert!(row.needs_permission && row.lamp == Lamp::Off);
-    assert!(
-        bench
-            .host()
-            .registry()
-            .infos(roadwright_agent::ModuleKind::Controller)
-            .len()
-            == 3
-    );
+    let controllers = || bench.host().registry().infos(ModuleKind::Controller).len();
+    assert_eq!(controllers(), 3);
     bench.host().allow(&file.hash);
     assert_eq!(bench.row("com.example.pure_pursuit").lamp, Lamp::Good);
-    assert!(
-        bench
-            .host()
-            .registry()
-            .infos(roadwright_agent::ModuleKind::Controller)
-            .len()
-            == 4
-    );
+    assert_eq!(controllers(), 4);
     // On the command line the first digits of a hash do.
     assert!(Trust::Hashes([file.hash[..8].to_owned()].into()).allows(&file.hash));
     assert!(!Trust::Hashes([file.hash[..7].to_owned()].into()).allows(&file.hash));

@@ -407,7 +407,7 @@ proptest::proptest! {
 fn all_that_is_registered_is_documented() {
     let items = api();
     assert!(items.len() > 60);
-    for item in &items {
+    for item in items {
         assert!(
             item.doc.ends_with('.') || item.doc.ends_with("gives ()."),
             "{}",

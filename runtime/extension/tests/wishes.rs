@@ -4,11 +4,11 @@
 mod common;
 #[path = "../../scenario/tests/common/mod.rs"]
 mod drawn;
+#[path = "../../simulation/tests/modules/mod.rs"]
+mod modules;
 
 use common::{Bench, run};
 use drawn::{draw, street, west_to_north};
-use roadwright_agent::{Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, Step};
-use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 use roadwright_scenario::draw::RoadStyle;
 use roadwright_scenario::{
     Agent, AgentId, CrossSection, DynamicsLevel, Edit, ModuleSetting, Place, RoadId, Scenario,
@@ -60,7 +60,7 @@ impl Road {
             road.apply(edit).unwrap();
         }
         let mut registry = bench.host().registry();
-        registry.add(Entry::<dyn Controller>::new(BLIND, &[], || Box::new(Blind)));
+        modules::add_to(&mut registry);
         let world = World::new(&road, &registry, &RunOptions::default()).unwrap();
         Self {
             bench,
@@ -96,38 +96,6 @@ impl Road {
         finished
             .find(|drive| drive.id == id)
             .map(|drive| drive.status)
-    }
-}
-
-/// Accelerates, whatever is before it.
-struct Blind;
-
-static BLIND: ModuleInfo = ModuleInfo {
-    id: "blind",
-    name: "Blind",
-    doc: "Accelerates, whatever is before it.",
-};
-
-impl Logic for Blind {}
-
-impl Controller for Blind {
-    fn step(
-        &self,
-        _: &ParameterSet,
-        _: &Step<'_>,
-        _: &[ControllerInput],
-        outputs: &mut [ControllerOutput],
-    ) {
-        for output in outputs {
-            output.acceleration = 1.0;
-        }
-    }
-
-    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
-        Lookahead {
-            distance: 5.0,
-            time: 0.0,
-        }
     }
 }
 

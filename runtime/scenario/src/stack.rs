@@ -312,11 +312,6 @@ macro_rules! declare_slots {
             pub fn default_rate_hz(self) -> f64 {
                 match self { $(Self::$slot => $rate),* }
             }
-
-            /// What it is for, in one sentence.
-            pub fn doc(self) -> &'static str {
-                match self { $(Self::$slot => $doc),* }
-            }
         }
 
         /// The modules of one kind of agent, by slot.

@@ -33,7 +33,6 @@ mod vehicle_type;
 mod world;
 
 pub use agents::{Drive, Status};
-
 pub use ground::Ground;
 pub use heat_map::{HeatCell, HeatMap};
 pub use inspect::Inspection;

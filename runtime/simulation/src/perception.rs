@@ -199,8 +199,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Id of the vehicle ahead on the way, as far as anybody looks.
-    pub(crate) fn leader(&self, agent: u32) -> Option<u64> {
+    /// The vehicle ahead on the way, as far as anybody looks.
+    pub(crate) fn leader(&self, agent: u32) -> Option<u32> {
         if !self.position(agent).is_on_lane() {
             return None;
         }
@@ -215,7 +215,7 @@ impl<'a> View<'a> {
                     .flatten()
             })
         });
-        entry.map(|entry| self.id(&entry))
+        entry.map(|entry| entry.agent)
     }
 
     fn perceive_lane(&self, agent: u32, pose: Pose, lookahead: f64, input: &mut ControllerInput) {

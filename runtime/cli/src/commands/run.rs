@@ -32,9 +32,7 @@ pub(super) struct Report {
     updates_per_cpu_second: f64,
     realtime_factor: f64,
     interrupted: bool,
-    /// Whether the same run gives the same result again.
-    reproducible: bool,
-    /// Why not: the module that the clock has stopped.
+    /// Why the same run may give another result: the module that the clock has stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_reproducible_because: Option<String>,
     /// Scripts with faults: id, how many, and the last one.
@@ -54,7 +52,9 @@ pub(super) struct Report {
 struct Document<'a> {
     #[serde(flatten)]
     report: &'a Report,
-    drives: Vec<AgentDrive<'a>>,
+    /// Whether the same run gives the same result again.
+    reproducible: bool,
+    drives: &'a [AgentDrive<'a>],
 }
 
 /// What went wrong in a script.
@@ -86,7 +86,6 @@ impl Report {
         self.cpu_seconds += later.cpu_seconds;
         self.summary = later.summary;
         self.interrupted |= later.interrupted;
-        self.reproducible &= later.reproducible;
         self.not_reproducible_because = self
             .not_reproducible_because
             .take()
@@ -151,14 +150,21 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
             .map(|path| (path, arguments.allow_inexact)),
     };
     let mut report = run.drive(ending)?;
+    // Once for all who want them: fitness modules are asked.
+    let drives = if document.is_some() || trace.is_some() {
+        session.world().drives()
+    } else {
+        Vec::new()
+    };
     if let Some((trace, path)) = trace.zip(arguments.trace.as_deref()) {
         trace.finish(session.world())?;
-        write_scores(&path.with_extension("scores.csv"), session.world())?;
+        write_scores(&path.with_extension("scores.csv"), &drives)?;
     }
     if let Some(out) = &mut document {
         let document = Document {
             report: &report,
-            drives: session.world().drives(),
+            reproducible: report.not_reproducible_because.is_none(),
+            drives: &drives,
         };
         write_json(out, &document)?;
     } else if !arguments.quiet {
@@ -274,7 +280,6 @@ impl Drive<'_> {
             updates_per_cpu_second: 0.0,
             realtime_factor: 0.0,
             interrupted: progress::interrupted(),
-            reproducible: timed_out().is_none(),
             not_reproducible_because: timed_out(),
             script_faults: host.map_or(Vec::new(), ScriptFaults::of),
             faults: world.faults().clone(),
@@ -508,9 +513,8 @@ fn stack_table(stacks: &[StackSummary]) -> String {
 }
 
 /// Writes the drive of each agent as CSV, with a column for each fitness.
-fn write_scores(path: &Path, world: &World) -> anyhow::Result<()> {
+fn write_scores(path: &Path, drives: &[AgentDrive<'_>]) -> anyhow::Result<()> {
     let at = || format!("cannot write {}", path.display());
-    let drives = world.drives();
     let scores = drives.iter().flat_map(|drive| &drive.scores);
     let fitnesses: BTreeSet<&str> = scores.map(|(fitness, _)| *fitness).collect();
     let mut file = csv::Writer::from_path(path).with_context(at)?;
@@ -524,7 +528,7 @@ fn write_scores(path: &Path, world: &World) -> anyhow::Result<()> {
     ];
     file.write_record(titles.iter().chain(&fitnesses))
         .with_context(at)?;
-    for drive in &drives {
+    for drive in drives {
         let status = format!("{:?}", drive.status).to_lowercase();
         let mut row = vec![
             drive.id.to_string(),

@@ -51,23 +51,37 @@ pub(crate) fn script(verb: &ScriptVerb) -> anyhow::Result<Outcome> {
     }
 }
 
+/// A script's name and text.
+fn read(file: &Path) -> anyhow::Result<(String, String)> {
+    let name = file.display().to_string();
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
+    Ok((name, text))
+}
+
+/// What is wrong with a script, as a document.
+fn mistake(name: &str, error: &ScriptError) -> serde_json::Value {
+    json!({
+        "file": name,
+        "ok": false,
+        "line": error.line,
+        "column": error.column,
+        "message": error.message,
+    })
+}
+
 /// Calls one handler for a made-up agent.
 fn run_one(file: &Path, agent: u64, event: &str, as_json: bool) -> anyhow::Result<Outcome> {
-    let text =
-        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let name = file.display().to_string();
+    let (name, text) = read(file)?;
     let done =
         compile(&name, &text, file.parent()).and_then(|compiled| rehearse(&compiled, event, agent));
     let done = match done {
         Ok(done) => done,
-        Err(error) if as_json => {
-            print_json(
-                &json!({"file": name, "ok": false, "line": error.line, "column": error.column, "message": error.message}),
-            )?;
-            return Ok(Outcome::Findings);
-        }
         Err(error) => {
-            writeln!(std::io::stdout().lock(), "{error}")?;
+            if as_json {
+                print_json(&mistake(&name, &error))?;
+            } else {
+                writeln!(std::io::stdout().lock(), "{error}")?;
+            }
             return Ok(Outcome::Findings);
         }
     };
@@ -99,9 +113,7 @@ fn run_one(file: &Path, agent: u64, event: &str, as_json: bool) -> anyhow::Resul
 }
 
 fn check(file: &Path, as_json: bool) -> anyhow::Result<Outcome> {
-    let text =
-        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let name = file.display().to_string();
+    let (name, text) = read(file)?;
     let result = compile(&name, &text, file.parent());
     if as_json {
         print_json(&match &result {
@@ -109,14 +121,7 @@ fn check(file: &Path, as_json: bool) -> anyhow::Result<Outcome> {
                 let parameters: Vec<_> = script.parameters.iter().map(|p| p.key).collect();
                 json!({"file": name, "ok": true, "doc": script.doc, "parameters": parameters})
             }
-            Err(ScriptError {
-                line,
-                column,
-                message,
-                ..
-            }) => {
-                json!({"file": name, "ok": false, "line": line, "column": column, "message": message})
-            }
+            Err(error) => mistake(&name, error),
         })?;
     } else {
         match &result {

@@ -12,7 +12,6 @@ use std::collections::VecDeque;
 use std::ffi::{c_char, c_void};
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use thiserror::Error;
 
 /// Lines of a library's log that are kept.
@@ -46,36 +45,38 @@ pub(crate) fn kind_bit(kind: ModuleKind) -> u32 {
 
 /// What a library has logged.
 #[derive(Default)]
-pub(crate) struct LibraryLog {
-    lines: Mutex<VecDeque<String>>,
+pub(crate) struct LibraryLog(Mutex<Lines>);
+
+#[derive(Default)]
+struct Lines {
+    all: VecDeque<String>,
     /// How many of the last ones have not been told.
-    untold: AtomicUsize,
+    untold: usize,
 }
 
 impl LibraryLog {
     pub(crate) fn write(&self, level: u32, text: &str) {
-        let mut lines = locked(&self.lines);
-        if lines.len() == LOG_LINES {
-            lines.pop_front();
+        let mut lines = locked(&self.0);
+        if lines.all.len() == LOG_LINES {
+            lines.all.pop_front();
         }
         let level = ["debug", "info", "warning", "error"]
             .get(level as usize)
             .unwrap_or(&"info");
-        lines.push_back(format!("{level}: {text}"));
-        let untold = self.untold.load(Ordering::Relaxed) + 1;
-        self.untold.store(untold.min(LOG_LINES), Ordering::Relaxed);
+        lines.all.push_back(format!("{level}: {text}"));
+        lines.untold = (lines.untold + 1).min(LOG_LINES);
     }
 
     /// The lines that have not been told yet.
     pub(crate) fn take_untold(&self) -> Vec<String> {
-        let lines = locked(&self.lines);
-        let untold = self.untold.swap(0, Ordering::Relaxed).min(lines.len());
-        lines.range(lines.len() - untold..).cloned().collect()
+        let mut lines = locked(&self.0);
+        let told = lines.all.len() - std::mem::take(&mut lines.untold);
+        lines.all.range(told..).cloned().collect()
     }
 
     pub(crate) fn lines(&self) -> Vec<String> {
-        let lines = locked(&self.lines);
-        lines.iter().cloned().collect()
+        let lines = locked(&self.0);
+        lines.all.iter().cloned().collect()
     }
 }
 

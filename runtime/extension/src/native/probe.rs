@@ -29,24 +29,12 @@ const ROWS: usize = 8;
 /// # Errors
 /// How it failed, for people.
 pub(crate) fn probe(helper: &[OsString], library: &Path) -> Result<(), String> {
-    let Some((program, arguments)) = helper.split_first() else {
-        return Err("no program to try plugins with".into());
-    };
     // A word that the library cannot know in time to print it itself.
     let nonce = nonce();
-    let mut command = Command::new(program);
-    let child = in_a_group(
-        command
-            .args(arguments)
-            .arg("probe")
-            .arg(library)
-            .arg(&nonce),
-    )
-    .stdin(Stdio::null())
-    .stdout(Stdio::piped())
-    .stderr(Stdio::piped())
-    .spawn()
-    .map_err(|error| format!("cannot start the trial process: {error}"))?;
+    let child = helper_command(helper, "probe", library, &nonce)
+        .ok_or("no program to try plugins with")?
+        .spawn()
+        .map_err(|error| format!("cannot start the trial process: {error}"))?;
     let end = format!("{GOOD} {nonce}");
     let (mut phase, mut has_ended) = ("loading".to_owned(), false);
     let ending = wait_for(child, PATIENCE, |line| {
@@ -92,6 +80,22 @@ fn crash_text(status: std::process::ExitStatus) -> String {
 #[cfg(not(unix))]
 fn crash_text(status: std::process::ExitStatus) -> String {
     format!("Ended the process while loading ({status}). Not loaded.")
+}
+
+/// A child process that looks at a library, if there is a program for it.
+pub(crate) fn helper_command(
+    helper: &[OsString],
+    what: &str,
+    library: &Path,
+    nonce: &str,
+) -> Option<Command> {
+    let (program, arguments) = helper.split_first()?;
+    let mut command = Command::new(program);
+    in_a_group(command.args(arguments).arg(what).arg(library).arg(nonce))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    Some(command)
 }
 
 /// A word for one child process: it tells that the child has come to its end by itself.

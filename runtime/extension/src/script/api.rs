@@ -9,6 +9,7 @@ use roadwright_agent::{Datum, Effect, Letter, Slot};
 use roadwright_geometry::DVec2;
 use roadwright_plugin_api::NOTHING;
 use serde::Serialize;
+use std::sync::OnceLock;
 
 /// Entries of a message.
 const MOST_DATA: usize = 16;
@@ -1147,9 +1148,10 @@ fn message(api: &mut Registrar<'_>) {
     );
 }
 
-/// Everything that scripts can use.
-pub fn api() -> Vec<ApiItem> {
-    register(&mut Engine::new_raw(), &Parameters::default())
+/// Everything that scripts can use. Made once for the process.
+pub fn api() -> &'static [ApiItem] {
+    static ITEMS: OnceLock<Vec<ApiItem>> = OnceLock::new();
+    ITEMS.get_or_init(|| register(&mut Engine::new_raw(), &Parameters::default()))
 }
 
 /// The same as a page of documentation.

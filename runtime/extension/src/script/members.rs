@@ -10,7 +10,6 @@ use super::check::{unknown_of, unknown_words};
 use rhai::{AST, ASTNode, BinaryExpr, Expr, FnCallExpr, Position, Stmt};
 use roadwright_agent::{ParameterInfo, Slot};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
 
 /// What is known of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,11 +34,6 @@ impl Type {
 
 /// The sides of a lane, as `prefer_lane` takes them.
 pub(super) const SIDES: [&str; 3] = ["left", "right", "any"];
-
-fn items() -> &'static [ApiItem] {
-    static ITEMS: OnceLock<Vec<ApiItem>> = OnceLock::new();
-    ITEMS.get_or_init(api)
-}
 
 /// A function of the script.
 struct Function {
@@ -112,7 +106,7 @@ pub(super) fn mistakes(ast: &AST, parameters: &[ParameterInfo]) -> Option<Mistak
 impl Checker<'_> {
     /// Gives the parameters of handlers their types, and looks at their names.
     fn type_handlers(&mut self, called: &BTreeSet<String>) {
-        let events = || items().iter().filter(|item| item.kind == ApiKind::Event);
+        let events = || api().iter().filter(|item| item.kind == ApiKind::Event);
         let names: Vec<&'static str> = events().map(|item| item.name).collect();
         let mut wrong = Vec::new();
         for function in &mut self.functions {
@@ -247,7 +241,7 @@ impl Checker<'_> {
         let is_read_only = |item: &&ApiItem| {
             item.owner == owner && item.name == name && item.kind == ApiKind::Property
         };
-        if items().iter().any(|item| is_read_only(&item)) {
+        if api().iter().any(|item| is_read_only(&item)) {
             self.note(*at, format!("{owner}.{name} can be read, but not set"));
         }
     }
@@ -255,7 +249,7 @@ impl Checker<'_> {
     /// Looks at the first member of a chain; those after it are looked at by what it gives.
     fn look_at_member(&mut self, owner: Type, member: &Expr) {
         let Some(name) = owner.owner() else { return };
-        let of_owner = || items().iter().filter(|item| item.owner == name);
+        let of_owner = || api().iter().filter(|item| item.owner == name);
         let first = match member {
             Expr::Dot(parts, ..) | Expr::Index(parts, ..) => &parts.lhs,
             other => other,

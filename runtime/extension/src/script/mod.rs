@@ -13,4 +13,4 @@ mod rehearsal;
 pub use api::{ApiItem, ApiKind, api, api_markdown};
 pub use compile::{Compiled, ScriptError, compile};
 pub use folder::{SCRIPT_ENDING, ScriptRow, Scripts, shipped};
-pub use rehearsal::{Rehearsal, events, rehearse};
+pub use rehearsal::{Rehearsal, rehearse};

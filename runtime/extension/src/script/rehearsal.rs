@@ -5,7 +5,7 @@ use super::agent::{Agent, Mail, Other};
 use super::api::{ApiKind, api};
 use super::compile::{Compiled, ScriptError};
 use super::logic::{call, prepare};
-use rhai::Dynamic;
+use rhai::{Dynamic, Position};
 use roadwright_agent::{AgentFacts, Effect, Scene, Step};
 use roadwright_geometry::DVec2;
 use roadwright_plugin_api::{BehaviourInput, NOTHING};
@@ -101,8 +101,8 @@ impl Stage {
 }
 
 /// Names of all handlers, in the order of the documentation.
-pub fn events() -> Vec<&'static str> {
-    let events = api().into_iter().filter(|item| item.kind == ApiKind::Event);
+fn events() -> Vec<&'static str> {
+    let events = api().iter().filter(|item| item.kind == ApiKind::Event);
     events.map(|item| item.name).collect()
 }
 
@@ -130,13 +130,9 @@ pub(super) fn try_out(compiled: &Compiled) -> Result<(), ScriptError> {
 pub fn rehearse(compiled: &Compiled, event: &str, id: u64) -> Result<Rehearsal, ScriptError> {
     if !has(compiled, event) {
         let own: Vec<&str> = events().into_iter().filter(|e| has(compiled, e)).collect();
-        return Err(ScriptError {
-            file: compiled.file.clone(),
-            line: 0,
-            column: 0,
-            message: format!("there is no handler {event}; there are: {}", own.join(", ")),
-            line_text: String::new(),
-        });
+        let message = format!("there is no handler {event}; there are: {}", own.join(", "));
+        let (file, text) = (&compiled.file, &compiled.text);
+        return Err(ScriptError::at(file, text, Position::NONE, message));
     }
     let stage = Stage::new(compiled, id);
     if event != "on_start" && has(compiled, "on_start") {

@@ -104,7 +104,7 @@ impl Membership {
     ) {
         let slot = pool.slot;
         let instances = pool.instances.iter_mut().enumerate();
-        let living = instances.filter(|(_, instance)| instance.has_step_boundary());
+        let living = instances.filter(|(_, instance)| instance.has_step_boundary);
         for (number, instance) in living {
             let added = concerned(&self.added, slot, number);
             let mut removed = concerned(&self.removed, slot, number);

@@ -56,12 +56,16 @@ pub(crate) struct Instance<L: ?Sized> {
     pub(crate) modules: Vec<Module<L>>,
     /// How often they are asked: as the first of them is.
     pub(crate) rate: Rate,
+    /// Whether any of them has something to do at step boundaries.
+    pub(crate) has_step_boundary: bool,
 }
 
 impl<L: Choosable + ?Sized> Instance<L> {
     fn new(slot: Slot, modules: Vec<Module<L>>, settings: &[ModuleSetting], dt: f64) -> Self {
         let rate = settings.first().and_then(|setting| setting.rate_hz);
+        let mut logics = modules.iter().map(|module| &module.logic);
         Self {
+            has_step_boundary: logics.any(|logic| logic.has_step_boundary()),
             settings: settings.to_vec(),
             modules,
             rate: Rate::new(rate.unwrap_or(slot.default_rate_hz()), dt),
@@ -72,12 +76,6 @@ impl<L: Choosable + ?Sized> Instance<L> {
     #[inline]
     pub(crate) fn module(&self) -> &Module<L> {
         &self.modules[0]
-    }
-
-    /// Whether any of them has something to do at step boundaries.
-    pub(crate) fn has_step_boundary(&self) -> bool {
-        let mut modules = self.modules.iter();
-        modules.any(|module| module.logic.has_step_boundary())
     }
 
     /// Whether other settings differ from these in parameters and rates only.
@@ -248,7 +246,7 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
     }
 
     fn has_step_boundary(&self) -> bool {
-        self.instances.iter().any(Instance::has_step_boundary)
+        self.instances.iter().any(|i| i.has_step_boundary)
     }
 
     fn pass(

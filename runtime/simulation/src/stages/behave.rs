@@ -5,12 +5,10 @@ use crate::agents::Agents;
 use crate::dynamics::room_to_change_lane;
 use crate::modules::{Modules, Rota, Rows};
 use crate::route::{Goal, Travel};
-use glam::DVec2;
 use roadwright_agent::{AgentFacts, Effects, Scene, Step};
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
 use roadwright_scenario::RoadId;
 use roadwright_scenario::lane_graph::{LaneletKind, NO_LANELET};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the stage keeps between steps.
@@ -75,22 +73,23 @@ pub(crate) fn behave(
     }
 }
 
-/// Lets each agent know the nearest of those whose leader it is.
-fn note_followers(facts: &mut [AgentFacts]) {
-    let mut nearest: BTreeMap<u64, (f64, u64)> = BTreeMap::new();
-    let places: BTreeMap<u64, DVec2> = facts.iter().map(|f| (f.id, f.position)).collect();
-    for own in facts.iter() {
-        let Some((leader, place)) = own.leader.and_then(|id| Some((id, places.get(&id)?))) else {
-            continue;
-        };
-        let found = ((*place - own.position).length(), own.id);
-        let best = nearest.entry(leader).or_insert(found);
-        if found < *best {
-            *best = found;
+/// Lets each agent know the nearest of those whose leader it is: `leaders` has the index of that of
+/// each agent, in the order of the agents, which is that of their indices.
+fn note_followers(agents: &mut [AgentFacts], leaders: &[Option<u32>]) {
+    let mut nearest: Vec<Option<(f64, u64)>> = vec![None; agents.len()];
+    for (own, leader) in agents.iter().zip(leaders) {
+        let at = leader.and_then(|leader| {
+            let at = agents.binary_search_by_key(&leader, |facts| facts.index);
+            at.ok()
+        });
+        let Some(at) = at else { continue };
+        let found = ((agents[at].position - own.position).length(), own.id);
+        if nearest[at].is_none_or(|known| found < known) {
+            nearest[at] = Some(found);
         }
     }
-    for own in facts {
-        own.follower = nearest.get(&own.id).map(|(_, id)| *id);
+    for (own, nearest) in agents.iter_mut().zip(nearest) {
+        own.follower = nearest.map(|(_, id)| id);
     }
 }
 
@@ -122,9 +121,15 @@ impl Effecting<'_> {
     /// The driving agents and the messages for them.
     fn scene(&mut self) -> Arc<Scene> {
         let mail = self.messages.take_mail();
+        let view = self.surroundings().with(self.agents);
         let driving = self.agents.driving();
-        let mut facts: Vec<AgentFacts> = driving.map(|agent| self.facts(agent)).collect();
-        note_followers(&mut facts);
+        let (mut facts, leaders): (Vec<AgentFacts>, Vec<Option<u32>>) = driving
+            .map(|agent| {
+                let leader = view.leader(agent);
+                (self.facts(agent, leader), leader)
+            })
+            .unzip();
+        note_followers(&mut facts, &leaders);
         let names = (self.types.names.clone(), self.modules.names.clone());
         let mut scene = Scene::new(facts, mail, names.0, names.1);
         scene.groups = self.messages.groups.clone();
@@ -132,7 +137,7 @@ impl Effecting<'_> {
         Arc::new(scene)
     }
 
-    fn facts(&self, agent: u32) -> AgentFacts {
+    fn facts(&self, agent: u32, leader: Option<u32>) -> AgentFacts {
         let index = agent as usize;
         let (who, motion) = (&self.agents.identity[index], &self.agents.motion[index]);
         let pose = self.bodies().pose(agent);
@@ -155,7 +160,7 @@ impl Effecting<'_> {
             goal: goal.map(|goal: Goal| goal.position(self.ground.graph())),
             has_arrived: self.has_arrived(agent),
             has_more_goals: progress.reached as usize + 1 < route.goals.len(),
-            leader: self.surroundings().with(self.agents).leader(agent),
+            leader: leader.map(|leader| self.agents.identity[leader as usize].id),
             follower: None,
         }
     }

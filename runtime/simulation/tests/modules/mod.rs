@@ -1,4 +1,6 @@
 //! Modules that drive badly, for tests.
+#![allow(dead_code, reason = "each test binary uses some of these")]
+
 use roadwright_agent::{
     Behaviour, Controller, Effects, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo,
     ParameterSet, Registry, Scene, Step,
@@ -10,13 +12,24 @@ use std::sync::Arc;
 /// The built-in modules, and those below.
 pub(crate) fn with_test_modules() -> Registry {
     let mut registry = builtin_modules();
+    add_to(&mut registry);
+    registry
+}
+
+/// Adds those below.
+pub(crate) fn add_to(registry: &mut Registry) {
     registry.add(Entry::<dyn Controller>::new(BLIND, &[], || Box::new(Blind)));
     registry.add(Entry::<dyn Controller>::new(JERKY, &[], || Box::new(Jerky)));
     registry.add(Entry::<dyn Behaviour>::new(PACE, &PACE_PARAMETERS, || {
         Box::new(Pace)
     }));
-    registry
 }
+
+/// How far ahead these drivers look.
+const NEAR: Lookahead = Lookahead {
+    distance: 5.0,
+    time: 0.0,
+};
 
 /// Accelerates, whatever is before it.
 struct Blind;
@@ -48,10 +61,7 @@ impl Controller for Blind {
     }
 
     fn lookahead(&self, _: &ParameterSet) -> Lookahead {
-        Lookahead {
-            distance: 5.0,
-            time: 0.0,
-        }
+        NEAR
     }
 }
 
@@ -83,10 +93,7 @@ impl Controller for Jerky {
     }
 
     fn lookahead(&self, _: &ParameterSet) -> Lookahead {
-        Lookahead {
-            distance: 5.0,
-            time: 0.0,
-        }
+        NEAR
     }
 }
 
