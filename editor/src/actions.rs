@@ -40,6 +40,7 @@ pub(crate) fn exists(scenario: &Scenario, object: ObjectId) -> bool {
         ObjectId::Road(id) => scenario.network().road(id).is_some(),
         ObjectId::Obstacle(id) => scenario.obstacles().contains_key(&id),
         ObjectId::Forest(id) => scenario.forests().contains_key(&id),
+        ObjectId::PointOfInterest(id) => scenario.points_of_interest().contains_key(&id),
         ObjectId::Agent(id) => scenario.agents().contains_key(&id),
         ObjectId::Flow(id) => scenario.flows().contains_key(&id),
     }
@@ -363,6 +364,8 @@ impl Editor {
                 .map(|id| ObjectId::Obstacle(*id)),
         );
         all.extend(scenario.forests().keys().map(|id| ObjectId::Forest(*id)));
+        let points = scenario.points_of_interest().keys();
+        all.extend(points.map(|id| ObjectId::PointOfInterest(*id)));
         all.extend(scenario.agents().keys().map(|id| ObjectId::Agent(*id)));
         all.extend(scenario.flows().keys().map(|id| ObjectId::Flow(*id)));
         self.model.selection = all;

@@ -140,6 +140,7 @@ impl Canvas {
                     length: v.length,
                     width: v.width,
                     agent: v.agent,
+                    indicator: v.indicator,
                     color: speeds.then(|| theme::heat(v.speed / 14.0, 255)),
                 }));
         }
@@ -155,6 +156,7 @@ impl Canvas {
         }
         if model.settings.names {
             board.names(&model.scene);
+            board.place_names(model.document.scenario());
         }
         if model.settings.problems {
             board.problems(&model.findings.1);

@@ -81,6 +81,7 @@ commands! {
     ToolRoad: "Tool: Road", "Draw roads.", "R";
     ToolObstacle: "Tool: Obstacle", "Place obstacles.", "O";
     ToolForest: "Tool: Forest", "Paint forests.", "T";
+    ToolPlace: "Tool: Place", "Place points of interest and parking bays.", "P";
     ToolTerrain: "Tool: Terrain", "Shape the ground.", "H";
     ToolVehicle: "Tool: Vehicle", "Place vehicles.", "A";
     ToolFlow: "Tool: Flow", "Draw flows of vehicles.", "L";
@@ -117,6 +118,7 @@ impl Command {
             Self::ToolRoad => ToolKind::Road,
             Self::ToolObstacle => ToolKind::Obstacle,
             Self::ToolForest => ToolKind::Forest,
+            Self::ToolPlace => ToolKind::Place,
             Self::ToolTerrain => ToolKind::Terrain,
             Self::ToolVehicle => ToolKind::Vehicle,
             Self::ToolFlow => ToolKind::Flow,

@@ -2,7 +2,7 @@
 
 use crate::settings::Settings;
 use roadwright_agent::Registry;
-use roadwright_extension::script::ScriptRow;
+use roadwright_extension::script::{ScriptError, ScriptRow, Steps};
 use roadwright_extension::{
     CallWatch, Event, FileRow, FileState, Hang, Host, HostOptions, ModuleRow, Trust,
 };
@@ -27,6 +27,19 @@ pub struct Folders {
     pub cache: PathBuf,
 }
 
+/// What is to be stepped through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepRequest {
+    /// Id of the script.
+    pub script: String,
+    /// Its text, saved or not.
+    pub text: String,
+    /// The handler.
+    pub event: String,
+    /// The agent of the run; `None`: one is made up.
+    pub agent: Option<u64>,
+}
+
 /// What panels read of plugins and scripts.
 #[derive(Clone, Default)]
 pub struct Modules {
@@ -44,6 +57,8 @@ pub struct Modules {
     pub hang: Option<Hang>,
     /// A module that the clock has stopped, and how, until somebody has decided what follows.
     pub timed_out: Option<String>,
+    /// What is stepped through, with the statements that were run, or what is wrong with the script.
+    pub stepping: Option<(StepRequest, Result<Steps, ScriptError>)>,
 }
 
 /// The host, and the folders that it looks at.

@@ -51,6 +51,20 @@ pub(crate) fn tool(painter: &Painter, rect: Rect, kind: ToolKind, color: Color32
                 painter.line_segment([at(x, top + 2.2 * size), at(x, 0.93)], thin);
             }
         }
+        ToolKind::Place => {
+            let pin = vec![
+                at(0.5, 0.95),
+                at(0.24, 0.5),
+                at(0.22, 0.3),
+                at(0.34, 0.12),
+                at(0.5, 0.06),
+                at(0.66, 0.12),
+                at(0.78, 0.3),
+                at(0.76, 0.5),
+            ];
+            painter.add(Shape::closed_line(pin, thin));
+            painter.circle_stroke(at(0.5, 0.35), 0.11 * rect.width(), thin);
+        }
         ToolKind::Terrain => {
             let ridge = vec![
                 at(0.04, 0.85),

@@ -1,6 +1,6 @@
 //! The running simulation: a world on its own thread that takes orders and hands over pictures.
 
-use roadwright_agent::Registry;
+use roadwright_agent::{BehaviourView, Registry};
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
     AgentCounts, Collision, HeatCell, HeatMap, Inspection, LogLine, Mark, Observer, RunOptions,
@@ -21,6 +21,8 @@ const MOST_BEHIND: f64 = 0.25;
 /// Distance between samples of a trace, s of simulated time, and how many are kept.
 const TRACE_STEP: f64 = 0.1;
 const TRACE_LENGTH: usize = 600;
+/// How long a person waits for a look into the world.
+const LOOK_PATIENCE: Duration = Duration::from_secs(2);
 /// Lines of the modules' log that are shown.
 const LOG_LINES: usize = 200;
 
@@ -33,6 +35,7 @@ enum Order {
     Update(Arc<Scenario>),
     Modules(Registry),
     Watch(Option<u64>),
+    Look(u64, Sender<Option<BehaviourView>>),
     End,
 }
 
@@ -157,6 +160,14 @@ impl Live {
     /// Looks into an agent.
     pub fn watch(&mut self, agent: Option<u64>) {
         self.give(Order::Watch(agent));
+    }
+
+    /// What the behaviour of an agent would see now; `None` if it does not drive, or the thread is
+    /// busy for longer than a person waits.
+    pub fn behaviour_view(&mut self, agent: u64) -> Option<BehaviourView> {
+        let (answer, inbox) = channel();
+        self.give(Order::Look(agent, answer));
+        inbox.recv_timeout(LOOK_PATIENCE).ok().flatten()
     }
 
     /// The newest picture.
@@ -326,6 +337,12 @@ impl Runner {
             Order::Reset => {
                 self.playing = false;
                 self.reset();
+            }
+            Order::Look(agent, answer) => {
+                let session = self.session.as_ref();
+                let view = session.and_then(|session| session.world().behaviour_view(agent));
+                // Whoever asked may have given up.
+                let _ = answer.send(view);
             }
             Order::Speed(speed) => self.speed = speed,
             Order::Update(scenario) => self.update(scenario),

@@ -12,11 +12,14 @@ use egui::{
     vec2,
 };
 use roadwright_geometry::DVec2;
+use roadwright_scenario::Scenario;
 use roadwright_scenario::check::{Finding, Severity};
 use roadwright_simulation::HeatMap;
 
 /// Most street names in one frame.
 const MOST_NAMES: usize = 120;
+/// Farther away than this the names of points of interest are not written, m a pixel.
+const FARTHEST_PLACE: f64 = 0.5;
 /// Most marks of scripts in one frame.
 const MOST_SCRIPT_MARKS: usize = 300;
 /// Speed that is the top of the heat map, m/s.
@@ -223,6 +226,34 @@ impl Board<'_> {
             let tick = left + vec2(x, 0.0);
             self.painter
                 .line_segment([tick - vec2(0.0, 4.0), tick + vec2(0.0, 4.0)], stroke);
+        }
+    }
+
+    /// Names of points of interest, beside them; far away only their pins are seen.
+    pub(crate) fn place_names(&self, scenario: &Scenario) {
+        if self.camera.scale > FARTHEST_PLACE {
+            return;
+        }
+        let (low, high) = self.camera.view(self.rect);
+        let mut taken: Vec<Rect> = Vec::new();
+        for point in scenario.points_of_interest().values() {
+            let at = point.position();
+            if at.cmpge(low).all() && at.cmple(high).all() {
+                let beside = self.at(at) + vec2(9.0, 0.0);
+                let font = FontId::proportional(12.0);
+                let (ink, halo) = (self.theme.ink(), self.theme.halo());
+                let galley = self.painter.layout_no_wrap(point.name.clone(), font, ink);
+                let plate = Rect::from_min_size(
+                    beside - vec2(2.0, 0.5 * galley.size().y),
+                    galley.size() + vec2(4.0, 0.0),
+                );
+                if taken.len() >= MOST_NAMES || taken.iter().any(|other| other.intersects(plate)) {
+                    continue;
+                }
+                taken.push(plate);
+                self.painter.rect_filled(plate, 3.0, halo);
+                self.painter.galley(plate.min + vec2(2.0, 0.0), galley, ink);
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use crate::background::Background;
 use crate::camera::Camera;
 use crate::command::Command;
 use crate::document::Document;
-use crate::extensions::Modules;
+use crate::extensions::{Modules, StepRequest};
 use crate::live::LivePicture;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -237,6 +237,10 @@ pub enum ModuleAction {
     OpenFolder(PathBuf),
     /// A script is written: its id and its text.
     SaveScript(String, String),
+    /// One handler of a text of a script is run for one agent, statement by statement.
+    StepThrough(StepRequest),
+    /// What was stepped through is put away.
+    EndStepping,
     /// A new script is made.
     NewScript(String),
     /// The clock has stopped a module: the simulation goes on without it, or stays where it is.

@@ -1,8 +1,10 @@
 //! What panels ask for about plugins and scripts is done here.
 
 use crate::app::Editor;
+use crate::extensions::StepRequest;
 use crate::model::{Dialog, ModuleAction, Tone};
 use roadwright_extension::author;
+use roadwright_extension::script::{Subject, step_through};
 use std::path::Path;
 
 impl Editor {
@@ -36,6 +38,8 @@ impl Editor {
                 }
             }
             ModuleAction::SaveScript(id, text) => self.save_script(&id, &text),
+            ModuleAction::StepThrough(request) => self.step_through(request),
+            ModuleAction::EndStepping => self.model.modules.stepping = None,
             ModuleAction::NewScript(name) => self.new_script(&name),
             ModuleAction::TimedOut { goes_on } => {
                 self.model.modules.timed_out = None;
@@ -45,6 +49,30 @@ impl Editor {
             }
             ModuleAction::RestartWithout(id) => self.restart_without(&id),
         }
+    }
+
+    /// Runs one handler for one agent and keeps what it did, statement by statement.
+    fn step_through(&mut self, request: StepRequest) {
+        let subject = match request.agent {
+            None => Subject::MadeUp(1),
+            Some(agent) => {
+                let live = self.live.as_mut();
+                let Some(view) = live.and_then(|live| live.behaviour_view(agent)) else {
+                    self.say(Tone::Refused, &format!("Agent {agent} does not drive now."));
+                    return;
+                };
+                Subject::Driving {
+                    view: Box::new(view),
+                    script: request.script.clone(),
+                }
+            }
+        };
+        let scripts = self.extensions.host().scripts();
+        let place = scripts.place_of(&request.script);
+        let folder = place.as_deref().and_then(Path::parent);
+        let named = (request.script.as_str(), request.text.as_str());
+        let steps = step_through(named, folder, &request.event, &subject);
+        self.model.modules.stepping = Some((request, steps));
     }
 
     fn save_script(&mut self, id: &str, text: &str) {

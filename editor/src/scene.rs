@@ -99,6 +99,12 @@ impl Scene {
                 found.push((1, distance, ObjectId::Flow(id)));
             }
         }
+        for (&id, place) in scenario.points_of_interest() {
+            let distance = (place.position() - point).length();
+            if distance < reach {
+                found.push((1, distance, ObjectId::PointOfInterest(id)));
+            }
+        }
         for (&id, obstacle) in scenario.obstacles() {
             let distance = obstacle.shape.distance(point);
             if distance <= 0.3 * reach {
@@ -152,6 +158,9 @@ impl Scene {
         let obstacles = scenario.obstacles().iter();
         let obstacles = obstacles.filter(|(_, o)| o.shape.outline().into_iter().all(within));
         found.extend(obstacles.map(|(id, _)| ObjectId::Obstacle(*id)));
+        let points = scenario.points_of_interest().iter();
+        let points = points.filter(|(_, point)| within(point.position()));
+        found.extend(points.map(|(id, _)| ObjectId::PointOfInterest(*id)));
         let forests = scenario.forests().iter();
         let forests = forests.filter(|(_, f)| f.area.iter().copied().all(within));
         found.extend(forests.map(|(id, _)| ObjectId::Forest(*id)));
@@ -248,6 +257,10 @@ impl Scene {
                 polygon::bounds(&scenario.obstacles().get(&id)?.shape.outline())
             }
             ObjectId::Forest(id) => polygon::bounds(&scenario.forests().get(&id)?.area),
+            ObjectId::PointOfInterest(id) => {
+                let at = scenario.points_of_interest().get(&id)?.position();
+                Some((at, at))
+            }
             ObjectId::Agent(id) => {
                 let agent = scenario.agents().get(&id)?;
                 places(&[Some(agent.start), agent.destination])

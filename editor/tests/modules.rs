@@ -6,6 +6,7 @@ mod common;
 use common::Bench;
 use egui::Key;
 use egui_kittest::kittest::Queryable;
+use roadwright_editor::extensions::StepRequest;
 use roadwright_editor::model::{Action, Dialog, ModuleAction, Next};
 use std::sync::Arc;
 
@@ -145,6 +146,29 @@ fn a_script_is_changed_in_the_editor_and_acts_on_the_next_step() {
     });
     let live = bench.editor().model().live.clone().unwrap();
     assert!(live.snapshot.vehicles.iter().all(|v| v.speed < 0.5));
+    // What one handler does is stepped through, for an agent of the run.
+    let text = "fn behave(agent) {\n    let there = agent.x;\n    agent.memory.seen = 3;\n    agent.stop();\n}";
+    let request = StepRequest {
+        script: "convoy.rhai".into(),
+        text: text.into(),
+        event: "behave".into(),
+        agent: Some(live.snapshot.vehicles[0].agent),
+    };
+    bench.ask(Action::Module(ModuleAction::StepThrough(request)));
+    let stepping = bench.editor().model().modules.stepping.clone();
+    let steps = stepping.unwrap().1.unwrap();
+    let lines: Vec<usize> = steps.steps.iter().map(|step| step.line).collect();
+    assert_eq!(lines, [2, 3, 4]);
+    let x = live.snapshot.vehicles[0].pose.position.x;
+    let there: f64 = steps.steps[1].values["there"].parse().unwrap();
+    assert!((there - x).abs() < 1.0, "{there} {x}");
+    assert_eq!(steps.steps[2].memory["seen"], "3");
+    // It has stopped before: what it wished is known, and nothing is done to it.
+    assert!(
+        steps.steps[0].wishes.contains("to stand"),
+        "{}",
+        steps.steps[0].wishes
+    );
     bench.ask(Action::Module(ModuleAction::NewScript("mine".into())));
     wait(&mut bench, "the new script", |editor| {
         let scripts = editor.model().modules.scripts.clone();

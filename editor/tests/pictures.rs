@@ -134,6 +134,20 @@ fn dialogs() {
 }
 
 #[test]
+fn points_of_interest() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 60.0);
+    bench.ask(Action::Tool(ToolKind::Road));
+    bench.drag(&[(-60.0, 0.0), (60.0, 0.0)]);
+    bench.ask(Action::Tool(ToolKind::Place));
+    bench.click(-15.0, 12.0);
+    for x in [6.0, 9.0, 12.0] {
+        bench.drag(&[(x, -9.0), (x, -14.0)]);
+    }
+    hold(&mut bench, "points_of_interest");
+}
+
+#[test]
 fn modules_and_scripts() {
     let mut bench = Bench::start();
     bench.close_dialog();
@@ -144,6 +158,11 @@ fn modules_and_scripts() {
     bench.press_tab("Script");
     bench.look_at(150.0, 150.0, 220.0);
     hold(&mut bench, "script_editor");
+    bench.press("Step through");
+    bench.press("Run once");
+    bench.press("Next");
+    bench.press("Next");
+    hold(&mut bench, "stepping");
     bench.press_tab("Scenario");
     hold(&mut bench, "scenario_panel");
     bench.press("pursuer");

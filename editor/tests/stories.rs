@@ -8,8 +8,9 @@ use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};
 use roadwright_editor::tools::{ObstacleKind, TerrainMode, ToolKind};
+use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
-use roadwright_scenario::{DynamicsLevel, ObjectId, Place, RoadId, Shape};
+use roadwright_scenario::{DynamicsLevel, ObjectId, Place, PointOfInterestId, RoadId, Shape};
 use std::sync::Arc;
 
 /// Two roads that cross, drawn freehand, seen from 150 m around.
@@ -281,6 +282,45 @@ fn forests_are_painted_and_erased() {
     bench.drag(&[(-30.0, -40.0), (-30.0, 40.0)]);
     assert_eq!(bench.scenario().forests().len(), 2);
     undo_gives_back(&mut bench, &before);
+}
+
+#[test]
+fn places_get_names_and_bays_a_heading() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 60.0);
+    bench.key(Key::P);
+    let empty = bench.scenario().clone();
+    bench.click(10.0, 5.0);
+    let points = bench.scenario().points_of_interest().clone();
+    let point = &points[&PointOfInterestId(1)];
+    assert_eq!((point.name.as_str(), point.heading), ("Place 1", None));
+    let click = point.position();
+    assert!((click - DVec2::new(10.0, 5.0)).length() < 0.5, "{click}");
+    undo_gives_back(&mut bench, &empty);
+    bench.drag(&[(-20.0, 0.0), (-20.0, 8.0)]);
+    let second = PointOfInterestId(2);
+    let bay = bench.scenario().points_of_interest()[&second].clone();
+    let heading = bay.heading.unwrap();
+    assert!(
+        (heading - std::f64::consts::FRAC_PI_2).abs() < 0.05,
+        "{heading}"
+    );
+    // It is selected, and can be named, moved, copied and deleted like all others.
+    bench.ask(Action::Tool(ToolKind::Select));
+    bench.click(30.0, 30.0);
+    bench.click(-20.0, 0.0);
+    let selected = ObjectId::PointOfInterest(second);
+    assert_eq!(bench.editor().model().single(), Some(selected));
+    let before = bench.scenario().clone();
+    bench.drag(&[(-20.0, 0.0), (-5.0, 0.0)]);
+    let moved = bench.scenario().points_of_interest()[&second].clone();
+    assert!((moved.x - bay.x - 15.0).abs() < 1.0, "{moved:?}");
+    assert_eq!(moved.heading, bay.heading);
+    undo_gives_back(&mut bench, &before);
+    bench.key_with(Modifiers::COMMAND, Key::D);
+    assert_eq!(bench.scenario().points_of_interest().len(), 3);
+    bench.key(Key::Delete);
+    assert_eq!(bench.scenario().points_of_interest().len(), 2);
 }
 
 #[test]

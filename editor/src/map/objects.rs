@@ -4,7 +4,7 @@ use super::instances::{Instances, instance};
 use super::mesh::{Ink, Level, Mesh, MeshBuilder};
 use roadwright_geometry::{DVec2, polygon, unit};
 use roadwright_render::palette::{self, faded, rgb};
-use roadwright_render::{Painter, Pass};
+use roadwright_render::{Painter, Pass, points_of_interest};
 use roadwright_scenario::{Forest, ForestId, Place, Scenario};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -97,6 +97,7 @@ fn things(scenario: &Scenario, ink: Ink) -> Mesh {
         builder.polygon(&outline, rgb(color));
         builder.edge(&outline, 0.0, 1.2, rgb(palette::OUTLINE));
     }
+    points_of_interest(&mut builder, scenario);
     builder.begin(Pass::Marking);
     for agent in scenario.agents().values() {
         if let Some(Place::Ground(goal)) = agent.destination {

@@ -11,9 +11,10 @@ use crate::camera::Camera;
 use crate::scene::Scene;
 use crate::worker::Worker;
 use egui::{Color32, Rect, TextureHandle, TextureOptions};
+use roadwright_agent::Indicator;
 use roadwright_geometry::math::mix64;
 use roadwright_geometry::{DVec2, Pose};
-use roadwright_render::palette;
+use roadwright_render::{indicator_lamps, palette};
 use roadwright_scenario::Scenario;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub struct VehicleDot {
     pub agent: u64,
     /// A colour instead of its own.
     pub color: Option<Color32>,
+    /// How it signals.
+    pub indicator: Indicator,
 }
 
 /// Asks for triangles of tiles.
@@ -286,6 +289,9 @@ pub(super) struct Frame {
     pub(super) vehicles: Instances,
 }
 
+/// Half the size of a lamp, m.
+const LAMP: f64 = 0.28;
+
 /// Vehicles in view as instances.
 fn dots(vehicles: &[VehicleDot], camera: &Camera, (low, high): (DVec2, DVec2)) -> Instances {
     let origin = camera.centre;
@@ -294,7 +300,7 @@ fn dots(vehicles: &[VehicleDot], camera: &Camera, (low, high): (DVec2, DVec2)) -
     let list = vehicles
         .iter()
         .filter(|v| v.body.position.cmpge(low).all() && v.body.position.cmple(high).all())
-        .map(|vehicle| {
+        .flat_map(|vehicle| {
             let grow = (LEAST_VEHICLE * camera.scale / vehicle.length).max(1.0);
             let front = 0.5 * vehicle.length * grow * vehicle.body.forward();
             let color = match vehicle.color {
@@ -306,7 +312,14 @@ fn dots(vehicles: &[VehicleDot], camera: &Camera, (low, high): (DVec2, DVec2)) -
                 }
             };
             let place = vehicle.body.position - origin;
-            instance(place, front, 0.5 * vehicle.width * grow, color)
+            let half_width = 0.5 * vehicle.width * grow;
+            let lamps = indicator_lamps(vehicle.indicator).iter();
+            let lamps = lamps.map(move |(ahead, left)| {
+                let at = place + *ahead * front + *left * half_width * front.normalize().perp();
+                let amber = Ink::Light.bytes(palette::rgb(palette::SIGNAL));
+                instance(at, LAMP * grow * front.normalize(), LAMP * grow, amber)
+            });
+            std::iter::once(instance(place, front, half_width, color)).chain(lamps)
         });
     Instances {
         id: 0,

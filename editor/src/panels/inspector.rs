@@ -7,7 +7,8 @@ use egui::{Grid, Ui};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{
     Agent, AgentId, DynamicsLevel, Edit, Flow, FlowId, Forest, ForestId, Node, NodeId, ObjectId,
-    Obstacle, ObstacleId, Place, Road, RoadClass, RoadId, Shape,
+    Obstacle, ObstacleId, Place, PointOfInterest, PointOfInterestId, Road, RoadClass, RoadId,
+    Shape,
 };
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
@@ -42,6 +43,11 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         Some(ObjectId::Forest(id)) => {
             if let Some(forest) = scenario.forests().get(&id) {
                 self::forest(ui, id, forest, actions);
+            }
+        }
+        Some(ObjectId::PointOfInterest(id)) => {
+            if let Some(point) = scenario.points_of_interest().get(&id) {
+                self::point_of_interest(ui, id, point, actions);
             }
         }
         Some(ObjectId::Agent(id)) => {
@@ -448,6 +454,72 @@ fn forest(ui: &mut Ui, id: ForestId, forest: &Forest, actions: &mut Vec<Action>)
         ui.label(format!("{:.2} ha", area / 1e4));
         ui.end_row();
     });
+}
+
+fn point_of_interest(
+    ui: &mut Ui,
+    id: PointOfInterestId,
+    point: &PointOfInterest,
+    actions: &mut Vec<Action>,
+) {
+    heading(ui, &id.to_string());
+    let edit = |point: PointOfInterest| Edit::PointOfInterest(id, Some(Box::new(point)));
+    Grid::new("point of interest")
+        .num_columns(2)
+        .show(ui, |ui| {
+            let (name, response) = text(ui, "Name", &point.name, "what scripts call it");
+            let named = || {
+                edit(PointOfInterest {
+                    name,
+                    ..point.clone()
+                })
+            };
+            change(&response, &format!("Name of {id}"), named, actions);
+            let mut bay = point.heading.is_some();
+            ui.label("Bay")
+                .on_hover_text("Whether a vehicle stands here with a certain heading.");
+            if ui.checkbox(&mut bay, "").changed() {
+                let changed = PointOfInterest {
+                    heading: bay.then_some(0.0),
+                    ..point.clone()
+                };
+                actions.push(Action::Apply(format!("Bay at {id}"), edit(changed)));
+            }
+            ui.end_row();
+            let mut rows = vec![
+                row("x", point.x, EXTENT, "m", 0.1, "East of the origin."),
+                row("y", point.y, EXTENT, "m", 0.1, "North of the origin."),
+            ];
+            let degrees = point.heading.map(f64::to_degrees);
+            rows.extend(degrees.map(|heading| {
+                let hint = "Where the nose points, counter-clockwise from east.";
+                row("Heading", heading, -360.0..=360.0, "\u{b0}", 1.0, hint)
+            }));
+            for (i, number) in rows.into_iter().enumerate() {
+                let name = number.name;
+                let (value, response) = number.ui(ui);
+                let changed = || {
+                    let mut point = point.clone();
+                    match i {
+                        0 => point.x = value,
+                        1 => point.y = value,
+                        _ => point.heading = Some(value.to_radians()),
+                    }
+                    edit(point)
+                };
+                change(&response, &format!("{name} of {id}"), changed, actions);
+            }
+        });
+    let call = if point.heading.is_some() {
+        "park"
+    } else {
+        "go_to"
+    };
+    ui.add_space(4.0);
+    ui.label(
+        egui::RichText::new(format!("agent.{call}(agent.place(\"{}\"));", point.name)).monospace(),
+    )
+    .on_hover_text("How a script drives here.");
 }
 
 /// Keys with the names that are shown for them.

@@ -14,6 +14,7 @@ mod palette;
 mod problems;
 mod scripts;
 mod status;
+mod stepping;
 mod tool_options;
 mod tools;
 mod vehicle;

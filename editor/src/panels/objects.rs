@@ -132,6 +132,22 @@ fn settings(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             })
         };
         change(&response, "Change seed", edit, actions);
+        let (time_of_day, response) = number(
+            "Time of day",
+            settings.time_of_day,
+            0.0..=23.999,
+            "h",
+            0.05,
+            "Time of day at which a run begins: scripts read it.",
+        )
+        .ui(ui);
+        let edit = || {
+            Edit::Settings(roadwright_scenario::Settings {
+                time_of_day,
+                ..settings
+            })
+        };
+        change(&response, "Change time of day", edit, actions);
         ui.label("Dynamics").on_hover_text(
             "With which model bodies move, where agents and flows say nothing else.",
         );
@@ -168,11 +184,15 @@ fn lists(ui: &mut Ui, model: &Model, filter: &str, actions: &mut Vec<Action>) {
     let obstacles = obstacles.map(|(id, o)| (ObjectId::Obstacle(*id), o.name.clone()));
     let forests = scenario.forests().keys();
     let forests = forests.map(|id| (ObjectId::Forest(*id), String::new()));
+    let points = scenario.points_of_interest().iter();
+    let points = points.map(|(id, point)| (ObjectId::PointOfInterest(*id), point.name.clone()));
     list(ui, model, "Roads", filter, roads, actions);
     list(ui, model, "Agents", filter, agents.collect(), actions);
     list(ui, model, "Flows", filter, flows.collect(), actions);
     list(ui, model, "Obstacles", filter, obstacles.collect(), actions);
     list(ui, model, "Forests", filter, forests.collect(), actions);
+    let title = "Points of interest";
+    list(ui, model, title, filter, points.collect(), actions);
 }
 
 fn list(

@@ -1,5 +1,6 @@
 //! The script editor: text with colours, completion, hover, and what is wrong where it is wrong.
 
+use super::stepping::Stepping;
 use super::widgets::choice;
 use crate::model::{Action, Model, ModuleAction};
 use crate::theme::Theme;
@@ -25,6 +26,7 @@ pub(crate) struct ScriptPanel {
     /// Texts that have not been saved, by script.
     drafts: BTreeMap<String, String>,
     new_name: String,
+    stepping: Stepping,
 }
 
 impl ScriptPanel {
@@ -114,7 +116,13 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, panel: &mut ScriptPanel, actions: &
         );
     }
     let wrong_line = script.error.as_ref().map(|error| error.line);
-    edit(ui, model, &script.id, wrong_line, &mut text);
+    let named = (script.id.as_str(), text.as_str());
+    panel.stepping.ui(ui, model, named, actions);
+    let lines = MarkedLines {
+        wrong: wrong_line,
+        current: panel.stepping.line(model, &script.id, &text),
+    };
+    edit(ui, model, &script.id, lines, &mut text);
     if text == *saved {
         panel.drafts.remove(&script.id);
     } else {
@@ -122,11 +130,20 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, panel: &mut ScriptPanel, actions: &
     }
 }
 
-fn edit(ui: &mut Ui, model: &Model, script: &str, wrong_line: Option<usize>, text: &mut String) {
+/// Lines that stand out, from 1.
+#[derive(Clone, Copy)]
+struct MarkedLines {
+    /// What is wrong is here.
+    wrong: Option<usize>,
+    /// The statement that is stepped through.
+    current: Option<usize>,
+}
+
+fn edit(ui: &mut Ui, model: &Model, script: &str, lines: MarkedLines, text: &mut String) {
     let theme = model.theme();
     let normal = ui.visuals().text_color();
     let mut layouter = |ui: &Ui, text: &dyn egui::TextBuffer, _: f32| {
-        let mut job = highlight(text.as_str(), theme, normal, wrong_line);
+        let mut job = highlight(text.as_str(), theme, normal, lines);
         // Long lines are scrolled to, not broken.
         job.wrap.max_width = f32::INFINITY;
         ui.fonts_mut(|fonts| fonts.layout_job(job))
@@ -245,16 +262,12 @@ fn item_at(text: &str, at: usize) -> Option<&'static ApiItem> {
 }
 
 /// The text with colours.
-fn highlight(
-    text: &str,
-    theme: Theme,
-    normal: egui::Color32,
-    wrong_line: Option<usize>,
-) -> LayoutJob {
+fn highlight(text: &str, theme: Theme, normal: egui::Color32, lines: MarkedLines) -> LayoutJob {
     let mut job = LayoutJob::default();
     let font = FontId::monospace(12.5);
     for (number, line) in text.split_inclusive('\n').enumerate() {
-        let is_wrong = wrong_line == Some(number + 1);
+        let is_wrong = lines.wrong == Some(number + 1);
+        let is_current = lines.current == Some(number + 1);
         for (piece, kind) in pieces(line) {
             let color = match kind {
                 Piece::Plain => normal,
@@ -265,6 +278,9 @@ fn highlight(
                 Piece::Known => theme.tone(Tone::Accent),
             };
             let mut format = TextFormat::simple(font.clone(), color);
+            if is_current {
+                format.background = theme.tone(Tone::Accent).gamma_multiply(0.25);
+            }
             if is_wrong {
                 format.underline = egui::Stroke::new(1.0, theme.tone(Tone::Danger));
             }

@@ -18,6 +18,9 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             ToolKind::Road => road(ui, model, &mut options),
             ToolKind::Obstacle => obstacle(ui, &mut options),
             ToolKind::Forest => forest(ui, &mut options),
+            ToolKind::Place => {
+                ui.label("Scripts find a place by its name.");
+            }
             ToolKind::Terrain => {
                 terrain(ui, &mut options);
                 if model.document.scenario().terrain().is_some()

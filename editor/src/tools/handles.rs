@@ -127,7 +127,7 @@ pub fn handles(context: &ToolContext<'_>) -> Vec<Handle> {
                 }
             }
         }
-        Some(ObjectId::Node(_)) | None => {}
+        Some(ObjectId::Node(_) | ObjectId::PointOfInterest(_)) | None => {}
     }
     let turns = context.selection.iter().any(|object| {
         !matches!(

@@ -8,6 +8,7 @@ mod measure;
 mod obstacle;
 mod options;
 mod overlay;
+mod place;
 mod ribbon;
 mod road;
 mod select;
@@ -44,6 +45,8 @@ pub enum ToolKind {
     Obstacle,
     /// Paints forests.
     Forest,
+    /// Places points of interest.
+    Place,
     /// Shapes the ground.
     Terrain,
     /// Places vehicles with their destinations.
@@ -58,11 +61,12 @@ pub enum ToolKind {
 
 impl ToolKind {
     /// All tools in the order of the tool bar.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Select,
         Self::Road,
         Self::Obstacle,
         Self::Forest,
+        Self::Place,
         Self::Terrain,
         Self::Vehicle,
         Self::Flow,
@@ -77,6 +81,7 @@ impl ToolKind {
             Self::Road => "Road",
             Self::Obstacle => "Obstacle",
             Self::Forest => "Forest",
+            Self::Place => "Place",
             Self::Terrain => "Terrain",
             Self::Vehicle => "Vehicle",
             Self::Flow => "Flow",
@@ -92,6 +97,7 @@ impl ToolKind {
             Self::Road => "Draw a road: drag freehand, or click point by point.",
             Self::Obstacle => "Place a box, circle or polygon that stands in the way.",
             Self::Forest => "Paint trees with a brush, or erase them.",
+            Self::Place => "Give a place a name for scripts, or draw a parking bay.",
             Self::Terrain => "Raise, lower, smooth or flatten the ground.",
             Self::Vehicle => "Drag from where a vehicle starts to where it goes.",
             Self::Flow => "Drag from where traffic comes from to where it goes.",
@@ -107,6 +113,7 @@ impl ToolKind {
             Self::Road => Box::new(road::RoadTool::default()),
             Self::Obstacle => Box::new(obstacle::ObstacleTool::default()),
             Self::Forest => Box::new(forest::ForestTool::default()),
+            Self::Place => Box::new(place::PlaceTool::default()),
             Self::Terrain => Box::new(terrain::TerrainTool::default()),
             Self::Vehicle => Box::new(vehicle::VehicleTool::default()),
             Self::Flow => Box::new(flow::FlowTool::default()),

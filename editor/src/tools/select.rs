@@ -378,6 +378,19 @@ pub fn outline_of(object: ObjectId, context: &ToolContext<'_>, tone: Tone) -> Ve
             .map(|forest| closed(forest.area.clone()))
             .into_iter()
             .collect(),
+        ObjectId::PointOfInterest(id) => {
+            let Some(point) = scenario.points_of_interest().get(&id) else {
+                return Vec::new();
+            };
+            match roadwright_render::bay(point) {
+                Some(corners) => vec![closed(corners.to_vec())],
+                None => vec![Mark::Circle {
+                    centre: point.position(),
+                    radius: (10.0 * context.scale).max(1.4),
+                    tone,
+                }],
+            }
+        }
         ObjectId::Agent(id) => {
             let Some(agent) = scenario.agents().get(&id) else {
                 return Vec::new();

@@ -2,6 +2,7 @@
 
 use roadwright_geometry::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
+use roadwright_plugin_api::BehaviourInput;
 use roadwright_scenario::{RoadId, Slot};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -35,6 +36,12 @@ pub struct AgentFacts {
     pub lane: i8,
     /// Distance along its lanelet, m.
     pub s: f64,
+    /// Distance to the left of its lanelet's middle, m.
+    pub t: f64,
+    /// Speed limit of its lane, m/s.
+    pub speed_limit: f64,
+    /// How it signals.
+    pub indicator: Indicator,
     /// Where it goes.
     pub goal: Option<DVec2>,
     /// Whether it has arrived at its last goal and waits for what comes next.
@@ -45,6 +52,41 @@ pub struct AgentFacts {
     pub leader: Option<u64>,
     /// Id of the nearest vehicle that has it as its leader.
     pub follower: Option<u64>,
+}
+
+/// How a vehicle signals with its lamps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Indicator {
+    /// It does not.
+    #[default]
+    Off,
+    /// To the left.
+    Left,
+    /// To the right.
+    Right,
+    /// Both sides: it warns.
+    Hazard,
+}
+
+impl Indicator {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Off, Self::Left, Self::Right, Self::Hazard];
+
+    /// Its name in scripts and traces.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Left => "left",
+            Self::Right => "right",
+            Self::Hazard => "hazard",
+        }
+    }
+
+    /// The one with a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
 }
 
 /// A value that goes with a message.
@@ -85,6 +127,38 @@ impl Message {
     pub const NO_ROUTE: &'static str = "\u{1}no route";
 }
 
+/// Where something with a name is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NamedPlace {
+    /// Its place, m.
+    pub position: DVec2,
+    /// How a vehicle stands there, rad, if that is said.
+    pub heading: Option<f64>,
+}
+
+/// The speeds that limit and bends allow on the way ahead of an agent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outlook([f32; Self::PARTS]);
+
+impl Outlook {
+    /// Into how many parts of equal length the way ahead is cut.
+    pub const PARTS: usize = 20;
+    /// Length of a part, m.
+    pub const PART: f64 = 10.0;
+
+    /// The lowest speed on each part, m/s; infinity on those that the way does not reach.
+    pub fn new(lowest: [f32; Self::PARTS]) -> Self {
+        Self(lowest)
+    }
+
+    /// The lowest speed within a distance, m/s; of a part of it, that of the whole part.
+    pub fn lowest_within(&self, distance: f64) -> f64 {
+        let parts = (distance.max(0.0) / Self::PART).ceil() as usize;
+        let parts = &self.0[..parts.clamp(1, Self::PARTS)];
+        f64::from(parts.iter().copied().fold(f32::INFINITY, f32::min))
+    }
+}
+
 /// The driving agents at one moment, and the messages that wait for them.
 #[derive(Debug, Default)]
 pub struct Scene {
@@ -100,7 +174,13 @@ pub struct Scene {
     pub groups: Arc<BTreeMap<String, BTreeSet<u64>>>,
     /// The middles of all lanes, for random places, m.
     pub lane_middles: Arc<Vec<DVec2>>,
-    places: OnceLock<GridIndex>,
+    /// Where what has a name is.
+    pub places: Arc<BTreeMap<String, NamedPlace>>,
+    /// Time of day, h, from 0 to 24.
+    pub time_of_day: f64,
+    /// The lowest speeds that the road allows ahead of those that are asked, by agent index.
+    pub outlooks: BTreeMap<u32, Outlook>,
+    grid: OnceLock<GridIndex>,
     /// Only ever asked for one id, never gone through.
     by_id: OnceLock<HashMap<u64, u32>>,
 }
@@ -141,7 +221,7 @@ impl Scene {
 
     /// The agents within a radius, m, in the order of distance, then of ids.
     pub fn near(&self, place: DVec2, radius: f64) -> Vec<&AgentFacts> {
-        let index = self.places.get_or_init(|| {
+        let index = self.grid.get_or_init(|| {
             let positions: Vec<DVec2> = self.agents.iter().map(|facts| facts.position).collect();
             let mut index = GridIndex::new();
             index.rebuild(&positions, CELL);
@@ -165,6 +245,25 @@ impl Scene {
     }
 }
 
+/// What the behaviour of one agent would see if it were asked now.
+#[derive(Debug, Clone)]
+pub struct BehaviourView {
+    /// Simulated time, s.
+    pub time: f64,
+    /// Number of the step.
+    pub step: u64,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Its agent index.
+    pub index: u32,
+    /// Its row.
+    pub input: BehaviourInput,
+    /// The others, its messages and the places.
+    pub scene: Arc<Scene>,
+    /// Id of its behaviour, and what that keeps of its agents, if it can say.
+    pub behaviour: (String, Option<Vec<u8>>),
+}
+
 /// What a behaviour asks for beyond its output row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
@@ -176,6 +275,10 @@ pub enum Effect {
     Flee(u64),
     /// Leave the road, wherever it is.
     Leave,
+    /// Signal until it is asked to signal otherwise.
+    Indicate(Indicator),
+    /// Drive forwards to a place beside the road, m, and stand there with a heading, rad.
+    Park(DVec2, f64),
     /// Brake at least this hard, m/s^2, until the behaviour is asked again.
     Brake(f64),
     /// From the end of a path: back onto the lane that is close, and on to the goals that are left.

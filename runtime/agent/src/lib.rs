@@ -9,7 +9,10 @@ mod parameter;
 mod rate;
 mod registry;
 
-pub use behaviour::{AgentFacts, Datum, Effect, Effects, Letter, Message, Scene};
+pub use behaviour::{
+    AgentFacts, BehaviourView, Datum, Effect, Effects, Indicator, Letter, Message, NamedPlace,
+    Outlook, Scene,
+};
 pub use module::{
     Behaviour, Conduct, Controller, Fitness, Logic, LogicState, Lookahead, Module, ModuleInfo,
     Planner, PlannerView, Step, StepBoundary, Swap,

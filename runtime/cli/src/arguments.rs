@@ -92,6 +92,9 @@ pub(crate) struct Simulate {
     /// the scenario says]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) dynamics: Option<DynamicsLevel>,
+    /// Time of day at the beginning in hours, 0 to below 24 [default: the scenario's]
+    #[arg(long, value_name = "HOURS")]
+    pub(crate) time_of_day: Option<f64>,
     /// Compare all bodies for contacts, also those that follow their lanes
     #[arg(long)]
     pub(crate) verify: bool,
@@ -101,6 +104,33 @@ pub(crate) struct Simulate {
     pub(crate) modules: Vec<String>,
     #[command(flatten)]
     pub(crate) extensions: ExtensionFlags,
+}
+
+/// `roadwright script run-one`.
+#[derive(Debug, Args)]
+pub(crate) struct RunOne {
+    /// The script
+    pub(crate) file: PathBuf,
+    /// Id of the agent
+    #[arg(long, default_value_t = 1)]
+    pub(crate) agent: u64,
+    /// The handler; on_start is called before it for an agent that has not started
+    #[arg(long, default_value = "behave")]
+    pub(crate) event: String,
+    /// Take the agent from this scenario [default: one is made up, at 8 m/s on a free road]
+    #[arg(long)]
+    pub(crate) scenario: Option<PathBuf>,
+    /// Simulate that scenario so long before, s
+    #[arg(long, value_name = "SECONDS", requires = "scenario")]
+    pub(crate) at: Option<f64>,
+    /// Show each statement that is run, with what it has changed
+    #[arg(long)]
+    pub(crate) steps: bool,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) simulate: Simulate,
 }
 
 /// Flags about modules that are not built in.
@@ -387,28 +417,18 @@ pub(crate) enum PluginLanguage {
 /// What to do with scripts.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ScriptVerb {
-    /// Look for mistakes in a script
+    /// Look for mistakes in a script, and for what is probably not meant
     Check {
         /// The script
         file: PathBuf,
         /// Print one JSON document and nothing else
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        extensions: ExtensionFlags,
     },
-    /// Call one handler of a script for a made-up agent, and show what it does
-    RunOne {
-        /// The script
-        file: PathBuf,
-        /// Id of the agent
-        #[arg(long, default_value_t = 1)]
-        agent: u64,
-        /// The handler; on_start is called before it
-        #[arg(long, default_value = "behave")]
-        event: String,
-        /// Print one JSON document and nothing else
-        #[arg(long)]
-        json: bool,
-    },
+    /// Call one handler of a script for one agent, and show what it does
+    RunOne(RunOne),
     /// Show what scripts can use
     Api {
         /// Print one JSON document and nothing else

@@ -167,6 +167,85 @@ fn scripts_are_made_checked_and_run() {
 }
 
 #[test]
+fn what_is_probably_not_meant_is_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "fn behave(agent) {\n  if agent.time > 5.0 { agent.use_module(\"behaviour\", \"othr.rhai\"); }\n}";
+    std::fs::write(folder.path().join("one.rhai"), text).unwrap();
+    std::fs::write(folder.path().join("other.rhai"), "fn behave(agent) {}").unwrap();
+    let check = ["script", "check", "one.rhai"];
+    let output = roadwright(folder.path(), &check);
+    let said = fine(&output);
+    assert!(said.contains("it runs, with 1 warnings"), "{said}");
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("one.rhai:2:"), "{error}");
+    assert!(error.contains("did you mean \"other.rhai\"?"), "{error}");
+    let document = fine(&roadwright(
+        folder.path(),
+        &[&check[..], &["--json"]].concat(),
+    ));
+    let document: Value = serde_json::from_str(&document).unwrap();
+    assert_eq!(document["warnings"][0]["line"], 2);
+}
+
+#[test]
+fn one_handler_is_called_for_an_agent_of_a_run_step_by_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "fn behave(agent) {\n  let far = agent.speed * 2.0;\n  if far > 1.0 {\n    agent.memory.far = far;\n  }\n}";
+    std::fs::write(folder.path().join("look.rhai"), text).unwrap();
+    let scenario = scenario("figure-eight");
+    let words = [
+        "script",
+        "run-one",
+        "look.rhai",
+        "--scenario",
+        &scenario,
+        "--at",
+        "20",
+        "--agent",
+        "1",
+        "--steps",
+    ];
+    let said = fine(&roadwright(folder.path(), &words));
+    for part in [
+        "2:3 ",
+        "let far = agent.speed * 2.0;",
+        "far = ",
+        "after 20 s",
+        "memory   far = ",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let document = fine(&roadwright(
+        folder.path(),
+        &[&words[..], &["--json"]].concat(),
+    ));
+    let document: Value = serde_json::from_str(&document).unwrap();
+    let lines: Vec<u64> = document["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| s["line"].as_u64().unwrap())
+        .collect();
+    assert_eq!(lines, [2, 3, 4]);
+    let gone = roadwright(
+        folder.path(),
+        &[
+            "script",
+            "run-one",
+            "look.rhai",
+            "--scenario",
+            &scenario,
+            "--at",
+            "1",
+            "--agent",
+            "99",
+        ],
+    );
+    assert_eq!(gone.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&gone.stderr).contains("agent 99 does not drive"));
+}
+
+#[test]
 fn one_handler_is_called_for_a_made_up_agent() {
     let folder = tempfile::tempdir().unwrap();
     let script = "fn on_start(agent) { agent.memory.laps = 3; }\nfn behave(agent) {\n  agent.memory.laps += agent.id;\n  agent.desired_speed = 4.0;\n  agent.log(\"here\");\n}\nfn on_near(agent, other) { throw \"too near\"; }\n";

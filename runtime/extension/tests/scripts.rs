@@ -201,7 +201,9 @@ fn every_documented_item_can_be_written_as_it_is_documented() {
                         let values: Vec<&str> = parts.map(value).collect();
                         format!("{name}({})", values.join(", "))
                     }
-                    None => signature.replace("= float", "= 1.0"),
+                    None => signature
+                        .replace("= float", "= 1.0")
+                        .replace("= string", "= \"left\""),
                 };
                 let written = written
                     .replace("message.", "letter.")

@@ -1,103 +1,12 @@
 //! What people ask scripts for, each as a script of a few lines that is seen to do it.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-#[path = "../../scenario/tests/common/mod.rs"]
-mod drawn;
-#[path = "../../simulation/tests/modules/mod.rs"]
-mod modules;
+mod road;
 
-use common::{Bench, run};
-use drawn::{draw, street, west_to_north};
-use roadwright_scenario::draw::RoadStyle;
-use roadwright_scenario::{
-    Agent, AgentId, CrossSection, DynamicsLevel, Edit, ModuleSetting, Place, RoadId, Scenario,
-    Stack,
-};
-use roadwright_simulation::{Ground, RunOptions, SavedWorld, Status, VehicleRecord, World};
-
-/// A straight road of 1,000 m to the east with two lanes each way, and cars on its right lane, 20 m
-/// apart, the first at 100 m, driven by a script with a controller.
-struct Road {
-    bench: Bench,
-    scenario: Scenario,
-    world: World,
-}
-
-impl Road {
-    fn driven_by(script: &str, cars: u32, controller: &str) -> Self {
-        Self::with_lanes((2, 2), script, cars, controller)
-    }
-
-    fn with_lanes(lanes: (usize, usize), script: &str, cars: u32, controller: &str) -> Self {
-        let bench = Bench::new();
-        bench.put_script("wish.rhai", script);
-        let said = bench.said();
-        assert!(said.contains("version 1 loaded"), "{said}");
-        let mut road = Scenario::new("road");
-        let style = RoadStyle {
-            section: CrossSection::driving(lanes.0, lanes.1, 3.25),
-            ..street("road")
-        };
-        draw(&mut road, (0.0, 0.0), (500.0, 0.0), &style);
-        draw(&mut road, (500.0, 0.0), (1000.0, 0.0), &style);
-        let mut behaviour = ModuleSetting::new("wish.rhai");
-        behaviour.rate_hz = Some(10.0);
-        let stack = Stack {
-            behaviour,
-            ..Stack::with_controller(controller)
-        };
-        let edit = Edit::Stack("wish".into(), Some(Box::new(stack)));
-        road.apply(edit).unwrap();
-        for id in 0..cars {
-            let agent = Agent {
-                stack: "wish".into(),
-                start: Place::lane(RoadId(1), -2, 100.0 - 20.0 * f64::from(id)),
-                destination: Some(Place::lane(RoadId(2), -2, 450.0)),
-                ..west_to_north()
-            };
-            let edit = Edit::Agent(AgentId(id + 1), Some(Box::new(agent)));
-            road.apply(edit).unwrap();
-        }
-        let mut registry = bench.host().registry();
-        modules::add_to(&mut registry);
-        let world = World::new(&road, &registry, &RunOptions::default()).unwrap();
-        Self {
-            bench,
-            scenario: road,
-            world,
-        }
-    }
-
-    fn new(script: &str, cars: u32) -> Self {
-        Self::driven_by(script, cars, "idm")
-    }
-
-    fn run(&mut self, seconds: f64) {
-        run(&mut self.world, seconds);
-        assert!(self.world.faults().is_empty(), "{:?}", self.world.faults());
-    }
-
-    #[track_caller]
-    fn car(&self, id: u64) -> VehicleRecord {
-        let vehicles = self.world.snapshot().vehicles;
-        *vehicles.iter().find(|vehicle| vehicle.agent == id).unwrap()
-    }
-
-    fn log(&self) -> String {
-        let lines = self.world.log();
-        lines
-            .map(|line| format!("{} {}\n", line.agent, line.text))
-            .collect()
-    }
-
-    fn is_gone(&self, id: u64) -> Option<Status> {
-        let mut finished = self.world.finished();
-        finished
-            .find(|drive| drive.id == id)
-            .map(|drive| drive.status)
-    }
-}
+use road::Road;
+use road::common::run;
+use roadwright_scenario::{AgentId, DynamicsLevel, Edit, Place, RoadId, Stack};
+use roadwright_simulation::{Ground, RunOptions, SavedWorld, Status, World};
 
 #[test]
 fn who_stops_stands_and_resumes() {

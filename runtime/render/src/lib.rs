@@ -6,12 +6,14 @@ mod map;
 mod marking;
 mod painter;
 pub mod palette;
+mod places;
 mod plot;
 mod road;
 mod text;
 
-pub use map::{Picture, junction_layer, map, roads_and_junctions};
+pub use map::{Picture, indicator_lamps, junction_layer, map, roads_and_junctions};
 pub use painter::{Painter, Pass};
+pub use places::{BAY, bay, points_of_interest};
 pub use plot::{SurfacePlot, surface};
 pub use tiny_skia::Color;
 

@@ -4,15 +4,16 @@ use crate::RenderError;
 use crate::canvas::Canvas;
 use crate::painter::{Painter, Pass};
 use crate::palette::{
-    BODIES, CROWN, DESTINATION, FIXED, FOREST, GLASS, GROUND, LOOSE, OUTLINE, TRUNK, faded, rgb,
+    BODIES, CROWN, DESTINATION, FIXED, FOREST, GLASS, GROUND, LOOSE, OUTLINE, SIGNAL, TRUNK, faded,
+    rgb,
 };
-use crate::{furniture, marking, road};
+use crate::{furniture, marking, points_of_interest, road};
 use glam::{DVec2, DVec3};
 use roadwright_geometry::HeightField;
 use roadwright_geometry::math::mix64;
 use roadwright_scenario::junction::{Junction, Layout, layout};
 use roadwright_scenario::{Place, RoadId, Scenario};
-use roadwright_simulation::{Snapshot, VehicleRecord};
+use roadwright_simulation::{Indicator, Snapshot, VehicleRecord};
 use std::collections::BTreeSet;
 use tiny_skia::Color;
 
@@ -61,12 +62,14 @@ pub fn map(
     let layout = layout(scenario.network(), scenario.about().driving_side);
     draw_roads(&mut canvas, scenario, &layout);
     draw_obstacles(&mut canvas, scenario);
+    points_of_interest(&mut canvas, scenario);
     draw_trees(&mut canvas, scenario);
     draw_ground_goals(&mut canvas, scenario);
     for vehicle in snapshot.into_iter().flat_map(|s| &s.vehicles) {
         draw_vehicle(&mut canvas, vehicle);
     }
     marking::names(&mut canvas, scenario, &layout);
+    marking::place_names(&mut canvas, scenario);
     let about = scenario.about();
     furniture::title(&mut canvas, &about.name, &detail(snapshot));
     furniture::scale_bar(&mut canvas);
@@ -222,6 +225,17 @@ fn draw_ground_goals(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
+/// The lamps that are lit, in half lengths ahead and half widths to the left of a vehicle's middle.
+pub fn indicator_lamps(indicator: Indicator) -> &'static [(f64, f64)] {
+    const LAMPS: [(f64, f64); 4] = [(0.88, 0.82), (-0.92, 0.82), (0.88, -0.82), (-0.92, -0.82)];
+    match indicator {
+        Indicator::Off => &[],
+        Indicator::Left => &LAMPS[..2],
+        Indicator::Right => &LAMPS[2..],
+        Indicator::Hazard => &LAMPS,
+    }
+}
+
 fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord) {
     // Never smaller than a few pixels: a city shows where its traffic is.
     let grow = (8.0 / (vehicle.length * canvas.scale)).max(1.0);
@@ -244,6 +258,12 @@ fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord) {
     let color = BODIES[(mix64(vehicle.agent) % BODIES.len() as u64) as usize];
     canvas.edge(&body, 0.25, 1.4, faded(GLASS, 0.85));
     canvas.polygon(&body, rgb(color));
+    for lamp in indicator_lamps(vehicle.indicator) {
+        let at = vehicle
+            .body
+            .point(lamp.0 * half_length, lamp.1 * half_width);
+        canvas.circle(at, 0.22, 1.6, rgb(SIGNAL));
+    }
     if canvas.scale > 3.0 {
         let glass = |from: f64, to: f64| {
             [(from, 0.78), (to, 0.66), (to, -0.66), (from, -0.78)]

@@ -133,6 +133,36 @@ pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctio
     }
 }
 
+/// Names of points of interest, beside them.
+pub(crate) fn place_names(canvas: &mut Canvas, scenario: &Scenario) {
+    if canvas.scale < MIN_SCALE {
+        return;
+    }
+    let mut written: Vec<(f32, f32, f32)> = Vec::new();
+    for point in scenario.points_of_interest().values() {
+        let (x, y) = canvas.pixel(point.position());
+        let beside = x + 8.0;
+        let (size, ink) = (11.0, crate::palette::INK);
+        let width = crate::text::width(&point.name, size);
+        // No name over another one.
+        let is_taken = written.iter().any(|&(from, other_y, length)| {
+            beside < from + length && from < beside + width && (y - other_y).abs() < 14.0
+        });
+        if is_taken {
+            continue;
+        }
+        written.push((beside, y, width));
+        canvas.text(
+            &point.name,
+            beside,
+            y + 4.0,
+            size,
+            crate::text::Align::Left,
+            ink,
+        );
+    }
+}
+
 /// Street names along their roads, each name where its longest stretch is.
 pub(crate) fn names(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout) {
     if canvas.scale < MIN_SCALE {

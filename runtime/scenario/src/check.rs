@@ -2,6 +2,7 @@
 
 mod agents;
 mod obstacles;
+mod points_of_interest;
 mod roads;
 
 use crate::ids::ObjectId;
@@ -56,6 +57,8 @@ pub enum Code {
     UnreachableDestination,
     /// An agent has neither a destination nor a way-point.
     NoDestination,
+    /// Two points of interest have the same name, or one has none.
+    NameUnclear,
 }
 
 /// One thing that is wrong, and where.
@@ -92,6 +95,7 @@ impl Code {
             Self::AgentsOverlap => "agents-overlap",
             Self::UnreachableDestination => "unreachable-destination",
             Self::NoDestination => "no-destination",
+            Self::NameUnclear => "name-unclear",
         }
     }
 }
@@ -134,6 +138,7 @@ pub fn check(scenario: &Scenario) -> Vec<Finding> {
     roads::check(&subjects, &mut findings);
     obstacles::check(&subjects, &mut findings);
     agents::check(&subjects, &mut findings);
+    points_of_interest::check(&subjects, &mut findings);
     findings.sort_by(|a, b| {
         b.severity
             .cmp(&a.severity)

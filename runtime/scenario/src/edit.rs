@@ -1,9 +1,9 @@
 //! Edits: every change of a scenario is a value, applied through one door, with its inverse.
 
 use crate::agents::{Agent, Flow, Place};
-use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, RoadId};
+use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, PointOfInterestId, RoadId};
 use crate::network::Node;
-use crate::objects::{Forest, Obstacle};
+use crate::objects::{Forest, Obstacle, PointOfInterest};
 use crate::road::{Poly3, Road};
 use crate::scenario::{About, Scenario, Settings};
 use crate::stack::Stack;
@@ -37,6 +37,8 @@ pub enum Edit {
     Obstacle(ObstacleId, Option<Box<Obstacle>>),
     /// A forest.
     Forest(ForestId, Option<Box<Forest>>),
+    /// A point of interest.
+    PointOfInterest(PointOfInterestId, Option<Box<PointOfInterest>>),
     /// A vehicle type.
     VehicleType(String, Option<Box<VehicleType>>),
     /// A stack.
@@ -165,6 +167,10 @@ impl Scenario {
             Edit::Forest(id, value) => {
                 let old = swap(&mut self.forests, id, value, || id.to_string())?;
                 Ok(Edit::Forest(id, old))
+            }
+            Edit::PointOfInterest(id, value) => {
+                let old = swap(&mut self.points_of_interest, id, value, || id.to_string())?;
+                Ok(Edit::PointOfInterest(id, old))
             }
             Edit::VehicleType(key, value) => self.swap_vehicle_type(key, value),
             Edit::Stack(key, value) => self.swap_stack(key, value),
@@ -469,6 +475,7 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
         Edit::Node(id, Some(node)) => valid(&id.to_string(), node),
         Edit::Obstacle(id, Some(obstacle)) => valid(&id.to_string(), obstacle),
         Edit::Forest(id, Some(forest)) => valid(&id.to_string(), forest),
+        Edit::PointOfInterest(id, Some(point)) => valid(&id.to_string(), point),
         Edit::VehicleType(key, Some(kind)) => valid(key, kind),
         Edit::Stack(key, Some(stack)) => valid(key, stack),
         Edit::Agent(id, Some(agent)) => valid(&id.to_string(), agent),

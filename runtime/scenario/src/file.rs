@@ -10,9 +10,9 @@ pub use migrate::VERSION;
 
 use crate::agents::{Agent, Flow};
 use crate::edit::{Edit, EditError};
-use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, RoadId};
+use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, PointOfInterestId, RoadId};
 use crate::network::Node;
-use crate::objects::{Forest, Obstacle};
+use crate::objects::{Forest, Obstacle, PointOfInterest};
 use crate::road::Road;
 use crate::scenario::{About, Scenario, Settings};
 use crate::stack::Stack;
@@ -121,6 +121,9 @@ struct Document {
     /// Forests by id.
     #[serde(default, deserialize_with = "unique")]
     forests: BTreeMap<ForestId, Forest>,
+    /// Places with names, by id.
+    #[serde(default, deserialize_with = "unique")]
+    points_of_interest: BTreeMap<PointOfInterestId, PointOfInterest>,
     /// Agents by id.
     #[serde(default, deserialize_with = "unique")]
     agents: BTreeMap<AgentId, Agent>,
@@ -238,6 +241,7 @@ fn assemble(document: Document, text: &str) -> Result<Scenario, TextError> {
         stacks: document.stacks,
         obstacles: document.obstacles,
         forests: document.forests,
+        points_of_interest: document.points_of_interest,
         ..Scenario::default()
     };
     let mut apply = |section: &str, id: u32, edit: Edit| {
@@ -291,6 +295,7 @@ pub fn to_text(scenario: &Scenario) -> String {
     }
     out.map("obstacles", &scenario.obstacles);
     out.map("forests", &scenario.forests);
+    out.map("points_of_interest", &scenario.points_of_interest);
     out.map("agents", &scenario.agents);
     out.map("flows", &scenario.flows);
     out.finish()

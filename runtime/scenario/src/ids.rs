@@ -30,6 +30,8 @@ id_type! {
     ObstacleId, "obstacle";
     /// Identifies a forest region.
     ForestId, "forest";
+    /// Identifies a point of interest.
+    PointOfInterestId, "point of interest";
     /// Identifies an agent.
     AgentId, "agent";
     /// Identifies a flow of agents.
@@ -47,6 +49,8 @@ pub enum ObjectId {
     Obstacle(ObstacleId),
     /// A forest.
     Forest(ForestId),
+    /// A point of interest.
+    PointOfInterest(PointOfInterestId),
     /// An agent.
     Agent(AgentId),
     /// A flow.
@@ -60,6 +64,7 @@ impl fmt::Display for ObjectId {
             Self::Road(id) => id.fmt(f),
             Self::Obstacle(id) => id.fmt(f),
             Self::Forest(id) => id.fmt(f),
+            Self::PointOfInterest(id) => id.fmt(f),
             Self::Agent(id) => id.fmt(f),
             Self::Flow(id) => id.fmt(f),
         }

@@ -28,9 +28,9 @@ pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};
 pub use dynamics::DynamicsLevel;
 pub use edit::{Edit, EditError};
 pub use history::History;
-pub use ids::{AgentId, FlowId, ForestId, NodeId, ObjectId, ObstacleId, RoadId};
+pub use ids::{AgentId, FlowId, ForestId, NodeId, ObjectId, ObstacleId, PointOfInterestId, RoadId};
 pub use network::{Node, Restriction, RestrictionKind, RoadNetwork};
-pub use objects::{Forest, Obstacle, Shape};
+pub use objects::{Forest, Obstacle, PointOfInterest, Shape};
 pub use road::{
     CrossSection, DrivingSide, Lane, LaneBand, LaneDirection, LaneSection, LaneType, Poly3, Road,
     RoadClass, RoadEnd,

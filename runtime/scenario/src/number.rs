@@ -42,6 +42,8 @@ checked_number! {
     mass, "more than 0 and at most 1,000,000 kg", |v| v > 0.0 && v <= 1e6;
     /// A steering lock, rad.
     steering, "more than 0 and at most 1.55 rad", |v| v > 0.0 && v <= 1.55;
+    /// A time of day, h.
+    time_of_day, "0 to 24 h", |v| (0.0..24.0).contains(&v);
     /// A time step, s.
     time_step, "0.0001 to 1 s", |v| (1e-4..=1.0).contains(&v);
     /// A duration, s.
@@ -63,6 +65,11 @@ checked_number! {
 /// An optional speed, m/s.
 pub(crate) fn optional_speed<'de, D: Deserializer<'de>>(d: D) -> Result<Option<f64>, D::Error> {
     speed(d).map(Some)
+}
+
+/// An optional angle, rad.
+pub(crate) fn optional_angle<'de, D: Deserializer<'de>>(d: D) -> Result<Option<f64>, D::Error> {
+    angle(d).map(Some)
 }
 
 /// An optional mass, kg.

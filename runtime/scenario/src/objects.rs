@@ -1,4 +1,4 @@
-//! What stands beside the roads: obstacles and forests.
+//! What stands beside the roads: obstacles, forests and points of interest.
 
 use crate::number;
 use glam::DVec2;
@@ -122,6 +122,35 @@ pub struct Obstacle {
         skip_serializing_if = "Option::is_none"
     )]
     pub mass: Option<f64>,
+}
+
+/// A place with a name that scripts and people speak of: a shop, a stop, a parking bay.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PointOfInterest {
+    /// What it is called.
+    pub name: String,
+    /// Where it is, m.
+    #[serde(deserialize_with = "number::coordinate")]
+    pub x: f64,
+    /// Where it is, m.
+    #[serde(deserialize_with = "number::coordinate")]
+    pub y: f64,
+    /// How a vehicle stands there with its middle on the point, rad, as in a parking bay; absent
+    /// where that does not matter.
+    #[serde(
+        default,
+        deserialize_with = "number::optional_angle",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub heading: Option<f64>,
+}
+
+impl PointOfInterest {
+    /// Where it is, m.
+    pub fn position(&self) -> DVec2 {
+        DVec2::new(self.x, self.y)
+    }
 }
 
 /// A region in which trees are scattered.

@@ -2,10 +2,10 @@
 
 use crate::agents::{Agent, Flow, Place};
 use crate::dynamics::DynamicsLevel;
-use crate::ids::{AgentId, FlowId, ForestId, ObstacleId};
+use crate::ids::{AgentId, FlowId, ForestId, ObstacleId, PointOfInterestId};
 use crate::network::RoadNetwork;
 use crate::number;
-use crate::objects::{Forest, Obstacle};
+use crate::objects::{Forest, Obstacle, PointOfInterest};
 use crate::road::{DrivingSide, is_default};
 use crate::stack::Stack;
 use crate::vehicle_type::VehicleType;
@@ -31,6 +31,21 @@ pub struct Settings {
     /// With which model bodies move, where agents and flows say nothing else.
     #[serde(default, skip_serializing_if = "is_default")]
     pub dynamics: DynamicsLevel,
+    /// Time of day when a run begins, h, from 0 to below 24: what scripts read.
+    #[serde(
+        default = "noon",
+        deserialize_with = "number::time_of_day",
+        skip_serializing_if = "is_noon"
+    )]
+    pub time_of_day: f64,
+}
+
+fn noon() -> f64 {
+    12.0
+}
+
+fn is_noon(hour: &f64) -> bool {
+    *hour == noon()
 }
 
 impl Default for Settings {
@@ -40,6 +55,7 @@ impl Default for Settings {
             seed: 1,
             duration: 300.0,
             dynamics: DynamicsLevel::default(),
+            time_of_day: noon(),
         }
     }
 }
@@ -87,6 +103,7 @@ pub struct Scenario {
     pub(crate) terrain: Option<Arc<HeightField>>,
     pub(crate) obstacles: BTreeMap<ObstacleId, Obstacle>,
     pub(crate) forests: BTreeMap<ForestId, Forest>,
+    pub(crate) points_of_interest: BTreeMap<PointOfInterestId, PointOfInterest>,
     pub(crate) vehicle_types: BTreeMap<String, VehicleType>,
     pub(crate) stacks: BTreeMap<String, Stack>,
     pub(crate) agents: BTreeMap<AgentId, Agent>,
@@ -144,6 +161,11 @@ impl Scenario {
         &self.forests
     }
 
+    /// Points of interest by id.
+    pub fn points_of_interest(&self) -> &BTreeMap<PointOfInterestId, PointOfInterest> {
+        &self.points_of_interest
+    }
+
     /// Vehicle types by key.
     pub fn vehicle_types(&self) -> &BTreeMap<String, VehicleType> {
         &self.vehicle_types
@@ -172,6 +194,11 @@ impl Scenario {
     /// The next unused forest id.
     pub fn next_forest_id(&self) -> ForestId {
         ForestId(next(self.forests.keys().map(|id| id.0)))
+    }
+
+    /// The next unused id of a point of interest.
+    pub fn next_point_of_interest_id(&self) -> PointOfInterestId {
+        PointOfInterestId(next(self.points_of_interest.keys().map(|id| id.0)))
     }
 
     /// The next unused agent id.
@@ -220,6 +247,8 @@ impl Scenario {
         points.extend(self.network.nodes().map(|(_, node)| node.position()));
         points.extend(self.obstacles.values().flat_map(|o| o.shape.outline()));
         points.extend(self.forests.values().flat_map(|f| f.area.iter().copied()));
+        let points_of_interest = self.points_of_interest.values();
+        points.extend(points_of_interest.map(PointOfInterest::position));
         let places = self
             .agents
             .values()

@@ -200,3 +200,32 @@ fn the_notch_of_an_obstacle_is_free() {
         .unwrap();
     assert_eq!(codes(&scenario), []);
 }
+
+#[test]
+fn points_of_interest_have_names_of_their_own() {
+    let mut scenario = crossroads();
+    for (id, name) in [(1, "Bakery"), (2, "School"), (3, "Bakery"), (4, " ")] {
+        let point = PointOfInterest {
+            name: name.into(),
+            x: f64::from(id),
+            y: 0.0,
+            heading: None,
+        };
+        let edit = Edit::PointOfInterest(PointOfInterestId(id), Some(Box::new(point)));
+        scenario.apply(edit).unwrap();
+    }
+    let findings = check(&scenario);
+    let unclear: Vec<(ObjectId, &str)> = findings
+        .iter()
+        .filter(|finding| finding.code == Code::NameUnclear)
+        .map(|finding| (finding.object, finding.message.as_str()))
+        .collect();
+    let point = |id| ObjectId::PointOfInterest(PointOfInterestId(id));
+    assert_eq!(unclear.len(), 2, "{unclear:?}");
+    assert!(unclear.contains(&(point(4), "has no name; scripts find it by nothing else")));
+    let twin = unclear
+        .iter()
+        .find(|(object, _)| *object == point(3))
+        .unwrap();
+    assert!(twin.1.contains("of point of interest 1"), "{twin:?}");
+}

@@ -32,6 +32,15 @@ fn town() -> Scenario {
                 seed: 1,
             })),
         ),
+        Edit::PointOfInterest(
+            PointOfInterestId(1),
+            Some(Box::new(PointOfInterest {
+                name: "Bay 1".into(),
+                x: 12.0,
+                y: -9.0,
+                heading: Some(0.4),
+            })),
+        ),
         Edit::Flow(
             FlowId(1),
             Some(Box::new(Flow {
@@ -58,6 +67,7 @@ fn all(scenario: &Scenario) -> Objects {
         ObjectId::Agent(AgentId(1)),
         ObjectId::Obstacle(ObstacleId(1)),
         ObjectId::Forest(ForestId(1)),
+        ObjectId::PointOfInterest(PointOfInterestId(1)),
         ObjectId::Flow(FlowId(1)),
     ]);
     objects

@@ -9,6 +9,8 @@ pub(crate) struct Clock {
     /// Time step, s.
     pub(crate) dt: f64,
     pub(crate) seed: u64,
+    /// Time of day at the first step, h.
+    pub(crate) begins_at: f64,
     /// Steps taken.
     pub(crate) step: u64,
 }
@@ -18,6 +20,11 @@ impl Clock {
     #[inline]
     pub(crate) fn time(&self) -> f64 {
         self.step as f64 * self.dt
+    }
+
+    /// Time of day, h, from 0 to below 24.
+    pub(crate) fn time_of_day(&self) -> f64 {
+        (self.begins_at + self.time() / 3600.0).rem_euclid(24.0)
     }
 
     /// Time since a step, s.

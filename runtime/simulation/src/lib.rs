@@ -49,6 +49,8 @@ pub use summary::{
 pub use traffic::{Collision, Party};
 pub use world::World;
 
+pub use roadwright_agent::Indicator;
+
 use roadwright_agent::Registry;
 
 /// The built-in modules of all slots.

@@ -17,6 +17,8 @@ pub struct RunOptions {
     pub populate: usize,
     /// Stack of the added cars; `None`: `idm`.
     pub populate_stack: Option<String>,
+    /// Time of day at the beginning, h; `None`: the scenario's.
+    pub time_of_day: Option<f64>,
     /// Level of dynamics of all agents; `None`: as agents, flows and settings say.
     pub dynamics: Option<DynamicsLevel>,
     /// Whether the bodies of all agents are compared for contacts in every step. Without it, that
@@ -92,6 +94,9 @@ pub enum SimulationError {
     /// The time step is unusable.
     #[error("a time step of {0} s is out of range: expected 0.0001 to 1 s")]
     TimeStep(f64),
+    /// The time of day is none.
+    #[error("a time of day of {0} h is out of range: expected 0 to below 24")]
+    TimeOfDay(f64),
     /// The helpers cannot be started.
     #[error("cannot start {0} threads")]
     Threads(usize),

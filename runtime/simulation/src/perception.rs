@@ -7,12 +7,13 @@ use crate::route::{Goal, GroundPath, Route, Routes};
 use crate::traffic::{Entry, Index};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
-use roadwright_agent::Lookahead;
+use roadwright_agent::{Lookahead, Outlook};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, heading_of};
 use roadwright_plugin_api::{BehaviourInput, ControllerInput, NOTHING};
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneletId, LaneletKind, NO_LANELET};
+use std::f64::consts::PI;
 
 /// How far and how wide obstacles are looked for (source 003: the reach of its terms).
 const OBSTACLE_REACH: f64 = 28.28;
@@ -23,6 +24,14 @@ pub(crate) const OPEN_GROUND_SPEED: f64 = 8.0;
 const SIDE_CLEARANCE: f64 = 0.3;
 /// Who has to stand at its goal aims for a bit behind it, so as to reach it, m.
 const STOP_BEYOND: f64 = 1.5;
+/// Distance between the places ahead whose speeds behaviours are told, m.
+const OUTLOOK_STEP: f64 = 2.0;
+/// Where a path over open ground is driven no faster than this, m/s, as into a parking bay, it bends
+/// more sharply than roads do: nobody looks farther ahead along it than so many metres, and so many
+/// seconds of driving.
+const MANOEUVRING_SPEED: f64 = 3.0;
+const MANOEUVRING_LOOKAHEAD: f64 = 1.5;
+const MANOEUVRING_TIME: f64 = 0.6;
 /// Lanelets ahead on which behaviours are told of a junction.
 const JUNCTION_SIGHT: u32 = 8;
 /// A vehicle that has just left the way to the side still blocks it with its tail, m.
@@ -126,6 +135,12 @@ impl<'a> View<'a> {
         self.routes.get(self.progress(agent).route)
     }
 
+    /// Whether an agent follows a path backwards.
+    pub(crate) fn is_reversing(&self, agent: u32) -> bool {
+        let progress = self.progress(agent);
+        !self.position(agent).is_on_lane() && self.route(agent).is_reversing(progress.reached)
+    }
+
     /// The row of a controller.
     pub(crate) fn controller_input(&self, agent: u32, lookahead: Lookahead) -> ControllerInput {
         let mut input = self.allowed_input(agent, lookahead);
@@ -148,10 +163,15 @@ impl<'a> View<'a> {
     /// The row of a controller, without what its behaviour wishes.
     pub(crate) fn allowed_input(&self, agent: u32, lookahead: Lookahead) -> ControllerInput {
         let (motion, vehicle_type) = (self.motion(agent), self.vehicle_type(agent));
-        let distance = lookahead.distance.max(lookahead.time * motion.speed);
+        // Backwards it drives as a vehicle would that is turned about: what steers to the left
+        // there is what steers to the right here.
+        let is_reversing = self.is_reversing(agent);
+        let hand = if is_reversing { -1.0 } else { 1.0 };
+        let speed = hand * motion.speed;
+        let distance = lookahead.distance.max(lookahead.time * speed);
         let mut input = ControllerInput {
-            speed: motion.speed,
-            steering: self.bodies().steering(agent, vehicle_type),
+            speed,
+            steering: hand * self.bodies().steering(agent, vehicle_type),
             wheelbase: vehicle_type.limits.wheelbase,
             length: vehicle_type.length,
             leader_gap: NOTHING,
@@ -159,7 +179,10 @@ impl<'a> View<'a> {
             obstacle_distance: NOTHING,
             ..ControllerInput::default()
         };
-        let pose = self.pose(agent);
+        let mut pose = self.pose(agent);
+        if is_reversing {
+            pose.heading = wrap_angle(pose.heading + PI);
+        }
         if self.position(agent).is_on_lane() {
             self.perceive_lane(agent, pose, distance, &mut input);
         } else {
@@ -216,6 +239,30 @@ impl<'a> View<'a> {
             })
         });
         entry.map(|entry| entry.agent)
+    }
+
+    /// The speeds that limit and bends allow on the way ahead.
+    pub(crate) fn outlook(&self, agent: u32) -> Outlook {
+        if !self.position(agent).is_on_lane() {
+            return Outlook::new([OPEN_GROUND_SPEED as f32; Outlook::PARTS]);
+        }
+        let mut lowest = [f32::INFINITY; Outlook::PARTS];
+        let reach = Outlook::PARTS as f64 * Outlook::PART;
+        for stretch in self.ahead(agent) {
+            if stretch.distance >= reach {
+                break;
+            }
+            let end = (stretch.length).min(reach - stretch.distance);
+            let mut s = (-stretch.distance).max(0.0);
+            while s < end {
+                let part = ((stretch.distance + s) / Outlook::PART) as usize;
+                let speed = self.ground.road_speed(stretch.lanelet, s) as f32;
+                let lowest = &mut lowest[part.min(Outlook::PARTS - 1)];
+                *lowest = lowest.min(speed);
+                s += OUTLOOK_STEP;
+            }
+        }
+        Outlook::new(lowest)
     }
 
     fn perceive_lane(&self, agent: u32, pose: Pose, lookahead: f64, input: &mut ControllerInput) {
@@ -340,9 +387,15 @@ impl<'a> View<'a> {
         let position = self.position(agent);
         let line = path.line();
         let here = line.heading(position.s);
+        let speed = path.speed(position.s);
+        let lookahead = if speed <= MANOEUVRING_SPEED {
+            lookahead.min(MANOEUVRING_LOOKAHEAD + MANOEUVRING_TIME * input.speed)
+        } else {
+            lookahead
+        };
         input.lane_offset = position.t;
         input.heading_error = wrap_angle(pose.heading - here);
-        input.road_speed = path.speed(position.s);
+        input.road_speed = speed;
         let left = line.length() - position.s;
         let target = if lookahead <= left {
             line.pose(position.s + lookahead)
@@ -375,8 +428,14 @@ impl<'a> View<'a> {
         if !sees_obstacles && !sees_bodies {
             return;
         }
-        let speed = self.motion(agent).speed;
-        let front = self.vehicle_type(agent).front;
+        let (speed, front) = if self.is_reversing(agent) {
+            (
+                -self.motion(agent).speed,
+                self.vehicle_type(agent).rear_overhang,
+            )
+        } else {
+            (self.motion(agent).speed, self.vehicle_type(agent).front)
+        };
         let eye = Pose {
             position: pose.point(front, 0.0),
             ..pose

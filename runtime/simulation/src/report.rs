@@ -3,8 +3,8 @@
 use crate::agents::{Drive, Status};
 use crate::hash::StateHasher;
 use crate::snapshot::{Snapshot, VehicleRecord};
-use crate::stages::behave::lane_of;
 use crate::stages::retire::scores;
+use crate::stages::scene::lane_of;
 use crate::summary::{AgentCounts, FitnessSummary, StackSummary, Statistic, Summary};
 use crate::world::World;
 use roadwright_geometry::Pose;
@@ -70,6 +70,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             lane: lane_of(&world.ground, &world.agents, agent),
             s: position.s,
             t: position.t,
+            indicator: world.agents.wish[index].indicator,
             status: Status::Active,
         }
     };

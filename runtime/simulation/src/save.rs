@@ -32,7 +32,7 @@ const FORMAT: &str = "roadwright.world";
 /// Version of the frame around the parts.
 const VERSION: u16 = 1;
 /// Version of the parts; 2: agents have levels of dynamics.
-const PART_VERSION: u16 = 3;
+const PART_VERSION: u16 = 4;
 
 /// Why a world cannot be saved or restored.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -261,6 +261,7 @@ impl World {
         let options = RunOptions {
             dt: Some(counters.clock.dt),
             seed: Some(counters.clock.seed),
+            time_of_day: Some(counters.clock.begins_at),
             // Random trips are among those who wait or drive.
             populate: 0,
             ..options.clone()

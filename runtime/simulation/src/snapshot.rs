@@ -1,6 +1,7 @@
 //! The world as pictures, recorders and tests read it: plain records, one per vehicle.
 
 use crate::agents::Status;
+use roadwright_agent::Indicator;
 use roadwright_geometry::Pose;
 use roadwright_scenario::RoadId;
 use std::hash::Hasher;
@@ -30,6 +31,8 @@ pub struct VehicleRecord {
     pub s: f64,
     /// Distance to the left of that lanelet's centre, m.
     pub t: f64,
+    /// How it signals.
+    pub indicator: Indicator,
     /// Where it is in its life.
     pub status: Status,
 }
@@ -85,6 +88,7 @@ mod tests {
             lane: None,
             s: 0.0,
             t: 0.0,
+            indicator: Indicator::Off,
             status: Status::Active,
         };
         let hash = |vehicles: Vec<VehicleRecord>| {

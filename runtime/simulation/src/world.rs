@@ -10,7 +10,7 @@ use crate::inspect::{Inspection, inspect};
 use crate::messages::{LogLine, Mark, Messages};
 use crate::modules::{Modules, Rota};
 use crate::options::{RunOptions, SimulationError};
-use crate::perception::Surroundings;
+use crate::perception::{Surroundings, View};
 use crate::report;
 use crate::route::{Foothold, Routes};
 use crate::setup::Sources;
@@ -20,13 +20,14 @@ use crate::stages::behave::Behaving;
 use crate::stages::control::Controlling;
 use crate::stages::effects::Effecting;
 use crate::stages::retire::Exit;
+use crate::stages::scene::Onlooking;
 use crate::stages::{advance, appear, behave, collide, control, plan};
 use crate::summary::{AgentCounts, ModuleRecord, ReplanCounts, Summary, SwapRecord};
 use crate::traffic::{
     Claims, Collision, Contact, Contacts, Delays, Encroachment, EncroachmentScene, Index, Traffic,
 };
 use crate::vehicle_type::VehicleTypes;
-use roadwright_agent::Registry;
+use roadwright_agent::{BehaviourView, Registry};
 use roadwright_scenario::Scenario;
 use roadwright_scenario::lane_graph::LaneGraph;
 use std::collections::BTreeMap;
@@ -94,6 +95,10 @@ impl World {
             return Err(SimulationError::TimeStep(dt));
         }
         let seed = options.seed.unwrap_or(settings.seed);
+        let begins_at = options.time_of_day.unwrap_or(settings.time_of_day);
+        if !(0.0..24.0).contains(&begins_at) {
+            return Err(SimulationError::TimeOfDay(begins_at));
+        }
         let types = VehicleTypes::new(scenario);
         let modules = Modules::new(scenario, modules, options, dt)?;
         let mut finished = Finished::default();
@@ -107,7 +112,12 @@ impl World {
         let demand = sources.demand(options, &mut finished)?;
         let lanelets = ground.graph().lanelets().len();
         Ok(Self {
-            clock: Clock { dt, seed, step: 0 },
+            clock: Clock {
+                dt,
+                seed,
+                begins_at,
+                step: 0,
+            },
             traffic: Traffic {
                 index: Index::new(lanelets),
                 claims: Claims::new(ground.junction_count()),
@@ -454,6 +464,22 @@ impl World {
 
     /// Looks into an agent that drives; `None` for others.
     pub fn inspect(&self, id: u64) -> Option<Inspection> {
+        inspect(&self.view(), &self.modules, id)
+    }
+
+    /// What the behaviour of an agent would see if it were asked now; `None` if it does not drive.
+    /// Cost: that of looking at all agents.
+    pub fn behaviour_view(&self, id: u64) -> Option<BehaviourView> {
+        let onlooking = Onlooking {
+            clock: &self.clock,
+            view: self.view(),
+            modules: &self.modules,
+            messages: &self.messages,
+        };
+        onlooking.behaviour_view(id)
+    }
+
+    fn view(&self) -> View<'_> {
         let surroundings = Surroundings {
             ground: &self.ground,
             types: &self.types,
@@ -461,7 +487,7 @@ impl World {
             index: &self.traffic.index,
             dynamics: &self.dynamics,
         };
-        inspect(&surroundings.with(&self.agents), &self.modules, id)
+        surroundings.with(&self.agents)
     }
 
     /// The last lines that modules have written, oldest first, at most 10,000.

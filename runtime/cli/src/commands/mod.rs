@@ -22,10 +22,11 @@ pub(crate) use run::run;
 pub(crate) use script::script;
 
 use crate::arguments::Simulate;
+use crate::{extensions, progress};
 use anyhow::{Context, bail};
 use roadwright_agent::Slot;
 use roadwright_scenario::{Scenario, file};
-use roadwright_simulation::{ModuleOverrides, RunOptions};
+use roadwright_simulation::{Ending, ModuleOverrides, RunOptions, Session, World};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
@@ -57,6 +58,30 @@ fn keep_stdout() -> anyhow::Result<Box<dyn Write>> {
 #[cfg(not(unix))]
 fn keep_stdout() -> anyhow::Result<Box<dyn Write>> {
     Ok(Box::new(std::io::stdout()))
+}
+
+/// A run of a scenario after some time, s, without a word on the way.
+fn session_at(
+    (file, scenario): (&Path, &Scenario),
+    simulate: &Simulate,
+    seconds: f64,
+) -> anyhow::Result<Session> {
+    let options = run_options(simulate)?;
+    let host = extensions::open(&simulate.extensions, Some(file), true)?;
+    let world =
+        World::new(scenario, &host.registry(), &options).context("cannot run the scenario")?;
+    if !(0.0..=1e7).contains(&seconds) {
+        bail!("--at must be 0 to 10,000,000 s");
+    }
+    // Vehicles appear in the first step.
+    let end = seconds.max(world.dt());
+    progress::catch_interrupt();
+    let mut session = Session::new(world);
+    session.run(Ending::AtTime(end), &mut [], |_| !progress::interrupted());
+    if progress::interrupted() {
+        bail!("interrupted");
+    }
+    Ok(session)
 }
 
 /// Options of a run from its flags.
@@ -96,6 +121,7 @@ fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
         dt: simulate.dt,
         threads: simulate.threads,
         populate: simulate.populate,
+        time_of_day: simulate.time_of_day,
         dynamics: simulate.dynamics,
         verify: simulate.verify,
         populate_stack: Some(simulate.stack.clone()),

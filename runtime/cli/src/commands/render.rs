@@ -1,13 +1,11 @@
 //! `roadwright render`.
 
-use super::{load, run_options};
+use super::{load, session_at};
 use crate::Outcome;
 use crate::arguments::Render;
-use crate::{extensions, progress};
 use anyhow::{Context, bail};
 use glam::DVec2;
 use roadwright_render::{Picture, map};
-use roadwright_simulation::{Ending, Session, World};
 
 pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     let scenario = load(&arguments.file)?;
@@ -26,23 +24,8 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
         bail!("the flags of a run need one: add --at SECONDS");
     }
     let snapshot = if simulated {
-        let options = run_options(&arguments.simulate)?;
-        let flags = &arguments.simulate.extensions;
-        let host = extensions::open(flags, Some(&arguments.file), true)?;
-        let world =
-            World::new(&scenario, &host.registry(), &options).context("cannot run the scenario")?;
-        let seconds = arguments.at.unwrap_or(0.0);
-        if !(0.0..=1e7).contains(&seconds) {
-            bail!("--at must be 0 to 10,000,000 s");
-        }
-        // Vehicles appear in the first step.
-        let end = seconds.max(world.dt());
-        progress::catch_interrupt();
-        let mut session = Session::new(world);
-        session.run(Ending::AtTime(end), &mut [], |_| !progress::interrupted());
-        if progress::interrupted() {
-            bail!("interrupted");
-        }
+        let subject = (arguments.file.as_path(), &scenario);
+        let session = session_at(subject, flags, arguments.at.unwrap_or(0.0))?;
         Some(session.world().snapshot())
     } else {
         None

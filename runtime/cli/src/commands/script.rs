@@ -1,24 +1,31 @@
 //! `roadwright script`.
 
-use super::print_json;
+use super::{load, print_json, session_at};
 use crate::Outcome;
-use crate::arguments::ScriptVerb;
-use anyhow::Context;
+use crate::arguments::{ExtensionFlags, RunOne, ScriptVerb};
+use crate::extensions;
+use anyhow::{Context, bail};
 use roadwright_extension::author;
-use roadwright_extension::script::{ApiKind, ScriptError, api, api_markdown, compile, rehearse};
+use roadwright_extension::script::{
+    ApiKind, Compiled, Rehearsal, SCRIPT_ENDING, ScriptError, ScriptStep, Steps, Subject,
+    Surroundings, api, api_markdown, compile, step_through, warnings,
+};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Words of a list in a message.
+const MOST_WORDS: usize = 20;
 
 pub(crate) fn script(verb: &ScriptVerb) -> anyhow::Result<Outcome> {
     match verb {
-        ScriptVerb::Check { file, json } => check(file, *json),
-        ScriptVerb::RunOne {
+        ScriptVerb::Check {
             file,
-            agent,
-            event,
             json,
-        } => run_one(file, *agent, event, *json),
+            extensions,
+        } => check(file, extensions, *json),
+        ScriptVerb::RunOne(arguments) => run_one(arguments),
         ScriptVerb::Api { json: true, .. } => {
             print_json(&api())?;
             Ok(Outcome::Fine)
@@ -69,63 +76,191 @@ fn mistake(name: &str, error: &ScriptError) -> serde_json::Value {
     })
 }
 
-/// Calls one handler for a made-up agent.
-fn run_one(file: &Path, agent: u64, event: &str, as_json: bool) -> anyhow::Result<Outcome> {
-    let (name, text) = read(file)?;
-    let done =
-        compile(&name, &text, file.parent()).and_then(|compiled| rehearse(&compiled, event, agent));
-    let done = match done {
-        Ok(done) => done,
-        Err(error) => {
-            if as_json {
-                print_json(&mistake(&name, &error))?;
-            } else {
-                writeln!(std::io::stdout().lock(), "{error}")?;
-            }
-            return Ok(Outcome::Findings);
-        }
+/// Calls one handler for one agent.
+fn run_one(arguments: &RunOne) -> anyhow::Result<Outcome> {
+    let (name, text) = read(&arguments.file)?;
+    let subject = subject(arguments)?;
+    let folder = arguments.file.parent();
+    let event = arguments.event.as_str();
+    let done = step_through((&name, &text), folder, event, &subject);
+    let (steps, done) = match done {
+        Ok(Steps { steps, outcome }) => (steps, outcome),
+        Err(error) => (Vec::new(), Err(error)),
     };
-    let effects: Vec<String> = done.effects.iter().map(|e| format!("{e:?}")).collect();
-    if as_json {
-        let memory: serde_json::Map<_, _> = done
-            .memory
-            .into_iter()
-            .map(|(name, value)| (name, value.into()))
-            .collect();
-        print_json(
-            &json!({"file": name, "ok": true, "event": event, "agent": agent, "effects": effects, "memory": memory, "wishes": done.wishes}),
-        )?;
-        return Ok(Outcome::Fine);
+    if arguments.json {
+        let mut document = match &done {
+            Ok(done) => outcome_json(&name, arguments, done),
+            Err(error) => mistake(&name, error),
+        };
+        if arguments.steps {
+            document["steps"] = serde_json::to_value(&steps)?;
+        }
+        print_json(&document)?;
+    } else {
+        let mut out = std::io::stdout().lock();
+        if arguments.steps {
+            print_steps(&mut out, &text, &steps)?;
+        }
+        match &done {
+            Ok(done) => print_outcome(&mut out, &name, arguments, done)?,
+            Err(error) => writeln!(out, "{error}")?,
+        }
     }
-    let mut out = std::io::stdout().lock();
-    writeln!(
-        out,
-        "{event} of {name} for agent {agent}, at 8 m/s on a free road"
-    )?;
+    Ok(if done.is_ok() {
+        Outcome::Fine
+    } else {
+        Outcome::Findings
+    })
+}
+
+/// The agent that is asked for.
+fn subject(arguments: &RunOne) -> anyhow::Result<Subject> {
+    let id = arguments.agent;
+    let Some(file) = &arguments.scenario else {
+        return Ok(Subject::MadeUp(id));
+    };
+    let scenario = load(file)?;
+    let seconds = arguments.at.unwrap_or(0.0);
+    let session = session_at((file, &scenario), &arguments.simulate, seconds)?;
+    let world = session.world();
+    let Some(view) = world.behaviour_view(id) else {
+        let driving = world.snapshot().vehicles;
+        let ids: Vec<String> = driving.iter().map(|v| v.agent.to_string()).collect();
+        bail!(
+            "agent {id} does not drive {} s after the beginning; those who do: {}",
+            world.time(),
+            shortened(&ids)
+        );
+    };
+    let script = arguments.file.file_name().unwrap_or_default();
+    Ok(Subject::Driving {
+        view: Box::new(view),
+        script: script.to_string_lossy().into_owned(),
+    })
+}
+
+/// The first of some words.
+fn shortened(words: &[String]) -> String {
+    match words {
+        [] => "nobody".to_owned(),
+        words if words.len() <= MOST_WORDS => words.join(", "),
+        words => format!(
+            "{} and {} more",
+            words[..MOST_WORDS].join(", "),
+            words.len() - MOST_WORDS
+        ),
+    }
+}
+
+fn effects_of(done: &Rehearsal) -> Vec<String> {
+    done.effects.iter().map(|e| format!("{e:?}")).collect()
+}
+
+fn outcome_json(name: &str, arguments: &RunOne, done: &Rehearsal) -> serde_json::Value {
+    let memory = done.memory.iter();
+    let memory: serde_json::Map<_, _> = memory
+        .map(|(name, value)| (name.clone(), value.clone().into()))
+        .collect();
+    json!({
+        "file": name,
+        "ok": true,
+        "event": arguments.event,
+        "agent": arguments.agent,
+        "effects": effects_of(done),
+        "memory": memory,
+        "wishes": done.wishes,
+    })
+}
+
+fn print_outcome(
+    out: &mut impl Write,
+    name: &str,
+    arguments: &RunOne,
+    done: &Rehearsal,
+) -> std::io::Result<()> {
+    let RunOne { event, agent, .. } = arguments;
+    let place = match &arguments.scenario {
+        Some(file) => format!(
+            "as it drives in {} after {} s",
+            file.display(),
+            arguments.at.unwrap_or(0.0)
+        ),
+        None => "at 8 m/s on a free road".to_owned(),
+    };
+    writeln!(out, "{event} of {name} for agent {agent}, {place}")?;
     writeln!(out, "  wishes   {}", done.wishes)?;
     for (name, value) in &done.memory {
         writeln!(out, "  memory   {name} = {value}")?;
     }
-    for effect in effects {
+    for effect in effects_of(done) {
         writeln!(out, "  effect   {effect}")?;
     }
-    Ok(Outcome::Fine)
+    Ok(())
 }
 
-fn check(file: &Path, as_json: bool) -> anyhow::Result<Outcome> {
+/// Each statement with the values that are new since the one before.
+fn print_steps(out: &mut impl Write, text: &str, steps: &[ScriptStep]) -> std::io::Result<()> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut before: BTreeMap<String, String> = BTreeMap::new();
+    for step in steps {
+        let memory = step.memory.iter();
+        let memory = memory.map(|(name, value)| (format!("memory.{name}"), value.clone()));
+        let now: BTreeMap<String, String> = step.values.clone().into_iter().chain(memory).collect();
+        for (name, value) in &now {
+            if before.get(name) != Some(value) {
+                writeln!(out, "{:>13} {name} = {value}", "")?;
+            }
+        }
+        let line = step.line.checked_sub(1).and_then(|at| lines.get(at));
+        let line = line.map_or("", |line| line.trim());
+        let inside = "  ".repeat(step.depth.saturating_sub(1));
+        writeln!(out, "{:>5}:{:<5} {inside}{line}", step.line, step.column)?;
+        before = now;
+    }
+    Ok(())
+}
+
+/// What is wrong with a script, and what in it is probably not meant.
+fn check(file: &Path, flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
     let (name, text) = read(file)?;
-    let result = compile(&name, &text, file.parent());
+    let folder = file.parent();
+    let result = compile(&name, &text, folder);
+    let warnings = match &result {
+        Ok(script) => warnings_of(script, file, flags)?,
+        Err(_) => Vec::new(),
+    };
     if as_json {
         print_json(&match &result {
             Ok(script) => {
                 let parameters: Vec<_> = script.parameters.iter().map(|p| p.key).collect();
-                json!({"file": name, "ok": true, "doc": script.doc, "parameters": parameters})
+                let warnings: Vec<_> = warnings.iter().map(place_of).collect();
+                json!({
+                    "file": name,
+                    "ok": true,
+                    "doc": script.doc,
+                    "parameters": parameters,
+                    "warnings": warnings,
+                })
             }
             Err(error) => mistake(&name, error),
         })?;
     } else {
+        for warning in &warnings {
+            eprintln!("warning: {warning}");
+        }
         match &result {
-            Ok(script) => writeln!(std::io::stdout().lock(), "{name}: fine. {}", script.doc)?,
+            Ok(script) => {
+                let verdict = if warnings.is_empty() {
+                    "fine".to_owned()
+                } else {
+                    format!("it runs, with {} warnings", warnings.len())
+                };
+                writeln!(
+                    std::io::stdout().lock(),
+                    "{name}: {verdict}. {}",
+                    script.doc
+                )?;
+            }
             Err(error) => eprintln!("{error}"),
         }
     }
@@ -133,4 +268,40 @@ fn check(file: &Path, as_json: bool) -> anyhow::Result<Outcome> {
         Ok(_) => Outcome::Fine,
         Err(_) => Outcome::Findings,
     })
+}
+
+/// What in a script is probably not meant, beside the modules and scripts that there are.
+fn warnings_of(
+    script: &Compiled,
+    file: &Path,
+    flags: &ExtensionFlags,
+) -> anyhow::Result<Vec<ScriptError>> {
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let mut flags = flags.clone();
+    flags.scripts.push(folder.to_owned());
+    let host = extensions::open(&flags, None, true)?;
+    let registry = host.registry();
+    let ending = |path: &PathBuf| path.extension().is_some_and(|e| e == SCRIPT_ENDING);
+    let paths = std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut paths: Vec<PathBuf> = paths.filter(ending).collect();
+    paths.sort();
+    let texts = paths
+        .iter()
+        .filter(|path| path.file_name() != file.file_name());
+    let others: Vec<String> = texts
+        .filter_map(|path| std::fs::read_to_string(path).ok())
+        .collect();
+    let surroundings = Surroundings {
+        registry: &registry,
+        others: &others,
+    };
+    Ok(warnings(script, &surroundings))
+}
+
+/// A place in a script with what is said about it.
+fn place_of(error: &ScriptError) -> serde_json::Value {
+    json!({"line": error.line, "column": error.column, "message": error.message})
 }

@@ -1,9 +1,10 @@
 //! An agent as its script sees it. All that a script does to it is collected and takes place after
 //! the call.
 
+use super::check::unknown_words;
 use crate::lock::locked;
 use rhai::{Dynamic, ImmutableString};
-use roadwright_agent::{AgentFacts, Datum, Effect, Scene};
+use roadwright_agent::{AgentFacts, Datum, Effect, Indicator, NamedPlace, Scene};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::mix64;
 use roadwright_plugin_api::{BehaviourInput, NOTHING};
@@ -40,6 +41,7 @@ pub(super) struct Wants {
     pub(super) use_lane: Option<i8>,
     /// Least braking, m/s^2; 0 for none.
     pub(super) braking: f64,
+    pub(super) indicator: Indicator,
 }
 
 impl Default for Wants {
@@ -55,6 +57,7 @@ impl Default for Wants {
             flees: None,
             use_lane: None,
             braking: 0.0,
+            indicator: Indicator::Off,
         }
     }
 }
@@ -89,6 +92,9 @@ impl std::fmt::Display for Wants {
         if self.braking > 0.0 {
             parts.push(format!("to brake with {} m/s^2", self.braking));
         }
+        if self.indicator != none.indicator {
+            parts.push(format!("to signal {}", self.indicator.name()));
+        }
         parts.extend(self.use_lane.map(|lane| format!("lane {lane}")));
         parts.extend(self.follows.map(|id| format!("to follow {id}")));
         parts.extend(self.flees.map(|id| format!("to flee {id}")));
@@ -115,6 +121,8 @@ pub(super) struct Content {
     pub(super) effects: Vec<Effect>,
     /// Whether it has been given a destination in this call.
     pub(super) has_new_goal: bool,
+    /// Whether it is made up, with all places that are asked for.
+    pub(super) is_made_up: bool,
     pub(super) has_started: bool,
     /// Number of full periods of standing that have been told.
     pub(super) told_blocked: u32,
@@ -361,6 +369,38 @@ impl Agent {
             middles.get(number).copied()
         });
         place.unwrap_or_else(|| self.place())
+    }
+
+    /// The lowest speed that the road allows within a distance on the way, m/s; a million where the
+    /// way ends before.
+    pub(super) fn road_speed_within(&self, distance: f64) -> f64 {
+        let content = self.content();
+        let Some(facts) = content.facts else {
+            return NOTHING;
+        };
+        let scene = content.scene.as_ref();
+        let outlook = scene.and_then(|scene| scene.outlooks.get(&facts.index));
+        outlook.map_or(NOTHING, |outlook| {
+            outlook.lowest_within(distance).min(NOTHING)
+        })
+    }
+
+    /// Where something with a name is.
+    pub(super) fn place_named(&self, name: &str) -> Result<NamedPlace, String> {
+        let content = self.content();
+        if content.is_made_up {
+            return Ok(NamedPlace {
+                position: DVec2::ZERO,
+                heading: Some(0.0),
+            });
+        }
+        let scene = content.scene.as_ref();
+        let places = scene.map(|scene| scene.places.clone()).unwrap_or_default();
+        places.get(name).copied().ok_or_else(|| {
+            let known = places.keys().map(String::as_str);
+            let words = unknown_words("point of interest or street", name, known);
+            format!("place: there is no {words}")
+        })
     }
 
     /// The members of a group that drive, itself left out, in the order of their ids.

@@ -5,7 +5,7 @@ use super::budget::charge;
 use super::compile::Parameters;
 use super::members::SIDES;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, ImmutableString, Map, Position};
-use roadwright_agent::{Datum, Effect, Letter, Slot};
+use roadwright_agent::{Datum, Effect, Indicator, Letter, Slot};
 use roadwright_geometry::DVec2;
 use roadwright_plugin_api::NOTHING;
 use serde::Serialize;
@@ -17,6 +17,12 @@ const MOST_DATA: usize = 16;
 const LETTER: u64 = 100;
 const ROUTE: u64 = 500;
 const MODULE: u64 = 300;
+
+/// Looking along the way ahead, in operations.
+const LOOK_AHEAD: u64 = 20;
+/// Topic of the horn, and how far it is heard, m.
+pub(super) const HORN: &str = "horn";
+const HORN_REACH: f64 = 50.0;
 
 /// What kind of thing an item of the interface is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -273,6 +279,19 @@ fn agent_state(api: &mut Registrar<'_>) {
     );
     get!(
         api,
+        "time_of_day",
+        "agent.time_of_day -> float",
+        "Time of day in the scenario, h, from 0 to below 24.",
+        |a: &mut Agent| {
+            let content = a.content();
+            content
+                .scene
+                .as_ref()
+                .map_or(12.0, |scene| scene.time_of_day)
+        }
+    );
+    get!(
+        api,
         "speed",
         "agent.speed -> float",
         "Own speed, m/s.",
@@ -386,6 +405,30 @@ fn agent_road(api: &mut Registrar<'_>) {
         "agent.road_speed -> float",
         "Speed that limit and bends allow here, m/s.",
         |a: &mut Agent| a.content().input.road_speed
+    );
+    get!(
+        api,
+        "speed_limit",
+        "agent.speed_limit -> float",
+        "Speed limit of its lane, m/s.",
+        |a: &mut Agent| a.content().facts.map_or(0.0, |facts| facts.speed_limit)
+    );
+    call!(
+        api,
+        "road_speed_within",
+        "agent.road_speed_within(distance: float) -> float",
+        "Lowest speed that limits and bends allow on its way within a distance, m/s; it looks 200 m ahead at most, and a million stands for a way that ends before.",
+        |a: &mut Agent, distance: Dynamic| -> Outcome<f64> {
+            charge(LOOK_AHEAD)?;
+            Ok(a.road_speed_within(number(&distance)?))
+        }
+    );
+    get!(
+        api,
+        "offset",
+        "agent.offset -> float",
+        "Distance to the left of its lane's middle, m.",
+        |a: &mut Agent| a.content().facts.map_or(0.0, |facts| facts.t)
     );
     get!(
         api,
@@ -549,6 +592,32 @@ fn agent_wants(api: &mut Registrar<'_>) {
         "Leaves the road at once, wherever it is.",
         |a: &mut Agent| a.ask(Effect::Leave)
     );
+    set!(
+        api,
+        "indicator",
+        "agent.indicator = string",
+        "How it signals: \"left\", \"right\", \"hazard\" or \"off\"; it stays so until it is set again.",
+        |a: &mut Agent| -> ImmutableString { a.content().wants.indicator.name().into() },
+        |a: &mut Agent, name: &str| -> Outcome<()> {
+            let Some(indicator) = Indicator::from_name(name) else {
+                let names = Indicator::ALL.map(Indicator::name).join(", ");
+                return fail(format!("\"{name}\" is no way to signal; there are {names}"));
+            };
+            a.content().wants.indicator = indicator;
+            a.ask(Effect::Indicate(indicator));
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "honk",
+        "agent.honk()",
+        "Sounds the horn: everybody within 50 m gets a message with the topic \"horn\".",
+        |a: &mut Agent| -> Outcome<()> {
+            broadcast(a, HORN_REACH, letter(HORN, Dynamic::from(0.0))?);
+            Ok(())
+        }
+    );
     call!(
         api,
         "use_lane",
@@ -586,6 +655,33 @@ fn agent_wants(api: &mut Registrar<'_>) {
             let swerve = swerve(&offset, &within, 0.0, false)?;
             charge(ROUTE)?;
             a.drive_path(swerve);
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "park",
+        "agent.park(x: float, y: float, heading: float)",
+        "Drives into a bay near by and stands there, its middle at a place, m, with a heading, rad: forwards if the bend is not too tight for it, else backwards from farther on along its lane. Then it has arrived; go_to() takes it out again, backwards if no lane leads on. Between two others it needs about 12 m for a car.",
+        |a: &mut Agent, x: Dynamic, y: Dynamic, heading: Dynamic| -> Outcome<()> {
+            charge(ROUTE)?;
+            let place = DVec2::new(number(&x)?, number(&y)?);
+            a.drive_path(Effect::Park(place, number(&heading)?));
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "park",
+        "agent.park(place: array)",
+        "The same with a place that has a heading.",
+        |a: &mut Agent, place: Array| -> Outcome<()> {
+            charge(ROUTE)?;
+            let [x, y, heading] = place.as_slice() else {
+                return fail("park: this place has no heading; a bay is [x, y, heading]".into());
+            };
+            let middle = DVec2::new(number(x)?, number(y)?);
+            a.drive_path(Effect::Park(middle, number(heading)?));
             Ok(())
         }
     );
@@ -632,6 +728,18 @@ fn agent_wants(api: &mut Registrar<'_>) {
         |a: &mut Agent| -> Array {
             let place = a.random_place();
             vec![place.x.into(), place.y.into()]
+        }
+    );
+    call!(
+        api,
+        "place",
+        "agent.place(name: string) -> array",
+        "Where the point of interest with this name is, or else the middle of the street: [x, y] in m, or [x, y, heading] if it says how one stands there.",
+        |a: &mut Agent, name: &str| -> Outcome<Array> {
+            let place = a.place_named(name).or_else(fail)?;
+            let at = [place.position.x, place.position.y];
+            let numbers = at.into_iter().chain(place.heading);
+            Ok(numbers.map(Dynamic::from).collect())
         }
     );
     call!(
@@ -746,6 +854,20 @@ fn agent_calls(api: &mut Registrar<'_>) {
         |a: &mut Agent, x: Dynamic, y: Dynamic| -> Outcome<()> {
             charge(ROUTE)?;
             a.go_to(number(&x)?, number(&y)?);
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "go_to",
+        "agent.go_to(place: array)",
+        "The same with a place [x, y], such as agent.place() gives.",
+        |a: &mut Agent, place: Array| -> Outcome<()> {
+            charge(ROUTE)?;
+            let [x, y, ..] = place.as_slice() else {
+                return fail("go_to: a place is an array [x, y]".into());
+            };
+            a.go_to(number(x)?, number(y)?);
             Ok(())
         }
     );
@@ -1098,6 +1220,20 @@ fn other(api: &mut Registrar<'_>) {
         "other.road -> int",
         "Id of the road that it is on; -1 in junctions and on open ground.",
         |o: &mut Other| road_of(Some(&o.facts))
+    );
+    get!(
+        api,
+        "offset",
+        "other.offset -> float",
+        "Its distance to the left of its lane's middle, m.",
+        |o: &mut Other| o.facts.t
+    );
+    get!(
+        api,
+        "indicator",
+        "other.indicator -> string",
+        "How it signals: left, right, hazard or off.",
+        |o: &mut Other| -> ImmutableString { o.facts.indicator.name().into() }
     );
     get!(
         api,

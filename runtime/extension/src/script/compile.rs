@@ -165,15 +165,13 @@ fn no_sleep() -> Result<(), Box<EvalAltResult>> {
 /// # Errors
 /// What is wrong, with file, line, column and the line itself.
 pub fn compile(file: &str, text: &str, folder: Option<&Path>) -> Result<Compiled, ScriptError> {
-    compile_at_depth(file, text, folder, 0).and_then(|compiled| {
-        let missing = !compiled.has("behave", 1);
-        if missing {
-            let message = "a script needs fn behave(agent)".to_owned();
-            return Err(ScriptError::at(file, text, Position::NONE, message));
-        }
-        super::rehearsal::try_out(&compiled)?;
-        Ok(compiled)
-    })
+    let compiled = compile_at_depth(file, text, folder, 0)?;
+    if !compiled.has("behave", 1) {
+        let message = "a script needs fn behave(agent)".to_owned();
+        return Err(ScriptError::at(file, text, Position::NONE, message));
+    }
+    super::rehearsal::try_out(&compiled)?;
+    Ok(compiled)
 }
 
 fn compile_at_depth(

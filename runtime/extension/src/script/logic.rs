@@ -439,7 +439,8 @@ pub(super) fn prepare(
     }
 }
 
-fn letters(scene: &Scene, index: u32) -> Vec<Mail> {
+/// The letters that wait for an agent.
+pub(super) fn letters(scene: &Scene, index: u32) -> Vec<Mail> {
     let mail = scene.mail_of(index).iter();
     mail.map(|message| Mail {
         from: message.from as i64,

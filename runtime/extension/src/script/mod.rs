@@ -9,8 +9,12 @@ mod folder;
 mod logic;
 mod members;
 mod rehearsal;
+mod steps;
+mod warnings;
 
 pub use api::{ApiItem, ApiKind, api, api_markdown};
 pub use compile::{Compiled, ScriptError, compile};
 pub use folder::{SCRIPT_ENDING, ScriptRow, Scripts, shipped};
-pub use rehearsal::{Rehearsal, rehearse};
+pub use rehearsal::{Rehearsal, Subject, rehearse};
+pub use steps::{ScriptStep, Steps, step_through};
+pub use warnings::{Surroundings, warnings};

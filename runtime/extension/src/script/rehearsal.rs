@@ -1,16 +1,19 @@
-//! Calling the handlers of a script with a made-up agent: before agents depend on it, and for authors
-//! who want to see what one of them does.
+//! Calling the handlers of a script to no effect: before agents depend on it, and for authors who
+//! want to see what one of them does.
 
-use super::agent::{Agent, Mail, Other};
+use super::agent::{Agent, Mail, Other, Remembered};
 use super::api::{ApiKind, api};
 use super::compile::{Compiled, ScriptError};
-use super::logic::{call, prepare};
+use super::logic::{call, letters, prepare};
 use rhai::{Dynamic, Position};
-use roadwright_agent::{AgentFacts, Effect, Scene, Step};
+use roadwright_agent::{AgentFacts, BehaviourView, Effect, Indicator, Scene, Step};
 use roadwright_geometry::DVec2;
 use roadwright_plugin_api::{BehaviourInput, NOTHING};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// How far away somebody else may be whom handlers are told of, m.
+const NEAREST: f64 = 500.0;
 
 /// What one call of a handler has come to.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,81 +26,163 @@ pub struct Rehearsal {
     pub wishes: String,
 }
 
-/// A made-up agent on a free road, another one 10 m ahead of it, and a letter from that.
+/// For whom a handler is called.
+#[derive(Debug, Clone)]
+pub enum Subject {
+    /// A made-up agent with an id: it drives 8 m/s on a free road, another one 10 m ahead.
+    MadeUp(u64),
+    /// An agent of a run, as it is now. What it remembers is that of its own behaviour if that is
+    /// the script with this id.
+    Driving {
+        /// What its behaviour would see.
+        view: Box<BehaviourView>,
+        /// Id of the script that is called.
+        script: String,
+    },
+}
+
+/// An agent, somebody else whom handlers are told of, and a letter.
 struct Stage {
     agent: Agent,
-    other: Other,
+    other: Option<Other>,
     letter: Mail,
 }
 
 impl Stage {
-    fn new(compiled: &Compiled, id: u64) -> Self {
-        let leader = id + 1;
-        let facts = |id: u64, index: u32, x: f64| AgentFacts {
-            id,
-            index,
-            position: DVec2::new(x, 0.0),
-            heading: 0.0,
-            speed: 8.0,
-            length: 4.5,
-            vehicle: 0,
-            stack: 0,
-            road: None,
-            lane: -1,
-            s: 10.0,
-            goal: Some(DVec2::new(200.0, 0.0)),
-            has_arrived: false,
-            has_more_goals: false,
-            leader: (id != leader).then_some(leader),
-            follower: None,
-        };
-        let scene = Arc::new(Scene::new(
-            vec![facts(id, 0, 0.0), facts(leader, 1, 10.0)],
-            Vec::new(),
-            vec!["car".into()].into(),
-            vec!["script".into()].into(),
-        ));
-        let input = BehaviourInput {
-            speed: 8.0,
-            road_speed: 13.0,
-            lane_remaining: 100.0,
-            target_gap_ahead: NOTHING,
-            target_gap_behind: NOTHING,
-            leader_gap: NOTHING,
-            junction_distance: 100.0,
-            goal_distance: 200.0,
-            ..BehaviourInput::default()
-        };
+    fn new(compiled: &Compiled, subject: &Subject) -> Self {
         let parameters = compiled.parameters.iter();
         let parameters: Vec<_> = parameters.map(|info| (info.key, info.default)).collect();
-        let agent = Agent::default();
-        let (step, scene_of) = (Step::default(), Some(&scene));
-        prepare(&agent, &step, (0, id), &input, scene_of, &parameters);
+        let (agent, scene) = match subject {
+            Subject::MadeUp(id) => made_up(*id, &parameters),
+            Subject::Driving { view, script } => driving(view, script, &parameters),
+        };
+        let own = agent.content().facts;
+        let other = own.and_then(|own| somebody_else(&scene, &own));
+        let waiting = own.and_then(|own| letters(&scene, own.index).into_iter().next());
+        let letter = waiting.unwrap_or_else(|| Mail {
+            from: other.as_ref().map_or(0, |other| other.facts.id as i64),
+            topic: "hello".into(),
+            value: 0.0,
+            data: BTreeMap::new(),
+        });
         Self {
             agent,
-            other: Other::new(&scene, &scene.agents[0], &scene.agents[1]),
-            letter: Mail {
-                from: leader as i64,
-                topic: "hello".into(),
-                value: 0.0,
-                data: BTreeMap::new(),
-            },
+            other,
+            letter,
         }
     }
 
     /// Calls a handler with what it takes.
     fn call(&self, compiled: &Compiled, event: &str) -> Result<(), ScriptError> {
         let agent = self.agent.clone();
+        let other = || self.other.clone().map_or(Dynamic::UNIT, Dynamic::from);
         match event {
             "on_message" => call(compiled, event, (agent, self.letter.clone())),
-            "on_near" => call(compiled, event, (agent, self.other.clone())),
-            "on_collision" => {
-                let other = Dynamic::from(self.other.clone());
-                call(compiled, event, (agent, other))
-            }
+            "on_near" | "on_collision" => call(compiled, event, (agent, other())),
             _ => call(compiled, event, (agent,)),
         }
     }
+}
+
+/// The one ahead, or else the nearest.
+fn somebody_else(scene: &Scene, own: &AgentFacts) -> Option<Other> {
+    let leader = own.leader.and_then(|id| scene.with_id(id));
+    let nearest = || {
+        let near = scene.near(own.position, NEAREST);
+        near.into_iter().find(|other| other.id != own.id)
+    };
+    leader
+        .or_else(nearest)
+        .map(|other| Other::new(scene, own, other))
+}
+
+/// An agent of a run.
+fn driving(
+    view: &BehaviourView,
+    script: &str,
+    parameters: &[(&'static str, f64)],
+) -> (Agent, Arc<Scene>) {
+    let (behaviour, state) = &view.behaviour;
+    let state = state.as_deref().filter(|_| behaviour == script);
+    let kept: Vec<Remembered> = state
+        .and_then(|state| postcard::from_bytes(state).ok())
+        .unwrap_or_default();
+    let kept = kept.into_iter().nth(view.index as usize);
+    let agent = kept.map_or_else(Agent::default, Agent::with_memory);
+    let step = Step {
+        time: view.time,
+        index: view.step,
+        seed: view.seed,
+        ..Step::default()
+    };
+    let id = view
+        .scene
+        .with_index(view.index)
+        .map_or(0, |facts| facts.id);
+    let scene = view.scene.clone();
+    prepare(
+        &agent,
+        &step,
+        (view.index, id),
+        &view.input,
+        Some(&scene),
+        parameters,
+    );
+    (agent, scene)
+}
+
+/// An agent on a free road, and another one 10 m ahead of it.
+fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Scene>) {
+    let leader = id.wrapping_add(1);
+    let facts = |id: u64, index: u32, x: f64| AgentFacts {
+        id,
+        index,
+        position: DVec2::new(x, 0.0),
+        heading: 0.0,
+        speed: 8.0,
+        length: 4.5,
+        vehicle: 0,
+        stack: 0,
+        road: None,
+        lane: -1,
+        s: 10.0,
+        t: 0.0,
+        speed_limit: 13.0,
+        indicator: Indicator::Off,
+        goal: Some(DVec2::new(200.0, 0.0)),
+        has_arrived: false,
+        has_more_goals: false,
+        leader: (id != leader).then_some(leader),
+        follower: None,
+    };
+    let scene = Arc::new(Scene::new(
+        vec![facts(id, 0, 0.0), facts(leader, 1, 10.0)],
+        Vec::new(),
+        vec!["car".into()].into(),
+        vec!["script".into()].into(),
+    ));
+    let input = BehaviourInput {
+        speed: 8.0,
+        road_speed: 13.0,
+        lane_remaining: 100.0,
+        target_gap_ahead: NOTHING,
+        target_gap_behind: NOTHING,
+        leader_gap: NOTHING,
+        junction_distance: 100.0,
+        goal_distance: 200.0,
+        ..BehaviourInput::default()
+    };
+    let agent = Agent::default();
+    agent.content().is_made_up = true;
+    prepare(
+        &agent,
+        &Step::default(),
+        (0, id),
+        &input,
+        Some(&scene),
+        parameters,
+    );
+    (agent, scene)
 }
 
 /// Names of all handlers, in the order of the documentation.
@@ -112,30 +197,47 @@ fn has(compiled: &Compiled, event: &str) -> bool {
     compiled.has(event, if two { 2 } else { 1 })
 }
 
+impl Compiled {
+    /// The handlers that the script has, in the order of the documentation.
+    pub fn handlers(&self) -> Vec<&'static str> {
+        events()
+            .into_iter()
+            .filter(|event| has(self, event))
+            .collect()
+    }
+}
+
 /// Calls every handler of a script once.
 pub(super) fn try_out(compiled: &Compiled) -> Result<(), ScriptError> {
-    let stage = Stage::new(compiled, 1);
-    let all = events().into_iter().filter(|event| has(compiled, event));
+    let stage = Stage::new(compiled, &Subject::MadeUp(1));
     // An agent starts before it does anything else.
-    let (first, rest): (Vec<_>, Vec<_>) = all.partition(|event| *event == "on_start");
+    let (first, rest): (Vec<_>, Vec<_>) = compiled
+        .handlers()
+        .into_iter()
+        .partition(|event| *event == "on_start");
     let mut order = first.into_iter().chain(rest);
     order.try_for_each(|event| stage.call(compiled, event))
 }
 
-/// Calls one handler of a script, after `on_start`, for a made-up agent with an id: it drives 8 m/s on
-/// a free road, another one 10 m ahead.
+/// Calls one handler of a script for an agent; one that has not started yet gets `on_start` before.
+/// Nothing that it asks for is done.
 ///
 /// # Errors
 /// What went wrong in the script, or that it has no such handler.
-pub fn rehearse(compiled: &Compiled, event: &str, id: u64) -> Result<Rehearsal, ScriptError> {
+pub fn rehearse(
+    compiled: &Compiled,
+    event: &str,
+    subject: &Subject,
+) -> Result<Rehearsal, ScriptError> {
     if !has(compiled, event) {
-        let own: Vec<&str> = events().into_iter().filter(|e| has(compiled, e)).collect();
-        let message = format!("there is no handler {event}; there are: {}", own.join(", "));
+        let own = compiled.handlers().join(", ");
+        let message = format!("there is no handler {event}; there are: {own}");
         let (file, text) = (&compiled.file, &compiled.text);
         return Err(ScriptError::at(file, text, Position::NONE, message));
     }
-    let stage = Stage::new(compiled, id);
-    if event != "on_start" && has(compiled, "on_start") {
+    let stage = Stage::new(compiled, subject);
+    let has_started = stage.agent.content().has_started;
+    if !has_started && event != "on_start" && has(compiled, "on_start") {
         stage.call(compiled, "on_start")?;
     }
     stage.call(compiled, event)?;

@@ -54,6 +54,11 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
             edits.push(Edit::Forest(id, None));
         }
     }
+    for &id in scenario.points_of_interest().keys() {
+        if objects.contains(&ObjectId::PointOfInterest(id)) {
+            edits.push(Edit::PointOfInterest(id, None));
+        }
+    }
     for (id, node) in network.nodes().filter(|(id, _)| !nodes.contains(id)) {
         let dangles = |road: &RoadId| roads.contains(road);
         if node

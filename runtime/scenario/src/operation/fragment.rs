@@ -4,7 +4,9 @@ use super::motion::Motion;
 use super::{Objects, OperationError};
 use crate::agents::Place;
 use crate::edit::Edit;
-use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObjectId, ObstacleId, RoadId};
+use crate::ids::{
+    AgentId, FlowId, ForestId, NodeId, ObjectId, ObstacleId, PointOfInterestId, RoadId,
+};
 use crate::scenario::Scenario;
 use std::collections::BTreeMap;
 
@@ -34,6 +36,8 @@ pub fn copied(scenario: &Scenario, objects: &Objects) -> Scenario {
     let keep = |id| has(ObjectId::Obstacle(id));
     copy.obstacles = subset(&scenario.obstacles, keep);
     copy.forests = subset(&scenario.forests, |id| has(ObjectId::Forest(id)));
+    let keep = |id| has(ObjectId::PointOfInterest(id));
+    copy.points_of_interest = subset(&scenario.points_of_interest, keep);
     let on_copy = |place: &Place| match place {
         Place::Lane(at) => has(ObjectId::Road(at.road)),
         Place::Ground(_) => true,
@@ -142,6 +146,13 @@ pub fn pasted(
         forest.area.iter_mut().for_each(|p| *p = motion.point(*p));
         objects.insert(ObjectId::Forest(ForestId(id)));
         edits.push(Edit::Forest(ForestId(id), Some(Box::new(forest))));
+    }
+    let first = scenario.next_point_of_interest_id().0;
+    for (point, id) in piece.points_of_interest.values().zip(first..) {
+        let id = PointOfInterestId(id);
+        objects.insert(ObjectId::PointOfInterest(id));
+        let point = motion.point_of_interest(point);
+        edits.push(Edit::PointOfInterest(id, Some(Box::new(point))));
     }
     let place = |place: &mut Place| {
         *place = match *place {

@@ -6,7 +6,7 @@ use crate::agents::{GroundPlace, Place};
 use crate::edit::Edit;
 use crate::ids::{NodeId, ObjectId};
 use crate::network::Node;
-use crate::objects::Shape;
+use crate::objects::{PointOfInterest, Shape};
 use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::math::{sin_cos, wrap_angle};
@@ -99,6 +99,16 @@ impl Motion {
         }
     }
 
+    pub(super) fn point_of_interest(&self, point: &PointOfInterest) -> PointOfInterest {
+        let to = self.point(point.position());
+        PointOfInterest {
+            name: point.name.clone(),
+            x: to.x,
+            y: to.y,
+            heading: point.heading.map(|heading| self.heading(heading)),
+        }
+    }
+
     pub(super) fn ground(&self, place: GroundPlace) -> Place {
         let p = self.point(place.position());
         Place::ground(p.x, p.y, self.heading(place.heading))
@@ -182,6 +192,10 @@ fn moved_thing(scenario: &Scenario, object: ObjectId, motion: &Motion) -> Option
             let mut forest = scenario.forests().get(&id)?.clone();
             forest.area.iter_mut().for_each(|p| *p = motion.point(*p));
             Some(Edit::Forest(id, Some(Box::new(forest))))
+        }
+        ObjectId::PointOfInterest(id) => {
+            let point = motion.point_of_interest(scenario.points_of_interest().get(&id)?);
+            Some(Edit::PointOfInterest(id, Some(Box::new(point))))
         }
         ObjectId::Agent(id) => {
             let mut agent = scenario.agents().get(&id)?.clone();

@@ -85,7 +85,7 @@ columns! {
 }
 
 // Agents are many.
-const _: () = assert!(Agents::BYTES <= 328);
+const _: () = assert!(Agents::BYTES <= 336);
 
 impl Agents {
     /// One more than the largest index ever given away.
@@ -292,6 +292,7 @@ mod tests {
             }
             Value::Bool(on) => visit(Value::Bool(!on)),
             Value::String(name) if name == "one_track" => visit(Value::String("lane".into())),
+            Value::String(name) if name == "Off" => visit(Value::String("Left".into())),
             Value::String(_) => visit(Value::String("AtGoal".into())),
             Value::Number(n) if n.is_f64() => {
                 visit(serde_json::json!(n.as_f64().unwrap_or_default() + 1.5));

@@ -2,6 +2,7 @@
 
 use crate::modules::Instances;
 use crate::route::RouteId;
+use roadwright_agent::Indicator;
 use roadwright_geometry::Pose;
 use roadwright_plugin_api::{ControllerOutput, NOTHING};
 use roadwright_scenario::DynamicsLevel;
@@ -144,6 +145,8 @@ pub(crate) struct Wish {
     pub(crate) top_speed: f64,
     /// Least braking, m/s^2; 0 for none.
     pub(crate) braking: f64,
+    /// How it signals.
+    pub(crate) indicator: Indicator,
 }
 
 impl Default for Wish {
@@ -152,6 +155,7 @@ impl Default for Wish {
             speed_factor: 1.0,
             top_speed: NOTHING,
             braking: 0.0,
+            indicator: Indicator::Off,
         }
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Body<'a> {
     pub(crate) position: &'a mut LanePosition,
     pub(crate) command: &'a Command,
     pub(crate) vehicle_type: &'a VehicleType,
+    /// Whether it is to drive backwards.
+    pub(crate) is_reversing: bool,
 }
 
 /// One step of one body.
@@ -243,7 +245,13 @@ impl Motion {
     /// The motion some time ago, s, with the yaw rate and acceleration of now.
     fn before(&self, time: f64) -> Self {
         let turned = self.yaw_rate * time;
-        let speed = (self.speed - self.acceleration * time).max(0.0);
+        let speed = self.speed - self.acceleration * time;
+        // It did not roll the other way before.
+        let speed = if self.speed < 0.0 {
+            speed.min(0.0)
+        } else {
+            speed.max(0.0)
+        };
         let way = 0.5 * (speed + self.speed) * time;
         let along = unit(self.pose.heading - 0.5 * turned);
         Self {

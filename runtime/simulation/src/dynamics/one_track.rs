@@ -2,9 +2,11 @@
 
 use super::{Body, Level, LevelStep};
 use crate::agents::Motion;
+use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::OneTrackState;
+use std::f64::consts::PI;
 
 /// The level of the kinematic one-track model. It keeps the angle of the front wheels, rad.
 pub(crate) struct OneTrack;
@@ -27,8 +29,21 @@ impl Level for OneTrack {
             steering: *steering,
         };
         let (limits, command) = (&body.vehicle_type.limits, body.command);
-        let after =
-            roadwright_vehicle::step(&before, limits, command.acceleration, command.steering, dt);
+        // A gear is engaged when the vehicle stands: until then it brakes the way that it rolls.
+        let rolls_back = before.speed < 0.0 || before.speed == 0.0 && body.is_reversing;
+        let advance = |state: &OneTrackState| {
+            let (acceleration, wheels) = if rolls_back == body.is_reversing {
+                (command.acceleration, command.steering)
+            } else {
+                (-limits.max_braking, state.steering)
+            };
+            roadwright_vehicle::step(state, limits, acceleration, wheels, dt)
+        };
+        let after = if rolls_back {
+            turned_about(&advance(&turned_about(&before)))
+        } else {
+            advance(&before)
+        };
         *steering = after.steering;
         *motion = Motion {
             pose: after.pose,
@@ -38,5 +53,22 @@ impl Level for OneTrack {
             acceleration: (after.speed - before.speed) / dt,
         };
         None
+    }
+}
+
+/// A vehicle that rolls backwards as one that rolls forwards the other way, with its rear axle at
+/// the same place: in this model the two trace the same path if the wheels are turned the other way.
+fn turned_about(state: &OneTrackState) -> OneTrackState {
+    OneTrackState {
+        pose: Pose {
+            heading: wrap_angle(state.pose.heading + PI),
+            ..state.pose
+        },
+        speed: if state.speed == 0.0 {
+            0.0
+        } else {
+            -state.speed
+        },
+        steering: -state.steering,
     }
 }

@@ -1,6 +1,7 @@
 //! The ground: all of a scenario that driving does not change.
 
 mod lane_finder;
+mod named_places;
 mod obstacles;
 mod roads;
 
@@ -10,10 +11,13 @@ pub(crate) use roads::{PROFILE_BRAKING, Roads};
 
 use glam::DVec2;
 use lane_finder::LaneFinder;
+use named_places::named_places;
+use roadwright_agent::NamedPlace;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_scenario::junction::Conflicts;
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId};
 use roadwright_scenario::{Road, RoadId, Scenario};
+use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
@@ -26,6 +30,8 @@ pub struct Ground {
     pub(crate) obstacles: Arc<Obstacles>,
     finder: Arc<OnceLock<LaneFinder>>,
     lane_middles: OnceLock<Arc<Vec<DVec2>>>,
+    /// Where what has a name is.
+    pub(crate) places: Arc<BTreeMap<String, NamedPlace>>,
     hash: OnceLock<u64>,
 }
 
@@ -39,6 +45,7 @@ impl Ground {
             obstacles,
             finder: Arc::default(),
             lane_middles: OnceLock::new(),
+            places: Arc::new(named_places(scenario)),
             hash: OnceLock::new(),
         })
     }
@@ -49,7 +56,8 @@ impl Ground {
             old.about().driving_side == new.about().driving_side && has_same_lanes(old, new);
         let has_same_obstacles =
             old.obstacles() == new.obstacles() && old.forests() == new.forests();
-        if has_same_lanes && has_same_obstacles {
+        let places = named_places(new);
+        if has_same_lanes && has_same_obstacles && *self.places == places {
             return self.clone();
         }
         let (roads, finder) = if has_same_lanes {
@@ -57,8 +65,14 @@ impl Ground {
         } else {
             (Arc::new(self.roads.after_edit(old, new)), Arc::default())
         };
+        let obstacles = if has_same_lanes && has_same_obstacles {
+            self.obstacles.clone()
+        } else {
+            Arc::new(Obstacles::new(new, &roads.graph))
+        };
         Arc::new(Self {
-            obstacles: Arc::new(Obstacles::new(new, &roads.graph)),
+            obstacles,
+            places: Arc::new(places),
             roads,
             finder,
             lane_middles: OnceLock::new(),
@@ -164,6 +178,7 @@ impl Ground {
             let mut hasher = twox_hash::XxHash3_64::with_seed(0);
             self.roads.hash(&mut hasher);
             self.obstacles.hash(&mut hasher);
+            named_places::hash(&self.places, &mut hasher);
             hasher.finish()
         })
     }

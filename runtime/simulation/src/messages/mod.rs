@@ -67,9 +67,12 @@ impl Messages {
 
     /// Takes the mail to be read, in the order of receivers.
     pub(crate) fn take_mail(&mut self) -> Vec<Message> {
-        let mut mail = std::mem::take(&mut self.mail);
-        mail.sort_by_key(|message| message.to);
-        mail
+        in_order(std::mem::take(&mut self.mail))
+    }
+
+    /// The mail that waits, in the order of receivers.
+    pub(crate) fn sorted_mail(&self) -> Vec<Message> {
+        in_order(self.mail.clone())
     }
 
     /// Whether there is room in somebody's mail.
@@ -134,4 +137,10 @@ impl Messages {
             self.counts[to] += 1;
         }
     }
+}
+
+/// Mail in the order of receivers, and what one receives in the order of sending.
+fn in_order(mut mail: Vec<Message>) -> Vec<Message> {
+    mail.sort_by_key(|message| message.to);
+    mail
 }

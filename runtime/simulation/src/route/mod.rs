@@ -122,6 +122,12 @@ impl Route {
         }
     }
 
+    /// Whether the path over open ground that leads to a goal is driven backwards.
+    #[inline]
+    pub(crate) fn is_reversing(&self, goal: u32) -> bool {
+        self.path_to(goal).is_some_and(GroundPath::is_reversing)
+    }
+
     /// The route with other lanelets from index `from` to index `to`, which lies on the leg to the
     /// goal after `reached` others. The new ones start and end with the same lanelets as those that
     /// they replace.

@@ -64,6 +64,11 @@ impl GroundPath {
         self.lines.line(self.span)
     }
 
+    /// Whether it is driven backwards: a path is driven in the gear of its first way-point.
+    pub(crate) fn is_reversing(&self) -> bool {
+        self.waypoints.first().is_some_and(|w| w.gear < 0)
+    }
+
     /// Speed at a distance along the path: between two way-points in proportion, m/s.
     pub(crate) fn speed(&self, s: f64) -> f64 {
         let next = self.along.partition_point(|&at| at <= s);

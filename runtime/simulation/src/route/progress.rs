@@ -75,6 +75,9 @@ impl Foothold {
     }
 }
 
+/// This close to its end a path has been driven, m.
+const PATH_END: f64 = 0.1;
+
 /// What advancing has come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
@@ -247,7 +250,7 @@ impl Progress {
         while let Some(goal) = route.next_goal(self.reached) {
             let is_reached = match goal {
                 Goal::Ground(goal) => match route.path_to(self.reached) {
-                    Some(path) => position.s >= path.line().length(),
+                    Some(path) => position.s >= path.line().length() - PATH_END,
                     None => (place - goal).length() < GROUND_GOAL_RADIUS,
                 },
                 Goal::Lane { s, .. } => {
@@ -260,7 +263,9 @@ impl Progress {
             }
             let is_last = self.reached as usize + 1 == route.goals.len();
             // From the end of a path that its behaviour wanted it goes on when that says so.
-            let is_path = self.has_own_goals && route.path_to(self.reached).is_some();
+            let is_path = self.has_own_goals
+                && route.path_to(self.reached).is_some()
+                && route.path_to(self.reached + 1).is_none();
             if is_path || is_last && self.holds_arrival {
                 return Arrival::AtGoal;
             }
@@ -269,7 +274,9 @@ impl Progress {
                 return Arrival::Finished;
             }
             self.look_ahead(route);
-            if self.at < self.goal_at {
+            // Where it is on the next path is known after this step.
+            let was_path = route.path_to(self.reached - 1).is_some();
+            if self.at < self.goal_at || was_path {
                 return Arrival::UnderWay;
             }
         }

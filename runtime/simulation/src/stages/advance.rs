@@ -189,11 +189,14 @@ impl<S> Mover<'_, S> {
         scene: &Scene<'_>,
     ) -> Arrival {
         let (before, dt) = (*self.motion, scene.clock.dt);
+        let route = scene.routes.get(self.progress.route);
+        let is_reversing = !self.position.is_on_lane() && route.is_reversing(self.progress.reached);
         let body = Body {
             motion: self.motion,
             position: self.position,
             command,
             vehicle_type: scene.types.get(who.vehicle_type),
+            is_reversing,
         };
         let step = LevelStep {
             ground: scene.ground,
@@ -202,7 +205,6 @@ impl<S> Mover<'_, S> {
             begins: (scene.clock.step + who.id).is_multiple_of(scene.stride),
         };
         let way = L::advance(self.state, body, step);
-        let route = scene.routes.get(self.progress.route);
         let place = self.motion.pose.position;
         let way = if let Some(way) = way {
             let (ground, foothold) = (scene.ground, self.foothold);
@@ -223,7 +225,7 @@ impl<S> Mover<'_, S> {
             (place - before.pose.position).length()
         };
         self.statistics.count(self.motion, way);
-        if self.motion.speed < STANDING {
+        if self.motion.speed.abs() < STANDING {
             self.progress.standing += dt;
         } else {
             (self.progress.standing, self.progress.attempts) = (0.0, 0);

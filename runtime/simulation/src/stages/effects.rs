@@ -15,6 +15,7 @@ use crate::traffic::Traffic;
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
 use roadwright_agent::{Effect, Effects, Registry, Slot};
+use roadwright_geometry::Pose;
 use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::ModuleSetting;
 use roadwright_scenario::lane_graph::LaneletId;
@@ -89,6 +90,22 @@ impl Effecting<'_> {
             Effect::Chase(id) => self.chase(agent, id),
             Effect::Flee(id) => self.flee(agent, id),
             Effect::Leave => self.leave(agent),
+            Effect::Indicate(indicator) => {
+                self.agents.wish[agent as usize].indicator = indicator;
+            }
+            Effect::Park(middle, heading) => {
+                if !self.park(
+                    agent,
+                    Pose {
+                        position: middle,
+                        heading,
+                    },
+                ) {
+                    let text = "there is no way into that bay from here: it is too tight for the \
+                                vehicle, or too far away";
+                    self.complain(agent, text.into());
+                }
+            }
             Effect::Brake(braking) => {
                 self.agents.wish[agent as usize].braking = braking.clamp(0.0, MOST_BRAKING);
             }
@@ -269,6 +286,7 @@ impl Effecting<'_> {
             // Who has never been on lanes drives over the ground.
             let is_off_road = self.route_of(agent).lanelets.is_empty();
             return self.join_lane(agent, place)
+                || self.back_out(agent, place)
                 || is_off_road && self.set_goal(agent, Goal::Ground(place));
         }
         let ground = self.ground;

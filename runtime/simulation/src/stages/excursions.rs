@@ -5,7 +5,7 @@ use super::effects::{Effecting, give_up_grants};
 use crate::agents::{LanePosition, Phase};
 use crate::dynamics::keeps_to_lanes;
 use crate::ground::Spot;
-use crate::route::{Goal, GroundPath, Leg, Route, Waypoint, goal_input};
+use crate::route::{Goal, Leg, Route, Waypoint, goal_input};
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
@@ -86,23 +86,30 @@ impl Effecting<'_> {
         if waypoints.len() < 2 {
             return false;
         }
+        let later = if goes_on {
+            self.goals_left(agent, self.goals_behind(agent))
+        } else {
+            Vec::new()
+        };
+        self.take_paths(agent, vec![waypoints], later);
+        true
+    }
+
+    /// Lets an agent follow paths over the ground, one after the other, and go on to goals.
+    pub(super) fn take_paths(&mut self, agent: u32, paths: Vec<Vec<Waypoint>>, later: Vec<Goal>) {
         self.leave_lane(agent);
-        let end = waypoints[waypoints.len() - 1].pose.position;
-        let path = GroundPath::from(waypoints);
         let reached = self.goals_behind(agent);
-        let mut goals = vec![Goal::Ground(end)];
-        if goes_on {
-            goals.extend(self.goals_left(agent, reached));
-        }
+        let end = |path: &Vec<Waypoint>| path.last().map(|w| Goal::Ground(w.pose.position));
+        let goals: Vec<Goal> = paths.iter().filter_map(end).chain(later).collect();
         let mut route = self.route_of(agent).with_goals(reached, &goals);
-        route.legs = [&route.legs[..], &[Leg::Path(Box::new(path))]]
-            .concat()
-            .into();
+        let paths = paths
+            .into_iter()
+            .map(|path| Leg::Path(Box::new(path.into())));
+        route.legs = route.legs.iter().cloned().chain(paths).collect();
         self.take_route(agent, route, false, false);
         self.travel(agent).reach(reached);
         self.agents.progress[agent as usize].has_own_goals = true;
         self.agents.identity[agent as usize].phase = Phase::Driving;
-        true
     }
 
     /// Drives an agent beside the middle of its lane. Says whether it is on one.

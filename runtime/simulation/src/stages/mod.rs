@@ -7,7 +7,7 @@
 //! | delays (`traffic/delays.rs`) | identity, position, progress | delays |
 //! | [`plan`] | ground, vehicle types, identity, motion, position, delays, modules | progress, claim, routes |
 //! | [`behave`] | all that perception reads, modules, messages | wish, position, progress |
-//! | [`effects`], with what it asks for beyond lanes (`excursions.rs`) and of others ([`company`]) | the same, contacts | identity, position, progress, claim, wish, dynamics, routes, claims, index, modules, messages, demand |
+//! | [`effects`], with what it asks for beyond lanes (`excursions.rs`, `parking.rs`) and of others ([`company`]) | the same, contacts | identity, position, progress, claim, wish, dynamics, routes, claims, index, modules, messages, demand |
 //! | [`control`] | all that perception reads, modules | command, statistics |
 //! | [`advance`] | ground, vehicle types, identity, command, routes | motion, dynamics, position, progress, statistics, identity |
 //! | post-encroachment (`traffic/encroachment.rs`), if a fitness looks at it | ground, vehicle types, routes, claims, motion, position, progress | encroachment, statistics |
@@ -22,5 +22,7 @@ pub(crate) mod company;
 pub(crate) mod control;
 pub(crate) mod effects;
 mod excursions;
+mod parking;
 pub(crate) mod plan;
 pub(crate) mod retire;
+pub(crate) mod scene;

@@ -229,6 +229,7 @@ mod tests {
         let clock = Clock {
             dt: 0.1,
             seed: 1,
+            begins_at: 12.0,
             step: (since / 0.1) as u64,
         };
         let scene = Scene {

@@ -1,0 +1,244 @@
+//! What in a script is probably not meant, though it would run: words that nobody else knows, and
+//! numbers that are far from what they are for.
+
+use super::check::unknown_words;
+use super::compile::{Compiled, ScriptError};
+use rhai::{ASTNode, Dynamic, Expr, FnCallExpr, Position, Stmt};
+use roadwright_agent::{ModuleKind, ParameterInfo, Registry, Slot};
+use std::collections::BTreeSet;
+
+/// Arguments that are numbers with a range: function, which argument, range, and in what.
+const RANGES: [(&str, usize, f64, f64, &str); 9] = [
+    ("wait", 0, 0.0, 86_400.0, "seconds"),
+    ("brake", 0, 0.0, 20.0, "m/s^2"),
+    ("every", 1, 0.0, 86_400.0, "seconds"),
+    ("nearby", 0, 0.0, 2_000.0, "m"),
+    ("broadcast", 0, 0.0, 2_000.0, "m"),
+    ("road_speed_within", 0, 0.0, 200.0, "m"),
+    (
+        "park",
+        2,
+        -7.0,
+        7.0,
+        "radians; degrees.to_radians() turns degrees into them",
+    ),
+    ("pull_over", 0, -20.0, 20.0, "m"),
+    ("pass", 0, -20.0, 20.0, "m"),
+];
+
+/// Settings that are numbers with a range.
+const SETTINGS: [(&str, f64, f64, &str); 2] = [
+    (
+        "speed_factor",
+        0.0,
+        2.0,
+        "a share of the speed that is allowed",
+    ),
+    ("desired_speed", 0.0, 100.0, "m/s; 100 m/s are 360 km/h"),
+];
+/// As a wish for a speed it stands for none.
+const NO_WISH: f64 = 1_000_000.0;
+
+/// What there is besides the script itself.
+pub struct Surroundings<'a> {
+    /// The modules that a script can choose.
+    pub registry: &'a Registry,
+    /// The texts of the other scripts of its folder: what they send, it can receive.
+    pub others: &'a [String],
+}
+
+/// What is probably not meant, in the order of the text.
+pub fn warnings(compiled: &Compiled, surroundings: &Surroundings<'_>) -> Vec<ScriptError> {
+    let mut finder = Finder {
+        registry: surroundings.registry,
+        found: Vec::new(),
+        heard: Vec::new(),
+        sent: Some(BTreeSet::from([super::api::HORN.to_owned()])),
+    };
+    compiled.ast.walk(&mut |path| {
+        if let Some(node) = path.last() {
+            finder.look(node);
+        }
+        true
+    });
+    for other in surroundings.others {
+        finder.note_sent_by(other);
+    }
+    finder.look_at_topics();
+    let mut found = finder.found;
+    found.sort_by_key(|(at, _)| (at.line(), at.position()));
+    let warning = |(at, text)| ScriptError::at(&compiled.file, &compiled.text, at, text);
+    found.into_iter().map(warning).collect()
+}
+
+struct Finder<'a> {
+    registry: &'a Registry,
+    found: Vec<(Position, String)>,
+    /// Topics that messages are compared with.
+    heard: Vec<(Position, String)>,
+    /// Topics that are sent; `None` if that cannot be known.
+    sent: Option<BTreeSet<String>>,
+}
+
+impl Finder<'_> {
+    fn look(&mut self, node: &ASTNode<'_>) {
+        match node {
+            ASTNode::Expr(Expr::MethodCall(call, at)) => self.look_at_call(call, *at),
+            ASTNode::Expr(Expr::FnCall(call, at)) | ASTNode::Stmt(Stmt::FnCall(call, at)) => {
+                self.look_at_comparison(call, *at);
+            }
+            ASTNode::Stmt(Stmt::Assignment(parts)) => {
+                if let (Expr::Dot(target, ..), Some(value)) = (&parts.1.lhs, number(&parts.1.rhs))
+                    && let Expr::Property(property, at) = &target.rhs
+                {
+                    self.look_at_setting(property.2.as_str(), value, *at);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn look_at_setting(&mut self, name: &str, value: f64, at: Position) {
+        let setting = SETTINGS.iter().find(|setting| setting.0 == name);
+        if let Some((_, min, max, unit)) = setting
+            && !(*min..=*max).contains(&value)
+            && value < NO_WISH
+        {
+            let text = format!("{name} = {value} is not in {min} to {max} ({unit})");
+            self.found.push((at, text));
+        }
+    }
+
+    fn look_at_call(&mut self, call: &FnCallExpr, at: Position) {
+        let name = call.name.as_str();
+        for (_, argument, min, max, unit) in RANGES.iter().filter(|range| range.0 == name) {
+            let value = call.args.get(*argument).and_then(number);
+            if let Some(value) = value.filter(|value| !(*min..=*max).contains(value)) {
+                let text = format!("{name}: {value} is not in {min} to {max} ({unit})");
+                self.found.push((at, text));
+            }
+        }
+        let topic = match name {
+            "send" | "send_group" | "broadcast" => call.args.get(1),
+            _ => None,
+        };
+        if let Some(topic) = topic {
+            match word(topic) {
+                Some(topic) => {
+                    if let Some(sent) = &mut self.sent {
+                        sent.insert(topic.to_owned());
+                    }
+                }
+                None => self.sent = None,
+            }
+        }
+        let slot = call.args.first().and_then(word).and_then(Slot::from_name);
+        let second = call.args.get(1).and_then(word);
+        match (name, slot, second) {
+            ("use_module", Some(slot), Some(id)) => self.look_at_module(slot.kind(), id, at),
+            ("set_parameter", Some(slot), Some(key)) => {
+                let value = call.args.get(2).and_then(number);
+                self.look_at_parameter(slot.kind(), key, value, at);
+            }
+            _ => {}
+        }
+    }
+
+    fn look_at_module(&mut self, kind: ModuleKind, id: &str, at: Position) {
+        let infos = self.registry.infos(kind);
+        let ids = infos.iter().map(|(info, _)| info.id);
+        if !ids.clone().any(|known| known == id) {
+            let text = format!("there is no {}", unknown_words(kind.name(), id, ids));
+            self.found.push((at, text));
+        }
+    }
+
+    fn look_at_parameter(&mut self, kind: ModuleKind, key: &str, value: Option<f64>, at: Position) {
+        let infos = self.registry.infos(kind);
+        let all = || infos.iter().flat_map(|(_, parameters)| *parameters);
+        let named: Vec<&ParameterInfo> = all().filter(|info| info.key == key).collect();
+        if named.is_empty() {
+            let keys = all().map(|info| info.key);
+            let what = format!("{} with a parameter", kind.name());
+            let text = format!("there is no {}", unknown_words(&what, key, keys));
+            self.found.push((at, text));
+            return;
+        }
+        let Some(value) = value else { return };
+        if !named
+            .iter()
+            .any(|info| (info.min..=info.max).contains(&value))
+        {
+            let range = named[0];
+            let text = format!("{key} = {value} is not in {} to {}", range.min, range.max);
+            self.found.push((at, text));
+        }
+    }
+
+    /// `message.topic == "name"`.
+    fn look_at_comparison(&mut self, call: &FnCallExpr, at: Position) {
+        if !matches!(call.name.as_str(), "==" | "!=") {
+            return;
+        }
+        let is_topic = |expression: &Expr| {
+            matches!(expression, Expr::Dot(parts, ..)
+                if matches!(&parts.rhs, Expr::Property(property, _) if property.2.as_str() == "topic"))
+        };
+        if call.args.iter().any(is_topic)
+            && let Some(topic) = call.args.iter().find_map(word)
+        {
+            self.heard.push((at, topic.to_owned()));
+        }
+    }
+
+    /// Notes the topics that another script sends.
+    fn note_sent_by(&mut self, text: &str) {
+        let Ok(ast) = rhai::Engine::new_raw().compile(text) else {
+            // One with mistakes may send anything once it is mended.
+            self.sent = None;
+            return;
+        };
+        let mut other = Finder {
+            registry: self.registry,
+            found: Vec::new(),
+            heard: Vec::new(),
+            sent: self.sent.take(),
+        };
+        ast.walk(&mut |path| {
+            if let Some(ASTNode::Expr(Expr::MethodCall(call, at))) = path.last() {
+                other.look_at_call(call, *at);
+            }
+            true
+        });
+        self.sent = other.sent;
+    }
+
+    fn look_at_topics(&mut self) {
+        let Some(sent) = &self.sent else { return };
+        for (at, topic) in std::mem::take(&mut self.heard) {
+            if !sent.contains(&topic) {
+                let words = unknown_words("topic", &topic, sent.iter().map(String::as_str));
+                let text = format!("no script of this folder sends a message with the {words}");
+                self.found.push((at, text));
+            }
+        }
+    }
+}
+
+/// A text between quotes.
+fn word(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::StringConstant(word, _) => Some(word.as_str()),
+        _ => None,
+    }
+}
+
+/// A number that is written out.
+fn number(expression: &Expr) -> Option<f64> {
+    match expression {
+        Expr::FloatConstant(value, _) => Some(**value),
+        Expr::IntegerConstant(value, _) => Some(*value as f64),
+        Expr::DynamicConstant(value, _) => Dynamic::as_float(value).ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,46 @@
+//! Points of interest: pins, and bays where they say how one stands there.
+
+use crate::palette::{DESTINATION, OUTLINE, PAPER, faded, rgb};
+use crate::{Painter, Pass};
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::{DVec2, Pose};
+use roadwright_scenario::{PointOfInterest, Scenario};
+
+/// Length and width of the bay that is drawn for a point of interest with a heading, m.
+pub const BAY: (f64, f64) = (5.0, 2.3);
+
+/// The corners of the bay of a point of interest, m; `None` if it has no heading.
+pub fn bay(point: &PointOfInterest) -> Option<[DVec2; 4]> {
+    let pose = Pose {
+        position: point.position(),
+        heading: point.heading?,
+    };
+    Some(OrientedBox::new(pose, BAY.0, BAY.1).corners())
+}
+
+/// Draws the points of interest of a scenario without their names.
+pub fn points_of_interest(painter: &mut impl Painter, scenario: &Scenario) {
+    painter.begin(Pass::Marking);
+    for point in scenario.points_of_interest().values() {
+        let at = point.position();
+        match (bay(point), point.heading) {
+            (Some(corners), Some(heading)) => {
+                painter.polygon(&corners, faded(PAPER, 0.35));
+                painter.edge(&corners, 0.1, 1.2, rgb(PAPER));
+                painter.edge(&corners, 0.03, 0.8, faded(OUTLINE, 0.8));
+                let pose = Pose {
+                    position: at,
+                    heading,
+                };
+                // Which way the nose points.
+                let arrow = [(0.9, 0.7), (1.7, 0.0), (0.9, -0.7)].map(|(x, y)| pose.point(x, y));
+                painter.line(&arrow, 0.15, 1.2, None, rgb(OUTLINE));
+            }
+            _ => {
+                painter.circle(at, 0.9, 4.0, rgb(PAPER));
+                painter.circle(at, 0.65, 3.0, rgb(DESTINATION));
+                painter.circle(at, 0.25, 1.2, rgb(PAPER));
+            }
+        }
+    }
+}

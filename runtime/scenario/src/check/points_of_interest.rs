@@ -1,0 +1,26 @@
+//! Findings about points of interest: scripts find them by their names.
+
+use super::{Code, Finding, ObjectId, Severity, Subjects};
+use std::collections::BTreeMap;
+
+pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
+    let mut first = BTreeMap::new();
+    for (&id, point) in subjects.scenario.points_of_interest() {
+        let name = point.name.as_str();
+        let message = if name.trim().is_empty() {
+            "has no name; scripts find it by nothing else".to_owned()
+        } else if let Some(other) = first.get(name) {
+            format!("has the name \"{name}\" of {other}, which scripts find; rename one of them")
+        } else {
+            first.insert(name, id);
+            continue;
+        };
+        findings.push(Finding {
+            severity: Severity::Warning,
+            code: Code::NameUnclear,
+            object: ObjectId::PointOfInterest(id),
+            place: point.position(),
+            message,
+        });
+    }
+}

@@ -1,0 +1,203 @@
+//! Into parking bays, forwards or backwards, and backwards out of them.
+//!
+//! A bay is entered along one clothoid from where the vehicle is, or, if that bends tighter than the
+//! vehicle can, along one backwards from a place farther on along its lane:
+//!
+//! ```text
+//!   forwards                backwards
+//!   --------------------    ------------------------->
+//!   --->\__                         __/<--- (stop, reverse)
+//!   ------ [bay] -------    [bay]__/ ---------------
+//! ```
+//!
+//! Out of a bay that no lane leads on from, it drives backwards until it stands along a lane near by.
+
+use super::effects::Effecting;
+use crate::route::{Goal, Waypoint};
+use roadwright_geometry::math::{tan, wrap_angle};
+use roadwright_geometry::{Pose, ReferenceLine};
+use std::f64::consts::PI;
+
+/// Distance of the way-points of a path, m.
+const SPACING: f64 = 0.5;
+/// Speeds into and out of bays, m/s: at most, and at the end of each path.
+const FASTEST: f64 = 3.0;
+const SLOWEST: f64 = 0.5;
+/// How it slows down towards the end of a path, m/s^2.
+const SLOWING: f64 = 1.0;
+/// Paths bend at most this share of what the vehicle can, so that a controller can follow them.
+const MARGIN: f64 = 0.9;
+/// Lengths of the straight end of a path that are tried, m.
+const STRAIGHT_ENDS: [f64; 3] = [0.8, 0.4, 0.0];
+/// Longest path into or out of a bay, m.
+const LONGEST: f64 = 60.0;
+/// How far it drives on before it reverses into a bay at most, m.
+const OVERSHOOT: f64 = 24.0;
+/// How far back along a lane it comes out of a bay, m, and how far beside its middle, m.
+const BACK: [f64; 7] = [3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 16.0];
+const BESIDE: [f64; 7] = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
+/// Lanes farther away than this are not reached from a bay, m.
+const LANE_DISTANCE: f64 = 8.0;
+
+impl Effecting<'_> {
+    /// Drives an agent into a bay, where its middle comes to stand. Says whether there is a way.
+    pub(super) fn park(&mut self, agent: u32, middle: Pose) -> bool {
+        let vehicle = self
+            .types
+            .get(self.agents.identity[agent as usize].vehicle_type);
+        let bay = Pose {
+            position: middle.point(-vehicle.body_centre, 0.0),
+            heading: wrap_angle(middle.heading),
+        };
+        let sharpest = self.sharpest(agent);
+        let here = self.bodies().pose(agent);
+        let forwards = curve(here, bay, sharpest).map(|line| vec![path(&line, 1)]);
+        let Some(paths) = forwards.or_else(|| self.reverse_into(agent, bay, sharpest)) else {
+            return false;
+        };
+        self.take_paths(agent, paths, Vec::new());
+        true
+    }
+
+    /// Sharpest curvature of paths for an agent, 1/m.
+    fn sharpest(&self, agent: u32) -> f64 {
+        let vehicle = self
+            .types
+            .get(self.agents.identity[agent as usize].vehicle_type);
+        MARGIN * tan(vehicle.limits.max_steering) / vehicle.limits.wheelbase
+    }
+
+    /// On along the lane, and backwards into a bay.
+    fn reverse_into(&self, agent: u32, bay: Pose, sharpest: f64) -> Option<Vec<Vec<Waypoint>>> {
+        let position = &self.agents.position[agent as usize];
+        if !position.is_on_lane() {
+            return None;
+        }
+        let here = self.bodies().pose(agent);
+        let line = self.ground.line(position.lanelet);
+        let last = (line.length() - position.s).min(OVERSHOOT);
+        let turnings = (2..).map(f64::from).take_while(|on| *on <= last);
+        // Rather farther on than without a straight end.
+        let tries = STRAIGHT_ENDS
+            .into_iter()
+            .flat_map(|end| turnings.clone().map(move |on| (end, on)));
+        tries.into_iter().find_map(|(end, on)| {
+            let turning = line.pose(position.s + on);
+            let back = curve_with_end(about(turning), about(bay), sharpest, end)?;
+            let on = curve(here, turning, sharpest)?;
+            Some(vec![path(&on, 1), path(&back, -1)])
+        })
+    }
+
+    /// Drives an agent backwards onto a lane near by, and from there to the lane nearest to a
+    /// place. Says whether there is a way.
+    pub(super) fn back_out(&mut self, agent: u32, place: glam::DVec2) -> bool {
+        let here = self.bodies().pose(agent);
+        let sharpest = self.sharpest(agent);
+        let (ground, graph) = (self.ground, self.ground.graph());
+        let near = ground.finder().near(graph, here.position);
+        let near = near.into_iter().filter(|(_, _, t)| t.abs() < LANE_DISTANCE);
+        let Some(back) = near.take(2).find_map(|(lanelet, s, _)| {
+            let line = ground.line(lanelet);
+            let ends = BESIDE
+                .into_iter()
+                .flat_map(|t| BACK.map(|back| (s - back, t)));
+            let ends = ends.filter(|(s, _)| *s >= 0.0);
+            let mut curves = ends.filter_map(|(s, t)| {
+                let along = line.pose(s);
+                let end = Pose {
+                    position: along.point(0.0, t),
+                    ..along
+                };
+                curve(about(here), about(end), sharpest)
+            });
+            curves.next()
+        }) else {
+            return false;
+        };
+        let goals = ground.finder().near(graph, place);
+        let Some(&(lanelet, s, _)) = goals.first() else {
+            return false;
+        };
+        self.take_paths(
+            agent,
+            vec![path(&back, -1)],
+            vec![Goal::Lane { lanelet, s }],
+        );
+        true
+    }
+}
+
+/// A pose turned about.
+fn about(pose: Pose) -> Pose {
+    Pose {
+        heading: wrap_angle(pose.heading + PI),
+        ..pose
+    }
+}
+
+/// The clothoid between two poses, if it bends no sharper than that, 1/m. Where there is room it
+/// ends with a straight stretch, in which the vehicle straightens itself.
+fn curve(from: Pose, to: Pose, sharpest: f64) -> Option<ReferenceLine> {
+    let mut ends = STRAIGHT_ENDS.into_iter();
+    ends.find_map(|end| curve_with_end(from, to, sharpest, end))
+}
+
+/// The same with a straight end of a certain length, m.
+fn curve_with_end(from: Pose, to: Pose, sharpest: f64, end: f64) -> Option<ReferenceLine> {
+    let before = Pose {
+        position: to.point(-end, 0.0),
+        ..to
+    };
+    let line = ReferenceLine::join(from, before).ok()?;
+    let is_drivable = line.max_curvature() <= sharpest && line.length() <= LONGEST;
+    let line = is_drivable.then_some(line)?;
+    if end == 0.0 {
+        return Some(line);
+    }
+    let straight = ReferenceLine::straight(before.position, to.position).ok()?;
+    line.joined(&straight).ok()
+}
+
+/// Way-points along a line, at which it is driven so slowly that the vehicle stands at its end.
+fn path(line: &ReferenceLine, gear: i8) -> Vec<Waypoint> {
+    let length = line.length();
+    let count = (length / SPACING).ceil().max(1.0) as u32;
+    let waypoint = |number: u32| {
+        let s = length * f64::from(number) / f64::from(count);
+        let along = line.pose(s);
+        let left = length - s;
+        Waypoint {
+            pose: if gear < 0 { about(along) } else { along },
+            speed: (2.0 * SLOWING * left).sqrt().clamp(SLOWEST, FASTEST),
+            gear,
+        }
+    };
+    (0..=count).map(waypoint).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+    use super::*;
+
+    #[test]
+    fn a_path_ends_slowly_and_keeps_its_gear() {
+        let line = ReferenceLine::join(Pose::new(0.0, 0.0, 0.0), Pose::new(12.0, -3.0, 0.0));
+        let line = line.unwrap();
+        for gear in [1, -1] {
+            let path = path(&line, gear);
+            assert_eq!(path.last().unwrap().speed, SLOWEST);
+            assert!(path.iter().all(|w| w.gear == gear && w.speed <= FASTEST));
+            let turn = wrap_angle(path[0].pose.heading - line.start().heading).abs();
+            assert!((turn - if gear < 0 { PI } else { 0.0 }).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn what_bends_too_sharply_is_no_way() {
+        let bay = Pose::new(4.0, -4.0, 0.0);
+        assert!(curve(Pose::default(), bay, 0.2).is_none());
+        assert!(curve(Pose::default(), bay, 2.0).is_some());
+    }
+}

@@ -1,0 +1,147 @@
+//! What behaviours are shown: all who drive, what is told to them, and where things are.
+
+use crate::agents::{Agents, LanePosition, Phase};
+use crate::clock::Clock;
+use crate::messages::Messages;
+use crate::modules::Modules;
+use crate::perception::{OPEN_GROUND_SPEED, View};
+use crate::route::Goal;
+use roadwright_agent::{AgentFacts, BehaviourView, LogicState, Message, Scene, Slot};
+use roadwright_scenario::RoadId;
+use roadwright_scenario::lane_graph::LaneletKind;
+use std::sync::Arc;
+
+/// What scenes are made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Onlooking<'a> {
+    pub(crate) clock: &'a Clock,
+    pub(crate) view: View<'a>,
+    pub(crate) modules: &'a Modules,
+    pub(crate) messages: &'a Messages,
+}
+
+impl Onlooking<'_> {
+    /// The driving agents with mail in the order of its receivers, and the outlook of those who
+    /// look.
+    pub(crate) fn scene(&self, mail: Vec<Message>, looking: &[u32]) -> Scene {
+        let (view, ground) = (&self.view, self.view.ground);
+        let (mut facts, leaders): (Vec<AgentFacts>, Vec<Option<u32>>) = view
+            .agents
+            .driving()
+            .map(|agent| {
+                let leader = view.leader(agent);
+                (self.facts(agent, leader), leader)
+            })
+            .unzip();
+        note_followers(&mut facts, &leaders);
+        let names = (view.types.names.clone(), self.modules.names.clone());
+        let mut scene = Scene::new(facts, mail, names.0, names.1);
+        scene.groups = self.messages.groups.clone();
+        scene.lane_middles = ground.lane_middles().clone();
+        scene.places = ground.places.clone();
+        scene.time_of_day = self.clock.time_of_day();
+        let outlook = |&agent: &u32| (agent, view.outlook(agent));
+        scene.outlooks = looking.iter().map(outlook).collect();
+        scene
+    }
+
+    /// What the behaviour of an agent would see now; `None` if it does not drive.
+    pub(crate) fn behaviour_view(&self, id: u64) -> Option<BehaviourView> {
+        let index = self.view.agents.find(id)?;
+        let who = &self.view.agents.identity[index as usize];
+        let instance = who.modules.of(Slot::Behaviour);
+        let module = self.modules.pools.behaviour.instances[instance as usize].module();
+        let settings = self.modules.pools.of(Slot::Behaviour).settings(instance);
+        let state = match module.logic.save_state() {
+            LogicState::Bytes(bytes) => Some(bytes),
+            LogicState::Stateless | LogicState::Unknown => None,
+        };
+        let mail = self.messages.sorted_mail();
+        Some(BehaviourView {
+            time: self.clock.time(),
+            step: self.clock.step,
+            seed: self.clock.seed,
+            index,
+            input: self.view.behaviour_input(index),
+            scene: Arc::new(self.scene(mail, &[index])),
+            behaviour: (settings[0].module.clone(), state),
+        })
+    }
+
+    fn facts(&self, agent: u32, leader: Option<u32>) -> AgentFacts {
+        let index = agent as usize;
+        let (ground, agents) = (self.view.ground, self.view.agents);
+        let (who, motion) = (&agents.identity[index], &agents.motion[index]);
+        let pose = self.view.bodies().pose(agent);
+        let lane = lane_of(ground, agents, agent);
+        let (position, progress) = (&agents.position[index], &agents.progress[index]);
+        let route = self.view.routes.get(progress.route);
+        let goal = route.next_goal(progress.reached);
+        AgentFacts {
+            id: who.id,
+            index: agent,
+            position: pose.position,
+            heading: pose.heading,
+            speed: motion.speed,
+            length: self.view.types.get(who.vehicle_type).length,
+            vehicle: who.vehicle_type,
+            stack: who.stack,
+            road: lane.map(|lane| lane.0),
+            lane: lane.map_or(0, |lane| lane.1),
+            s: position.s,
+            t: position.t,
+            speed_limit: self.speed_limit(position),
+            indicator: agents.wish[index].indicator,
+            goal: goal.map(|goal: Goal| goal.position(ground.graph())),
+            has_arrived: who.phase == Phase::AtGoal,
+            has_more_goals: progress.reached as usize + 1 < route.goals.len(),
+            leader: leader.map(|leader| agents.identity[leader as usize].id),
+            follower: None,
+        }
+    }
+
+    /// Speed limit where an agent is, m/s.
+    fn speed_limit(&self, position: &LanePosition) -> f64 {
+        if position.is_on_lane() {
+            self.view.ground.lanelet(position.lanelet).speed_limit
+        } else {
+            OPEN_GROUND_SPEED
+        }
+    }
+}
+
+/// Lets each agent know the nearest of those whose leader it is: `leaders` has the index of that of
+/// each agent, in the order of the agents, which is that of their indices.
+fn note_followers(agents: &mut [AgentFacts], leaders: &[Option<u32>]) {
+    let mut nearest: Vec<Option<(f64, u64)>> = vec![None; agents.len()];
+    for (own, leader) in agents.iter().zip(leaders) {
+        let at = leader.and_then(|leader| {
+            let at = agents.binary_search_by_key(&leader, |facts| facts.index);
+            at.ok()
+        });
+        let Some(at) = at else { continue };
+        let found = ((agents[at].position - own.position).length(), own.id);
+        if nearest[at].is_none_or(|known| found < known) {
+            nearest[at] = Some(found);
+        }
+    }
+    for (own, nearest) in agents.iter_mut().zip(nearest) {
+        own.follower = nearest.map(|(_, id)| id);
+    }
+}
+
+/// Road and lane that an agent follows; `None` in junctions and on open ground.
+pub(crate) fn lane_of(
+    ground: &crate::ground::Ground,
+    agents: &Agents,
+    agent: u32,
+) -> Option<(RoadId, i8)> {
+    let position = &agents.position[agent as usize];
+    if !position.is_on_lane() {
+        return None;
+    }
+    match ground.lanelet(position.lanelet).kind {
+        LaneletKind::Lane { road, lane, .. } => Some((road, lane)),
+        LaneletKind::Connection { .. } => None,
+    }
+}
