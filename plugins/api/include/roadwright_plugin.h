@@ -236,7 +236,15 @@ typedef struct rw_host {
   const char *version;
   uint64_t version_length;
   void (*log)(void *ctx, uint32_t level, const char *text, uint64_t length);
+  /* 1 once the host has given up the calls that are in progress in this library: their answers will
+   * not be used, so return at once, with whatever status. Else 0. `roadwright run` gives a call up
+   * 20 s after it began (2 s once Ctrl-C was pressed) and ends 2 s later if it has not returned;
+   * an isolated call is given up after 2 s, and its process is ended 0.5 s later. The editor gives
+   * up nothing: it asks the user. Never 1 in a call whose answer counts, so no result of a run
+   * depends on it. From any thread. */
   uint32_t (*cancelled)(void *ctx);
+  /* An extension of the host by its id, or NULL where the host does not know it: test for that.
+   * Version 1.0 knows none, and gives NULL for every id. */
   const void *(*get_extension)(void *ctx, const char *id, uint64_t length);
 } rw_host;
 

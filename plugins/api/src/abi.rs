@@ -164,9 +164,13 @@ pub struct RwHost {
     pub version_length: u64,
     /// Writes a line to the host's log; from any thread; it is rate limited.
     pub log: Option<unsafe extern "C" fn(*mut c_void, u32, *const c_char, u64)>,
-    /// Whether long work should stop; from any thread.
+    /// 1 once the host has given up the calls that are in progress in this library: their answers
+    /// will not be used, so they should return. Else 0. `roadwright run` gives a call up after 20 s
+    /// (2 s once Ctrl-C was pressed), an isolated call is given up after 2 s, the editor gives up
+    /// nothing. Never 1 in a call whose answer counts. From any thread.
     pub cancelled: Option<unsafe extern "C" fn(*mut c_void) -> u32>,
-    /// An extension of the host by its id, or null.
+    /// An extension of the host by its id, or null where the host does not know it. Version 1.0
+    /// knows none.
     pub get_extension:
         Option<unsafe extern "C" fn(*mut c_void, *const c_char, u64) -> *const c_void>,
 }

@@ -1,12 +1,18 @@
 //! Ends a run whose plugin does not come back: a native call cannot be stopped.
 
+use crate::progress;
 use roadwright_extension::Host;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// A call that takes longer ends the run, ms. It has been complained about before.
-const PATIENCE: u64 = 20_000;
+/// A call that takes longer is given up and ends the run. It has been complained about before.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The same once Ctrl-C was pressed.
+const LAST_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a plugin that is given up may take to notice that and to return: the run then ends in
+/// good order.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Looks at the host as long as it lives.
 pub(crate) struct Watchdog {
@@ -21,6 +27,12 @@ impl Watchdog {
         std::thread::spawn(move || {
             while !is_ending.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(250));
+                let patience = if progress::interrupted() {
+                    LAST_PATIENCE
+                } else {
+                    PATIENCE
+                };
+                watch.give_up(patience);
                 for hang in watch.hangs() {
                     if watch.is_news(&hang) {
                         eprintln!(
@@ -29,7 +41,7 @@ impl Watchdog {
                             hang.module, hang.module
                         );
                     }
-                    if hang.milliseconds > PATIENCE {
+                    if Duration::from_millis(hang.milliseconds) > PATIENCE + GRACE {
                         eprintln!("error: {} hangs: the run is ended", hang.module);
                         // The thread that runs the world is inside the plugin for ever.
                         std::process::exit(2);

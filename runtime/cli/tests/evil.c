@@ -84,6 +84,10 @@ static int32_t step(rw_instance *self, rw_batch *batch) {
   if (is_late && is_evil("exit")) exit(0);
   if (is_late && is_evil("crash")) *(volatile int *)0 = 1;
   if (is_late && is_evil("sleep")) sleep(4);
+  if (is_late && is_evil("hang"))
+    for (;;) pause();
+  if (is_late && is_evil("hang until given up"))
+    while (!the_host->cancelled(the_host->ctx)) usleep(1000);
   if (self->calls == 2 && is_evil("exit early")) exit(0);
   if (is_late && is_evil("print")) {
     printf("debug 0.045\n");

@@ -130,6 +130,73 @@ fn the_clock_decides_nothing_unless_it_is_told_to() {
 }
 
 #[test]
+fn a_hang_that_hears_that_it_is_given_up_ends_in_good_order() {
+    let Some(folder) = folder() else { return };
+    let place = folder.path();
+    // One that hears nothing takes the program with it; while that is waited for, one that does.
+    std::thread::scope(|scope| {
+        let deaf = scope.spawn(|| run(place, "hang", &["--json"]));
+        let output = run(
+            place,
+            "hang until given up",
+            &["--json", "--trace", "trace.csv"],
+        );
+        let said = told(&output);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("has not answered for 2 s"), "{said}");
+        let expected = "com.example.evil hangs: it did not answer for 20 s. The run was ended";
+        assert!(said.contains(expected), "{said}");
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(document["reproducible"], false);
+        let simulated = document["sim_seconds"].as_f64().unwrap();
+        assert!(0.5 < simulated && simulated < 10.0, "{simulated}");
+        let trace = std::fs::read_to_string(place.join("trace.csv")).unwrap();
+        assert!(trace.lines().count() > 5, "{trace}");
+        let deaf = deaf.join().unwrap();
+        assert_eq!(deaf.status.code(), Some(2), "{}", told(&deaf));
+        assert!(told(&deaf).contains("com.example.evil hangs: the run is ended"));
+        assert!(deaf.stdout.is_empty(), "nothing can be summed up any more");
+    });
+}
+
+#[test]
+fn ctrl_c_gives_a_hang_up_at_once() {
+    use std::io::{BufRead, BufReader};
+    let Some(folder) = folder() else { return };
+    let mut child = Command::new(env!("CARGO_BIN_EXE_roadwright"))
+        .args([&RUN[..], &USE, &["--json"]].concat())
+        .current_dir(folder.path())
+        .env("HOME", folder.path())
+        .env("EVIL", "hang until given up")
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = BufReader::new(child.stderr.take().unwrap());
+    let mut said = said.lines().map(Result::unwrap);
+    assert!(said.any(|line| line.contains("has not answered for 2 s")));
+    let interrupt = ["-INT", &child.id().to_string()].map(str::to_owned);
+    assert!(
+        Command::new("kill")
+            .args(interrupt)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let rest: Vec<String> = said.collect();
+    assert!(
+        rest.iter()
+            .any(|line| line.contains("did not answer for 2 s")),
+        "{rest:?}"
+    );
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["interrupted"], true);
+    assert_eq!(document["reproducible"], false);
+}
+
+#[test]
 fn a_check_cannot_be_talked_into_fine() {
     let Some(folder) = folder() else { return };
     let check = |evil: &str| {

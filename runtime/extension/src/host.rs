@@ -185,20 +185,31 @@ impl CallWatch {
     pub fn hangs(&self) -> Vec<Hang> {
         let catalog = self.0.catalog();
         let hang = |cell: &Arc<Cell>| {
-            let milliseconds = cell.running_for()?;
-            (milliseconds > HANG).then(|| Hang {
+            Some(Hang {
                 module: cell.id.to_owned(),
-                milliseconds,
+                milliseconds: cell.hangs_for(HANG)?,
             })
         };
         catalog.cells.values().filter_map(hang).collect()
+    }
+
+    /// Gives up all native calls that have taken so long: their answers will not be used, whatever
+    /// they are, and a plugin that asks `cancelled` hears so. One that returns then is a fault like
+    /// another, and [`Host::timed_out`] tells of it.
+    ///
+    /// Calls in progress of the same library at the same time are given up with it. Isolated ones
+    /// are not meant: their processes are ended.
+    pub fn give_up(&self, patience: Duration) {
+        let what = format!("hangs: it did not answer for {} s", patience.as_secs());
+        let tell = |module: &str| self.0.events.note_timeout(module, &what);
+        self.0.pool.give_up(patience.as_millis() as u64, tell);
     }
 
     /// Whether a hang has not been told of yet.
     pub fn is_news(&self, hang: &Hang) -> bool {
         let catalog = self.0.catalog();
         let mut cells = catalog.cells.values().filter(|c| c.id == hang.module);
-        cells.any(|cell| cell.running_for().is_some_and(|ms| ms > HANG) && cell.is_new_hang())
+        cells.any(|cell| cell.hangs_for(HANG).is_some() && cell.is_new_hang())
     }
 }
 

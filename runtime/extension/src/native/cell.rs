@@ -3,7 +3,7 @@
 use super::backend::intern;
 use super::inspect::PluginInfo;
 use super::last_words;
-use super::library::{Library, LoadError};
+use super::library::{Context, Library, LoadError};
 use crate::event::{Event, Events, Level};
 use crate::host::{FileState, Lamp, ModuleRow};
 use crate::lock::locked;
@@ -36,30 +36,57 @@ pub(crate) struct Generation {
 
 /// The libraries that are loaded: the same build is loaded once, since none is ever unloaded.
 #[derive(Default)]
-pub(crate) struct LibraryPool(Mutex<BTreeMap<String, Arc<Library>>>);
+pub(crate) struct LibraryPool(Mutex<Loaded>);
+
+#[derive(Default)]
+struct Loaded {
+    by_hash: BTreeMap<String, Arc<Library>>,
+    /// Of all that were ever loaded, with the ids of their modules.
+    contexts: Vec<(&'static str, &'static Context)>,
+}
 
 impl LibraryPool {
-    fn load(&self, hash: &str, copy: &Path) -> Result<Arc<Library>, LoadError> {
+    fn load(
+        &self,
+        module: &'static str,
+        hash: &str,
+        copy: &Path,
+    ) -> Result<Arc<Library>, LoadError> {
         let mut loaded = locked(&self.0);
-        if let Some(library) = loaded.get(hash) {
+        if let Some(library) = loaded.by_hash.get(hash) {
             return Ok(library.clone());
         }
         let library = Arc::new(Library::open(copy)?);
-        loaded.insert(hash.to_owned(), library.clone());
+        loaded.contexts.push((module, library.context));
+        let known = library.clone();
+        loaded.by_hash.insert(hash.to_owned(), known);
         Ok(library)
     }
 
     /// A build has faulted: what it keeps in statics is not to be used again.
     fn forget(&self, hash: &str) {
         let mut loaded = locked(&self.0);
-        loaded.remove(hash);
+        loaded.by_hash.remove(hash);
+    }
+
+    /// Gives up all calls that have taken so long, ms, and tells the modules that were in one before
+    /// any of them goes on.
+    pub(crate) fn give_up(&self, patience: u64, mut tell: impl FnMut(&'static str)) {
+        let begun_by = milliseconds().saturating_sub(patience);
+        let loaded = locked(&self.0);
+        for (module, context) in &loaded.contexts {
+            let _telling = locked(&context.telling);
+            if context.calls.give_up(begun_by) {
+                tell(module);
+            }
+        }
     }
 }
 
 impl Generation {
     /// The library, loaded into this process when it is first needed here.
     pub(crate) fn library(&self) -> Result<Arc<Library>, LoadError> {
-        let load = || self.pool.load(&self.hash, &self.copy);
+        let load = || self.pool.load(self.module.id, &self.hash, &self.copy);
         self.library.get_or_init(load).clone()
     }
 
@@ -144,6 +171,11 @@ impl Drop for Call<'_> {
 fn base() -> Instant {
     static BASE: OnceLock<Instant> = OnceLock::new();
     *BASE.get_or_init(now)
+}
+
+/// The time since the program first asked, ms; never 0.
+pub(super) fn milliseconds() -> u64 {
+    base().elapsed().as_millis() as u64 + 1
 }
 
 /// The wall clock. It serves for badges, the watchdog and settling files; no result of a run
@@ -249,7 +281,7 @@ impl Cell {
     pub(crate) fn take_log(&self) -> Vec<String> {
         let generation = self.state().wish.generation.clone();
         let library = generation.and_then(|active| active.library.get()?.clone().ok());
-        library.map_or(Vec::new(), |library| library.log.take_untold())
+        library.map_or(Vec::new(), |library| library.context.log.take_untold())
     }
 
     /// Its row in the table; `file` is the one that it comes from.
@@ -307,7 +339,7 @@ impl Cell {
             can_roll_back: !state.previous.is_empty(),
             is_disabled: state.is_disabled,
             parameters: state.parameters,
-            log: loaded.map_or(Vec::new(), |library| library.log.lines()),
+            log: loaded.map_or(Vec::new(), |library| library.context.log.lines()),
         }
     }
 
@@ -408,8 +440,7 @@ impl Cell {
     /// Marks the beginning of a call.
     pub(crate) fn enter(&self) -> Call<'_> {
         if self.running.fetch_add(1, Ordering::Relaxed) == 0 {
-            let since = base().elapsed().as_millis() as u64 + 1;
-            self.entered.store(since, Ordering::Relaxed);
+            self.entered.store(milliseconds(), Ordering::Relaxed);
         }
         Call {
             cell: self,
@@ -417,11 +448,20 @@ impl Cell {
         }
     }
 
-    /// How long the running call has taken so far, ms.
-    pub(crate) fn running_for(&self) -> Option<u64> {
+    /// How long the running call has taken so far, ms, if that is more than `patience`. Isolated
+    /// modules get a second more: they are ended by their own clock.
+    pub(crate) fn hangs_for(&self, patience: u64) -> Option<u64> {
         let entered = self.entered.load(Ordering::Relaxed);
-        let now = base().elapsed().as_millis() as u64 + 1;
-        (entered > 0).then(|| now.saturating_sub(entered))
+        let taken = milliseconds().saturating_sub(entered);
+        if entered == 0 || taken <= patience {
+            return None;
+        }
+        let more = if self.state().wish.is_isolated {
+            1000
+        } else {
+            0
+        };
+        (taken > patience + more).then_some(taken)
     }
 
     /// Whether this hang has not been told yet.

@@ -7,15 +7,18 @@
 use super::backend::{
     Backend, Batch, Fault, State, intern_parameters, is_shown, parameter_info, printable,
 };
+use super::cell::milliseconds;
 use super::floating_point;
 use super::library::{Library, kind_bit};
+use crate::lock::locked;
 use roadwright_agent::{Lookahead, ModuleKind, ParameterInfo};
 use roadwright_plugin_api::abi::{
-    CONTROLLER_EXTENSION, E_FATAL, E_PANIC, E_STATE, OK, RwBatch, RwControllerExtension,
-    RwInstance, RwParamInfo, RwRoads,
+    CONTROLLER_EXTENSION, E_FATAL, E_PANIC, E_STATE, OK, ROW_NOT_WRITTEN, RwBatch,
+    RwControllerExtension, RwInstance, RwParamInfo, RwRoads,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// More parameters are not listed.
 const MOST_PARAMETERS: u32 = 256;
@@ -31,6 +34,8 @@ pub(crate) struct InProcess {
     parameters: &'static [ParameterInfo],
     /// The plugin's number of each listed parameter.
     numbers: Vec<u32>,
+    /// Whether a call was given up: it may be half done, so nothing more is asked.
+    is_lost: AtomicBool,
 }
 
 // SAFETY: the interface lets the host use an instance from any thread, one at a time; the logic that
@@ -44,10 +49,15 @@ impl InProcess {
     pub(crate) fn new(library: Arc<Library>, kind: ModuleKind) -> Result<Self, Fault> {
         let create = library.api.create.ok_or_else(|| missing("create"))?;
         let mut raw: *mut RwInstance = std::ptr::null_mut();
+        let calls = &library.context.calls;
+        let call = calls.begin(milliseconds()).ok_or_else(given_up)?;
         // SAFETY: the host structure lives for ever, and `raw` is a place for a pointer.
         let (status, _) = floating_point::guarded(|| unsafe {
             create(library.host(), kind_bit(kind), &raw mut raw)
         });
+        if !call.end() {
+            return Err(given_up());
+        }
         if status < 0 || raw.is_null() {
             let message = last_error(&library, std::ptr::null_mut());
             return Err(fault(status.min(E_FATAL), "create", message));
@@ -57,6 +67,7 @@ impl InProcess {
             raw,
             parameters: &[],
             numbers: Vec::new(),
+            is_lost: AtomicBool::new(false),
         };
         instance.list_parameters();
         Ok(instance)
@@ -95,6 +106,29 @@ impl InProcess {
         self.parameters = intern_parameters(infos);
     }
 
+    /// Makes a call whose answer counts only if the host has not given it up meanwhile.
+    fn within<T>(&self, call: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+        let calls = &self.library.context.calls;
+        let begun = (!self.is_lost())
+            .then(|| calls.begin(milliseconds()))
+            .flatten();
+        let answer = begun.and_then(|begun| {
+            let answer = call();
+            begun.end().then_some(answer)
+        });
+        answer.unwrap_or_else(|| {
+            self.is_lost.store(true, Ordering::Relaxed);
+            // Told first, so that nobody takes what follows for an ordinary fault.
+            drop(locked(&self.library.context.telling));
+            Err(given_up())
+        })
+    }
+
+    /// Whether a call was given up.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+
     fn result(&self, status: i32, call: &str) -> Result<(), Fault> {
         if status >= 0 {
             return Ok(());
@@ -107,6 +141,13 @@ impl InProcess {
 fn missing(what: &str) -> Fault {
     Fault {
         message: format!("the plugin offers no {what}"),
+        is_fatal: true,
+    }
+}
+
+fn given_up() -> Fault {
+    Fault {
+        message: "it was given up: it did not answer in time".into(),
         is_fatal: true,
     }
 }
@@ -201,8 +242,13 @@ impl Backend for InProcess {
             route_capacity: batch.route.len() as u32,
             route_length: 0,
         };
-        // SAFETY: all arrays have as many elements as the batch says and outlive the call.
-        let (status, changed) = floating_point::guarded(|| unsafe { step(self.raw, &raw mut raw) });
+        let answer = self.within(|| {
+            // SAFETY: all arrays have as many elements as the batch says and outlive the call.
+            Ok(floating_point::guarded(|| unsafe {
+                step(self.raw, &raw mut raw)
+            }))
+        });
+        let (status, changed) = answer.inspect_err(|_| batch.status.fill(ROW_NOT_WRITTEN))?;
         batch.route_length = raw.route_length.min(raw.route_capacity);
         self.result(status, "step")?;
         Ok(changed)
@@ -213,7 +259,7 @@ impl Backend for InProcess {
             return Ok(());
         };
         // SAFETY: the arrays have the lengths that are said.
-        let status = unsafe {
+        let tell = || unsafe {
             agents_changed(
                 self.raw,
                 capacity,
@@ -223,7 +269,7 @@ impl Backend for InProcess {
                 removed.len() as u32,
             )
         };
-        self.result(status, "agents_changed")
+        self.within(|| self.result(tell(), "agents_changed"))
     }
 
     fn parameters(&self) -> &'static [ParameterInfo] {
@@ -236,8 +282,7 @@ impl Backend for InProcess {
             return Ok(());
         };
         // SAFETY: `raw` is alive.
-        let status = unsafe { set(self.raw, number, value) };
-        self.result(status, "param_set")
+        self.within(|| self.result(unsafe { set(self.raw, number, value) }, "param_set"))
     }
 
     fn lookahead(&self) -> Option<Lookahead> {
@@ -263,9 +308,10 @@ impl Backend for InProcess {
         let save = self.library.api.state_save?;
         let mut state = State::default();
         let into = (&raw mut state.bytes).cast();
+        let schema = &raw mut state.schema;
         // SAFETY: `receive` takes the vector as its context, for this call only.
-        let status = unsafe { save(self.raw, receive, into, &raw mut state.schema) };
-        (status >= 0).then_some(state)
+        let status = self.within(|| Ok(unsafe { save(self.raw, receive, into, schema) }));
+        status.is_ok_and(|status| status >= 0).then_some(state)
     }
 
     fn load(&self, state: &State) -> Result<(), String> {
@@ -274,7 +320,8 @@ impl Backend for InProcess {
         };
         let (bytes, length) = (state.bytes.as_ptr(), state.bytes.len() as u64);
         // SAFETY: that many bytes are there.
-        let status = unsafe { load(self.raw, bytes, length, state.schema) };
+        let status = self.within(|| Ok(unsafe { load(self.raw, bytes, length, state.schema) }));
+        let status = status.map_err(|fault| fault.message)?;
         match self.result(status, "state_load") {
             Ok(()) => Ok(()),
             Err(fault) if status == E_STATE => Err(format!(

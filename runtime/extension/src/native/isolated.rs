@@ -7,7 +7,7 @@ use super::backend::{
 use super::cell::{Cell, Generation};
 use super::roads::FlatRoads;
 use super::serve::{
-    Call, Layout, MOST_LANELETS, Reply, STEP, StepHead, read_message, write_message,
+    Call, Layout, MOST_LANELETS, PATIENCE, Reply, STEP, StepHead, read_message, write_message,
 };
 use crate::event::Events;
 use crate::lock::locked;
@@ -20,8 +20,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// A call that takes longer is a hang.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a child may take to notice that a call is given up, and to say so. Then it is ended.
+const GRACE: Duration = Duration::from_millis(500);
 /// Starting may take longer: the library's initialisers run.
 const START_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -149,7 +149,7 @@ impl Isolated {
     }
 
     fn call(&self, call: &Call) -> Result<Reply, Fault> {
-        self.call_within(call, PATIENCE)
+        self.call_within(call, PATIENCE + GRACE)
     }
 
     fn call_within(&self, call: &Call, patience: Duration) -> Result<Reply, Fault> {
@@ -191,6 +191,7 @@ impl Link {
             .and_then(|()| read_message::<Reply>(&mut self.socket));
         match told {
             Ok(Some(Reply::Failed { message, is_fatal })) => Err(Fault { message, is_fatal }),
+            Ok(Some(Reply::GivenUp)) => Err(self.end_late(patience)),
             Ok(Some(reply)) => Ok(reply),
             Ok(None) => Err(fatal(
                 "the isolated process answers another question".into(),
@@ -214,11 +215,12 @@ impl Link {
             return Err(fatal("the isolated process has ended".into()));
         }
         let told = self
-            .be_patient(PATIENCE)
+            .be_patient(PATIENCE + GRACE)
             .and_then(|()| self.socket.write_all(&[STEP]))
             .and_then(|()| read_message::<Reply>(&mut self.socket));
         match told {
             Ok(None) => Ok(()),
+            Ok(Some(Reply::GivenUp)) => Err(self.end_late(PATIENCE)),
             Ok(Some(reply)) => Err(unexpected(&reply)),
             Err(error) => Err(self.bury(&error, PATIENCE)),
         }
@@ -227,17 +229,10 @@ impl Link {
     /// The child does not answer any more: says why, and ends it.
     fn bury(&mut self, error: &std::io::Error, patience: Duration) -> Fault {
         use std::io::ErrorKind::{TimedOut, WouldBlock};
-        self.is_dead = true;
         if matches!(error.kind(), TimedOut | WouldBlock) {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-            let what = format!(
-                "did not answer for {} s; its process was ended",
-                patience.as_secs()
-            );
-            self.events.note_timeout(self.module, &what);
-            return fatal(what);
+            return self.end_late(patience);
         }
+        self.is_dead = true;
         // The socket is closed: it has died, or is about to; if not, it is ended.
         for _ in 0..50 {
             if !matches!(self.child.try_wait(), Ok(None)) {
@@ -252,6 +247,19 @@ impl Link {
             Ok(status) => fatal(format!("its process crashed ({})", ending(status))),
             Err(error) => fatal(format!("its process is lost: {error}")),
         }
+    }
+
+    /// The clock has stopped the child: ends it and notes so.
+    fn end_late(&mut self, patience: Duration) -> Fault {
+        self.is_dead = true;
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let what = format!(
+            "did not answer for {} s; its process was ended",
+            patience.as_secs()
+        );
+        self.events.note_timeout(self.module, &what);
+        fatal(what)
     }
 
     fn send_roads(&mut self, roads: &FlatRoads) -> Result<(), Fault> {

@@ -1,6 +1,7 @@
 //! A loaded library: a copy of the file that stays loaded for ever.
 
 use super::backend::printable;
+use super::calls::Calls;
 use super::floating_point;
 use crate::lock::locked;
 use roadwright_agent::ModuleKind;
@@ -80,12 +81,21 @@ impl LibraryLog {
     }
 }
 
+/// What the functions of the host work with; it lives for ever.
+#[derive(Default)]
+pub(crate) struct Context {
+    pub(crate) log: LibraryLog,
+    pub(crate) calls: Calls,
+    /// Held while calls are given up and that is told: who comes back from one waits for it.
+    pub(crate) telling: Mutex<()>,
+}
+
 /// What instances see of the host; it lives for ever.
 struct HostSide {
     raw: RwHost,
 }
 
-// SAFETY: the structure is written once before it is shared; its context is a `LibraryLog`, which
+// SAFETY: the structure is written once before it is shared; its context is a `Context`, which
 // may be used from any thread.
 #[expect(unsafe_code, reason = "raw pointers to what lives for ever")]
 unsafe impl Sync for HostSide {}
@@ -97,7 +107,7 @@ unsafe impl Send for HostSide {}
 pub(crate) struct Library {
     pub(crate) api: RwApi,
     host: &'static HostSide,
-    pub(crate) log: &'static LibraryLog,
+    pub(crate) context: &'static Context,
     /// Whether loading it has changed the floating point mode.
     pub(crate) changed_mode: bool,
 }
@@ -120,19 +130,25 @@ unsafe fn text_of<'a>(text: *const c_char, length: u64) -> std::borrow::Cow<'a, 
 
 #[expect(unsafe_code, reason = "called by plugins")]
 unsafe extern "C" fn log(ctx: *mut c_void, level: u32, text: *const c_char, length: u64) {
-    // SAFETY: the context is the log that was handed over; the text is the plugin's.
+    // SAFETY: the context is the one that was handed over; the text is the plugin's.
     unsafe {
-        if let Some(log) = ctx.cast::<LibraryLog>().as_ref() {
-            log.write(level, &printable(&text_of(text, length)));
+        if let Some(context) = ctx.cast::<Context>().as_ref() {
+            let text = printable(&text_of(text, length));
+            context.log.write(level, &text);
         }
     }
 }
 
 #[expect(unsafe_code, reason = "called by plugins")]
-unsafe extern "C" fn cancelled(_: *mut c_void) -> u32 {
-    0
+unsafe extern "C" fn cancelled(ctx: *mut c_void) -> u32 {
+    // SAFETY: the context is the one that was handed over.
+    let context = unsafe { ctx.cast::<Context>().as_ref() };
+    context
+        .is_some_and(|context| context.calls.are_given_up())
+        .into()
 }
 
+/// Version 1.0 has no extensions: every name is unknown.
 #[expect(unsafe_code, reason = "called by plugins")]
 unsafe extern "C" fn get_extension(_: *mut c_void, _: *const c_char, _: u64) -> *const c_void {
     std::ptr::null()
@@ -158,13 +174,13 @@ impl Library {
         // SAFETY: the symbol has this type in every plugin of this major version.
         let main = unsafe { library.get::<RwMain>(MAIN_SYMBOL.as_bytes()) };
         let main = main.map_err(|error| LoadError::Loader(whole_text(&error)))?;
-        let log_side: &'static LibraryLog = Box::leak(Box::default());
+        let context: &'static Context = Box::leak(Box::default());
         let host: &'static HostSide = Box::leak(Box::new(HostSide {
             raw: RwHost {
                 size: size_of::<RwHost>() as u32,
                 abi_major: ABI_MAJOR,
                 abi_minor: ABI_MINOR,
-                ctx: std::ptr::from_ref(log_side).cast_mut().cast(),
+                ctx: std::ptr::from_ref(context).cast_mut().cast(),
                 version: VERSION.as_ptr().cast(),
                 version_length: VERSION.len() as u64,
                 log: Some(log),
@@ -205,7 +221,7 @@ impl Library {
         Ok(Self {
             api,
             host,
-            log: log_side,
+            context,
             changed_mode,
         })
     }

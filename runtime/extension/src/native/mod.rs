@@ -1,6 +1,7 @@
 //! Compiled plugins: looked at, tried in a child process, copied, loaded, asked, replaced.
 
 pub(crate) mod backend;
+mod calls;
 mod cell;
 pub(crate) mod examine;
 mod floating_point;

@@ -3,9 +3,10 @@
 use super::backend::{
     Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, Row, State, bytes_of_mut, intern,
 };
+use super::cell::milliseconds;
 use super::in_process::InProcess;
 use super::inspect::inspect;
-use super::library::Library;
+use super::library::{Context, Library};
 use super::roads::FlatRoads;
 use roadwright_agent::{ModuleKind, ParameterInfo, ParameterKind, Step};
 use roadwright_plugin_api::abi::{RwPoint, RwStrip};
@@ -16,6 +17,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Lanelets that an isolated planner can have.
 pub(crate) const MOST_LANELETS: usize = 1 << 20;
@@ -218,7 +220,15 @@ pub(super) enum Reply {
         message: String,
         is_fatal: bool,
     },
+    /// The call took longer than [`PATIENCE`]: whatever came of it is not told.
+    GivenUp,
 }
+
+/// A call that takes longer is given up. Here, where it runs, so that one that asks `cancelled`
+/// hears so and one whose answer is on its way does not.
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+/// How often it is looked at how long a call takes.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Writes a message behind its mark and its length.
 pub(super) fn write_message(to: &mut UnixStream, message: &impl Serialize) -> std::io::Result<()> {
@@ -329,6 +339,11 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
                 Err(fault) => failed(fault),
             },
         };
+        let reply = if server.backend.is_lost() {
+            Reply::GivenUp
+        } else {
+            reply
+        };
         write_message(&mut server.socket, &reply)?;
     }
 }
@@ -348,7 +363,20 @@ fn start(library: &Path, kind: &str) -> Result<InProcess, Fault> {
     let kind = ModuleKind::from_name(kind).ok_or_else(|| fatal(format!("no kind {kind}")))?;
     inspect(library).map_err(|error| fatal(error.to_string()))?;
     let library = Library::open(library).map_err(|error| fatal(error.to_string()))?;
-    InProcess::new(Arc::new(library), kind)
+    let context = library.context;
+    let instance = InProcess::new(Arc::new(library), kind)?;
+    std::thread::spawn(move || give_up_late_calls(context));
+    Ok(instance)
+}
+
+/// Gives up calls that take too long, as long as the process lives.
+fn give_up_late_calls(context: &Context) {
+    let patience = PATIENCE.as_millis() as u64;
+    loop {
+        std::thread::sleep(LOOK);
+        let begun_by = milliseconds().saturating_sub(patience);
+        context.calls.give_up(begun_by);
+    }
 }
 
 #[expect(unsafe_code, reason = "maps a file that is shared with the host")]

@@ -25,10 +25,42 @@
 #define GAIN 0.5
 #endif
 
+/* An acceleration that no law gives. */
+#define NONSENSE 43.0
+
 struct rw_instance {
   double gain;
   double steps;
 };
+
+static const rw_host *the_host;
+
+static void tell(const char *text) { the_host->log(the_host->ctx, RW_LOG_INFO, text, strlen(text)); }
+
+#ifdef HANG_AT
+/* Hangs in one of its steps until it hears that it is given up, and then answers nonsense. */
+static int hang(rw_instance *self) {
+  if (the_host->cancelled(the_host->ctx)) tell("cancelled without a reason");
+  /* Once: a restart takes the steps back. */
+  static int has_hung;
+  if (self->steps != HANG_AT || has_hung) return 0;
+#ifdef HEARD
+  FILE *heard = fopen(HEARD, "r");
+  if (heard) {
+    fclose(heard);
+    return 0;
+  }
+#endif
+  has_hung = 1;
+  while (!the_host->cancelled(the_host->ctx)) continue;
+  tell("heard that it is given up");
+#ifdef HEARD
+  FILE *file = fopen(HEARD, "w");
+  if (file) fclose(file);
+#endif
+  return 1;
+}
+#endif
 
 #ifdef CRASH_AT_LOAD
 /* Volatile twice, or the compiler sees through it and drops the crash. */
@@ -53,6 +85,9 @@ extern double a_function_that_nobody_defines(double);
 
 static int32_t create(const rw_host *host, uint32_t kind, rw_instance **out) {
   (void)kind;
+  the_host = host;
+  const char *unknown = "roadwright.unknown/1";
+  tell(host->get_extension(host->ctx, unknown, strlen(unknown)) ? "a surprise" : "no such extension");
   if (host->log) host->log(host->ctx, RW_LOG_INFO, "made", 4);
   rw_instance *self = calloc(1, sizeof *self);
   if (!self) return RW_E_FAILED;
@@ -67,6 +102,17 @@ static int32_t step(rw_instance *self, rw_batch *batch) {
   const char *inputs = batch->inputs;
   char *outputs = batch->outputs;
   self->steps += 1;
+#ifdef HANG_AT
+  if (hang(self)) {
+    for (uint32_t row = 0; row < batch->count; row++) {
+      rw_controller_output *out = (void *)(outputs + (size_t)row * batch->output_stride);
+      out->acceleration = NONSENSE;
+      out->steering = 0.0;
+      batch->status[row] = RW_ROW_OK;
+    }
+    return RW_OK;
+  }
+#endif
 #ifdef FAST_MATH_IN_STEP
   fast();
 #endif

@@ -1,0 +1,115 @@
+//! The calls that a library has in progress, and whether the host has given them up: what the
+//! plugin hears when it asks `cancelled`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Set while the calls in progress are given up.
+const GIVEN_UP: u64 = 1;
+/// One more call in progress.
+const ONE: u64 = 1 << 1;
+/// The bits that count calls.
+const COUNT: u64 = 0x7fff << 1;
+/// Where the time stands at which the first of the calls began, ms.
+const SINCE: u32 = 16;
+
+/// The calls of a library that are in progress. All of it is one number, so that a call that comes
+/// back just now is either given up or used, and never both.
+#[derive(Default)]
+pub(crate) struct Calls(AtomicU64);
+
+/// A call in progress. Its answer counts only if [`Call::end`] says so.
+pub(crate) struct Call<'a>(&'a Calls);
+
+impl Calls {
+    /// Begins a call at a time in ms; `None` while calls that are given up have not come back: what
+    /// asks `cancelled` then must not hear a yes that is meant for another.
+    pub(crate) fn begin(&self, now: u64) -> Option<Call<'_>> {
+        let begun = self
+            .0
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |calls| {
+                match calls & COUNT {
+                    _ if calls & GIVEN_UP != 0 => None,
+                    0 => Some(now << SINCE | ONE),
+                    COUNT => None,
+                    _ => Some(calls + ONE),
+                }
+            });
+        begun.is_ok().then(|| Call(self))
+    }
+
+    /// Whether the answers of the calls in progress will not be used.
+    pub(crate) fn are_given_up(&self) -> bool {
+        self.0.load(Ordering::Acquire) & GIVEN_UP != 0
+    }
+
+    /// Gives up calls that have begun at a time in ms or before; says whether there were any that
+    /// were not given up already.
+    pub(crate) fn give_up(&self, begun_by: u64) -> bool {
+        let given_up = self
+            .0
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |calls| {
+                let is_late = calls & COUNT != 0 && calls >> SINCE <= begun_by;
+                (is_late && calls & GIVEN_UP == 0).then_some(calls | GIVEN_UP)
+            });
+        given_up.is_ok()
+    }
+
+    /// Ends a call; says whether it was not given up.
+    fn end_one(&self) -> bool {
+        let before = self
+            .0
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |calls| {
+                let rest = calls - ONE;
+                // With the last of the calls all is forgotten.
+                Some(if rest & COUNT == 0 { 0 } else { rest })
+            });
+        before.is_ok_and(|calls| calls & GIVEN_UP == 0)
+    }
+}
+
+impl Call<'_> {
+    /// Ends the call; says whether its answer counts.
+    pub(crate) fn end(self) -> bool {
+        let counts = self.0.end_one();
+        std::mem::forget(self);
+        counts
+    }
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.0.end_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_late_is_given_up() {
+        let calls = Calls::default();
+        assert!(!calls.give_up(100), "nothing is in progress");
+        let call = calls.begin(50).unwrap();
+        assert!(!calls.give_up(49), "it has begun later");
+        assert!(!calls.are_given_up());
+        assert!(calls.give_up(50) && calls.are_given_up());
+        assert!(!calls.give_up(50), "it is given up already");
+        assert!(!call.end() && !calls.are_given_up());
+        assert!(calls.begin(51).unwrap().end(), "the next one counts");
+    }
+
+    #[test]
+    fn those_that_run_at_once_are_given_up_together() {
+        let calls = Calls::default();
+        let (first, second) = (calls.begin(10).unwrap(), calls.begin(20).unwrap());
+        assert!(calls.give_up(10));
+        assert!(!second.end());
+        // Another one would hear what is meant for the first.
+        assert!(calls.begin(30).is_none() && calls.are_given_up());
+        drop(first);
+        let third = calls.begin(40).unwrap();
+        assert!(!calls.give_up(39), "the time is that of the calls now");
+        assert!(third.end());
+    }
+}
