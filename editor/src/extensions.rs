@@ -4,7 +4,7 @@ use crate::settings::Settings;
 use roadwright_agent::Registry;
 use roadwright_extension::script::{ScriptError, ScriptRow, Steps};
 use roadwright_extension::{
-    CallWatch, Event, FileRow, FileState, Hang, Host, HostOptions, ModuleRow, Trust,
+    CallWatch, Event, FileRow, FileState, Hang, Host, HostOptions, ModuleRow, Trust, Wanted,
 };
 use roadwright_simulation::builtin_modules;
 use std::collections::BTreeSet;
@@ -100,6 +100,7 @@ impl Extensions {
             cache: folders.cache.clone(),
             helper: folders.helper.clone(),
             trust: Trust::Hashes(settings.trusted_plugins.clone()),
+            wanted: Wanted::All,
             isolated: BTreeSet::new(),
             watch: true,
             builtin: builtin_modules(),

@@ -1,10 +1,12 @@
 //! Plugins and scripts for a command.
 
-use crate::arguments::ExtensionFlags;
+use crate::arguments::{ExtensionFlags, Simulate};
 use anyhow::bail;
 use directories::ProjectDirs;
-use roadwright_extension::{Event, Host, HostOptions, Level, Trust};
+use roadwright_extension::{Event, Host, HostOptions, Level, Trust, Wanted};
+use roadwright_scenario::{Scenario, Slot};
 use roadwright_simulation::builtin_modules;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -37,10 +39,31 @@ pub(crate) fn options(flags: &ExtensionFlags, scenario: Option<&Path>) -> HostOp
         } else {
             Trust::Hashes(flags.allow_plugin.iter().cloned().collect())
         },
+        wanted: Wanted::All,
         isolated: flags.isolate.iter().cloned().collect(),
         watch: flags.watch,
         builtin: builtin_modules(),
     }
+}
+
+/// What a run of a scenario asks for: what `--use` puts into a slot, else what stacks name there.
+pub(crate) fn wanted(scenario: &Scenario, simulate: &Simulate) -> Wanted {
+    let mut ids = BTreeSet::new();
+    for slot in Slot::ALL {
+        let used = simulate.modules.iter().find_map(|setting| {
+            let (name, ids) = setting.split_once('=')?;
+            (Slot::from_name(name) == Some(slot)).then_some(ids)
+        });
+        match used {
+            Some(used) => ids.extend(used.split(',').map(str::to_owned)),
+            None => {
+                let stacks = scenario.stacks().values();
+                let settings = stacks.flat_map(|stack| stack.settings(slot));
+                ids.extend(settings.map(|setting| setting.module.clone()));
+            }
+        }
+    }
+    Wanted::Ids(ids)
 }
 
 /// The modules of a run, with what was said while they were looked at.
@@ -50,10 +73,14 @@ pub(crate) fn options(flags: &ExtensionFlags, scenario: Option<&Path>) -> HostOp
 pub(crate) fn open(
     flags: &ExtensionFlags,
     scenario: Option<&Path>,
+    wanted: Wanted,
     quiet: bool,
 ) -> anyhow::Result<Host> {
     check_folders(flags)?;
-    let host = Host::open(options(flags, scenario));
+    let host = Host::open(HostOptions {
+        wanted,
+        ..options(flags, scenario)
+    });
     check_names(flags, &host)?;
     tell(&host.events(), quiet);
     Ok(host)

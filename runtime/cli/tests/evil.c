@@ -26,6 +26,7 @@ __attribute__((constructor)) static void loaded(void) {
   }
   if (is_evil("flood"))
     for (int i = 0; i < 300000; i++) printf("so much to tell\n");
+  if (is_evil("leave a mark")) fclose(fopen("mark", "w"));
   if (is_evil("claim to be good")) {
     printf("roadwright-probe: good\n");
     fflush(stdout);

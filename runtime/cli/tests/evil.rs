@@ -79,6 +79,19 @@ fn a_plugin_that_ends_the_program_is_named() {
 }
 
 #[test]
+fn only_what_a_run_uses_is_loaded() {
+    let Some(folder) = folder() else { return };
+    let mark = folder.path().join("mark");
+    let output = roadwright(folder.path(), "leave a mark", &RUN);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert!(!mark.exists());
+    assert!(!told(&output).contains("evil"), "{}", told(&output));
+    let output = run(folder.path(), "leave a mark", &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert!(mark.exists());
+}
+
+#[test]
 fn standard_output_belongs_to_the_document() {
     let Some(folder) = folder() else { return };
     let output = run(folder.path(), "print", &["--json"]);

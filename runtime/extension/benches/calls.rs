@@ -7,7 +7,7 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use roadwright_agent::{Behaviour, Controller, Effects, Module, Scene, Slot, Step};
-use roadwright_extension::{Host, HostOptions, Trust};
+use roadwright_extension::{Host, HostOptions, Trust, Wanted};
 use roadwright_plugin_api::{
     BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, NOTHING,
 };
@@ -41,6 +41,7 @@ fn host(folder: &Path, isolated: bool) -> Host {
         cache: folder.join("cache"),
         helper: vec![built("roadwright-extension", "roadwright-plugin-host").into_os_string()],
         trust: Trust::All,
+        wanted: Wanted::All,
         isolated: isolated.then(|| ID.to_owned()).into_iter().collect(),
         watch: false,
         builtin: builtin_modules(),

@@ -52,6 +52,27 @@ impl Trust {
     }
 }
 
+/// Which plugins are loaded. The others are known by what stands in their files; none of their code
+/// runs, not even in a trial.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Wanted {
+    /// All that may run.
+    #[default]
+    All,
+    /// Those with these ids. If one of them is a script that can choose modules for its agents
+    /// (`use_module`), or could after an edit because folders are watched: all that may run.
+    Ids(BTreeSet<String>),
+}
+
+impl Wanted {
+    fn has(&self, id: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Ids(ids) => ids.contains(id),
+        }
+    }
+}
+
 /// How modules from outside are found and run.
 #[derive(Clone)]
 pub struct HostOptions {
@@ -65,6 +86,8 @@ pub struct HostOptions {
     pub helper: Vec<OsString>,
     /// Which builds may run.
     pub trust: Trust,
+    /// Which of them are loaded.
+    pub wanted: Wanted,
     /// Ids of modules that run in a process of their own.
     pub isolated: BTreeSet<String>,
     /// Whether folders are watched.
@@ -81,6 +104,8 @@ pub enum FileState {
     Settling,
     /// Its build is active.
     Active,
+    /// Nothing that runs asks for it: it is not loaded.
+    Idle,
     /// Its build may not run before somebody allows it.
     NeedsPermission,
     /// Another file has a module of the same id and comes first.
@@ -226,6 +251,7 @@ struct Catalog {
     settling: BTreeMap<PathBuf, Settling>,
     cells: BTreeMap<(&'static str, ModuleKind), Arc<Cell>>,
     trust: Option<Trust>,
+    wanted: Wanted,
 }
 
 pub(crate) struct Inner {
@@ -270,6 +296,7 @@ impl Host {
             helper: Arc::new(options.helper.clone()),
             catalog: Mutex::new(Catalog {
                 trust: Some(options.trust.clone()),
+                wanted: options.wanted.clone(),
                 ..Catalog::default()
             }),
             events,
@@ -281,6 +308,9 @@ impl Host {
             options,
         });
         inner.scan(true);
+        if inner.scripts_want_all() {
+            inner.want(Wanted::All);
+        }
         let thread = inner.options.watch.then(|| {
             let inner = inner.clone();
             std::thread::spawn(move || inner.watch())
@@ -692,8 +722,30 @@ impl Inner {
         FileState::Rejected(text)
     }
 
+    /// Whether a script among what is wanted may choose modules that nobody else names.
+    fn scripts_want_all(&self) -> bool {
+        let wanted = self.catalog().wanted.clone();
+        let Wanted::Ids(ids) = wanted else {
+            return false;
+        };
+        let mut ids = ids.iter();
+        ids.any(|id| match self.options.watch {
+            true => self.scripts.has(id),
+            false => self.scripts.chooses_modules(id),
+        })
+    }
+
+    /// Loads what is wanted from now on and was not before.
+    fn want(&self, wanted: Wanted) {
+        self.catalog().wanted = wanted;
+        self.reconsider(|file| file.state == FileState::Idle);
+    }
+
     fn accept(&self, path: &Path, inspected: &Inspected, bytes: Vec<u8>) -> FileState {
         let (info, hash) = (&inspected.info, &inspected.hash);
+        if !self.catalog().wanted.has(&info.id) {
+            return FileState::Idle;
+        }
         if let Some(first) = self.shadowing(path, &info.id) {
             let text = format!("{} is already provided by {}", info.id, first.display());
             self.say(Level::Warning, path, text);
@@ -751,7 +803,10 @@ impl Inner {
         let catalog = self.catalog();
         let mut others = catalog.files.iter().filter(|(other, file)| {
             let same = file.inspected.as_ref().is_some_and(|i| i.info.id == id);
-            let counts = matches!(file.state, FileState::Active | FileState::NeedsPermission);
+            let counts = matches!(
+                file.state,
+                FileState::Active | FileState::NeedsPermission | FileState::Idle
+            );
             same && counts && other.as_path() != path
         });
         let first = others.find(|(other, _)| (rank(other), other.as_path()) < (rank(path), path));

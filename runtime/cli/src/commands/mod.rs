@@ -67,7 +67,8 @@ fn session_at(
     seconds: f64,
 ) -> anyhow::Result<Session> {
     let options = run_options(simulate)?;
-    let host = extensions::open(&simulate.extensions, Some(file), true)?;
+    let wanted = extensions::wanted(scenario, simulate);
+    let host = extensions::open(&simulate.extensions, Some(file), wanted, true)?;
     let world =
         World::new(scenario, &host.registry(), &options).context("cannot run the scenario")?;
     if !(0.0..=1e7).contains(&seconds) {

@@ -51,6 +51,7 @@ fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
     for file in files {
         let state = match &file.state {
             FileState::Active => "loads".to_owned(),
+            FileState::Idle => "is not asked for".to_owned(),
             FileState::NeedsPermission => {
                 format!(
                     "may not run: --allow-plugin {} or --trust-plugins",

@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use cpu_time::ProcessTime;
 use indicatif::ProgressBar;
 use roadwright_agent::Registry;
-use roadwright_extension::Host;
+use roadwright_extension::{Host, Wanted};
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
     Drive as AgentDrive, Ending, Ground, Observer, RunOptions, SaveError, SavedWorld, Session,
@@ -116,7 +116,13 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let options = run_options(&arguments.simulate)?;
     let quiet = arguments.quiet || arguments.json;
     let mut document = arguments.json.then(keep_stdout).transpose()?;
-    let host = extensions::open(&arguments.simulate.extensions, Some(&arguments.file), quiet)?;
+    // Agents of a saved world may have chosen modules that no stack names.
+    let wanted = match arguments.restore {
+        Some(_) => Wanted::All,
+        None => extensions::wanted(&scenario, &arguments.simulate),
+    };
+    let flags = &arguments.simulate.extensions;
+    let host = extensions::open(flags, Some(&arguments.file), wanted, quiet)?;
     let world = match &arguments.restore {
         None => {
             World::new(&scenario, &host.registry(), &options).context("cannot run the scenario")?

@@ -4,6 +4,7 @@ use super::{load, print_json, session_at};
 use crate::Outcome;
 use crate::arguments::{ExtensionFlags, RunOne, ScriptVerb};
 use crate::extensions;
+use roadwright_extension::Wanted;
 use anyhow::{Context, bail};
 use roadwright_extension::author;
 use roadwright_extension::script::{
@@ -282,7 +283,7 @@ fn warnings_of(
     let folder = folder.unwrap_or(Path::new("."));
     let mut flags = flags.clone();
     flags.scripts.push(folder.to_owned());
-    let host = extensions::open(&flags, None, true)?;
+    let host = extensions::open(&flags, None, Wanted::All, true)?;
     let registry = host.registry();
     let ending = |path: &PathBuf| path.extension().is_some_and(|e| e == SCRIPT_ENDING);
     let paths = std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));

@@ -17,6 +17,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Ending of scripts' names; a script's id is its name in its folder with the ending.
 pub const SCRIPT_ENDING: &str = "rhai";
+/// The function with which a script chooses modules.
+const CHOOSES: &str = "use_module";
 /// The behaviour beneath scripts.
 const BASE: &str = "lane_keeper";
 
@@ -323,6 +325,23 @@ impl Scripts {
         cell.version.fetch_add(1, Ordering::Release);
         self.revision.fetch_add(1, Ordering::Release);
         self.say(level, id, said);
+    }
+
+    /// Whether there is a script of an id.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.catalog().cells.contains_key(id)
+    }
+
+    /// Whether a script, or what it imports, may choose other modules for its agents. Told from
+    /// texts: the names that it will choose can be made up while it runs.
+    pub(crate) fn chooses_modules(&self, id: &str) -> bool {
+        let Some(cell) = self.catalog().cells.get(id).cloned() else {
+            return false;
+        };
+        let state = cell.state();
+        let imports = state.compiled.iter().flat_map(|c| &c.imports);
+        let mut texts = imports.map(|path| std::fs::read_to_string(path).unwrap_or_default());
+        state.text.contains(CHOOSES) || texts.any(|text| text.contains(CHOOSES))
     }
 
     /// Reads a file that was written a moment ago.

@@ -8,7 +8,7 @@
 )]
 
 use roadwright_agent::Slot;
-use roadwright_extension::{Event, Host, HostOptions, Trust};
+use roadwright_extension::{Event, Host, HostOptions, Trust, Wanted};
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{ModuleOverrides, RunOptions, World, builtin_modules};
 use std::collections::BTreeMap;
@@ -127,6 +127,7 @@ impl Bench {
             cache: self.folder.path().join("cache"),
             helper: vec![env!("CARGO_BIN_EXE_roadwright-plugin-host").into()],
             trust: Trust::All,
+            wanted: Wanted::All,
             isolated: Default::default(),
             watch: false,
             builtin: builtin_modules(),
