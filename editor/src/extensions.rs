@@ -4,7 +4,8 @@ use crate::settings::Settings;
 use roadwright_agent::Registry;
 use roadwright_extension::script::{ScriptError, ScriptRow, Steps};
 use roadwright_extension::{
-    CallWatch, Event, FileRow, FileState, Hang, Host, HostOptions, ModuleRow, Trust, Wanted,
+    CallWatch, Event, FileRow, FileState, Hang, Host, HostOptions, ISOLATED_MEMORY, ModuleRow,
+    Trust, Wanted,
 };
 use roadwright_simulation::builtin_modules;
 use std::collections::BTreeSet;
@@ -102,6 +103,7 @@ impl Extensions {
             trust: Trust::Hashes(settings.trusted_plugins.clone()),
             wanted: Wanted::All,
             isolated: BTreeSet::new(),
+            isolated_memory: ISOLATED_MEMORY,
             watch: true,
             builtin: builtin_modules(),
         });

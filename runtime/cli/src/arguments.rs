@@ -1,6 +1,7 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand};
+use roadwright_extension::ISOLATED_MEMORY;
 use roadwright_scenario::DynamicsLevel;
 use std::path::PathBuf;
 
@@ -152,6 +153,14 @@ pub(crate) struct ExtensionFlags {
     /// Run this plugin in a process of its own
     #[arg(long, value_name = "ID")]
     pub(crate) isolate: Vec<String>,
+    /// Memory that each such process may use, MiB of address space
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value_t = ISOLATED_MEMORY,
+        value_parser = clap::value_parser!(u64).range(128..=1 << 30)
+    )]
+    pub(crate) isolated_memory: u64,
     /// Take over plugins and scripts that change while the scenario runs
     #[arg(long)]
     pub(crate) watch: bool,

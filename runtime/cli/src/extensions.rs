@@ -41,6 +41,7 @@ pub(crate) fn options(flags: &ExtensionFlags, scenario: Option<&Path>) -> HostOp
         },
         wanted: Wanted::All,
         isolated: flags.isolate.iter().cloned().collect(),
+        isolated_memory: flags.isolated_memory,
         watch: flags.watch,
         builtin: builtin_modules(),
     }

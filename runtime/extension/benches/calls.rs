@@ -7,7 +7,7 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use roadwright_agent::{Behaviour, Controller, Effects, Module, Scene, Slot, Step};
-use roadwright_extension::{Host, HostOptions, Trust, Wanted};
+use roadwright_extension::{Host, HostOptions, ISOLATED_MEMORY, Trust, Wanted};
 use roadwright_plugin_api::{
     BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, NOTHING,
 };
@@ -43,6 +43,7 @@ fn host(folder: &Path, isolated: bool) -> Host {
         trust: Trust::All,
         wanted: Wanted::All,
         isolated: isolated.then(|| ID.to_owned()).into_iter().collect(),
+        isolated_memory: ISOLATED_MEMORY,
         watch: false,
         builtin: builtin_modules(),
     })

@@ -9,26 +9,36 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Runs as a child of [`crate::Host`]: `probe LIBRARY NONCE`, `examine LIBRARY NONCE`,
-/// `digest LIBRARY NONCE`, or `serve LIBRARY KIND MEMORY` with a
+/// `digest LIBRARY NONCE`, or `serve LIBRARY KIND ROWS MIB` with a
 /// socket as standard input. Gives the exit code.
 pub fn helper(arguments: &[OsString]) -> i32 {
     let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
     match words[..] {
         ["examine", library, nonce] => examine(Path::new(library), nonce),
         ["digest", library, nonce] => digest(Path::new(library), nonce),
-        ["probe", library, nonce] => crate::native::probe::run_trial(Path::new(library), nonce),
-        #[cfg(unix)]
-        ["serve", library, kind, memory] => {
-            match crate::native::serve(Path::new(library), kind, Path::new(memory)) {
-                Ok(()) => 0,
-                Err(error) => {
-                    eprintln!("roadwright: isolated module: {error}");
-                    2
-                }
-            }
+        ["probe", library, nonce] => {
+            #[cfg(unix)]
+            crate::native::limits::limit_this_process(crate::host::ISOLATED_MEMORY);
+            crate::native::probe::run_trial(Path::new(library), nonce)
         }
+        #[cfg(unix)]
+        ["serve", library, kind, rows, memory] => serve(library, kind, rows, memory),
         _ => {
             eprintln!("roadwright: this is called by Roadwright itself");
+            2
+        }
+    }
+}
+
+#[cfg(unix)]
+fn serve(library: &str, kind: &str, rows: &str, memory: &str) -> i32 {
+    let memory = memory.parse().unwrap_or(crate::host::ISOLATED_MEMORY);
+    // Before any code of the library runs.
+    crate::native::limits::limit_this_process(memory);
+    match crate::native::serve(Path::new(library), kind, Path::new(rows)) {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("roadwright: isolated module: {error}");
             2
         }
     }

@@ -31,6 +31,9 @@ const HANG: u64 = 2000;
 /// More generations of one process are better followed by a restart: libraries stay loaded.
 pub const MANY_GENERATIONS: u32 = 256;
 
+/// Memory that an isolated module may use unless something else is said, MiB of address space.
+pub const ISOLATED_MEMORY: u64 = 4096;
+
 /// Which builds may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
@@ -90,6 +93,8 @@ pub struct HostOptions {
     pub wanted: Wanted,
     /// Ids of modules that run in a process of their own.
     pub isolated: BTreeSet<String>,
+    /// Memory that each such process may use, MiB of address space; [`ISOLATED_MEMORY`] is usual.
+    pub isolated_memory: u64,
     /// Whether folders are watched.
     pub watch: bool,
     /// The modules that are built in.
@@ -824,6 +829,7 @@ impl Inner {
                     self.events.clone(),
                     self.quarantine.clone(),
                     self.helper.clone(),
+                    self.options.isolated_memory,
                 );
                 let isolated = self.options.isolated.contains(id);
                 cell.state().wish.is_isolated = isolated;

@@ -25,8 +25,8 @@ mod watch;
 pub use event::{Event, Level};
 pub use helper::{ReportLine, check_plugin, helper};
 pub use host::{
-    CallWatch, FileRow, FileState, Hang, Host, HostOptions, Lamp, MANY_GENERATIONS, ModuleRow,
-    Trust, Wanted,
+    CallWatch, FileRow, FileState, Hang, Host, HostOptions, ISOLATED_MEMORY, Lamp,
+    MANY_GENERATIONS, ModuleRow, Trust, Wanted,
 };
 pub(crate) use native::native_now;
 pub use native::{InspectError, Inspected, PluginInfo, inspect, inspect_bytes};

@@ -73,7 +73,7 @@ pub(crate) fn wait_for(
 
 /// Ends what a child has left behind in its group.
 #[cfg(unix)]
-fn end_group(child: &Child) {
+pub(crate) fn end_group(child: &Child) {
     use rustix::process::{Pid, Signal, kill_process_group};
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         // There is nobody left, or it was never a group of its own.

@@ -65,4 +65,4 @@ pub use roadwright_plugin_api::{
 };
 
 /// Compiled plugins and scripts from folders.
-pub use roadwright_extension::{Host, HostOptions, Trust, Wanted};
+pub use roadwright_extension::{Host, HostOptions, ISOLATED_MEMORY, Trust, Wanted};

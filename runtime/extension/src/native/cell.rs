@@ -148,6 +148,8 @@ pub(crate) struct Cell {
     pub(crate) quarantine: Arc<Quarantine>,
     /// How to start the child of isolated modules.
     pub(crate) helper: Arc<Vec<std::ffi::OsString>>,
+    /// Memory that such a child may use, MiB.
+    pub(crate) isolated_memory: u64,
 }
 
 /// Marks a running call.
@@ -195,6 +197,7 @@ impl Cell {
         events: Arc<Events>,
         quarantine: Arc<Quarantine>,
         helper: Arc<Vec<std::ffi::OsString>>,
+        isolated_memory: u64,
     ) -> Self {
         Self {
             id,
@@ -207,6 +210,7 @@ impl Cell {
             events,
             quarantine,
             helper,
+            isolated_memory,
         }
     }
 

@@ -11,6 +11,7 @@ use super::serve::{
 };
 use crate::event::Events;
 use crate::lock::locked;
+use crate::patience::{end_group, in_a_group};
 use roadwright_agent::{Lookahead, ModuleKind, ParameterInfo};
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -30,6 +31,8 @@ struct Link {
     module: &'static str,
     events: Arc<Events>,
     child: Child,
+    /// Memory that it may use, MiB.
+    most_memory: u64,
     socket: UnixStream,
     memory: memmap2::MmapMut,
     /// Version of the roads that the child has.
@@ -62,6 +65,7 @@ pub(crate) fn ending(status: ExitStatus) -> String {
         8 => "SIGFPE",
         9 => "SIGKILL",
         11 => "SIGSEGV",
+        25 => "SIGXFSZ: a file of more than 1 GiB",
         _ => "a signal",
     };
     match (status.signal(), status.code()) {
@@ -102,12 +106,13 @@ impl Isolated {
             .helper
             .split_first()
             .ok_or_else(|| fatal("no program to run isolated modules with".into()))?;
-        let child = Command::new(program)
+        let child = in_a_group(&mut Command::new(program))
             .args(arguments)
             .arg("serve")
             .arg(library)
             .arg(kind.name())
             .arg(&memory_path)
+            .arg(cell.isolated_memory.to_string())
             .stdin(Stdio::from(theirs))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -118,6 +123,7 @@ impl Isolated {
                 module: cell.id,
                 events: cell.events.clone(),
                 child,
+                most_memory: cell.isolated_memory,
                 socket,
                 memory,
                 roads: 0,
@@ -243,15 +249,32 @@ impl Link {
         if matches!(self.child.try_wait(), Ok(None)) {
             let _ = self.child.kill();
         }
-        match self.child.wait() {
-            Ok(status) => fatal(format!("its process crashed ({})", ending(status))),
+        let ended = self.child.wait();
+        end_group(&self.child);
+        match ended {
+            Ok(status) => {
+                let how = ending(status);
+                fatal(format!("its process crashed ({how}){}", self.memory_hint()))
+            }
             Err(error) => fatal(format!("its process is lost: {error}")),
         }
+    }
+
+    /// What is said of a crash of a child that used much of the memory that it may.
+    fn memory_hint(&self) -> String {
+        let at = Layout::new().used;
+        let used = u64::from_le_bytes(std::array::from_fn(|byte| self.memory[at + byte]));
+        let most = self.most_memory;
+        if used * 2 < most {
+            return String::new();
+        }
+        format!("; it used {used} MiB of the {most} MiB that it may")
     }
 
     /// The clock has stopped the child: ends it and notes so.
     fn end_late(&mut self, patience: Duration) -> Fault {
         self.is_dead = true;
+        end_group(&self.child);
         let _ = self.child.kill();
         let _ = self.child.wait();
         let what = format!(
@@ -389,7 +412,8 @@ impl Backend for Isolated {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // It may hang: it is ended, not asked.
+        // It may hang: it is ended, not asked, and so is what it has started.
+        end_group(&self.child);
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

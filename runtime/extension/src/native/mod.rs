@@ -12,6 +12,8 @@ mod isolated;
 mod kind;
 pub(crate) mod last_words;
 pub(crate) mod library;
+#[cfg(unix)]
+pub(crate) mod limits;
 mod logic;
 pub(crate) mod probe;
 mod roads;

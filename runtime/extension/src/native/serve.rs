@@ -7,6 +7,7 @@ use super::cell::milliseconds;
 use super::in_process::InProcess;
 use super::inspect::inspect;
 use super::library::{Context, Library};
+use super::limits::used_memory;
 use super::roads::FlatRoads;
 use roadwright_agent::{ModuleKind, ParameterInfo, ParameterKind, Step};
 use roadwright_plugin_api::abi::{RwPoint, RwStrip};
@@ -38,6 +39,8 @@ pub(super) struct Layout {
     pub(super) status: usize,
     /// A [`StepHead`].
     pub(super) head: usize,
+    /// Memory that the child uses, MiB, as eight bytes.
+    pub(super) used: usize,
     pub(super) size: usize,
 }
 
@@ -107,7 +110,8 @@ impl Layout {
         let route = indices + 4 * MOST_ROWS;
         let delays = route + 4 * MOST_ROUTE;
         let head = delays + 4 * MOST_LANELETS;
-        let status = head + StepHead::SIZE;
+        let used = head + StepHead::SIZE;
+        let status = used + 8;
         Self {
             ids,
             seeds,
@@ -117,6 +121,7 @@ impl Layout {
             route,
             delays,
             head,
+            used,
             status,
             size: status + MOST_ROWS,
         }
@@ -308,6 +313,7 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
     if !matches!(started, Some(Call::Start)) {
         return Err(Error::new(ErrorKind::InvalidData, "not started"));
     }
+    watch_memory(map(&file)?);
     let backend = match start(library, kind) {
         Ok(backend) => backend,
         Err(fault) => return write_message(&mut socket, &failed(fault)),
@@ -369,6 +375,17 @@ fn start(library: &Path, kind: &str) -> Result<InProcess, Fault> {
     Ok(instance)
 }
 
+/// Tells the host now and then how much memory this process uses, for what it says of a crash.
+fn watch_memory(mut shared: memmap2::MmapMut) {
+    let at = Layout::new().used;
+    std::thread::spawn(move || {
+        loop {
+            shared[at..at + 8].copy_from_slice(&used_memory().to_le_bytes());
+            std::thread::sleep(LOOK);
+        }
+    });
+}
+
 /// Gives up calls that take too long, as long as the process lives.
 fn give_up_late_calls(context: &Context) {
     let patience = PATIENCE.as_millis() as u64;
@@ -382,7 +399,7 @@ fn give_up_late_calls(context: &Context) {
 #[expect(unsafe_code, reason = "maps a file that is shared with the host")]
 fn map(file: &std::fs::File) -> std::io::Result<memmap2::MmapMut> {
     // SAFETY: the host made the file for this process, with the size of the layout, and touches it
-    // only while no call runs.
+    // only while no call runs; of the two maps here one is used for the number of used memory alone.
     unsafe { memmap2::MmapMut::map_mut(file) }
 }
 

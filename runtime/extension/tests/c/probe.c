@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 /* A small controller whose oddities are chosen by definitions, for tests of the host. */
 #include "roadwright_plugin.h"
 
@@ -5,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifndef VERSION
 #define VERSION "1.0.0"
@@ -108,6 +110,23 @@ static int32_t step(rw_instance *self, rw_batch *batch) {
   const char *inputs = batch->inputs;
   char *outputs = batch->outputs;
   self->steps += 1;
+#ifdef EATS
+  /* Volatile, or it is seen through. */
+  volatile char *volatile more = malloc(64 << 20);
+  for (size_t at = 0; at < 64 << 20; at += 4096) more[at] = 1;
+#endif
+#ifdef FORKS
+  if (self->steps == 2 && fork() == 0)
+    for (;;) pause();
+#endif
+#ifdef WRITES
+  FILE *endless = fopen(WRITES, "w");
+  for (int part = 0; endless && self->steps > 1 && part < 20; part++) {
+    fseek(endless, 100L << 20, SEEK_CUR);
+    fputc(1, endless);
+    fflush(endless);
+  }
+#endif
 #ifdef HANG_AT
   if (hang(self)) {
     for (uint32_t row = 0; row < batch->count; row++) {

@@ -8,7 +8,7 @@
 )]
 
 use roadwright_agent::Slot;
-use roadwright_extension::{Event, Host, HostOptions, Trust, Wanted};
+use roadwright_extension::{Event, Host, HostOptions, ISOLATED_MEMORY, Trust, Wanted};
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{ModuleOverrides, RunOptions, World, builtin_modules};
 use std::collections::BTreeMap;
@@ -129,6 +129,7 @@ impl Bench {
             trust: Trust::All,
             wanted: Wanted::All,
             isolated: Default::default(),
+            isolated_memory: ISOLATED_MEMORY,
             watch: false,
             builtin: builtin_modules(),
         };
