@@ -84,6 +84,8 @@ static int32_t step(rw_instance *self, rw_batch *batch) {
   int is_late = ++self->calls == 30;
   if (is_late && is_evil("exit")) exit(0);
   if (is_late && is_evil("crash")) *(volatile int *)0 = 1;
+  /* After its trial. */
+  if (self->calls == 250 && is_evil("crash later")) *(volatile int *)0 = 1;
   if (is_late && is_evil("sleep")) sleep(4);
   if (is_late && is_evil("hang"))
     for (;;) pause();

@@ -79,6 +79,57 @@ fn a_plugin_that_ends_the_program_is_named() {
 }
 
 #[test]
+fn who_ends_the_program_late_is_named_at_the_next_start_and_then_kept_out() {
+    let Some(folder) = folder() else { return };
+    let start = |more: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_roadwright"))
+            .args([&RUN[..], &USE, more].concat())
+            .current_dir(folder.path())
+            .env("HOME", folder.path())
+            .env("EVIL", "crash later")
+            .output()
+            .unwrap();
+        let said = told(&output);
+        (output.status.code(), said)
+    };
+    let (first, second) = (start(&[]), start(&[]));
+    let before = "com.example.evil ended the program on ";
+    assert!(first.1.contains("has crashed (SIGSEGV)"), "{}", first.1);
+    assert!(!first.1.contains(before), "{}", first.1);
+    // Named, and loaded all the same.
+    assert!(second.1.contains(before), "{}", second.1);
+    assert!(
+        second.1.contains("UTC (SIGSEGV): with --isolate"),
+        "{}",
+        second.1
+    );
+    assert!(second.1.contains("has crashed (SIGSEGV)"), "{}", second.1);
+    assert_eq!((first.0, second.0), (None, None), "both died by the signal");
+    let (code, said) = start(&[]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("Quarantined: com.example.evil ended the program on"),
+        "{said}"
+    );
+    assert!(said.contains("2 times"), "{said}");
+    // In a process of its own it may run; its crashes are those of that process.
+    let (code, said) = start(&["--isolate", "com.example.evil"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("its process crashed (SIGSEGV)"), "{said}");
+    // Another build is another matter.
+    let library = folder.path().join("plugins/evil.so");
+    let mut bytes = std::fs::read(&library).unwrap();
+    bytes.extend_from_slice(b"another build");
+    std::fs::remove_file(&library).unwrap();
+    std::fs::write(&library, bytes).unwrap();
+    let (_, said) = start(&[]);
+    assert!(
+        !said.contains(before) && said.contains("has crashed"),
+        "{said}"
+    );
+}
+
+#[test]
 fn only_what_a_run_uses_is_loaded() {
     let Some(folder) = folder() else { return };
     let mark = folder.path().join("mark");

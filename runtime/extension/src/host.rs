@@ -3,6 +3,8 @@
 use crate::event::{Event, Events, Level};
 use crate::lock::locked;
 use crate::native::backend::intern;
+use crate::native::ends::LastWords;
+use crate::native::last_words::{Noted, Who};
 use crate::native::{
     AsController, AsFitness, AsPlanner, Cell, Generation, InspectError, Inspected, Kind,
     LibraryPool, Native, PluginInfo, inspect,
@@ -264,6 +266,8 @@ pub(crate) struct Inner {
     catalog: Mutex<Catalog>,
     pub(crate) events: Arc<Events>,
     quarantine: Arc<Quarantine>,
+    /// Where the last words of this process go.
+    _noted: Option<Noted>,
     helper: Arc<Vec<OsString>>,
     revision: AtomicU64,
     ending: AtomicBool,
@@ -287,17 +291,22 @@ impl Host {
                 *folder = absolute;
             }
         }
-        crate::native::last_words::install();
         // A process may have several hosts, one after the other or at once.
         static HOSTS: AtomicU64 = AtomicU64::new(0);
         let number = HOSTS.fetch_add(1, Ordering::Relaxed);
         let copies = options.cache.join("copies");
         let copies = copies.join(format!("{}-{number}", std::process::id()));
         sweep_copies(&options.cache.join("copies"));
+        let ends = options.cache.join("ends");
+        let quarantine = Quarantine::open(&options.cache.join("marks"), &ends);
+        crate::native::last_words::install();
+        let words = LastWords::open(&ends, &format!("{}-{number}", std::process::id()));
+        let noted = words.map(Noted::new);
         let events = Arc::new(Events::default());
         let scripts = Scripts::new(&options.scripts, events.clone());
         let inner = Arc::new(Inner {
-            quarantine: Arc::new(Quarantine::open(&options.cache.join("marks"))),
+            quarantine: Arc::new(quarantine),
+            _noted: noted,
             helper: Arc::new(options.helper.clone()),
             catalog: Mutex::new(Catalog {
                 trust: Some(options.trust.clone()),
@@ -768,7 +777,11 @@ impl Inner {
         if is_active {
             return FileState::Active;
         }
-        if let Some(why) = self.quarantine.reason(hash) {
+        let is_isolated = self.is_isolated(id);
+        let late = self.quarantine.late_end(hash).filter(|_| !is_isolated);
+        let why = late.as_ref().filter(|end| end.keeps_out);
+        let why = why.map(|end| end.text.clone());
+        if let Some(why) = self.quarantine.reason(hash).or(why) {
             self.say(Level::Error, path, format!("Quarantined: {why}"));
             self.make_cells(id, info);
             return FileState::Rejected(format!("quarantined: {why}"));
@@ -787,6 +800,9 @@ impl Inner {
             self.make_cells(id, info);
             return FileState::NeedsPermission;
         }
+        if let Some(end) = late {
+            self.say(Level::Warning, path, end.text);
+        }
         match self.load(path, inspected, bytes, id) {
             Ok(()) => FileState::Active,
             Err(why) => {
@@ -794,6 +810,14 @@ impl Inner {
                 FileState::Rejected(why)
             }
         }
+    }
+
+    /// Whether a module runs in a process of its own.
+    fn is_isolated(&self, id: &str) -> bool {
+        let catalog = self.catalog();
+        let mut cells = catalog.cells.iter().filter(|((of, _), _)| *of == id);
+        let is_so = cells.any(|(_, cell)| cell.state().wish.is_isolated);
+        is_so || self.options.isolated.contains(id)
     }
 
     /// The place of a file's folder among the folders.
@@ -867,6 +891,10 @@ impl Inner {
                 name: intern(&info.name),
                 doc: intern(&info.doc),
             },
+            who: Box::leak(Box::new(Who {
+                module: id,
+                hash: intern(&inspected.hash),
+            })),
             hash: inspected.hash.clone(),
             path: path.to_owned(),
             copy,

@@ -2,6 +2,7 @@
 //! on trial when the program died.
 
 use crate::lock::locked;
+use crate::native::ends::Ends;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -37,18 +38,36 @@ struct State {
     held: BTreeMap<String, String>,
     /// Marks that this process holds, locked as long as it lives.
     trials: BTreeMap<String, File>,
+    /// Builds that have ended the program, on trial or later.
+    ends: Ends,
+}
+
+/// So many late ends of the program keep a build out.
+const MOST_ENDS: u32 = 2;
+
+/// What is said of a build that has ended the program after its trial.
+pub(crate) struct LateEnd {
+    pub(crate) text: String,
+    /// Whether it has done so too often to be loaded into this process again.
+    pub(crate) keeps_out: bool,
 }
 
 /// The builds that are not to be loaded.
 pub(crate) struct Quarantine {
     folder: PathBuf,
+    /// Folder of the marks of late ends.
+    ends: PathBuf,
     state: Mutex<State>,
 }
 
 impl Quarantine {
-    /// Opens the folder of marks. Marks whose process has died tell that it died on trial.
-    pub(crate) fn open(folder: &Path) -> Self {
-        let mut state = State::default();
+    /// Opens the folders of marks. Marks whose process has died tell that it died on trial, or
+    /// who has ended it later.
+    pub(crate) fn open(folder: &Path, ends: &Path) -> Self {
+        let mut state = State {
+            ends: crate::native::ends::read(ends),
+            ..State::default()
+        };
         let _ = std::fs::create_dir_all(folder);
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         for path in entries.map(|entry| entry.path()) {
@@ -85,6 +104,7 @@ impl Quarantine {
         }
         Self {
             folder: folder.to_owned(),
+            ends: ends.to_owned(),
             state: Mutex::new(state),
         }
     }
@@ -99,12 +119,37 @@ impl Quarantine {
 
     /// Whether a build is not to be loaded.
     pub(crate) fn holds(&self, hash: &str) -> bool {
-        self.state().held.contains_key(hash)
+        let state = self.state();
+        let ended = state.ends.get(hash);
+        state.held.contains_key(hash) || ended.is_some_and(|end| end.count >= MOST_ENDS)
     }
 
     /// Why a build is not to be loaded.
     pub(crate) fn reason(&self, hash: &str) -> Option<String> {
         self.state().held.get(hash).cloned()
+    }
+
+    /// What is said of a build that has ended the program before, if it has.
+    pub(crate) fn late_end(&self, hash: &str) -> Option<LateEnd> {
+        let state = self.state();
+        let end = state.ends.get(hash)?;
+        let (module, how, when, count) = (&end.module, &end.how, &end.when, end.count);
+        let keeps_out = count >= MOST_ENDS;
+        let follows = if keeps_out {
+            format!(
+                "that was {count} times. It stays out until its file changes; Retry loads it \
+                 again, --isolate {module} lets it run in a process of its own."
+            )
+        } else {
+            format!(
+                "with --isolate {module} it only ends a process of its own. Another time, and it \
+                 stays out until its file changes."
+            )
+        };
+        Some(LateEnd {
+            text: format!("{module} ended the program on {when} ({how}): {follows}"),
+            keeps_out,
+        })
     }
 
     pub(crate) fn add(&self, hash: &str, why: &str) {
@@ -115,7 +160,10 @@ impl Quarantine {
     /// Gives a build another chance.
     pub(crate) fn pardon(&self, hash: &str) {
         let _ = std::fs::remove_file(held_path(&self.folder, hash));
-        self.state().held.remove(hash);
+        crate::native::ends::forget(&self.ends, hash);
+        let mut state = self.state();
+        state.held.remove(hash);
+        state.ends.remove(hash);
     }
 
     /// Marks a build as on trial.
@@ -176,10 +224,12 @@ mod tests {
     #[test]
     fn a_mark_that_is_left_behind_holds_the_build() {
         let folder = tempfile::tempdir().unwrap();
-        let first = Quarantine::open(folder.path());
+        let first = Quarantine::open(folder.path(), &folder.path().join("ends"));
         first.begin_trial(&"ab".repeat(32), "com.example.x");
         // Its process lives: it is on trial, not guilty.
-        assert!(!Quarantine::open(folder.path()).holds(&"ab".repeat(32)));
+        assert!(
+            !Quarantine::open(folder.path(), &folder.path().join("ends")).holds(&"ab".repeat(32))
+        );
         // The process dies: the lock goes, the mark stays.
         let mark = std::fs::read_dir(folder.path())
             .unwrap()
@@ -191,8 +241,8 @@ mod tests {
         drop(first);
         std::fs::write(&mark, kept).unwrap();
         // And it stays so, start after start.
-        drop(Quarantine::open(folder.path()));
-        let second = Quarantine::open(folder.path());
+        drop(Quarantine::open(folder.path(), &folder.path().join("ends")));
+        let second = Quarantine::open(folder.path(), &folder.path().join("ends"));
         assert!(second.holds(&"ab".repeat(32)));
         assert!(
             second

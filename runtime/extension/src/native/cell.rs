@@ -2,7 +2,7 @@
 
 use super::backend::intern;
 use super::inspect::PluginInfo;
-use super::last_words;
+use super::last_words::{self, Who};
 use super::library::{Context, Library, LoadError};
 use crate::event::{Event, Events, Level};
 use crate::host::{FileState, Lamp, ModuleRow};
@@ -25,6 +25,8 @@ pub(crate) struct Generation {
     pub(crate) number: u32,
     pub(crate) info: PluginInfo,
     pub(crate) module: ModuleInfo,
+    /// Who is to blame if the program ends in it.
+    pub(crate) who: &'static Who,
     pub(crate) hash: String,
     /// The file that it came from.
     pub(crate) path: PathBuf,
@@ -156,7 +158,7 @@ pub(crate) struct Cell {
 pub(crate) struct Call<'a> {
     cell: &'a Cell,
     /// The module that the thread was in before.
-    before: Option<&'static str>,
+    before: Option<&'static Who>,
 }
 
 impl Drop for Call<'_> {
@@ -178,6 +180,28 @@ fn base() -> Instant {
 /// The time since the program first asked, ms; never 0.
 pub(super) fn milliseconds() -> u64 {
     base().elapsed().as_millis() as u64 + 1
+}
+
+/// A moment as date and time of day, UTC, for people.
+pub(super) fn wall_clock(time: std::time::SystemTime) -> String {
+    let since = time
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    let (days, minutes) = (since.as_secs() / 86_400, since.as_secs() / 60 % 1440);
+    // The calendar from 1 March of the year 0 on: leap days come last.
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 {
+        (month + 3, 0)
+    } else {
+        (month - 9, 1)
+    };
+    let (year, hour, minute) = (era * 400 + year + next, minutes / 60, minutes % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
 }
 
 /// The wall clock. It serves for badges, the watchdog and settling files; no result of a run
@@ -441,14 +465,15 @@ impl Cell {
         });
     }
 
-    /// Marks the beginning of a call.
-    pub(crate) fn enter(&self) -> Call<'_> {
+    /// Marks the beginning of a call to a build.
+    pub(crate) fn enter(&self, generation: &Generation, is_isolated: bool) -> Call<'_> {
         if self.running.fetch_add(1, Ordering::Relaxed) == 0 {
             self.entered.store(milliseconds(), Ordering::Relaxed);
         }
         Call {
             cell: self,
-            before: last_words::enter(Some(self.id)),
+            // What runs elsewhere does not end this process.
+            before: last_words::enter((!is_isolated).then_some(generation.who)),
         }
     }
 
@@ -480,5 +505,25 @@ impl Cell {
         };
         state.fallback_agents = fallback;
         state.times.note(rows, seconds);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, UNIX_EPOCH};
+
+    #[test]
+    fn moments_are_told_as_the_calendar_says() {
+        for (seconds, text) in [
+            (0, "1970-01-01 00:00 UTC"),
+            (951_782_399, "2000-02-28 23:59 UTC"),
+            (951_782_400, "2000-02-29 00:00 UTC"),
+            (1_709_251_199, "2024-02-29 23:59 UTC"),
+            (1_767_225_600, "2026-01-01 00:00 UTC"),
+        ] {
+            let time = UNIX_EPOCH + Duration::from_secs(seconds);
+            assert_eq!(wall_clock(time), text);
+        }
     }
 }

@@ -1,19 +1,60 @@
 //! What is said when a plugin ends the whole program, by `exit` or by a crash: whose fault it was.
 //! The program then ends with an exit code that is not 0.
 
+use super::ends::LastWords;
 use std::cell::Cell;
 #[cfg(unix)]
 use std::sync::Once;
+#[cfg(unix)]
+use std::sync::atomic::Ordering;
 
-thread_local! {
-    /// The module that this thread is inside of. Without a destructor, so that it can be read while
-    /// the program ends and in a signal handler.
-    static RUNNING: Cell<Option<&'static str>> = const { Cell::new(None) };
+/// A build, for what is said and noted of it.
+pub(crate) struct Who {
+    pub(crate) module: &'static str,
+    pub(crate) hash: &'static str,
 }
 
-/// Notes that the thread goes into a module; gives the one that it was in before.
-pub(super) fn enter(module: Option<&'static str>) -> Option<&'static str> {
-    RUNNING.replace(module)
+thread_local! {
+    /// The build that this thread is inside of. Without a destructor, so that it can be read while
+    /// the program ends and in a signal handler.
+    static RUNNING: Cell<Option<&'static Who>> = const { Cell::new(None) };
+}
+
+/// Notes that the thread goes into a build; gives the one that it was in before.
+pub(super) fn enter(who: Option<&'static Who>) -> Option<&'static Who> {
+    RUNNING.replace(who)
+}
+
+/// The file for last words as long as this lives: opened ahead, since a signal handler must not.
+pub(crate) struct Noted {
+    #[cfg(unix)]
+    words: LastWords,
+}
+
+impl Noted {
+    /// Lets last words go to a file from now on; of several the newest counts.
+    #[cfg(unix)]
+    pub(crate) fn new(words: LastWords) -> Self {
+        use std::os::fd::AsRawFd;
+        unix::FILE.store(words.file.as_raw_fd(), Ordering::Release);
+        Self { words }
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn new(_: LastWords) -> Self {
+        Self {}
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Noted {
+    fn drop(&mut self) {
+        use std::os::fd::AsRawFd;
+        let own = self.words.file.as_raw_fd();
+        // Unless a newer one has taken its place.
+        let _ =
+            unix::FILE.compare_exchange(own, unix::NOWHERE, Ordering::AcqRel, Ordering::Relaxed);
+    }
 }
 
 #[cfg(not(unix))]
@@ -29,8 +70,14 @@ pub(crate) fn install() {
 
 #[cfg(unix)]
 mod unix {
-    use super::RUNNING;
+    use super::{RUNNING, Who};
     use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicI32, Ordering};
+
+    /// Stands for no file.
+    pub(super) const NOWHERE: i32 = -1;
+    /// Where last words are noted for the next start.
+    pub(super) static FILE: AtomicI32 = AtomicI32::new(NOWHERE);
 
     /// Signals of crashes, with what is said about them.
     const CRASHES: [(i32, &str); 5] = [
@@ -67,34 +114,50 @@ mod unix {
         }
     }
 
-    fn running() -> Option<&'static str> {
+    fn running() -> Option<&'static Who> {
         RUNNING.try_with(std::cell::Cell::get).ok().flatten()
     }
 
     /// Writes without anything that a signal handler must not do.
     #[expect(unsafe_code, reason = "writes to the descriptor itself")]
-    fn write(parts: &[&str]) {
+    fn write(to: i32, parts: &[&str]) {
         for part in parts {
             // SAFETY: the bytes live as long as the call; nobody can be told of an error.
             unsafe {
-                let _ = libc::write(2, part.as_ptr().cast(), part.len());
+                let _ = libc::write(to, part.as_ptr().cast(), part.len());
             }
+        }
+    }
+
+    /// Notes for the next start who has ended the program, and how.
+    fn note(who: &Who, how: &str) {
+        let file = FILE.load(Ordering::Acquire);
+        if file != NOWHERE {
+            write(file, &[who.hash, " ", who.module, " ", how, "\n"]);
         }
     }
 
     #[expect(unsafe_code, reason = "ends the process without further handlers")]
     extern "C" fn at_exit() {
-        if let Some(module) = running() {
-            write(&[
-                "error: the plugin ",
-                module,
-                " has ended the program: it called exit. ",
-            ]);
-            write(&[
-                "With --isolate ",
-                module,
-                " it only ends a process of its own.\n",
-            ]);
+        if let Some(who) = running() {
+            let module = who.module;
+            note(who, "exit");
+            write(
+                2,
+                &[
+                    "error: the plugin ",
+                    module,
+                    " has ended the program: it called exit. ",
+                ],
+            );
+            write(
+                2,
+                &[
+                    "With --isolate ",
+                    module,
+                    " it only ends a process of its own.\n",
+                ],
+            );
             // SAFETY: ends the process at once.
             unsafe { libc::_exit(ENDED) }
         }
@@ -104,19 +167,27 @@ mod unix {
     extern "C" fn at_crash(signal: i32) {
         let place = CRASHES.iter().position(|(known, _)| *known == signal);
         let Some(place) = place else { return };
-        if let Some(module) = running() {
-            write(&[
-                "\nerror: the plugin ",
-                module,
-                " has crashed (",
-                CRASHES[place].1,
-                "). ",
-            ]);
-            write(&[
-                "With --isolate ",
-                module,
-                " only a process of its own would.\n",
-            ]);
+        if let Some(who) = running() {
+            let module = who.module;
+            note(who, CRASHES[place].1);
+            write(
+                2,
+                &[
+                    "\nerror: the plugin ",
+                    module,
+                    " has crashed (",
+                    CRASHES[place].1,
+                    "). ",
+                ],
+            );
+            write(
+                2,
+                &[
+                    "With --isolate ",
+                    module,
+                    " only a process of its own would.\n",
+                ],
+            );
         }
         // What was there before has its turn: the instruction is tried again.
         if let Some(before) = BEFORE[place].get() {

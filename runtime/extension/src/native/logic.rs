@@ -142,7 +142,7 @@ impl<K: Kind> Native<K> {
 
     /// Makes an instance that knows the agents.
     fn start(&mut self, generation: Arc<Generation>, is_isolated: bool) -> Result<Active, Fault> {
-        let _call = self.cell.enter();
+        let _call = self.cell.enter(&generation, is_isolated);
         let backend = make_backend(&self.cell, &generation, K::KIND, is_isolated)?;
         let present = self.present.iter().enumerate();
         let indices: Vec<u32> = present
@@ -362,10 +362,10 @@ impl<K: Kind> Native<K> {
         if !std::ptr::eq(parameters.infos(), active.backend.parameters()) {
             self.take_parameters(parameters);
         }
-        let _call = self.cell.enter();
         let Some(active) = &mut self.active else {
             return;
         };
+        let _call = self.cell.enter(&active.generation, active.is_isolated);
         let mut changed = false;
         for index in 0..active.sent.len().min(parameters.infos().len()) {
             let value = parameters.at(index);
@@ -405,7 +405,7 @@ impl<K: Kind> Native<K> {
             && !(moment.added.is_empty() && moment.removed.is_empty())
             && let Some(active) = &self.active
         {
-            let _call = self.cell.enter();
+            let _call = self.cell.enter(&active.generation, active.is_isolated);
             let told = active
                 .backend
                 .agents_changed(moment.capacity, moment.added, moment.removed);
@@ -418,7 +418,7 @@ impl<K: Kind> Native<K> {
                 && moment.time - self.snapshot_at >= SNAPSHOT_TIME
             {
                 self.snapshot_at = moment.time;
-                let _call = self.cell.enter();
+                let _call = self.cell.enter(&active.generation, active.is_isolated);
                 self.snapshot = active.backend.save();
             }
             if self.trial == TRIAL_BATCHES {
@@ -484,7 +484,7 @@ impl<K: Kind> Native<K> {
         let answered = if is_faulted {
             Ok(false)
         } else {
-            let _call = self.cell.enter();
+            let _call = self.cell.enter(&active.generation, active.is_isolated);
             active.backend.step(&mut Batch {
                 step: *step,
                 seeds: &seeds[..count],
@@ -831,7 +831,7 @@ impl Native<AsPlanner> {
         let answered = if is_faulted {
             Ok(false)
         } else {
-            let _call = self.cell.enter();
+            let _call = self.cell.enter(&active.generation, active.is_isolated);
             active.backend.step(&mut Batch {
                 step: *step,
                 seeds: &seeds,

@@ -3,6 +3,7 @@
 pub(crate) mod backend;
 mod calls;
 mod cell;
+pub(crate) mod ends;
 pub(crate) mod examine;
 mod floating_point;
 mod in_process;
@@ -36,7 +37,7 @@ pub(crate) fn parameters_of(
     generation: &Generation,
     is_isolated: bool,
 ) -> Result<&'static [ParameterInfo], Fault> {
-    let _call = cell.enter();
+    let _call = cell.enter(generation, is_isolated);
     let backend = logic::make_backend(cell, generation, cell.kind, is_isolated)?;
     Ok(backend.parameters())
 }
