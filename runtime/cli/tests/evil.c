@@ -97,6 +97,7 @@ static int32_t step(rw_instance *self, rw_batch *batch) {
     fflush(stdout);
   }
   if (is_late && is_evil("log")) the_host->log(the_host->ctx, 1, "an evil word", 12);
+  if (is_evil("drag")) usleep(200000);
   waste();
   if (is_evil("slow")) usleep(200 * batch->count);
   double extra = noise(batch);

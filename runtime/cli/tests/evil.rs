@@ -130,6 +130,33 @@ fn who_ends_the_program_late_is_named_at_the_next_start_and_then_kept_out() {
 }
 
 #[test]
+fn a_slow_isolated_plugin_is_told_once_while_the_run_waits_for_it() {
+    let Some(folder) = folder() else { return };
+    // Many agents: what counts is the call, not the share of an agent in it.
+    let town = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../scenarios/old-town.scenario.json"
+    );
+    let more = ["--isolate", "com.example.evil", "--json"];
+    let words = [&["run", town, "--seconds", "0.7"], &RUN[4..], &USE, &more].concat();
+    let drive = |evil: &str| {
+        let output = roadwright(folder.path(), evil, &words);
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(document["reproducible"], true);
+        (document["state_hash"].clone(), told(&output))
+    };
+    let (slow, said) = drive("drag");
+    let warnings = said.matches("ms for a call; the run waits for it").count();
+    assert_eq!(warnings, 1, "{said}");
+    assert!(said.contains("warning: com.example.evil takes"), "{said}");
+    // One that is quick is not told of, and drives the same.
+    let (quick, said) = drive("");
+    assert!(!said.contains("the run waits for it"), "{said}");
+    assert_eq!(slow, quick);
+}
+
+#[test]
 fn only_what_a_run_uses_is_loaded() {
     let Some(folder) = folder() else { return };
     let mark = folder.path().join("mark");

@@ -179,6 +179,8 @@ pub struct ModuleRow {
     pub mean_us: f64,
     /// 99th percentile of the same, us.
     pub p99_us: f64,
+    /// Mean time of a whole call, us, whatever the number of its agents.
+    pub call_us: f64,
     /// Calls so far.
     pub calls: u64,
     /// Faults so far.

@@ -7,6 +7,8 @@ const SAMPLES: usize = 512;
 #[derive(Debug, Default)]
 pub(crate) struct CallTimes {
     micros: Vec<f32>,
+    /// The same calls as a whole, us.
+    whole: Vec<f32>,
     next: usize,
     /// Calls so far.
     pub(crate) calls: u64,
@@ -17,12 +19,21 @@ impl CallTimes {
     pub(crate) fn note(&mut self, rows: usize, seconds: f64) {
         self.calls += 1;
         let micros = (seconds * 1e6 / rows.max(1) as f64) as f32;
+        let whole = (seconds * 1e6) as f32;
         if self.micros.len() < SAMPLES {
             self.micros.push(micros);
+            self.whole.push(whole);
         } else {
             self.micros[self.next] = micros;
+            self.whole[self.next] = whole;
             self.next = (self.next + 1) % SAMPLES;
         }
+    }
+
+    /// Mean of whole calls, us; zero without calls.
+    pub(crate) fn mean_of_calls(&self) -> f64 {
+        let sum: f64 = self.whole.iter().map(|&t| f64::from(t)).sum();
+        sum / self.whole.len().max(1) as f64
     }
 
     /// Mean and 99th percentile, us; zero without calls.

@@ -348,9 +348,9 @@ impl Teller<'_> {
     /// Names the modules that the run waits for, each once.
     fn tell_slow(&mut self) {
         let rows = self.host.map_or(Vec::new(), Host::modules);
-        for row in rows.iter().filter(|row| row.mean_us > SLOW_CALL_US) {
+        for row in rows.iter().filter(|row| row.call_us > SLOW_CALL_US) {
             if self.slow.insert(row.id.clone()) {
-                let milliseconds = row.mean_us / 1000.0;
+                let milliseconds = row.call_us / 1000.0;
                 eprintln!(
                     "warning: {} takes {milliseconds:.0} ms for a call; the run waits for it",
                     row.id

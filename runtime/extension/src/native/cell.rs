@@ -359,6 +359,7 @@ impl Cell {
             generation: active.map_or(0, |active| active.number),
             mean_us,
             p99_us,
+            call_us: state.times.mean_of_calls(),
             calls: state.times.calls,
             faults: state.faults,
             fallback_agents: state.fallback_agents,

@@ -463,6 +463,7 @@ fn row(cell: &ScriptCell) -> ModuleRow {
         generation: state.generation,
         mean_us,
         p99_us,
+        call_us: state.times.mean_of_calls(),
         calls: state.times.calls,
         faults: state.faults,
         fallback_agents: 0,
