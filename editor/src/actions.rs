@@ -528,6 +528,7 @@ impl Editor {
                 let picture = Picture {
                     size: (2 * rect.width() as u32, 2 * rect.height() as u32),
                     view: Some(self.model.camera.view(rect)),
+                    ..Picture::default()
                 };
                 let job = Job::draw(scenario, snapshot, picture, path, wake);
                 self.jobs.push(job);

@@ -116,8 +116,11 @@ impl Welcome {
 fn picture(shipped: &shipped::Shipped) -> Option<ColorImage> {
     let scenario = shipped.scenario();
     let size = (2 * PICTURE.0, 2 * PICTURE.1);
-    let view = None;
-    let png = roadwright_render::map(&scenario, None, &Picture { size, view }).ok()?;
+    let picture = Picture {
+        size,
+        ..Picture::default()
+    };
+    let png = roadwright_render::map(&scenario, None, &picture).ok()?;
     let rgba = image::load_from_memory(&png).ok()?.to_rgba8();
     let size = [rgba.width() as usize, rgba.height() as usize];
     Some(ColorImage::from_rgba_unmultiplied(size, rgba.as_raw()))

@@ -1,6 +1,7 @@
 //! What a map needs besides the world: title, scale bar, attribution.
 
 use crate::canvas::Canvas;
+use crate::map::Trail;
 use crate::palette::{INK, PAPER, QUIET_INK, faded, rgb};
 use crate::text::{self, Align};
 
@@ -54,6 +55,31 @@ pub(crate) fn title(canvas: &mut Canvas, name: &str, detail: &str) {
     );
     canvas.text(name, MARGIN, MARGIN + 17.0, 19.0, Align::Left, INK);
     canvas.text(detail, MARGIN, MARGIN + 38.0, 13.0, Align::Left, QUIET_INK);
+}
+
+/// What the colours of trails mean, upper right.
+pub(crate) fn legend(canvas: &mut Canvas, trails: &[Trail]) {
+    const ROW: f32 = 20.0;
+    const SWATCH: f32 = 28.0;
+    let widths = trails.iter().map(|trail| text::width(&trail.label, 13.0));
+    let Some(width) = widths.reduce(f32::max) else {
+        return;
+    };
+    let left = canvas.width() - MARGIN - width - SWATCH - 8.0;
+    let height = ROW * trails.len() as f32 + 10.0;
+    canvas.rect(
+        left - 8.0,
+        MARGIN - 8.0,
+        width + SWATCH + 24.0,
+        height,
+        faded(PAPER, 0.75),
+    );
+    for (row, trail) in trails.iter().enumerate() {
+        let y = MARGIN + ROW * row as f32;
+        canvas.rect(left, y + 4.0, SWATCH, 5.0, rgb(trail.color));
+        let x = left + SWATCH + 8.0;
+        canvas.text(&trail.label, x, y + 11.0, 13.0, Align::Left, INK);
+    }
 }
 
 /// Whom the data came from, lower right.

@@ -11,7 +11,7 @@ mod plot;
 mod road;
 mod text;
 
-pub use map::{Picture, indicator_lamps, junction_layer, map, roads_and_junctions};
+pub use map::{Picture, Trail, indicator_lamps, junction_layer, map, roads_and_junctions};
 pub use painter::{Painter, Pass};
 pub use places::{BAY, bay, points_of_interest};
 pub use plot::{SurfacePlot, surface};

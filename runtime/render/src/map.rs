@@ -24,6 +24,23 @@ pub struct Picture {
     pub size: (u32, u32),
     /// Part of the world as low and high corner, m; `None`: all of it.
     pub view: Option<(DVec2, DVec2)>,
+    /// Paths that were driven, the lowest first; a legend names them.
+    pub trails: Vec<Trail>,
+    /// What stands below the title; `None`: how many vehicles there are, and when.
+    pub detail: Option<String>,
+}
+
+/// A path that was driven.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trail {
+    /// Its points, m.
+    pub points: Vec<DVec2>,
+    /// Its width, m; never less than two pixels.
+    pub width: f64,
+    /// Its colour, 0xRRGGBB.
+    pub color: u32,
+    /// What the legend calls it.
+    pub label: String,
 }
 
 impl Default for Picture {
@@ -31,6 +48,8 @@ impl Default for Picture {
         Self {
             size: (1600, 1000),
             view: None,
+            trails: Vec::new(),
+            detail: None,
         }
     }
 }
@@ -65,13 +84,18 @@ pub fn map(
     points_of_interest(&mut canvas, scenario);
     draw_trees(&mut canvas, scenario);
     draw_ground_goals(&mut canvas, scenario);
+    for trail in &picture.trails {
+        canvas.line(&trail.points, trail.width, 2.0, None, rgb(trail.color));
+    }
     for vehicle in snapshot.into_iter().flat_map(|s| &s.vehicles) {
         draw_vehicle(&mut canvas, vehicle);
     }
     marking::names(&mut canvas, scenario, &layout);
     marking::place_names(&mut canvas, scenario);
     let about = scenario.about();
-    furniture::title(&mut canvas, &about.name, &detail(snapshot));
+    let detail = picture.detail.clone().unwrap_or_else(|| detail(snapshot));
+    furniture::title(&mut canvas, &about.name, &detail);
+    furniture::legend(&mut canvas, &picture.trails);
     furniture::scale_bar(&mut canvas);
     furniture::attribution(&mut canvas, &about.attribution);
     canvas.png()
