@@ -1,13 +1,18 @@
 //! A plugin that does everything wrong, one thing at a time: the tests of the host use it.
 //!
-//! The parameter `mode` chooses what it does wrong. Some things go wrong before any parameter can
-//! be set: those are chosen by the environment variable `RW_CHAOS`, which also names the version.
+//! The parameter `mode` chooses what it does wrong in a run. The environment variable `RW_CHAOS`
+//! chooses for all that gets no parameters, such as `roadwright plugin check`: it takes the same
+//! words, and those of the module `evil`, which go wrong before there are parameters, late, or where
+//! only the binary interface is touched.
 #![allow(clippy::disallowed_methods, reason = "it misbehaves on purpose")]
 
+mod evil;
+
+use evil::is_evil;
 use roadwright_plugin_sdk::prelude::*;
 
 /// What it can do wrong, by the value of `mode`.
-pub const MODES: [&str; 18] = [
+pub const MODES: [&str; 19] = [
     "nothing",
     "panic",
     "nan",
@@ -26,29 +31,38 @@ pub const MODES: [&str; 18] = [
     "panic in drop",
     "order dependent",
     "out of range",
+    // The last one is sound in numbers: a check asks at the ends of the range.
+    "wild steering",
 ];
-
-/// What goes wrong before there are parameters.
-fn early() -> String {
-    std::env::var("RW_CHAOS").unwrap_or_default()
-}
 
 /// The plugin.
 pub struct Chaos {
     mode: usize,
     host: Option<Host>,
     calls: u64,
+    time: f64,
+    /// Rows of this batch so far.
+    row: u64,
+    /// When it was made, ns.
+    made: u64,
     state: PerAgent<f64>,
+    /// What it does not tell when its state is saved.
+    hidden: PerAgent<f64>,
 }
 
 impl Default for Chaos {
     fn default() -> Self {
-        assert!(early() != "create", "create is told to panic");
+        assert!(!is_evil("create"), "create is told to panic");
+        let chosen = MODES.iter().position(|mode| is_evil(mode));
         Self {
-            mode: 0,
+            mode: chosen.unwrap_or(0),
             host: None,
             calls: 0,
+            time: 0.0,
+            row: 0,
+            made: evil::nanoseconds(),
             state: PerAgent::default(),
+            hidden: PerAgent::default(),
         }
     }
 }
@@ -71,7 +85,7 @@ impl Plugin for Chaos {
 
     fn start(&mut self, host: &Host) {
         self.host = Some(*host);
-        match early().as_str() {
+        match evil::word() {
             "start null" => null(),
             "start exit" => std::process::exit(0),
             "start hang" => hang(),
@@ -122,8 +136,10 @@ fn hang() {
 }
 
 impl Controller for Chaos {
-    fn begin(&mut self, _: &StepInfo) {
+    fn begin(&mut self, step: &StepInfo) {
         self.calls += 1;
+        (self.time, self.row) = (step.time, 0);
+        self.begin_evil();
         match MODES[self.mode] {
             "null" => null(),
             "stack overflow" => {
@@ -151,10 +167,10 @@ impl Controller for Chaos {
         // A filtered speed: state that has to survive a reload.
         let filtered = self.state.of(agent);
         *filtered += 0.1 * (input.speed - *filtered);
-        output.acceleration = (input.road_speed - input.speed).clamp(-3.0, 1.5)
-            - 0.01 * (input.speed - *filtered)
-            - 20.0 / input.leader_gap.min(input.stop_distance).max(1.0);
-        output.acceleration = output.acceleration.max(-8.0);
+        let gap = input.leader_gap.min(input.stop_distance);
+        let safe = (4.0 * (gap - 3.0).max(0.0)).sqrt();
+        output.acceleration = (2.0 * (input.road_speed.min(safe) - input.speed)).clamp(-8.0, 1.5)
+            - 0.01 * (input.speed - *filtered);
         let curvature = 2.0 * input.waypoint_angle / input.waypoint_distance.max(0.5);
         output.steering = (input.wheelbase * curvature).clamp(-0.6, 0.6);
         match MODES[self.mode] {
@@ -170,13 +186,17 @@ impl Controller for Chaos {
             // One row in a thousand: too few to be taken out.
             "some nan" if agent.seed % 1000 == 7 => output.acceleration = f64::NAN,
             "order dependent" => output.acceleration += 1e-9 * self.calls as f64,
+            "wild steering" => {
+                let is_left = ((0.7 * self.time) as u64).is_multiple_of(2);
+                output.steering = if is_left { 0.6 } else { -0.6 };
+            }
             _ => {}
         }
+        self.control_evil(agent, input, output);
+        self.row += 1;
     }
 }
 
 fn hang_gently() {
     std::thread::sleep(std::time::Duration::from_secs(3600));
 }
-
-export_plugin!(Chaos: Controller);

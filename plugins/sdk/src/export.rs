@@ -548,4 +548,4 @@ macro_rules! export_plugin {
     };
 }
 
-pub use roadwright_plugin_api::abi::{RwApi, RwHost, RwPluginInfo};
+pub use roadwright_plugin_api::abi::{RwApi, RwBatch, RwHost, RwInstance, RwPluginInfo};

@@ -1,0 +1,260 @@
+//! What goes wrong by the environment variable `RW_CHAOS`: before there are parameters, late, or at
+//! the binary interface itself, which is why this module exports the plugin by hand.
+
+use crate::{Chaos, hang, hang_gently, null};
+use roadwright_plugin_sdk::Plugin;
+use roadwright_plugin_sdk::export::{
+    AsController, Export, RwApi, RwBatch, RwHost, RwInstance, RwPluginInfo, main,
+};
+use roadwright_plugin_sdk::prelude::*;
+use std::process::exit;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+/// From here on what comes late goes wrong: simulation time, s.
+const LATE: f64 = 3.0;
+
+/// The word that chooses.
+pub(crate) fn word() -> &'static str {
+    static WORD: OnceLock<String> = OnceLock::new();
+    WORD.get_or_init(|| std::env::var("RW_CHAOS").unwrap_or_default())
+}
+
+/// Whether the environment asks for this.
+pub(crate) fn is_evil(what: &str) -> bool {
+    word() == what
+}
+
+/// What the clock says, ns.
+pub(crate) fn nanoseconds() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.map_or(0, |now| now.as_nanos() as u64)
+}
+
+/// A small number that differs with its last bits.
+fn noise(bits: u64) -> f64 {
+    1e-9 * (bits % 1_000_003) as f64
+}
+
+/// Counts for all instances.
+static COUNTER: AtomicU64 = AtomicU64::new(0);
+/// Shared by all threads, which it must not be.
+static SCRATCH: AtomicU64 = AtomicU64::new(0);
+
+impl Chaos {
+    /// What goes wrong once a batch.
+    pub(crate) fn begin_evil(&mut self) {
+        match word() {
+            "leaked memory" => std::mem::forget(vec![1u8; 1 << 20]),
+            "leaked files" => std::mem::forget(std::fs::File::open("/dev/null")),
+            "leaked threads" => {
+                let small = thread::Builder::new().stack_size(65_536);
+                std::mem::forget(small.spawn(hang_gently));
+            }
+            "20 ms a call" => thread::sleep(Duration::from_millis(20)),
+            "exit at the second call" if self.calls == 2 => exit(0),
+            _ => {}
+        }
+        if self.time > LATE {
+            self.begin_late();
+        }
+    }
+
+    /// What goes wrong late.
+    fn begin_late(&mut self) {
+        static ONCE: OnceLock<()> = OnceLock::new();
+        let is_first = ONCE.set(()).is_ok();
+        match word() {
+            "late exit" => exit(0),
+            "late null" => null(),
+            "late hang" => hang(),
+            "sleep once" if is_first => thread::sleep(Duration::from_secs(4)),
+            "print" if is_first => println!("debug 0.045"),
+            "log" if is_first => {
+                if let Some(host) = &self.host {
+                    host.log(1, "an evil word");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What goes wrong in a row.
+    pub(crate) fn control_evil(
+        &mut self,
+        agent: &Agent,
+        input: &ControllerInput,
+        output: &mut ControllerOutput,
+    ) {
+        let hidden = self.hidden.of(agent);
+        *hidden += input.speed;
+        match word() {
+            "clock" => output.acceleration += noise(nanoseconds()),
+            "late clock" if self.time > 5.0 => output.acceleration += noise(nanoseconds()),
+            "time of create" => output.acceleration += noise(self.made),
+            "process id" => output.acceleration += noise(u64::from(std::process::id())),
+            // Libraries lie elsewhere in each process.
+            "address" => {
+                let place = std::ptr::from_ref(&COUNTER).addr() as u64;
+                output.acceleration += noise(place >> 12);
+            }
+            "global counter" => {
+                output.acceleration += noise(COUNTER.fetch_add(1, Ordering::Relaxed));
+            }
+            "row number" => output.acceleration += noise(self.row),
+            "hidden state" => output.acceleration += 1e-6 * *hidden,
+            "steer away" => {
+                output.acceleration = 3.0;
+                output.steering = if input.waypoint_angle > 0.0 {
+                    -0.6
+                } else {
+                    0.6
+                };
+            }
+            "stand" => *output = ControllerOutput::default(),
+            "200 us a row" => thread::sleep(Duration::from_micros(200)),
+            _ => {}
+        }
+    }
+}
+
+/// What goes wrong while the library is loaded.
+#[cfg(target_os = "linux")]
+extern "C" fn loaded() {
+    match word() {
+        // In a group of its own, and with our pipes.
+        "leave a child" => {
+            use std::os::unix::process::CommandExt;
+            let child = std::process::Command::new("sleep")
+                .arg("60")
+                .process_group(0)
+                .spawn();
+            std::mem::forget(child);
+        }
+        "flood" => (0..300_000).for_each(|_| println!("so much to tell")),
+        "claim to be good" => {
+            println!("roadwright-probe: good");
+            exit(0);
+        }
+        _ => {}
+    }
+}
+
+#[used]
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "this is how a library has a constructor")]
+// SAFETY: the loader calls all functions that are listed there, with arguments that this one does
+// not look at.
+#[unsafe(link_section = ".init_array")]
+static LOADED: extern "C" fn() = loaded;
+
+/// The functions of the SDK, which stand before those below.
+static SOUND: OnceLock<(Step, ParamGet)> = OnceLock::new();
+type Step = unsafe extern "C" fn(*mut RwInstance, *mut RwBatch) -> i32;
+type ParamGet = unsafe extern "C" fn(*mut RwInstance, u32, *mut f64) -> i32;
+
+/// Rounds towards zero from now on.
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "it changes the rounding mode on purpose")]
+fn round_to_zero() {
+    let mut mode = 0u32;
+    // SAFETY: none: code is compiled for the usual mode. The host has to put it back.
+    unsafe {
+        std::arch::asm!("stmxcsr [{}]", in(reg) &mut mode);
+        mode |= 0x6000;
+        std::arch::asm!("ldmxcsr [{}]", in(reg) &mode);
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn round_to_zero() {}
+
+/// Answers rows by way of a number that all threads share.
+///
+/// # Safety
+/// The batch must be as the interface says, with rows of a controller.
+#[expect(unsafe_code, reason = "the interface itself is misused")]
+unsafe fn share_scratch(batch: &mut RwBatch) {
+    for row in 0..batch.count as usize {
+        // SAFETY: `row` is smaller than the count that all arrays have.
+        unsafe {
+            let input = batch.inputs.byte_add(row * batch.input_stride as usize);
+            let output = batch.outputs.byte_add(row * batch.output_stride as usize);
+            let speed = (*input.cast::<ControllerInput>()).speed;
+            SCRATCH.store(speed.to_bits(), Ordering::Relaxed);
+            thread::yield_now();
+            (*output.cast::<ControllerOutput>()).acceleration =
+                0.01 * f64::from_bits(SCRATCH.load(Ordering::Relaxed));
+            *batch.status.add(row) = 1;
+        }
+    }
+}
+
+/// Answers as the SDK does, and does wrong what cannot be done from safe code.
+#[expect(unsafe_code, reason = "the interface itself is misused")]
+unsafe extern "C" fn step(instance: *mut RwInstance, batch: *mut RwBatch) -> i32 {
+    let (sound, _) = SOUND.get().expect("main has run before");
+    // SAFETY: the host gives an instance and a batch of ours. What is written beyond them, and to
+    // what is const, is what the host has to notice.
+    unsafe {
+        let count = (*batch).count as usize;
+        match word() {
+            "shared scratch" => {
+                share_scratch(&mut *batch);
+                return 0;
+            }
+            "write inputs" => (*(*batch).inputs.cast_mut().cast::<ControllerInput>()).speed = 1.0,
+            "rounding mode" => round_to_zero(),
+            _ => {}
+        }
+        let status = sound(instance, batch);
+        match word() {
+            "no status" => (*batch).status.write_bytes(0, count),
+            "write beyond" => (*batch).status.add(count).write(1),
+            _ => {}
+        }
+        status
+    }
+}
+
+/// Reads a parameter, or lies about it.
+#[expect(unsafe_code, reason = "the interface itself is misused")]
+unsafe extern "C" fn param_get(instance: *mut RwInstance, index: u32, out: *mut f64) -> i32 {
+    let (_, sound) = SOUND.get().expect("main has run before");
+    // SAFETY: the host gives an instance of ours and a place for one number.
+    unsafe {
+        let status = sound(instance, index, out);
+        if is_evil("lie") {
+            *out = 42.0;
+        }
+        status
+    }
+}
+
+#[expect(unsafe_code, reason = "plugins export this")]
+// SAFETY: no other symbol of the library has this name.
+#[unsafe(no_mangle)]
+pub static rw_plugin_info_v1: RwPluginInfo = Chaos::INFO.raw(<AsController<Chaos> as Export>::KIND);
+
+/// Fills the table of functions.
+///
+/// # Safety
+/// The host gives itself and a table with its size.
+#[expect(unsafe_code, reason = "plugins export this")]
+// SAFETY: no other symbol of the library has this name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rw_plugin_main_v1(host: *const RwHost, out: *mut RwApi) -> i32 {
+    // SAFETY: promised by the caller; the table has room for all functions of this version.
+    unsafe {
+        let status = main::<AsController<Chaos>>(host, out);
+        if let (Some(sound), Some(get)) = ((*out).step, (*out).param_get) {
+            // The same functions every time.
+            SOUND.get_or_init(|| (sound, get));
+            (*out).step = Some(step);
+            (*out).param_get = Some(param_get);
+        }
+        status
+    }
+}
