@@ -366,10 +366,13 @@ pub(crate) enum PluginVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Try a plugin in a child process: determinism, hard inputs, state, speed
+    /// Try a plugin in child processes: determinism, hard inputs, state, speed, and a drive
     Check {
         /// The library
         file: PathBuf,
+        /// Draw the course with the path that it drives beside that of the built-in module (PNG)
+        #[arg(long, value_name = "FILE")]
+        picture: Option<PathBuf>,
         /// Print one JSON document and nothing else
         #[arg(long)]
         json: bool,

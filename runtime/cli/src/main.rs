@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         Some(Verb::Plugin { verb }) => commands::plugin(&verb),
         Some(Verb::Script { verb }) => commands::script(&verb),
         Some(Verb::PluginHost { arguments }) => {
-            return ExitCode::from(roadwright_extension::helper(&arguments) as u8);
+            return ExitCode::from(commands::plugin_host(&arguments) as u8);
         }
         Some(Verb::Completions { shell }) => commands::completions(shell),
     };

@@ -2,9 +2,12 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+use roadwright_plugin_api::abi;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const RUN: [&str; 7] = [
     "run",
@@ -18,25 +21,41 @@ const RUN: [&str; 7] = [
     "plugins",
     "--trust-plugins",
 ];
-const USE: [&str; 2] = ["--use", "controller=com.example.evil"];
+const ID: &str = "org.roadwright.chaos";
+const USE: [&str; 2] = ["--use", "controller=org.roadwright.chaos"];
+const LIBRARY: &str = "plugins/chaos.so";
 
-/// A folder with the evil plugin in it; `None` without a C compiler.
-fn folder() -> Option<tempfile::TempDir> {
+/// The library of `rw_chaos`, built by cargo if it is not yet.
+fn chaos() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let output = Command::new(env!("CARGO"))
+            .args(["build", "--offline", "--locked", "--message-format=json"])
+            .args(["-p", "rw-chaos"])
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", told(&output));
+        let messages = String::from_utf8(output.stdout).unwrap();
+        let messages = messages
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let files = messages
+            .filter(|message| message["target"]["name"] == "rw_chaos")
+            .flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default());
+        let mut files = files.filter_map(|file| file.as_str().map(PathBuf::from));
+        files
+            .find(|file| file.extension() == Some(std::env::consts::DLL_EXTENSION.as_ref()))
+            .unwrap()
+    })
+}
+
+/// A folder with the plugin that does everything wrong in it.
+fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let project = folder.path().join("evil");
-    std::fs::create_dir(&project).unwrap();
-    std::fs::write(project.join("evil.c"), include_str!("evil.c")).unwrap();
-    if Command::new("cc").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no C compiler");
-        return None;
-    }
-    let built = roadwright(
-        folder.path(),
-        "",
-        &["plugin", "dev", "evil", "--into", "plugins", "--once"],
-    );
-    assert_eq!(built.status.code(), Some(0), "{}", told(&built));
-    Some(folder)
+    std::fs::create_dir(folder.path().join("plugins")).unwrap();
+    std::fs::copy(chaos(), folder.path().join(LIBRARY)).unwrap();
+    folder
 }
 
 fn roadwright(folder: &Path, evil: &str, words: &[&str]) -> Output {
@@ -46,7 +65,7 @@ fn roadwright(folder: &Path, evil: &str, words: &[&str]) -> Output {
         .args(words)
         .current_dir(folder)
         .env("HOME", home.path())
-        .env("EVIL", evil)
+        .env("RW_CHAOS", evil)
         .output()
         .unwrap()
 }
@@ -61,117 +80,26 @@ fn run(folder: &Path, evil: &str, more: &[&str]) -> Output {
 
 #[test]
 fn a_plugin_that_ends_the_program_is_named() {
-    let Some(folder) = folder() else { return };
-    let output = run(folder.path(), "exit", &["--json"]);
+    let folder = folder();
+    let output = run(folder.path(), "late exit", &["--json"]);
     assert_eq!(output.status.code(), Some(2), "{}", told(&output));
     let said = told(&output);
     assert!(
-        said.contains("com.example.evil has ended the program"),
+        said.contains("org.roadwright.chaos has ended the program"),
         "{said}"
     );
-    let output = run(folder.path(), "crash", &[]);
+    let output = run(folder.path(), "late null", &[]);
     assert_eq!(output.status.code(), None, "it dies by the signal");
     let said = told(&output);
     assert!(
-        said.contains("com.example.evil has crashed (SIGSEGV)"),
+        said.contains("org.roadwright.chaos has crashed (SIGSEGV)"),
         "{said}"
     );
-}
-
-#[test]
-fn who_ends_the_program_late_is_named_at_the_next_start_and_then_kept_out() {
-    let Some(folder) = folder() else { return };
-    let start = |more: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_roadwright"))
-            .args([&RUN[..], &USE, more].concat())
-            .current_dir(folder.path())
-            .env("HOME", folder.path())
-            .env("EVIL", "crash later")
-            .output()
-            .unwrap();
-        let said = told(&output);
-        (output.status.code(), said)
-    };
-    let (first, second) = (start(&[]), start(&[]));
-    let before = "com.example.evil ended the program on ";
-    assert!(first.1.contains("has crashed (SIGSEGV)"), "{}", first.1);
-    assert!(!first.1.contains(before), "{}", first.1);
-    // Named, and loaded all the same.
-    assert!(second.1.contains(before), "{}", second.1);
-    assert!(
-        second.1.contains("UTC (SIGSEGV): with --isolate"),
-        "{}",
-        second.1
-    );
-    assert!(second.1.contains("has crashed (SIGSEGV)"), "{}", second.1);
-    assert_eq!((first.0, second.0), (None, None), "both died by the signal");
-    let (code, said) = start(&[]);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(
-        said.contains("Quarantined: com.example.evil ended the program on"),
-        "{said}"
-    );
-    assert!(said.contains("2 times"), "{said}");
-    // In a process of its own it may run; its crashes are those of that process.
-    let (code, said) = start(&["--isolate", "com.example.evil"]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("its process crashed (SIGSEGV)"), "{said}");
-    // Another build is another matter.
-    let library = folder.path().join("plugins/evil.so");
-    let mut bytes = std::fs::read(&library).unwrap();
-    bytes.extend_from_slice(b"another build");
-    std::fs::remove_file(&library).unwrap();
-    std::fs::write(&library, bytes).unwrap();
-    let (_, said) = start(&[]);
-    assert!(
-        !said.contains(before) && said.contains("has crashed"),
-        "{said}"
-    );
-}
-
-#[test]
-fn a_slow_isolated_plugin_is_told_once_while_the_run_waits_for_it() {
-    let Some(folder) = folder() else { return };
-    // Many agents: what counts is the call, not the share of an agent in it.
-    let town = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../scenarios/old-town.scenario.json"
-    );
-    let more = ["--isolate", "com.example.evil", "--json"];
-    let words = [&["run", town, "--seconds", "0.7"], &RUN[4..], &USE, &more].concat();
-    let drive = |evil: &str| {
-        let output = roadwright(folder.path(), evil, &words);
-        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
-        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(document["reproducible"], true);
-        (document["state_hash"].clone(), told(&output))
-    };
-    let (slow, said) = drive("drag");
-    let warnings = said.matches("ms for a call; the run waits for it").count();
-    assert_eq!(warnings, 1, "{said}");
-    assert!(said.contains("warning: com.example.evil takes"), "{said}");
-    // One that is quick is not told of, and drives the same.
-    let (quick, said) = drive("");
-    assert!(!said.contains("the run waits for it"), "{said}");
-    assert_eq!(slow, quick);
-}
-
-#[test]
-fn only_what_a_run_uses_is_loaded() {
-    let Some(folder) = folder() else { return };
-    let mark = folder.path().join("mark");
-    let output = roadwright(folder.path(), "leave a mark", &RUN);
-    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
-    assert!(!mark.exists());
-    assert!(!told(&output).contains("evil"), "{}", told(&output));
-    let output = run(folder.path(), "leave a mark", &[]);
-    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
-    assert!(mark.exists());
 }
 
 #[test]
 fn standard_output_belongs_to_the_document() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let output = run(folder.path(), "print", &["--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -180,7 +108,7 @@ fn standard_output_belongs_to_the_document() {
     // Lines of its log are told when they are asked for.
     let said = told(&run(folder.path(), "log", &["--log"]));
     assert!(
-        said.contains("com.example.evil: info: an evil word"),
+        said.contains("org.roadwright.chaos: info: an evil word"),
         "{said}"
     );
     assert!(!told(&run(folder.path(), "log", &[])).contains("an evil word"));
@@ -188,9 +116,9 @@ fn standard_output_belongs_to_the_document() {
 
 #[test]
 fn the_clock_decides_nothing_unless_it_is_told_to() {
-    let Some(folder) = folder() else { return };
-    let isolated = ["--isolate", "com.example.evil", "--json"];
-    let output = run(folder.path(), "sleep", &isolated);
+    let folder = folder();
+    let isolated = ["--isolate", ID, "--json"];
+    let output = run(folder.path(), "sleep once", &isolated);
     assert_eq!(output.status.code(), Some(2));
     let said = told(&output);
     assert!(
@@ -205,150 +133,205 @@ fn the_clock_decides_nothing_unless_it_is_told_to() {
     );
     let output = run(
         folder.path(),
-        "sleep",
+        "sleep once",
         &[&isolated[..], &["--keep-going"]].concat(),
     );
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["reproducible"], false);
     assert!(document["sim_seconds"].as_f64().unwrap() >= 15.0);
-    let words = ["--isolate", "com.example.evil", "--keep-going"];
-    let text = run(folder.path(), "sleep", &words).stdout;
+    let words = ["--isolate", ID, "--keep-going"];
+    let text = run(folder.path(), "sleep once", &words).stdout;
     assert!(String::from_utf8_lossy(&text).contains("NOT REPRODUCIBLE"));
     // Without the sleep it is.
     let output = run(folder.path(), "", &isolated);
     assert_eq!(output.status.code(), Some(0));
 }
 
-#[test]
-fn a_hang_that_hears_that_it_is_given_up_ends_in_good_order() {
-    let Some(folder) = folder() else { return };
-    let place = folder.path();
-    // One that hears nothing takes the program with it; while that is waited for, one that does.
-    std::thread::scope(|scope| {
-        let deaf = scope.spawn(|| run(place, "hang", &["--json"]));
-        let output = run(
-            place,
-            "hang until given up",
-            &["--json", "--trace", "trace.csv"],
-        );
-        let said = told(&output);
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("has not answered for 2 s"), "{said}");
-        let expected = "com.example.evil hangs: it did not answer for 20 s. The run was ended";
-        assert!(said.contains(expected), "{said}");
-        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(document["reproducible"], false);
-        let simulated = document["sim_seconds"].as_f64().unwrap();
-        assert!(0.5 < simulated && simulated < 10.0, "{simulated}");
-        let trace = std::fs::read_to_string(place.join("trace.csv")).unwrap();
-        assert!(trace.lines().count() > 5, "{trace}");
-        let deaf = deaf.join().unwrap();
-        assert_eq!(deaf.status.code(), Some(2), "{}", told(&deaf));
-        assert!(told(&deaf).contains("com.example.evil hangs: the run is ended"));
-        assert!(deaf.stdout.is_empty(), "nothing can be summed up any more");
-    });
+/// What `plugin check` says: all is fine and this is told, or this look fails first and says so.
+enum Verdict {
+    Fine(&'static str),
+    Fails(&'static str, &'static str),
+}
+use Verdict::{Fails, Fine};
+
+/// Every way to go wrong, with its verdict. Those that hang stand further below.
+const VERDICTS: [(&str, Verdict); 47] = [
+    // The same plugin is sound if it is not told to go wrong.
+    ("", Fine("drive")),
+    ("print", Fine("1 lines; host->log is for that")),
+    ("log", Fine("drive")),
+    ("flood", Fine("300000 lines; host->log is for that")),
+    ("leave a child", Fine("drive")),
+    ("panic in drop", Fine("drive")),
+    (
+        "rounding mode",
+        Fine("its steps change the floating point mode"),
+    ),
+    // While it is loaded, made and asked for the first time.
+    ("create", Fails("loading", "create is told to panic")),
+    ("start null", Fails("loading", "SIGSEGV")),
+    ("start exit", Fails("loading", "Ended the process")),
+    ("claim to be good", Fails("loading", "Ended the process")),
+    (
+        "panic",
+        Fails("loading", "panicked at plugins/rw_chaos/src/lib.rs"),
+    ),
+    ("null", Fails("loading", "SIGSEGV")),
+    ("stack overflow", Fails("loading", "Crashed")),
+    ("exit", Fails("loading", "Ended the process")),
+    // What is no answer.
+    ("nan", Fails("loading", "NaN acceleration")),
+    ("some nan", Fails("loading", "NaN acceleration")),
+    ("infinite", Fails("loading", "infinite steering")),
+    ("huge", Fails("loading", "out of -50 to 50")),
+    ("out of range", Fails("loading", "out of -1.6 to 1.6")),
+    ("no status", Fails("usual inputs", "is status set?")),
+    ("write beyond", Fails("usual inputs", "beyond its rows")),
+    (
+        "write inputs",
+        Fails("usual inputs", "inputs, which are const"),
+    ),
+    // Late.
+    (
+        "exit at the second call",
+        Fails("process", "the plugin ended it (exit status: 0)"),
+    ),
+    (
+        "late exit",
+        Fails("process", "the plugin ended it (exit status: 0)"),
+    ),
+    ("late null", Fails("process", "SIGSEGV")),
+    // Answers that depend on what they must not.
+    ("clock", Fails("the same twice", "two fresh instances")),
+    ("late clock", Fails("the same twice", "two fresh instances")),
+    (
+        "time of create",
+        Fails("the same twice", "two fresh instances"),
+    ),
+    (
+        "global counter",
+        Fails("the same twice", "two fresh instances"),
+    ),
+    ("process id", Fails("two processes", "differ")),
+    ("address", Fails("two processes", "differ")),
+    ("row number", Fails("batches of 1 and 7", "cut into 1")),
+    ("order dependent", Fails("batches of 1 and 7", "cut into 1")),
+    ("hidden state", Fails("state", "saved and restored")),
+    ("shared scratch", Fails("two threads", "as it declares")),
+    // What it costs.
+    ("200 us a row", Fails("speed", "us an agent, budget 5 us")),
+    (
+        "20 ms a call",
+        Fails("speed", "us for a call about one agent"),
+    ),
+    ("much memory", Fails("speed", "us an agent, budget 5 us")),
+    ("leaked memory", Fails("leaks", "MiB after")),
+    ("leaked files", Fails("leaks", "files open")),
+    ("leaked threads", Fails("leaks", "threads")),
+    // What it says, and how it drives.
+    ("lie", Fails("parameters", "reads back as 42")),
+    ("wild steering", Fails("drive", "off its lane")),
+    ("steer away", Fails("drive", "off its lane")),
+    ("stand", Fails("drive", "does not arrive")),
+    ("always the same", Fails("drive", "does not arrive")),
+];
+
+/// The place of the capabilities in the file, with these added: as if its author had declared them.
+fn declare(library: &Path, caps: u64) {
+    let mut bytes = std::fs::read(library).unwrap();
+    let is_info = |at: &usize| bytes[*at..].starts_with(&abi::MAGIC);
+    let all = 0..bytes.len() - size_of::<abi::RwPluginInfo>();
+    let infos: Vec<usize> = all.step_by(4).filter(is_info).collect();
+    assert_eq!(infos.len(), 1, "there is one description");
+    let at = infos[0] + std::mem::offset_of!(abi::RwPluginInfo, caps);
+    bytes[at] |= u8::try_from(caps).unwrap();
+    std::fs::write(library, bytes).unwrap();
 }
 
-#[test]
-fn ctrl_c_gives_a_hang_up_at_once() {
-    use std::io::{BufRead, BufReader};
-    let Some(folder) = folder() else { return };
-    let mut child = Command::new(env!("CARGO_BIN_EXE_roadwright"))
-        .args([&RUN[..], &USE, &["--json"]].concat())
-        .current_dir(folder.path())
-        .env("HOME", folder.path())
-        .env("EVIL", "hang until given up")
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let said = BufReader::new(child.stderr.take().unwrap());
-    let mut said = said.lines().map(Result::unwrap);
-    assert!(said.any(|line| line.contains("has not answered for 2 s")));
-    let interrupt = ["-INT", &child.id().to_string()].map(str::to_owned);
-    assert!(
-        Command::new("kill")
-            .args(interrupt)
-            .status()
-            .unwrap()
-            .success()
-    );
-    let rest: Vec<String> = said.collect();
-    assert!(
-        rest.iter()
-            .any(|line| line.contains("did not answer for 2 s")),
-        "{rest:?}"
-    );
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(document["interrupted"], true);
-    assert_eq!(document["reproducible"], false);
+fn check(folder: &Path, evil: &str) -> (Option<i32>, String) {
+    let output = roadwright(folder, evil, &["plugin", "check", LIBRARY]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    (output.status.code(), text)
 }
 
-#[test]
-fn a_check_cannot_be_talked_into_fine() {
-    let Some(folder) = folder() else { return };
-    let check = |evil: &str| {
-        let output = roadwright(folder.path(), evil, &["plugin", "check", "plugins/evil.so"]);
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        (output.status.code(), text)
+/// What is not as expected about a verdict.
+fn surprise(folder: &Path, evil: &str, verdict: &Verdict) -> Option<String> {
+    let (code, text) = check(folder, evil);
+    let failed = text.lines().find(|line| line.starts_with("FAIL"));
+    let is_so = match (verdict, failed) {
+        (Fine(note), None) => code == Some(0) && text.contains(note) && text.ends_with("fine\n"),
+        (Fails(name, why), Some(line)) => {
+            let name = format!("FAIL {name:<22} ");
+            code == Some(1)
+                && line.starts_with(&name)
+                && line.contains(why)
+                && text.ends_with("not fit for use\n")
+        }
+        _ => false,
     };
-    for evil in ["exit early", "claim to be good"] {
-        let (code, text) = check(evil);
-        assert_eq!(code, Some(1), "{evil}: {text}");
-        assert!(
-            text.contains("FAIL") && text.contains("not fit"),
-            "{evil}: {text}"
-        );
-    }
-    for (evil, name) in [
-        ("process id", "two processes"),
-        ("late clock", "the same twice"),
-        ("share", "two threads"),
-        ("leak memory", "leaks"),
-        ("leak files", "leaks"),
-        ("leak threads", "leaks"),
-        ("lie", "parameters"),
-        ("slow", "speed"),
-        ("write inputs", "usual inputs"),
-    ] {
-        let (code, text) = check(evil);
-        assert_eq!(code, Some(1), "{evil}: {text}");
-        let mut failed = text.lines().filter(|line| line.starts_with("FAIL"));
-        assert!(failed.any(|line| line.contains(name)), "{evil}: {text}");
-    }
-    let (code, text) = check("print");
-    assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("prints"), "{text}");
-    // What does no harm is told to be fine: a flood of output, a child that lives on, and a name
-    // without a slash.
-    for evil in ["flood", "leave a child"] {
-        let began = std::time::SystemTime::now();
-        let (code, text) = check(evil);
-        assert_eq!(code, Some(0), "{evil}: {text}");
-        assert!(began.elapsed().unwrap().as_secs() < 45, "{evil}");
-    }
-    std::fs::copy(
-        folder.path().join("plugins/evil.so"),
-        folder.path().join("bare.so"),
-    )
-    .unwrap();
-    let output = roadwright(folder.path(), "", &["plugin", "check", "bare.so"]);
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{}",
-        String::from_utf8_lossy(&output.stdout)
-    );
+    (!is_so).then(|| format!("{evil}: {text}"))
 }
 
+#[test]
+fn every_bad_plugin_has_its_verdict() {
+    let folder = folder();
+    let parallel = self::folder();
+    declare(&parallel.path().join(LIBRARY), abi::CAP_PARALLEL_SLICES);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut surprises = Vec::new();
+        while let Some((evil, verdict)) = VERDICTS.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let folder = if *evil == "shared scratch" {
+                parallel.path()
+            } else {
+                folder.path()
+            };
+            surprises.extend(surprise(folder, evil, verdict));
+        }
+        surprises
+    };
+    let surprises = std::thread::scope(|scope| {
+        let other = scope.spawn(work);
+        let mut surprises = work();
+        surprises.extend(other.join().unwrap());
+        surprises
+    });
+    assert!(surprises.is_empty(), "{}", surprises.join("\n"));
+}
+
+#[test]
+fn what_hangs_is_ended() {
+    let folder = folder();
+    for (evil, name, why) in [
+        ("start hang", "loading", "Did not finish"),
+        ("late hang", "process", "took longer than 60 s"),
+    ] {
+        let verdict = Fails(name, why);
+        let began = std::time::SystemTime::now();
+        assert_eq!(surprise(folder.path(), evil, &verdict), None);
+        // Not once more for each thing that could be looked at.
+        assert!(began.elapsed().unwrap().as_secs() < 90, "{evil}");
+    }
+}
+
+#[test]
+fn a_name_without_a_slash_is_a_file_here() {
+    let folder = folder();
+    let (library, bare) = (folder.path().join(LIBRARY), folder.path().join("bare.so"));
+    std::fs::copy(library, bare).unwrap();
+    let output = roadwright(folder.path(), "", &["plugin", "check", "bare.so"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+}
 #[test]
 fn flags_that_name_nothing_are_errors() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     for (words, expected) in [
-        (["--isolate", "com.example.evli"], "no plugin has this id"),
+        (
+            ["--isolate", "org.roadwright.choas"],
+            "no plugin has this id",
+        ),
         (["--allow-plugin", "ab"], "at least 8 hexadecimal digits"),
         (
             ["--allow-plugin", "0123456789"],
@@ -476,4 +459,53 @@ fn plugins_are_built_as_their_folder_says() {
     let made = dev("");
     assert_eq!(made.status.code(), Some(0), "{}", told(&made));
     assert!(told(&made).contains("by my own rule"));
+}
+
+/// A program that is found before the others of its name, and notes what it is called with.
+fn put_first_in_path(folder: &Path, name: &str, script: &str) -> std::ffi::OsString {
+    use std::os::unix::fs::PermissionsExt;
+    let programs = folder.join("programs");
+    std::fs::create_dir_all(&programs).unwrap();
+    let program = programs.join(name);
+    let log = folder.join(format!("{name}.log"));
+    let text = format!("#!/bin/sh\necho \"$@\" >> '{}'\n{script}\n", log.display());
+    std::fs::write(&program, text).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(programs).chain(std::env::split_paths(&others));
+    std::env::join_paths(folders).unwrap()
+}
+
+#[test]
+fn packages_that_a_source_names_are_asked_of_pkg_config() {
+    let folder = tempfile::tempdir().unwrap();
+    let needs = "/* roadwright: pkg-config = fancy plain */\n#ifndef GAIN\n#error GAIN is missing\n#endif\n#include <math.h>";
+    let project = project(folder.path(), "c", "#include <math.h>", needs);
+    std::fs::remove_file(project.join("Makefile")).unwrap();
+    let dev = |script: &str| {
+        let path = put_first_in_path(folder.path(), "pkg-config", script);
+        Command::new(env!("CARGO_BIN_EXE_roadwright"))
+            .args(DEV)
+            .current_dir(folder.path())
+            .env("PATH", path)
+            .env_remove("PKG_CONFIG")
+            .output()
+            .unwrap()
+    };
+    let good = dev("case $1 in --cflags) echo -DGAIN=2;; --libs) echo -lm;; esac");
+    assert_eq!(good.status.code(), Some(0), "{}", told(&good));
+    let asked = std::fs::read_to_string(folder.path().join("pkg-config.log")).unwrap();
+    assert_eq!(asked, "--cflags fancy plain\n--libs fancy plain\n");
+    // Without what it says the source does not build; and what it complains of is told.
+    let silent = dev("true");
+    assert_eq!(silent.status.code(), Some(2));
+    assert!(
+        told(&silent).contains("GAIN is missing"),
+        "{}",
+        told(&silent)
+    );
+    let unknown = dev("echo 'Package fancy was not found' >&2; exit 1");
+    assert_eq!(unknown.status.code(), Some(2));
+    let said = told(&unknown);
+    assert!(said.contains("Package fancy was not found"), "{said}");
 }

@@ -5,6 +5,7 @@ mod common;
 
 use common::roadwright;
 use serde_json::Value;
+use std::path::Path;
 use std::process::{Command, Output};
 
 fn scenario(name: &str) -> String {
@@ -46,6 +47,7 @@ fn new_projects_build_pass_the_check_and_drive() {
             let report = roadwright(folder.path(), &["plugin", "check", &library, "--json"]);
             let report: Value = serde_json::from_str(&fine(&report)).unwrap();
             assert_eq!(report["ok"], true, "{report}");
+            assert_eq!(is_driving(&report, kind), Some(true), "{name}: {report}");
             let using = format!("{kind}=com.example.{name}");
             let run = roadwright(
                 folder.path(),
@@ -71,6 +73,66 @@ fn new_projects_build_pass_the_check_and_drive() {
             let module = &run["modules"][0];
             assert_eq!(module["module"], format!("com.example.{name}"));
         }
+    }
+}
+
+/// Whether a plugin has reached the goal of the smoke drive, or for a fitness whether it prefers who
+/// has, by the report of a check.
+fn is_driving(report: &Value, kind: &str) -> Option<bool> {
+    let drives = &report["drives"];
+    if kind == "fitness" {
+        let score = |of: &str| drives["fitness"][of].as_f64();
+        Some(score("drives")? < score("stands")?)
+    } else {
+        drives[kind]["arrived"].as_bool()
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            std::fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+        }
+    }
+}
+
+#[test]
+fn all_examples_drive_and_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
+    for (name, kind, language) in [
+        ("pure_pursuit", "controller", "rust"),
+        ("lattice_planner", "planner", "rust"),
+        ("comfort_fitness", "fitness", "rust"),
+        ("stanley_c", "controller", "c"),
+        ("potential_field", "controller", "cpp"),
+    ] {
+        if language == "cpp" && !has_cpp() {
+            eprintln!("skipped: there is no C++ compiler");
+            continue;
+        }
+        let mut project = plugins.join(name);
+        let mut prefix = "lib";
+        if language != "rust" {
+            // What is built of C lies beside its sources.
+            let copy = folder.path().join(name);
+            copy_folder(&project, &copy);
+            (project, prefix) = (copy, "");
+        }
+        let project = project.to_str().unwrap();
+        let dev = ["plugin", "dev", project, "--into", "plugins", "--once"];
+        fine(&roadwright(folder.path(), &dev));
+        let library = format!("plugins/{prefix}{name}.so");
+        let picture = format!("{name}.png");
+        let words = ["plugin", "check", &library, "--json", "--picture", &picture];
+        let report = fine(&roadwright(folder.path(), &words));
+        let report: Value = serde_json::from_str(&report).unwrap();
+        assert_eq!(report["ok"], true, "{report}");
+        assert_eq!(is_driving(&report, kind), Some(true), "{name}: {report}");
+        let png = std::fs::read(folder.path().join(picture)).unwrap();
+        assert!(png.starts_with(b"\x89PNG") && png.len() > 10_000, "{name}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! What child processes do: try a library, or serve an isolated module.
 
-use crate::native::examine::Finding;
+use crate::native::examine::{ENDING, Finding};
 use crate::native::probe::{helper_command, nonce};
 use crate::patience::{Ending, wait_for};
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,7 @@ fn examine(library: &Path, nonce: &str) -> i32 {
 fn digest(library: &Path, nonce: &str) -> i32 {
     match crate::native::examine::digest(library) {
         Ok(digest) => {
-            println!("\n{END}{nonce} {digest}");
+            answer_parent(nonce, &digest);
             0
         }
         Err(why) => {
@@ -103,22 +103,33 @@ fn digest(library: &Path, nonce: &str) -> i32 {
     }
 }
 
-/// The digest of all answers that a process of its own gives.
-fn digest_in_child(library: &Path, helper: &[OsString]) -> Result<String, String> {
+/// Lets a child process do something with a library, by the call `WHAT LIBRARY NONCE`, and gives the
+/// line that it answers with by [`answer_parent`]. `helper` is as in
+/// [`crate::HostOptions::helper`]. A child that takes longer than a minute is ended.
+///
+/// # Errors
+/// How the child has ended without an answer, for people.
+pub fn ask_child(what: &str, library: &Path, helper: &[OsString]) -> Result<String, String> {
     let nonce = nonce();
     let begin = format!("{END}{nonce} ");
     let mut found = None;
-    let child = helper_command(helper, "digest", library, &nonce)
+    let child = helper_command(helper, what, library, &nonce)
         .ok_or(NO_PROGRAM)?
         .spawn()
         .map_err(|error| format!("cannot start it: {error}"))?;
     let ending = wait_for(child, PATIENCE, |line| {
-        if let Some(digest) = line.strip_prefix(&begin) {
-            found = Some(digest.to_owned());
+        if let Some(answer) = line.strip_prefix(&begin) {
+            found = Some(answer.to_owned());
         }
     });
     let ending = ending.map_err(|error| error.to_string())?;
     found.ok_or_else(|| why_it_ended(&ending))
+}
+
+/// Prints a child's answer, one line, to the process that has started it with a nonce.
+pub fn answer_parent(nonce: &str, line: &str) {
+    // On a line of its own, whatever the library has printed before.
+    println!("\n{END}{nonce} {line}");
 }
 
 const NO_PROGRAM: &str = "there is no program to examine plugins with";
@@ -132,21 +143,37 @@ const END: &str = "roadwright-examine: end ";
 /// and how fast it is. `helper` is as in [`crate::HostOptions::helper`]. `tell` gets each line as
 /// it comes.
 ///
-/// The last line says how the process ended if it did not end well. Returns whether all is fine.
+/// The last line says how the process ended if it did not end well.
 pub fn check_plugin(
     library: &Path,
     helper: &[OsString],
     mut tell: impl FnMut(&ReportLine),
-) -> bool {
+) -> Checked {
     let mut is_fine = true;
+    let mut is_bearable = true;
     let mut tell = |line: &ReportLine| {
         is_fine &= line.problem.is_none();
+        is_bearable &= line.problem.is_none() || !ENDING.contains(&line.name.as_str());
         tell(line);
     };
-    if let Err(failed) = check_lines(library, helper, &mut tell) {
-        tell(&failed);
+    let ended = check_lines(library, helper, &mut tell);
+    if let Err(failed) = &ended {
+        tell(failed);
     }
-    is_fine
+    Checked {
+        is_fine,
+        can_be_asked: ended.is_ok() && is_bearable,
+    }
+}
+
+/// What came of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checked {
+    /// Whether nothing is wrong.
+    pub is_fine: bool,
+    /// Whether it came to its end, and the plugin is neither far too slow nor leaks, so that more can
+    /// be asked of it.
+    pub can_be_asked: bool,
 }
 
 fn line(name: &str, result: Result<String, String>) -> ReportLine {
@@ -180,8 +207,8 @@ fn check_lines(
     tell(&line("loading", Ok(note)));
     examine_in_child(&library, helper, tell)?;
     let digests = [
-        digest_in_child(&library, helper),
-        digest_in_child(&library, helper),
+        ask_child("digest", &library, helper),
+        ask_child("digest", &library, helper),
     ];
     let [first, second] = digests.map(|digest| digest.map_err(failed("two processes")));
     let is_same = first? == second?;

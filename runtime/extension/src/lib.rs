@@ -23,7 +23,7 @@ mod times;
 mod watch;
 
 pub use event::{Event, Level};
-pub use helper::{ReportLine, check_plugin, helper};
+pub use helper::{Checked, ReportLine, answer_parent, ask_child, check_plugin, helper};
 pub use host::{
     CallWatch, FileRow, FileState, Hang, Host, HostOptions, ISOLATED_MEMORY, Lamp,
     MANY_GENERATIONS, ModuleRow, Trust, Wanted,

@@ -16,7 +16,7 @@ pub(crate) use completions::completions;
 pub(crate) use controller::controller;
 pub(crate) use edit::{edit, edit_or_run};
 pub(crate) use import::import;
-pub(crate) use plugin::plugin;
+pub(crate) use plugin::{plugin, plugin_host};
 pub(crate) use render::render;
 pub(crate) use run::run;
 pub(crate) use script::script;

@@ -1,5 +1,10 @@
 //! `roadwright plugin`.
 
+mod course;
+mod smoke_drive;
+
+pub(crate) use smoke_drive::plugin_host;
+
 use super::print_json;
 use crate::arguments::{ExtensionFlags, PluginKind, PluginLanguage, PluginVerb};
 use crate::{Outcome, extensions, progress};
@@ -7,7 +12,7 @@ use anyhow::Context;
 use notify::{RecursiveMode, Watcher};
 use roadwright_agent::ModuleKind;
 use roadwright_extension::author::{self, AuthorError, Language};
-use roadwright_extension::{FileState, Host, check_plugin, inspect};
+use roadwright_extension::{FileState, Host, ReportLine, check_plugin, inspect};
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,7 +26,11 @@ pub(crate) fn plugin(verb: &PluginVerb) -> anyhow::Result<Outcome> {
     match verb {
         PluginVerb::List { extensions, json } => list(extensions, *json),
         PluginVerb::Info { file, json } => info(file, *json),
-        PluginVerb::Check { file, json } => check(file, *json),
+        PluginVerb::Check {
+            file,
+            picture,
+            json,
+        } => check(file, picture.as_deref(), *json),
         PluginVerb::New {
             name,
             kind,
@@ -104,13 +113,13 @@ fn info(file: &Path, as_json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-fn check(file: &Path, as_json: bool) -> anyhow::Result<Outcome> {
+fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<Outcome> {
     if !file.exists() {
         anyhow::bail!("there is no {}", file.display());
     }
     let mut report = Vec::new();
     // Lines are told as they come: an examination takes its time.
-    let is_good = check_plugin(file, &extensions::helper(), |line| {
+    let mut tell = |line: &ReportLine| {
         if !as_json {
             let (mark, text) = match &line.problem {
                 None => ("ok  ", &line.note),
@@ -120,9 +129,25 @@ fn check(file: &Path, as_json: bool) -> anyhow::Result<Outcome> {
             let _ = writeln!(std::io::stdout().lock(), "{mark} {:<22} {text}", line.name);
         }
         report.push(line.clone());
-    });
+    };
+    let helper = extensions::helper();
+    let checked = check_plugin(file, &helper, &mut tell);
+    // What dies, leaks or dawdles where it stands is not let onto a road.
+    let drives = if checked.can_be_asked {
+        let drives = smoke_drive::try_out(file, &helper)?;
+        drives.lines().iter().for_each(&mut tell);
+        Some(drives)
+    } else {
+        None
+    };
+    match (picture, &drives) {
+        (Some(out), Some(drives)) => drives.draw(out)?,
+        (Some(out), None) => eprintln!("no {}: it has not driven", out.display()),
+        (None, _) => {}
+    }
+    let is_good = checked.is_fine && drives.as_ref().is_some_and(|drives| drives.is_fine());
     if as_json {
-        print_json(&json!({"file": file, "ok": is_good, "report": report}))?;
+        print_json(&json!({"file": file, "ok": is_good, "report": report, "drives": drives}))?;
     } else {
         let verdict = if is_good { "fine" } else { "not fit for use" };
         writeln!(std::io::stdout().lock(), "{verdict}")?;

@@ -17,6 +17,10 @@ use roadwright_plugin_api::{ControllerInput, FitnessInput, NOTHING, PlannerInput
 use std::path::Path;
 use std::sync::Arc;
 
+/// Names of looks after which nothing more is asked of what has failed them.
+const SPEED: &str = "speed";
+const LEAKS: &str = "leaks";
+pub(crate) const ENDING: [&str; 2] = [SPEED, LEAKS];
 /// Rows of a batch.
 const ROWS: usize = 256;
 /// Steps that an instance is asked for.
@@ -25,6 +29,9 @@ const STEPS: u64 = 20;
 const LATE: [u64; 4] = [1_000, 1_001, 100_000, 10_000_000];
 /// How many times its budget a call may take before that is a verdict.
 const MOST_OVER_BUDGET: f64 = 20.0;
+/// How many times the budget of one agent a call about one may take: what a call costs by itself
+/// counts less, since there are few calls.
+const MOST_OF_A_CALL: f64 = 1000.0;
 /// Steps between two looks at what a process holds, and memory that it may gain a step, bytes.
 const LEAK_STEPS: u64 = 150;
 const LEAK: u64 = 16 * 1024;
@@ -433,7 +440,8 @@ type Look = fn(&Examiner) -> Looked;
 fn examine_kind<K: Examined>(examiner: &Examiner, tell: &mut dyn FnMut(Finding)) {
     let looks: [(&'static str, Look); 11] = [
         ("usual inputs", usual_inputs::<K>),
-        ("speed", speed::<K>),
+        (SPEED, speed::<K>),
+        (LEAKS, leaks::<K>),
         ("the same twice", same_twice::<K>),
         ("batches of 1 and 7", split::<K>),
         ("shuffled agents", shuffled::<K>),
@@ -441,7 +449,6 @@ fn examine_kind<K: Examined>(examiner: &Examiner, tell: &mut dyn FnMut(Finding))
         ("parameters", parameters::<K>),
         ("agents come and go", agents_come_and_go::<K>),
         ("two threads", two_threads::<K>),
-        ("leaks", leaks::<K>),
         ("state", state::<K>),
     ];
     for (name, look) in looks {
@@ -449,8 +456,8 @@ fn examine_kind<K: Examined>(examiner: &Examiner, tell: &mut dyn FnMut(Finding))
             Ok(note) => (None, note),
             Err(problem) => (Some(problem), String::new()),
         };
-        // What is far too slow would take for ever to look at.
-        let is_over = name == "speed" && problem.is_some();
+        // What is far too slow would take for ever to look at, and what leaks fill the memory.
+        let is_over = ENDING.contains(&name) && problem.is_some();
         tell(Finding {
             name,
             problem,
@@ -730,19 +737,31 @@ fn state<K: Examined>(examiner: &Examiner) -> Looked {
 
 fn speed<K: Examined>(examiner: &Examiner) -> Looked {
     let backend = examiner.fresh::<K>()?;
-    let mut best = f64::INFINITY;
     let mut changed_mode = false;
-    for step in 0..20 {
-        let rows = usual_rows::<K>(step % 4);
-        let answers = examiner.ask::<K>(&backend, step, &rows, ROWS)?;
-        best = best.min(answers.seconds / ROWS as f64);
-        changed_mode |= answers.changed_mode;
-    }
-    let micros = best * 1e6;
+    // The best of some calls, for each row of it.
+    let mut best = |size: usize| -> Result<f64, String> {
+        let mut best = f64::INFINITY;
+        for step in 0..20 {
+            let mut rows = usual_rows::<K>(step % 4);
+            rows.truncate(size);
+            let answers = examiner.ask::<K>(&backend, step, &rows, size)?;
+            best = best.min(answers.seconds * 1e6 / size as f64);
+            changed_mode |= answers.changed_mode;
+        }
+        Ok(best)
+    };
+    let micros = best(ROWS)?;
     let budget = K::BUDGET_US;
     let mut note = format!("{micros:.3} us an agent, budget {budget} us");
     if micros > MOST_OVER_BUDGET * budget {
         return Err(format!("{note}: more than {MOST_OVER_BUDGET} times that"));
+    }
+    let call = best(1)?;
+    if call > MOST_OF_A_CALL * budget {
+        return Err(format!(
+            "{call:.0} us for a call about one agent, budget {budget} us: more than \
+             {MOST_OF_A_CALL} times that"
+        ));
     }
     if micros > budget {
         note += ": slow";

@@ -1,0 +1,591 @@
+//! The smoke drive of `roadwright plugin check`: whether a plugin drives, in numbers and as a
+//! picture, beside the built-in module. The plugin runs in a child process.
+
+use super::course::{BUILT_IN, DRIVER, LANE, STANDER, Standing, course, register, stack_with};
+use crate::extensions;
+use anyhow::Context;
+use glam::DVec2;
+use roadwright_agent::{ModuleKind, Registry, Slot};
+use roadwright_extension::{
+    Host, HostOptions, ReportLine, Trust, answer_parent, ask_child, inspect,
+};
+use roadwright_geometry::polyline;
+use roadwright_render::{Picture, Trail};
+use roadwright_scenario::Stack;
+use roadwright_simulation::{
+    Ending, Observer, Party, RunOptions, Session, Snapshot, Status, VehicleRecord, World,
+    builtin_modules,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a child is called with to drive.
+const DRIVE: &str = "drive";
+/// Time that a driver has, in times of the built-in one.
+const MOST_TIMES: f64 = 3.0;
+/// Most simulated time of the built-in drivers, s; they take less.
+const LONGEST: f64 = 300.0;
+/// Who is so far beside the lane has left the course, m.
+const LOST: f64 = 20.0;
+/// Slower than this is standing, m/s, and so near the other car is behind it, m.
+const STANDS: f64 = 0.3;
+const BEHIND: f64 = 40.0;
+/// How long one stands behind the other car before that drives on, s.
+const WAIT: f64 = 1.5;
+/// Steps between two points of a trail.
+const TRAIL_STEPS: u64 = 10;
+
+/// What came of a drive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Drive {
+    /// The module that was looked at.
+    module: String,
+    /// Whether it has reached the goal.
+    arrived: bool,
+    /// Time that it drove, s.
+    seconds: f64,
+    /// m/s.
+    mean_speed: f64,
+    /// Furthest distance of its rear axle from the middle of its lane, m.
+    furthest_off: f64,
+    /// How often it touched something.
+    collisions: u64,
+    /// How far behind the standing car it stood, m; `None` if it never did.
+    gap: Option<f64>,
+    /// What went wrong in the module meanwhile.
+    trouble: Option<String>,
+}
+
+/// A drive and where it went.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Driven {
+    drive: Drive,
+    trail: Vec<[f64; 2]>,
+}
+
+/// What a fitness says about two drivers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Scores {
+    /// The module.
+    module: String,
+    /// Of one that arrives.
+    drives: f64,
+    /// Of one that stands.
+    stands: f64,
+}
+
+/// What a child has found out about a plugin.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Found {
+    controller: Option<Driven>,
+    planner: Option<Driven>,
+    fitness: Option<Scores>,
+}
+
+/// What came of the drives with a plugin. Serializes as numbers, without the trails.
+#[derive(Debug, Serialize)]
+pub(super) struct Drives {
+    built_in: Drive,
+    controller: Option<Drive>,
+    planner: Option<Drive>,
+    fitness: Option<Scores>,
+    /// Why there is nothing to tell.
+    failed: Option<String>,
+    #[serde(skip)]
+    trails: Vec<(String, Vec<DVec2>)>,
+}
+
+/// Sees how a driver does.
+struct Watch {
+    may_go: Arc<AtomicBool>,
+    path: Vec<DVec2>,
+    trail: Vec<DVec2>,
+    furthest_off: f64,
+    stood: f64,
+    gap: Option<f64>,
+}
+
+impl Watch {
+    fn new(may_go: Arc<AtomicBool>) -> Self {
+        Self {
+            may_go,
+            path: Vec::new(),
+            trail: Vec::new(),
+            furthest_off: 0.0,
+            stood: 0.0,
+            gap: None,
+        }
+    }
+
+    /// Lets the other car go when the driver has stood behind it.
+    fn look_at_gap(&mut self, dt: f64, driver: &VehicleRecord, other: &VehicleRecord) {
+        let between = (driver.body.position - other.body.position).length();
+        let gap = between - 0.5 * (driver.length + other.length);
+        let stands = driver.speed.abs() < STANDS && gap < BEHIND;
+        self.stood = if stands { self.stood + dt } else { 0.0 };
+        if self.stood > WAIT && !self.may_go.swap(true, Ordering::Relaxed) {
+            // Who stands inside of it does not stand behind it.
+            self.gap = (gap > 0.0).then_some(gap);
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn after_step(&mut self, world: &World) {
+        let snapshot = world.snapshot();
+        let find = |id: u32| snapshot.vehicles.iter().find(|v| v.agent == u64::from(id));
+        let Some(driver) = find(DRIVER.0) else {
+            return;
+        };
+        let place = driver.pose.position;
+        if self.path.is_empty() {
+            // The first point is where it stands, the others are its way.
+            let seen = world.inspect(driver.agent);
+            self.path = seen.map_or(Vec::new(), |seen| seen.path);
+        }
+        let off = polyline::distance(&self.path, place);
+        if off.is_finite() {
+            self.furthest_off = self.furthest_off.max(off);
+        }
+        if world.steps() % TRAIL_STEPS == 1 {
+            self.trail.push(place);
+        }
+        if let Some(other) = find(STANDER.0) {
+            self.look_at_gap(world.dt(), driver, other);
+        }
+    }
+}
+
+/// A world with both cars, and what lets the standing one go.
+fn world(
+    modules: &Registry,
+    stack: Stack,
+    standing: Standing,
+) -> anyhow::Result<(World, Arc<AtomicBool>)> {
+    let mut modules = modules.clone();
+    let may_go = register(&mut modules);
+    let scenario = course(stack, standing)?;
+    let world = World::new(&scenario, &modules, &RunOptions::default())?;
+    Ok((world, may_go))
+}
+
+/// Drives the course with one module in the place of a built-in one, for a time at most.
+fn drive(modules: &Registry, slot: Slot, module: &str, longest: f64) -> anyhow::Result<Driven> {
+    let (world, may_go) = world(modules, stack_with(slot, module), Standing::Ahead)?;
+    let mut session = Session::new(world);
+    let mut watch = Watch::new(may_go);
+    while session.world().time() < longest && watch.furthest_off < LOST {
+        session.step(&mut [&mut watch]);
+        if has_ended(session.world()) {
+            break;
+        }
+    }
+    let world = session.world();
+    let id = u64::from(DRIVER.0);
+    let row = world.drives().into_iter().find(|row| row.id == id);
+    let row = row.context("the driver of the course is lost")?;
+    let seconds = row.ended - row.started;
+    let faults: u64 = world.faults().values().sum();
+    let first = world.faults().keys().next();
+    let drive = Drive {
+        module: module.to_owned(),
+        arrived: row.status == Status::Arrived,
+        seconds,
+        mean_speed: row.distance / seconds.max(world.dt()),
+        furthest_off: watch.furthest_off,
+        collisions: touched(world, id),
+        gap: watch.gap,
+        trouble: first.map(|first| format!("{faults} faults, such as: {first}")),
+    };
+    let trail = watch.trail.iter().map(|point| point.to_array()).collect();
+    Ok(Driven { drive, trail })
+}
+
+/// Whether the driver has arrived.
+fn has_ended(world: &World) -> bool {
+    world.finished().any(|row| row.id == u64::from(DRIVER.0))
+}
+
+/// How often an agent was in a collision.
+fn touched(world: &World, id: u64) -> u64 {
+    let met = world
+        .collisions()
+        .iter()
+        .filter(|hit| hit.agent == id || matches!(hit.with, Party::Agent(other) if other == id));
+    met.count() as u64
+}
+
+/// What the built-in modules do.
+fn built_in() -> anyhow::Result<Driven> {
+    drive(&builtin_modules(), Slot::Controller, BUILT_IN, LONGEST)
+}
+
+/// What a fitness says about one that drives and one that stands all the time.
+fn scores(modules: &Registry, module: &str) -> anyhow::Result<Scores> {
+    let (world, _) = world(modules, stack_with(Slot::Fitness, module), Standing::Aside)?;
+    let mut session = Session::new(world);
+    session.run(Ending::AtTime(LONGEST), &mut [], |world| !has_ended(world));
+    let drives = session.world().drives();
+    let score = |id: u32| {
+        let row = drives.iter().find(|row| row.id == u64::from(id))?;
+        row.scores.first().map(|(_, score)| *score)
+    };
+    Ok(Scores {
+        module: module.to_owned(),
+        drives: score(DRIVER.0).context("there is no score of who drives")?,
+        stands: score(STANDER.0).context("there is no score of who stands")?,
+    })
+}
+
+/// What child processes of the program do: drive, or what the host of plugins asks for. Gives the
+/// exit code.
+pub(crate) fn plugin_host(arguments: &[OsString]) -> i32 {
+    let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
+    let [DRIVE, library, nonce] = words[..] else {
+        return roadwright_extension::helper(arguments);
+    };
+    let found = drive_with(Path::new(library)).and_then(|found| Ok(serde_json::to_string(&found)?));
+    match found {
+        Ok(found) => {
+            answer_parent(nonce, &found);
+            0
+        }
+        Err(error) => {
+            eprintln!("{error:#}");
+            2
+        }
+    }
+}
+
+/// The child's side: drives with each kind of module that a library holds. It lies in a folder of
+/// its own, beside which the cache may be.
+fn drive_with(library: &Path) -> anyhow::Result<Found> {
+    let folder = library.parent().context("the library lies in no folder")?;
+    let (inspected, _) = inspect(library)?;
+    let (id, kinds) = (inspected.info.id.as_str(), inspected.info.module_kinds());
+    let host = Host::open(HostOptions {
+        plugins: vec![folder.to_owned()],
+        scripts: Vec::new(),
+        cache: folder.join("cache"),
+        helper: extensions::helper(),
+        trust: Trust::All,
+        isolated: BTreeSet::new(),
+        watch: false,
+        builtin: builtin_modules(),
+    });
+    let modules = host.registry();
+    let longest = MOST_TIMES * built_in()?.drive.seconds;
+    let mut found = Found::default();
+    for kind in kinds {
+        match kind {
+            ModuleKind::Controller => {
+                found.controller = Some(drive(&modules, Slot::Controller, id, longest)?);
+            }
+            ModuleKind::Planner => {
+                found.planner = Some(drive(&modules, Slot::Planner, id, longest)?);
+            }
+            ModuleKind::Fitness => found.fitness = Some(scores(&modules, id)?),
+            ModuleKind::Behaviour => {}
+        }
+    }
+    Ok(found)
+}
+
+/// Lets a child process drive with a plugin.
+///
+/// # Errors
+/// If there is no place for its copy, or the course cannot be driven at all.
+pub(super) fn try_out(library: &Path, helper: &[OsString]) -> anyhow::Result<Drives> {
+    let built_in = built_in()?;
+    let folder = tempfile::tempdir().context("there is no place for a copy of the plugin")?;
+    let copy = folder.path().join("plugin");
+    let copy = copy.with_extension(std::env::consts::DLL_EXTENSION);
+    // What is no plugin has been told before.
+    let found = std::fs::copy(library, &copy)
+        .map_err(|error| error.to_string())
+        .and_then(|_| ask_child(DRIVE, &copy, helper))
+        .and_then(|text| serde_json::from_str::<Found>(&text).map_err(|error| error.to_string()));
+    let (found, failed) = match found {
+        Ok(found) => (found, None),
+        Err(why) => (Found::default(), Some(why)),
+    };
+    let driven = found.controller.iter().chain(&found.planner);
+    let trails = std::iter::once(&built_in)
+        .chain(driven)
+        .map(|driven| {
+            let points = driven.trail.iter().copied().map(DVec2::from_array);
+            (driven.drive.module.clone(), points.collect())
+        })
+        .collect();
+    Ok(Drives {
+        built_in: built_in.drive,
+        controller: found.controller.map(|driven| driven.drive),
+        planner: found.planner.map(|driven| driven.drive),
+        fitness: found.fitness,
+        failed,
+        trails,
+    })
+}
+
+impl Drives {
+    /// Whether all drive.
+    pub(super) fn is_fine(&self) -> bool {
+        self.lines().iter().all(|line| line.problem.is_none())
+    }
+
+    /// Verdicts and notes, a line for each kind.
+    pub(super) fn lines(&self) -> Vec<ReportLine> {
+        let line = |name: &str, problem: Option<String>, note: String| ReportLine {
+            name: name.into(),
+            problem: problem.map(|problem| format!("{problem}; {note}")),
+            note,
+        };
+        let built_in = &self.built_in;
+        let mut lines = Vec::new();
+        if let Some(why) = &self.failed {
+            lines.push(ReportLine {
+                name: "drive".into(),
+                problem: Some(why.clone()),
+                note: String::new(),
+            });
+        }
+        if let Some(drive) = &self.controller {
+            let problem = drive.problem(built_in, true);
+            lines.push(line("drive", problem, drive.numbers(built_in)));
+        }
+        if let Some(drive) = &self.planner {
+            let problem = drive.problem(built_in, false);
+            lines.push(line(
+                "drive by its routes",
+                problem,
+                drive.numbers(built_in),
+            ));
+        }
+        if let Some(scores) = &self.fitness {
+            lines.push(line("order of drivers", None, scores.note()));
+        }
+        lines
+    }
+
+    /// Draws the course with the paths driven.
+    ///
+    /// # Errors
+    /// If the picture cannot be drawn or written.
+    pub(super) fn draw(&self, out: &Path) -> anyhow::Result<()> {
+        const COLORS: [u32; 3] = [0x4FB0E5, 0xE4572E, 0x8BD17C];
+        let scenario = course(Stack::with_controller(BUILT_IN), Standing::Ahead)?;
+        // The standing car where it stands.
+        let (mut world, _) = world(
+            &builtin_modules(),
+            Stack::with_controller(BUILT_IN),
+            Standing::Ahead,
+        )?;
+        world.step();
+        let snapshot = Snapshot {
+            vehicles: world.snapshot().vehicles,
+            ..Snapshot::default()
+        };
+        // The built-in one below and wide, so that it shows where both go the same way.
+        let trails = self.trails.iter().zip(COLORS).enumerate();
+        let trails = trails.map(|(at, ((module, points), color))| Trail {
+            points: points.clone(),
+            width: if at == 0 { 1.8 } else { 0.7 },
+            color,
+            label: module.clone(),
+        });
+        // Room for the title, and for who leaves the road.
+        let room = DVec2::splat(1.3 * LOST);
+        let bounds = scenario.bounds().context("the course is empty")?;
+        let tested = self.controller.as_ref().or(self.planner.as_ref());
+        let tested = tested.unwrap_or(&self.built_in);
+        let picture = Picture {
+            view: Some((bounds.0 - room, bounds.1 + room)),
+            trails: trails.collect(),
+            detail: Some(tested.numbers(&self.built_in)),
+            ..Picture::default()
+        };
+        let png = roadwright_render::map(&scenario, Some(&snapshot), &picture)?;
+        std::fs::write(out, png).with_context(|| format!("cannot write {}", out.display()))
+    }
+}
+
+impl Drive {
+    /// Why this is no driving. How it steers counts for controllers only.
+    fn problem(&self, built_in: &Self, steers: bool) -> Option<String> {
+        let mut problems = Vec::new();
+        problems.extend(self.trouble.clone());
+        if self.collisions > 0 {
+            problems.push(format!("it collides {} times", self.collisions));
+        }
+        if steers && self.furthest_off > LANE {
+            problems.push(format!("it gets {:.1} m off its lane", self.furthest_off));
+        }
+        if !self.arrived && self.furthest_off < LOST {
+            let longest = MOST_TIMES * built_in.seconds;
+            problems.push(format!(
+                "it does not arrive in {longest:.0} s, {MOST_TIMES} times what {} takes",
+                built_in.module
+            ));
+        }
+        (!problems.is_empty()).then(|| problems.join("; "))
+    }
+
+    /// All numbers, with those of the built-in module in brackets.
+    fn numbers(&self, built_in: &Self) -> String {
+        let arrives = if self.arrived {
+            "arrives after"
+        } else {
+            "not there after"
+        };
+        let gap = |drive: &Self| drive.gap.map(|gap| format!("{gap:.1} m"));
+        let own = gap(self).map_or("never stands".to_owned(), |gap| format!("stands {gap}"));
+        format!(
+            "{arrives} {:.1} s ({} {:.1} s), mean {:.1} m/s ({:.1}), at most {:.2} m from the middle \
+             of its lane ({:.2}), {own} behind the standing car ({}), {} collisions ({})",
+            self.seconds,
+            built_in.module,
+            built_in.seconds,
+            self.mean_speed,
+            built_in.mean_speed,
+            self.furthest_off,
+            built_in.furthest_off,
+            gap(built_in).unwrap_or_default(),
+            self.collisions,
+            built_in.collisions,
+        )
+    }
+}
+
+impl Scores {
+    /// Whether it puts the two in an order; lower is better unless it says otherwise.
+    fn note(&self) -> String {
+        let order = if self.drives < self.stands {
+            "the lower score is who drives"
+        } else if self.drives > self.stands {
+            "the lower score is who stands"
+        } else {
+            "it does not tell them apart"
+        };
+        format!(
+            "{:.4} for who drives, {:.4} for who stands: {order}",
+            self.drives, self.stands
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadwright_agent::{Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, Step};
+    use roadwright_plugin_api::{ControllerInput, ControllerOutput};
+
+    /// A controller that answers with one function.
+    struct Law(fn(&ControllerInput) -> ControllerOutput);
+
+    impl Logic for Law {}
+
+    impl Controller for Law {
+        fn step(
+            &self,
+            _: &ParameterSet,
+            _: &Step<'_>,
+            inputs: &[ControllerInput],
+            outputs: &mut [ControllerOutput],
+        ) {
+            for (input, output) in inputs.iter().zip(outputs) {
+                *output = (self.0)(input);
+            }
+        }
+
+        fn lookahead(&self, _: &ParameterSet) -> Lookahead {
+            Lookahead {
+                distance: 4.5,
+                time: 0.6,
+            }
+        }
+    }
+
+    fn driven(law: fn(&ControllerInput) -> ControllerOutput) -> Drive {
+        const INFO: ModuleInfo = ModuleInfo {
+            id: "law",
+            name: "Law",
+            doc: "A function.",
+        };
+        let mut modules = builtin_modules();
+        modules.add(Entry::<dyn Controller>::new(INFO, &[], move || {
+            Box::new(Law(law))
+        }));
+        drive(&modules, Slot::Controller, "law", 160.0)
+            .unwrap()
+            .drive
+    }
+
+    #[test]
+    fn built_in_controllers_drive() {
+        let known = built_in().unwrap().drive;
+        assert!((30.0..90.0).contains(&known.seconds), "{known:?}");
+        let drive = |id: &str| drive(&builtin_modules(), Slot::Controller, id, 160.0);
+        for id in ["idm", "pursuit"] {
+            let drive = drive(id).unwrap().drive;
+            assert_eq!(drive.problem(&known, true), None, "{drive:?}");
+            // It has met the standing car, and stood where one stands.
+            let gap = drive.gap.unwrap();
+            assert!((0.5..10.0).contains(&gap), "{drive:?}");
+        }
+        // Without the gains that streets need, its tables are too gentle for a turn.
+        let gentle = drive("fuzzy_driver").unwrap().drive;
+        let problem = gentle.problem(&known, true).unwrap();
+        assert!(problem.contains("off its lane"), "{problem}");
+    }
+
+    #[test]
+    fn what_does_not_drive_is_told_by_its_numbers() {
+        let known = built_in().unwrap().drive;
+        let away = driven(|input| ControllerOutput {
+            acceleration: 3.0,
+            steering: if input.waypoint_angle > 0.0 {
+                -0.6
+            } else {
+                0.6
+            },
+        });
+        let problem = away.problem(&known, true).unwrap();
+        assert!(problem.contains("off its lane"), "{problem}");
+        // It is given up as soon as it is lost.
+        assert!(away.seconds < 30.0, "{away:?}");
+
+        let stands = driven(|_| ControllerOutput::default());
+        let problem = stands.problem(&known, true).unwrap();
+        assert!(problem.contains("does not arrive"), "{problem}");
+        assert_eq!((stands.gap, stands.collisions), (None, 0));
+
+        // Steers well, and looks at nobody.
+        let blind = driven(|input| ControllerOutput {
+            acceleration: input.road_speed - input.speed,
+            steering: roadwright_control::laws::pursuit_steering(
+                input.wheelbase,
+                input.waypoint_distance,
+                input.waypoint_angle,
+            ),
+        });
+        let problem = blind.problem(&known, true).unwrap();
+        assert!(problem.contains("it collides"), "{problem}");
+        assert_eq!(blind.gap, None, "{blind:?}");
+    }
+
+    #[test]
+    fn a_fitness_tells_who_stands_from_who_drives() {
+        let scores = scores(&builtin_modules(), "crash_and_speed").unwrap();
+        assert!(scores.drives < scores.stands, "{scores:?}");
+        assert!(scores.note().contains("the lower score is who drives"));
+        let other = Scores {
+            drives: scores.stands,
+            ..scores
+        };
+        assert!(other.note().contains("does not tell them apart"));
+    }
+}
