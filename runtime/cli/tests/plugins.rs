@@ -5,7 +5,7 @@ mod common;
 
 use common::roadwright;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn scenario(name: &str) -> String {
@@ -38,10 +38,13 @@ fn new_projects_build_pass_the_check_and_drive() {
                 folder.path(),
                 &["plugin", "new", &name, "--kind", kind, "--lang", language],
             ));
-            fine(&roadwright(
+            let built = roadwright(
                 folder.path(),
                 &["plugin", "dev", &name, "--into", "plugins", "--once"],
-            ));
+            );
+            fine(&built);
+            let said = String::from_utf8_lossy(&built.stderr);
+            assert!(!said.contains("warning:"), "{name}: {said}");
             let prefix = if language == "rust" { "lib" } else { "" };
             let library = format!("plugins/{prefix}{name}.so");
             let report = roadwright(folder.path(), &["plugin", "check", &library, "--json"]);
@@ -123,7 +126,11 @@ fn all_examples_drive_and_are_drawn() {
         }
         let project = project.to_str().unwrap();
         let dev = ["plugin", "dev", project, "--into", "plugins", "--once"];
-        fine(&roadwright(folder.path(), &dev));
+        // The examples are part of the workspace, which needs its registry.
+        let mut dev = common::command(folder.path(), &dev);
+        let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+        let home = home.unwrap_or_else(|| std::env::home_dir().unwrap().join(".cargo"));
+        fine(&dev.env("CARGO_HOME", home).output().unwrap());
         let library = format!("plugins/{prefix}{name}.so");
         let picture = format!("{name}.png");
         let words = ["plugin", "check", &library, "--json", "--picture", &picture];

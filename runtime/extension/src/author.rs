@@ -53,6 +53,9 @@ const API: [(&str, &str); 2] = [
     ),
 ];
 
+/// The vendored `libm`, which the SDK builds on: new projects need no registry.
+const LIBM: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/libm.rs"));
+
 /// In which language a new plugin is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
@@ -185,6 +188,9 @@ pub fn new_plugin(
             )?;
             for (file, text) in SDK.iter().chain(&API) {
                 write(&folder.join("roadwright-plugin-sdk").join(file), text)?;
+            }
+            for (file, text) in LIBM {
+                write(&folder.join("roadwright-plugin-sdk/libm").join(file), text)?;
             }
             put(".gitignore", "/target\n")?;
         }
