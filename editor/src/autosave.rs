@@ -126,9 +126,7 @@ impl Autosave {
         std::thread::spawn(move || {
             // Failing to autosave must not stop anyone from working; saving will say what is wrong.
             if let Ok(text) = serde_json::to_string(&about) {
-                let beside = about_file.with_extension("new");
-                let _ = std::fs::write(&beside, text)
-                    .and_then(|()| std::fs::rename(beside, about_file));
+                let _ = roadwright_files::write(&about_file, text.as_bytes());
             }
             let _ = file::save(&scenario, &scenario_file);
             let _ = sender.send(());
@@ -196,10 +194,12 @@ pub fn recoveries(folder: &Path) -> Vec<Recovery> {
                     files,
                 });
             }
-            // Nothing of use was written before the end.
-            Err(_) => files.iter().for_each(|file| {
+            // Nothing was written before the end.
+            Err(_) if !scenario_file.exists() => files.iter().for_each(|file| {
                 let _ = std::fs::remove_file(file);
             }),
+            // Another version may have written it, or be able to read it another time.
+            Err(_) => {}
         }
     }
     found
@@ -247,6 +247,30 @@ mod tests {
         session.end();
         drop(session);
         assert!(recoveries(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = Autosave::start(folder.path()).unwrap();
+        let (scenario_file, lock) = (session.scenario_file(), session.scenario_file());
+        let document = edited();
+        session.tick(&document, 0.0);
+        session.tick(&document, PERIOD + 0.1);
+        session.finish();
+        drop(session);
+        let newer = std::fs::read_to_string(&scenario_file).unwrap();
+        let newer = newer.replacen("\"version\": 1", "\"version\": 999", 1);
+        std::fs::write(&scenario_file, &newer).unwrap();
+        assert!(recoveries(folder.path()).is_empty());
+        assert_eq!(std::fs::read_to_string(&scenario_file).unwrap(), newer);
+        // Without a scenario there is nothing to keep.
+        std::fs::remove_file(&scenario_file).unwrap();
+        assert!(recoveries(folder.path()).is_empty());
+        assert_eq!(
+            std::fs::read_dir(lock.parent().unwrap()).unwrap().count(),
+            0
+        );
     }
 
     #[test]

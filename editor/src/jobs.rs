@@ -164,7 +164,9 @@ impl Job {
         Self::start(format!("Drawing {}", name(&path)), true, wake, move |_| {
             let drawn = roadwright_render::map(&scenario, snapshot.as_ref(), &picture)
                 .map_err(|error| error.to_string())
-                .and_then(|png| std::fs::write(&path, png).map_err(|error| error.to_string()));
+                .and_then(|png| {
+                    roadwright_files::write(&path, &png).map_err(|error| error.to_string())
+                });
             Some(Outcome::Drawn(path, drawn))
         })
     }

@@ -83,7 +83,7 @@ impl Editor {
             if let Some(folder) = place.parent() {
                 std::fs::create_dir_all(folder)?;
             }
-            std::fs::write(&place, text)
+            roadwright_files::write(&place, text.as_bytes())
         };
         match write() {
             // The host looks at once; what is wrong with it is said as with any other editor.

@@ -107,9 +107,7 @@ impl Settings {
     pub fn save(&self, folder: &Path) -> std::io::Result<()> {
         std::fs::create_dir_all(folder)?;
         let text = serde_json::to_string_pretty(self)?;
-        let beside = folder.join("settings.json.new");
-        std::fs::write(&beside, text)?;
-        std::fs::rename(beside, file(folder))
+        roadwright_files::write(&file(folder), text.as_bytes())
     }
 
     /// Puts a file in front of the recent ones.

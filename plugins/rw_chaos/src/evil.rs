@@ -55,6 +55,9 @@ impl Chaos {
             }
             "20 ms a call" => thread::sleep(Duration::from_millis(20)),
             "exit at the second call" if self.calls == 2 => exit(0),
+            // After its trial.
+            "crash after its trial" if self.calls == 250 => null(),
+            "200 ms a call" => thread::sleep(Duration::from_millis(200)),
             _ => {}
         }
         if self.time > LATE {
@@ -70,6 +73,13 @@ impl Chaos {
             "late exit" => exit(0),
             "late null" => null(),
             "late hang" => hang(),
+            "hang until given up" => {
+                if let Some(host) = &self.host {
+                    while !host.is_cancelled() {
+                        thread::sleep(Duration::from_millis(1));
+                    }
+                }
+            }
             "sleep once" if is_first => thread::sleep(Duration::from_secs(4)),
             "print" if is_first => println!("debug 0.045"),
             "log" if is_first => {
@@ -133,6 +143,7 @@ extern "C" fn loaded() {
                 .spawn();
             std::mem::forget(child);
         }
+        "leave a mark" => drop(std::fs::File::create("mark")),
         "flood" => (0..300_000).for_each(|_| println!("so much to tell")),
         "claim to be good" => {
             println!("roadwright-probe: good");

@@ -37,12 +37,13 @@ fn metadata() -> Value {
 /// What each crate of ours may build on, directly.
 fn allowed(name: &str) -> &'static [&'static str] {
     match name {
-        "roadwright-geometry" | "roadwright-plugin-api" => &[],
+        "roadwright-files" | "roadwright-geometry" | "roadwright-plugin-api" => &[],
         "roadwright-plugin-sdk" => &["plugin-api"],
         // Example plugins see what any author sees.
         "pure-pursuit" | "lattice-planner" | "comfort-fitness" | "rw-chaos" => &["plugin-sdk"],
         // The tests run worlds, and hold the built-in modules against what stands in for them.
         "roadwright-extension" => &[
+            "files",
             "geometry",
             "scenario",
             "plugin-api",
@@ -51,8 +52,8 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "simulation",
             "plugin-sdk",
         ],
-        "roadwright-scenario" => &["geometry"],
-        "roadwright-interchange" => &["geometry", "scenario"],
+        "roadwright-scenario" => &["files", "geometry"],
+        "roadwright-interchange" => &["files", "geometry", "scenario"],
         "roadwright-agent" => &["geometry", "scenario", "plugin-api"],
         "roadwright-vehicle" | "roadwright-control" | "roadwright-planning" => {
             &["geometry", "scenario", "plugin-api", "agent"]
@@ -68,6 +69,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
         ],
         "roadwright-render" => &["geometry", "scenario", "simulation"],
         "roadwright-editor" => &[
+            "files",
             "geometry",
             "scenario",
             "plugin-api",
@@ -90,6 +92,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
         "roadwright-cli" => &[
             "editor",
             "extension",
+            "files",
             "geometry",
             "scenario",
             "plugin-api",

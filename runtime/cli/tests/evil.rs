@@ -324,6 +324,7 @@ fn a_name_without_a_slash_is_a_file_here() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
 }
+
 #[test]
 fn flags_that_name_nothing_are_errors() {
     let folder = folder();
@@ -508,4 +509,165 @@ fn packages_that_a_source_names_are_asked_of_pkg_config() {
     assert_eq!(unknown.status.code(), Some(2));
     let said = told(&unknown);
     assert!(said.contains("Package fancy was not found"), "{said}");
+}
+
+#[test]
+fn who_ends_the_program_late_is_named_at_the_next_start_and_then_kept_out() {
+    let folder = folder();
+    let start = |more: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_roadwright"))
+            .args([&RUN[..], &USE, more].concat())
+            .current_dir(folder.path())
+            .env("HOME", folder.path())
+            .env("RW_CHAOS", "crash after its trial")
+            .output()
+            .unwrap();
+        let said = told(&output);
+        (output.status.code(), said)
+    };
+    let (first, second) = (start(&[]), start(&[]));
+    let before = "org.roadwright.chaos ended the program on ";
+    assert!(first.1.contains("has crashed (SIGSEGV)"), "{}", first.1);
+    assert!(!first.1.contains(before), "{}", first.1);
+    // Named, and loaded all the same.
+    assert!(second.1.contains(before), "{}", second.1);
+    assert!(
+        second.1.contains("UTC (SIGSEGV): with --isolate"),
+        "{}",
+        second.1
+    );
+    assert!(second.1.contains("has crashed (SIGSEGV)"), "{}", second.1);
+    assert_eq!((first.0, second.0), (None, None), "both died by the signal");
+    let (code, said) = start(&[]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("Quarantined: org.roadwright.chaos ended the program on"),
+        "{said}"
+    );
+    assert!(said.contains("2 times"), "{said}");
+    // In a process of its own it may run; its crashes are those of that process.
+    let (code, said) = start(&["--isolate", ID]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("its process crashed (SIGSEGV)"), "{said}");
+    // Another build is another matter.
+    let library = folder.path().join(LIBRARY);
+    let mut bytes = std::fs::read(&library).unwrap();
+    bytes.extend_from_slice(b"another build");
+    std::fs::remove_file(&library).unwrap();
+    std::fs::write(&library, bytes).unwrap();
+    let (_, said) = start(&[]);
+    assert!(
+        !said.contains(before) && said.contains("has crashed"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_slow_isolated_plugin_is_told_once_while_the_run_waits_for_it() {
+    let folder = folder();
+    // Many agents: what counts is the call, not the share of an agent in it.
+    let town = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../scenarios/old-town.scenario.json"
+    );
+    let more = ["--isolate", ID, "--json"];
+    let words = [&["run", town, "--seconds", "0.7"], &RUN[4..], &USE, &more].concat();
+    let drive = |evil: &str| {
+        let output = roadwright(folder.path(), evil, &words);
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(document["reproducible"], true);
+        (document["state_hash"].clone(), told(&output))
+    };
+    let (slow, said) = drive("200 ms a call");
+    let warnings = said.matches("ms for a call; the run waits for it").count();
+    assert_eq!(warnings, 1, "{said}");
+    assert!(
+        said.contains("warning: org.roadwright.chaos takes"),
+        "{said}"
+    );
+    // One that is quick is not told of, and drives the same.
+    let (quick, said) = drive("");
+    assert!(!said.contains("the run waits for it"), "{said}");
+    assert_eq!(slow, quick);
+}
+
+#[test]
+fn only_what_a_run_uses_is_loaded() {
+    let folder = folder();
+    let mark = folder.path().join("mark");
+    let output = roadwright(folder.path(), "leave a mark", &RUN);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert!(!mark.exists());
+    assert!(!told(&output).contains("chaos"), "{}", told(&output));
+    let output = run(folder.path(), "leave a mark", &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert!(mark.exists());
+}
+
+#[test]
+fn a_hang_that_hears_that_it_is_given_up_ends_in_good_order() {
+    let folder = folder();
+    let place = folder.path();
+    // One that hears nothing takes the program with it; while that is waited for, one that does.
+    std::thread::scope(|scope| {
+        let deaf = scope.spawn(|| run(place, "late hang", &["--json"]));
+        let output = run(
+            place,
+            "hang until given up",
+            &["--json", "--trace", "trace.csv"],
+        );
+        let said = told(&output);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("has not answered for 2 s"), "{said}");
+        let expected = "org.roadwright.chaos hangs: it did not answer for 20 s. The run was ended";
+        assert!(said.contains(expected), "{said}");
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(document["reproducible"], false);
+        let simulated = document["sim_seconds"].as_f64().unwrap();
+        assert!(0.5 < simulated && simulated < 10.0, "{simulated}");
+        let trace = std::fs::read_to_string(place.join("trace.csv")).unwrap();
+        assert!(trace.lines().count() > 5, "{trace}");
+        let deaf = deaf.join().unwrap();
+        assert_eq!(deaf.status.code(), Some(2), "{}", told(&deaf));
+        assert!(told(&deaf).contains("org.roadwright.chaos hangs: the run is ended"));
+        assert!(deaf.stdout.is_empty(), "nothing can be summed up any more");
+    });
+}
+
+#[test]
+fn ctrl_c_gives_a_hang_up_at_once() {
+    use std::io::{BufRead, BufReader};
+    let folder = folder();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_roadwright"))
+        .args([&RUN[..], &USE, &["--json"]].concat())
+        .current_dir(folder.path())
+        .env("HOME", folder.path())
+        .env("RW_CHAOS", "hang until given up")
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = BufReader::new(child.stderr.take().unwrap());
+    let mut said = said.lines().map(Result::unwrap);
+    assert!(said.any(|line| line.contains("has not answered for 2 s")));
+    let interrupt = ["-INT", &child.id().to_string()].map(str::to_owned);
+    assert!(
+        Command::new("kill")
+            .args(interrupt)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let rest: Vec<String> = said.collect();
+    assert!(
+        rest.iter()
+            .any(|line| line.contains("did not answer for 2 s")),
+        "{rest:?}"
+    );
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["interrupted"], true);
+    assert_eq!(document["reproducible"], false);
 }

@@ -22,12 +22,14 @@ use roadwright_geometry::HeightField;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// The value of the key `format` in every scenario file.
 pub const FORMAT: &str = "roadwright-scenario";
+
+/// Largest scenario that is read, bytes: a city of a million people has about 30 MB.
+const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 
 /// Why a scenario cannot be read or written.
 #[derive(Debug, Error)]
@@ -141,18 +143,15 @@ pub fn load(path: &Path) -> Result<Scenario, FileError> {
         path: path.to_owned(),
         source,
     };
-    let bytes = std::fs::read(path).map_err(io)?;
-    let text = std::str::from_utf8(&bytes).map_err(|error| FileError::Text {
-        path: path.to_owned(),
-        error: TextError::whole("", format!("not UTF-8 text: {error}")),
-    })?;
-    from_text(text).map_err(|error| FileError::Text {
+    let text = roadwright_files::read_text(path, LARGEST).map_err(io)?;
+    from_text(&text).map_err(|error| FileError::Text {
         path: path.to_owned(),
         error,
     })
 }
 
-/// Writes a scenario to a file atomically: beside it first, then renamed.
+/// Writes a scenario to a file at once: beside it first, then moved into its place. Links are
+/// followed and permissions kept, as [`roadwright_files::Beside`] says.
 ///
 /// # Errors
 /// If the file cannot be written; what was there before is then untouched.
@@ -160,39 +159,15 @@ pub fn save(scenario: &Scenario, path: &Path) -> Result<(), FileError> {
     save_text(&to_text(scenario), path)
 }
 
-/// Writes text to a file atomically.
+/// Writes the text of a scenario as [`save`] does.
 ///
 /// # Errors
 /// As [`save`].
 pub fn save_text(text: &str, path: &Path) -> Result<(), FileError> {
-    let write = || -> std::io::Result<()> {
-        let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        let mut file = tempfile::Builder::new()
-            .prefix(".saving-")
-            .tempfile_in(folder)?;
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_all()?;
-        readable_by_all(file.as_file())?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
-    };
-    write().map_err(|source| FileError::Io {
+    roadwright_files::write(path, text.as_bytes()).map_err(|source| FileError::Io {
         path: path.to_owned(),
         source,
     })
-}
-
-/// Temporary files are private; a scenario is shared like any other file.
-#[cfg(unix)]
-fn readable_by_all(file: &std::fs::File) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn readable_by_all(_: &std::fs::File) -> std::io::Result<()> {
-    Ok(())
 }
 
 /// Reads a scenario from its text.

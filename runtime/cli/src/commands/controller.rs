@@ -328,5 +328,5 @@ fn surface(
         y_terms: angle.terms,
     };
     let png = roadwright_render::surface(&plot, sample).context("cannot draw the surface")?;
-    std::fs::write(out, png).with_context(|| format!("cannot write {}", out.display()))
+    roadwright_files::write(out, &png).with_context(|| format!("cannot write {}", out.display()))
 }

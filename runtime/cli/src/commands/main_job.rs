@@ -8,6 +8,7 @@ use roadwright_render::{Picture, map};
 use roadwright_scenario::file;
 use roadwright_simulation::{Ending, RunOptions, Session, World, builtin_modules};
 use std::io::Write;
+use std::path::Path;
 
 /// The scenario, built in so that the program needs no files to show what it does.
 const OLD_TOWN: &str = include_str!("../../../../scenarios/old-town.scenario.json");
@@ -32,7 +33,8 @@ pub(super) fn main_job() -> anyhow::Result<Outcome> {
     let snapshot = session.world().snapshot();
     let png =
         map(&scenario, Some(&snapshot), &Picture::default()).context("cannot draw old-town")?;
-    std::fs::write(PICTURE, png).with_context(|| format!("cannot write {PICTURE}"))?;
+    roadwright_files::write(Path::new(PICTURE), &png)
+        .with_context(|| format!("cannot write {PICTURE}"))?;
     let taken = session.world().time();
     let late = run(&mut session, scenario.settings().duration)?;
     early.absorb(late);

@@ -31,7 +31,7 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
         None
     };
     let png = map(&scenario, snapshot.as_ref(), &picture).context("cannot draw the scenario")?;
-    std::fs::write(&arguments.out, png)
+    roadwright_files::write(&arguments.out, &png)
         .with_context(|| format!("cannot write {}", arguments.out.display()))?;
     Ok(Outcome::Fine)
 }

@@ -10,6 +10,7 @@ use cpu_time::ProcessTime;
 use indicatif::ProgressBar;
 use roadwright_agent::Registry;
 use roadwright_extension::{Host, Wanted};
+use roadwright_files::Beside;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
     Drive as AgentDrive, Ending, Ground, Observer, RunOptions, SaveError, SavedWorld, Session,
@@ -17,9 +18,8 @@ use roadwright_simulation::{
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A summary with what it cost.
@@ -189,6 +189,9 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     }
 }
 
+/// Largest saved world that is read, bytes.
+const LARGEST_SAVE: u64 = 4096 * roadwright_files::MEBIBYTE;
+
 /// A world that goes on where a saved one was.
 fn restore(
     path: &Path,
@@ -198,7 +201,7 @@ fn restore(
     quiet: bool,
 ) -> anyhow::Result<World> {
     let at = || format!("cannot restore {}", path.display());
-    let bytes = std::fs::read(path).with_context(at)?;
+    let bytes = roadwright_files::read(path, LARGEST_SAVE).with_context(at)?;
     let saved = SavedWorld::from_bytes(&bytes).with_context(at)?;
     let ground = Ground::new(scenario);
     let (world, notes) =
@@ -211,7 +214,7 @@ fn restore(
     Ok(world)
 }
 
-/// Writes a world beside its file, then moves it into place.
+/// Writes a world to a file at once.
 fn save(world: &World, path: &Path, allow_inexact: bool, quiet: bool) -> anyhow::Result<()> {
     let saved = world.save(allow_inexact)?;
     if !quiet {
@@ -219,11 +222,7 @@ fn save(world: &World, path: &Path, allow_inexact: bool, quiet: bool) -> anyhow:
             eprintln!("not exact: {module} will start fresh when this save is restored");
         }
     }
-    let at = || format!("cannot write {}", path.display());
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
-    std::fs::write(&beside, saved.to_bytes()).with_context(at)?;
-    std::fs::rename(&beside, path).with_context(at)
+    roadwright_files::write(path, &saved.to_bytes()).with_context(|| cannot_write(path))
 }
 
 /// A session that is run from the command line, and what goes along with it.
@@ -520,10 +519,10 @@ fn stack_table(stacks: &[StackSummary]) -> String {
 
 /// Writes the drive of each agent as CSV, with a column for each fitness.
 fn write_scores(path: &Path, drives: &[AgentDrive<'_>]) -> anyhow::Result<()> {
-    let at = || format!("cannot write {}", path.display());
+    let at = || cannot_write(path);
     let scores = drives.iter().flat_map(|drive| &drive.scores);
     let fitnesses: BTreeSet<&str> = scores.map(|(fitness, _)| *fitness).collect();
-    let mut file = csv::Writer::from_path(path).with_context(at)?;
+    let mut file = csv::Writer::from_writer(Beside::new(path).with_context(at)?);
     let titles = [
         "agent",
         "stack",
@@ -550,13 +549,24 @@ fn write_scores(path: &Path, drives: &[AgentDrive<'_>]) -> anyhow::Result<()> {
         }
         file.write_record(&row).with_context(at)?;
     }
-    file.flush().with_context(at)
+    finish_table(file).with_context(at)
+}
+
+/// Moves a table into its place.
+fn finish_table(table: csv::Writer<Beside>) -> std::io::Result<()> {
+    let file = table.into_inner().map_err(|error| error.into_error())?;
+    file.finish()
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write {}", path.display())
 }
 
 /// Writes where vehicles are as CSV: before the first step, at the first step at or after each tenth
 /// of a second, and at the end.
 pub(super) struct Trace {
-    file: csv::Writer<File>,
+    file: csv::Writer<Beside>,
+    path: PathBuf,
     /// The last step that was written.
     written: Option<u64>,
     /// Why nothing more could be written.
@@ -578,8 +588,8 @@ impl Observer for Trace {
 
 impl Trace {
     fn create(path: &Path) -> anyhow::Result<Self> {
-        let mut writer = csv::Writer::from_path(path)
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        let file = Beside::new(path).with_context(|| cannot_write(path))?;
+        let mut writer = csv::Writer::from_writer(file);
         writer.write_record([
             "time_s",
             "agent",
@@ -596,6 +606,7 @@ impl Trace {
         ])?;
         Ok(Self {
             file: writer,
+            path: path.to_owned(),
             written: None,
             error: None,
         })
@@ -636,8 +647,8 @@ impl Trace {
     fn finish(mut self, world: &World) -> anyhow::Result<()> {
         self.write(world);
         if let Some(error) = self.error {
-            return Err(error).context("cannot write the trace");
+            return Err(error).with_context(|| cannot_write(&self.path));
         }
-        self.file.flush().context("cannot finish the trace")
+        finish_table(self.file).with_context(|| cannot_write(&self.path))
     }
 }

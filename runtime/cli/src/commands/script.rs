@@ -4,13 +4,14 @@ use super::{load, print_json, session_at};
 use crate::Outcome;
 use crate::arguments::{ExtensionFlags, RunOne, ScriptVerb};
 use crate::extensions;
-use roadwright_extension::Wanted;
 use anyhow::{Context, bail};
+use roadwright_extension::Wanted;
 use roadwright_extension::author;
 use roadwright_extension::script::{
-    ApiKind, Compiled, Rehearsal, SCRIPT_ENDING, ScriptError, ScriptStep, Steps, Subject,
-    Surroundings, api, api_markdown, compile, step_through, warnings,
+    ApiKind, Compiled, LONGEST_SCRIPT, Rehearsal, SCRIPT_ENDING, ScriptError, ScriptStep, Steps,
+    Subject, Surroundings, api, api_markdown, compile, step_through, warnings,
 };
+use roadwright_files::read_text;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -62,7 +63,7 @@ pub(crate) fn script(verb: &ScriptVerb) -> anyhow::Result<Outcome> {
 /// A script's name and text.
 fn read(file: &Path) -> anyhow::Result<(String, String)> {
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
+    let text = read_text(file, LONGEST_SCRIPT).with_context(|| format!("cannot read {name}"))?;
     Ok((name, text))
 }
 
@@ -293,7 +294,7 @@ fn warnings_of(
         .iter()
         .filter(|path| path.file_name() != file.file_name());
     let others: Vec<String> = texts
-        .filter_map(|path| std::fs::read_to_string(path).ok())
+        .filter_map(|path| read_text(path, LONGEST_SCRIPT).ok())
         .collect();
     let surroundings = Surroundings {
         registry: &registry,

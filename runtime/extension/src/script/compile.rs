@@ -12,6 +12,7 @@ use rhai::{
     AST, ASTNode, Engine, EvalAltResult, Expr, Module, OptimizationLevel, Position, Scope, Stmt,
 };
 use roadwright_agent::ParameterInfo;
+use roadwright_files::read_text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -20,7 +21,7 @@ use thiserror::Error;
 /// Imports of imports.
 const IMPORT_DEPTH: usize = 4;
 /// Largest script, bytes.
-const LONGEST: usize = 256 * 1024;
+pub const LONGEST_SCRIPT: u64 = 256 * 1024;
 /// Seed of Rhai's own hashing: fixed, so that nothing differs between runs.
 const HASHING: [u64; 4] = [0x526f_6164, 0x7772_6967, 0x6874_2e31, 0x2e30_0000];
 
@@ -182,8 +183,8 @@ fn compile_at_depth(
 ) -> Result<Compiled, ScriptError> {
     let error =
         |position: Position, message: String| ScriptError::at(file, text, position, message);
-    if text.len() > LONGEST {
-        let message = format!("scripts have at most {} KiB", LONGEST / 1024);
+    if text.len() as u64 > LONGEST_SCRIPT {
+        let message = format!("scripts have at most {} KiB", LONGEST_SCRIPT / 1024);
         return Err(error(Position::NONE, message));
     }
     let described = Parameters::default();
@@ -443,7 +444,7 @@ fn import(
     if !real.starts_with(&root) {
         return here(format!("\"{name}\" lies outside the folder of scripts"));
     }
-    let text = match std::fs::read_to_string(&real) {
+    let text = match read_text(&real, LONGEST_SCRIPT) {
         Ok(text) => text,
         Err(error) => return here(format!("cannot read {}: {error}", path.display())),
     };

@@ -1,6 +1,6 @@
 //! The scripts that there are: those that ship with the program and those in folders.
 
-use super::compile::{Compiled, ScriptError, compile};
+use super::compile::{Compiled, LONGEST_SCRIPT, ScriptError, compile};
 use super::logic::ScriptLogic;
 use crate::event::{Event, Events, Level};
 use crate::host::{Lamp, ModuleRow};
@@ -10,6 +10,7 @@ use crate::native_now;
 use crate::settle::{Settling, Stamp};
 use crate::times::CallTimes;
 use roadwright_agent::{Behaviour, Entry, ModuleInfo, Registry};
+use roadwright_files::read_text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -224,7 +225,7 @@ impl Scripts {
             let cells = catalog.cells.values().filter(imports);
             cells.filter_map(|cell| cell.state().path.clone()).collect()
         };
-        match std::fs::read_to_string(path) {
+        match read_text(path, LONGEST_SCRIPT) {
             // What scripts import need not be a behaviour.
             Ok(text) if is_library(&text) && !self.catalog().cells.contains_key(&id) => {}
             Ok(text) => self.take(&id, Some(path), text),
@@ -233,7 +234,7 @@ impl Scripts {
         }
         for importer in importers {
             if let (Some(id), Ok(text)) =
-                (self.id_of(&importer), std::fs::read_to_string(&importer))
+                (self.id_of(&importer), read_text(&importer, LONGEST_SCRIPT))
             {
                 self.take(&id, Some(&importer), text);
             }
@@ -424,14 +425,18 @@ fn is_library(text: &str) -> bool {
     !text.contains("fn behave")
 }
 
-/// Scripts of a folder and of folders in it.
+/// Scripts of a folder and of folders in it. Links to folders are not followed: they may lead
+/// anywhere, and back here.
 fn list(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let paths: BTreeSet<PathBuf> = entries.map(|entry| entry.path()).collect();
     for path in paths {
-        if path.is_dir() && depth < 4 {
-            list(&path, depth + 1, found);
-        } else if path.extension().is_some_and(|e| e == SCRIPT_ENDING) {
+        let is_script = path.extension().is_some_and(|e| e == SCRIPT_ENDING);
+        if path.is_dir() {
+            if depth < 4 && !path.is_symlink() {
+                list(&path, depth + 1, found);
+            }
+        } else if is_script {
             found.push(path);
         }
     }

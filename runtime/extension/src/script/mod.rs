@@ -13,7 +13,7 @@ mod steps;
 mod warnings;
 
 pub use api::{ApiItem, ApiKind, api, api_markdown};
-pub use compile::{Compiled, ScriptError, compile};
+pub use compile::{Compiled, LONGEST_SCRIPT, ScriptError, compile};
 pub use folder::{SCRIPT_ENDING, ScriptRow, Scripts, shipped};
 pub use rehearsal::{Rehearsal, Subject, rehearse};
 pub use steps::{ScriptStep, Steps, step_through};

@@ -163,12 +163,15 @@ pub struct ImportSummary {
     pub warnings: Vec<ImportWarning>,
 }
 
+/// Largest OSM file that is read, bytes: a region and not a continent.
+const LARGEST: u64 = 2048 * roadwright_files::MEBIBYTE;
+
 /// Reads the elements of an .osm or .osm.pbf file, told apart by content.
 ///
 /// # Errors
 /// If the file cannot be read, is no OSM data, or is damaged.
 pub fn read_file(path: &Path) -> Result<Elements, ImportError> {
-    let bytes = std::fs::read(path).map_err(|source| ImportError::Io {
+    let bytes = roadwright_files::read(path, LARGEST).map_err(|source| ImportError::Io {
         path: path.to_owned(),
         source,
     })?;

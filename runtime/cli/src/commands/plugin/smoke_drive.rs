@@ -7,7 +7,8 @@ use anyhow::Context;
 use glam::DVec2;
 use roadwright_agent::{ModuleKind, Registry, Slot};
 use roadwright_extension::{
-    Host, HostOptions, ReportLine, Trust, answer_parent, ask_child, inspect,
+    Host, HostOptions, ISOLATED_MEMORY, ReportLine, Trust, Wanted, answer_parent, ask_child,
+    inspect,
 };
 use roadwright_geometry::polyline;
 use roadwright_render::{Picture, Trail};
@@ -274,6 +275,8 @@ fn drive_with(library: &Path) -> anyhow::Result<Found> {
         helper: extensions::helper(),
         trust: Trust::All,
         isolated: BTreeSet::new(),
+        isolated_memory: ISOLATED_MEMORY,
+        wanted: Wanted::All,
         watch: false,
         builtin: builtin_modules(),
     });

@@ -1,0 +1,19 @@
+//! Files that strangers have made or named: looked at before they are read, and written so that
+//! what was there before is never lost.
+//!
+//! ```
+//! # fn main() -> std::io::Result<()> {
+//! # let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("town.json");
+//! roadwright_files::write(&path, b"{}")?;
+//! assert_eq!(roadwright_files::read_text(&path, 1024)?, "{}");
+//! assert!(roadwright_files::read_text(&path, 1).is_err(), "it is larger than that");
+//! # Ok(())
+//! # }
+//! ```
+
+mod read;
+mod write;
+
+pub use read::{MEBIBYTE, read, read_text};
+pub use write::{Beside, write};

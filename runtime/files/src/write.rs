@@ -1,0 +1,166 @@
+//! Writing: beside the file first, then in its place.
+
+use crate::read::name_of;
+use std::fs::{File, Metadata};
+use std::io::{Error, ErrorKind, Result, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// Files that are being written begin with this, in the folder where they will be.
+const PREFIX: &str = ".saving-";
+
+/// Writes a file at once: after it, the path has the old bytes or the new ones, whatever happens.
+/// As [`Beside`], which see.
+///
+/// # Errors
+/// If it cannot be written; what was there before is untouched then.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = Beside::new(path)?;
+    file.write_all(bytes)?;
+    file.finish()
+}
+
+/// A file that is written beside the one that it will replace.
+///
+/// A link is followed to the file that it stands for. The new file gets the permissions of the old
+/// one, and its owner and group where the system allows that; without an old one it gets those of
+/// any new file. Another name of the old file (a hard link) keeps the old bytes. What a program
+/// that was killed has left in the folder is swept. Nothing is left if this is dropped before
+/// [`finish`](Self::finish).
+#[derive(Debug)]
+pub struct Beside {
+    file: NamedTempFile,
+    path: PathBuf,
+}
+
+impl Beside {
+    /// Begins a file that will be at a path.
+    ///
+    /// # Errors
+    /// If the folder cannot be written to, or something is there that is no file.
+    pub fn new(path: &Path) -> Result<Self> {
+        let path = target(path)?;
+        let before = match std::fs::metadata(&path) {
+            Ok(metadata) if !metadata.is_file() => {
+                let kind = name_of(metadata.file_type());
+                let what = format!("there is {kind} of this name; nothing was written");
+                return Err(Error::new(ErrorKind::InvalidInput, what));
+            }
+            Ok(metadata) => Some(metadata),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let folder = folder_of(&path);
+        sweep(folder);
+        let file = create(folder)?;
+        // Whoever sweeps this folder meanwhile sees that it is being written.
+        let _ = file.as_file().try_lock();
+        if let Some(before) = before {
+            keep_rights(file.as_file(), &before)?;
+        }
+        Ok(Self { file, path })
+    }
+
+    /// Moves what was written into its place.
+    ///
+    /// # Errors
+    /// If not all could be written, or it cannot be moved; what was there before is untouched then.
+    pub fn finish(mut self) -> Result<()> {
+        self.file.flush()?;
+        self.file.as_file().sync_all()?;
+        self.file.persist(&self.path).map_err(|error| error.error)?;
+        sync_folder(folder_of(&self.path));
+        Ok(())
+    }
+}
+
+impl Write for Beside {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.file.flush()
+    }
+}
+
+/// The file that a path stands for: links are followed, to one that does not exist yet as well.
+fn target(path: &Path) -> Result<PathBuf> {
+    let mut path = path.to_owned();
+    // As deep as systems go.
+    for _ in 0..40 {
+        let Ok(next) = std::fs::read_link(&path) else {
+            return Ok(path);
+        };
+        path = folder_of(&path).join(next);
+    }
+    Err(Error::new(
+        ErrorKind::InvalidInput,
+        "it is a link that leads back to itself",
+    ))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// A new file with the rights that any new file gets.
+fn create(folder: &Path) -> Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The system takes away from these what the user has said (umask).
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+/// Gives a file the owner and the permissions of another one.
+#[cfg(unix)]
+fn keep_rights(file: &File, before: &Metadata) -> Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    // Only the owner of the system may give files away; a group of one's own is kept by anybody.
+    if fchown(file, Some(before.uid()), Some(before.gid())).is_err() {
+        let _ = fchown(file, None, Some(before.gid()));
+    }
+    file.set_permissions(before.permissions())
+}
+
+/// Gives a file the permissions of another one.
+#[cfg(not(unix))]
+fn keep_rights(file: &File, before: &Metadata) -> Result<()> {
+    file.set_permissions(before.permissions())
+}
+
+/// Lets the name of a new file outlast a failure of power as its bytes do.
+fn sync_folder(folder: &Path) {
+    // Where folders cannot be opened the system sees to that by itself.
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+}
+
+/// Removes what killed programs have left in a folder: files of ours that nobody holds.
+fn sweep(folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if !is_ours || !is_file {
+            continue;
+        }
+        let held = File::open(entry.path()).is_ok_and(|file| file.try_lock().is_err());
+        // One that has just been made may not be locked yet.
+        let age = entry.metadata().and_then(|data| data.modified());
+        let is_old = age.is_ok_and(|time| time.elapsed().is_ok_and(|age| age.as_secs() >= OLD));
+        if !held && is_old {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Younger files are not swept, s.
+const OLD: u64 = 60;
