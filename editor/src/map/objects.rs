@@ -31,9 +31,8 @@ impl Objects {
     /// Makes them anew, except for the trees of forests that have not changed.
     pub fn new(scenario: &Scenario, ink: Ink, before: &Self) -> Self {
         let known: Known = scenario
-            .forests()
-            .iter()
-            .map(|(&id, forest)| match before.known.get(&id) {
+            .planted()
+            .map(|(id, forest)| match before.known.get(&id) {
                 Some((old, trees)) if old == forest => (id, (old.clone(), trees.clone())),
                 _ => (id, (forest.clone(), Arc::new(trees(forest, ink)))),
             })

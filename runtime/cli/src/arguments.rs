@@ -294,8 +294,11 @@ pub(crate) enum ControllerVerb {
     /// List the controllers
     List {
         /// Print one JSON document and nothing else
-        #[arg(long)]
+        #[arg(long, conflicts_with = "markdown")]
         json: bool,
+        /// Print a page of documentation, with formulas and parameters
+        #[arg(long)]
+        markdown: bool,
     },
     /// Show parameters, or terms and rules
     Show {

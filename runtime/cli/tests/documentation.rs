@@ -74,3 +74,23 @@ fn every_command_runs_and_every_snippet_is_sound() {
         serde_json::from_value::<roadwright_scenario::Stack>(stack).unwrap();
     }
 }
+
+#[test]
+fn the_page_of_controllers_is_what_the_program_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = roadwright(folder.path(), &["controller", "list", "--markdown"]);
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        page == include_str!("../../../docs/controllers.md"),
+        "docs/controllers.md is out of date; renew with: \
+         roadwright controller list --markdown > docs/controllers.md"
+    );
+    for id in ["idm", "pursuit", "fuzzy_driver"] {
+        let output = roadwright(folder.path(), &["controller", "show", id]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            text.contains("acceleration = ") && text.contains("steering = "),
+            "{text}"
+        );
+    }
+}

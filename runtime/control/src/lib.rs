@@ -1,11 +1,13 @@
 //! Built-in controllers: fuzzy driving, car following, pursuit of a point on the way.
 
+mod formulas;
 pub mod fuzzy;
 mod fuzzy_driver;
 mod idm;
 pub mod laws;
 mod pursuit;
 
+pub use formulas::formulas;
 pub use fuzzy_driver::FuzzyDriver;
 pub use idm::Idm;
 pub use pursuit::Pursuit;

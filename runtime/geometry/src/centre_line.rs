@@ -9,6 +9,13 @@ use glam::DVec2;
 
 /// Wanted distance between the points of a centre line, m.
 const SPACING: f64 = 1.0;
+/// Lines up to this length have it, m; the points of longer ones lie as far apart as their sharpest
+/// bend allows.
+const LONG: f64 = 2_000.0;
+/// How far a chord may be away from such a bend, m.
+const SAGITTA: f64 = 0.01;
+/// Largest distance between the points of any line, m.
+const WIDEST: f64 = 10.0;
 
 /// A centre line as points at equal distances.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,8 +77,8 @@ pub struct CentreLines {
 }
 
 impl CentreLines {
-    /// Adds a line through points, resampled to equal distances of about 1 m; `None` if there are
-    /// fewer than two points or all are equal.
+    /// Adds a line through points, resampled to equal distances of about 1 m, of up to 10 m if it is
+    /// longer than 2 km; `None` if there are fewer than two points or all are equal.
     pub fn push(&mut self, points: &[DVec2]) -> Option<LineSpan> {
         let mut along = vec![0.0];
         for pair in points.windows(2) {
@@ -81,7 +88,7 @@ impl CentreLines {
         if length < 1e-6 {
             return None;
         }
-        let count = (length / SPACING).round().max(1.0) as usize;
+        let count = (length / wanted_spacing(points, length)).round().max(1.0) as usize;
         let spacing = length / count as f64;
         let first = self.points.len();
         let mut piece = 0;
@@ -138,6 +145,22 @@ impl CentreLines {
     pub fn point_count(&self) -> usize {
         self.points.len()
     }
+}
+
+/// Wanted distance between the points of a line through these, m.
+fn wanted_spacing(points: &[DVec2], length: f64) -> f64 {
+    if length <= LONG {
+        return SPACING;
+    }
+    let bends = points.windows(3).map(|three| {
+        let (before, after) = (three[1] - three[0], three[2] - three[1]);
+        let turn = wrap_angle(heading_of(after) - heading_of(before)).abs();
+        turn / (0.5 * (before.length() + after.length())).max(SPACING)
+    });
+    let sharpest = bends.fold(0.0, f64::max);
+    (8.0 * SAGITTA / sharpest.max(1e-9))
+        .sqrt()
+        .clamp(SPACING, WIDEST)
 }
 
 impl<'a> CentreLine<'a> {
@@ -252,6 +275,30 @@ impl<'a> CentreLine<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lines_have_points_as_their_bends_need_them() {
+        let spacing_of = |points: &[DVec2]| {
+            let mut lines = CentreLines::default();
+            lines.push(points).unwrap().spacing
+        };
+        let straight = |length: f64| [DVec2::ZERO, DVec2::new(length, 0.0)];
+        assert_eq!(spacing_of(&straight(2_000.0)), 1.0);
+        assert_eq!(spacing_of(&straight(3_000.0)), 10.0);
+        assert_eq!(spacing_of(&straight(1e7)), 10.0);
+        // An arc of 3 km: chords as long as their middle may be a centimetre off it.
+        for radius in [50.0, 400.0, 2_000.0] {
+            let arc = |i: u32| {
+                let angle = f64::from(i) / radius;
+                radius * DVec2::new(crate::math::sin(angle), 1.0 - crate::math::cos(angle))
+            };
+            let points: Vec<DVec2> = (0..=3_000).map(arc).collect();
+            let spacing = spacing_of(&points);
+            let off = spacing * spacing / (8.0 * radius);
+            assert!(off < 0.0105 && spacing >= 1.0, "{radius}: {spacing}");
+            assert!(off > 0.006 || spacing == 10.0, "{radius}: {spacing}");
+        }
+    }
 
     #[test]
     fn a_remembered_chord_gives_the_same_bits_or_nothing() {

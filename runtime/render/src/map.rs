@@ -223,7 +223,7 @@ fn draw_obstacles(canvas: &mut Canvas, scenario: &Scenario) {
 }
 
 fn draw_trees(canvas: &mut Canvas, scenario: &Scenario) {
-    for forest in scenario.forests().values() {
+    for (_, forest) in scenario.planted() {
         let crown = (0.45 * forest.spacing).clamp(0.8, 3.5);
         for tree in forest.trees() {
             canvas.circle(

@@ -1,6 +1,7 @@
 //! What can be wrong with a scenario: findings that point at the object and the place.
 
 mod agents;
+mod forests;
 mod obstacles;
 mod points_of_interest;
 mod roads;
@@ -59,6 +60,8 @@ pub enum Code {
     NoDestination,
     /// Two points of interest have the same name, or one has none.
     NameUnclear,
+    /// There is more than can be driven: this and what comes after it are left out.
+    TooMuch,
 }
 
 /// One thing that is wrong, and where.
@@ -96,6 +99,7 @@ impl Code {
             Self::UnreachableDestination => "unreachable-destination",
             Self::NoDestination => "no-destination",
             Self::NameUnclear => "name-unclear",
+            Self::TooMuch => "too-much",
         }
     }
 }
@@ -138,6 +142,7 @@ pub fn check(scenario: &Scenario) -> Vec<Finding> {
     roads::check(&subjects, &mut findings);
     obstacles::check(&subjects, &mut findings);
     agents::check(&subjects, &mut findings);
+    forests::check(&subjects, &mut findings);
     points_of_interest::check(&subjects, &mut findings);
     findings.sort_by(|a, b| {
         b.severity

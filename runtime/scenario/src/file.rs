@@ -35,12 +35,12 @@ const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 #[derive(Debug, Error)]
 pub enum FileError {
     /// The file cannot be opened, read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {error}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// The text is not a scenario.
     #[error("{place}: {error}", place = place(path, error.line, error.column))]
@@ -139,9 +139,9 @@ struct Document {
 /// # Errors
 /// If the file cannot be read or is not a scenario of a known version.
 pub fn load(path: &Path) -> Result<Scenario, FileError> {
-    let io = |source| FileError::Io {
+    let io = |error| FileError::Io {
         path: path.to_owned(),
-        source,
+        error,
     };
     let text = roadwright_files::read_text(path, LARGEST).map_err(io)?;
     from_text(&text).map_err(|error| FileError::Text {
@@ -164,9 +164,9 @@ pub fn save(scenario: &Scenario, path: &Path) -> Result<(), FileError> {
 /// # Errors
 /// As [`save`].
 pub fn save_text(text: &str, path: &Path) -> Result<(), FileError> {
-    roadwright_files::write(path, text.as_bytes()).map_err(|source| FileError::Io {
+    roadwright_files::write(path, text.as_bytes()).map_err(|error| FileError::Io {
         path: path.to_owned(),
-        source,
+        error,
     })
 }
 

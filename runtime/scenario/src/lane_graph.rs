@@ -7,7 +7,7 @@ use crate::agents::LanePlace;
 use crate::ids::RoadId;
 use crate::junction::{LaneEnd, Layout, Turn};
 use crate::network::RoadNetwork;
-use crate::road::{DrivingSide, LaneType, Road, RoadEnd};
+use crate::road::{DrivingSide, LaneSection, LaneType, Road, RoadEnd};
 use crate::scenario::Scenario;
 use roadwright_geometry::centre_line::{CentreLine, CentreLines, LineSpan};
 use roadwright_geometry::{DVec2, ReferenceLine};
@@ -124,6 +124,7 @@ pub struct LaneGraph {
     /// The paths of all junctions, those of one after those of another.
     paths: Vec<PathLanelets>,
     top_speed: f64,
+    left_out: Option<RoadId>,
     identity: u64,
 }
 
@@ -158,6 +159,10 @@ pub struct Before<'a> {
 
 /// Comfortable lateral acceleration that limits the speed on connecting paths, m/s^2.
 const LATERAL_ACCELERATION: f64 = 2.5;
+/// Lanes of all roads together, m, and points of all centre lines: what goes beyond is left out,
+/// so that one wrong number does not fill the memory.
+const MOST_LANE: f64 = 2e7;
+const MOST_POINTS: usize = 10_000_000;
 /// On shorter lanes nobody changes to the next one: a car could not get straight again, m.
 const MIN_LANE_CHANGE: f64 = 15.0;
 /// Lanes shorter than this between their junctions are dropped, m.
@@ -203,6 +208,10 @@ impl LaneGraph {
                     .filter(|old| std::ptr::eq(*old, road));
                 same.is_some_and(|old| before.layout.remaining(id, old) == Some((start, end)))
             };
+            if !builder.has_room(road, end - start) {
+                builder.left_out = builder.left_out.or(Some(id));
+                continue;
+            }
             match before.filter(is_same) {
                 Some(before) => builder.copy_road(id, before.graph),
                 None => builder.add_road(id, road, (start, end), side),
@@ -270,6 +279,12 @@ impl LaneGraph {
     #[inline]
     fn linked(&self, links: Links) -> &[LaneletId] {
         &self.links[links.first as usize..(links.first + links.count) as usize]
+    }
+
+    /// The first road whose lanes were left out because there were too many metres of lanes: 20,000
+    /// km, or ten million points of centre lines, are the most.
+    pub fn left_out(&self) -> Option<RoadId> {
+        self.left_out
     }
 
     /// Highest speed limit of all lanelets, m/s.
@@ -390,6 +405,9 @@ struct Builder {
     of_lane: BTreeMap<(RoadId, i8), Vec<LaneletId>>,
     of_road: BTreeMap<RoadId, LaneletId>,
     paths: Vec<PathLanelets>,
+    /// Lanes so far, m.
+    lane_length: f64,
+    left_out: Option<RoadId>,
     /// The lanelet of before that each is a copy of.
     copies: Vec<LaneletId>,
     /// The copy of each lanelet of before.
@@ -414,6 +432,21 @@ impl Builder {
         self.links.reserve(before.links.len() / 2 + 64);
         self.lines.reserve_like(&before.lines);
         self.copy_of = vec![NO_LANELET; before.lanelets.len()];
+    }
+
+    /// Whether there is room for the lanes of a road of a length, m; counts them if so.
+    fn has_room(&mut self, road: &Road, length: f64) -> bool {
+        let lanes = |section: &LaneSection| {
+            let lanes = section.lanes.iter();
+            lanes.filter(|lane| lane.kind.is_drivable()).count()
+        };
+        let most = road.lane_sections.iter().map(lanes).max().unwrap_or(0);
+        let wanted = self.lane_length + most as f64 * length;
+        let has_room = wanted <= MOST_LANE && self.lines.point_count() <= MOST_POINTS;
+        if has_room {
+            self.lane_length = wanted;
+        }
+        has_room
     }
 
     /// Adds a copy of a lanelet of before.
@@ -664,6 +697,7 @@ impl Builder {
             of_road: self.of_road,
             paths: self.paths,
             top_speed: 1.0,
+            left_out: self.left_out,
             identity,
         };
         let successors = listed(&mut graph.links, count, &self.links);

@@ -177,25 +177,38 @@ pub struct Forest {
 
 /// Most trees of one forest.
 pub(crate) const MAX_TREES: usize = 1_000_000;
+/// Most places for trees of all forests together.
+pub(crate) const MAX_PLACES: usize = 4_000_000;
 
 impl Forest {
-    /// The trunks: positions that depend on area, density, spacing and seed only.
-    ///
-    /// Each square cell of the world of side `spacing` holds at most one candidate, thinned to the
-    /// density; a candidate closer than the spacing to an earlier one is dropped. O(area).
-    pub fn trees(&self) -> Vec<DVec2> {
-        let Some((low, high)) = polygon::bounds(&self.area) else {
-            return Vec::new();
-        };
+    /// Side of the cells that hold one tree at most, m, the first cell and how many there are.
+    fn cells(&self) -> Option<(f64, DVec2, (usize, usize))> {
+        let (low, high) = polygon::bounds(&self.area)?;
         let size = high - low;
         let cell = self
             .spacing
             .max((size.element_product() / MAX_TREES as f64).sqrt())
             .max(size.max_element() / MAX_TREES as f64);
-        let per_cell = (self.density * cell * cell / 1e4).min(1.0);
         let first = (low / cell).floor();
         let count = ((high / cell).floor() - first).max(DVec2::ZERO);
-        let (columns, rows) = (count.x as usize + 1, count.y as usize + 1);
+        Some((cell, first, (count.x as usize + 1, count.y as usize + 1)))
+    }
+
+    /// Places where a tree could stand.
+    pub(crate) fn places(&self) -> usize {
+        self.cells()
+            .map_or(0, |(.., (columns, rows))| columns * rows)
+    }
+
+    /// The trunks: positions that depend on area, density, spacing and seed only.
+    ///
+    /// Each square cell of the world of side `spacing` holds at most one candidate, thinned to the
+    /// density; a candidate closer than the spacing to an earlier one is dropped. O(area).
+    pub fn trees(&self) -> Vec<DVec2> {
+        let Some((cell, first, (columns, rows))) = self.cells() else {
+            return Vec::new();
+        };
+        let per_cell = (self.density * cell * cell / 1e4).min(1.0);
         let mut row_above: Vec<Option<DVec2>> = vec![None; columns];
         let mut trees = Vec::new();
         for row in 0..rows {

@@ -5,7 +5,7 @@ use crate::dynamics::DynamicsLevel;
 use crate::ids::{AgentId, FlowId, ForestId, ObstacleId, PointOfInterestId};
 use crate::network::RoadNetwork;
 use crate::number;
-use crate::objects::{Forest, Obstacle, PointOfInterest};
+use crate::objects::{Forest, MAX_PLACES, Obstacle, PointOfInterest};
 use crate::road::{DrivingSide, is_default};
 use crate::stack::Stack;
 use crate::vehicle_type::VehicleType;
@@ -159,6 +159,16 @@ impl Scenario {
     /// Forests by id.
     pub fn forests(&self) -> &BTreeMap<ForestId, Forest> {
         &self.forests
+    }
+
+    /// The forests in which trees stand, by id: all, unless there are more places for trees than four
+    /// million; then those that are left out come last.
+    pub fn planted(&self) -> impl Iterator<Item = (ForestId, &Forest)> {
+        let mut places = 0;
+        self.forests.iter().map_while(move |(&id, forest)| {
+            places += forest.places();
+            (places <= MAX_PLACES).then_some((id, forest))
+        })
     }
 
     /// Points of interest by id.

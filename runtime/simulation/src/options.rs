@@ -1,7 +1,7 @@
 //! How a scenario is run, and why it may not be.
 
 use roadwright_agent::{HowMany, ModuleError, Slot};
-use roadwright_scenario::{DynamicsLevel, ModuleSetting, Stack};
+use roadwright_scenario::{DynamicsLevel, ModuleSetting, RoadId, Stack};
 use thiserror::Error;
 
 /// How a scenario is run.
@@ -97,6 +97,12 @@ pub enum SimulationError {
     /// The time of day is none.
     #[error("a time of day of {0} h is out of range: expected 0 to below 24")]
     TimeOfDay(f64),
+    /// There are more lanes than can be driven.
+    #[error(
+        "{0} makes the lanes longer than 20,000 km, or gives them more than ten million points, which \
+         is the most; `roadwright check` tells more"
+    )]
+    TooMuch(RoadId),
     /// The helpers cannot be started.
     #[error("cannot start {0} threads")]
     Threads(usize),

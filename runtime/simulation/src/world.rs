@@ -99,6 +99,7 @@ impl World {
         if !(0.0..24.0).contains(&begins_at) {
             return Err(SimulationError::TimeOfDay(begins_at));
         }
+        ground.check_size()?;
         let types = VehicleTypes::new(scenario);
         let modules = Modules::new(scenario, modules, options, dt)?;
         let mut finished = Finished::default();

@@ -5,6 +5,7 @@ use crate::Outcome;
 use crate::arguments::{Controller, ControllerVerb, Eval, Join};
 use anyhow::{Context, bail};
 use roadwright_agent::{ModuleKind, ParameterInfo, ParameterKind};
+use roadwright_control::formulas;
 use roadwright_control::fuzzy::{self, Aggregation, FuzzyController, Inference, Variable};
 use roadwright_simulation::builtin_modules;
 use serde_json::{Value, json};
@@ -13,7 +14,10 @@ use std::path::Path;
 
 pub(crate) fn controller(arguments: &Controller) -> anyhow::Result<Outcome> {
     match &arguments.verb {
-        ControllerVerb::List { json } => list(*json)?,
+        ControllerVerb::List { markdown: true, .. } => {
+            write!(std::io::stdout().lock(), "{}", page())?;
+        }
+        ControllerVerb::List { json, .. } => list(*json)?,
         ControllerVerb::Show { name, json } => show(name, *json)?,
         ControllerVerb::Eval(eval) => evaluate(eval)?,
         ControllerVerb::Surface {
@@ -85,7 +89,7 @@ fn show(name: &str, json: bool) -> anyhow::Result<()> {
     if json {
         let list: Vec<_> = parameters.iter().map(parameter_document).collect();
         return print_json(
-            &json!({"id": info.id, "name": info.name, "doc": info.doc, "parameters": list}),
+            &json!({"id": info.id, "name": info.name, "doc": info.doc, "formulas": formulas(info.id), "parameters": list}),
         );
     }
     let mut out = std::io::stdout().lock();
@@ -97,22 +101,62 @@ fn show(name: &str, json: bool) -> anyhow::Result<()> {
     )?;
     for p in *parameters {
         let range = format!("{} .. {}", p.min, p.max);
-        let mut meaning = p.doc.to_owned();
-        if let ParameterKind::Choice(words) = p.kind {
-            let words: Vec<_> = words
-                .iter()
-                .enumerate()
-                .map(|(i, w)| format!("{i} = {w}"))
-                .collect();
-            meaning += &format!(" ({})", words.join(", "));
-        }
+        let meaning = meaning(p);
         writeln!(
             out,
             "{:<22} {:>9} {:>18} {:<7} {meaning}",
             p.key, p.default, range, p.unit
         )?;
     }
+    if let Some(formulas) = formulas(info.id) {
+        writeln!(out, "\n{formulas}")?;
+    }
     Ok(())
+}
+
+/// What a parameter does, with what its numbers stand for.
+fn meaning(p: &ParameterInfo) -> String {
+    let ParameterKind::Choice(words) = p.kind else {
+        return p.doc.to_owned();
+    };
+    let words: Vec<_> = words
+        .iter()
+        .enumerate()
+        .map(|(i, w)| format!("{i} = {w}"))
+        .collect();
+    format!("{} ({})", p.doc, words.join(", "))
+}
+
+/// All built-in controllers as a page of documentation.
+fn page() -> String {
+    let mut page = String::from(
+        "# Built-in controllers\n\n\
+         Made by `roadwright controller list --markdown`.\n\
+         What the inputs mean stands in the header of plugins (`rw_controller_input`): lengths are in m, \
+         speeds in m/s, angles in rad, positive to the left; what is not there is a million metres away.\n\
+         Vehicles limit what a controller asks for to what they can.\n",
+    );
+    for (info, parameters) in builtin_modules().infos(ModuleKind::Controller) {
+        page += &format!("\n## {}: {}\n\n{}\n\n", info.id, info.name, info.doc);
+        page +=
+            "| parameter | default | range | unit | meaning |\n| --- | --- | --- | --- | --- |\n";
+        for p in parameters {
+            let (key, default, meaning) = (p.key, p.default, meaning(p));
+            let range = format!("{} to {}", p.min, p.max);
+            page += &format!(
+                "| `{key}` | {default} | {range} | {} | {meaning} |\n",
+                p.unit
+            );
+        }
+        if let Some(formulas) = formulas(info.id) {
+            page += &format!("\n```text\n{formulas}\n```\n");
+        }
+    }
+    page += "\nThe printed factors of the fuzzy driver are gentle: it turns with a radius of 25 m at the \
+             sharpest, and late. Streets with tighter corners need higher gains and a nearer way-point; \
+             the shipped ones have them. With its defaults it leaves the lane by 11 m on the course of \
+             `roadwright plugin check`.\n";
+    page
 }
 
 fn parameter_document(p: &ParameterInfo) -> Value {

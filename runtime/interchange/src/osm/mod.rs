@@ -29,12 +29,12 @@ pub const ATTRIBUTION: &str = "(c) OpenStreetMap contributors, ODbL 1.0";
 #[derive(Debug, Error)]
 pub enum ImportError {
     /// The file cannot be read.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {error}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// Neither OSM XML nor PBF.
     #[error("not OpenStreetMap data: {0}. Expected .osm XML (starting with <osm>) or .osm.pbf")]
@@ -51,12 +51,12 @@ pub enum ImportError {
     #[error("no way for motor vehicles in it{0}")]
     NoRoads(&'static str),
     /// Geometry that cannot be built (coordinates out of range).
-    #[error("way {way}: {source}")]
+    #[error("way {way}: {error}")]
     Geometry {
         /// Id of the way.
         way: i64,
         /// What is wrong.
-        source: GeometryError,
+        error: GeometryError,
     },
     /// The scenario does not take an object.
     #[error(transparent)]
@@ -171,9 +171,9 @@ const LARGEST: u64 = 2048 * roadwright_files::MEBIBYTE;
 /// # Errors
 /// If the file cannot be read, is no OSM data, or is damaged.
 pub fn read_file(path: &Path) -> Result<Elements, ImportError> {
-    let bytes = roadwright_files::read(path, LARGEST).map_err(|source| ImportError::Io {
+    let bytes = roadwright_files::read(path, LARGEST).map_err(|error| ImportError::Io {
         path: path.to_owned(),
-        source,
+        error,
     })?;
     read(&bytes)
 }

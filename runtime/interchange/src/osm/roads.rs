@@ -456,9 +456,9 @@ impl Built {
             .iter()
             .map(|&n| self.world(projection, n))
             .collect();
-        let reference_line = fillet(&points, FILLET).map_err(|source| ImportError::Geometry {
+        let reference_line = fillet(&points, FILLET).map_err(|error| ImportError::Geometry {
             way: piece.way,
-            source,
+            error,
         })?;
         let (lane_offset, lanes) = style.section.lanes(side);
         Ok(Road {

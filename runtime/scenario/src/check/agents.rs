@@ -168,9 +168,8 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         })
         .collect();
     let trees: Vec<(DVec2, f64)> = scenario
-        .forests()
-        .values()
-        .flat_map(|f| f.trees().into_iter().map(|tree| (tree, f.trunk_radius)))
+        .planted()
+        .flat_map(|(_, f)| f.trees().into_iter().map(|tree| (tree, f.trunk_radius)))
         .collect();
     let mut grid = GridIndex::new();
     let positions: Vec<_> = trees.iter().map(|(p, _)| *p).collect();

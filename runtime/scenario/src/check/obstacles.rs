@@ -4,6 +4,7 @@ use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::ids::ObstacleId;
 use crate::objects::Obstacle;
 use glam::DVec2;
+use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::polygon;
 
@@ -22,7 +23,7 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let mut widest = 0.0f64;
     for (id, lanelet) in (0..).zip(subjects.graph.lanelets()) {
         widest = widest.max(lanelet.width);
-        for &point in subjects.graph.line(id).points() {
+        for point in dense(subjects.graph.line(id)) {
             points.push(point);
             lanelets.push(lanelet);
         }
@@ -53,6 +54,18 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
+/// The points of a centre line, and of one whose points lie far apart those between them.
+fn dense(line: CentreLine<'_>) -> impl Iterator<Item = DVec2> {
+    let points = line.points();
+    let spacing = line.length() / (points.len() - 1) as f64;
+    let pieces = (0.7 * spacing).ceil().max(1.0) as usize;
+    let between = points.windows(2).flat_map(move |pair| {
+        let (from, to) = (pair[0], pair[1]);
+        (0..pieces).map(move |piece| from.lerp(to, piece as f64 / pieces as f64))
+    });
+    between.chain(points.last().copied())
+}
+
 fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
     let centre = obstacle.shape.centre();
     let outline = obstacle.shape.outline();
@@ -63,7 +76,7 @@ fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
     (centre, radius)
 }
 
-/// Pairs of obstacles that overlap, by a sweep along x.
+/// Obstacles that overlap another one, each told once, by a sweep along x.
 fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     struct Swept {
         id: ObstacleId,
@@ -87,10 +100,13 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         })
         .collect();
     swept.sort_by(|a, b| a.low.x.total_cmp(&b.low.x).then(a.id.cmp(&b.id)));
+    let mut told = vec![false; swept.len()];
     for (i, a) in swept.iter().enumerate() {
-        for b in swept[i + 1..].iter().take_while(|b| b.low.x < a.high.x) {
+        let others = swept[i + 1..].iter().zip(i + 1..);
+        for (b, j) in others.take_while(|(b, _)| b.low.x < a.high.x) {
             let apart = b.low.y >= a.high.y || a.low.y >= b.high.y;
-            if !apart && outlines_overlap(&a.outline, &b.outline) {
+            if !told[j] && !apart && outlines_overlap(&a.outline, &b.outline) {
+                told[j] = true;
                 let (first, second) = (a.id.min(b.id), a.id.max(b.id));
                 findings.push(Finding {
                     severity: Severity::Warning,

@@ -17,11 +17,35 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         kink(id, road, findings);
         self_intersection(id, road, findings);
     }
+    left_out(subjects, findings);
     restrictions(subjects, findings);
     for junction in &subjects.layout.junctions {
         flags(subjects, junction, findings);
     }
     impossible_turns(subjects, findings);
+}
+
+/// A road whose lanes would make more than can be driven.
+fn left_out(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
+    let network = subjects.scenario.network();
+    let Some((id, road)) = subjects
+        .graph
+        .left_out()
+        .and_then(|id| Some((id, network.road(id)?)))
+    else {
+        return;
+    };
+    findings.push(Finding {
+        severity: Severity::Error,
+        code: Code::TooMuch,
+        object: ObjectId::Road(id),
+        place: road.reference_line.start().position,
+        message: format!(
+            "is {:.0} km long: with it the lanes are longer than 20,000 km or have more than ten \
+             million points, which is the most; the scenario cannot run",
+            road.length() / 1e3
+        ),
+    });
 }
 
 fn joint_gaps(subjects: &Subjects<'_>, id: RoadId, road: &Road, findings: &mut Vec<Finding>) {

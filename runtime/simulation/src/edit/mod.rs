@@ -59,6 +59,7 @@ impl Editing<'_> {
             self.modules.check(new, registry)?;
         }
         let ground = self.ground.after_edit(old, new);
+        ground.check_size()?;
         let changed = changed_agents(old, new, &ground, self.lenient)?;
         let flows = running_flows(new, &ground, self.clock.seed, self.lenient)?;
 

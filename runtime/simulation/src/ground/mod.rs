@@ -9,6 +9,7 @@ pub(crate) use lane_finder::{LANE_REACH, Spot};
 pub(crate) use obstacles::{Obstacles, Owner};
 pub(crate) use roads::{PROFILE_BRAKING, Roads};
 
+use crate::options::SimulationError;
 use glam::DVec2;
 use lane_finder::LaneFinder;
 use named_places::named_places;
@@ -84,6 +85,14 @@ impl Ground {
     #[inline]
     pub fn graph(&self) -> &LaneGraph {
         &self.roads.graph
+    }
+
+    /// Whether all roads can be driven on, or some had to be left out.
+    pub(crate) fn check_size(&self) -> Result<(), SimulationError> {
+        match self.graph().left_out() {
+            Some(road) => Err(SimulationError::TooMuch(road)),
+            None => Ok(()),
+        }
     }
 
     /// One lanelet.

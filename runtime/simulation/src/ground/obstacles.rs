@@ -87,7 +87,7 @@ impl Obstacles {
                     .map(|body| (owner, body)),
             );
         }
-        for (&id, forest) in scenario.forests() {
+        for (id, forest) in scenario.planted() {
             bodies.extend(forest.trees().into_iter().zip(0..).map(|(centre, number)| {
                 let radius = forest.trunk_radius;
                 (Owner::Tree(id, number), Body::Disc { centre, radius })

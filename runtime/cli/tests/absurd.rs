@@ -1,0 +1,245 @@
+//! Files that are absurd are answered, soon and without filling the memory.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+#[path = "../../scenario/tests/common/mod.rs"]
+mod drawn;
+
+use drawn::{crossroads, draw, street};
+use roadwright_geometry::{DVec2, Pose, ReferenceLine};
+use roadwright_scenario::{
+    Edit, Forest, ForestId, Obstacle, ObstacleId, RoadId, Scenario, Shape, file,
+};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+/// Memory that the program may have, KiB: its own code and threads, and 500 MiB for the file.
+const MEMORY: u64 = 1_500_000;
+/// What takes longer than this hangs. A quiet machine needs a few seconds for the worst of them.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Runs the program in a folder; `None` if it hangs.
+fn roadwright(folder: &Path, words: &[&str]) -> Option<Output> {
+    let script = format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\"");
+    let mut child = Command::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_roadwright")])
+        .args(words)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(std::fs::File::create(folder.join("out")).unwrap())
+        .stderr(std::fs::File::create(folder.join("err")).unwrap())
+        .spawn()
+        .unwrap();
+    let ticks = PATIENCE.as_millis() / 50;
+    for _ in 0..ticks {
+        if let Some(status) = child.try_wait().unwrap() {
+            let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
+            return Some(Output {
+                status,
+                stdout: read("out"),
+                stderr: read("err"),
+            });
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    None
+}
+
+/// What `check` and a short run say of a scenario, with their exit codes.
+fn told(scenario: &Scenario) -> [(Option<i32>, String); 2] {
+    let folder = tempfile::tempdir().unwrap();
+    file::save(scenario, &folder.path().join("absurd.json")).unwrap();
+    let words: [&[&str]; 2] = [
+        &["check", "absurd.json"],
+        &["run", "absurd.json", "--seconds", "0.5"],
+    ];
+    words.map(|words| {
+        let output = roadwright(folder.path(), words);
+        let output = output.unwrap_or_else(|| panic!("{words:?} hangs"));
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let code = output.status.code();
+        assert!(
+            code.is_some_and(|code| code <= 2),
+            "{words:?}: {code:?} {text}"
+        );
+        (code, text)
+    })
+}
+
+fn moved(scenario: &mut Scenario, road: RoadId, to: DVec2) {
+    let mut road_of = scenario.network().road(road).unwrap().clone();
+    let line = &road_of.reference_line;
+    let start = Pose {
+        position: to,
+        ..line.start()
+    };
+    road_of.reference_line = ReferenceLine::new(start, line.segments().to_vec()).unwrap();
+    let edit = Edit::Road(road, Some(Box::new(road_of)));
+    scenario.apply(edit).unwrap();
+}
+
+#[test]
+fn what_is_as_it_should_be_runs() {
+    let [(check, said), (run, _)] = told(&crossroads());
+    assert_eq!((check, run), (Some(0), Some(0)), "{said}");
+}
+
+#[test]
+fn a_road_that_begins_elsewhere_gets_no_paths_of_many_kilometres() {
+    let mut scenario = crossroads();
+    moved(&mut scenario, RoadId(1), DVec2::new(65_535.0, 0.0));
+    let [(code, said), (run, _)] = told(&scenario);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains("joint-gap") && said.contains("road 1"),
+        "{said}"
+    );
+    assert_eq!(run, Some(0), "the rest can be driven");
+}
+
+#[test]
+fn one_long_road_costs_what_it_holds() {
+    let mut scenario = crossroads();
+    draw(
+        &mut scenario,
+        (0.0, 200.0),
+        (2_000_000.0, 200.0),
+        &street("Far"),
+    );
+    let [(code, said), (run, _)] = told(&scenario);
+    assert_eq!((code, run), (Some(0), Some(0)), "{said}");
+}
+
+#[test]
+fn roads_without_end_are_named() {
+    let mut scenario = crossroads();
+    for y in 1..100 {
+        let y = 1_000.0 * f64::from(y);
+        draw(
+            &mut scenario,
+            (-4_000_000.0, y),
+            (4_000_000.0, y),
+            &street("Far"),
+        );
+    }
+    let [(code, said), (run, refused)] = told(&scenario);
+    assert_eq!((code, run), (Some(1), Some(2)), "{said} {refused}");
+    assert!(
+        said.contains("too-much") && said.contains("8000 km long"),
+        "{said}"
+    );
+    assert!(
+        refused.contains("road ") && refused.contains("20,000 km"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn forests_without_end_are_named() {
+    let mut scenario = crossroads();
+    for id in 1..=60 {
+        let (low, high) = (1_000.0 * f64::from(id), 9_000.0 + 1_000.0 * f64::from(id));
+        let forest = Forest {
+            area: [(low, low), (high, low), (high, high), (low, high)]
+                .map(DVec2::from)
+                .to_vec(),
+            density: 5_000.0,
+            spacing: 1.0,
+            trunk_radius: 0.2,
+            seed: 1,
+        };
+        let edit = Edit::Forest(ForestId(id), Some(Box::new(forest)));
+        scenario.apply(edit).unwrap();
+    }
+    let [(code, said), (run, _)] = told(&scenario);
+    assert_eq!((code, run), (Some(1), Some(0)), "{said}");
+    assert!(
+        said.contains("forest 4") && said.contains("four million"),
+        "{said}"
+    );
+}
+
+#[test]
+fn obstacles_in_one_place_are_each_told_once() {
+    let mut scenario = crossroads();
+    let count = 20_000;
+    for id in 1..=count {
+        let obstacle = Obstacle {
+            name: String::new(),
+            shape: Shape::Circle {
+                x: 60.0,
+                y: 60.0,
+                radius: 2.0,
+            },
+            height: 1.0,
+            mass: None,
+        };
+        let edit = Edit::Obstacle(ObstacleId(id), Some(Box::new(obstacle)));
+        scenario.apply(edit).unwrap();
+    }
+    let [(code, said), (run, _)] = told(&scenario);
+    assert_eq!((code, run), (Some(0), Some(0)));
+    assert_eq!(
+        said.matches("obstacles-overlap").count(),
+        count as usize - 1
+    );
+}
+
+#[test]
+fn pipes_and_devices_are_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.json");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    std::os::unix::fs::symlink("/dev/zero", folder.path().join("zero.json")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", folder.path().join("zero.rhai")).unwrap();
+    for (words, kind) in [
+        (&["check", "pipe.json"][..], "a pipe"),
+        (&["run", "pipe.json"], "a pipe"),
+        (&["import", "pipe.json", "--out", "x.json"], "a pipe"),
+        (&["check", "zero.json"], "a device"),
+        (&["script", "check", "zero.rhai"], "a device"),
+        (&["script", "check", "pipe.json"], "a pipe"),
+    ] {
+        let output = roadwright(folder.path(), words);
+        let output = output.unwrap_or_else(|| panic!("{words:?} hangs"));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        let expected = format!("it is {kind}, not a file");
+        assert_eq!(said.matches(&expected).count(), 1, "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn scripts_beside_a_scenario_do_not_hold_it_up() {
+    let folder = tempfile::tempdir().unwrap();
+    file::save(&crossroads(), &folder.path().join("town.json")).unwrap();
+    let scripts = folder.path().join("scripts");
+    std::fs::create_dir(&scripts).unwrap();
+    let pipe = scripts.join("x.rhai");
+    assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    std::os::unix::fs::symlink("/dev/zero", scripts.join("y.rhai")).unwrap();
+    std::os::unix::fs::symlink("/", scripts.join("root")).unwrap();
+    std::os::unix::fs::symlink(".", scripts.join("self")).unwrap();
+    std::fs::write(scripts.join("good.rhai"), "fn behave(agent) {}").unwrap();
+    let words = [
+        "run",
+        "town.json",
+        "--seconds",
+        "1",
+        "--use",
+        "behaviour=good.rhai",
+    ];
+    let output = roadwright(folder.path(), &words).expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+}

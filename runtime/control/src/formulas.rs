@@ -1,0 +1,60 @@
+//! The laws of the built-in controllers as they are written in the documentation.
+
+/// What both laws for the speed of a queue and the fuzzy driver share.
+const HALTING: &str = "\
+halting speed, m/s: from it the vehicle can still stop 2 m behind the leader, which may
+brake as well, and 0.5 m before the place where it must stand; b = braking, r = reaction
+    safe(gap, v_front) = max(0, sqrt((b r)^2 + v_front^2 + 2 b max(0, gap)) - b r)
+    v_halt = min(safe(leader_gap - 2, leader_speed), safe(stop_distance - 0.5, 0))";
+
+const PURSUIT_STEERING: &str = "\
+steering, rad: the circle through the way-point, tangent to the heading
+    steering = atan(wheelbase * 2 sin(waypoint_angle) / max(waypoint_distance, 0.5))";
+
+/// The law of a built-in controller, as plain text; `None` for others.
+pub fn formulas(id: &str) -> Option<String> {
+    match id {
+        "idm" => Some(format!(
+            "\
+acceleration, m/s^2: a = acceleration, b = braking, T = headway, v = speed; a wanted speed
+of 0 is one to stand at
+    wanted_gap(g0, v_front) = g0 + max(0, v T + v (v - v_front) / (2 sqrt(a b)))
+    leader   = (wanted_gap(standstill_gap, leader_speed) / leader_gap)^2
+    stop     = (wanted_gap(0.5, 0) / stop_distance)^2
+    obstacle = (wanted_gap(standstill_gap, 0) / obstacle_distance)^2, if that is less than
+               1.5 m beside the straight way, else 0
+    free     = max(1 - (v / road_speed)^4, -b / a)
+    acceleration = a max(free - max(leader, stop, obstacle), -20)
+{PURSUIT_STEERING}"
+        )),
+        "pursuit" => Some(format!(
+            "\
+{HALTING}
+acceleration, m/s^2: v = speed, T = headway
+    allowed   = min(road_speed, v_halt)
+    cruising  = speed_gain (allowed - v), four times that where allowed < v
+    following = gap_gain (leader_gap - 2 - T v) + closing_gain (leader_speed - v)
+    acceleration = min(cruising, following) if following < 0, else cruising
+{PURSUIT_STEERING}"
+        )),
+        "fuzzy_driver" => Some(format!(
+            "\
+{HALTING}
+The four rule tables (`roadwright controller show fuzzy_driver.route.speed` and so on) give
+    share = route.speed(waypoint_distance, |waypoint_angle|)
+    turn  = route_steering_gain * route.steer(waypoint_distance, |waypoint_angle|),
+            to the side of the way-point; 0 if it is straight ahead
+and, if an obstacle is within the reach of their terms,
+    share = min(share, avoid.speed(obstacle_distance, |obstacle_angle|))
+    turn  = turn - avoid_steering_gain * avoid.steer(obstacle_distance, |obstacle_angle|),
+            away from it; one straight ahead counts as on the right
+acceleration, m/s^2, -50 to 50: v = speed
+    commanded = share * min(road_speed, v_halt)
+    acceleration = (commanded - v) / speed_time
+steering, rad: the turn belongs to the commanded speed; below it the same curve is driven,
+above it the same turn rate is kept
+    steering = atan(wheelbase * turn * commanded / max(v, commanded, 0.1))"
+        )),
+        _ => None,
+    }
+}
