@@ -10,6 +10,7 @@
 
 pub mod author;
 mod build;
+mod catalogue;
 mod event;
 mod helper;
 mod host;
@@ -18,15 +19,12 @@ mod native;
 mod patience;
 mod quarantine;
 pub mod script;
-mod settle;
 mod times;
 mod watch;
 
+pub use catalogue::{FileRow, FileState, Lamp, MANY_GENERATIONS, ModuleRow, Trust, Wanted};
 pub use event::{Event, Level};
 pub use helper::{Checked, ReportLine, answer_parent, ask_child, check_plugin, helper};
-pub use host::{
-    CallWatch, FileRow, FileState, Hang, Host, HostOptions, ISOLATED_MEMORY, Lamp,
-    MANY_GENERATIONS, ModuleRow, Trust, Wanted,
-};
+pub use host::{CallWatch, Hang, Host, HostOptions, ISOLATED_MEMORY};
 pub(crate) use native::native_now;
 pub use native::{InspectError, Inspected, PluginInfo, inspect, inspect_bytes};

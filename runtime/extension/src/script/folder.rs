@@ -2,16 +2,15 @@
 
 use super::compile::{Compiled, LONGEST_SCRIPT, ScriptError, compile};
 use super::logic::ScriptLogic;
+use crate::catalogue::{Files, Lamp, ModuleRow, Stamp};
 use crate::event::{Event, Events, Level};
-use crate::host::{Lamp, ModuleRow};
 use crate::lock::locked;
 use crate::native::backend::intern;
 use crate::native_now;
-use crate::settle::{Settling, Stamp};
 use crate::times::CallTimes;
 use roadwright_agent::{Behaviour, Entry, ModuleInfo, Registry};
 use roadwright_files::read_text;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -20,6 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub const SCRIPT_ENDING: &str = "rhai";
 /// The function with which a script chooses modules.
 const CHOOSES: &str = "use_module";
+/// Scripts may lie this deep in their folder.
+const DEPTH: usize = 4;
 /// The behaviour beneath scripts.
 const BASE: &str = "lane_keeper";
 
@@ -108,11 +109,9 @@ impl ScriptCell {
     }
 }
 
-#[derive(Default)]
 struct Catalog {
+    files: Files,
     cells: BTreeMap<String, Arc<ScriptCell>>,
-    stamps: BTreeMap<PathBuf, Option<Stamp>>,
-    settling: BTreeMap<PathBuf, Settling>,
 }
 
 /// The scripts that there are.
@@ -127,7 +126,10 @@ impl Scripts {
     pub(crate) fn new(folders: &[PathBuf], events: Arc<Events>) -> Self {
         let scripts = Self {
             folders: folders.to_vec(),
-            catalog: Mutex::default(),
+            catalog: Mutex::new(Catalog {
+                files: Files::new(folders, DEPTH),
+                cells: BTreeMap::new(),
+            }),
             events,
             revision: AtomicU64::new(0),
         };
@@ -149,9 +151,7 @@ impl Scripts {
 
     /// Whether a path is that of a script in one of the folders.
     pub(crate) fn is_script(&self, path: &Path) -> bool {
-        path.extension()
-            .is_some_and(|ending| ending == SCRIPT_ENDING)
-            && self.id_of(path).is_some()
+        is_script(path) && self.id_of(path).is_some()
     }
 
     /// The id of a file: its name from its folder on.
@@ -165,53 +165,39 @@ impl Scripts {
     }
 
     pub(crate) fn note_change(&self, path: &Path) {
-        let mut catalog = self.catalog();
-        let settling = Settling::new(path, native_now());
-        let settling = catalog.settling.entry(path.to_owned()).or_insert(settling);
         // Scripts are small: what is half written does not compile, and is read again.
-        settling.note_closed();
+        let now = native_now();
+        self.catalog().files.note_change(path, true, now);
     }
 
     pub(crate) fn take_settled(&self) {
-        let now = native_now();
-        let settled: Vec<PathBuf> = {
-            let mut catalog = self.catalog();
-            let ready = |(path, settling): (&PathBuf, &mut Settling)| {
-                (settling.is_at_rest(path, now) || !path.exists()).then(|| path.clone())
-            };
-            let settled: Vec<PathBuf> = catalog.settling.iter_mut().filter_map(ready).collect();
-            for path in &settled {
-                catalog.settling.remove(path);
-            }
-            settled
-        };
-        for path in settled {
+        let (settled, gone) = self.catalog().files.take_settled(native_now());
+        for path in settled.into_iter().chain(gone) {
             self.consider(&path);
         }
     }
 
     /// Looks at all folders.
     pub(crate) fn scan(&self, at_once: bool) {
-        let mut paths = Vec::new();
-        for folder in &self.folders {
-            list(folder, 0, &mut paths);
-        }
-        for path in paths {
-            let stamp = Stamp::of(&path);
-            let is_new = self.catalog().stamps.get(&path) != Some(&stamp);
-            match (is_new, at_once) {
-                (true, true) => self.consider(&path),
-                (true, false) => self.note_change(&path),
-                _ => {}
+        let changed: Vec<PathBuf> = {
+            let catalog = self.catalog();
+            let mut found = catalog.files.list(is_script);
+            found.retain(|path| catalog.files.has_changed(path));
+            found
+        };
+        for path in changed {
+            if at_once {
+                self.consider(&path);
+            } else {
+                self.note_change(&path);
             }
         }
     }
 
     /// Reads a file that has changed, and whatever imports it.
     fn consider(&self, path: &Path) {
-        self.catalog()
-            .stamps
-            .insert(path.to_owned(), Stamp::of(path));
+        let stamp = Stamp::of(path);
+        self.catalog().files.note_looked(path, stamp);
         let Some(id) = self.id_of(path) else { return };
         let importers: Vec<PathBuf> = {
             let catalog = self.catalog();
@@ -243,7 +229,7 @@ impl Scripts {
 
     fn note_gone(&self, id: &str, path: &Path) {
         let mut catalog = self.catalog();
-        catalog.stamps.remove(path);
+        catalog.files.forget(path);
         let cell = catalog.cells.get(id).cloned();
         drop(catalog);
         let is_its = cell.is_some_and(|cell| cell.state().path.as_deref() == Some(path));
@@ -425,21 +411,9 @@ fn is_library(text: &str) -> bool {
     !text.contains("fn behave")
 }
 
-/// Scripts of a folder and of folders in it. Links to folders are not followed: they may lead
-/// anywhere, and back here.
-fn list(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let paths: BTreeSet<PathBuf> = entries.map(|entry| entry.path()).collect();
-    for path in paths {
-        let is_script = path.extension().is_some_and(|e| e == SCRIPT_ENDING);
-        if path.is_dir() {
-            if depth < 4 && !path.is_symlink() {
-                list(&path, depth + 1, found);
-            }
-        } else if is_script {
-            found.push(path);
-        }
-    }
+/// Whether a file's name is that of a script.
+fn is_script(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == SCRIPT_ENDING)
 }
 
 fn row(cell: &ScriptCell) -> ModuleRow {

@@ -382,14 +382,15 @@ impl Drives {
         const COLORS: [u32; 3] = [0x4FB0E5, 0xE4572E, 0x8BD17C];
         let scenario = course(Stack::with_controller(BUILT_IN), Standing::Ahead)?;
         // The standing car where it stands.
-        let (mut world, _) = world(
+        let (world, _) = world(
             &builtin_modules(),
             Stack::with_controller(BUILT_IN),
             Standing::Ahead,
         )?;
-        world.step();
+        let mut session = Session::new(world);
+        session.step(&mut []);
         let snapshot = Snapshot {
-            vehicles: world.snapshot().vehicles,
+            vehicles: session.world().snapshot().vehicles,
             ..Snapshot::default()
         };
         // The built-in one below and wide, so that it shows where both go the same way.
@@ -412,7 +413,8 @@ impl Drives {
             ..Picture::default()
         };
         let png = roadwright_render::map(&scenario, Some(&snapshot), &picture)?;
-        std::fs::write(out, png).with_context(|| format!("cannot write {}", out.display()))
+        roadwright_files::write(out, &png)
+            .with_context(|| format!("cannot write {}", out.display()))
     }
 }
 

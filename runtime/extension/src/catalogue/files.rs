@@ -1,0 +1,117 @@
+//! Files of some folders, from the first sign of a change until they have come to rest: what
+//! plugins and scripts have in common before anybody looks into them.
+
+use super::settling::{Settling, Stamp};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The files of some folders.
+pub(crate) struct Files {
+    folders: Vec<PathBuf>,
+    /// How deep in its folder a file may lie; 0: directly in it.
+    depth: usize,
+    /// What they were like when they were looked at last.
+    looked: BTreeMap<PathBuf, Option<Stamp>>,
+    settling: BTreeMap<PathBuf, Settling>,
+}
+
+impl Files {
+    pub(crate) fn new(folders: &[PathBuf], depth: usize) -> Self {
+        Self {
+            folders: folders.to_vec(),
+            depth,
+            looked: BTreeMap::new(),
+            settling: BTreeMap::new(),
+        }
+    }
+
+    /// The folder that a file lies in, and its place among the folders: that of a lower place
+    /// comes first.
+    pub(crate) fn folder_of(&self, path: &Path) -> Option<(usize, &Path)> {
+        let lies_in = |folder: &Path| match self.depth {
+            0 => path.parent() == Some(folder),
+            _ => path.starts_with(folder),
+        };
+        let mut folders = self.folders.iter().map(PathBuf::as_path).enumerate();
+        folders.find(|(_, folder)| lies_in(folder))
+    }
+
+    /// The place of a file's folder, after all of them if it lies in none.
+    pub(crate) fn rank(&self, path: &Path) -> usize {
+        self.folder_of(path).map_or(usize::MAX, |(rank, _)| rank)
+    }
+
+    /// The files that are there now and are such as are meant, folder by folder, by name.
+    pub(crate) fn list(&self, is_meant: fn(&Path) -> bool) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for folder in &self.folders {
+            list(folder, self.depth, is_meant, &mut found);
+        }
+        found
+    }
+
+    /// Whether a file has changed since somebody looked at it.
+    pub(crate) fn has_changed(&self, path: &Path) -> bool {
+        self.looked.get(path) != Some(&Stamp::of(path))
+    }
+
+    /// A file has changed, and settles from now on.
+    pub(crate) fn note_change(&mut self, path: &Path, is_closed: bool, now: Instant) {
+        let settling = self.settling.entry(path.to_owned());
+        let settling = settling.or_insert_with(|| Settling::new(path, now));
+        if is_closed {
+            settling.note_closed();
+        }
+    }
+
+    /// A file was looked at when it was like this.
+    pub(crate) fn note_looked(&mut self, path: &Path, stamp: Option<Stamp>) {
+        self.settling.remove(path);
+        self.looked.insert(path.to_owned(), stamp);
+    }
+
+    /// A file was looked at and is incomplete; says whether it goes on settling.
+    pub(crate) fn note_incomplete(&mut self, path: &Path, now: Instant) -> bool {
+        let settling = self.settling.get_mut(path);
+        settling.is_some_and(|settling| !settling.note_incomplete(now))
+    }
+
+    /// A file has gone.
+    pub(crate) fn forget(&mut self, path: &Path) {
+        self.settling.remove(path);
+        self.looked.remove(path);
+    }
+
+    /// The files that have come to rest, and those that have gone meanwhile.
+    pub(crate) fn take_settled(&mut self, now: Instant) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let (mut settled, mut gone) = (Vec::new(), Vec::new());
+        for (path, settling) in &mut self.settling {
+            if settling.is_at_rest(path, now) {
+                settled.push(path.clone());
+            } else if !path.exists() {
+                gone.push(path.clone());
+            }
+        }
+        for path in &gone {
+            self.settling.remove(path);
+        }
+        (settled, gone)
+    }
+}
+
+/// Files of a folder and of folders in it. Links to folders are not followed: they may lead
+/// anywhere, and back here.
+fn list(folder: &Path, depth: usize, is_meant: fn(&Path) -> bool, found: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths: BTreeSet<PathBuf> = entries.map(|entry| entry.path()).collect();
+    for path in paths {
+        if depth > 0 && path.is_dir() {
+            if !path.is_symlink() {
+                list(&path, depth - 1, is_meant, found);
+            }
+        } else if is_meant(&path) {
+            found.push(path);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! What there is in the folders of plugins and of scripts: which files, which builds of them, and
+//! whether those may run.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `files.rs` | files from the first sign of a change until they have come to rest, for both |
+//! | `settling.rs` | when one file has come to rest |
+//! | `trust.rs` | which builds may run, which are loaded |
+//! | `copies.rs` | copies of libraries, which are what is loaded |
+//! | `plugins.rs` | from a library that has come to rest to a build that is active |
+//! | `registry.rs` | the modules to choose from |
+//! | `rows.rs` | what is told of all that |
+//!
+//! Scripts compile their files themselves (`script/folder.rs`).
+
+mod copies;
+mod files;
+mod plugins;
+mod registry;
+mod rows;
+mod settling;
+mod trust;
+
+pub(crate) use files::Files;
+pub use plugins::MANY_GENERATIONS;
+pub use rows::{FileRow, FileState, Lamp, ModuleRow};
+pub(crate) use settling::Stamp;
+pub use trust::{Trust, Wanted};
+
+use crate::event::{Event, Events, Level};
+use crate::host::HostOptions;
+use crate::lock::locked;
+use crate::native::ends::LastWords;
+use crate::native::last_words::Noted;
+use crate::native::{Cell, Inspected, LibraryPool};
+use crate::native_now;
+use crate::quarantine::Quarantine;
+use crate::script::Scripts;
+use crate::watch::Watch;
+use copies::Copies;
+use plugins::is_library;
+use roadwright_agent::ModuleKind;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+/// How long the thread waits for events before it looks at what settles.
+const TICK: Duration = Duration::from_millis(15);
+/// All folders are looked at this often, because events can get lost.
+const SCAN: Duration = Duration::from_secs(5);
+
+/// A library that is known.
+pub(crate) struct KnownFile {
+    pub(crate) state: FileState,
+    pub(crate) inspected: Option<Inspected>,
+}
+
+/// The plugins that there are.
+pub(crate) struct Plugins {
+    files: Files,
+    pub(crate) known: BTreeMap<PathBuf, KnownFile>,
+    pub(crate) cells: BTreeMap<(&'static str, ModuleKind), Arc<Cell>>,
+    trust: Trust,
+    wanted: Wanted,
+}
+
+/// Everything that comes from outside.
+pub(crate) struct Catalogue {
+    options: HostOptions,
+    plugins: Mutex<Plugins>,
+    pub(crate) scripts: Scripts,
+    pub(crate) events: Arc<Events>,
+    pub(crate) quarantine: Arc<Quarantine>,
+    /// Where the last words of this process go.
+    _noted: Option<Noted>,
+    helper: Arc<Vec<OsString>>,
+    revision: AtomicU64,
+    ending: AtomicBool,
+    copies: Copies,
+    pub(crate) pool: Arc<LibraryPool>,
+}
+
+impl Catalogue {
+    /// Looks at all folders once.
+    pub(crate) fn open(options: HostOptions) -> Self {
+        // A process may have several hosts, one after the other or at once.
+        static HOSTS: AtomicU64 = AtomicU64::new(0);
+        let number = HOSTS.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}-{number}", std::process::id());
+        let ends = options.cache.join("ends");
+        let quarantine = Quarantine::open(&options.cache.join("marks"), &ends);
+        crate::native::last_words::install();
+        let words = LastWords::open(&ends, &name);
+        let events = Arc::new(Events::default());
+        let all = Self {
+            plugins: Mutex::new(Plugins {
+                files: Files::new(&options.plugins, 0),
+                known: BTreeMap::new(),
+                cells: BTreeMap::new(),
+                trust: options.trust.clone(),
+                wanted: options.wanted.clone(),
+            }),
+            scripts: Scripts::new(&options.scripts, events.clone()),
+            events,
+            quarantine: Arc::new(quarantine),
+            _noted: words.map(Noted::new),
+            helper: Arc::new(options.helper.clone()),
+            revision: AtomicU64::new(1),
+            ending: AtomicBool::new(false),
+            copies: Copies::new(&options.cache.join("copies"), &name),
+            pool: Arc::default(),
+            options,
+        };
+        all.scan(true);
+        if all.scripts_want_all() {
+            all.want(Wanted::All);
+        }
+        all
+    }
+
+    pub(crate) fn options(&self) -> &HostOptions {
+        &self.options
+    }
+
+    pub(crate) fn plugins(&self) -> MutexGuard<'_, Plugins> {
+        locked(&self.plugins)
+    }
+
+    /// Another number: there are other modules to choose from, or other parameters.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Acquire) + self.scripts.revision()
+    }
+
+    /// Lets whoever watches the folders end.
+    pub(crate) fn end(&self) {
+        self.ending.store(true, Ordering::Relaxed);
+    }
+
+    /// Watches the folders until the end.
+    pub(crate) fn watch(&self) {
+        let folders = [&self.options.plugins[..], &self.options.scripts[..]].concat();
+        let watch = Watch::new(&folders);
+        // What has changed before the watch began sends no event.
+        self.scan(false);
+        let mut scanned = native_now();
+        while !self.ending.load(Ordering::Relaxed) {
+            for hint in watch.hints(TICK) {
+                if self.scripts.is_script(&hint.path) {
+                    self.scripts.note_change(&hint.path);
+                } else if is_library(&hint.path) {
+                    let mut plugins = self.plugins();
+                    if plugins.files.folder_of(&hint.path).is_some() {
+                        let now = native_now();
+                        plugins.files.note_change(&hint.path, hint.is_closed, now);
+                    }
+                }
+            }
+            if scanned.elapsed() > SCAN {
+                scanned = native_now();
+                self.scan(false);
+            }
+            self.take_settled_plugins();
+            self.scripts.take_settled();
+        }
+    }
+
+    /// Looks at all folders; files that are new or have changed settle first unless `at_once`.
+    pub(crate) fn scan(&self, at_once: bool) {
+        self.scan_plugins(at_once);
+        self.scripts.scan(at_once);
+    }
+
+    fn touch(&self) {
+        self.revision.fetch_add(1, Ordering::Release);
+    }
+
+    fn say(&self, level: Level, path: &Path, text: String) {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        self.events.push(Event {
+            level,
+            module: name.to_string_lossy().into_owned(),
+            text,
+        });
+    }
+
+    /// Does something to all kinds of a module.
+    pub(crate) fn for_module(&self, id: &str, mut act: impl FnMut(&Cell)) {
+        let cells: Vec<Arc<Cell>> = {
+            let plugins = self.plugins();
+            let cells = plugins.cells.iter().filter(|((of, _), _)| *of == id);
+            cells.map(|(_, cell)| cell.clone()).collect()
+        };
+        for cell in cells {
+            act(&cell);
+        }
+        self.touch();
+    }
+}

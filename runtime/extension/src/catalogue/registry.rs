@@ -1,0 +1,83 @@
+//! The modules to choose from, and how they do.
+
+use super::{Catalogue, FileState, KnownFile, ModuleRow};
+use crate::native::{AsController, AsFitness, AsPlanner, Cell, Kind, Native};
+use roadwright_agent::{Choosable, Entry, ModuleKind, Registry};
+use std::sync::Arc;
+
+impl Catalogue {
+    /// All modules: those that are built in, plugins, scripts.
+    pub(crate) fn registry(&self) -> Registry {
+        let mut registry = self.options.builtin.clone();
+        let cells: Vec<Arc<Cell>> = self.plugins().cells.values().cloned().collect();
+        for cell in cells {
+            match cell.kind {
+                ModuleKind::Planner => self.enter::<AsPlanner>(&mut registry, cell),
+                ModuleKind::Controller => self.enter::<AsController>(&mut registry, cell),
+                ModuleKind::Fitness => self.enter::<AsFitness>(&mut registry, cell),
+                ModuleKind::Behaviour => {}
+            }
+        }
+        self.scripts.enter(&mut registry);
+        registry
+    }
+
+    fn enter<K: Kind>(&self, registry: &mut Registry, cell: Arc<Cell>)
+    where
+        Native<K>: IntoLogic<K::Logic>,
+    {
+        // One that may not run or is in quarantine is not there for new runs; those that use it
+        // already go on with what stands in for it.
+        if !cell.has_been_active() {
+            return;
+        }
+        let builtin = self.options.builtin.clone();
+        let (info, parameters) = (cell.module_info(), cell.parameters());
+        registry.add(Entry::<K::Logic>::new(info, parameters, move || {
+            let fallback = K::fallback(&builtin).expect("every kind has a built-in module");
+            Native::<K>::new(cell.clone(), fallback).into_logic()
+        }));
+    }
+
+    /// All plugins, with how they do.
+    pub(crate) fn plugin_rows(&self) -> Vec<ModuleRow> {
+        let plugins = self.plugins();
+        let row = |cell: &Arc<Cell>| {
+            let of_module = |file: &&KnownFile| {
+                let inspected = file.inspected.as_ref();
+                inspected.is_some_and(|inspected| inspected.info.id == cell.id)
+            };
+            let files = plugins.known.iter().filter(|(_, file)| of_module(file));
+            let file = files.min_by_key(|(_, file)| match file.state {
+                FileState::Active => 0,
+                FileState::NeedsPermission | FileState::Rejected(_) => 1,
+                _ => 2,
+            });
+            cell.row(file.map(|(path, file)| (path.clone(), file.state.clone())))
+        };
+        plugins.cells.values().map(row).collect()
+    }
+}
+
+/// Logic by kind, out of the one type that serves all of them.
+pub(crate) trait IntoLogic<L: Choosable + ?Sized> {
+    fn into_logic(self) -> Box<L>;
+}
+
+impl IntoLogic<dyn roadwright_agent::Controller> for Native<AsController> {
+    fn into_logic(self) -> Box<dyn roadwright_agent::Controller> {
+        Box::new(self)
+    }
+}
+
+impl IntoLogic<dyn roadwright_agent::Fitness> for Native<AsFitness> {
+    fn into_logic(self) -> Box<dyn roadwright_agent::Fitness> {
+        Box::new(self)
+    }
+}
+
+impl IntoLogic<dyn roadwright_agent::Planner> for Native<AsPlanner> {
+    fn into_logic(self) -> Box<dyn roadwright_agent::Planner> {
+        Box::new(self)
+    }
+}
