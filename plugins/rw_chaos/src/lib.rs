@@ -148,7 +148,7 @@ impl Controller for Chaos {
             "endless loop" => hang(),
             "exit" => std::process::exit(0),
             "much memory" => {
-                std::hint::black_box(vec![1u8; 1 << 30]);
+                std::hint::black_box(vec![1u8; 1 << 26]);
             }
             "log flood" => {
                 if let Some(host) = &self.host {

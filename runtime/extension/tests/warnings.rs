@@ -11,6 +11,7 @@ fn told(text: &str, others: &[&str]) -> Vec<(usize, String)> {
     let registry = builtin_modules();
     let surroundings = Surroundings {
         registry: &registry,
+        plugins: &[],
         others: &others,
     };
     let all = warnings(&compiled, &surroundings);

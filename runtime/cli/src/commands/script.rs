@@ -5,12 +5,12 @@ use crate::Outcome;
 use crate::arguments::{ExtensionFlags, RunOne, ScriptVerb};
 use crate::extensions;
 use anyhow::{Context, bail};
-use roadwright_extension::Wanted;
 use roadwright_extension::author;
 use roadwright_extension::script::{
     ApiKind, Compiled, LONGEST_SCRIPT, Rehearsal, SCRIPT_ENDING, ScriptError, ScriptStep, Steps,
     Subject, Surroundings, api, api_markdown, compile, step_through, warnings,
 };
+use roadwright_extension::{FileState, Wanted};
 use roadwright_files::read_text;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -296,8 +296,14 @@ fn warnings_of(
     let others: Vec<String> = texts
         .filter_map(|path| read_text(path, LONGEST_SCRIPT).ok())
         .collect();
+    let files = host.files().into_iter();
+    let plugins: Vec<String> = files
+        .filter(|file| file.state != FileState::Active)
+        .filter_map(|file| Some(file.info?.id))
+        .collect();
     let surroundings = Surroundings {
         registry: &registry,
+        plugins: &plugins,
         others: &others,
     };
     Ok(warnings(script, &surroundings))

@@ -43,6 +43,8 @@ const NO_WISH: f64 = 1_000_000.0;
 pub struct Surroundings<'a> {
     /// The modules that a script can choose.
     pub registry: &'a Registry,
+    /// Ids of plugins that are there and may not run yet: nothing more is known of them.
+    pub plugins: &'a [String],
     /// The texts of the other scripts of its folder: what they send, it can receive.
     pub others: &'a [String],
 }
@@ -51,6 +53,7 @@ pub struct Surroundings<'a> {
 pub fn warnings(compiled: &Compiled, surroundings: &Surroundings<'_>) -> Vec<ScriptError> {
     let mut finder = Finder {
         registry: surroundings.registry,
+        plugins: surroundings.plugins,
         found: Vec::new(),
         heard: Vec::new(),
         sent: Some(BTreeSet::from([super::api::HORN.to_owned()])),
@@ -73,6 +76,7 @@ pub fn warnings(compiled: &Compiled, surroundings: &Surroundings<'_>) -> Vec<Scr
 
 struct Finder<'a> {
     registry: &'a Registry,
+    plugins: &'a [String],
     found: Vec<(Position, String)>,
     /// Topics that messages are compared with.
     heard: Vec<(Position, String)>,
@@ -147,7 +151,8 @@ impl Finder<'_> {
     fn look_at_module(&mut self, kind: ModuleKind, id: &str, at: Position) {
         let infos = self.registry.infos(kind);
         let ids = infos.iter().map(|(info, _)| info.id);
-        if !ids.clone().any(|known| known == id) {
+        let is_plugin = self.plugins.iter().any(|known| known == id);
+        if !is_plugin && !ids.clone().any(|known| known == id) {
             let text = format!("there is no {}", unknown_words(kind.name(), id, ids));
             self.found.push((at, text));
         }
@@ -157,6 +162,10 @@ impl Finder<'_> {
         let infos = self.registry.infos(kind);
         let all = || infos.iter().flat_map(|(_, parameters)| *parameters);
         let named: Vec<&ParameterInfo> = all().filter(|info| info.key == key).collect();
+        // A plugin that is not loaded may have it.
+        if named.is_empty() && !self.plugins.is_empty() {
+            return;
+        }
         if named.is_empty() {
             let keys = all().map(|info| info.key);
             let what = format!("{} with a parameter", kind.name());
@@ -200,6 +209,7 @@ impl Finder<'_> {
         };
         let mut other = Finder {
             registry: self.registry,
+            plugins: self.plugins,
             found: Vec::new(),
             heard: Vec::new(),
             sent: self.sent.take(),
