@@ -239,7 +239,8 @@ impl Board<'_> {
         for point in scenario.points_of_interest().values() {
             let at = point.position();
             if at.cmpge(low).all() && at.cmple(high).all() {
-                let beside = self.at(at) + vec2(9.0, 0.0);
+                let mark = roadwright_render::reach_of_mark(point) / self.camera.scale;
+                let beside = self.at(at) + vec2((mark as f32 + 5.0).max(9.0), 0.0);
                 let font = FontId::proportional(12.0);
                 let (ink, halo) = (self.theme.ink(), self.theme.halo());
                 let galley = self.painter.layout_no_wrap(point.name.clone(), font, ink);

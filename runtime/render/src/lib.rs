@@ -13,7 +13,7 @@ mod text;
 
 pub use map::{Picture, Trail, indicator_lamps, junction_layer, map, roads_and_junctions};
 pub use painter::{Painter, Pass};
-pub use places::{BAY, bay, points_of_interest};
+pub use places::{BAY, bay, points_of_interest, reach_of_mark};
 pub use plot::{SurfacePlot, surface};
 pub use tiny_skia::Color;
 

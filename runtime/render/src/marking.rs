@@ -141,7 +141,8 @@ pub(crate) fn place_names(canvas: &mut Canvas, scenario: &Scenario) {
     let mut written: Vec<(f32, f32, f32)> = Vec::new();
     for point in scenario.points_of_interest().values() {
         let (x, y) = canvas.pixel(point.position());
-        let beside = x + 8.0;
+        let mark = (crate::reach_of_mark(point) * canvas.scale) as f32;
+        let beside = x + (mark + 4.0).max(8.0);
         let (size, ink) = (11.0, crate::palette::INK);
         let width = crate::text::width(&point.name, size);
         // No name over another one.

@@ -18,6 +18,12 @@ pub fn bay(point: &PointOfInterest) -> Option<[DVec2; 4]> {
     Some(OrientedBox::new(pose, BAY.0, BAY.1).corners())
 }
 
+/// How far to the east of a point of interest its mark reaches, m: a name stands beyond it.
+pub fn reach_of_mark(point: &PointOfInterest) -> f64 {
+    let corners = bay(point).into_iter().flatten();
+    corners.map(|corner| corner.x - point.x).fold(0.0, f64::max)
+}
+
 /// Draws the points of interest of a scenario without their names.
 pub fn points_of_interest(painter: &mut impl Painter, scenario: &Scenario) {
     painter.begin(Pass::Marking);
