@@ -7,7 +7,6 @@ use crate::model::{Action, Model, ModuleAction};
 use crate::tools::Tone;
 use egui::{Grid, RichText, Slider, Ui};
 use roadwright_extension::script::{ApiKind, ScriptError, ScriptStep, Steps, api};
-use std::collections::BTreeMap;
 
 /// What the row remembers.
 #[derive(Default)]
@@ -163,12 +162,7 @@ fn handlers(text: &str) -> Vec<(String, String)> {
 
 /// Variables and memory; what is new since the statement before stands out.
 fn values(ui: &mut Ui, model: &Model, now: &ScriptStep, before: Option<&ScriptStep>) {
-    let all = |step: &ScriptStep| -> BTreeMap<String, String> {
-        let memory = step.memory.iter();
-        let memory = memory.map(|(name, value)| (format!("memory.{name}"), value.clone()));
-        step.values.clone().into_iter().chain(memory).collect()
-    };
-    let known = before.map(all).unwrap_or_default();
+    let known = before.map(ScriptStep::all_values).unwrap_or_default();
     let accent = model.theme().tone(Tone::Accent);
     ui.label(format!(
         "Before line {}: it wishes {}.",
@@ -178,7 +172,7 @@ fn values(ui: &mut Ui, model: &Model, now: &ScriptStep, before: Option<&ScriptSt
         .num_columns(2)
         .striped(true)
         .show(ui, |ui| {
-            for (name, value) in all(now) {
+            for (name, value) in now.all_values() {
                 let is_new = known.get(&name) != Some(&value);
                 let mut shown = RichText::new(value).monospace();
                 if is_new {

@@ -205,9 +205,7 @@ fn print_steps(out: &mut impl Write, text: &str, steps: &[ScriptStep]) -> std::i
     let lines: Vec<&str> = text.lines().collect();
     let mut before: BTreeMap<String, String> = BTreeMap::new();
     for step in steps {
-        let memory = step.memory.iter();
-        let memory = memory.map(|(name, value)| (format!("memory.{name}"), value.clone()));
-        let now: BTreeMap<String, String> = step.values.clone().into_iter().chain(memory).collect();
+        let now = step.all_values();
         for (name, value) in &now {
             if before.get(name) != Some(value) {
                 writeln!(out, "{:>13} {name} = {value}", "")?;

@@ -4,7 +4,6 @@
 use super::cell::wall_clock;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Ending of files that a living process keeps open for its last words.
@@ -98,11 +97,7 @@ fn write(folder: &Path, lines: &str) {
         let _ = std::fs::remove_file(path);
         return;
     }
-    let new = folder.join(format!("{KNOWN}.new"));
-    let written = File::create(&new).and_then(|mut file| file.write_all(lines.as_bytes()));
-    if written.is_ok() {
-        let _ = std::fs::rename(new, path);
-    }
+    let _ = roadwright_files::write(&path, lines.as_bytes());
 }
 
 fn ends_of(lines: &str) -> Ends {
@@ -128,6 +123,7 @@ fn ends_of(lines: &str) -> Ends {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
 
     #[test]
     fn what_a_dead_process_has_written_is_counted_and_what_a_living_one_has_is_not() {

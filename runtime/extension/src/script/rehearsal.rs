@@ -199,7 +199,7 @@ fn has(compiled: &Compiled, event: &str) -> bool {
 
 impl Compiled {
     /// The handlers that the script has, in the order of the documentation.
-    pub fn handlers(&self) -> Vec<&'static str> {
+    fn handlers(&self) -> Vec<&'static str> {
         events()
             .into_iter()
             .filter(|event| has(self, event))

@@ -108,6 +108,13 @@ impl Recorder {
 }
 
 impl ScriptStep {
+    /// The variables and what the agent remembers, `memory.NAME`, by name.
+    pub fn all_values(&self) -> BTreeMap<String, String> {
+        let memory = self.memory.iter();
+        let memory = memory.map(|(name, value)| (format!("memory.{name}"), value.clone()));
+        self.values.clone().into_iter().chain(memory).collect()
+    }
+
     fn new((line, column): (usize, usize), context: &EvalContext<'_, '_, '_, '_, '_, '_>) -> Self {
         let mut step = Self {
             line,

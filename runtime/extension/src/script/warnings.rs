@@ -3,7 +3,7 @@
 
 use super::check::unknown_words;
 use super::compile::{Compiled, ScriptError};
-use rhai::{ASTNode, Dynamic, Expr, FnCallExpr, Position, Stmt};
+use rhai::{ASTNode, Expr, FnCallExpr, Position, Stmt};
 use roadwright_agent::{ModuleKind, ParameterInfo, Registry, Slot};
 use std::collections::BTreeSet;
 
@@ -87,7 +87,10 @@ struct Finder<'a> {
 impl Finder<'_> {
     fn look(&mut self, node: &ASTNode<'_>) {
         match node {
-            ASTNode::Expr(Expr::MethodCall(call, at)) => self.look_at_call(call, *at),
+            ASTNode::Expr(Expr::MethodCall(call, at)) => {
+                self.note_topic(call);
+                self.look_at_call(call, *at);
+            }
             ASTNode::Expr(Expr::FnCall(call, at)) | ASTNode::Stmt(Stmt::FnCall(call, at)) => {
                 self.look_at_comparison(call, *at);
             }
@@ -120,20 +123,6 @@ impl Finder<'_> {
             if let Some(value) = value.filter(|value| !(*min..=*max).contains(value)) {
                 let text = format!("{name}: {value} is not in {min} to {max} ({unit})");
                 self.found.push((at, text));
-            }
-        }
-        let topic = match name {
-            "send" | "send_group" | "broadcast" => call.args.get(1),
-            _ => None,
-        };
-        if let Some(topic) = topic {
-            match word(topic) {
-                Some(topic) => {
-                    if let Some(sent) = &mut self.sent {
-                        sent.insert(topic.to_owned());
-                    }
-                }
-                None => self.sent = None,
             }
         }
         let slot = call.args.first().and_then(word).and_then(Slot::from_name);
@@ -207,20 +196,28 @@ impl Finder<'_> {
             self.sent = None;
             return;
         };
-        let mut other = Finder {
-            registry: self.registry,
-            plugins: self.plugins,
-            found: Vec::new(),
-            heard: Vec::new(),
-            sent: self.sent.take(),
-        };
         ast.walk(&mut |path| {
-            if let Some(ASTNode::Expr(Expr::MethodCall(call, at))) = path.last() {
-                other.look_at_call(call, *at);
+            if let Some(ASTNode::Expr(Expr::MethodCall(call, _))) = path.last() {
+                self.note_topic(call);
             }
             true
         });
-        self.sent = other.sent;
+    }
+
+    /// Notes the topic of a message that is sent.
+    fn note_topic(&mut self, call: &FnCallExpr) {
+        let topic = match call.name.as_str() {
+            "send" | "send_group" | "broadcast" => call.args.get(1),
+            _ => None,
+        };
+        let Some(topic) = topic else { return };
+        match (word(topic), &mut self.sent) {
+            (Some(topic), Some(sent)) => {
+                sent.insert(topic.to_owned());
+            }
+            (Some(_), None) => {}
+            (None, _) => self.sent = None,
+        }
     }
 
     fn look_at_topics(&mut self) {
@@ -248,7 +245,6 @@ fn number(expression: &Expr) -> Option<f64> {
     match expression {
         Expr::FloatConstant(value, _) => Some(**value),
         Expr::IntegerConstant(value, _) => Some(*value as f64),
-        Expr::DynamicConstant(value, _) => Dynamic::as_float(value).ok(),
         _ => None,
     }
 }

@@ -12,7 +12,7 @@ use crate::modules::Modules;
 use crate::perception::Surroundings;
 use crate::route::{Asking, Goal, Route, Routes, Travel, goal_input};
 use crate::traffic::Traffic;
-use crate::vehicle_type::VehicleTypes;
+use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use roadwright_agent::{Effect, Effects, Registry, Slot};
 use roadwright_geometry::Pose;
@@ -185,6 +185,12 @@ impl Effecting<'_> {
             }
             Effect::Fault(text) => self.complain(agent, text),
         }
+    }
+
+    /// The type of an agent's vehicle.
+    pub(super) fn vehicle_type(&self, agent: u32) -> &VehicleType {
+        let number = self.agents.identity[agent as usize].vehicle_type;
+        self.types.get(number)
     }
 
     /// Where agents are.
@@ -414,7 +420,7 @@ impl Effecting<'_> {
             .granted_to
             .max(self.agents.progress[index].at)
             .min(route.lanelets.len() as u32 - 1);
-        let bus = self.types.get(self.agents.identity[index].vehicle_type).bus;
+        let bus = self.vehicle_type(agent).bus;
         let flight = self.flight(route.lanelets[from as usize], danger, bus);
         let Some(&end) = flight.last() else { return };
         let s = self.ground.lanelet(end).length();

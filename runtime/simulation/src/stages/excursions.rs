@@ -216,10 +216,7 @@ impl Effecting<'_> {
 
     /// A route from a place on a lane to goals in their order.
     fn route_from(&self, agent: u32, (lanelet, s, _): Spot, goals: Vec<Goal>) -> Option<Route> {
-        let bus = self
-            .types
-            .get(self.agents.identity[agent as usize].vehicle_type)
-            .bus;
+        let bus = self.vehicle_type(agent).bus;
         let mut lanelets = vec![lanelet];
         let (mut from, mut legs) = ((lanelet, s), Vec::new());
         for goal in &goals {

@@ -42,9 +42,7 @@ const LANE_DISTANCE: f64 = 8.0;
 impl Effecting<'_> {
     /// Drives an agent into a bay, where its middle comes to stand. Says whether there is a way.
     pub(super) fn park(&mut self, agent: u32, middle: Pose) -> bool {
-        let vehicle = self
-            .types
-            .get(self.agents.identity[agent as usize].vehicle_type);
+        let vehicle = self.vehicle_type(agent);
         let bay = Pose {
             position: middle.point(-vehicle.body_centre, 0.0),
             heading: wrap_angle(middle.heading),
@@ -61,9 +59,7 @@ impl Effecting<'_> {
 
     /// Sharpest curvature of paths for an agent, 1/m.
     fn sharpest(&self, agent: u32) -> f64 {
-        let vehicle = self
-            .types
-            .get(self.agents.identity[agent as usize].vehicle_type);
+        let vehicle = self.vehicle_type(agent);
         MARGIN * tan(vehicle.limits.max_steering) / vehicle.limits.wheelbase
     }
 
