@@ -105,47 +105,73 @@ impl Projector {
     /// The foot of `point`, wherever on the line it is. About 200 ns within 32 m of the line,
     /// linear in its length beyond.
     pub fn closest(&self, point: DVec2) -> RoadPoint {
-        let (first, second) = match self.cells.candidates(point) {
-            Some(intervals) => self.best_intervals(point, intervals.iter().map(|&i| i as usize)),
-            None => self.best_intervals(point, 0..self.knots.len() - 1),
-        };
-        let foot = self.closest_near(point, first);
-        let Some(second) = second else { return foot };
-        let other = self.closest_near(point, second);
-        let distance = |foot: RoadPoint| (self.line.pose(foot.s).position - point).length_squared();
-        if distance(other) < distance(foot) {
-            other
-        } else {
-            foot
+        match self.cells.candidates(point) {
+            Some(intervals) => {
+                self.closest_among(point, intervals.iter().map(|&index| index as usize))
+            }
+            None => self.closest_among(point, 0..self.knots.len() - 1),
         }
     }
 
-    /// Guesses on the nearest chord and, if another branch is about as near, on that one.
-    fn best_intervals(
+    /// The closest foot on some intervals between knots, in order along the line.
+    ///
+    /// Beyond the centre of curvature of a bend many intervals are about equally near, and each may
+    /// have a local minimum of its own. So all that can win are looked at, not the nearest chord
+    /// alone: those whose chord is no farther than the nearest one by more than chord and curve can
+    /// differ, and at whose ends the distance stops falling and starts to grow.
+    fn closest_among(
         &self,
         point: DVec2,
-        intervals: impl Iterator<Item = usize>,
-    ) -> (f64, Option<f64>) {
-        let (mut best, mut runner_up) = ((f64::INFINITY, 0.0), (f64::INFINITY, 0.0));
-        for index in intervals {
-            let start = self.knots[index].position;
-            let chord = self.knots[index + 1].position - start;
-            let u = ((point - start).dot(chord) / chord.length_squared()).clamp(0.0, 1.0);
-            let distance = (start + chord * u - point).length_squared();
-            let s = (index as f64 + u) * self.spacing;
-            if distance < best.0 {
-                if (s - best.1).abs() > 2.0 * self.spacing {
-                    runner_up = best;
-                }
-                best = (distance, s);
-            } else if distance < runner_up.0 && (s - best.1).abs() > 2.0 * self.spacing {
-                runner_up = (distance, s);
+        intervals: impl Iterator<Item = usize> + Clone,
+    ) -> RoadPoint {
+        let (mut nearest, mut guess) = (f64::INFINITY, 0.0);
+        for index in intervals.clone() {
+            let (distance, s) = self.chord_foot(point, index);
+            if distance < nearest {
+                (nearest, guess) = (distance, s);
             }
         }
+        let mut best = self.closest_near(point, guess);
+        let mut least = self.distance_squared(point, best);
         // Chords lie within KNOT_TURN / 8 of a spacing of the curve, on either side.
         let slack = 0.25 * KNOT_TURN * self.spacing;
-        let close = runner_up.0.sqrt() <= best.0.sqrt() + slack;
-        (best.1, close.then_some(runner_up.1))
+        let limit = (nearest.sqrt() + slack) * (nearest.sqrt() + slack);
+        for index in intervals {
+            let (distance, s) = self.chord_foot(point, index);
+            let same_foot = (s - best.s).abs() < 0.25 * self.spacing;
+            if distance > limit || same_foot || !self.has_minimum(point, index) {
+                continue;
+            }
+            let foot = self.closest_near(point, s);
+            let squared = self.distance_squared(point, foot);
+            if squared < least {
+                (best, least) = (foot, squared);
+            }
+        }
+        best
+    }
+
+    /// Squared distance to the chord of an interval, and the distance along the line of its foot.
+    #[inline]
+    fn chord_foot(&self, point: DVec2, index: usize) -> (f64, f64) {
+        let start = self.knots[index].position;
+        let chord = self.knots[index + 1].position - start;
+        let u = ((point - start).dot(chord) / chord.length_squared()).clamp(0.0, 1.0);
+        let distance = (start + chord * u - point).length_squared();
+        (distance, (index as f64 + u) * self.spacing)
+    }
+
+    /// Whether the distance to the line falls at the start of an interval and grows at its end; the
+    /// ends of the line count as walls.
+    fn has_minimum(&self, point: DVec2, index: usize) -> bool {
+        let ahead = |knot: &Knot| (point - knot.position).dot(knot.tangent);
+        let falls = ahead(&self.knots[index]) >= 0.0 || index == 0;
+        let grows = ahead(&self.knots[index + 1]) <= 0.0 || index + 2 == self.knots.len();
+        falls && grows
+    }
+
+    fn distance_squared(&self, point: DVec2, foot: RoadPoint) -> f64 {
+        (self.line.frame(foot.s).position - point).length_squared()
     }
 
     /// Newton's method for the foot on the guiding curve, kept inside a shrinking bracket.
@@ -200,8 +226,11 @@ impl Projector {
             let frame = self.line.frame(s);
             let offset = point - frame.position;
             t = offset.dot(left_of(frame.tangent));
-            let growth = (1.0 - frame.curvature * t).max(0.2);
-            let next = (s + offset.dot(frame.tangent) / growth).clamp(0.0, length);
+            // Close to the centre of curvature the distance is all but flat: small slopes would
+            // send the point far away.
+            let growth = (1.0 - frame.curvature * t).max(1e-3);
+            let step = (offset.dot(frame.tangent) / growth).clamp(-self.spacing, self.spacing);
+            let next = (s + step).clamp(0.0, length);
             let moved = (next - s).abs();
             s = next;
             // The next step would be about curvature times this squared: below 1e-10 m.
@@ -376,6 +405,56 @@ mod tests {
         };
         let back = projector.road(projector.world(at, surface), surface);
         assert!((back.h - 1.5).abs() < 1e-9 && (back.s - 30.0).abs() < 1e-9);
+    }
+
+    /// The closest of many points of a line.
+    fn closest_sample(line: &ReferenceLine, point: DVec2) -> f64 {
+        let count = (line.length() / 0.1).ceil();
+        (0..=count as usize)
+            .map(|i| line.pose(line.length() * i as f64 / count).position)
+            .map(|position| (position - point).length())
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    #[test]
+    fn points_beyond_the_centre_of_curvature_find_the_right_branch() {
+        // A bend of radius 21.6 m between clothoids: points at 30 m to its inner side lie beyond
+        // the centre, where the whole arc is about equally near.
+        let line = ReferenceLine::new(
+            Pose::default(),
+            vec![
+                Segment::Line { length: 40.0 },
+                Segment::Spiral {
+                    length: 20.0,
+                    curvature_start: 0.0,
+                    curvature_end: 1.0 / 21.6,
+                },
+                Segment::Arc {
+                    length: 30.0,
+                    curvature: 1.0 / 21.6,
+                },
+                Segment::Spiral {
+                    length: 20.0,
+                    curvature_start: 1.0 / 21.6,
+                    curvature_end: 0.0,
+                },
+                Segment::Line { length: 40.0 },
+            ],
+        )
+        .unwrap();
+        let projector = Projector::new(line);
+        let mut stream = Stream::new(7, "beyond", 0);
+        for _ in 0..1_000 {
+            let s = stream.next_in(0.0, projector.line().length());
+            let point = projector.line().point(s, stream.next_in(-30.0, 30.0));
+            let foot = projector.closest(point);
+            let found = (projector.line().pose(foot.s).position - point).length();
+            let sampled = closest_sample(projector.line(), point);
+            assert!(
+                found <= sampled + 1e-9,
+                "{s} {point} {foot:?}: {found} > {sampled}"
+            );
+        }
     }
 
     proptest! {
