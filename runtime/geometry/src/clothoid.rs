@@ -79,7 +79,7 @@ impl Clothoid {
 /// The clothoid from one pose to another with matching headings (G1 Hermite interpolation).
 ///
 /// Solves for the one free shape parameter by Newton's method from a polynomial guess
-/// (Bertolazzi and Frego 2015). Returns `None` if the poses coincide, are not finite, or the
+/// (Bertolazzi and Frego 2015), and by a scan where that does not settle. Returns `None` if the poses coincide, are not finite, or the
 /// solution would be longer than 100 chords.
 pub fn join_poses(start: Pose, end: Pose) -> Option<Clothoid> {
     let chord = end.position - start.position;
@@ -90,25 +90,31 @@ pub fn join_poses(start: Pose, end: Pose) -> Option<Clothoid> {
     let direction = heading_of(chord);
     let phi0 = wrap_angle(start.heading - direction);
     let phi1 = wrap_angle(end.heading - direction);
-    let delta = phi1 - phi0;
-    let shape = solve_shape(phi0, phi1, delta)?;
-    let x = displacement(phi0, delta - shape, 2.0 * shape, 1.0).x;
-    let length = distance / x;
-    if !(length > 0.0 && length < 100.0 * distance) {
-        return None;
-    }
-    Some(Clothoid {
-        curvature: (delta - shape) / length,
+    let turn = phi1 - phi0;
+    let guess = 3.0 * (phi0 + phi1);
+    newton_shape(phi0, turn, guess)
+        .and_then(|shape| scaled(phi0, turn, shape, distance))
+        .filter(|join| join.length < 10.0 * distance)
+        .or_else(|| scan_shapes(phi0, turn, distance))
+}
+
+/// The unit clothoid of a shape scaled to a chord; `None` if it leads backwards or winds for more
+/// than 100 chords.
+fn scaled(phi0: f64, turn: f64, shape: f64, distance: f64) -> Option<Clothoid> {
+    let ahead = displacement(phi0, turn - shape, 2.0 * shape, 1.0).x;
+    let length = distance / ahead;
+    (length > 0.0 && length < 100.0 * distance).then(|| Clothoid {
+        curvature: (turn - shape) / length,
         sharpness: 2.0 * shape / (length * length),
         length,
     })
 }
 
-/// Root of the lateral end offset of a unit clothoid in its shape parameter.
-fn solve_shape(phi0: f64, phi1: f64, delta: f64) -> Option<f64> {
-    let mut shape = 3.0 * (phi0 + phi1);
+/// Newton's method from a guess; `None` if it does not settle within 20 steps.
+fn newton_shape(phi0: f64, turn: f64, guess: f64) -> Option<f64> {
+    let mut shape = guess;
     for _ in 0..20 {
-        let curvature = delta - shape;
+        let curvature = turn - shape;
         let lateral = displacement(phi0, curvature, 2.0 * shape, 1.0).y;
         if lateral.abs() < 1e-14 {
             return Some(shape);
@@ -123,6 +129,44 @@ fn solve_shape(phi0: f64, phi1: f64, delta: f64) -> Option<f64> {
         }
     }
     None
+}
+
+/// The shortest join, by a scan over shapes and bisection.
+///
+/// Where both tangents are nearly opposite to the chord the polynomial guess lies beside a fold of
+/// the offset, where Newton's method jumps to and fro or ends on a circle of a hundred chords. The
+/// total turn may then be smaller by a full one: a curve that leaves to one side and comes back
+/// from the other is much shorter. Larger shapes than 30 wind the curve up several times.
+fn scan_shapes(phi0: f64, turn: f64, distance: f64) -> Option<Clothoid> {
+    const REACH: i32 = 120;
+    const STEP: f64 = 0.25;
+    let mut best: Option<Clothoid> = None;
+    for turn in [turn, turn - std::f64::consts::TAU.copysign(turn)] {
+        let lateral = |shape: f64| displacement(phi0, turn - shape, 2.0 * shape, 1.0).y;
+        for low in (-REACH..REACH).map(|i| f64::from(i) * STEP) {
+            if (lateral(low) > 0.0) == (lateral(low + STEP) > 0.0) {
+                continue;
+            }
+            let shape = bisect(low, low + STEP, lateral);
+            let shorter = |join: &Clothoid| best.is_none_or(|best| join.length < best.length);
+            best = scaled(phi0, turn, shape, distance).filter(shorter).or(best);
+        }
+    }
+    best
+}
+
+/// A root of `value` between two places where it has different signs.
+fn bisect(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64) -> f64 {
+    let rising = value(high) > 0.0;
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if (value(middle) > 0.0) == rising {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    0.5 * (low + high)
 }
 
 /// Derivative of the lateral end offset with respect to the shape parameter.
@@ -140,6 +184,7 @@ fn lateral_slope(phi0: f64, curvature: f64, shape: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::Stream;
     use proptest::prelude::*;
 
     #[test]
@@ -165,6 +210,54 @@ mod tests {
                 }
                 assert!((whole - pieces).length() < 1e-12, "{turn} {share}");
             }
+        }
+    }
+
+    /// Joins two poses and says how far the end is missed, in metres and radians, and the length in
+    /// chords.
+    fn join_and_measure(start: Pose, end: Pose) -> Option<(f64, f64, f64)> {
+        let clothoid = join_poses(start, end)?;
+        let reached = start.position
+            + displacement(
+                start.heading,
+                clothoid.curvature,
+                clothoid.sharpness,
+                clothoid.length,
+            );
+        let turn = 0.5 * (clothoid.curvature + clothoid.end_curvature()) * clothoid.length;
+        let chord = (end.position - start.position).length();
+        Some((
+            (reached - end.position).length(),
+            wrap_angle(start.heading + turn - end.heading).abs(),
+            clothoid.length / chord,
+        ))
+    }
+
+    #[test]
+    fn tangents_nearly_opposite_to_the_chord_are_joined() {
+        let start = Pose::new(0.0, 0.0, 2.21753);
+        let end = Pose::new(35.10094, -48.86860, 2.17418);
+        let (miss, turn, chords) = join_and_measure(start, end).expect("a join");
+        assert!(
+            miss < 1e-9 && turn < 1e-9 && chords < 10.0,
+            "{miss} {turn} {chords}"
+        );
+    }
+
+    #[test]
+    fn poses_of_all_headings_are_joined() {
+        let mut stream = Stream::new(3, "joins", 0);
+        let angle =
+            |stream: &mut Stream| stream.next_in(-std::f64::consts::PI, std::f64::consts::PI);
+        for _ in 0..5_000 {
+            let start = Pose::new(0.0, 0.0, angle(&mut stream));
+            let (x, y) = (stream.next_in(-60.0, 60.0), stream.next_in(-60.0, 60.0));
+            let end = Pose::new(x, y, angle(&mut stream));
+            let (miss, turn, chords) = join_and_measure(start, end).expect("a join");
+            assert!(
+                miss < 1e-8 && turn < 1e-8 && chords < 10.0,
+                "{start:?} {end:?}: {miss} {turn} {chords}"
+            );
         }
     }
 
