@@ -9,7 +9,7 @@ use crate::ground::Ground;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan;
 use roadwright_scenario::DynamicsLevel;
-use roadwright_vehicle::at_rest;
+use roadwright_vehicle::{at_rest, moving_time};
 use serde::{Deserialize, Serialize};
 
 /// Time for which a command is held at most, s.
@@ -56,13 +56,7 @@ impl Level for Lane {
         let before = motion.speed;
         let wanted = before + state.acceleration * step.dt;
         motion.speed = at_rest(wanted.clamp(0.0, limits.max_speed), state.acceleration);
-        // It may come to rest before the end of the step.
-        let time = if wanted < 0.0 {
-            before / -state.acceleration
-        } else {
-            step.dt
-        };
-        let way = 0.5 * (before + motion.speed) * time;
+        let way = 0.5 * (before + motion.speed) * moving_time(before, wanted, step.dt);
         motion.acceleration = (motion.speed - before) / step.dt;
         motion.yaw_rate = motion.speed * step.ground.curvature(position.lanelet, position.s);
         if position.t != 0.0 {
