@@ -144,6 +144,175 @@ proptest! {
     }
 }
 
+/// The field of a protobuf message that holds bytes.
+fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+    [
+        vec![number << 3 | 2],
+        varint(bytes.len() as u64),
+        bytes.to_vec(),
+    ]
+    .concat()
+}
+
+fn varint(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value > 127 {
+        bytes.push(value as u8 | 128);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
+}
+
+/// A blob of a PBF file, packed with zlib.
+fn blob(kind: &str, content: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(content).unwrap();
+    let body = field(3, &encoder.finish().unwrap());
+    let size = [vec![3 << 3], varint(body.len() as u64)].concat();
+    let header = [field(1, kind.as_bytes()), size].concat();
+    [(header.len() as u32).to_be_bytes().to_vec(), header, body].concat()
+}
+
+/// A block with one street of two nodes; `repeats` empty groups behind it.
+fn street(repeats: usize) -> Vec<u8> {
+    let strings = [&b""[..], b"highway", b"residential"]
+        .map(|text| field(1, text))
+        .concat();
+    // Dense nodes 1 and 2 (differences folded to unsigned), 1 degree north, 0.001 degrees apart.
+    let latitudes = [varint(20_000_000), varint(20_000)].concat();
+    let longitudes = [varint(20_000_000), varint(0)].concat();
+    let dense = [
+        field(1, &[2, 2]),
+        field(8, &latitudes),
+        field(9, &longitudes),
+    ]
+    .concat();
+    let way = [
+        vec![1 << 3, 7],
+        field(2, &[1]),
+        field(3, &[2]),
+        field(8, &[2, 2]),
+    ]
+    .concat();
+    let groups = [field(2, &field(2, &dense)), field(2, &field(3, &way))].concat();
+    [field(1, &strings), groups, field(2, &[]).repeat(repeats)].concat()
+}
+
+#[test]
+fn a_pbf_made_by_hand_is_read() {
+    let file = [
+        blob("OSMHeader", &field(4, b"DenseNodes")),
+        blob("OSMData", &street(0)),
+    ]
+    .concat();
+    let (_, summary) = imported(&read(&file).unwrap());
+    assert_eq!(summary.roads, 1);
+    assert!(
+        (summary.road_km - 0.1112).abs() < 1e-3,
+        "{}",
+        summary.road_km
+    );
+}
+
+#[test]
+fn features_that_change_the_meaning_are_refused_by_name() {
+    for feature in ["HistoricalInformation", "Martian"] {
+        let header = blob("OSMHeader", &field(4, feature.as_bytes()));
+        let file = [header, blob("OSMData", &street(0))].concat();
+        let error = read(&file).unwrap_err().to_string();
+        assert!(
+            error.contains(feature) && error.contains("not supported"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn small_files_that_unpack_to_millions_are_refused() {
+    let header = blob("OSMHeader", &[]);
+    // Twenty million nodes at one place in 20 KB.
+    let zeros = vec![0; 10_000_000];
+    let dense = [field(1, &zeros), field(8, &zeros), field(9, &zeros)].concat();
+    let nodes = blob("OSMData", &field(2, &field(2, &dense)));
+    // One way with fifteen million nodes.
+    let way = field(3, &field(8, &vec![2; 15_000_000]));
+    let refs = blob("OSMData", &[field(1, &[]), field(2, &way)].concat());
+    // A block beyond the format's limit.
+    let large = blob("OSMData", &vec![0; 40_000_000]);
+    for (bomb, reason) in [
+        (nodes, "far more elements"),
+        (refs, "far more"),
+        (large, "32 MiB"),
+    ] {
+        assert!(bomb.len() < 100_000);
+        let error = read(&[header.clone(), bomb].concat())
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+    // Empty groups cost nothing.
+    let groups = [header, blob("OSMData", &street(10_000_000))].concat();
+    assert_eq!(read(&groups).unwrap().ways.len(), 1);
+}
+
+#[test]
+fn a_road_too_many_at_a_node_is_left_out_and_told() {
+    let mut text =
+        String::from("<osm version=\"0.6\"><node id=\"1\" lat=\"53.34\" lon=\"-6.26\"/>");
+    for i in 0..40 {
+        let angle = f64::from(i) / 40.0 * std::f64::consts::TAU;
+        let (lat, lon) = (53.34 + 0.01 * angle.sin(), -6.26 + 0.01 * angle.cos());
+        text += &format!("<node id=\"{}\" lat=\"{lat}\" lon=\"{lon}\"/>", i + 2);
+        text += &format!(
+            "<way id=\"{}\"><nd ref=\"1\"/><nd ref=\"{}\"/><tag k=\"highway\" v=\"residential\"/></way>",
+            100 + i,
+            i + 2
+        );
+    }
+    let (_, summary) = imported(&read((text + "</osm>").as_bytes()).unwrap());
+    assert_eq!(summary.roads, 32);
+    let warning = summary
+        .warnings
+        .iter()
+        .find(|w| w.reason.contains("beyond 32"))
+        .unwrap();
+    assert_eq!(
+        (warning.count, warning.examples[0].as_str()),
+        (8, "way 132")
+    );
+}
+
+#[test]
+fn streets_across_the_antimeridian_stay_together() {
+    let text = CROSSROADS
+        .replace("lat=\"53.3", "lat=\"-16.8")
+        .replace("lon=\"-6.2620\"", "lon=\"179.9990\"")
+        .replace("lon=\"-6.2600\"", "lon=\"-179.9990\"")
+        .replace("lon=\"-6.2580\"", "lon=\"-179.9970\"")
+        .replace("lon=\"-6.2590\"", "lon=\"-179.9980\"");
+    let elements = read(text.as_bytes()).unwrap();
+    let (scenario, summary) = imported(&elements);
+    assert_eq!((summary.roads, summary.junctions), (4, 1));
+    assert_eq!(summary.driving_side, DrivingSide::Left, "Fiji");
+    assert!(summary.road_km < 1.0, "{}", summary.road_km);
+    let origin = scenario.about().origin.unwrap();
+    assert!(origin.longitude_deg.abs() > 179.9 && origin.longitude_deg.abs() <= 180.0);
+    // A box across it keeps what lies in it.
+    let options = ImportOptions {
+        clip: Some(GeoBox {
+            west: 179.9,
+            south: -17.0,
+            east: -179.9985,
+            north: -16.0,
+        }),
+        ..ImportOptions::default()
+    };
+    let (_, cut) = import(&elements, &options).unwrap();
+    assert!(cut.road_km < summary.road_km && cut.roads >= 2, "{cut:?}");
+}
+
 /// The real data, if they are at hand.
 fn data(name: &str) -> Option<PathBuf> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))

@@ -106,7 +106,7 @@ pub enum EditError {
         message: String,
     },
     /// More roads than a junction can be built of.
-    #[error("{road}: {node} already has {MAX_ENDS} road ends")]
+    #[error("{road}: {node} already has {MAX_ROAD_ENDS} road ends")]
     TooManyEnds {
         /// The road.
         road: RoadId,
@@ -231,7 +231,7 @@ impl Scenario {
                 .ends_at(node)
                 .into_iter()
                 .filter(|end| end.0 != id);
-            if others.count() >= MAX_ENDS {
+            if others.count() >= MAX_ROAD_ENDS {
                 return Err(EditError::TooManyEnds { road: id, node });
             }
         }
@@ -429,7 +429,7 @@ const MAX_LANE_WIDTH: f64 = 100.0;
 /// Largest shift of lane 0, m.
 const MAX_OFFSET: f64 = 1000.0;
 /// Most road ends at one node: a junction considers all pairs of their lanes.
-const MAX_ENDS: usize = 32;
+pub const MAX_ROAD_ENDS: usize = 32;
 /// Largest id: there is always a next one.
 const MAX_ID: u32 = 4_000_000_000;
 

@@ -26,7 +26,7 @@ mod vehicle_type;
 
 pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};
 pub use dynamics::DynamicsLevel;
-pub use edit::{Edit, EditError};
+pub use edit::{Edit, EditError, MAX_ROAD_ENDS};
 pub use history::History;
 pub use ids::{AgentId, FlowId, ForestId, NodeId, ObjectId, ObstacleId, PointOfInterestId, RoadId};
 pub use network::{Node, Restriction, RestrictionKind, RoadNetwork};

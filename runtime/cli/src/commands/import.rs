@@ -47,7 +47,10 @@ fn geo_box(values: &[f64]) -> anyhow::Result<GeoBox> {
     let &[west, south, east, north] = values else {
         bail!("--box needs four numbers: WEST,SOUTH,EAST,NORTH");
     };
-    if !(west < east && south < north && south >= -90.0 && north <= 90.0) {
+    // A box across the meridian of 180 degrees has its west in the east.
+    let across = west > east && west > 0.0 && east < 0.0;
+    let on_earth = west.abs() <= 180.0 && east.abs() <= 180.0 && south >= -90.0 && north <= 90.0;
+    if !((west < east || across) && south < north && on_earth) {
         bail!(
             "--box {west},{south},{east},{north}: expected WEST < EAST and SOUTH < NORTH in degrees"
         );

@@ -47,6 +47,12 @@ pub enum ImportError {
         /// What is wrong.
         what: String,
     },
+    /// OSM data that ask for something that this reader does not do.
+    #[error(
+        "the file needs {0}, which is not supported. Convert it, for instance by \
+         osmium cat --output-format=pbf"
+    )]
+    Unsupported(String),
     /// Nothing that one can drive on.
     #[error("no way for motor vehicles in it{0}")]
     NoRoads(&'static str),

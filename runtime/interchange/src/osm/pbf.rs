@@ -1,64 +1,433 @@
 //! OSM PBF.
+//!
+//! A file is a row of blobs, each a header and a block of elements, mostly packed with zlib. The
+//! wire format is read by a library; what the fields mean stands here, so that everything is
+//! bounded while it is read: a file of half a megabyte can claim 600 million nodes.
+//! Format: <https://wiki.openstreetmap.org/wiki/PBF_Format>.
 
 use super::ImportError;
 use super::elements::{Elements, Relation, Tags, Way};
-use osmpbf::{Element, ElementReader, RelMemberType};
+use protobuf::CodedInputStream;
+use std::io::Read;
+
+/// Largest header of a blob and largest unpacked blob, bytes: the format's own limits.
+const MAX_HEADER: usize = 64 * 1024;
+const MAX_BLOCK: u64 = 32 * 1024 * 1024;
+
+/// Features that a file may require of its reader. Others change what the elements mean.
+const KNOWN_FEATURES: [&str; 2] = ["OsmSchema-V0.6", "DenseNodes"];
+
+/// Elements, references and tags that any file may hold; larger files two for each of their bytes.
+/// In real data a node takes three bytes at least.
+const MIN_BUDGET: u64 = 2_000_000;
 
 /// Reads OSM PBF.
 pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
-    let mut elements = Elements::default();
-    let damaged = |what: String| ImportError::Damaged { line: 0, what };
-    // The library indexes string tables by what the file says: a file that lies must not take
-    // the program down.
-    let read = std::panic::AssertUnwindSafe(|| {
-        ElementReader::new(bytes).for_each(|element| add(&mut elements, &element))
-    });
-    match std::panic::catch_unwind(read) {
-        Ok(Ok(())) => Ok(elements),
-        Ok(Err(error)) => Err(damaged(error.to_string())),
-        Err(_) => Err(damaged("its tables contradict each other".into())),
+    let mut reader = PbfReader {
+        elements: Elements::default(),
+        left: MIN_BUDGET.max(2 * bytes.len() as u64),
+    };
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let length = take(&mut rest, 4)?;
+        let length = u32::from_be_bytes(length.try_into().expect("four bytes")) as usize;
+        if length > MAX_HEADER {
+            return Err(damaged("the header of a blob is larger than 64 KiB"));
+        }
+        let header = BlobHeader::read(take(&mut rest, length)?)?;
+        let blob = take(&mut rest, header.size)?;
+        match header.kind.as_str() {
+            "OSMHeader" => check_features(&unpacked(blob)?)?,
+            "OSMData" => reader.block(&unpacked(blob)?)?,
+            // Blobs of other types may be skipped, says the format.
+            _ => {}
+        }
+    }
+    Ok(reader.elements)
+}
+
+/// What can be wrong with a message: the library's own error, or ours.
+fn damaged(what: impl ToString) -> ImportError {
+    ImportError::Damaged {
+        line: 0,
+        what: what.to_string(),
     }
 }
 
-fn add(elements: &mut Elements, element: &Element<'_>) {
-    match element {
-        Element::Node(node) => {
-            let signals = is_signal(node.tags());
-            elements.add_node(node.id(), node.lat(), node.lon(), signals);
+fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], ImportError> {
+    let Some((head, tail)) = rest.split_at_checked(count) else {
+        return Err(damaged("the file ends within a blob: it is cut off"));
+    };
+    *rest = tail;
+    Ok(head)
+}
+
+/// The value of one field of a message.
+enum Value<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Value<'a> {
+    fn number(&self) -> Result<u64, ImportError> {
+        match self {
+            Self::Number(value) => Ok(*value),
+            Self::Bytes(_) => Err(damaged("a list stands where a number belongs")),
         }
-        Element::DenseNode(node) => {
-            let signals = is_signal(node.tags());
-            elements.add_node(node.id(), node.lat(), node.lon(), signals);
+    }
+
+    fn bytes(&self) -> Result<&'a [u8], ImportError> {
+        match self {
+            Self::Bytes(bytes) => Ok(bytes),
+            Self::Number(_) => Err(damaged("a number stands where a list belongs")),
         }
-        Element::Way(way) => elements.add_way(Way {
-            id: way.id(),
-            nodes: way.refs().collect(),
-            tags: collect(way.tags()),
-        }),
-        Element::Relation(relation) => elements.add_relation(Relation {
-            id: relation.id(),
-            members: relation
-                .members()
-                .map(|member| {
-                    let kind = match member.member_type {
-                        RelMemberType::Node => 'n',
-                        RelMemberType::Way => 'w',
-                        RelMemberType::Relation => 'r',
-                    };
-                    let role = member.role().unwrap_or_default().to_owned();
-                    (kind, member.member_id, role)
-                })
-                .collect(),
-            tags: collect(relation.tags()),
-        }),
+    }
+
+    fn signed(&self) -> Result<i64, ImportError> {
+        self.number().map(zigzag)
     }
 }
 
-fn is_signal<'a>(mut tags: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
-    tags.any(|tag| tag == ("highway", "traffic_signals"))
+/// The signed number that was folded so that small negative ones stay short.
+fn zigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-fn collect<'a>(tags: impl Iterator<Item = (&'a str, &'a str)>) -> Tags {
-    tags.map(|(key, value)| (key.to_owned(), value.to_owned()))
-        .collect()
+/// Calls `field` with the number and the value of each field of a message.
+fn for_each_field<'a>(
+    message: &'a [u8],
+    mut field: impl FnMut(u32, Value<'a>) -> Result<(), ImportError>,
+) -> Result<(), ImportError> {
+    let mut stream = CodedInputStream::from_bytes(message);
+    while let Some(tag) = stream.read_raw_tag_or_eof().map_err(damaged)? {
+        let value = match tag & 7 {
+            0 => Value::Number(stream.read_raw_varint64().map_err(damaged)?),
+            1 => Value::Number(stream.read_fixed64().map_err(damaged)?),
+            5 => Value::Number(stream.read_fixed32().map_err(damaged)?.into()),
+            2 => {
+                let count = stream.read_raw_varint32().map_err(damaged)?;
+                let start = stream.pos() as usize;
+                stream.skip_raw_bytes(count).map_err(damaged)?;
+                Value::Bytes(&message[start..start + count as usize])
+            }
+            kind => return Err(damaged(format!("a field of the unknown kind {kind}"))),
+        };
+        field(tag >> 3, value)?;
+    }
+    Ok(())
+}
+
+/// The numbers of a packed list; a broken one ends the list with an error.
+fn packed(bytes: &[u8]) -> impl Iterator<Item = Result<u64, ImportError>> {
+    let mut stream = CodedInputStream::from_bytes(bytes);
+    std::iter::from_fn(move || match stream.eof() {
+        Ok(true) => None,
+        Ok(false) => Some(stream.read_raw_varint64().map_err(damaged)),
+        Err(error) => Some(Err(damaged(error))),
+    })
+    // After an error the stream stands still: it would be repeated for ever.
+    .scan(false, |failed, item| {
+        (!std::mem::replace(failed, item.is_err())).then_some(item)
+    })
+}
+
+/// The values of a list whose entries are differences to the one before.
+fn deltas(bytes: &[u8]) -> impl Iterator<Item = Result<i64, ImportError>> {
+    packed(bytes).scan(0_i64, |sum, item| {
+        Some(item.map(|value| {
+            *sum = sum.wrapping_add(zigzag(value));
+            *sum
+        }))
+    })
+}
+
+#[derive(Default)]
+struct BlobHeader {
+    kind: String,
+    size: usize,
+}
+
+impl BlobHeader {
+    fn read(message: &[u8]) -> Result<Self, ImportError> {
+        let mut header = Self::default();
+        for_each_field(message, |field, value| {
+            match field {
+                1 => header.kind = String::from_utf8_lossy(value.bytes()?).into_owned(),
+                3 => header.size = usize::try_from(value.number()?).unwrap_or(usize::MAX),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(header)
+    }
+}
+
+/// The content of a blob, unpacked.
+fn unpacked(blob: &[u8]) -> Result<Vec<u8>, ImportError> {
+    let mut content = None;
+    for_each_field(blob, |field, value| {
+        match field {
+            1 => content = Some(value.bytes()?.to_vec()),
+            3 => content = Some(inflated(value.bytes()?)?),
+            4 | 6 | 7 => {
+                let packing = ["LZMA", "", "LZ4", "Zstandard"][field as usize - 4];
+                return Err(ImportError::Unsupported(format!(
+                    "blocks packed with {packing}"
+                )));
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    content.ok_or_else(|| damaged("a blob without content"))
+}
+
+fn inflated(packed: &[u8]) -> Result<Vec<u8>, ImportError> {
+    let mut content = Vec::new();
+    let mut decoder = flate2::read::ZlibDecoder::new(packed).take(MAX_BLOCK + 1);
+    decoder.read_to_end(&mut content).map_err(damaged)?;
+    if content.len() as u64 > MAX_BLOCK {
+        return Err(damaged("a block unpacks to more than 32 MiB"));
+    }
+    Ok(content)
+}
+
+/// Refuses a file that requires what this reader does not do.
+fn check_features(header: &[u8]) -> Result<(), ImportError> {
+    for_each_field(header, |field, value| {
+        if field != 4 {
+            return Ok(());
+        }
+        let feature = String::from_utf8_lossy(value.bytes()?).into_owned();
+        if KNOWN_FEATURES.contains(&feature.as_str()) {
+            return Ok(());
+        }
+        Err(ImportError::Unsupported(format!(
+            "the feature \"{feature}\""
+        )))
+    })
+}
+
+/// What a block says once for all its elements.
+struct Block<'a> {
+    strings: Vec<&'a [u8]>,
+    /// Nanodegrees per unit of a coordinate.
+    granularity: i64,
+    latitude_offset: i64,
+    longitude_offset: i64,
+}
+
+impl<'a> Block<'a> {
+    fn degrees(&self, offset: i64, value: i64) -> f64 {
+        1e-9 * offset.wrapping_add(self.granularity.wrapping_mul(value)) as f64
+    }
+
+    fn text(&self, index: u64) -> Result<&'a str, ImportError> {
+        let text = usize::try_from(index)
+            .ok()
+            .and_then(|i| self.strings.get(i));
+        let text = text.ok_or_else(|| damaged("a text that its table does not hold"))?;
+        std::str::from_utf8(text).map_err(|_| damaged("a text that is not UTF-8"))
+    }
+}
+
+struct PbfReader {
+    elements: Elements,
+    /// How many elements, references and tags may still come.
+    left: u64,
+}
+
+impl PbfReader {
+    fn spend(&mut self, count: usize) -> Result<(), ImportError> {
+        self.left = self.left.checked_sub(count as u64).ok_or_else(|| {
+            damaged("it unpacks to far more elements than a file of its size can hold")
+        })?;
+        Ok(())
+    }
+
+    fn block(&mut self, message: &[u8]) -> Result<(), ImportError> {
+        let mut block = Block {
+            strings: Vec::new(),
+            granularity: 100,
+            latitude_offset: 0,
+            longitude_offset: 0,
+        };
+        // The table of texts may stand behind the elements that use it.
+        for_each_field(message, |field, value| {
+            match field {
+                1 => for_each_field(value.bytes()?, |_, text| {
+                    self.spend(1)?;
+                    block.strings.push(text.bytes()?);
+                    Ok(())
+                })?,
+                17 => block.granularity = value.number()? as i64,
+                19 => block.latitude_offset = value.number()? as i64,
+                20 => block.longitude_offset = value.number()? as i64,
+                _ => {}
+            }
+            Ok(())
+        })?;
+        for_each_field(message, |field, value| match field {
+            2 => self.group(&block, value.bytes()?),
+            _ => Ok(()),
+        })
+    }
+
+    fn group(&mut self, block: &Block<'_>, message: &[u8]) -> Result<(), ImportError> {
+        for_each_field(message, |field, value| match field {
+            1 => self.node(block, value.bytes()?),
+            2 => self.dense_nodes(block, value.bytes()?),
+            3 => self.way(block, value.bytes()?),
+            4 => self.relation(block, value.bytes()?),
+            _ => Ok(()),
+        })
+    }
+
+    fn node(&mut self, block: &Block<'_>, message: &[u8]) -> Result<(), ImportError> {
+        let (mut id, mut latitude, mut longitude) = (0, 0, 0);
+        let mut tags = TagLists::default();
+        for_each_field(message, |field, value| {
+            match field {
+                1 => id = value.signed()?,
+                8 => latitude = value.signed()?,
+                9 => longitude = value.signed()?,
+                _ => tags.field(field, &value)?,
+            }
+            Ok(())
+        })?;
+        let tags = self.tags(block, &tags)?;
+        let signals = tags.get("highway").is_some_and(|v| v == "traffic_signals");
+        self.add_node(block, id, latitude, longitude, signals)
+    }
+
+    fn dense_nodes(&mut self, block: &Block<'_>, message: &[u8]) -> Result<(), ImportError> {
+        let (mut ids, mut latitudes, mut longitudes, mut tags): (&[u8], &[u8], &[u8], &[u8]) =
+            Default::default();
+        for_each_field(message, |field, value| {
+            match field {
+                1 => ids = value.bytes()?,
+                8 => latitudes = value.bytes()?,
+                9 => longitudes = value.bytes()?,
+                10 => tags = value.bytes()?,
+                _ => {}
+            }
+            Ok(())
+        })?;
+        let mut tags = packed(tags);
+        let places = deltas(latitudes).zip(deltas(longitudes));
+        for (id, (latitude, longitude)) in deltas(ids).zip(places) {
+            let signals = self.dense_tags(block, &mut tags)?;
+            self.add_node(block, id?, latitude?, longitude?, signals)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the pairs of key and value of one node up to their end mark; gives whether they are
+    /// those of traffic signals.
+    fn dense_tags(
+        &mut self,
+        block: &Block<'_>,
+        tags: &mut impl Iterator<Item = Result<u64, ImportError>>,
+    ) -> Result<bool, ImportError> {
+        let mut signals = false;
+        while let Some(key) = tags.next().transpose()?.filter(|key| *key != 0) {
+            self.spend(1)?;
+            let Some(value) = tags.next().transpose()? else {
+                return Err(damaged("a tag without a value"));
+            };
+            signals |= (block.text(key)?, block.text(value)?) == ("highway", "traffic_signals");
+        }
+        Ok(signals)
+    }
+
+    fn add_node(
+        &mut self,
+        block: &Block<'_>,
+        id: i64,
+        latitude: i64,
+        longitude: i64,
+        signals: bool,
+    ) -> Result<(), ImportError> {
+        self.spend(1)?;
+        let latitude = block.degrees(block.latitude_offset, latitude);
+        let longitude = block.degrees(block.longitude_offset, longitude);
+        self.elements.add_node(id, latitude, longitude, signals);
+        Ok(())
+    }
+
+    fn way(&mut self, block: &Block<'_>, message: &[u8]) -> Result<(), ImportError> {
+        let (mut id, mut refs): (i64, &[u8]) = (0, &[]);
+        let mut tags = TagLists::default();
+        for_each_field(message, |field, value| {
+            match field {
+                1 => id = value.number()? as i64,
+                8 => refs = value.bytes()?,
+                _ => tags.field(field, &value)?,
+            }
+            Ok(())
+        })?;
+        let tags = self.tags(block, &tags)?;
+        let mut nodes = Vec::new();
+        for node in deltas(refs) {
+            self.spend(1)?;
+            nodes.push(node?);
+        }
+        self.spend(1)?;
+        self.elements.add_way(Way { id, nodes, tags });
+        Ok(())
+    }
+
+    fn relation(&mut self, block: &Block<'_>, message: &[u8]) -> Result<(), ImportError> {
+        let (mut id, mut roles, mut ids, mut kinds): (i64, &[u8], &[u8], &[u8]) =
+            Default::default();
+        let mut tags = TagLists::default();
+        for_each_field(message, |field, value| {
+            match field {
+                1 => id = value.number()? as i64,
+                8 => roles = value.bytes()?,
+                9 => ids = value.bytes()?,
+                10 => kinds = value.bytes()?,
+                _ => tags.field(field, &value)?,
+            }
+            Ok(())
+        })?;
+        let tags = self.tags(block, &tags)?;
+        let mut members = Vec::new();
+        for ((role, member), kind) in packed(roles).zip(deltas(ids)).zip(packed(kinds)) {
+            self.spend(1)?;
+            let kind = *['n', 'w', 'r'].get(kind? as usize).unwrap_or(&'?');
+            members.push((kind, member?, block.text(role?)?.to_owned()));
+        }
+        self.spend(1)?;
+        self.elements.add_relation(Relation { id, members, tags });
+        Ok(())
+    }
+
+    fn tags(&mut self, block: &Block<'_>, lists: &TagLists<'_>) -> Result<Tags, ImportError> {
+        let mut tags = Tags::new();
+        for (key, value) in packed(lists.keys).zip(packed(lists.values)) {
+            self.spend(1)?;
+            tags.insert(block.text(key?)?.into(), block.text(value?)?.into());
+        }
+        Ok(tags)
+    }
+}
+
+/// Keys and values of an element as lists of indices into the table of texts.
+#[derive(Default)]
+struct TagLists<'a> {
+    keys: &'a [u8],
+    values: &'a [u8],
+}
+
+impl<'a> TagLists<'a> {
+    /// Fields 2 and 3 are the tags of all elements that are not dense.
+    fn field(&mut self, field: u32, value: &Value<'a>) -> Result<(), ImportError> {
+        match field {
+            2 => self.keys = value.bytes()?,
+            3 => self.values = value.bytes()?,
+            _ => {}
+        }
+        Ok(())
+    }
 }

@@ -9,8 +9,10 @@ use glam::DVec2;
 use roadwright_geometry::fillet::{FilletOptions, fillet};
 use roadwright_geometry::polygon;
 use roadwright_scenario::{
-    About, DrivingSide, Edit, GeoOrigin, Node, NodeId, Restriction, Road, RoadId, Scenario,
+    About, DrivingSide, Edit, GeoOrigin, MAX_ROAD_ENDS, Node, NodeId, Restriction, Road, RoadId,
+    Scenario,
 };
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How traced points become a smooth line: a vertex is missed by at most 15 cm.
@@ -58,6 +60,7 @@ pub(super) fn build(
     options: &ImportOptions,
     warnings: &mut Warnings,
 ) -> Result<Built, ImportError> {
+    let (elements, clip) = &away_from_antimeridian(elements, options.clip);
     let mut places: BTreeMap<i64, OsmNode> = BTreeMap::new();
     let mut styles = Vec::new();
     let mut runs: Vec<Run> = Vec::new();
@@ -75,14 +78,7 @@ pub(super) fn build(
                 continue;
             }
         };
-        let lists = present_runs(
-            elements,
-            way,
-            options.clip,
-            &mut places,
-            &mut synthetic,
-            warnings,
-        );
+        let lists = present_runs(elements, way, *clip, &mut places, &mut synthetic, warnings);
         if lists.is_empty() {
             continue;
         }
@@ -102,7 +98,7 @@ pub(super) fn build(
         }));
     }
     if runs.is_empty() {
-        let hint = if options.clip.is_some() {
+        let hint = if clip.is_some() {
             " inside the box"
         } else {
             ""
@@ -122,7 +118,8 @@ pub(super) fn build(
             format!("node {id}"),
         );
     }
-    let pieces = cut_runs(&runs, &cuts, &places, warnings);
+    let mut pieces = cut_runs(&runs, &cuts, &places, warnings);
+    leave_out_crowded(&mut pieces, warnings);
     if pieces.is_empty() {
         return Err(ImportError::NoRoads(" that has a length"));
     }
@@ -134,6 +131,42 @@ pub(super) fn build(
         signal_count,
         way_count,
     })
+}
+
+/// Data on both sides of the meridian of 180 degrees (Fiji, Chukotka) with the western part counted
+/// on beyond 180, so that neighbours have neighbouring longitudes; other data as they are.
+fn away_from_antimeridian(
+    elements: &Elements,
+    clip: Option<GeoBox>,
+) -> (Cow<'_, Elements>, Option<GeoBox>) {
+    let east_of = |longitude: f64| {
+        if longitude < 0.0 {
+            longitude + 360.0
+        } else {
+            longitude
+        }
+    };
+    let span = |value: fn(f64) -> f64| {
+        let longitudes = elements.nodes.values().map(|node| value(node.longitude));
+        let (low, high) = longitudes.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| {
+            (l.min(v), h.max(v))
+        });
+        high - low
+    };
+    let wraps = clip.is_some_and(|area| area.west > area.east);
+    if !wraps && (span(|v| v) <= 180.0 || span(east_of) >= span(|v| v)) {
+        return (Cow::Borrowed(elements), clip);
+    }
+    let mut shifted = elements.clone();
+    for node in shifted.nodes.values_mut() {
+        node.longitude = east_of(node.longitude);
+    }
+    let clip = clip.map(|area| GeoBox {
+        west: east_of(area.west),
+        east: east_of(area.east),
+        ..area
+    });
+    (Cow::Owned(shifted), clip)
 }
 
 /// The stretches of a way whose nodes are in the data and in the box, cut at the box's edge.
@@ -372,6 +405,28 @@ fn cut_runs(
     pieces
 }
 
+/// Leaves out pieces that would be a road too many at one of their nodes.
+fn leave_out_crowded(pieces: &mut Vec<Piece>, warnings: &mut Warnings) {
+    let mut ends: BTreeMap<i64, usize> = BTreeMap::new();
+    pieces.retain(|piece| {
+        let both = [piece.nodes[0], piece.nodes[piece.nodes.len() - 1]];
+        let fits = both
+            .iter()
+            .all(|node| ends.get(node) < Some(&MAX_ROAD_ENDS));
+        if fits {
+            for node in both {
+                *ends.entry(node).or_default() += 1;
+            }
+        } else {
+            warnings.add(
+                format!("roads beyond {MAX_ROAD_ENDS} at one node"),
+                format!("way {}", piece.way),
+            );
+        }
+        fits
+    });
+}
+
 impl Built {
     /// The scenario, with how many ways and signals went into it.
     pub(super) fn into_scenario(
@@ -421,7 +476,13 @@ impl Built {
         let (west, east) = range(|node| node.longitude);
         // Rounded, so that the origin reads well and a small change of data keeps it.
         let rounded = |v: f64| (v * 1e4).round() / 1e4;
-        (rounded(0.5 * (south + north)), rounded(0.5 * (west + east)))
+        let longitude = rounded(0.5 * (west + east));
+        let longitude = if longitude > 180.0 {
+            longitude - 360.0
+        } else {
+            longitude
+        };
+        (rounded(0.5 * (south + north)), longitude)
     }
 
     fn world(&self, projection: &LocalProjection, node: i64) -> DVec2 {
