@@ -32,6 +32,7 @@ const HALVINGS: u32 = 10;
 #[serde(deny_unknown_fields)]
 pub struct Cubic {
     /// Linear coefficient ahead, m; positive.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub bu: f64,
     /// Quadratic coefficient ahead, m.
     pub cu: f64,

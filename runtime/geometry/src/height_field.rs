@@ -31,10 +31,13 @@ struct Record {
     /// South-west sample, m.
     y: f64,
     /// Distance between samples, m.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     spacing: f64,
     /// Samples from west to east; at least 2.
+    #[schemars(range(min = 2))]
     columns: usize,
     /// Heights, m, row by row from the south-west; a multiple of `columns`, at least two rows.
+    #[schemars(length(min = 4))]
     heights: Vec<f64>,
 }
 

@@ -4,6 +4,7 @@ use crate::clothoid::join_poses;
 use crate::error::GeometryError;
 use crate::math::wrap_angle;
 use crate::pose::Pose;
+use crate::segment::MAX_CURVATURE;
 use crate::segment::{Element, Frame, Segment};
 use glam::DVec2;
 use schemars::JsonSchema;
@@ -36,12 +37,15 @@ pub struct ReferenceLine {
 #[serde(rename = "ReferenceLine", deny_unknown_fields)]
 struct Record {
     /// Start position, m.
+    #[schemars(range(min = -MAX_COORDINATE, max = MAX_COORDINATE))]
     x: f64,
     /// Start position, m.
+    #[schemars(range(min = -MAX_COORDINATE, max = MAX_COORDINATE))]
     y: f64,
     /// Start heading, rad counter-clockwise from +x.
     heading: f64,
     /// The pieces in order; at least one.
+    #[schemars(length(min = 1))]
     segments: Vec<Segment>,
 }
 
@@ -363,9 +367,9 @@ fn check_segment(index: usize, segment: &Segment) -> Result<(), GeometryError> {
     let moves =
         |cubic: &crate::cubic::Cubic| cubic.bu > 1e-6 && cubic.velocity(1.0).length() > 1e-6;
     let forward = !matches!(segment, Segment::Cubic(cubic) if !moves(cubic));
-    // A curvature above 1000/m, or dozens of full turns, are always a mistake.
+    // Dozens of full turns are always a mistake, as such curvatures are.
     let fits = |length: f64, curvature: f64| {
-        curvature.abs() <= 1e3 && (curvature * length).abs() <= MAX_TURN
+        curvature.abs() <= MAX_CURVATURE && (curvature * length).abs() <= MAX_TURN
     };
     let gentle = match *segment {
         Segment::Arc { length, curvature } => fits(length, curvature),

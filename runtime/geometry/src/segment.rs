@@ -1,5 +1,6 @@
 //! The pieces that a reference line is made of.
 
+use crate::MAX_LENGTH;
 use crate::clothoid::displacement;
 use crate::cubic::{Cubic, MeasuredCubic};
 use crate::math::sin_cos;
@@ -7,6 +8,9 @@ use crate::pose::{Pose, left_of, unit};
 use glam::DVec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Largest curvature of an arc or clothoid, 1/m: more is always a mistake.
+pub(crate) const MAX_CURVATURE: f64 = 1e3;
 
 /// One geometry record of a reference line, as OpenDRIVE's `line`, `arc`, `spiral`, `paramPoly3`.
 ///
@@ -18,22 +22,28 @@ pub enum Segment {
     /// A straight line.
     Line {
         /// Length, m.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = MAX_LENGTH))]
         length: f64,
     },
     /// A circular arc.
     Arc {
         /// Length, m.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = MAX_LENGTH))]
         length: f64,
         /// Curvature, 1/m, positive to the left.
+        #[schemars(range(min = -MAX_CURVATURE, max = MAX_CURVATURE))]
         curvature: f64,
     },
     /// A clothoid: curvature changes linearly along it.
     Spiral {
         /// Length, m.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = MAX_LENGTH))]
         length: f64,
         /// Curvature at the start, 1/m.
+        #[schemars(range(min = -MAX_CURVATURE, max = MAX_CURVATURE))]
         curvature_start: f64,
         /// Curvature at the end, 1/m.
+        #[schemars(range(min = -MAX_CURVATURE, max = MAX_CURVATURE))]
         curvature_end: f64,
     },
     /// A cubic polynomial in the local frame of its start.

@@ -40,10 +40,10 @@ pub use roadwright_scenario::file::{load, save};
 
 /// Checks that name what is wrong with a scenario, and where.
 pub use roadwright_scenario::check;
-/// Adding roads, and splitting them.
-pub use roadwright_scenario::draw;
 /// What people do to objects: move, turn, copy, reshape, delete.
 pub use roadwright_scenario::operation;
+/// Adding roads, and splitting them.
+pub use roadwright_scenario::operation::draw;
 
 /// Running: worlds on grounds, the loop, observers, what comes of a run.
 pub use roadwright_simulation::{

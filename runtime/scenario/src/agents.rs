@@ -2,7 +2,9 @@
 
 use crate::dynamics::DynamicsLevel;
 use crate::ids::RoadId;
-use crate::number;
+use crate::quantity::{
+    Angle, Coordinate, Distance, Duration, PerHour, Quantity, SpeedOrZero, Validate, at,
+};
 use crate::road::is_zero;
 use glam::DVec2;
 use schemars::JsonSchema;
@@ -30,7 +32,8 @@ pub struct LanePlace {
     /// Its lane.
     pub lane: i8,
     /// Distance along the reference line, m.
-    #[serde(deserialize_with = "number::distance")]
+    #[serde(deserialize_with = "Distance::read")]
+    #[schemars(with = "Distance")]
     pub s: f64,
 }
 
@@ -39,17 +42,20 @@ pub struct LanePlace {
 #[serde(deny_unknown_fields)]
 pub struct GroundPlace {
     /// Position, m.
-    #[serde(deserialize_with = "number::coordinate")]
+    #[serde(deserialize_with = "Coordinate::read")]
+    #[schemars(with = "Coordinate")]
     pub x: f64,
     /// Position, m.
-    #[serde(deserialize_with = "number::coordinate")]
+    #[serde(deserialize_with = "Coordinate::read")]
+    #[schemars(with = "Coordinate")]
     pub y: f64,
     /// Heading, rad.
     #[serde(
         default,
-        deserialize_with = "number::angle",
+        deserialize_with = "Angle::read",
         skip_serializing_if = "is_zero"
     )]
+    #[schemars(with = "Angle")]
     pub heading: f64,
 }
 
@@ -97,16 +103,18 @@ pub struct Agent {
     /// When it appears, s.
     #[serde(
         default,
-        deserialize_with = "number::duration",
+        deserialize_with = "Duration::read",
         skip_serializing_if = "is_zero"
     )]
+    #[schemars(with = "Duration")]
     pub depart: f64,
     /// Speed at the start, m/s.
     #[serde(
         default,
-        deserialize_with = "number::speed_or_zero",
+        deserialize_with = "SpeedOrZero::read",
         skip_serializing_if = "is_zero"
     )]
+    #[schemars(with = "SpeedOrZero")]
     pub speed: f64,
 }
 
@@ -126,16 +134,82 @@ pub struct Flow {
     /// Where they go.
     pub destination: Place,
     /// How many per hour, on average.
-    #[serde(deserialize_with = "number::per_hour")]
+    #[serde(deserialize_with = "PerHour::read")]
+    #[schemars(with = "PerHour")]
     pub rate_per_hour: f64,
     /// When the first may appear, s.
     #[serde(
         default,
-        deserialize_with = "number::duration",
+        deserialize_with = "Duration::read",
         skip_serializing_if = "is_zero"
     )]
+    #[schemars(with = "Duration")]
     pub begin: f64,
     /// When the last may appear, s.
-    #[serde(deserialize_with = "number::duration")]
+    #[serde(deserialize_with = "Duration::read")]
+    #[schemars(with = "Duration")]
     pub end: f64,
+}
+
+impl Agent {
+    /// Where it starts, the places on its way and where it goes, in that order.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        std::iter::once(&self.start)
+            .chain(&self.via)
+            .chain(&self.destination)
+    }
+
+    /// The same, to be changed.
+    pub fn places_mut(&mut self) -> impl Iterator<Item = &mut Place> {
+        std::iter::once(&mut self.start)
+            .chain(&mut self.via)
+            .chain(&mut self.destination)
+    }
+
+    /// The places that it has to reach, in order.
+    pub fn goals(&self) -> impl Iterator<Item = &Place> {
+        self.via.iter().chain(&self.destination)
+    }
+}
+
+impl Flow {
+    /// Where its agents appear and where they go.
+    pub fn places(&self) -> [&Place; 2] {
+        [&self.origin, &self.destination]
+    }
+
+    /// The same, to be changed.
+    pub fn places_mut(&mut self) -> [&mut Place; 2] {
+        [&mut self.origin, &mut self.destination]
+    }
+}
+
+impl Validate for Place {
+    fn validate(&self) -> Result<(), String> {
+        match self {
+            Self::Lane(place) => at("s", Distance::check(place.s)),
+            Self::Ground(place) => {
+                at("x", Coordinate::check(place.x))?;
+                at("y", Coordinate::check(place.y))?;
+                at("heading", Angle::check(place.heading))
+            }
+        }
+    }
+}
+
+impl Validate for Agent {
+    fn validate(&self) -> Result<(), String> {
+        self.places().try_for_each(Place::validate)?;
+        at("depart", Duration::check(self.depart))?;
+        at("speed", SpeedOrZero::check(self.speed))
+    }
+}
+
+impl Validate for Flow {
+    fn validate(&self) -> Result<(), String> {
+        self.places().into_iter().try_for_each(Place::validate)?;
+        at("rate_per_hour", PerHour::check(self.rate_per_hour))?;
+        at("begin", Duration::check(self.begin))?;
+        at("end", Duration::check(self.end))
+    }
 }

@@ -2,16 +2,17 @@
 
 use crate::agents::{Agent, Flow, Place};
 use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, PointOfInterestId, RoadId};
+use crate::lane_rules::check_lanes;
 use crate::network::Node;
 use crate::objects::{Forest, Obstacle, PointOfInterest};
-use crate::road::{Poly3, Road};
+use crate::quantity::Validate;
+use crate::road::Road;
 use crate::scenario::{About, Scenario, Settings};
 use crate::stack::Stack;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::HeightField;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -63,7 +64,7 @@ pub enum EditError {
         node: NodeId,
     },
     /// A node is still used.
-    #[error("{node} cannot go: {road} ends there")]
+    #[error("cannot delete {node}: {road} ends there")]
     NodeInUse {
         /// The node.
         node: NodeId,
@@ -82,7 +83,7 @@ pub enum EditError {
     #[error("{0} does not exist")]
     Missing(String),
     /// Something that is still used is taken out.
-    #[error("{what} cannot go: {user} uses it")]
+    #[error("cannot delete {what}: {user} uses it")]
     InUse {
         /// What is taken out.
         what: String,
@@ -133,11 +134,6 @@ impl Scenario {
     /// If the change would break the integrity of the scenario. It is then unchanged.
     pub fn apply(&mut self, edit: Edit) -> Result<Edit, EditError> {
         check_values(&edit)?;
-        self.apply_trusted(edit)
-    }
-
-    /// Applies an edit whose numbers have been looked at already: loading does so while reading.
-    pub(crate) fn apply_trusted(&mut self, edit: Edit) -> Result<Edit, EditError> {
         match edit {
             Edit::About(about) => Ok(Edit::About(Box::new(std::mem::replace(
                 &mut self.about,
@@ -176,15 +172,14 @@ impl Scenario {
             Edit::Stack(key, value) => self.swap_stack(key, value),
             Edit::Agent(id, value) => {
                 if let Some(agent) = &value {
-                    self.check_agent(id, agent)?;
+                    self.check_user(&id, &agent.vehicle, &agent.stack, agent.places())?;
                 }
                 let old = swap(&mut self.agents, id, value, || id.to_string())?;
                 Ok(Edit::Agent(id, old))
             }
             Edit::Flow(id, value) => {
                 if let Some(flow) = &value {
-                    let places = [flow.origin, flow.destination];
-                    self.check_user(&id.to_string(), &flow.vehicle, &flow.stack, &places)?;
+                    self.check_user(&id, &flow.vehicle, &flow.stack, flow.places())?;
                 }
                 let old = swap(&mut self.flows, id, value, || id.to_string())?;
                 Ok(Edit::Flow(id, old))
@@ -255,13 +250,12 @@ impl Scenario {
             user,
         };
         for (agent_id, agent) in &self.agents {
-            let places = [Some(agent.start), agent.destination];
-            if places.iter().flatten().chain(&agent.via).any(stands_on) {
+            if agent.places().any(stands_on) {
                 return Err(in_use(agent_id.to_string()));
             }
         }
         for (flow_id, flow) in &self.flows {
-            if [flow.origin, flow.destination].iter().any(stands_on) {
+            if flow.places().into_iter().any(stands_on) {
                 return Err(in_use(flow_id.to_string()));
             }
         }
@@ -341,22 +335,15 @@ impl Scenario {
         }
     }
 
-    fn check_agent(&self, id: AgentId, agent: &Agent) -> Result<(), EditError> {
-        let mut places = agent.via.clone();
-        places.push(agent.start);
-        places.extend(agent.destination);
-        self.check_user(&id.to_string(), &agent.vehicle, &agent.stack, &places)
-    }
-
-    fn check_user(
+    fn check_user<'a>(
         &self,
-        user: &str,
+        user: &impl fmt::Display,
         vehicle: &str,
         stack: &str,
-        places: &[Place],
+        places: impl IntoIterator<Item = &'a Place>,
     ) -> Result<(), EditError> {
         let dangling = |what: String| EditError::Dangling {
-            user: user.into(),
+            user: user.to_string(),
             what,
         };
         if !self.vehicle_types.contains_key(vehicle) {
@@ -376,112 +363,45 @@ impl Scenario {
     }
 }
 
-/// What every road needs to be evaluated at all.
-fn check_lanes(road: &Road) -> Result<(), &'static str> {
-    let sections = &road.lane_sections;
-    if sections.first().is_none_or(|section| section.s != 0.0) {
-        return Err("the first lane section must start at s = 0");
-    }
-    if sections.windows(2).any(|pair| pair[1].s <= pair[0].s) {
-        return Err("lane sections must be listed by growing s");
-    }
-    if sections
-        .last()
-        .is_some_and(|section| section.s >= road.length())
-    {
-        return Err("a lane section starts beyond the end of the road");
-    }
-    for section in sections {
-        if section.lanes.iter().any(|lane| lane.id == 0) {
-            return Err("lane 0 is the reference line and cannot be listed");
-        }
-        if section
-            .lanes
-            .windows(2)
-            .any(|pair| pair[1].id >= pair[0].id)
-        {
-            return Err("lanes must be listed by falling id, each once");
-        }
-        if section
-            .lanes
-            .iter()
-            .any(|lane| lane.id.unsigned_abs() > MAX_LANES)
-        {
-            return Err("lane ids run from -100 to 100");
-        }
-    }
-    for (index, section) in sections.iter().enumerate() {
-        let length = road.section_end(index) - section.s;
-        for lane in &section.lanes {
-            if lane.width.is_empty() {
-                return Err("a lane needs at least one width");
-            }
-            check_polynomials(&lane.width, length, 0.0..=MAX_LANE_WIDTH)?;
-        }
-    }
-    check_polynomials(&road.lane_offset, road.length(), -MAX_OFFSET..=MAX_OFFSET)
-}
-
-/// Lane ids on either side.
-const MAX_LANES: u8 = 100;
-/// Widest lane, m.
-const MAX_LANE_WIDTH: f64 = 100.0;
-/// Largest shift of lane 0, m.
-const MAX_OFFSET: f64 = 1000.0;
 /// Most road ends at one node: a junction considers all pairs of their lanes.
 pub const MAX_ROAD_ENDS: usize = 32;
 /// Largest id: there is always a next one.
 const MAX_ID: u32 = 4_000_000_000;
 
-/// Whether polynomials are listed in order from 0 and stay within a range over a length.
-fn check_polynomials(
-    list: &[Poly3],
-    length: f64,
-    range: std::ops::RangeInclusive<f64>,
-) -> Result<(), &'static str> {
-    if list.first().is_some_and(|poly| poly.s != 0.0) {
-        return Err("the first width or lane offset must start at s = 0");
-    }
-    if list.windows(2).any(|pair| pair[1].s <= pair[0].s) {
-        return Err("widths and lane offsets must be listed by growing s");
-    }
-    for (i, poly) in list.iter().enumerate() {
-        let end = list.get(i + 1).map_or(length, |next| next.s).max(poly.s);
-        let place = |k: i32| poly.s + (end - poly.s) * f64::from(k) / 8.0;
-        // A lane may narrow to nothing; rounding may take it a little below.
-        let inside = |value: f64| value >= range.start() - 1e-3 && value <= *range.end();
-        if !(0..=8).all(|k| inside(poly.value(place(k)))) {
-            return Err("a lane's width leaves 0 to 100 m, or the lane offset +-1000 m");
-        }
-    }
-    Ok(())
+fn valid(what: impl fmt::Display, value: &impl Validate) -> Result<(), EditError> {
+    value.validate().map_err(|message| EditError::OutOfRange {
+        what: what.to_string(),
+        message,
+    })
 }
 
-/// Whether a value is one that a file may hold.
-fn valid<T: Serialize + DeserializeOwned>(what: &str, value: &T) -> Result<(), EditError> {
-    let refused = |error: serde_json::Error| EditError::OutOfRange {
-        what: what.into(),
-        message: error.to_string(),
-    };
-    let json = serde_json::to_value(value).map_err(refused)?;
-    serde_json::from_value::<T>(json).map(drop).map_err(refused)
-}
-
-/// Looks at the numbers of an edit that does not come from a file.
+/// Looks at the numbers of the object that an edit puts in.
 fn check_values(edit: &Edit) -> Result<(), EditError> {
     match edit {
-        Edit::About(about) => valid("about", about),
+        Edit::About(about) => valid("about", &**about),
         Edit::Settings(settings) => valid("settings", settings),
-        Edit::Node(id, Some(node)) => valid(&id.to_string(), node),
-        Edit::Obstacle(id, Some(obstacle)) => valid(&id.to_string(), obstacle),
-        Edit::Forest(id, Some(forest)) => valid(&id.to_string(), forest),
-        Edit::PointOfInterest(id, Some(point)) => valid(&id.to_string(), point),
-        Edit::VehicleType(key, Some(kind)) => valid(key, kind),
-        Edit::Stack(key, Some(stack)) => valid(key, stack),
-        Edit::Agent(id, Some(agent)) => valid(&id.to_string(), agent),
-        Edit::Flow(id, Some(flow)) => valid(&id.to_string(), flow),
-        Edit::Road(id, Some(road)) => valid(&id.to_string(), road),
-        _ => Ok(()),
+        Edit::Node(id, Some(node)) => valid(id, node),
+        Edit::Road(id, Some(road)) => valid(id, &**road),
+        Edit::Obstacle(id, Some(obstacle)) => valid(id, &**obstacle),
+        Edit::Forest(id, Some(forest)) => valid(id, &**forest),
+        Edit::PointOfInterest(id, Some(point)) => valid(id, &**point),
+        Edit::VehicleType(key, Some(vehicle)) => valid(key, &**vehicle),
+        Edit::Stack(key, Some(stack)) => valid(key, &**stack),
+        Edit::Agent(id, Some(agent)) => valid(id, &**agent),
+        Edit::Flow(id, Some(flow)) => valid(id, &**flow),
+        // What is taken out has no numbers; heights and batches look at theirs themselves.
+        Edit::Node(_, None)
+        | Edit::Road(_, None)
+        | Edit::Obstacle(_, None)
+        | Edit::Forest(_, None)
+        | Edit::PointOfInterest(_, None)
+        | Edit::VehicleType(_, None)
+        | Edit::Stack(_, None)
+        | Edit::Agent(_, None)
+        | Edit::Flow(_, None)
+        | Edit::Terrain(_)
+        | Edit::TerrainSamples(_)
+        | Edit::Batch(_) => Ok(()),
     }
 }
 

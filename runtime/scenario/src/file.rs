@@ -9,7 +9,7 @@ mod write;
 pub use migrate::VERSION;
 
 use crate::agents::{Agent, Flow};
-use crate::edit::{Edit, EditError};
+use crate::edit::Edit;
 use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, PointOfInterestId, RoadId};
 use crate::network::Node;
 use crate::objects::{Forest, Obstacle, PointOfInterest};
@@ -95,8 +95,10 @@ impl TextError {
 )]
 struct Document {
     /// Always `roadwright-scenario`.
+    #[schemars(extend("const" = FORMAT))]
     format: String,
     /// Version of the format.
+    #[schemars(range(min = 1, max = VERSION))]
     version: u32,
     /// What the scenario says about itself.
     about: About,
@@ -208,49 +210,101 @@ fn json_error(error: &serde_json::Error, key: &str) -> TextError {
 
 /// Puts a document together through the one door that all changes take.
 fn assemble(document: Document, text: &str) -> Result<Scenario, TextError> {
-    let mut scenario = Scenario {
-        about: document.about,
-        settings: document.settings,
-        terrain: document.terrain.map(std::sync::Arc::new),
-        vehicle_types: document.vehicle_types,
-        stacks: document.stacks,
-        obstacles: document.obstacles,
-        forests: document.forests,
-        points_of_interest: document.points_of_interest,
-        ..Scenario::default()
-    };
-    let mut apply = |section: &str, id: u32, edit: Edit| {
-        let error = |error: EditError| TextError {
-            line: line_of(text, section, id),
+    let mut scenario = Scenario::default();
+    for (section, key, edit) in edits(document) {
+        scenario.apply(edit).map_err(|error| TextError {
+            line: line_of(text, section, &key),
             column: 0,
-            key: format!("{section}.{id}"),
+            key: format!("{section}.{key}").trim_end_matches('.').into(),
             message: error.to_string(),
-        };
-        scenario.apply_trusted(edit).map(drop).map_err(error)
-    };
-    for (id, node) in document.nodes {
-        apply("nodes", id.0, Edit::Node(id, Some(node)))?;
-    }
-    for (id, road) in document.roads {
-        apply("roads", id.0, Edit::Road(id, Some(Box::new(road))))?;
-    }
-    for (id, agent) in document.agents {
-        apply("agents", id.0, Edit::Agent(id, Some(Box::new(agent))))?;
-    }
-    for (id, flow) in document.flows {
-        apply("flows", id.0, Edit::Flow(id, Some(Box::new(flow))))?;
+        })?;
     }
     Ok(scenario)
 }
 
-/// The line on which an object starts, found by its section and id; 0 if not found.
-fn line_of(text: &str, section: &str, id: u32) -> usize {
-    let (section, id) = (format!("\"{section}\""), format!("\"{id}\""));
+/// The edits that make a document, each with its section and key: what others name comes first.
+fn edits(document: Document) -> impl Iterator<Item = (&'static str, String, Edit)> {
+    let about = Edit::About(Box::new(document.about));
+    let terrain = document.terrain.map(|t| Edit::Terrain(Some(Box::new(t))));
+    let vehicle_type = |key: String, v| Edit::VehicleType(key, Some(Box::new(v)));
+    let stack = |key: String, v| Edit::Stack(key, Some(Box::new(v)));
+    let name = String::clone;
+    [
+        ("about", String::new(), about),
+        ("settings", String::new(), Edit::Settings(document.settings)),
+    ]
+    .into_iter()
+    .chain(terrain.map(|edit| ("terrain", String::new(), edit)))
+    .chain(section(
+        "vehicle_types",
+        document.vehicle_types,
+        name,
+        vehicle_type,
+    ))
+    .chain(section("stacks", document.stacks, name, stack))
+    .chain(section(
+        "nodes",
+        document.nodes,
+        |id| id.0.to_string(),
+        |id, v| Edit::Node(id, Some(v)),
+    ))
+    .chain(section(
+        "roads",
+        document.roads,
+        |id| id.0.to_string(),
+        |id, v| Edit::Road(id, Some(Box::new(v))),
+    ))
+    .chain(section(
+        "obstacles",
+        document.obstacles,
+        |id| id.0.to_string(),
+        |id, v| Edit::Obstacle(id, Some(Box::new(v))),
+    ))
+    .chain(section(
+        "forests",
+        document.forests,
+        |id| id.0.to_string(),
+        |id, v| Edit::Forest(id, Some(Box::new(v))),
+    ))
+    .chain(section(
+        "points_of_interest",
+        document.points_of_interest,
+        |id| id.0.to_string(),
+        |id, v| Edit::PointOfInterest(id, Some(Box::new(v))),
+    ))
+    .chain(section(
+        "agents",
+        document.agents,
+        |id| id.0.to_string(),
+        |id, v| Edit::Agent(id, Some(Box::new(v))),
+    ))
+    .chain(section(
+        "flows",
+        document.flows,
+        |id| id.0.to_string(),
+        |id, v| Edit::Flow(id, Some(Box::new(v))),
+    ))
+}
+
+/// The objects of one section as edits.
+fn section<K, V>(
+    name: &'static str,
+    objects: BTreeMap<K, V>,
+    key: impl Fn(&K) -> String,
+    edit: impl Fn(K, V) -> Edit,
+) -> impl Iterator<Item = (&'static str, String, Edit)> {
+    let objects = objects.into_iter();
+    objects.map(move |(id, value)| (name, key(&id), edit(id, value)))
+}
+
+/// The line on which an object starts, found by its section and key; 0 if not found.
+fn line_of(text: &str, section: &str, key: &str) -> usize {
+    let (section, key) = (format!("\"{section}\""), format!("\"{key}\""));
     let mut lines = (1..)
         .zip(text.lines())
         .skip_while(|(_, line)| !line.contains(&section));
     lines
-        .find(|(_, line)| line.trim_start().starts_with(&id))
+        .find(|(_, line)| line.trim_start().starts_with(&key))
         .map_or(0, |(number, _)| number)
 }
 

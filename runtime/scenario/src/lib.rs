@@ -6,7 +6,6 @@
 
 mod agents;
 pub mod check;
-pub mod draw;
 mod dynamics;
 mod edit;
 pub mod file;
@@ -14,10 +13,11 @@ mod history;
 mod ids;
 pub mod junction;
 pub mod lane_graph;
+mod lane_rules;
 mod network;
-mod number;
 mod objects;
 pub mod operation;
+mod quantity;
 mod road;
 mod scenario;
 mod stack;
@@ -31,6 +31,7 @@ pub use history::History;
 pub use ids::{AgentId, FlowId, ForestId, NodeId, ObjectId, ObstacleId, PointOfInterestId, RoadId};
 pub use network::{Node, Restriction, RestrictionKind, RoadNetwork};
 pub use objects::{Forest, Obstacle, PointOfInterest, Shape};
+pub use operation::draw;
 pub use road::{
     CrossSection, DrivingSide, Lane, LaneBand, LaneDirection, LaneSection, LaneType, Poly3, Road,
     RoadClass, RoadEnd,

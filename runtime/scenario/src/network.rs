@@ -1,7 +1,7 @@
 //! The road graph: nodes are junctions and road ends, edges are roads.
 
 use crate::ids::{NodeId, RoadId};
-use crate::number;
+use crate::quantity::{Coordinate, Quantity, Validate, at};
 use crate::road::{Road, RoadEnd, is_default};
 use glam::DVec2;
 use petgraph::Direction;
@@ -38,10 +38,12 @@ pub struct Restriction {
 #[serde(deny_unknown_fields)]
 pub struct Node {
     /// Position, m.
-    #[serde(deserialize_with = "number::coordinate")]
+    #[serde(deserialize_with = "Coordinate::read")]
+    #[schemars(with = "Coordinate")]
     pub x: f64,
     /// Position, m.
-    #[serde(deserialize_with = "number::coordinate")]
+    #[serde(deserialize_with = "Coordinate::read")]
+    #[schemars(with = "Coordinate")]
     pub y: f64,
     /// Whether traffic signals stand here.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -205,5 +207,12 @@ impl RoadNetwork {
         let index = self.road_index.remove(&id)?;
         let (_, road) = self.graph.remove_edge(index)?;
         Some(Arc::unwrap_or_clone(road))
+    }
+}
+
+impl Validate for Node {
+    fn validate(&self) -> Result<(), String> {
+        at("x", Coordinate::check(self.x))?;
+        at("y", Coordinate::check(self.y))
     }
 }

@@ -1,6 +1,8 @@
 //! What stands beside the roads: obstacles, forests and points of interest.
 
-use crate::number;
+use crate::quantity::{
+    self, Angle, Coordinate, Corners, Mass, PerHectare, Quantity, Size, Validate, at,
+};
 use glam::DVec2;
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -15,38 +17,46 @@ pub enum Shape {
     /// A disc.
     Circle {
         /// Centre, m.
-        #[serde(deserialize_with = "number::coordinate")]
+        #[serde(deserialize_with = "Coordinate::read")]
+        #[schemars(with = "Coordinate")]
         x: f64,
         /// Centre, m.
-        #[serde(deserialize_with = "number::coordinate")]
+        #[serde(deserialize_with = "Coordinate::read")]
+        #[schemars(with = "Coordinate")]
         y: f64,
         /// Radius, m.
-        #[serde(deserialize_with = "number::size")]
+        #[serde(deserialize_with = "Size::read")]
+        #[schemars(with = "Size")]
         radius: f64,
     },
     /// A rectangle at an angle.
     Box {
         /// Centre, m.
-        #[serde(deserialize_with = "number::coordinate")]
+        #[serde(deserialize_with = "Coordinate::read")]
+        #[schemars(with = "Coordinate")]
         x: f64,
         /// Centre, m.
-        #[serde(deserialize_with = "number::coordinate")]
+        #[serde(deserialize_with = "Coordinate::read")]
+        #[schemars(with = "Coordinate")]
         y: f64,
         /// Heading of its length, rad.
-        #[serde(default, deserialize_with = "number::angle")]
+        #[serde(default, deserialize_with = "Angle::read")]
+        #[schemars(with = "Angle")]
         heading: f64,
         /// Length, m.
-        #[serde(deserialize_with = "number::size")]
+        #[serde(deserialize_with = "Size::read")]
+        #[schemars(with = "Size")]
         length: f64,
         /// Width, m.
-        #[serde(deserialize_with = "number::size")]
+        #[serde(deserialize_with = "Size::read")]
+        #[schemars(with = "Size")]
         width: f64,
     },
     /// A simple polygon.
     Polygon {
         /// Corners in order, m; at least 3.
-        #[serde(deserialize_with = "number::points")]
-        #[schemars(with = "Vec<[f64; 2]>")]
+        #[serde(deserialize_with = "Corners::read")]
+        #[schemars(with = "Corners")]
         points: Vec<DVec2>,
     },
 }
@@ -113,14 +123,16 @@ pub struct Obstacle {
     /// Outline on the ground.
     pub shape: Shape,
     /// Height, m.
-    #[serde(deserialize_with = "number::size")]
+    #[serde(deserialize_with = "Size::read")]
+    #[schemars(with = "Size")]
     pub height: f64,
     /// Mass, kg; absent for something fixed to the ground.
     #[serde(
         default,
-        deserialize_with = "number::optional_mass",
+        deserialize_with = "quantity::read_mass_if_given",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(with = "Option<Mass>")]
     pub mass: Option<f64>,
 }
 
@@ -131,18 +143,21 @@ pub struct PointOfInterest {
     /// What it is called.
     pub name: String,
     /// Where it is, m.
-    #[serde(deserialize_with = "number::coordinate")]
+    #[serde(deserialize_with = "Coordinate::read")]
+    #[schemars(with = "Coordinate")]
     pub x: f64,
     /// Where it is, m.
-    #[serde(deserialize_with = "number::coordinate")]
+    #[serde(deserialize_with = "Coordinate::read")]
+    #[schemars(with = "Coordinate")]
     pub y: f64,
     /// How a vehicle stands there with its middle on the point, rad, as in a parking bay; absent
     /// where that does not matter.
     #[serde(
         default,
-        deserialize_with = "number::optional_angle",
+        deserialize_with = "quantity::read_angle_if_given",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(with = "Option<Angle>")]
     pub heading: Option<f64>,
 }
 
@@ -158,17 +173,20 @@ impl PointOfInterest {
 #[serde(deny_unknown_fields)]
 pub struct Forest {
     /// Corners of the region in order, m; at least 3.
-    #[serde(deserialize_with = "number::points")]
-    #[schemars(with = "Vec<[f64; 2]>")]
+    #[serde(deserialize_with = "Corners::read")]
+    #[schemars(with = "Corners")]
     pub area: Vec<DVec2>,
     /// Trees per hectare before the spacing thins them.
-    #[serde(deserialize_with = "number::per_hectare")]
+    #[serde(deserialize_with = "PerHectare::read")]
+    #[schemars(with = "PerHectare")]
     pub density: f64,
     /// Least distance between trunks, m.
-    #[serde(deserialize_with = "number::size")]
+    #[serde(deserialize_with = "Size::read")]
+    #[schemars(with = "Size")]
     pub spacing: f64,
     /// Radius of a trunk, m.
-    #[serde(deserialize_with = "number::size")]
+    #[serde(deserialize_with = "Size::read")]
+    #[schemars(with = "Size")]
     pub trunk_radius: f64,
     /// Which of the possible forests it is.
     #[serde(default)]
@@ -238,6 +256,57 @@ impl Forest {
             row_above = current;
         }
         trees
+    }
+}
+
+impl Validate for Shape {
+    fn validate(&self) -> Result<(), String> {
+        match self {
+            Self::Circle { x, y, radius } => {
+                at("x", Coordinate::check(*x))?;
+                at("y", Coordinate::check(*y))?;
+                at("radius", Size::check(*radius))
+            }
+            Self::Box {
+                x,
+                y,
+                heading,
+                length,
+                width,
+            } => {
+                at("x", Coordinate::check(*x))?;
+                at("y", Coordinate::check(*y))?;
+                at("heading", Angle::check(*heading))?;
+                at("length", Size::check(*length))?;
+                at("width", Size::check(*width))
+            }
+            Self::Polygon { points } => at("points", Corners::check(points)),
+        }
+    }
+}
+
+impl Validate for Obstacle {
+    fn validate(&self) -> Result<(), String> {
+        self.shape.validate()?;
+        at("height", Size::check(self.height))?;
+        at("mass", Mass::check_if_given(self.mass))
+    }
+}
+
+impl Validate for PointOfInterest {
+    fn validate(&self) -> Result<(), String> {
+        at("x", Coordinate::check(self.x))?;
+        at("y", Coordinate::check(self.y))?;
+        at("heading", Angle::check_if_given(self.heading))
+    }
+}
+
+impl Validate for Forest {
+    fn validate(&self) -> Result<(), String> {
+        at("area", Corners::check(&self.area))?;
+        at("density", PerHectare::check(self.density))?;
+        at("spacing", Size::check(self.spacing))?;
+        at("trunk_radius", Size::check(self.trunk_radius))
     }
 }
 

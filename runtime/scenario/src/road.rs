@@ -1,7 +1,7 @@
 //! Roads: a reference line with lane sections, in OpenDRIVE's terms.
 
 use crate::ids::NodeId;
-use crate::number;
+use crate::quantity::{self, Coefficient, Distance, Speed};
 use roadwright_geometry::ReferenceLine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -112,33 +112,38 @@ pub struct Poly3 {
     /// Where it starts to hold, m from the start of the road (lane offset) or section (width).
     #[serde(
         default,
-        deserialize_with = "number::distance",
+        deserialize_with = "Distance::read",
         skip_serializing_if = "is_zero"
     )]
+    #[schemars(with = "Distance")]
     pub s: f64,
     /// Constant term, m.
-    #[serde(deserialize_with = "number::coefficient")]
+    #[serde(deserialize_with = "Coefficient::read")]
+    #[schemars(with = "Coefficient")]
     pub a: f64,
     /// Linear term.
     #[serde(
         default,
-        deserialize_with = "number::coefficient",
+        deserialize_with = "Coefficient::read",
         skip_serializing_if = "is_zero"
     )]
+    #[schemars(with = "Coefficient")]
     pub b: f64,
     /// Quadratic term, 1/m.
     #[serde(
         default,
-        deserialize_with = "number::coefficient",
+        deserialize_with = "Coefficient::read",
         skip_serializing_if = "is_zero"
     )]
+    #[schemars(with = "Coefficient")]
     pub c: f64,
     /// Cubic term, 1/m^2.
     #[serde(
         default,
-        deserialize_with = "number::coefficient",
+        deserialize_with = "Coefficient::read",
         skip_serializing_if = "is_zero"
     )]
+    #[schemars(with = "Coefficient")]
     pub d: f64,
 }
 
@@ -191,6 +196,7 @@ pub struct Lane {
     #[serde(rename = "type")]
     pub kind: LaneType,
     /// Width over the distance from the start of the section, m.
+    #[schemars(length(min = 1))]
     pub width: Vec<Poly3>,
     /// Which way it is driven.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -198,9 +204,10 @@ pub struct Lane {
     /// Speed limit, m/s, where it differs from the road's.
     #[serde(
         default,
-        deserialize_with = "number::optional_speed",
+        deserialize_with = "quantity::read_speed_if_given",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(with = "Option<Speed>")]
     pub speed_limit: Option<f64>,
 }
 
@@ -235,9 +242,10 @@ pub struct LaneSection {
     /// Where it starts, m from the start of the road.
     #[serde(
         default,
-        deserialize_with = "number::distance",
+        deserialize_with = "Distance::read",
         skip_serializing_if = "is_zero"
     )]
+    #[schemars(with = "Distance")]
     pub s: f64,
     /// The lanes, by descending id (left to right).
     pub lanes: Vec<Lane>,
@@ -261,7 +269,8 @@ pub struct Road {
     #[serde(default, skip_serializing_if = "is_default")]
     pub layer: i8,
     /// Speed limit, m/s.
-    #[serde(deserialize_with = "number::speed")]
+    #[serde(deserialize_with = "Speed::read")]
+    #[schemars(with = "Speed")]
     pub speed_limit: f64,
     /// The line that s and t are measured from. It runs from node to node; the part inside a
     /// junction belongs to the junction.
@@ -270,6 +279,7 @@ pub struct Road {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lane_offset: Vec<Poly3>,
     /// Lane sections by growing s; the first starts at 0.
+    #[schemars(length(min = 1))]
     pub lane_sections: Vec<LaneSection>,
 }
 

@@ -4,8 +4,8 @@ use crate::agents::{Agent, Flow, Place};
 use crate::dynamics::DynamicsLevel;
 use crate::ids::{AgentId, FlowId, ForestId, ObstacleId, PointOfInterestId};
 use crate::network::RoadNetwork;
-use crate::number;
 use crate::objects::{Forest, MAX_PLACES, Obstacle, PointOfInterest};
+use crate::quantity::{Duration, Latitude, Longitude, Quantity, TimeOfDay, TimeStep, Validate, at};
 use crate::road::{DrivingSide, is_default};
 use crate::stack::Stack;
 use crate::vehicle_type::VehicleType;
@@ -21,12 +21,14 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// Time step, s.
-    #[serde(deserialize_with = "number::time_step")]
+    #[serde(deserialize_with = "TimeStep::read")]
+    #[schemars(with = "TimeStep")]
     pub dt: f64,
     /// Seed of all random streams.
     pub seed: u64,
     /// Simulated time of a run, s.
-    #[serde(deserialize_with = "number::duration")]
+    #[serde(deserialize_with = "Duration::read")]
+    #[schemars(with = "Duration")]
     pub duration: f64,
     /// With which model bodies move, where agents and flows say nothing else.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -34,9 +36,10 @@ pub struct Settings {
     /// Time of day when a run begins, h, from 0 to below 24: what scripts read.
     #[serde(
         default = "noon",
-        deserialize_with = "number::time_of_day",
+        deserialize_with = "TimeOfDay::read",
         skip_serializing_if = "is_noon"
     )]
+    #[schemars(with = "TimeOfDay")]
     pub time_of_day: f64,
 }
 
@@ -65,10 +68,12 @@ impl Default for Settings {
 #[serde(deny_unknown_fields)]
 pub struct GeoOrigin {
     /// Degrees north.
-    #[serde(deserialize_with = "number::latitude")]
+    #[serde(deserialize_with = "Latitude::read")]
+    #[schemars(with = "Latitude")]
     pub latitude_deg: f64,
     /// Degrees east.
-    #[serde(deserialize_with = "number::longitude")]
+    #[serde(deserialize_with = "Longitude::read")]
+    #[schemars(with = "Longitude")]
     pub longitude_deg: f64,
 }
 
@@ -281,4 +286,25 @@ fn next(ids: impl DoubleEndedIterator<Item = u32>) -> u32 {
     ids.into_iter()
         .next_back()
         .map_or(1, |id| id.saturating_add(1))
+}
+
+impl Validate for Settings {
+    fn validate(&self) -> Result<(), String> {
+        at("dt", TimeStep::check(self.dt))?;
+        at("duration", Duration::check(self.duration))?;
+        at("time_of_day", TimeOfDay::check(self.time_of_day))
+    }
+}
+
+impl Validate for About {
+    fn validate(&self) -> Result<(), String> {
+        let Some(origin) = self.origin else {
+            return Ok(());
+        };
+        at("origin.latitude_deg", Latitude::check(origin.latitude_deg))?;
+        at(
+            "origin.longitude_deg",
+            Longitude::check(origin.longitude_deg),
+        )
+    }
 }

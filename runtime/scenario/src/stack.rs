@@ -1,6 +1,6 @@
 //! Stacks: the modules of one kind of agent, by slot. A slot is declared here, in one line.
 
-use crate::number;
+use crate::quantity::{self, Quantity, Rate, Validate, at};
 use crate::unique_map::unique;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -114,9 +114,10 @@ pub struct ModuleSetting {
     /// How often it is asked, Hz; absent: the default of its slot.
     #[serde(
         default,
-        deserialize_with = "optional_rate",
+        deserialize_with = "quantity::read_rate_if_given",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(with = "Option<Rate>")]
     pub rate_hz: Option<f64>,
     /// Parameters that differ from their defaults, by key.
     #[serde(
@@ -125,10 +126,6 @@ pub struct ModuleSetting {
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub parameters: BTreeMap<String, f64>,
-}
-
-fn optional_rate<'de, D: Deserializer<'de>>(d: D) -> Result<Option<f64>, D::Error> {
-    number::rate(d).map(Some)
 }
 
 impl ModuleSetting {
@@ -389,6 +386,25 @@ impl Stack {
             controller: ModuleSetting::new(controller),
             ..Self::default()
         }
+    }
+}
+
+impl Validate for ModuleSetting {
+    fn validate(&self) -> Result<(), String> {
+        at("rate_hz", Rate::check_if_given(self.rate_hz))?;
+        match self.parameters.iter().find(|(_, value)| !value.is_finite()) {
+            Some((key, value)) => Err(format!("parameters.{key}: {value} is not a number")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Validate for Stack {
+    fn validate(&self) -> Result<(), String> {
+        Slot::ALL.into_iter().try_for_each(|slot| {
+            let mut settings = self.settings(slot).iter();
+            settings.try_for_each(|setting| at(slot.name(), setting.validate()))
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Kinds of vehicles.
 
-use crate::number;
+use crate::quantity::{Acceleration, Mass, Quantity, Size, Speed, SteeringLock, Validate, at};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,37 +11,48 @@ pub struct VehicleType {
     /// What it is called.
     pub name: String,
     /// Length over all, m.
-    #[serde(deserialize_with = "number::size")]
+    #[serde(deserialize_with = "Size::read")]
+    #[schemars(with = "Size")]
     pub length: f64,
     /// Width over all, m.
-    #[serde(deserialize_with = "number::size")]
+    #[serde(deserialize_with = "Size::read")]
+    #[schemars(with = "Size")]
     pub width: f64,
     /// Height over all, m.
-    #[serde(deserialize_with = "number::size")]
+    #[serde(deserialize_with = "Size::read")]
+    #[schemars(with = "Size")]
     pub height: f64,
     /// Distance between the axles, m.
-    #[serde(deserialize_with = "number::size")]
+    #[serde(deserialize_with = "Size::read")]
+    #[schemars(with = "Size")]
     pub wheelbase: f64,
     /// Distance from the rear axle to the rear end, m.
-    #[serde(deserialize_with = "number::size")]
+    #[serde(deserialize_with = "Size::read")]
+    #[schemars(with = "Size")]
     pub rear_overhang: f64,
     /// Mass, kg.
-    #[serde(deserialize_with = "number::mass")]
+    #[serde(deserialize_with = "Mass::read")]
+    #[schemars(with = "Mass")]
     pub mass: f64,
     /// Top speed, m/s.
-    #[serde(deserialize_with = "number::speed")]
+    #[serde(deserialize_with = "Speed::read")]
+    #[schemars(with = "Speed")]
     pub max_speed: f64,
     /// Largest acceleration, m/s^2.
-    #[serde(deserialize_with = "number::acceleration")]
+    #[serde(deserialize_with = "Acceleration::read")]
+    #[schemars(with = "Acceleration")]
     pub max_acceleration: f64,
     /// Hardest braking, m/s^2.
-    #[serde(deserialize_with = "number::acceleration")]
+    #[serde(deserialize_with = "Acceleration::read")]
+    #[schemars(with = "Acceleration")]
     pub max_braking: f64,
     /// Steering lock, rad at the front wheels.
-    #[serde(deserialize_with = "number::steering")]
+    #[serde(deserialize_with = "SteeringLock::read")]
+    #[schemars(with = "SteeringLock")]
     pub max_steering: f64,
     /// How fast the front wheels are turned, rad/s.
-    #[serde(deserialize_with = "number::acceleration")]
+    #[serde(deserialize_with = "Acceleration::read")]
+    #[schemars(with = "Acceleration")]
     pub steering_rate: f64,
 }
 
@@ -127,6 +138,25 @@ impl VehicleType {
     /// Distance from the rear axle forward to the front end, m.
     pub fn front(&self) -> f64 {
         self.length - self.rear_overhang
+    }
+}
+
+impl Validate for VehicleType {
+    fn validate(&self) -> Result<(), String> {
+        at("length", Size::check(self.length))?;
+        at("width", Size::check(self.width))?;
+        at("height", Size::check(self.height))?;
+        at("wheelbase", Size::check(self.wheelbase))?;
+        at("rear_overhang", Size::check(self.rear_overhang))?;
+        at("mass", Mass::check(self.mass))?;
+        at("max_speed", Speed::check(self.max_speed))?;
+        at(
+            "max_acceleration",
+            Acceleration::check(self.max_acceleration),
+        )?;
+        at("max_braking", Acceleration::check(self.max_braking))?;
+        at("max_steering", SteeringLock::check(self.max_steering))?;
+        at("steering_rate", Acceleration::check(self.steering_rate))
     }
 }
 

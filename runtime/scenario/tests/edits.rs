@@ -142,7 +142,7 @@ fn an_aborted_gesture_leaves_nothing() {
 }
 
 #[test]
-fn what_is_in_use_cannot_go() {
+fn what_is_in_use_cannot_be_deleted() {
     let mut scenario = crossroads();
     scenario
         .apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_north()))))
@@ -150,7 +150,7 @@ fn what_is_in_use_cannot_go() {
     let error = |scenario: &mut Scenario, edit| scenario.apply(edit).unwrap_err().to_string();
     assert_eq!(
         error(&mut scenario, Edit::Road(RoadId(1), None)),
-        "road 1 cannot go: agent 1 uses it"
+        "cannot delete road 1: agent 1 uses it"
     );
     assert!(error(&mut scenario, Edit::VehicleType("car".into(), None)).contains("agent 1"));
     assert!(error(&mut scenario, Edit::Stack("idm".into(), None)).contains("agent 1"));

@@ -1,7 +1,8 @@
 //! Taking objects out, with what cannot be without them.
 
 use super::Objects;
-use crate::agents::{Agent, Flow, Place};
+use super::users::{with_places, with_restrictions};
+use crate::agents::Place;
 use crate::edit::Edit;
 use crate::ids::{NodeId, ObjectId, RoadId};
 use crate::scenario::Scenario;
@@ -30,48 +31,24 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
     }
     nodes.extend(bare_nodes(scenario, &roads));
     let mut edits = Vec::new();
-    for (&id, agent) in scenario.agents() {
-        if objects.contains(&ObjectId::Agent(id)) || stands_on(&agent.start, &roads) {
-            edits.push(Edit::Agent(id, None));
-        } else if let Some(agent) = without_goals_on(agent, &roads) {
-            edits.push(Edit::Agent(id, Some(Box::new(agent))));
-        }
-    }
-    let uses =
-        |flow: &Flow| stands_on(&flow.origin, &roads) || stands_on(&flow.destination, &roads);
-    for (&id, flow) in scenario.flows() {
-        if objects.contains(&ObjectId::Flow(id)) || uses(flow) {
-            edits.push(Edit::Flow(id, None));
-        }
-    }
-    for &id in scenario.obstacles().keys() {
-        if objects.contains(&ObjectId::Obstacle(id)) {
-            edits.push(Edit::Obstacle(id, None));
-        }
-    }
-    for &id in scenario.forests().keys() {
-        if objects.contains(&ObjectId::Forest(id)) {
-            edits.push(Edit::Forest(id, None));
-        }
-    }
-    for &id in scenario.points_of_interest().keys() {
-        if objects.contains(&ObjectId::PointOfInterest(id)) {
-            edits.push(Edit::PointOfInterest(id, None));
-        }
-    }
-    for (id, node) in network.nodes().filter(|(id, _)| !nodes.contains(id)) {
-        let dangles = |road: &RoadId| roads.contains(road);
-        if node
-            .restrictions
+    edits.extend(
+        objects
             .iter()
-            .any(|r| dangles(&r.from) || dangles(&r.to))
-        {
-            let mut node = node.clone();
-            node.restrictions
-                .retain(|r| !dangles(&r.from) && !dangles(&r.to));
-            edits.push(Edit::Node(id, Some(node)));
-        }
-    }
+            .filter_map(|object| taken_out(scenario, *object)),
+    );
+    let left = |place: &Place| (!stands_on(place, &roads)).then_some(*place);
+    let followers = with_places(scenario, left).into_iter();
+    edits.extend(
+        followers
+            .filter(|(object, _)| !objects.contains(object))
+            .map(|(_, edit)| edit),
+    );
+    edits.extend(with_restrictions(scenario, |node, restriction| {
+        let dangles = [restriction.from, restriction.to]
+            .iter()
+            .any(|road| roads.contains(road));
+        (nodes.contains(&node) || !dangles).then_some(*restriction)
+    }));
     edits.extend(roads.into_iter().map(|id| Edit::Road(id, None)));
     edits.extend(nodes.into_iter().map(|id| Edit::Node(id, None)));
     Edit::Batch(edits)
@@ -97,9 +74,29 @@ fn stands_on(place: &Place, roads: &BTreeSet<RoadId>) -> bool {
     matches!(place, Place::Lane(at) if roads.contains(&at.road))
 }
 
-fn without_goals_on(agent: &Agent, roads: &BTreeSet<RoadId>) -> Option<Agent> {
-    let mut changed = agent.clone();
-    changed.via.retain(|place| !stands_on(place, roads));
-    changed.destination = agent.destination.filter(|place| !stands_on(place, roads));
-    (changed != *agent).then_some(changed)
+/// The edit that takes out an object that stands by itself, if it exists.
+fn taken_out(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
+    match object {
+        ObjectId::Node(_) | ObjectId::Road(_) => None,
+        ObjectId::Obstacle(id) => {
+            let exists = scenario.obstacles().contains_key(&id);
+            exists.then_some(Edit::Obstacle(id, None))
+        }
+        ObjectId::Forest(id) => {
+            let exists = scenario.forests().contains_key(&id);
+            exists.then_some(Edit::Forest(id, None))
+        }
+        ObjectId::PointOfInterest(id) => {
+            let exists = scenario.points_of_interest().contains_key(&id);
+            exists.then_some(Edit::PointOfInterest(id, None))
+        }
+        ObjectId::Agent(id) => {
+            let exists = scenario.agents().contains_key(&id);
+            exists.then_some(Edit::Agent(id, None))
+        }
+        ObjectId::Flow(id) => {
+            let exists = scenario.flows().contains_key(&id);
+            exists.then_some(Edit::Flow(id, None))
+        }
+    }
 }

@@ -7,79 +7,103 @@ use crate::edit::Edit;
 use crate::ids::{
     AgentId, FlowId, ForestId, NodeId, ObjectId, ObstacleId, PointOfInterestId, RoadId,
 };
-use crate::scenario::Scenario;
-use std::collections::BTreeMap;
+use crate::scenario::{About, Scenario};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A scenario of the objects alone: roads with their nodes, agents and flows whose roads are in
 /// it, vehicle types and stacks that they need.
 pub fn copied(scenario: &Scenario, objects: &Objects) -> Scenario {
     let mut copy = Scenario::default();
-    copy.about.driving_side = scenario.about().driving_side;
-    let has = |id| objects.contains(&id);
-    let chosen = || {
-        let roads = scenario.network().roads();
-        roads.filter(|(id, _)| has(ObjectId::Road(*id)))
-    };
-    for (_, road) in chosen() {
-        for id in [road.from, road.to] {
-            if let Some(node) = scenario.network().node(id) {
-                let mut node = node.clone();
-                node.restrictions
-                    .retain(|r| has(ObjectId::Road(r.from)) && has(ObjectId::Road(r.to)));
-                copy.network.put_node(id, node);
-            }
-        }
+    for edit in copies(scenario, objects) {
+        copy.apply(edit)
+            .expect("what a scenario holds, with all that it names, fits an empty one");
     }
-    for (id, road) in chosen() {
-        copy.network.put_road(id, road.clone());
-    }
-    let keep = |id| has(ObjectId::Obstacle(id));
-    copy.obstacles = subset(&scenario.obstacles, keep);
-    copy.forests = subset(&scenario.forests, |id| has(ObjectId::Forest(id)));
-    let keep = |id| has(ObjectId::PointOfInterest(id));
-    copy.points_of_interest = subset(&scenario.points_of_interest, keep);
-    let on_copy = |place: &Place| match place {
-        Place::Lane(at) => has(ObjectId::Road(at.road)),
-        Place::Ground(_) => true,
-    };
-    copy.agents = subset(&scenario.agents, |id| has(ObjectId::Agent(id)));
-    copy.agents.retain(|_, agent| on_copy(&agent.start));
-    for agent in copy.agents.values_mut() {
-        agent.via.retain(on_copy);
-        agent.destination = agent.destination.filter(on_copy);
-    }
-    copy.flows = subset(&scenario.flows, |id| has(ObjectId::Flow(id)));
-    copy.flows
-        .retain(|_, flow| on_copy(&flow.origin) && on_copy(&flow.destination));
-    let users = || {
-        let agents = copy.agents.values().map(|a| (&a.vehicle, &a.stack));
-        agents.chain(copy.flows.values().map(|f| (&f.vehicle, &f.stack)))
-    };
-    let needed = |map_key: &String, of: fn((&String, &String)) -> String| {
-        users().any(|user| of(user) == *map_key)
-    };
-    let vehicles = scenario.vehicle_types.iter();
-    let types: BTreeMap<_, _> = vehicles
-        .filter(|(key, _)| needed(key, |user| user.0.clone()))
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
-    let stacks: BTreeMap<_, _> = scenario
-        .stacks
-        .iter()
-        .filter(|(key, _)| needed(key, |user| user.1.clone()))
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
-    copy.vehicle_types = types;
-    copy.stacks = stacks;
     copy
 }
 
-fn subset<K: Ord + Copy, V: Clone>(
-    map: &BTreeMap<K, V>,
-    keep: impl Fn(K) -> bool,
-) -> BTreeMap<K, V> {
-    let kept = map.iter().filter(|(key, _)| keep(**key));
-    kept.map(|(key, value)| (*key, value.clone())).collect()
+/// The edits that put copies of objects into an empty scenario: what others name comes first.
+fn copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
+    let has = |id| objects.contains(&id);
+    let has_road = |id: RoadId| has(ObjectId::Road(id));
+    let on_copy = |place: &Place| match place {
+        Place::Lane(at) => has_road(at.road),
+        Place::Ground(_) => true,
+    };
+    let agents: Vec<_> = scenario
+        .agents
+        .iter()
+        .filter(|(id, agent)| has(ObjectId::Agent(**id)) && on_copy(&agent.start))
+        .collect();
+    let flows: Vec<_> = scenario
+        .flows
+        .iter()
+        .filter(|(id, flow)| has(ObjectId::Flow(**id)) && flow.places().into_iter().all(on_copy))
+        .collect();
+    let mut edits = vec![Edit::About(Box::new(About {
+        driving_side: scenario.about().driving_side,
+        ..About::default()
+    }))];
+    let of_agents = agents
+        .iter()
+        .map(|(_, agent)| (&agent.vehicle, &agent.stack));
+    let of_flows = flows.iter().map(|(_, flow)| (&flow.vehicle, &flow.stack));
+    let users: Vec<_> = of_agents.chain(of_flows).collect();
+    for (key, vehicle) in &scenario.vehicle_types {
+        if users.iter().any(|user| user.0 == key) {
+            edits.push(Edit::VehicleType(
+                key.clone(),
+                Some(Box::new(vehicle.clone())),
+            ));
+        }
+    }
+    for (key, stack) in &scenario.stacks {
+        if users.iter().any(|user| user.1 == key) {
+            edits.push(Edit::Stack(key.clone(), Some(Box::new(stack.clone()))));
+        }
+    }
+    edits.extend(road_copies(scenario, has_road));
+    for (&id, obstacle) in &scenario.obstacles {
+        if has(ObjectId::Obstacle(id)) {
+            edits.push(Edit::Obstacle(id, Some(Box::new(obstacle.clone()))));
+        }
+    }
+    for (&id, forest) in &scenario.forests {
+        if has(ObjectId::Forest(id)) {
+            edits.push(Edit::Forest(id, Some(Box::new(forest.clone()))));
+        }
+    }
+    for (&id, point) in &scenario.points_of_interest {
+        if has(ObjectId::PointOfInterest(id)) {
+            edits.push(Edit::PointOfInterest(id, Some(Box::new(point.clone()))));
+        }
+    }
+    for (&id, agent) in agents {
+        let mut agent = agent.clone();
+        agent.via.retain(on_copy);
+        agent.destination = agent.destination.filter(on_copy);
+        edits.push(Edit::Agent(id, Some(Box::new(agent))));
+    }
+    for (&id, flow) in flows {
+        edits.push(Edit::Flow(id, Some(Box::new(flow.clone()))));
+    }
+    edits
+}
+
+/// The edits for roads and the nodes at their ends, with the turn restrictions among them.
+fn road_copies(scenario: &Scenario, has: impl Fn(RoadId) -> bool) -> Vec<Edit> {
+    let network = scenario.network();
+    let chosen = || network.roads().filter(|(id, _)| has(*id));
+    let ends: BTreeSet<NodeId> = chosen()
+        .flat_map(|(_, road)| [road.from, road.to])
+        .collect();
+    let nodes = network.nodes().filter(|(id, _)| ends.contains(id));
+    let nodes = nodes.map(|(id, node)| {
+        let mut node = node.clone();
+        node.restrictions.retain(|r| has(r.from) && has(r.to));
+        Edit::Node(id, Some(node))
+    });
+    let roads = chosen().map(|(id, road)| Edit::Road(id, Some(Box::new(road.clone()))));
+    nodes.chain(roads).collect()
 }
 
 /// The edit that adds all of `piece` to a scenario under new ids, moved by `motion`, and the new
@@ -163,17 +187,14 @@ pub fn pasted(
     let first = scenario.next_agent_id().0;
     for (agent, id) in piece.agents.values().zip(first..) {
         let mut agent = agent.clone();
-        place(&mut agent.start);
-        agent.via.iter_mut().for_each(place);
-        agent.destination.iter_mut().for_each(place);
+        agent.places_mut().for_each(place);
         objects.insert(ObjectId::Agent(AgentId(id)));
         edits.push(Edit::Agent(AgentId(id), Some(Box::new(agent))));
     }
     let first = scenario.next_flow_id().0;
     for (flow, id) in piece.flows.values().zip(first..) {
         let mut flow = flow.clone();
-        place(&mut flow.origin);
-        place(&mut flow.destination);
+        flow.places_mut().into_iter().for_each(place);
         objects.insert(ObjectId::Flow(FlowId(id)));
         edits.push(Edit::Flow(FlowId(id), Some(Box::new(flow))));
     }

@@ -1,19 +1,23 @@
-//! What a person does to objects of a scenario: move, turn, delete, copy, reshape.
+//! What a person does to objects of a scenario: draw, move, turn, delete, copy, reshape.
 //!
-//! Like [`draw`](crate::draw), these functions look at a scenario and return the [`Edit`](crate::Edit) that
-//! makes the change.
+//! These functions look at a scenario and return the [`Edit`](crate::Edit) that makes the change,
+//! so a tool can show it before it is applied.
 
 mod delete;
+pub mod draw;
 mod fragment;
+mod merge;
 mod motion;
 mod roads;
+mod users;
 
 pub use delete::deleted;
 pub use fragment::{copied, pasted};
+pub use merge::merged;
 pub use motion::{Motion, moved};
-pub use roads::{merged, reshaped, reversed, simplified, with_lanes};
+pub use roads::{reshaped, reversed, simplified, with_lanes};
 
-use crate::draw::DrawError;
+use self::draw::DrawError;
 use crate::ids::{NodeId, RoadId};
 use roadwright_geometry::GeometryError;
 use std::collections::BTreeSet;

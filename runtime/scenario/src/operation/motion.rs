@@ -200,10 +200,7 @@ fn moved_thing(scenario: &Scenario, object: ObjectId, motion: &Motion) -> Option
         ObjectId::Agent(id) => {
             let mut agent = scenario.agents().get(&id)?.clone();
             let before = agent.clone();
-            for place in std::iter::once(&mut agent.start)
-                .chain(&mut agent.via)
-                .chain(&mut agent.destination)
-            {
+            for place in agent.places_mut() {
                 if let Place::Ground(ground) = *place {
                     *place = motion.ground(ground);
                 }
@@ -213,7 +210,7 @@ fn moved_thing(scenario: &Scenario, object: ObjectId, motion: &Motion) -> Option
         ObjectId::Flow(id) => {
             let mut flow = scenario.flows().get(&id)?.clone();
             let before = flow.clone();
-            for place in [&mut flow.origin, &mut flow.destination] {
+            for place in flow.places_mut() {
                 if let Place::Ground(ground) = *place {
                     *place = motion.ground(ground);
                 }

@@ -1,9 +1,10 @@
 //! Changing one road: shape, direction, lanes; merging two.
 
 use super::OperationError;
-use crate::agents::{Flow, Place};
+use super::users::with_places;
+use crate::agents::{LanePlace, Place};
 use crate::edit::Edit;
-use crate::ids::{NodeId, RoadId};
+use crate::ids::RoadId;
 use crate::road::{Lane, LaneDirection, Poly3, Road, RoadEnd};
 use crate::scenario::Scenario;
 use glam::DVec2;
@@ -14,7 +15,7 @@ use roadwright_geometry::{Pose, ReferenceLine};
 use std::collections::BTreeMap;
 
 /// Share of a line that is bent when its end is moved and it has no points of intersection.
-const BENT_SHARE: f64 = 1.0 / 3.0;
+pub(super) const BENT_SHARE: f64 = 1.0 / 3.0;
 
 /// The line with its start (or end) where `to` takes it; the other end stays.
 pub(super) fn with_end_at(
@@ -81,14 +82,18 @@ pub(super) fn stretched_places(
     scenario: &Scenario,
     stretched: &BTreeMap<RoadId, (f64, f64)>,
 ) -> Vec<Edit> {
-    with_places(scenario, |place| {
+    let moved = |place: &Place| {
         if let Place::Lane(at) = place
             && let Some((before, now)) = stretched.get(&at.road)
             && (before - now).abs() > 1e-9
         {
-            at.s = (at.s * now / before).clamp(0.0, *now);
+            let s = (at.s * now / before).clamp(0.0, *now);
+            return Some(Place::lane(at.road, at.lane, s));
         }
-    })
+        Some(*place)
+    };
+    let edits = with_places(scenario, moved).into_iter();
+    edits.map(|(_, edit)| edit).collect()
 }
 
 /// The edit that gives a road another line; its nodes go where the line ends.
@@ -156,41 +161,23 @@ pub fn reversed(scenario: &Scenario, id: RoadId) -> Result<Edit, OperationError>
         .ok_or(OperationError::NoSuchRoad(id))?;
     let length = road.length();
     let mut edits = vec![Edit::Road(id, Some(Box::new(turned_round(road))))];
-    let turn = |place: &mut Place| {
-        if let Place::Lane(at) = place
-            && at.road == id
-        {
-            *place = Place::lane(id, -at.lane, (length - at.s).clamp(0.0, length));
-        }
-    };
-    edits.extend(with_places(scenario, turn));
+    let places = with_places(scenario, |place| {
+        Some(match place {
+            Place::Lane(at) if at.road == id => from_the_other_end(at, id, length),
+            _ => *place,
+        })
+    });
+    edits.extend(places.into_iter().map(|(_, edit)| edit));
     Ok(Edit::Batch(edits))
 }
 
-/// Edits of the agents and flows whose places a change moves.
-fn with_places(scenario: &Scenario, change: impl Fn(&mut Place)) -> Vec<Edit> {
-    let mut edits = Vec::new();
-    for (&id, agent) in scenario.agents() {
-        let mut changed = agent.clone();
-        change(&mut changed.start);
-        changed.via.iter_mut().for_each(&change);
-        changed.destination.iter_mut().for_each(&change);
-        if changed != *agent {
-            edits.push(Edit::Agent(id, Some(Box::new(changed))));
-        }
-    }
-    for (&id, flow) in scenario.flows() {
-        let mut changed = flow.clone();
-        change(&mut changed.origin);
-        change(&mut changed.destination);
-        if changed != *flow {
-            edits.push(Edit::Flow(id, Some(Box::new(changed))));
-        }
-    }
-    edits
+/// The same place on a road that runs the other way.
+pub(super) fn from_the_other_end(at: &LanePlace, road: RoadId, length: f64) -> Place {
+    Place::lane(road, -at.lane, (length - at.s).clamp(0.0, length))
 }
 
-fn turned_round(road: &Road) -> Road {
+/// The road as it is when it runs the other way.
+pub(super) fn turned_round(road: &Road) -> Road {
     let length = road.length();
     let mut turned = road.clone();
     (turned.from, turned.to) = (road.to, road.from);
@@ -231,154 +218,6 @@ fn mirrored(list: &[Poly3], length: f64, sign: f64) -> Vec<Poly3> {
                 c: sign * at_end.c,
                 d: -sign * at_end.d,
             }
-        })
-        .collect()
-}
-
-/// The edit that makes one road of the two that meet at a node.
-///
-/// The road with the smaller id stays; the lanes of both must be the same at the node.
-///
-/// # Errors
-/// [`OperationError::NotTwoRoads`] if other than two roads end there, or their lanes differ.
-pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError> {
-    let network = scenario.network();
-    let not_two = OperationError::NotTwoRoads(node);
-    let ends = network.ends_at(node);
-    let [(first, first_end), (second, second_end)] = ends.as_slice() else {
-        return Err(not_two);
-    };
-    let (Some(a), Some(b)) = (network.road(*first), network.road(*second)) else {
-        return Err(not_two);
-    };
-    if first == second {
-        return Err(not_two);
-    }
-    // Seen so that the first road ends at the node and the second one starts there.
-    let turned_a = *first_end == RoadEnd::Start;
-    let turned_b = *second_end == RoadEnd::End;
-    let head = if turned_a { turned_round(a) } else { a.clone() };
-    let tail = if turned_b { turned_round(b) } else { b.clone() };
-    let lanes = |road: &Road, s: f64| -> Vec<_> {
-        let lanes = &road.section_at(s).lanes;
-        lanes.iter().map(|l| (l.id, l.kind, l.direction)).collect()
-    };
-    if lanes(&head, head.length()) != lanes(&tail, 0.0) || head.layer != tail.layer {
-        return Err(not_two);
-    }
-    let seam = head.length();
-    let mut road = head.clone();
-    road.to = tail.to;
-    road.reference_line = head.reference_line.joined(&tail_line(&head, &tail)?)?;
-    if road.lane_offset != tail.lane_offset || !is_constant(&tail.lane_offset) {
-        if road.lane_offset.is_empty() {
-            road.lane_offset.push(Poly3::constant(0.0));
-        }
-        let shifted = tail.lane_offset.iter().map(|poly| Poly3 {
-            s: poly.s + seam,
-            ..*poly
-        });
-        road.lane_offset.extend(shifted);
-        if tail.lane_offset.is_empty() {
-            road.lane_offset.push(Poly3 {
-                s: seam,
-                ..Poly3::constant(0.0)
-            });
-        }
-    }
-    let plain = tail
-        .lane_sections
-        .iter()
-        .flat_map(|section| &section.lanes)
-        .all(|lane| is_constant(&lane.width));
-    let same = plain
-        && tail.lane_sections.len() == 1
-        && head.speed_limit == tail.speed_limit
-        && road.lane_sections.last().map(|s| &s.lanes)
-            == tail.lane_sections.first().map(|s| &s.lanes);
-    if !same {
-        road.lane_sections
-            .extend(tail.lane_sections.iter().cloned().map(|mut section| {
-                section.s += seam;
-                for lane in &mut section.lanes {
-                    if tail.speed_limit != head.speed_limit {
-                        lane.speed_limit.get_or_insert(tail.speed_limit);
-                    }
-                }
-                section
-            }));
-    }
-    let (len_a, len_b) = (a.length(), b.length());
-    let (first, second) = (*first, *second);
-    let follow = |place: &mut Place| {
-        if let Place::Lane(at) = place {
-            if at.road == first && turned_a {
-                *place = Place::lane(first, -at.lane, (len_a - at.s).clamp(0.0, len_a));
-            } else if at.road == second {
-                let (lane, s) = if turned_b {
-                    (-at.lane, (len_b - at.s).clamp(0.0, len_b))
-                } else {
-                    (at.lane, at.s)
-                };
-                *place = Place::lane(first, lane, seam + s);
-            }
-        }
-    };
-    let mut edits = vec![Edit::Road(first, Some(Box::new(road)))];
-    edits.extend(with_places(scenario, follow));
-    edits.push(Edit::Road(second, None));
-    edits.push(Edit::Node(node, None));
-    edits.extend(renamed_restrictions(scenario, node, second, first));
-    Ok(Edit::Batch(edits))
-}
-
-/// Whether a list of polynomials is one constant, or none.
-fn is_constant(list: &[Poly3]) -> bool {
-    match list {
-        [] => true,
-        [only] => only.b == 0.0 && only.c == 0.0 && only.d == 0.0,
-        _ => false,
-    }
-}
-
-/// The second line from where the first one ends: a heading that differs is bent in.
-fn tail_line(head: &Road, tail: &Road) -> Result<ReferenceLine, OperationError> {
-    let (end, line) = (head.reference_line.end(), &tail.reference_line);
-    let turn = roadwright_geometry::math::wrap_angle(line.start().heading - end.heading);
-    let gap = (line.start().position - end.position).length();
-    if turn.abs() < 1e-9 && gap < 1e-6 {
-        return Ok(line.clone());
-    }
-    let bent = (BENT_SHARE * line.length()).min(30.0);
-    let bend = ReferenceLine::join(end, line.pose(bent))?;
-    let chord = (line.pose(bent).position - end.position).length();
-    if bend.length() > 2.0 * chord {
-        // The roads meet at a corner, not in a line.
-        return Err(roadwright_geometry::GeometryError::NoJoin.into());
-    }
-    Ok(bend.joined(&line.slice(bent, line.length())?)?)
-}
-
-fn renamed_restrictions(scenario: &Scenario, gone: NodeId, old: RoadId, new: RoadId) -> Vec<Edit> {
-    let nodes = scenario.network().nodes();
-    nodes
-        .filter(|(id, node)| {
-            *id != gone
-                && node
-                    .restrictions
-                    .iter()
-                    .any(|r| r.from == old || r.to == old)
-        })
-        .map(|(id, node)| {
-            let mut node = node.clone();
-            for restriction in &mut node.restrictions {
-                for road in [&mut restriction.from, &mut restriction.to] {
-                    if *road == old {
-                        *road = new;
-                    }
-                }
-            }
-            Edit::Node(id, Some(node))
         })
         .collect()
 }
@@ -467,41 +306,8 @@ pub fn with_lanes(
             .map(|lane| Place::lane(id, lane, at.s)),
         _ => Some(*place),
     };
-    let mut edits = users_moved(scenario, moved);
+    let places = with_places(scenario, moved);
+    let mut edits: Vec<_> = places.into_iter().map(|(_, edit)| edit).collect();
     edits.push(Edit::Road(id, Some(Box::new(changed))));
     Ok(Edit::Batch(edits))
-}
-
-/// Edits of agents and flows whose places have moved or are gone.
-fn users_moved(scenario: &Scenario, moved: impl Fn(&Place) -> Option<Place>) -> Vec<Edit> {
-    let mut edits = Vec::new();
-    for (&id, agent) in scenario.agents() {
-        let mut changed = agent.clone();
-        let Some(start) = moved(&agent.start) else {
-            edits.push(Edit::Agent(id, None));
-            continue;
-        };
-        changed.start = start;
-        changed.via = agent.via.iter().filter_map(&moved).collect();
-        changed.destination = agent.destination.as_ref().and_then(&moved);
-        if changed != *agent {
-            edits.push(Edit::Agent(id, Some(Box::new(changed))));
-        }
-    }
-    for (&id, flow) in scenario.flows() {
-        match (moved(&flow.origin), moved(&flow.destination)) {
-            (Some(origin), Some(destination)) => {
-                let changed = Flow {
-                    origin,
-                    destination,
-                    ..flow.clone()
-                };
-                if changed != *flow {
-                    edits.push(Edit::Flow(id, Some(Box::new(changed))));
-                }
-            }
-            _ => edits.push(Edit::Flow(id, None)),
-        }
-    }
-    edits
 }

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses some of these")]
 
 use roadwright_geometry::{DVec2, ReferenceLine};
-use roadwright_scenario::draw::{self, RoadStyle};
+use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 
 /// A residential two-way street.

@@ -3,9 +3,10 @@
 //! These functions look at a scenario and return the [`Edit`] that makes the change, so a tool
 //! can show it before it is applied.
 
-use crate::agents::{Agent, Flow, Place};
+use super::users::{renamed, with_places, with_restrictions};
+use crate::agents::Place;
 use crate::edit::Edit;
-use crate::ids::{AgentId, FlowId, NodeId, RoadId};
+use crate::ids::{NodeId, RoadId};
 use crate::network::Node;
 use crate::road::{CrossSection, LaneSection, Poly3, Road, RoadClass};
 use crate::scenario::Scenario;
@@ -127,10 +128,8 @@ struct Drawing<'a> {
     new_nodes: BTreeMap<NodeId, DVec2>,
     /// Cuts of existing roads: distance and the node there.
     cuts: BTreeMap<RoadId, Vec<(f64, NodeId)>>,
-    /// Objects that follow the pieces of cut roads. An object may stand on several of them.
-    moved_agents: BTreeMap<AgentId, Agent>,
-    moved_flows: BTreeMap<FlowId, Flow>,
-    moved_nodes: BTreeMap<NodeId, Node>,
+    /// The pieces of cut roads: where each starts on the old road, and its id.
+    pieces: BTreeMap<RoadId, Vec<(f64, RoadId)>>,
 }
 
 impl<'a> Drawing<'a> {
@@ -142,9 +141,7 @@ impl<'a> Drawing<'a> {
             next_road: scenario.network().next_road_id().0,
             new_nodes: BTreeMap::new(),
             cuts: BTreeMap::new(),
-            moved_agents: BTreeMap::new(),
-            moved_flows: BTreeMap::new(),
-            moved_nodes: BTreeMap::new(),
+            pieces: BTreeMap::new(),
         }
     }
 
@@ -304,16 +301,35 @@ impl<'a> Drawing<'a> {
             at.sort_by(|a, b| a.0.total_cmp(&b.0));
             self.cut_road(id, &at)?;
         }
-        let nodes = self.moved_nodes.into_iter();
-        self.edits
-            .extend(nodes.map(|(id, node)| Edit::Node(id, Some(node))));
-        let agents = self.moved_agents.into_iter();
-        self.edits
-            .extend(agents.map(|(id, agent)| Edit::Agent(id, Some(Box::new(agent)))));
-        let flows = self.moved_flows.into_iter();
-        self.edits
-            .extend(flows.map(|(id, flow)| Edit::Flow(id, Some(Box::new(flow)))));
+        let restrictions = with_restrictions(self.scenario, |node, restriction| {
+            Some(renamed(restriction, |road| self.piece_at(road, node)))
+        });
+        let places = with_places(self.scenario, |place| Some(self.on_piece(place)));
+        self.edits.extend(restrictions);
+        self.edits.extend(places.into_iter().map(|(_, edit)| edit));
         Ok(Edit::Batch(self.edits))
+    }
+
+    /// The piece of a cut road that ends at a node; the road itself if it is not cut.
+    fn piece_at(&self, road: RoadId, node: NodeId) -> RoadId {
+        let old = self.scenario.network().road(road);
+        match self.pieces.get(&road).and_then(|pieces| pieces.last()) {
+            Some(&(_, last)) if old.is_some_and(|old| old.to == node) => last,
+            _ => road,
+        }
+    }
+
+    /// A place on the piece that it lies on from now on.
+    fn on_piece(&self, place: &Place) -> Place {
+        let Place::Lane(at) = place else {
+            return *place;
+        };
+        let Some(pieces) = self.pieces.get(&at.road) else {
+            return *place;
+        };
+        let index = pieces.partition_point(|piece| piece.0 <= at.s);
+        let (start, road) = pieces[index.saturating_sub(1)];
+        Place::lane(road, at.lane, at.s - start)
     }
 
     fn cut_road(&mut self, id: RoadId, cuts: &[(f64, NodeId)]) -> Result<(), DrawError> {
@@ -333,65 +349,8 @@ impl<'a> Drawing<'a> {
             self.edits.push(Edit::Road(piece_id, Some(Box::new(piece))));
             pieces.push((pair[0].0, piece_id));
         }
-        self.move_restrictions(road.to, id, pieces[pieces.len() - 1].1);
-        self.move_places(id, &pieces);
+        self.pieces.insert(id, pieces);
         Ok(())
-    }
-
-    /// Restrictions at the far node name the last piece from now on.
-    fn move_restrictions(&mut self, at: NodeId, old: RoadId, new: RoadId) {
-        let Some(node) = self.scenario.network().node(at) else {
-            return;
-        };
-        if node
-            .restrictions
-            .iter()
-            .any(|r| r.from == old || r.to == old)
-        {
-            let changed = self.moved_nodes.entry(at).or_insert_with(|| node.clone());
-            for restriction in &mut changed.restrictions {
-                for road in [&mut restriction.from, &mut restriction.to] {
-                    if *road == old {
-                        *road = new;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Agents and flows on the cut road stand on its pieces from now on.
-    fn move_places(&mut self, old: RoadId, pieces: &[(f64, RoadId)]) {
-        let stands_there = |place: &Place| matches!(place, Place::Lane(at) if at.road == old);
-        let shift = |place: &mut Place| {
-            if let Place::Lane(at) = place
-                && at.road == old
-            {
-                let index = pieces.partition_point(|piece| piece.0 <= at.s);
-                let (start, road) = pieces[index.saturating_sub(1)];
-                *place = Place::lane(road, at.lane, at.s - start);
-            }
-        };
-        for (&id, agent) in self.scenario.agents() {
-            let ends = [Some(&agent.start), agent.destination.as_ref()];
-            if ends
-                .into_iter()
-                .flatten()
-                .chain(&agent.via)
-                .any(stands_there)
-            {
-                let changed = self.moved_agents.entry(id).or_insert_with(|| agent.clone());
-                shift(&mut changed.start);
-                changed.via.iter_mut().for_each(shift);
-                changed.destination.iter_mut().for_each(shift);
-            }
-        }
-        for (&id, flow) in self.scenario.flows() {
-            if [flow.origin, flow.destination].iter().any(stands_there) {
-                let changed = self.moved_flows.entry(id).or_insert_with(|| flow.clone());
-                shift(&mut changed.origin);
-                shift(&mut changed.destination);
-            }
-        }
     }
 }
 

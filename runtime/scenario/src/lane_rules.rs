@@ -1,0 +1,108 @@
+//! What the lanes of a road have to keep to: order, ids and widths; and the numbers of a road.
+
+use crate::quantity::{Coefficient, Distance, Quantity, Speed, Validate, at};
+use crate::road::{Poly3, Road};
+
+/// What every road needs to be evaluated at all.
+pub(crate) fn check_lanes(road: &Road) -> Result<(), &'static str> {
+    let sections = &road.lane_sections;
+    if sections.first().is_none_or(|section| section.s != 0.0) {
+        return Err("the first lane section must start at s = 0");
+    }
+    if sections.windows(2).any(|pair| pair[1].s <= pair[0].s) {
+        return Err("lane sections must be listed by growing s");
+    }
+    if sections
+        .last()
+        .is_some_and(|section| section.s >= road.length())
+    {
+        return Err("a lane section starts beyond the end of the road");
+    }
+    for section in sections {
+        if section.lanes.iter().any(|lane| lane.id == 0) {
+            return Err("lane 0 is the reference line and cannot be listed");
+        }
+        if section
+            .lanes
+            .windows(2)
+            .any(|pair| pair[1].id >= pair[0].id)
+        {
+            return Err("lanes must be listed by falling id, each once");
+        }
+        if section
+            .lanes
+            .iter()
+            .any(|lane| lane.id.unsigned_abs() > MAX_LANES)
+        {
+            return Err("lane ids run from -100 to 100");
+        }
+    }
+    for (index, section) in sections.iter().enumerate() {
+        let length = road.section_end(index) - section.s;
+        for lane in &section.lanes {
+            if lane.width.is_empty() {
+                return Err("a lane needs at least one width");
+            }
+            check_polynomials(&lane.width, length, 0.0..=MAX_LANE_WIDTH)?;
+        }
+    }
+    check_polynomials(&road.lane_offset, road.length(), -MAX_OFFSET..=MAX_OFFSET)
+}
+
+/// Lane ids on either side.
+const MAX_LANES: u8 = 100;
+/// Widest lane, m.
+const MAX_LANE_WIDTH: f64 = 100.0;
+/// Largest shift of lane 0, m.
+const MAX_OFFSET: f64 = 1000.0;
+
+/// Whether polynomials are listed in order from 0 and stay within a range over a length.
+fn check_polynomials(
+    list: &[Poly3],
+    length: f64,
+    range: std::ops::RangeInclusive<f64>,
+) -> Result<(), &'static str> {
+    if list.first().is_some_and(|poly| poly.s != 0.0) {
+        return Err("the first width or lane offset must start at s = 0");
+    }
+    if list.windows(2).any(|pair| pair[1].s <= pair[0].s) {
+        return Err("widths and lane offsets must be listed by growing s");
+    }
+    for (i, poly) in list.iter().enumerate() {
+        let end = list.get(i + 1).map_or(length, |next| next.s).max(poly.s);
+        let place = |k: i32| poly.s + (end - poly.s) * f64::from(k) / 8.0;
+        // A lane may narrow to nothing; rounding may take it a little below.
+        let inside = |value: f64| value >= range.start() - 1e-3 && value <= *range.end();
+        if !(0..=8).all(|k| inside(poly.value(place(k)))) {
+            return Err("a lane's width leaves 0 to 100 m, or the lane offset +-1000 m");
+        }
+    }
+    Ok(())
+}
+
+impl Validate for Poly3 {
+    fn validate(&self) -> Result<(), String> {
+        at("s", Distance::check(self.s))?;
+        at("a", Coefficient::check(self.a))?;
+        at("b", Coefficient::check(self.b))?;
+        at("c", Coefficient::check(self.c))?;
+        at("d", Coefficient::check(self.d))
+    }
+}
+
+impl Validate for Road {
+    fn validate(&self) -> Result<(), String> {
+        at("speed_limit", Speed::check(self.speed_limit))?;
+        let mut offset = self.lane_offset.iter();
+        offset.try_for_each(|poly| at("lane_offset", poly.validate()))?;
+        for section in &self.lane_sections {
+            at("lane_sections.s", Distance::check(section.s))?;
+            for lane in &section.lanes {
+                at("speed_limit", Speed::check_if_given(lane.speed_limit))?;
+                let mut width = lane.width.iter();
+                width.try_for_each(|poly| at("width", poly.validate()))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,288 @@
+//! Numbers out of range: refused by edits, by files and by the schema, key by key.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use roadwright_geometry::DVec2;
+use roadwright_scenario::{
+    About, Agent, AgentId, Edit, Flow, FlowId, Forest, ForestId, GeoOrigin, Node, NodeId, Obstacle,
+    ObstacleId, Place, PointOfInterest, PointOfInterestId, Scenario, Settings, Shape, Stack,
+    VehicleType, file,
+};
+use serde_json::Value;
+
+/// An edit with one wrong number, and the key that the message has to name.
+type Wrong = (&'static str, Edit);
+
+fn vehicle(change: fn(&mut VehicleType)) -> Edit {
+    let mut vehicle = VehicleType::car();
+    change(&mut vehicle);
+    Edit::VehicleType("car".into(), Some(Box::new(vehicle)))
+}
+
+fn agent(change: fn(&mut Agent)) -> Edit {
+    let mut agent = Agent {
+        name: String::new(),
+        vehicle: "car".into(),
+        stack: "idm".into(),
+        dynamics: None,
+        start: Place::ground(0.0, 0.0, 0.0),
+        via: Vec::new(),
+        destination: None,
+        depart: 0.0,
+        speed: 0.0,
+    };
+    change(&mut agent);
+    Edit::Agent(AgentId(1), Some(Box::new(agent)))
+}
+
+fn flow(change: fn(&mut Flow)) -> Edit {
+    let mut flow = Flow {
+        vehicle: "car".into(),
+        stack: "idm".into(),
+        dynamics: None,
+        origin: Place::ground(0.0, 0.0, 0.0),
+        destination: Place::ground(9.0, 0.0, 0.0),
+        rate_per_hour: 60.0,
+        begin: 0.0,
+        end: 60.0,
+    };
+    change(&mut flow);
+    Edit::Flow(FlowId(1), Some(Box::new(flow)))
+}
+
+fn forest(change: fn(&mut Forest)) -> Edit {
+    let mut forest = Forest {
+        area: vec![DVec2::ZERO, DVec2::X, DVec2::Y],
+        density: 100.0,
+        spacing: 2.0,
+        trunk_radius: 0.2,
+        seed: 0,
+    };
+    change(&mut forest);
+    Edit::Forest(ForestId(1), Some(Box::new(forest)))
+}
+
+fn obstacle(change: fn(&mut Obstacle)) -> Edit {
+    let mut obstacle = Obstacle {
+        name: String::new(),
+        shape: Shape::Circle {
+            x: 0.0,
+            y: 0.0,
+            radius: 1.0,
+        },
+        height: 1.0,
+        mass: None,
+    };
+    change(&mut obstacle);
+    Edit::Obstacle(ObstacleId(1), Some(Box::new(obstacle)))
+}
+
+fn point(change: fn(&mut PointOfInterest)) -> Edit {
+    let mut point = PointOfInterest {
+        name: "bay".into(),
+        x: 0.0,
+        y: 0.0,
+        heading: None,
+    };
+    change(&mut point);
+    Edit::PointOfInterest(PointOfInterestId(1), Some(Box::new(point)))
+}
+
+fn settings(change: fn(&mut Settings)) -> Edit {
+    let mut settings = Settings::default();
+    change(&mut settings);
+    Edit::Settings(settings)
+}
+
+fn origin(latitude_deg: f64, longitude_deg: f64) -> Edit {
+    Edit::About(Box::new(About {
+        origin: Some(GeoOrigin {
+            latitude_deg,
+            longitude_deg,
+        }),
+        ..About::default()
+    }))
+}
+
+/// Every number of the objects that are described by one record, by its definition in the schema.
+fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
+    let node = |x, y| Edit::Node(NodeId(1), Some(Node::at(DVec2::new(x, y))));
+    let nan = f64::NAN;
+    vec![
+        (
+            "VehicleType",
+            vec![
+                ("length", vehicle(|v| v.length = 0.0)),
+                ("width", vehicle(|v| v.width = -1.0)),
+                ("height", vehicle(|v| v.height = 1e5)),
+                ("wheelbase", vehicle(|v| v.wheelbase = 0.0)),
+                ("rear_overhang", vehicle(|v| v.rear_overhang = f64::NAN)),
+                ("mass", vehicle(|v| v.mass = 2e6)),
+                ("max_speed", vehicle(|v| v.max_speed = 1e9)),
+                ("max_acceleration", vehicle(|v| v.max_acceleration = 0.0)),
+                ("max_braking", vehicle(|v| v.max_braking = -8.0)),
+                ("max_steering", vehicle(|v| v.max_steering = 3.0)),
+                ("steering_rate", vehicle(|v| v.steering_rate = 51.0)),
+            ],
+        ),
+        ("Node", vec![("x", node(nan, 0.0)), ("y", node(0.0, 1e9))]),
+        (
+            "Agent",
+            vec![
+                ("depart", agent(|a| a.depart = -1.0)),
+                ("speed", agent(|a| a.speed = 151.0)),
+            ],
+        ),
+        (
+            "GroundPlace",
+            vec![
+                ("x", agent(|a| a.start = Place::ground(1e12, 0.0, 0.0))),
+                ("y", agent(|a| a.via = vec![Place::ground(0.0, -1e12, 0.0)])),
+                (
+                    "heading",
+                    agent(|a| a.destination = Some(Place::ground(0.0, 0.0, 1e3))),
+                ),
+            ],
+        ),
+        (
+            "LanePlace",
+            vec![(
+                "s",
+                flow(|f| f.origin = Place::lane(roadwright_scenario::RoadId(1), -1, -0.1)),
+            )],
+        ),
+        (
+            "Flow",
+            vec![
+                ("rate_per_hour", flow(|f| f.rate_per_hour = 1e6)),
+                ("begin", flow(|f| f.begin = -1.0)),
+                ("end", flow(|f| f.end = f64::INFINITY)),
+            ],
+        ),
+        (
+            "Forest",
+            vec![
+                ("area", forest(|f| f.area[1].x = f64::NAN)),
+                ("density", forest(|f| f.density = -1.0)),
+                ("spacing", forest(|f| f.spacing = 0.0)),
+                ("trunk_radius", forest(|f| f.trunk_radius = 0.0)),
+            ],
+        ),
+        (
+            "Obstacle",
+            vec![
+                ("height", obstacle(|o| o.height = 0.0)),
+                ("mass", obstacle(|o| o.mass = Some(0.0))),
+            ],
+        ),
+        (
+            "PointOfInterest",
+            vec![
+                ("x", point(|p| p.x = f64::NAN)),
+                ("y", point(|p| p.y = 1e8)),
+                ("heading", point(|p| p.heading = Some(101.0))),
+            ],
+        ),
+        (
+            "Settings",
+            vec![
+                ("dt", settings(|s| s.dt = 0.0)),
+                ("duration", settings(|s| s.duration = -1.0)),
+                ("time_of_day", settings(|s| s.time_of_day = 24.0)),
+            ],
+        ),
+        (
+            "GeoOrigin",
+            vec![
+                ("latitude_deg", origin(91.0, 0.0)),
+                ("longitude_deg", origin(0.0, -181.0)),
+            ],
+        ),
+    ]
+}
+
+/// The keys of a record whose numbers have a range in the schema.
+fn ranged_keys(schema: &Value, definition: &str) -> Vec<String> {
+    let properties = &schema["$defs"][definition]["properties"];
+    let has_range = |value: &Value| {
+        let text = value.to_string();
+        text.contains("inimum") && text.contains("aximum")
+    };
+    let keys = properties.as_object().unwrap().iter();
+    // Integers of a fixed width have a range by themselves.
+    keys.filter(|(_, value)| has_range(value) && !value.to_string().contains("integer"))
+        .map(|(key, _)| key.clone())
+        .collect()
+}
+
+#[test]
+fn edits_refuse_every_number_out_of_range_by_its_key() {
+    let schema: Value = serde_json::from_str(&file::schema()).unwrap();
+    for (definition, wrong) in wrong_numbers() {
+        let mut named: Vec<_> = wrong.iter().map(|(key, _)| (*key).to_owned()).collect();
+        named.sort();
+        let mut ranged = ranged_keys(&schema, definition);
+        ranged.sort();
+        assert_eq!(
+            named, ranged,
+            "{definition}: each ranged key has a row here"
+        );
+        for (key, edit) in wrong {
+            let mut scenario = Scenario::new("test");
+            let before = scenario.clone();
+            let error = scenario.apply(edit).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("{key}: ")),
+                "{definition}.{key}: {error}"
+            );
+            assert_eq!(scenario, before);
+        }
+    }
+}
+
+#[test]
+fn good_numbers_pass() {
+    let mut scenario = Scenario::new("test");
+    for edit in [
+        vehicle(|_| {}),
+        agent(|_| {}),
+        flow(|_| {}),
+        forest(|_| {}),
+        obstacle(|_| {}),
+        point(|_| {}),
+        settings(|_| {}),
+        origin(53.0, -6.0),
+    ] {
+        scenario.apply(edit).unwrap();
+    }
+    assert_eq!(
+        file::from_text(&file::to_text(&scenario)).unwrap(),
+        scenario
+    );
+}
+
+#[test]
+fn parameters_that_are_no_numbers_are_refused() {
+    let mut stack = Stack::with_controller("idm");
+    stack.controller.parameters.insert("gap".into(), f64::NAN);
+    let edit = Edit::Stack("idm".into(), Some(Box::new(stack)));
+    let error = Scenario::new("test").apply(edit).unwrap_err().to_string();
+    assert!(error.contains("parameters.gap"), "{error}");
+}
+
+#[test]
+fn the_schema_knows_format_version_and_lists() {
+    let schema: Value = serde_json::from_str(&file::schema()).unwrap();
+    assert_eq!(
+        schema["properties"]["format"]["const"],
+        "roadwright-scenario"
+    );
+    assert_eq!(schema["properties"]["version"]["maximum"], file::VERSION);
+    let road = &schema["$defs"]["Road"]["properties"];
+    assert_eq!(road["lane_sections"]["minItems"], 1);
+    assert_eq!(
+        schema["$defs"]["Lane"]["properties"]["width"]["minItems"],
+        1
+    );
+    let area = &schema["$defs"]["Forest"]["properties"]["area"];
+    assert_eq!(area["minItems"], 3);
+}
