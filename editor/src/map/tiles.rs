@@ -119,10 +119,10 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
         for point in junction.polygon() {
             (point.x.to_bits(), point.y.to_bits()).hash(&mut hasher);
         }
-        for leg in &junction.legs {
-            leg.road.hash(&mut hasher);
+        for arm in &junction.arms {
+            arm.road.hash(&mut hasher);
             network
-                .shared_road(leg.road)
+                .shared_road(arm.road)
                 .map(Arc::as_ptr)
                 .hash(&mut hasher);
         }

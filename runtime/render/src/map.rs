@@ -199,9 +199,9 @@ pub fn roads_and_junctions(
 /// the ground. `None` without roads.
 pub fn junction_layer(scenario: &Scenario, junction: &Junction) -> Option<i8> {
     let roads = junction
-        .legs
+        .arms
         .iter()
-        .filter_map(|leg| scenario.network().road(leg.road));
+        .filter_map(|arm| scenario.network().road(arm.road));
     roads.map(|road| road.layer).min()
 }
 

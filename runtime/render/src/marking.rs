@@ -6,7 +6,7 @@ use crate::palette::{MARKING, QUIET_INK, SIGNAL, faded, rgb};
 use crate::road::Stretch;
 use glam::DVec2;
 use roadwright_geometry::Pose;
-use roadwright_scenario::junction::{Junction, Layout, Leg};
+use roadwright_scenario::junction::{Arm, Junction, Layout};
 use roadwright_scenario::{DrivingSide, Lane, LaneType, RoadClass, Scenario};
 
 /// Fewer pixels per metre show no markings.
@@ -115,11 +115,11 @@ pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctio
     }
     let side = scenario.about().driving_side;
     for junction in junctions.iter().filter(|junction| junction.is_crossing()) {
-        for end in &junction.legs {
+        for end in &junction.arms {
             let Some(road) = scenario.network().road(end.road) else {
                 continue;
             };
-            let lanes = Leg::new(end.road, road, end.end).lanes(end.trim, side, true);
+            let lanes = Arm::new(end.road, road, end.end).lanes(end.trim, side, true);
             for lane in lanes {
                 let at = |left: f64| lane.pose.point(-0.4, left * (0.5 * lane.width - 0.15));
                 canvas.line(&[at(1.0), at(-1.0)], 0.35, 1.0, None, faded(MARKING, 0.95));

@@ -232,7 +232,7 @@ fn short_roads_are_taken_into_one_junction() {
         .iter()
         .find(|j| j.nodes.len() == 2)
         .unwrap();
-    assert_eq!((merged.legs.len(), merged.paths.len()), (4, 12));
+    assert_eq!((merged.arms.len(), merged.paths.len()), (4, 12));
     for (id, trim) in &layout.trims {
         let length = scenario.network().road(*id).unwrap().length();
         assert!(trim.start + trim.end <= length, "{id}");

@@ -1,22 +1,22 @@
-//! Corners between neighbouring legs, and how far they cut the legs back.
+//! Corners between neighbouring arms, and how far they cut the arms back.
 
-use super::leg::Leg;
+use super::arm::Arm;
 use crate::road::LaneDirection;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use std::f64::consts::{PI, TAU};
 
-/// Below this angle two legs part like a gore, not at a corner.
+/// Below this angle two arms part like a gore, not at a corner.
 const GORE_ANGLE: f64 = 35.0 * PI / 180.0;
-/// Within this of a straight line two legs are joined by a taper.
+/// Within this of a straight line two arms are joined by a taper.
 const STRAIGHT: f64 = 22.5 * PI / 180.0;
 /// Longest trim of a gore, m.
 const GORE_TRIM: f64 = 25.0;
 /// Longest trim at all, m.
 const MAX_TRIM: f64 = 200.0;
-/// Part of a leg that one junction may use before the fillet is made smaller.
-const LEG_SHARE: f64 = 0.45;
-/// Radius that a bend between two legs is given, m.
+/// Part of an arm that one junction may use before the fillet is made smaller.
+const ARM_SHARE: f64 = 0.45;
+/// Radius that a bend between two arms is given, m.
 const BEND_RADIUS: f64 = 20.0;
 /// Least radius of a bend's inner kerb, m: a car has to get round it in its lane.
 const MIN_BEND_RADIUS: f64 = 5.0;
@@ -27,18 +27,18 @@ const TURNING_MARGIN: f64 = 1.5;
 /// Shortest taper, m.
 const MIN_TAPER: f64 = 0.15;
 
-/// What stands between a leg and the next one counter-clockwise.
+/// What stands between an arm and the next one counter-clockwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Corner {
-    /// Distance along this leg at which the edges meet, m.
+    /// Distance along this arm at which the edges meet, m.
     pub distance: f64,
-    /// Distance along the next leg at which the edges meet, m.
+    /// Distance along the next arm at which the edges meet, m.
     pub next_distance: f64,
     /// Radius that the class of the roads asks for, m; 0 where there is no kerb to round.
     pub wanted_radius: f64,
     /// Radius that fits, m.
     pub radius: f64,
-    /// Length that the fillet takes of each leg beyond the meeting point, m.
+    /// Length that the fillet takes of each arm beyond the meeting point, m.
     pub tangent: f64,
 }
 
@@ -54,31 +54,31 @@ impl Corner {
     }
 }
 
-/// The corner after each leg (legs counter-clockwise); none for a single leg.
-pub(super) fn corners(legs: &[Leg<'_>]) -> Vec<Corner> {
-    if legs.len() < 2 {
+/// The corner after each arm (arms counter-clockwise); none for a single arm.
+pub(super) fn corners(arms: &[Arm<'_>]) -> Vec<Corner> {
+    if arms.len() < 2 {
         return Vec::new();
     }
-    (0..legs.len())
-        .map(|i| between(&legs[i], &legs[(i + 1) % legs.len()], legs.len() == 2))
+    (0..arms.len())
+        .map(|i| between(&arms[i], &arms[(i + 1) % arms.len()], arms.len() == 2))
         .collect()
 }
 
-/// How far leg `i` is cut back: what the corners on both of its sides ask for, m.
-pub(super) fn trim(legs: &[Leg<'_>], corners: &[Corner], i: usize) -> f64 {
+/// How far arm `i` is cut back: what the corners on both of its sides ask for, m.
+pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
     if corners.is_empty() {
-        return turning_space(&legs[i]);
+        return turning_space(&arms[i]);
     }
-    let (after, before) = (&corners[i], &corners[(i + legs.len() - 1) % legs.len()]);
+    let (after, before) = (&corners[i], &corners[(i + arms.len() - 1) % arms.len()]);
     let demand = (after.distance + after.tangent).max(before.next_distance + before.tangent);
     // Stored in micrometres, so that reading a file back builds the same junction.
     (demand.min(MAX_TRIM) * 1e6).round() / 1e6
 }
 
 /// How much of a dead end is needed to turn round in: 0 where the road is too narrow for a car.
-fn turning_space(leg: &Leg<'_>) -> f64 {
-    let section = leg.road.section_at(leg.road_s(0.0));
-    let bands = leg.road.lane_bands(section, leg.road_s(0.0));
+fn turning_space(arm: &Arm<'_>) -> f64 {
+    let section = arm.road.section_at(arm.road_s(0.0));
+    let bands = arm.road.lane_bands(section, arm.road_s(0.0));
     let drivable = section
         .lanes
         .iter()
@@ -95,39 +95,39 @@ fn turning_space(leg: &Leg<'_>) -> f64 {
     }
     let radius = 0.5 * (left + right);
     let room = radius + TURNING_MARGIN;
-    if left == 0.0 || right == 0.0 || radius < U_TURN_RADIUS || room > LEG_SHARE * leg.length() {
+    if left == 0.0 || right == 0.0 || radius < U_TURN_RADIUS || room > ARM_SHARE * arm.length() {
         return 0.0;
     }
     room
 }
 
-/// The corner from the left edge of `leg` to the right edge of `next`.
-fn between(leg: &Leg<'_>, next: &Leg<'_>, only_two: bool) -> Corner {
-    let angle = (next.bearing() - leg.bearing()).rem_euclid(TAU);
+/// The corner from the left edge of `arm` to the right edge of `next`.
+fn between(arm: &Arm<'_>, next: &Arm<'_>, only_two: bool) -> Corner {
+    let angle = (next.bearing() - arm.bearing()).rem_euclid(TAU);
     if only_two {
-        return bend(leg, next, angle);
+        return bend(arm, next, angle);
     }
     if (angle - PI).abs() < STRAIGHT {
-        return taper(leg, next, angle);
+        return taper(arm, next, angle);
     }
-    // Legs of a merged junction need not start at one point, so their order can invert.
+    // Arms of a merged junction need not start at one point, so their order can invert.
     let inverted = angle > TAU - GORE_ANGLE;
     if angle > PI && !inverted {
         return Corner::plain(0.0, 0.0);
     }
-    let Some((distance, next_distance)) = edges_meet(leg, next) else {
-        // Legs that start in parallel part later: they share the first stretch.
-        let shared = |leg: &Leg<'_>| GORE_TRIM.min(LEG_SHARE * leg.length());
-        return Corner::plain(shared(leg), shared(next));
+    let Some((distance, next_distance)) = edges_meet(arm, next) else {
+        // Arms that start in parallel part later: they share the first stretch.
+        let shared = |arm: &Arm<'_>| GORE_TRIM.min(ARM_SHARE * arm.length());
+        return Corner::plain(shared(arm), shared(next));
     };
     if angle < GORE_ANGLE || inverted {
-        let widths = leg.half_widths(0.0).0 + next.half_widths(0.0).1;
+        let widths = arm.half_widths(0.0).0 + next.half_widths(0.0).1;
         let cap = GORE_TRIM.min(2.0 * widths / sin(GORE_ANGLE));
         return Corner::plain(distance.min(cap), next_distance.min(cap));
     }
-    let class = leg.road.class.min(next.road.class);
+    let class = arm.road.class.min(next.road.class);
     fillet(
-        leg,
+        arm,
         next,
         (distance, next_distance),
         angle,
@@ -137,8 +137,8 @@ fn between(leg: &Leg<'_>, next: &Leg<'_>, only_two: bool) -> Corner {
 
 /// A corner rounded by an arc; `base_radius` is the one wanted at a right angle.
 fn fillet(
-    leg: &Leg<'_>,
-    next: &Leg<'_>,
+    arm: &Arm<'_>,
+    next: &Arm<'_>,
     (distance, next_distance): (f64, f64),
     angle: f64,
     base_radius: f64,
@@ -152,8 +152,8 @@ fn fillet(
         (1.0 + 0.5 * (angle - PI / 2.0) / (40.0 * PI / 180.0)).min(1.5)
     };
     let wanted_radius = base_radius * blunt;
-    let room = |leg: &Leg<'_>, used: f64| (LEG_SHARE * leg.length() - used).max(0.0);
-    let fits = room(leg, distance).min(room(next, next_distance)) * tan(0.5 * angle);
+    let room = |arm: &Arm<'_>, used: f64| (ARM_SHARE * arm.length() - used).max(0.0);
+    let fits = room(arm, distance).min(room(next, next_distance)) * tan(0.5 * angle);
     let radius = wanted_radius.min(fits);
     Corner {
         distance,
@@ -164,40 +164,40 @@ fn fillet(
     }
 }
 
-/// Two legs in line, perhaps of other widths.
-fn taper(leg: &Leg<'_>, next: &Leg<'_>, angle: f64) -> Corner {
-    let (a, b) = (leg.half_widths(0.0).0, next.half_widths(0.0).1);
-    let lanes = leg.road.section_at(leg.road_s(0.0)).lanes.len() as f64;
+/// Two arms in line, perhaps of other widths.
+fn taper(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
+    let (a, b) = (arm.half_widths(0.0).0, next.half_widths(0.0).1);
+    let lanes = arm.road.section_at(arm.road_s(0.0)).lanes.len() as f64;
     let wanted = MIN_TAPER
         .max((angle - PI).abs() * lanes)
         .max((a - b).abs() * 5.0);
-    let held = |leg: &Leg<'_>| wanted.min(LEG_SHARE * leg.length());
-    Corner::plain(held(leg), held(next))
+    let held = |arm: &Arm<'_>| wanted.min(ARM_SHARE * arm.length());
+    Corner::plain(held(arm), held(next))
 }
 
-/// The corner of a bend: two legs only.
-fn bend(leg: &Leg<'_>, next: &Leg<'_>, angle: f64) -> Corner {
-    if continues(leg, next) {
+/// The corner of a bend: two arms only.
+fn bend(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
+    if continues(arm, next) {
         return Corner::plain(0.0, 0.0);
     }
     let straightness = (angle - PI).abs();
     if straightness < STRAIGHT {
         let wanted = BEND_RADIUS * tan(0.5 * straightness);
-        let tapered = taper(leg, next, angle);
-        let held = |leg: &Leg<'_>, d: f64| d.max(wanted).min(LEG_SHARE * leg.length());
+        let tapered = taper(arm, next, angle);
+        let held = |arm: &Arm<'_>, d: f64| d.max(wanted).min(ARM_SHARE * arm.length());
         return Corner::plain(
-            held(leg, tapered.distance),
+            held(arm, tapered.distance),
             held(next, tapered.next_distance),
         );
     }
     if angle > PI {
         return Corner::plain(0.0, 0.0);
     }
-    match edges_meet(leg, next) {
+    match edges_meet(arm, next) {
         Some((d, n)) if angle >= GORE_ANGLE => {
-            let class = leg.road.class.min(next.road.class);
+            let class = arm.road.class.min(next.road.class);
             fillet(
-                leg,
+                arm,
                 next,
                 (d, n),
                 angle,
@@ -209,28 +209,28 @@ fn bend(leg: &Leg<'_>, next: &Leg<'_>, angle: f64) -> Corner {
     }
 }
 
-/// Whether two legs are one road in all but name: same place, heading and lanes.
-pub(super) fn continues(leg: &Leg<'_>, next: &Leg<'_>) -> bool {
-    let (a, b) = (leg.outward.start(), next.outward.start());
+/// Whether two arms are one road in all but name: same place, heading and lanes.
+pub(super) fn continues(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
+    let (a, b) = (arm.outward.start(), next.outward.start());
     let same_place = (a.position - b.position).length() < 1e-3;
     let straight = (wrap_angle(a.heading - b.heading).abs() - PI).abs() < 1e-3;
-    let (left, right) = leg.half_widths(0.0);
+    let (left, right) = arm.half_widths(0.0);
     let (next_left, next_right) = next.half_widths(0.0);
     let same_edges = (left - next_right).abs() < 1e-3 && (right - next_left).abs() < 1e-3;
-    let lanes = |leg: &Leg<'_>| leg.road.section_at(leg.road_s(0.0)).lanes.len();
-    same_place && straight && same_edges && lanes(leg) == lanes(next)
+    let lanes = |arm: &Arm<'_>| arm.road.section_at(arm.road_s(0.0)).lanes.len();
+    same_place && straight && same_edges && lanes(arm) == lanes(next)
 }
 
-/// Where the left edge of one leg meets the right edge of the next: distances along both, held
-/// inside each leg. A leg that is shorter than the corner needs is used up: the layout sees to it.
+/// Where the left edge of one arm meets the right edge of the next: distances along both, held
+/// inside each arm. An arm that is shorter than the corner needs is used up: the layout sees to it.
 ///
 /// Newton's method on the true offset curves from the node outward; exact in one step for
-/// straight legs. `None` if the edges run parallel.
-fn edges_meet(leg: &Leg<'_>, next: &Leg<'_>) -> Option<(f64, f64)> {
-    let limit = |leg: &Leg<'_>| leg.length().min(MAX_TRIM);
+/// straight arms. `None` if the edges run parallel.
+fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>) -> Option<(f64, f64)> {
+    let limit = |arm: &Arm<'_>| arm.length().min(MAX_TRIM);
     let (mut distance, mut next_distance) = (0.0, 0.0);
     for _ in 0..12 {
-        let (a, b) = (leg.left_edge(distance), next.right_edge(next_distance));
+        let (a, b) = (arm.left_edge(distance), next.right_edge(next_distance));
         let (u, v) = (a.forward(), b.forward());
         let cross = u.perp_dot(v);
         if cross.abs() < 1e-3 {
@@ -238,7 +238,7 @@ fn edges_meet(leg: &Leg<'_>, next: &Leg<'_>) -> Option<(f64, f64)> {
         }
         let gap = b.position - a.position;
         let (step, next_step) = (gap.perp_dot(v) / cross, gap.perp_dot(u) / cross);
-        let moved = (distance + step).clamp(0.0, limit(leg)) - distance;
+        let moved = (distance + step).clamp(0.0, limit(arm)) - distance;
         let next_moved = (next_distance + next_step).clamp(0.0, limit(next)) - next_distance;
         distance += moved;
         next_distance += next_moved;

@@ -1,6 +1,6 @@
 //! Junctions of a whole network.
 
-use super::{Junction, Leg, Site, build, corner};
+use super::{Arm, Junction, Site, build, corner};
 use crate::ids::{NodeId, RoadId};
 use crate::network::{RestrictionKind, RoadNetwork};
 use crate::road::{DrivingSide, Road, RoadEnd};
@@ -257,18 +257,18 @@ impl<'a> Planner<'a> {
         self.parent[&node]
     }
 
-    fn legs(&self, root: NodeId) -> Vec<Leg<'a>> {
-        let mut legs = Vec::new();
+    fn arms(&self, root: NodeId) -> Vec<Arm<'a>> {
+        let mut arms = Vec::new();
         for &node in &self.members[&root] {
             for (id, end) in self.network.ends_at(node) {
                 if !self.internal.contains(&id)
                     && let Some(road) = self.network.road(id)
                 {
-                    legs.push(Leg::new(id, road, end));
+                    arms.push(Arm::new(id, road, end));
                 }
             }
         }
-        legs
+        arms
     }
 
     fn centre(&self, root: NodeId) -> DVec2 {
@@ -297,15 +297,15 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Trims of the legs of one cluster.
+    /// Trims of the arms of one cluster.
     fn compute_trims(&mut self, root: NodeId, touched: &mut BTreeSet<RoadId>) {
-        let mut legs = self.legs(root);
-        super::leg::sort_counter_clockwise(&mut legs, self.centre(root));
-        let corners = corner::corners(&legs);
-        for (i, leg) in legs.iter().enumerate() {
-            let trim = corner::trim(&legs, &corners, i);
-            *self.trims.entry(leg.road_id).or_default().at_mut(leg.end) = trim;
-            touched.insert(leg.road_id);
+        let mut arms = self.arms(root);
+        super::arm::sort_counter_clockwise(&mut arms, self.centre(root));
+        let corners = corner::corners(&arms);
+        for (i, arm) in arms.iter().enumerate() {
+            let trim = corner::trim(&arms, &corners, i);
+            *self.trims.entry(arm.road_id).or_default().at_mut(arm.end) = trim;
+            touched.insert(arm.road_id);
         }
     }
 
@@ -397,8 +397,8 @@ impl<'a> Planner<'a> {
             // The trims of a junction that is known are known too.
             let junction = known(root).unwrap_or_else(|| {
                 let junction = self.build(root);
-                for leg in &junction.legs {
-                    *self.trims.entry(leg.road).or_default().at_mut(leg.end) = leg.trim;
+                for arm in &junction.arms {
+                    *self.trims.entry(arm.road).or_default().at_mut(arm.end) = arm.trim;
                 }
                 Arc::new(junction)
             });
@@ -426,10 +426,10 @@ impl<'a> Planner<'a> {
             allows: &allows,
             limits: &limits,
         };
-        build(&site, self.legs(root))
+        build(&site, self.arms(root))
     }
 
-    /// Whether one may drive from one leg of a cluster into another: a way over the roads inside
+    /// Whether one may drive from one arm of a cluster into another: a way over the roads inside
     /// it that obeys directions and turn restrictions.
     fn allows(&self, root: NodeId, from: (RoadId, RoadEnd), to: (RoadId, RoadEnd)) -> bool {
         let node_of = |(id, end): (RoadId, RoadEnd)| self.network.road(id).map(|r| r.node_at(end));

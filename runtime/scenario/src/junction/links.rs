@@ -1,8 +1,8 @@
 //! Lane links: which lane leads through a junction into which.
 
+use super::arm::{Arm, ArmLane};
 use super::corner::U_TURN_RADIUS;
 use super::curve::connecting_curve;
-use super::leg::{Leg, LegLane};
 use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site};
 use crate::road::DrivingSide;
 use roadwright_geometry::math::wrap_angle;
@@ -22,21 +22,21 @@ pub enum Turn {
 
 /// Ahead if turning by less, whatever else there is, rad.
 const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
-/// The only leg within this is ahead, rad.
+/// The only arm within this is ahead, rad.
 const NEARLY_STRAIGHT: f64 = 45.0 * std::f64::consts::PI / 180.0;
 /// Turning by more is turning back, rad.
 const U_TURN: f64 = 170.0 * std::f64::consts::PI / 180.0;
 
-/// A way out of the junction, seen from one leg.
+/// A way out of the junction, seen from one arm.
 struct Exit {
-    leg: usize,
-    lanes: Vec<LegLane>,
+    arm: usize,
+    lanes: Vec<ArmLane>,
     /// Change of heading, rad, positive to the left.
     change: f64,
     turn: Turn,
 }
 
-/// One lane link before it has its curve: indices into the lanes of both legs.
+/// One lane link before it has its curve: indices into the lanes of both arms.
 struct Link {
     from: usize,
     exit: usize,
@@ -47,34 +47,34 @@ struct Link {
 /// All connecting paths of a junction, ordered by (from, to).
 pub(super) fn paths(
     site: &Site<'_>,
-    legs: &[Leg<'_>],
+    arms: &[Arm<'_>],
     trims: &[f64],
     flags: &mut Vec<Flag>,
 ) -> Vec<ConnectingPath> {
     let mut paths = Vec::new();
-    for (index, leg) in legs.iter().enumerate() {
-        let entering = leg.lanes(trims[index], site.side, true);
+    for (index, arm) in arms.iter().enumerate() {
+        let entering = arm.lanes(trims[index], site.side, true);
         if entering.is_empty() {
             continue;
         }
-        let exits = exits(site, legs, trims, index, entering[0].pose.heading);
+        let exits = exits(site, arms, trims, index, entering[0].pose.heading);
         let links = links(&entering, &exits, site.side);
         for (from, lane) in entering.iter().enumerate() {
-            if !links.iter().any(|link| link.from == from) && legs.len() > 1 {
-                flags.push(Flag::NoExit(lane_end(leg, lane.id)));
+            if !links.iter().any(|link| link.from == from) && arms.len() > 1 {
+                flags.push(Flag::NoExit(lane_end(arm, lane.id)));
             }
         }
         for link in links {
             let exit = &exits[link.exit];
-            let to_leg = &legs[exit.leg];
+            let to_arm = &arms[exit.arm];
             let (from, to) = (&entering[link.from], &exit.lanes[link.to]);
-            match connecting_path(leg, from, to_leg, to, exit.turn, link.kind) {
+            match connecting_path(arm, from, to_arm, to, exit.turn, link.kind) {
                 Some(path) => paths.push(path),
                 // A narrow dead end offers no way back: nothing to report.
                 None if exit.turn == Turn::UTurn => {}
                 None => flags.push(Flag::NoCurve(
-                    lane_end(leg, from.id),
-                    lane_end(to_leg, to.id),
+                    lane_end(arm, from.id),
+                    lane_end(to_arm, to.id),
                 )),
             }
         }
@@ -83,35 +83,35 @@ pub(super) fn paths(
     paths
 }
 
-fn lane_end(leg: &Leg<'_>, lane: i8) -> LaneEnd {
+fn lane_end(arm: &Arm<'_>, lane: i8) -> LaneEnd {
     LaneEnd {
-        road: leg.road_id,
-        end: leg.end,
+        road: arm.road_id,
+        end: arm.end,
         lane,
     }
 }
 
-/// The legs that one may leave by, coming from leg `index` with the given heading.
+/// The arms that one may leave by, coming from arm `index` with the given heading.
 fn exits(
     site: &Site<'_>,
-    legs: &[Leg<'_>],
+    arms: &[Arm<'_>],
     trims: &[f64],
     index: usize,
     heading: f64,
 ) -> Vec<Exit> {
-    let from = (legs[index].road_id, legs[index].end);
-    let mut exits: Vec<_> = legs
+    let from = (arms[index].road_id, arms[index].end);
+    let mut exits: Vec<_> = arms
         .iter()
         .enumerate()
-        .filter_map(|(i, leg)| {
-            let lanes = leg.lanes(trims[i], site.side, false);
+        .filter_map(|(i, arm)| {
+            let lanes = arm.lanes(trims[i], site.side, false);
             let change = wrap_angle(lanes.first()?.pose.heading - heading);
-            // Back into the same road only where it is the only leg.
+            // Back into the same road only where it is the only arm.
             let back = i == index;
-            let possible = back == (legs.len() == 1) && (site.allows)(from, (leg.road_id, leg.end));
+            let possible = back == (arms.len() == 1) && (site.allows)(from, (arm.road_id, arm.end));
             let turn = if back { Turn::UTurn } else { Turn::Straight };
             possible.then_some(Exit {
-                leg: i,
+                arm: i,
                 lanes,
                 change,
                 turn,
@@ -132,7 +132,7 @@ fn classify(exits: &mut Vec<Exit>) {
     let size = |exit: &Exit| exit.change.abs();
     let near = exits.iter().filter(|e| size(e) < NEARLY_STRAIGHT).count();
     let limit = if near == 1 { NEARLY_STRAIGHT } else { STRAIGHT };
-    // Ahead is the leg with the least turn; others as straight as it part to the sides.
+    // Ahead is the arm with the least turn; others as straight as it part to the sides.
     let ahead = (0..exits.len())
         .filter(|&i| size(&exits[i]) < limit)
         .min_by(|&a, &b| size(&exits[a]).total_cmp(&size(&exits[b])));
@@ -149,11 +149,11 @@ fn classify(exits: &mut Vec<Exit>) {
     }
 }
 
-/// The lane links of one leg: the rules of turning, then what they leave without a way.
-fn links(entering: &[LegLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
+/// The lane links of one arm: the rules of turning, then what they leave without a way.
+fn links(entering: &[ArmLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
     let mut links = Vec::new();
     for bus_only in [false, true] {
-        let own = |lanes: &[LegLane]| -> Vec<usize> {
+        let own = |lanes: &[ArmLane]| -> Vec<usize> {
             (0..lanes.len())
                 .filter(|&i| lanes[i].bus_only == bus_only)
                 .collect()
@@ -212,7 +212,7 @@ fn lanes_for<'l>(
 fn map_lanes(
     links: &mut Vec<Link>,
     exit_index: usize,
-    entering: &[LegLane],
+    entering: &[ArmLane],
     exit: &Exit,
     from: &[usize],
     to: &[usize],
@@ -260,7 +260,7 @@ fn map_lanes(
 
 /// The shift that keeps lanes going ahead in line: most links, then least lateral jump.
 fn straight_shift(
-    entering: &[LegLane],
+    entering: &[ArmLane],
     exit: &Exit,
     from: &[usize],
     to: &[usize],
@@ -306,7 +306,7 @@ fn kerb_first<T: Ord>(a: T, b: T, side: DrivingSide) -> std::cmp::Ordering {
 }
 
 /// Gives lanes without a way the nearest lane of the straightest exit.
-fn add_merges(links: &mut Vec<Link>, entering: &[LegLane], exits: &[Exit], side: DrivingSide) {
+fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for from in 0..entering.len() {
         if links.iter().any(|link| link.from == from) {
             continue;
@@ -344,7 +344,7 @@ fn add_merges(links: &mut Vec<Link>, entering: &[LegLane], exits: &[Exit], side:
 }
 
 /// Gives lanes of a linked exit that nothing leads into a way from the nearest linked lane.
-fn add_openings(links: &mut Vec<Link>, entering: &[LegLane], exits: &[Exit], side: DrivingSide) {
+fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for (e, exit) in exits.iter().enumerate() {
         for (to, lane) in exit.lanes.iter().enumerate() {
             let reached = links.iter().any(|link| link.exit == e && link.to == to);
@@ -376,10 +376,10 @@ fn add_openings(links: &mut Vec<Link>, entering: &[LegLane], exits: &[Exit], sid
 
 /// A link with its curve; `None` if no curve can be driven.
 fn connecting_path(
-    leg: &Leg<'_>,
-    from: &LegLane,
-    to_leg: &Leg<'_>,
-    to: &LegLane,
+    arm: &Arm<'_>,
+    from: &ArmLane,
+    to_arm: &Arm<'_>,
+    to: &ArmLane,
     turn: Turn,
     kind: LinkKind,
 ) -> Option<ConnectingPath> {
@@ -392,8 +392,8 @@ fn connecting_path(
         Some(connecting_curve(from.pose, to.pose)?)
     };
     let path = ConnectingPath {
-        from: lane_end(leg, from.id),
-        to: lane_end(to_leg, to.id),
+        from: lane_end(arm, from.id),
+        to: lane_end(to_arm, to.id),
         turn,
         kind,
         curve,

@@ -5,19 +5,19 @@
 //! reads an earlier result, so building twice gives the same bits. [`layout`](fn@layout) applies
 //! it to a whole network and merges nodes whose roads would be used up by their junctions.
 
+mod arm;
 mod conflicts;
 mod corner;
 mod curve;
 mod layout;
-mod leg;
 mod links;
 mod outline;
 
+pub use arm::{Arm, ArmLane};
 pub use conflicts::{Conflict, Conflicts, Interval};
 pub use corner::Corner;
 pub use curve::connecting_curve;
 pub use layout::{Layout, Trim, layout, layout_after_edit};
-pub use leg::{Leg, LegLane};
 pub use links::Turn;
 pub use outline::OutlineEdge;
 
@@ -28,7 +28,7 @@ use roadwright_geometry::ReferenceLine;
 
 /// A road end as it enters a junction.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LegEnd {
+pub struct ArmEnd {
     /// The road.
     pub road: RoadId,
     /// Which end of it.
@@ -114,8 +114,8 @@ pub struct Junction {
     /// Middle, m.
     pub centre: DVec2,
     /// The road ends, counter-clockwise.
-    pub legs: Vec<LegEnd>,
-    /// Corner after each leg, towards the next one counter-clockwise.
+    pub arms: Vec<ArmEnd>,
+    /// Corner after each arm, towards the next one counter-clockwise.
     pub corners: Vec<Corner>,
     /// Outline, counter-clockwise; empty where roads only continue or end.
     pub outline: Vec<OutlineEdge>,
@@ -130,7 +130,7 @@ pub struct Junction {
 impl Junction {
     /// Whether traffic streams cross or merge here, so that someone has to give way.
     pub fn is_crossing(&self) -> bool {
-        self.legs.len() > 2
+        self.arms.len() > 2
     }
 
     /// The outline as a polygon, arcs within 5 cm.
@@ -139,7 +139,7 @@ impl Junction {
     }
 }
 
-/// What shapes a junction besides its legs.
+/// What shapes a junction besides its arms.
 #[derive(Clone)]
 pub struct Site<'a> {
     /// The nodes it stands for.
@@ -150,7 +150,7 @@ pub struct Site<'a> {
     pub side: DrivingSide,
     /// Whether traffic signals stand here.
     pub signals: bool,
-    /// Whether a turn from one leg into another is allowed and drivable.
+    /// Whether a turn from one arm into another is allowed and drivable.
     pub allows: &'a dyn Fn((RoadId, RoadEnd), (RoadId, RoadEnd)) -> bool,
     /// Upper limits of the trims by (road, end), where a road is too short for its junctions.
     pub limits: &'a dyn Fn(RoadId, RoadEnd) -> Option<f64>,
@@ -158,39 +158,39 @@ pub struct Site<'a> {
 
 /// Builds one junction from the untrimmed road ends that meet there.
 ///
-/// Legs may come in any order. O(legs^2 + lanes^2). Never fails: what cannot be built well is
+/// Arms may come in any order. O(arms^2 + lanes^2). Never fails: what cannot be built well is
 /// flagged.
-pub fn build(site: &Site<'_>, mut legs: Vec<Leg<'_>>) -> Junction {
-    leg::sort_counter_clockwise(&mut legs, site.centre);
-    let corners = corner::corners(&legs);
+pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
+    arm::sort_counter_clockwise(&mut arms, site.centre);
+    let corners = corner::corners(&arms);
     let mut flags = Vec::new();
-    let trims: Vec<f64> = (0..legs.len())
+    let trims: Vec<f64> = (0..arms.len())
         .map(|i| {
-            let demand = corner::trim(&legs, &corners, i);
-            match (site.limits)(legs[i].road_id, legs[i].end) {
+            let demand = corner::trim(&arms, &corners, i);
+            match (site.limits)(arms[i].road_id, arms[i].end) {
                 Some(limit) if demand > limit => {
-                    flags.push(Flag::Squeezed(legs[i].road_id));
+                    flags.push(Flag::Squeezed(arms[i].road_id));
                     limit
                 }
                 _ => demand,
             }
         })
         .collect();
-    let paths = links::paths(site, &legs, &trims, &mut flags);
-    let (outline, degraded) = outline::outline(&legs, &trims, &corners, &paths);
+    let paths = links::paths(site, &arms, &trims, &mut flags);
+    let (outline, degraded) = outline::outline(&arms, &trims, &corners, &paths);
     if degraded {
         flags.push(Flag::Degraded);
     }
-    let ends = legs
+    let ends = arms
         .iter()
         .zip(&trims)
-        .map(|(leg, &trim)| leg.cut(trim))
+        .map(|(arm, &trim)| arm.cut(trim))
         .collect();
     flags.sort_unstable();
     Junction {
         nodes: site.nodes.clone(),
         centre: site.centre,
-        legs: ends,
+        arms: ends,
         corners,
         outline,
         paths,

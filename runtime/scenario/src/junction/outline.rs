@@ -1,9 +1,9 @@
 //! The outline of a junction.
 
 use super::ConnectingPath;
+use super::arm::Arm;
 use super::corner::{Corner, bisector, edge_angle, fillet_centre_distance};
 use super::curve::connecting_curve;
-use super::leg::Leg;
 use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, heading_of, polygon, unit};
@@ -74,14 +74,14 @@ pub(super) fn polygon(outline: &[OutlineEdge]) -> Vec<DVec2> {
 /// How far the lane of a path may reach beyond the outline, m: a kerb is not a wall.
 const BAND_SLACK: f64 = 0.6;
 
-/// The outline around cut legs, and whether it is a makeshift one.
+/// The outline around cut arms, and whether it is a makeshift one.
 ///
 /// An outline has to be simple and should hold the lanes of all paths. Tried in order: corners with
 /// their radii, halved radii, no radii; if none holds all lanes the first simple one is taken, and
 /// at last the convex hull of cuts and paths. A junction without an area (roads that continue or
 /// end) has none.
 pub(super) fn outline(
-    legs: &[Leg<'_>],
+    arms: &[Arm<'_>],
     trims: &[f64],
     corners: &[Corner],
     paths: &[ConnectingPath],
@@ -89,8 +89,8 @@ pub(super) fn outline(
     if trims.iter().all(|&trim| trim == 0.0) {
         return (Vec::new(), false);
     }
-    if let [leg] = legs {
-        return (turning_place(leg, trims[0]), false);
+    if let [arm] = arms {
+        return (turning_place(arm, trims[0]), false);
     }
     let driven: Vec<DVec2> = paths.iter().flat_map(band).collect();
     let mut simple = None;
@@ -100,7 +100,7 @@ pub(super) fn outline(
         (0.5, Sides::Straight),
         (0.0, Sides::Straight),
     ] {
-        let edges = trace(legs, trims, corners, share, sides);
+        let edges = trace(arms, trims, corners, share, sides);
         let points = polygon(&edges);
         let holds = |point: &DVec2| polygon::distance(&points, *point) < 0.15;
         if polygon::signed_area(&points) > 1e-6 && polygon::is_simple(&points) {
@@ -113,10 +113,10 @@ pub(super) fn outline(
     if let Some(edges) = simple {
         return (edges, false);
     }
-    let cuts = legs
+    let cuts = arms
         .iter()
         .zip(trims)
-        .flat_map(|(leg, &trim)| [leg.left_edge(trim).position, leg.right_edge(trim).position]);
+        .flat_map(|(arm, &trim)| [arm.left_edge(trim).position, arm.right_edge(trim).position]);
     let hull = polygon::convex_hull(&cuts.chain(driven).collect::<Vec<_>>());
     let edges = (0..hull.len()).map(|i| OutlineEdge::Line {
         from: hull[i],
@@ -148,13 +148,13 @@ fn band(path: &ConnectingPath) -> Vec<DVec2> {
 }
 
 /// The end of a road in which vehicles turn round.
-fn turning_place(leg: &Leg<'_>, trim: f64) -> Vec<OutlineEdge> {
+fn turning_place(arm: &Arm<'_>, trim: f64) -> Vec<OutlineEdge> {
     let mut path = Path::default();
     for pose in [
-        leg.right_edge(trim),
-        leg.left_edge(trim),
-        leg.left_edge(0.0),
-        leg.right_edge(0.0),
+        arm.right_edge(trim),
+        arm.left_edge(trim),
+        arm.left_edge(0.0),
+        arm.right_edge(0.0),
     ] {
         path.line_to(pose.position);
     }
@@ -163,21 +163,21 @@ fn turning_place(leg: &Leg<'_>, trim: f64) -> Vec<OutlineEdge> {
 
 /// The outline with the given share of the corner radii.
 fn trace(
-    legs: &[Leg<'_>],
+    arms: &[Arm<'_>],
     trims: &[f64],
     corners: &[Corner],
     share: f64,
     sides: Sides,
 ) -> Vec<OutlineEdge> {
     let mut path = Path::default();
-    for (i, leg) in legs.iter().enumerate() {
-        path.line_to(leg.right_edge(trims[i]).position);
-        path.line_to(leg.left_edge(trims[i]).position);
-        let j = (i + 1) % legs.len();
+    for (i, arm) in arms.iter().enumerate() {
+        path.line_to(arm.right_edge(trims[i]).position);
+        path.line_to(arm.left_edge(trims[i]).position);
+        let j = (i + 1) % arms.len();
         let trims = (trims[i], trims[j]);
         round_corner(
             &mut path,
-            (leg, &legs[j]),
+            (arm, &arms[j]),
             trims,
             &corners[i],
             (share, sides),
@@ -186,11 +186,11 @@ fn trace(
     path.close()
 }
 
-/// Adds the kerb between two legs: the fillet, the corner point if there is no radius, or a
+/// Adds the kerb between two arms: the fillet, the corner point if there is no radius, or a
 /// smooth line where there is no corner (the outside of a bend, a taper).
 fn round_corner(
     path: &mut Path,
-    (leg, next): (&Leg<'_>, &Leg<'_>),
+    (arm, next): (&Arm<'_>, &Arm<'_>),
     trims: (f64, f64),
     corner: &Corner,
     (share, sides): (f64, Sides),
@@ -199,14 +199,14 @@ fn round_corner(
         if sides == Sides::Smooth {
             smooth_side(
                 path,
-                leg.left_edge(trims.0).reversed(),
+                arm.left_edge(trims.0).reversed(),
                 next.right_edge(trims.1),
             );
         }
         return;
     }
     let (edge, next_edge) = (
-        leg.left_edge(corner.distance),
+        arm.left_edge(corner.distance),
         next.right_edge(corner.next_distance),
     );
     let meeting = 0.5 * (edge.position + next_edge.position);

@@ -28,10 +28,10 @@ fn two_way(bearing_deg: f64) -> Road {
 }
 
 fn junction_of(roads: &[Road], side: DrivingSide) -> Junction {
-    let legs = roads
+    let arms = roads
         .iter()
         .zip(1..)
-        .map(|(road, id)| Leg::new(RoadId(id), road, RoadEnd::Start))
+        .map(|(road, id)| Arm::new(RoadId(id), road, RoadEnd::Start))
         .collect();
     let site = Site {
         nodes: vec![NodeId(0)],
@@ -41,7 +41,7 @@ fn junction_of(roads: &[Road], side: DrivingSide) -> Junction {
         allows: &|_, _| true,
         limits: &|_, _| None,
     };
-    build(&site, legs)
+    build(&site, arms)
 }
 
 #[test]
@@ -53,12 +53,12 @@ fn trims_are_those_of_the_corner_formula() {
         let phi = angle.to_radians();
         let meeting = 3.5 * (1.0 + cos(phi)) / sin(phi);
         let expected = meeting + 5.0 * radius_share / tan(0.5 * phi);
-        let leg = junction
-            .legs
+        let arm = junction
+            .arms
             .iter()
-            .find(|leg| leg.road == RoadId(1))
+            .find(|arm| arm.road == RoadId(1))
             .unwrap();
-        assert!((leg.trim - expected).abs() < 1e-5, "{angle}: {leg:?}");
+        assert!((arm.trim - expected).abs() < 1e-5, "{angle}: {arm:?}");
     }
 }
 
@@ -67,30 +67,30 @@ fn a_gore_is_capped() {
     // D1: below 35 degrees the corner formula would explode.
     let junction = junction_of(&[two_way(0.0), two_way(10.0), two_way(180.0)], RIGHT);
     assert!(
-        junction.legs.iter().all(|leg| leg.trim <= 25.0),
+        junction.arms.iter().all(|arm| arm.trim <= 25.0),
         "{junction:?}"
     );
 }
 
 #[test]
-fn legs_in_line_taper() {
+fn arms_in_line_taper() {
     // D2: the corner formula divides by sin(180 degrees).
     let wide = arm(178.0, 100.0, CrossSection::driving(2, 2, 3.5), RIGHT);
     let junction = junction_of(&[two_way(0.0), wide], RIGHT);
     assert!(
         junction
-            .legs
+            .arms
             .iter()
-            .all(|leg| leg.trim > 1.0 && leg.trim < 40.0)
+            .all(|arm| arm.trim > 1.0 && arm.trim < 40.0)
     );
     assert!(!junction.paths.is_empty());
 }
 
 #[test]
-fn two_equal_legs_in_line_are_no_junction() {
+fn two_equal_arms_in_line_are_no_junction() {
     // Two roads of one cross-section that go on in each other need no area of their own.
     let junction = junction_of(&[two_way(0.0), two_way(180.0)], RIGHT);
-    assert!(junction.legs.iter().all(|leg| leg.trim == 0.0) && junction.outline.is_empty());
+    assert!(junction.arms.iter().all(|arm| arm.trim == 0.0) && junction.outline.is_empty());
     assert_eq!(junction.paths.len(), 2);
     assert!(junction.paths.iter().all(|path| path.curve.is_none()));
 }
@@ -156,10 +156,10 @@ fn a_narrowing_road_merges_its_lanes() {
 #[test]
 fn forbidden_turns_have_no_path() {
     let roads = [0.0, 90.0, 180.0].map(two_way);
-    let legs = roads
+    let arms = roads
         .iter()
         .zip(1..)
-        .map(|(road, id)| Leg::new(RoadId(id), road, RoadEnd::Start))
+        .map(|(road, id)| Arm::new(RoadId(id), road, RoadEnd::Start))
         .collect();
     let site = Site {
         nodes: vec![NodeId(0)],
@@ -169,7 +169,7 @@ fn forbidden_turns_have_no_path() {
         allows: &|from, to| !(from.0 == RoadId(1) && to.0 == RoadId(2)),
         limits: &|_, _| None,
     };
-    let junction = build(&site, legs);
+    let junction = build(&site, arms);
     let has = |from, to| {
         junction
             .paths
@@ -228,14 +228,14 @@ proptest! {
         let roads = random_roads(&gaps, &lanes, RIGHT);
         let junction = junction_of(&roads, RIGHT);
         prop_assert_eq!(&junction, &junction_of(&roads, RIGHT));
-        for leg in &junction.legs {
-            prop_assert!(leg.trim >= 0.0 && leg.trim <= 150.0);
+        for arm in &junction.arms {
+            prop_assert!(arm.trim >= 0.0 && arm.trim <= 150.0);
         }
         if !junction.outline.is_empty() {
             let points = junction.polygon();
             prop_assert!(polygon::is_simple(&points) && polygon::signed_area(&points) > 0.0);
-            for leg in &junction.legs {
-                prop_assert!(polygon::boundary_distance(&points, leg.left_cut) < 1e-6
+            for arm in &junction.arms {
+                prop_assert!(polygon::boundary_distance(&points, arm.left_cut) < 1e-6
                     || junction.flags.contains(&Flag::Degraded));
             }
         }
@@ -243,7 +243,7 @@ proptest! {
             let (path, curve) = path;
             for (at, pose) in [(path.from, curve.start()), (path.to, curve.end())] {
                 let road = &roads[at.road.0 as usize - 1];
-                let trim = junction.legs.iter().find(|l| l.road == at.road).unwrap().trim;
+                let trim = junction.arms.iter().find(|l| l.road == at.road).unwrap().trim;
                 let band = road.lane_band(at.lane, trim).unwrap();
                 let lane = road.reference_line.point(trim, band.centre);
                 prop_assert!((lane - pose.position).length() < 1e-6);
@@ -262,13 +262,13 @@ proptest! {
     }
 
     #[test]
-    fn legs_may_come_in_any_order((gaps, lanes) in road_strategy(), turn in 0usize..8) {
+    fn arms_may_come_in_any_order((gaps, lanes) in road_strategy(), turn in 0usize..8) {
         let roads = random_roads(&gaps, &lanes, RIGHT);
         let ends = |order: &[usize]| {
-            let legs = order.iter()
-                .map(|&i| Leg::new(RoadId(i as u32 + 1), &roads[i], RoadEnd::Start)).collect();
+            let arms = order.iter()
+                .map(|&i| Arm::new(RoadId(i as u32 + 1), &roads[i], RoadEnd::Start)).collect();
             build(&Site { nodes: vec![NodeId(0)], centre: DVec2::ZERO, side: RIGHT, signals: false,
-                allows: &|_, _| true, limits: &|_, _| None }, legs)
+                allows: &|_, _| true, limits: &|_, _| None }, arms)
         };
         let order: Vec<_> = (0..roads.len()).collect();
         let mut rotated = order.clone();
@@ -339,7 +339,7 @@ fn connections_conflict_where_they_cross() {
         found.unwrap() as u32
     };
     let length = |path: u32| paths[path as usize].curve.as_ref().unwrap().length();
-    let [east, north, west, _] = [0, 1, 2, 3].map(|leg| straight(junction.legs[leg].road));
+    let [east, north, west, _] = [0, 1, 2, 3].map(|arm| straight(junction.arms[arm].road));
     // Opposite ways pass each other; crossing ones meet in the middle of both.
     assert!(!conflicts.are_in_conflict(east, west));
     let (on_east, on_north) = conflicts.between(east, north).unwrap();

@@ -1,6 +1,6 @@
-//! Legs: road ends seen outward from a junction.
+//! Arms: road ends seen outward from a junction.
 
-use super::LegEnd;
+use super::ArmEnd;
 use crate::ids::RoadId;
 use crate::road::{DrivingSide, LaneType, Road, RoadEnd};
 use glam::DVec2;
@@ -9,7 +9,7 @@ use roadwright_geometry::{Pose, ReferenceLine, heading_of};
 
 /// A road end with its reference line turned to run outward from the junction.
 #[derive(Debug, Clone)]
-pub struct Leg<'a> {
+pub struct Arm<'a> {
     /// The road's id.
     pub road_id: RoadId,
     /// Which end of the road it is.
@@ -20,9 +20,9 @@ pub struct Leg<'a> {
     pub outward: ReferenceLine,
 }
 
-/// A drivable lane of a leg, at its cut.
+/// A drivable lane of an arm, at its cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LegLane {
+pub struct ArmLane {
     /// Lane id in the road.
     pub id: i8,
     /// Whether only buses may use it.
@@ -37,8 +37,8 @@ pub struct LegLane {
     pub lateral: f64,
 }
 
-impl<'a> Leg<'a> {
-    /// A leg from a road and which end of it meets the junction.
+impl<'a> Arm<'a> {
+    /// An arm from a road and which end of it meets the junction.
     pub fn new(road_id: RoadId, road: &'a Road, end: RoadEnd) -> Self {
         let outward = match end {
             RoadEnd::Start => road.reference_line.clone(),
@@ -86,7 +86,7 @@ impl<'a> Leg<'a> {
         self.outward.offset_pose(distance, -right)
     }
 
-    /// Distance at which the direction of the leg is taken: far enough out that a bend next to
+    /// Distance at which the direction of the arm is taken: far enough out that a bend next to
     /// the node does not mislead.
     pub fn sight_distance(&self) -> f64 {
         let (left, right) = self.half_widths(0.0);
@@ -99,9 +99,9 @@ impl<'a> Leg<'a> {
         heading_of(far - self.outward.start().position)
     }
 
-    /// The leg's end when cut back by `trim`.
-    pub fn cut(&self, trim: f64) -> LegEnd {
-        LegEnd {
+    /// The arm's end when cut back by `trim`.
+    pub fn cut(&self, trim: f64) -> ArmEnd {
+        ArmEnd {
             road: self.road_id,
             end: self.end,
             trim,
@@ -111,7 +111,7 @@ impl<'a> Leg<'a> {
     }
 
     /// The drivable lanes at a cut, left to right in the direction of driving.
-    pub fn lanes(&self, trim: f64, side: DrivingSide, entering: bool) -> Vec<LegLane> {
+    pub fn lanes(&self, trim: f64, side: DrivingSide, entering: bool) -> Vec<ArmLane> {
         let s = self.road_s(trim);
         // The section next to the junction counts even if the cut falls exactly on its border.
         let inside = match self.end {
@@ -135,7 +135,7 @@ impl<'a> Leg<'a> {
                 } else {
                     (pose.reversed(), -band.centre)
                 };
-                LegLane {
+                ArmLane {
                     id: lane.id,
                     bus_only: lane.kind == LaneType::Bus,
                     entering,
@@ -150,16 +150,16 @@ impl<'a> Leg<'a> {
     }
 }
 
-/// Sorts legs counter-clockwise by the bearing of a point on their centre some way out.
+/// Sorts arms counter-clockwise by the bearing of a point on their centre some way out.
 ///
-/// At the node itself curved legs would swap their order. Ties are settled farther out and at
+/// At the node itself curved arms would swap their order. Ties are settled farther out and at
 /// last by (road, end), so the order is total.
-pub(super) fn sort_counter_clockwise(legs: &mut [Leg<'_>], centre: DVec2) {
-    let bearings = |leg: &Leg<'_>| {
+pub(super) fn sort_counter_clockwise(arms: &mut [Arm<'_>], centre: DVec2) {
+    let bearings = |arm: &Arm<'_>| {
         [1.0, 2.0, 4.0].map(|factor| {
-            let distance = (factor * leg.sight_distance()).min(leg.length());
-            let (left, right) = leg.half_widths(distance);
-            let middle = leg
+            let distance = (factor * arm.sight_distance()).min(arm.length());
+            let (left, right) = arm.half_widths(distance);
+            let middle = arm
                 .outward
                 .offset_pose(distance, 0.5 * (left - right))
                 .position;
@@ -167,16 +167,16 @@ pub(super) fn sort_counter_clockwise(legs: &mut [Leg<'_>], centre: DVec2) {
         })
     };
     let tie = 0.5f64.to_radians();
-    let mut keyed: Vec<_> = legs
+    let mut keyed: Vec<_> = arms
         .iter()
-        .map(|leg| (bearings(leg), leg.clone()))
+        .map(|arm| (bearings(arm), arm.clone()))
         .collect();
     keyed.sort_by(|(a, first), (b, second)| {
         a[0].total_cmp(&b[0])
             .then(first.road_id.cmp(&second.road_id))
             .then(first.end.cmp(&second.end))
     });
-    // The list is cut open where the gap is widest: nearly tied legs are then neighbours in it.
+    // The list is cut open where the gap is widest: nearly tied arms are then neighbours in it.
     let gap = |i: usize| {
         let before = (i + keyed.len() - 1) % keyed.len();
         (keyed[i].0[0] - keyed[before].0[0]).rem_euclid(std::f64::consts::TAU)
@@ -196,7 +196,7 @@ pub(super) fn sort_counter_clockwise(legs: &mut [Leg<'_>], centre: DVec2) {
             }
         }
     }
-    for (slot, (_, leg)) in legs.iter_mut().zip(keyed) {
-        *slot = leg;
+    for (slot, (_, arm)) in arms.iter_mut().zip(keyed) {
+        *slot = arm;
     }
 }
