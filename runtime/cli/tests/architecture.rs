@@ -184,28 +184,110 @@ fn nothing_below_the_editor_reaches_egui() {
     }
 }
 
+/// The paths that a document names in code spans.
+fn paths_named(document: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(root().join(document)).unwrap();
+    let words = text.split('`').skip(1).step_by(2);
+    let is_path = |word: &&str| {
+        let stops = [" ", "*", "::", "<"];
+        word.contains('/') && !stops.iter().any(|stop| word.contains(stop))
+    };
+    words.filter(is_path).map(str::to_owned).collect()
+}
+
 #[test]
-fn the_architecture_document_names_what_there_is() {
-    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    let mut named = 0;
-    for word in text.split('`').skip(1).step_by(2) {
-        let is_path = word.contains('/')
-            && !word.contains(' ')
-            && !word.contains('*')
-            && !word.contains("::");
-        if is_path {
-            named += 1;
-            assert!(
-                root().join(word).exists(),
-                "ARCHITECTURE.md names {word}, which does not exist"
-            );
+fn documents_name_what_there_is() {
+    for (document, at_least) in [
+        ("ARCHITECTURE.md", 50),
+        ("docs/glossary.md", 80),
+        ("docs/sources.md", 30),
+        ("docs/contributing.md", 30),
+    ] {
+        let named = paths_named(document);
+        for path in &named {
+            let exists = root().join(path).exists();
+            assert!(exists, "{document} names {path}, which does not exist");
         }
+        let count = named.len();
+        assert!(count >= at_least, "{document}: only {count} paths found");
     }
-    assert!(named > 10, "only {named} paths found");
+}
+
+#[test]
+fn the_architecture_document_names_all_crates() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     for name in members(&metadata()).keys() {
         assert!(
             text.contains(name.trim_start_matches("roadwright-")),
             "{name} is missing in ARCHITECTURE.md"
         );
     }
+}
+
+/// The keys of works that a text cites: a name and a year or version in brackets, such as
+/// `[Gerdelan 2011]`.
+fn citations(text: &str) -> BTreeSet<&str> {
+    let spans = text.split('[').skip(1).filter_map(|rest| {
+        let (inside, _) = rest.split_once(']')?;
+        let (name, number) = inside.split_once(' ')?;
+        let is_name = name.starts_with(|c: char| c.is_ascii_uppercase())
+            && name.chars().all(char::is_alphanumeric);
+        let is_number = number.starts_with(|c: char| c.is_ascii_digit())
+            && number
+                .chars()
+                .all(|c| c.is_ascii_digit() || matches!(c, '.' | '-'));
+        (is_name && is_number).then_some(inside)
+    });
+    spans.collect()
+}
+
+/// All files of ours below a folder with one of some extensions.
+fn files_below(folder: PathBuf, extensions: &[&str], found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            // What others have written, and what is built.
+            if !name.starts_with('.') && !["vendor", "target"].contains(&name.as_str()) {
+                files_below(path, extensions, found);
+            }
+        } else if path
+            .extension()
+            .is_some_and(|e| extensions.iter().any(|known| e == *known))
+        {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_work_that_is_cited_has_its_data_in_the_bibliography() {
+    let sources = std::fs::read_to_string(root().join("docs/sources.md")).unwrap();
+    let mut files = Vec::new();
+    for folder in ["docs", "editor", "plugins", "runtime"] {
+        let extensions = ["rs", "md", "c", "cpp", "h"];
+        files_below(root().join(folder), &extensions, &mut files);
+    }
+    files.extend(["README.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(|file| root().join(file)));
+    let mut cited = 0;
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for key in citations(&text) {
+            cited += 1;
+            assert!(
+                sources.contains(&format!("**[{key}]**")),
+                "{} cites [{key}], which is not in docs/sources.md",
+                file.display()
+            );
+        }
+    }
+    assert!(cited > 20, "only {cited} citations found");
+}
+
+#[test]
+fn citations_are_recognised() {
+    let text = "as in [Gerdelan 2011], table 8.3; [OpenDRIVE 1.8]; [ISO 3166-1]; [u8; 8], [a 1], \
+                [docs](x), [Vec 3x]";
+    let expected = ["Gerdelan 2011", "ISO 3166-1", "OpenDRIVE 1.8"];
+    assert_eq!(citations(text), BTreeSet::from(expected));
 }

@@ -1,4 +1,4 @@
-//! Approximate arc-length parameterisation of a curve (source 004).
+//! Approximate arc-length parameterisation of a curve [Wang 2004].
 
 use crate::cubic::MeasuredCubic;
 use glam::DVec2;
@@ -6,7 +6,7 @@ use glam::DVec2;
 /// How the spline behaves at its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndCondition {
-    /// Second derivative zero: the source's choice.
+    /// Second derivative zero: the choice of [Wang 2004].
     Natural,
     /// First derivative equal to the input curve's unit tangent: better on smooth curves.
     Clamped,

@@ -99,7 +99,7 @@ pub fn wrap_angle(angle: f64) -> f64 {
     }
 }
 
-/// A scrambled 64-bit value from another one (the finaliser of SplitMix64, Steele et al. 2014).
+/// A scrambled 64-bit value from another one (the finaliser of SplitMix64, [Steele 2014]).
 ///
 /// It is the only source of randomness below the editor: every stream is this function over a
 /// counter, so a draw never depends on how many draws others made.

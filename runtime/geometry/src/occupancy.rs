@@ -105,7 +105,7 @@ impl OccupancyGrid {
     }
 
     /// The grid in which every cell is occupied whose centre is within `radius` metres of the
-    /// centre of an occupied one (source 002: growth by the character's radius).
+    /// centre of an occupied one ([Kuffner 1998]: growth by the radius of the character).
     ///
     /// Exact: thresholds a Euclidean distance transform. O(cells).
     pub fn grown(&self, radius: f64) -> Self {
@@ -122,7 +122,7 @@ impl OccupancyGrid {
     }
 
     /// Squared distance of each cell's centre to the nearest occupied one, in cells; infinite
-    /// where nothing is occupied (Meijster, Roerdink and Hesselink 2000). O(cells).
+    /// where nothing is occupied [Meijster 2000]. O(cells).
     pub fn squared_distances(&self) -> Vec<f64> {
         let (columns, rows) = (self.columns, self.rows);
         let mut vertical = vec![f64::INFINITY; columns * rows];

@@ -107,7 +107,7 @@ pub fn is_simple(points: &[DVec2]) -> bool {
     true
 }
 
-/// Convex hull, counter-clockwise, without collinear points (Andrew's monotone chain, O(n log n)).
+/// Convex hull, counter-clockwise, without collinear points (the monotone chain of [Andrew 1979]). O(n log n).
 pub fn convex_hull(points: &[DVec2]) -> Vec<DVec2> {
     let mut sorted: Vec<_> = points.to_vec();
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
