@@ -1,0 +1,206 @@
+//! The lane graph of an edited network: what has not changed is copied, and lanelets of before are
+//! found again.
+//!
+//! An edit in a city changes a handful of roads out of thousands. Sampling centre lines is what a
+//! graph costs, so lanelets whose roads are the same are copied with their points. The result must
+//! be equal to a graph made from nothing, lanelet by lanelet: a property test holds the two
+//! together (`tests/incremental.rs`), which is why copies are added in the same order as new ones.
+
+use super::build::Builder;
+use super::{LaneGraph, Lanelet, LaneletId, LaneletKind, NO_LANELET, PathLanelets};
+use crate::ids::RoadId;
+use crate::junction::Layout;
+use crate::network::RoadNetwork;
+use crate::road::Road;
+use crate::scenario::Scenario;
+use std::ops::Range;
+
+/// A network before an edit, with what was made of it.
+#[derive(Clone, Copy)]
+pub struct Before<'a> {
+    /// The roads.
+    pub network: &'a RoadNetwork,
+    /// Their layout.
+    pub layout: &'a Layout,
+    /// Their lanelets.
+    pub graph: &'a LaneGraph,
+}
+
+impl Before<'_> {
+    /// Whether a road was the same, and is cut back by its junctions as it was.
+    ///
+    /// Copies of a scenario share their roads, so it is enough to compare addresses: a road that
+    /// was replaced by an equal one is sampled again, which costs time and changes nothing.
+    pub(super) fn has_same(&self, id: RoadId, road: &Road, remaining: (f64, f64)) -> bool {
+        let old = self.network.road(id);
+        old.is_some_and(|old| {
+            std::ptr::eq(old, road) && self.layout.remaining(id, old) == Some(remaining)
+        })
+    }
+}
+
+impl LaneGraph {
+    /// The lanelets of an edited scenario: equal to those of [`new`](Self::new), with those of roads
+    /// and junctions that the edit did not change copied. Says for each lanelet which one of before
+    /// it is a copy of; [`NO_LANELET`] for none. The driving side is the same.
+    pub fn after_edit(
+        scenario: &Scenario,
+        layout: &Layout,
+        before: Before<'_>,
+    ) -> (Self, Vec<LaneletId>) {
+        Self::build(scenario, layout, Some(before))
+    }
+
+    /// The lanelets of a road.
+    fn of_road(&self, id: RoadId) -> Range<LaneletId> {
+        let first = self.of_road.get(&id).copied().unwrap_or_default();
+        let own = self.lanelets[first as usize..].iter();
+        let count = own.take_while(|lanelet| lanelet.road() == Some(id)).count();
+        first..first + count as LaneletId
+    }
+
+    /// For each lanelet the one of an edited network that is the same piece of lane, or the
+    /// connection between the same lanes; [`NO_LANELET`] if it is gone. Shapes may differ.
+    /// O(lanelets log lanes).
+    ///
+    /// ```text
+    ///   before   A --(c)--> B        A and B are found by road, lane and section; c is the
+    ///   after    A'--(c')-> B'       connection that leads from A' to B'
+    /// ```
+    pub fn counterparts(&self, edited: &Self) -> Vec<LaneletId> {
+        let mut found = vec![NO_LANELET; self.lanelets.len()];
+        self.find_lanes(edited, &mut found);
+        self.find_connections(edited, &mut found);
+        found
+    }
+
+    /// The pieces of lane of an edited network: same road, same lane, same section.
+    fn find_lanes(&self, edited: &Self, found: &mut [LaneletId]) {
+        let section = |graph: &Self, id: LaneletId| match graph.lanelet(id).kind {
+            LaneletKind::Lane { section, .. } => section,
+            LaneletKind::Connection { .. } => u16::MAX,
+        };
+        for (key, lanelets) in &self.of_lane {
+            let others = edited.of_lane.get(key).map_or(&[][..], Vec::as_slice);
+            for &id in lanelets {
+                let own = section(self, id);
+                let same = others.iter().find(|&&other| section(edited, other) == own);
+                found[id as usize] = same.copied().unwrap_or(NO_LANELET);
+            }
+        }
+    }
+
+    /// The connections of an edited network, by the counterparts of the lanes that they join:
+    /// junctions and paths have other numbers after an edit.
+    fn find_connections(&self, edited: &Self, found: &mut [LaneletId]) {
+        for (id, lanelet) in (0..).zip(&self.lanelets) {
+            if !lanelet.is_connection() {
+                continue;
+            }
+            let end = |ids: &[LaneletId]| ids.first().map(|&end| found[end as usize]);
+            let (Some(from), Some(to)) = (end(self.predecessors(id)), end(self.successors(id)))
+            else {
+                continue;
+            };
+            if from != NO_LANELET && to != NO_LANELET {
+                let mut next = edited.successors(from).iter().copied();
+                let leads_to = |&between: &LaneletId| {
+                    let is_connection = edited.lanelet(between).is_connection();
+                    is_connection && edited.successors(between).first() == Some(&to)
+                };
+                found[id as usize] = next.find(leads_to).unwrap_or(NO_LANELET);
+            }
+        }
+    }
+}
+
+impl Builder {
+    /// Makes room for about as much as there was before.
+    pub(super) fn expect(&mut self, before: &LaneGraph) {
+        self.lanelets.reserve(before.lanelets.len() + 64);
+        self.copies.reserve(before.lanelets.len() + 64);
+        self.links.reserve(before.links.len() / 2 + 64);
+        self.lines.reserve_like(&before.lines);
+        self.copy_of = vec![NO_LANELET; before.lanelets.len()];
+    }
+
+    /// Adds a copy of a lanelet of before.
+    fn push_copy(&mut self, id: LaneletId, before: &LaneGraph, lanelet: Lanelet) -> LaneletId {
+        let line = self.lines.push_copy(&before.lines, lanelet.line);
+        let copy = self.push(Lanelet { line, ..lanelet });
+        self.copies[copy as usize] = id;
+        self.copy_of[id as usize] = copy;
+        copy
+    }
+
+    /// Adds the lanelets of a road as they were before.
+    pub(super) fn copy_road(&mut self, road: RoadId, before: &LaneGraph) {
+        let ids = before.of_road(road);
+        let first = self.lanelets.len() as LaneletId;
+        // Neighbours are lanelets of the same road, which keep their distance to each other.
+        let moved = |beside: LaneletId| match beside {
+            NO_LANELET => NO_LANELET,
+            beside => beside - ids.start + first,
+        };
+        for id in ids.clone() {
+            let lanelet = before.lanelet(id).clone();
+            let (left, right) = (moved(lanelet.left), moved(lanelet.right));
+            let kind = lanelet.kind;
+            let copy = self.push_copy(
+                id,
+                before,
+                Lanelet {
+                    left,
+                    right,
+                    ..lanelet
+                },
+            );
+            if let LaneletKind::Lane { lane, .. } = kind {
+                self.of_lane.entry((road, lane)).or_default().push(copy);
+            }
+        }
+    }
+
+    /// Adds the connections of junction `number` as they were before, where their paths were a
+    /// range of all; says no, and adds none, if a road there is not a copy.
+    pub(super) fn copy_connections(
+        &mut self,
+        number: u32,
+        paths: Range<usize>,
+        before: &LaneGraph,
+    ) -> bool {
+        let paths = &before.paths[paths];
+        let copied = |id: LaneletId| id == NO_LANELET || self.copy_of[id as usize] != NO_LANELET;
+        // A path that led nowhere may lead somewhere now.
+        let is_copied = |path: &PathLanelets| path.from != NO_LANELET && copied(path.from);
+        if !paths.iter().all(|path| is_copied(path) && copied(path.to)) {
+            return false;
+        }
+        for path in paths {
+            let (from, to) = (
+                self.copy_of[path.from as usize],
+                self.copy_of[path.to as usize],
+            );
+            if path.between == NO_LANELET {
+                self.connect(from, to, NO_LANELET);
+                continue;
+            }
+            let mut lanelet = before.lanelet(path.between).clone();
+            if let LaneletKind::Connection { junction, .. } = &mut lanelet.kind {
+                *junction = number;
+            }
+            let between = self.push_copy(path.between, before, lanelet);
+            self.connect(from, to, between);
+        }
+        true
+    }
+}
+
+/// Where the paths of each junction begin among all, and where they end.
+pub(super) fn first_paths(layout: &Layout) -> Vec<usize> {
+    let mut firsts = vec![0];
+    for junction in &layout.junctions {
+        firsts.push(firsts[firsts.len() - 1] + junction.paths.len());
+    }
+    firsts
+}

@@ -1,0 +1,432 @@
+//! Lanelets from roads and junctions.
+//!
+//! In order: the lanelets of each road by growing id, links between the sections of a lane, the
+//! connections of each junction. The order is fixed, so equal scenarios have equal lanelets.
+
+use super::after_edit::{Before, first_paths};
+use super::{LaneGraph, Lanelet, LaneletId, LaneletKind, Links, NO_LANELET, PathLanelets};
+use crate::ids::RoadId;
+use crate::junction::{ConnectingPath, LaneEnd, Layout};
+use crate::network::RoadNetwork;
+use crate::road::{DrivingSide, LaneSection, LaneType, Road, RoadEnd};
+use crate::scenario::Scenario;
+use roadwright_geometry::centre_line::CentreLines;
+use roadwright_geometry::{DVec2, ReferenceLine};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Comfortable lateral acceleration that limits the speed on connecting paths, m/s^2.
+const LATERAL_ACCELERATION: f64 = 2.5;
+/// Lanes of all roads together, m, and points of all centre lines: what goes beyond is left out,
+/// so that one wrong number does not fill the memory.
+const MOST_LANE: f64 = 2e7;
+const MOST_POINTS: usize = 10_000_000;
+/// On shorter lanes nobody changes to the next one: a car could not get straight again, m.
+const MIN_LANE_CHANGE: f64 = 15.0;
+/// Lanes shorter than this between their junctions are dropped, m.
+const MIN_LANELET: f64 = 0.05;
+
+impl LaneGraph {
+    /// The lanelets of a scenario, with those of `before` copied where nothing changed, and for each
+    /// the lanelet that it is a copy of.
+    pub(super) fn build(
+        scenario: &Scenario,
+        layout: &Layout,
+        before: Option<Before<'_>>,
+    ) -> (Self, Vec<LaneletId>) {
+        static MADE: AtomicU64 = AtomicU64::new(1);
+        let mut builder = Builder::default();
+        if let Some(before) = before {
+            builder.expect(before.graph);
+        }
+        let (network, side) = (scenario.network(), scenario.about().driving_side);
+        for (id, road) in network.roads() {
+            let Some((start, end)) = layout.remaining(id, road) else {
+                continue;
+            };
+            builder.of_road.insert(id, builder.lanelets.len() as u32);
+            if !builder.has_room(road, end - start) {
+                builder.left_out = builder.left_out.or(Some(id));
+                continue;
+            }
+            let is_same = |before: &Before<'_>| before.has_same(id, road, (start, end));
+            match before.filter(is_same) {
+                Some(before) => builder.copy_road(id, before.graph),
+                None => builder.add_road(id, road, (start, end), side),
+            }
+        }
+        builder.link_sections();
+        builder.add_connections(network, layout, before);
+        builder.finish(MADE.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// A lane graph that is being put together.
+#[derive(Default)]
+pub(super) struct Builder {
+    pub(super) lanelets: Vec<Lanelet>,
+    pub(super) lines: CentreLines,
+    /// Pairs of a lanelet and one that follows it, in the order of each one's successors.
+    pub(super) links: Vec<(LaneletId, LaneletId)>,
+    pub(super) of_lane: BTreeMap<(RoadId, i8), Vec<LaneletId>>,
+    of_road: BTreeMap<RoadId, LaneletId>,
+    paths: Vec<PathLanelets>,
+    /// Lanes so far, m.
+    lane_length: f64,
+    left_out: Option<RoadId>,
+    /// For each lanelet the one of before that it is a copy of.
+    pub(super) copies: Vec<LaneletId>,
+    /// For each lanelet of before its copy.
+    pub(super) copy_of: Vec<LaneletId>,
+}
+
+impl Builder {
+    fn lanelet(&self, id: LaneletId) -> &Lanelet {
+        &self.lanelets[id as usize]
+    }
+
+    pub(super) fn push(&mut self, lanelet: Lanelet) -> LaneletId {
+        self.lanelets.push(lanelet);
+        self.copies.push(NO_LANELET);
+        self.lanelets.len() as LaneletId - 1
+    }
+
+    /// Whether there is room for the lanes of a road of a length, m; counts them if so.
+    fn has_room(&mut self, road: &Road, length: f64) -> bool {
+        let lanes = |section: &LaneSection| {
+            let lanes = section.lanes.iter();
+            lanes.filter(|lane| lane.kind.is_drivable()).count()
+        };
+        let most = road.lane_sections.iter().map(lanes).max().unwrap_or(0);
+        let wanted = self.lane_length + most as f64 * length;
+        let has_room = wanted <= MOST_LANE && self.lines.point_count() <= MOST_POINTS;
+        if has_room {
+            self.lane_length = wanted;
+        }
+        has_room
+    }
+
+    /// The lanelets of a road, one for each drivable lane of each section.
+    ///
+    /// ```text
+    ///        junction |<------- span ------->| junction
+    ///     s = 0 ......|.......:..............|...... s = length
+    ///                 | sec 0 :  section 1   |
+    /// ```
+    fn add_road(&mut self, id: RoadId, road: &Road, span: (f64, f64), side: DrivingSide) {
+        for (index, section) in road.lane_sections.iter().enumerate() {
+            let part = (span.0.max(section.s), span.1.min(road.section_end(index)));
+            // A section that a junction covers, or all but a sliver of it, has no lanelets: lanes
+            // then join across it, or end.
+            if part.1 - part.0 < MIN_LANELET {
+                continue;
+            }
+            let places = 0..section.lanes.len();
+            let ids: Vec<(bool, LaneletId)> = places
+                .map(|place| {
+                    let lane = self.add_lane((id, road), (index, place), part, side);
+                    (section.lanes[place].is_forward(side), lane)
+                })
+                .collect();
+            self.link_neighbours(&ids);
+        }
+    }
+
+    /// The lanelet of a lane in a part of a section, by its place from left to right;
+    /// [`NO_LANELET`] if it cannot be driven on.
+    fn add_lane(
+        &mut self,
+        (id, road): (RoadId, &Road),
+        (section, place): (usize, usize),
+        (from, to): (f64, f64),
+        side: DrivingSide,
+    ) -> LaneletId {
+        let lane = &road.lane_sections[section].lanes[place];
+        if !lane.kind.is_drivable() {
+            return NO_LANELET;
+        }
+        let forward = lane.is_forward(side);
+        let (points, width) = lane_points(road, section, place, (from, to), forward);
+        let Some(line) = self.lines.push(&points) else {
+            return NO_LANELET;
+        };
+        let lanelet = self.push(Lanelet {
+            kind: LaneletKind::Lane {
+                road: id,
+                section: section as u16,
+                lane: lane.id,
+            },
+            line,
+            width,
+            speed_limit: lane.speed_limit.unwrap_or(road.speed_limit),
+            bus_only: lane.kind == LaneType::Bus,
+            layer: road.layer,
+            successors: Links::default(),
+            predecessors: Links::default(),
+            left: NO_LANELET,
+            right: NO_LANELET,
+            // Descending for lanes against the reference line, so that the share of a lanelet is
+            // the share of its span for both.
+            road_span: if forward { (from, to) } else { (to, from) },
+        });
+        self.of_lane.entry((id, lane.id)).or_default().push(lanelet);
+        lanelet
+    }
+
+    /// Neighbouring lanes of one direction; `ids` run from left to right seen along the road.
+    ///
+    /// ```text
+    ///   lane  2   <----  a      left of `a` in driving direction is `b`: against the road, sides
+    ///   lane  1   <----  b      are swapped
+    ///   ------ line ------      b and c are driven against each other: no neighbours
+    ///   lane -1   ---->  c
+    /// ```
+    fn link_neighbours(&mut self, ids: &[(bool, LaneletId)]) {
+        for pair in ids.windows(2) {
+            let [(a_forward, a), (b_forward, b)] = [pair[0], pair[1]];
+            if a == NO_LANELET || b == NO_LANELET || a_forward != b_forward {
+                continue;
+            }
+            if self.lanelet(a).length().min(self.lanelet(b).length()) < MIN_LANE_CHANGE {
+                continue;
+            }
+            let (left, right) = if a_forward { (a, b) } else { (b, a) };
+            self.lanelets[left as usize].right = right;
+            self.lanelets[right as usize].left = left;
+        }
+    }
+
+    /// Lanes that continue in the next lane section.
+    ///
+    /// The lanelets of a lane stand in `of_lane` by growing s. A lane that is driven along growing
+    /// s runs through them in that order, one against it in the reverse; where the direction
+    /// changes between sections nothing follows.
+    fn link_sections(&mut self) {
+        let mut links = std::mem::take(&mut self.links);
+        for pair in self.of_lane.values().flat_map(|list| list.windows(2)) {
+            let forward =
+                |id: LaneletId| self.lanelet(id).road_span.1 > self.lanelet(id).road_span.0;
+            let (from, to) = match (forward(pair[0]), forward(pair[1])) {
+                (true, true) => (pair[0], pair[1]),
+                (false, false) => (pair[1], pair[0]),
+                _ => continue,
+            };
+            if self.sections_touch(from, to) {
+                links.push((from, to));
+            }
+        }
+        self.links = links;
+    }
+
+    /// Whether one lanelet begins where another ends: a section between them may have no such lane,
+    /// or lie inside a junction.
+    fn sections_touch(&self, from: LaneletId, to: LaneletId) -> bool {
+        (self.lanelet(from).road_span.1 - self.lanelet(to).road_span.0).abs() < 1e-6
+    }
+
+    /// The connections of all junctions, and what follows what across them.
+    fn add_connections(
+        &mut self,
+        network: &RoadNetwork,
+        layout: &Layout,
+        before: Option<Before<'_>>,
+    ) {
+        let first_paths = before.map(|before| first_paths(before.layout));
+        for (j, junction) in layout.junctions.iter().enumerate() {
+            if let Some((before, firsts)) = before.zip(first_paths.as_ref())
+                && let Some(old) = before.layout.shared(junction)
+                && self.copy_connections(j as u32, firsts[old]..firsts[old + 1], before.graph)
+            {
+                continue;
+            }
+            for (p, path) in junction.paths.iter().enumerate() {
+                let ends = (
+                    self.lanelet_at(network, layout, path.from),
+                    self.lanelet_at(network, layout, path.to),
+                );
+                if let (Some(from), Some(to)) = ends {
+                    let between = self.add_connection((j, p), path, (from, to));
+                    self.connect(from, to, between);
+                } else {
+                    // Noted all the same: paths are found by their number (`copy_connections`).
+                    self.paths.push(PathLanelets::NONE);
+                }
+            }
+        }
+    }
+
+    /// The lanelet of a path by the numbers of junction and path; [`NO_LANELET`] where the lanes
+    /// meet without a gap.
+    fn add_connection(
+        &mut self,
+        (junction, number): (usize, usize),
+        path: &ConnectingPath,
+        (from, to): (LaneletId, LaneletId),
+    ) -> LaneletId {
+        let points = path.curve.as_ref().map(curve_points);
+        let Some(line) = points.and_then(|points| self.lines.push(&points)) else {
+            return NO_LANELET;
+        };
+        let (a, b) = (self.lanelet(from), self.lanelet(to));
+        let limit = a.speed_limit.max(b.speed_limit);
+        // From a = v^2 / r. Straight paths have an infinite radius: the limit counts.
+        let corner = (LATERAL_ACCELERATION * path.min_radius()).sqrt();
+        self.push(Lanelet {
+            kind: LaneletKind::Connection {
+                junction: junction as u32,
+                path: number as u32,
+                turn: path.turn,
+            },
+            line,
+            width: 0.5 * (path.width.0 + path.width.1),
+            speed_limit: limit.min(corner),
+            bus_only: path.bus_only,
+            layer: a.layer.max(b.layer),
+            successors: Links::default(),
+            predecessors: Links::default(),
+            left: NO_LANELET,
+            right: NO_LANELET,
+            road_span: (0.0, 0.0),
+        })
+    }
+
+    /// Notes what a path leads from and to, over a lanelet of its own or straight on.
+    pub(super) fn connect(&mut self, from: LaneletId, to: LaneletId, between: LaneletId) {
+        if between == NO_LANELET {
+            self.links.push((from, to));
+        } else {
+            self.links.extend([(from, between), (between, to)]);
+        }
+        self.paths.push(PathLanelets { from, to, between });
+    }
+
+    /// The lanelet of a lane next to a junction.
+    fn lanelet_at(&self, network: &RoadNetwork, layout: &Layout, at: LaneEnd) -> Option<LaneletId> {
+        let list = self.of_lane.get(&(at.road, at.lane))?;
+        let id = match at.end {
+            RoadEnd::Start => *list.first()?,
+            RoadEnd::End => *list.last()?,
+        };
+        // The lane must be in the section next to the junction, not in a farther one.
+        let road = network.road(at.road)?;
+        let LaneletKind::Lane { section, .. } = self.lanelet(id).kind else {
+            return None;
+        };
+        let (start, end) = layout.remaining(at.road, road)?;
+        let wanted = match at.end {
+            RoadEnd::Start => road.section_index(start + 1e-6),
+            RoadEnd::End => road.section_index(end - 1e-6),
+        };
+        (section as usize == wanted).then_some(id)
+    }
+
+    /// Lays the links of all lanelets out in one array, successors first, then predecessors.
+    ///
+    /// Planners walk these lists millions of times; one array and a range for each lanelet keep
+    /// them together in memory.
+    fn finish(self, identity: u64) -> (LaneGraph, Vec<LaneletId>) {
+        let count = self.lanelets.len();
+        let mut graph = LaneGraph {
+            lanelets: self.lanelets,
+            lines: self.lines,
+            links: Vec::with_capacity(2 * self.links.len()),
+            of_lane: self.of_lane,
+            of_road: self.of_road,
+            paths: self.paths,
+            top_speed: 1.0,
+            left_out: self.left_out,
+            identity,
+        };
+        let successors = listed(&mut graph.links, count, &self.links);
+        // Predecessors by growing id: links are noted in the order of their starts, and a fixed
+        // order of predecessors must not depend on what was copied from an earlier graph.
+        let mut back: Vec<_> = self.links.iter().map(|&(from, to)| (to, from)).collect();
+        back.sort_unstable();
+        let predecessors = listed(&mut graph.links, count, &back);
+        let lists = successors.into_iter().zip(predecessors);
+        for (lanelet, (successors, predecessors)) in graph.lanelets.iter_mut().zip(lists) {
+            (lanelet.successors, lanelet.predecessors) = (successors, predecessors);
+            graph.top_speed = graph.top_speed.max(lanelet.speed_limit);
+        }
+        (graph, self.copies)
+    }
+}
+
+/// Appends the second members of links to `all`, those with one first member together and in their
+/// order; tells where those of each of `count` lanelets lie.
+fn listed(all: &mut Vec<LaneletId>, count: usize, links: &[(LaneletId, LaneletId)]) -> Vec<Links> {
+    let mut lists = vec![Links::default(); count];
+    // A counting sort: how many, then where each list begins, then the members.
+    for &(id, _) in links {
+        lists[id as usize].count += 1;
+    }
+    let mut first = all.len() as u32;
+    for list in &mut lists {
+        list.first = first;
+        first += list.count;
+        // Counted again while they are filled.
+        list.count = 0;
+    }
+    all.resize(first as usize, NO_LANELET);
+    for &(id, other) in links {
+        let list = &mut lists[id as usize];
+        all[(list.first + list.count) as usize] = other;
+        list.count += 1;
+    }
+    lists
+}
+
+/// Points on the centre of a lane between two distances, in the direction of driving, and its mean
+/// width.
+fn lane_points(
+    road: &Road,
+    section: usize,
+    place: usize,
+    (from, to): (f64, f64),
+    forward: bool,
+) -> (Vec<DVec2>, f64) {
+    let section = &road.lane_sections[section];
+    let widths_vary = |lane: &crate::road::Lane| {
+        lane.width.len() > 1
+            || lane.width[0].b != 0.0
+            || lane.width[0].c != 0.0
+            || lane.width[0].d != 0.0
+    };
+    // Where the lane moves sideways against the reference line, points of the line are too few: on a
+    // straight there are two. A point a metre is as fine as centre lines are.
+    let shifts = road.lane_offset.len() > 1 || section.lanes.iter().any(widths_vary);
+    let mut distances = vec![from];
+    distances.extend(
+        road.reference_line
+            // 2 cm off the line, at most 10 m apart: the centre line is resampled to about 1 m.
+            .sample_distances(0.02, 10.0)
+            .into_iter()
+            .filter(|s| *s > from + 1e-6 && *s < to - 1e-6),
+    );
+    distances.push(to);
+    if shifts {
+        let count = ((to - from) / 1.0).ceil().clamp(1.0, 1e6);
+        distances.extend((1..count as usize).map(|i| from + (to - from) * i as f64 / count));
+        distances.sort_by(f64::total_cmp);
+    }
+    let mut width = 0.0;
+    let mut points: Vec<_> = distances
+        .iter()
+        .map(|&s| {
+            let band = road.lane_bands(section, s)[place];
+            width += band.width / distances.len() as f64;
+            road.reference_line.point(s, band.centre)
+        })
+        .collect();
+    if !forward {
+        points.reverse();
+    }
+    (points, width)
+}
+
+/// Points on a connecting curve.
+///
+/// Within 1 cm: a bend with a radius of 6 m gets a point about every 70 cm.
+fn curve_points(curve: &ReferenceLine) -> Vec<DVec2> {
+    curve.sample(0.01, 0.0)
+}

@@ -1,0 +1,246 @@
+//! The drivable lanes as lanelets: what a vehicle follows, and what comes after what.
+//!
+//! A lanelet is the stretch of one lane between two junctions (or borders of lane sections), or a
+//! connection through a junction. Lanelets are numbered densely; all look-ups are by index into
+//! arrays.
+//!
+//! ```text
+//!                    |     |
+//!   == lanelet ======+.....+====== lanelet ==>      successors of the left lanelet: two
+//!                    | `.  |                        connections, straight on and right
+//!                    |  |  |
+//!                    |  v  |
+//! ```
+//!
+//! `build.rs` makes the graph, `after_edit.rs` makes that of an edited network out of an earlier
+//! one, `reach.rs` says what can be reached from where.
+
+mod after_edit;
+mod build;
+mod reach;
+
+pub use after_edit::Before;
+
+use crate::agents::LanePlace;
+use crate::ids::RoadId;
+use crate::junction::{Layout, Turn};
+use crate::scenario::Scenario;
+use roadwright_geometry::centre_line::{CentreLine, CentreLines, LineSpan};
+use std::collections::BTreeMap;
+
+/// Index of a lanelet.
+pub type LaneletId = u32;
+
+/// Stands for no lanelet.
+pub const NO_LANELET: LaneletId = u32::MAX;
+
+/// What a lanelet is part of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LaneletKind {
+    /// A lane of a road.
+    Lane {
+        /// The road.
+        road: RoadId,
+        /// Index of the lane section.
+        section: u16,
+        /// Lane id.
+        lane: i8,
+    },
+    /// A connection of a junction.
+    Connection {
+        /// Index of the junction in the layout.
+        junction: u32,
+        /// Index of the path in the junction.
+        path: u32,
+        /// Which way it turns.
+        turn: Turn,
+    },
+}
+
+/// A range of ids in a shared list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Links {
+    first: u32,
+    count: u32,
+}
+
+/// A stretch of lane that vehicles follow one behind the other.
+///
+/// Its centre line, successors and predecessors lie in the [`LaneGraph`], which all lanelets share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lanelet {
+    /// What it is part of.
+    pub kind: LaneletKind,
+    line: LineSpan,
+    /// Speed limit, m/s.
+    pub speed_limit: f64,
+    successors: Links,
+    predecessors: Links,
+    /// Lane to the left that a vehicle can change to, or [`NO_LANELET`].
+    pub left: LaneletId,
+    /// Lane to the right that a vehicle can change to, or [`NO_LANELET`].
+    pub right: LaneletId,
+    /// Whether only buses may use it.
+    pub bus_only: bool,
+    /// Level: vehicles on other levels pass above or below.
+    pub layer: i8,
+    /// Mean width, m.
+    pub width: f64,
+    /// Distances along the road at the start and at the end, m; the first is the larger one where the
+    /// lane is driven against the reference line. 0 for connections.
+    pub road_span: (f64, f64),
+}
+
+impl Lanelet {
+    /// Length of the centre line, m.
+    #[inline]
+    pub fn length(&self) -> f64 {
+        self.line.length()
+    }
+
+    /// Where its points lie among those of all lanelets.
+    #[inline]
+    pub fn line_span(&self) -> LineSpan {
+        self.line
+    }
+
+    /// Whether it is a connection through a junction.
+    pub fn is_connection(&self) -> bool {
+        matches!(self.kind, LaneletKind::Connection { .. })
+    }
+
+    /// The road of a piece of lane.
+    pub fn road(&self) -> Option<RoadId> {
+        match self.kind {
+            LaneletKind::Lane { road, .. } => Some(road),
+            LaneletKind::Connection { .. } => None,
+        }
+    }
+
+    /// Distance along the lanelet, m, that corresponds to a distance along the road.
+    ///
+    /// By proportion: a lane on the inside of a bend is shorter than its road. On a lanelet that is
+    /// bent in one part and straight in another the result is a little off.
+    pub fn from_road(&self, road_s: f64) -> f64 {
+        let (start, end) = self.road_span;
+        let share = (road_s - start) / (end - start);
+        (share * self.length()).clamp(0.0, self.length())
+    }
+}
+
+/// All lanelets of a network.
+#[derive(Debug, Clone, Default)]
+pub struct LaneGraph {
+    lanelets: Vec<Lanelet>,
+    lines: CentreLines,
+    /// Successors and predecessors of all lanelets.
+    links: Vec<LaneletId>,
+    /// Lane lanelets by (road, lane), in the order of lane sections.
+    of_lane: BTreeMap<(RoadId, i8), Vec<LaneletId>>,
+    /// Where the lanelets of each road begin.
+    of_road: BTreeMap<RoadId, LaneletId>,
+    /// The paths of all junctions, those of one after those of another.
+    paths: Vec<PathLanelets>,
+    top_speed: f64,
+    left_out: Option<RoadId>,
+    identity: u64,
+}
+
+/// What a path of a junction leads from and to.
+#[derive(Debug, Clone, Copy)]
+struct PathLanelets {
+    from: LaneletId,
+    to: LaneletId,
+    /// Its own lanelet; [`NO_LANELET`] if the lanes meet without a gap.
+    between: LaneletId,
+}
+
+impl PathLanelets {
+    /// A path one of whose lanes has no lanelet at the junction.
+    const NONE: Self = Self {
+        from: NO_LANELET,
+        to: NO_LANELET,
+        between: NO_LANELET,
+    };
+}
+
+impl LaneGraph {
+    /// The lanelets of a scenario's network, laid out by `layout`.
+    pub fn new(scenario: &Scenario, layout: &Layout) -> Self {
+        Self::build(scenario, layout, None).0
+    }
+
+    /// A number that no other graph of this process has; copies share it. For caches: nothing that
+    /// is computed may depend on it.
+    pub fn identity(&self) -> u64 {
+        self.identity
+    }
+
+    /// The lanelets by index.
+    pub fn lanelets(&self) -> &[Lanelet] {
+        &self.lanelets
+    }
+
+    /// One lanelet.
+    #[inline]
+    pub fn lanelet(&self, id: LaneletId) -> &Lanelet {
+        &self.lanelets[id as usize]
+    }
+
+    /// The centre line of a lanelet, in the direction of driving.
+    #[inline]
+    pub fn line(&self, id: LaneletId) -> CentreLine<'_> {
+        self.lines.line(self.lanelets[id as usize].line)
+    }
+
+    /// A centre line by where its points lie ([`Lanelet::line_span`]).
+    #[inline]
+    pub fn line_at(&self, span: LineSpan) -> CentreLine<'_> {
+        self.lines.line(span)
+    }
+
+    /// Points of all centre lines together.
+    pub fn point_count(&self) -> usize {
+        self.lines.point_count()
+    }
+
+    /// Lanelets that follow, in a fixed order.
+    #[inline]
+    pub fn successors(&self, id: LaneletId) -> &[LaneletId] {
+        self.linked(self.lanelets[id as usize].successors)
+    }
+
+    /// Lanelets that lead here, in a fixed order.
+    #[inline]
+    pub fn predecessors(&self, id: LaneletId) -> &[LaneletId] {
+        self.linked(self.lanelets[id as usize].predecessors)
+    }
+
+    #[inline]
+    fn linked(&self, links: Links) -> &[LaneletId] {
+        &self.links[links.first as usize..(links.first + links.count) as usize]
+    }
+
+    /// The first road whose lanes were left out because there were too many metres of lanes: 20,000
+    /// km, or ten million points of centre lines, are the most.
+    pub fn left_out(&self) -> Option<RoadId> {
+        self.left_out
+    }
+
+    /// Highest speed limit of all lanelets, m/s.
+    pub fn top_speed(&self) -> f64 {
+        self.top_speed
+    }
+
+    /// The lanelet at a place, and the distance along it; `None` if no drivable lane is there.
+    pub fn locate(&self, place: &LanePlace) -> Option<(LaneletId, f64)> {
+        let lanelets = self.of_lane.get(&(place.road, place.lane))?;
+        // The place may lie inside a junction: then it is moved to the nearest part of the lane.
+        let miss = |id: &&LaneletId| {
+            let (a, b) = self.lanelet(**id).road_span;
+            (a.min(b) - place.s).max(place.s - a.max(b)).max(0.0)
+        };
+        let id = lanelets.iter().min_by(|a, b| miss(a).total_cmp(&miss(b)))?;
+        Some((*id, self.lanelet(*id).from_road(place.s)))
+    }
+}
