@@ -91,6 +91,7 @@ impl CentreLines {
         let count = (length / wanted_spacing(points, length)).round().max(1.0) as usize;
         let spacing = length / count as f64;
         let first = self.points.len();
+        // Both lists grow along the line: one walk over the given points serves all of the new ones.
         let mut piece = 0;
         self.points.extend((0..=count).map(|i| {
             let s = i as f64 * spacing;
@@ -152,6 +153,8 @@ fn wanted_spacing(points: &[DVec2], length: f64) -> f64 {
     if length <= LONG {
         return SPACING;
     }
+    // Turn over length is the curvature of the bend that a vertex stands for. Points that lie close
+    // together count as a metre apart, or noise would pass for a sharp bend.
     let bends = points.windows(3).map(|three| {
         let (before, after) = (three[1] - three[0], three[2] - three[1]);
         let turn = wrap_angle(heading_of(after) - heading_of(before)).abs();
@@ -241,7 +244,7 @@ impl<'a> CentreLine<'a> {
             let start = self.points[index];
             let chord = self.points[index + 1] - start;
             let along = (point - start).dot(chord) / (self.spacing * self.spacing);
-            // A reversal means the point is beside a bend: the joint is its foot.
+            // Beyond an inner end of the chord the foot is on another one. A reversal means the point is beside a bend: the joint is its foot.
             if along > 1.0 && index + 2 < self.points.len() && last_move >= 0 {
                 index += 1;
                 last_move = 1;

@@ -67,6 +67,13 @@ pub fn fillet(points: &[DVec2], options: FilletOptions) -> Result<ReferenceLine,
 }
 
 /// An arc that rounds one corner.
+///
+/// ```text
+///   ----------.- - +  corner        tangent = r tan(turn / 2)
+///             ' .  :                distance from corner to arc = r (1 / cos(turn / 2) - 1)
+///     |<tangent>| \:
+///                  |
+/// ```
 struct Corner {
     turn: f64,
     radius: f64,
@@ -86,6 +93,8 @@ impl Corner {
             };
         }
         let by_miss = options.miss / (1.0 / cos(half) - 1.0).max(1e-12);
+        // A little less than half: two arcs that use all they may leave something of the leg between
+        // them.
         let by_leg = 0.49 * leg / tan(half);
         let radius = options.radius.min(by_miss).min(by_leg);
         Self {

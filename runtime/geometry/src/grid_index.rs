@@ -91,6 +91,7 @@ impl GridIndex {
         let (low_column, low_row) = self.cell_of(centre - DVec2::splat(radius));
         let (high_column, high_row) = self.cell_of(centre + DVec2::splat(radius));
         let limit = radius * radius;
+        // The cells of a row lie behind each other in the arrays: one run for each row.
         for row in low_row..=high_row {
             let base = row * self.columns;
             let from = self.starts[base + low_column] as usize;

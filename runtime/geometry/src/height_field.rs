@@ -171,13 +171,20 @@ impl HeightField {
     }
 
     /// Height at a point, m.
+    ///
+    /// ```text
+    ///    c-------d      bilinear: along the lower and the upper side by u,
+    ///    |   .   |  v   then between them by v; continuous from cell to cell
+    ///    a-------b
+    ///        u
+    /// ```
     pub fn height(&self, point: DVec2) -> f64 {
         let (index, u, v) = self.cell(point);
         let [a, b, c, d] = self.corners(index);
         (a * (1.0 - u) + b * u) * (1.0 - v) + (c * (1.0 - u) + d * u) * v
     }
 
-    /// Unit normal of the surface at a point.
+    /// Unit normal of the surface at a point. It jumps at the borders of cells.
     pub fn normal(&self, point: DVec2) -> DVec3 {
         let (index, u, v) = self.cell(point);
         let [a, b, c, d] = self.corners(index);
@@ -186,16 +193,19 @@ impl HeightField {
         DVec3::new(-slope_x, -slope_y, 1.0).normalize()
     }
 
+    /// Heights at the corners of a cell, by the index of its south-west sample.
     fn corners(&self, index: usize) -> [f64; 4] {
         let above = index + self.columns;
         let h = &self.heights;
         [h[index], h[index + 1], h[above], h[above + 1]]
     }
 
+    /// South-west sample of the cell of a point, and where in it the point lies, both in [0, 1].
     fn cell(&self, point: DVec2) -> (usize, f64, f64) {
         let local = (point - self.origin) / self.spacing;
         let x = local.x.clamp(0.0, (self.columns - 1) as f64);
         let y = local.y.clamp(0.0, (self.rows - 1) as f64);
+        // The far border belongs to the last cell, at u or v = 1.
         let column = (x as usize).min(self.columns - 2);
         let row = (y as usize).min(self.rows - 2);
         (

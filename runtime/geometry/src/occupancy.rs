@@ -109,6 +109,8 @@ impl OccupancyGrid {
     ///
     /// Exact: thresholds a Euclidean distance transform. O(cells).
     pub fn grown(&self, radius: f64) -> Self {
+        // A little more than the radius: cells whose distance is it exactly are in, whatever rounding
+        // does.
         let limit = (radius / self.cell) * (radius / self.cell) + 1e-9;
         let occupied = self
             .squared_distances()
@@ -124,6 +126,9 @@ impl OccupancyGrid {
     /// Squared distance of each cell's centre to the nearest occupied one, in cells; infinite
     /// where nothing is occupied [Meijster 2000]. O(cells).
     pub fn squared_distances(&self) -> Vec<f64> {
+        // Two passes. First for each cell the distance to the nearest occupied one in its column,
+        // upwards and downwards. Then row by row: the squared distance at column x is the least of
+        // (x - i)^2 + vertical(i)^2 over all columns i, which is the lower envelope of parabolas.
         let (columns, rows) = (self.columns, self.rows);
         let mut vertical = vec![f64::INFINITY; columns * rows];
         for column in 0..columns {
@@ -157,6 +162,13 @@ impl OccupancyGrid {
 }
 
 /// Lower envelope of the parabolas of one row.
+///
+/// ```text
+///     \     \  /    /        each occupied column opens a parabola whose height at its vertex
+///      \     \/    /         is the squared vertical distance; of two, the one that is farther
+///       \   _/\   /          to the right is the lower one beyond the point where they cross
+///        \_/   \_/
+/// ```
 #[derive(Default)]
 struct Envelope {
     /// Column of each parabola's vertex and where it becomes the lowest.
@@ -177,6 +189,8 @@ impl Envelope {
             let mut from = f64::NEG_INFINITY;
             while let Some(&(vertex, start)) = self.vertices.last() {
                 let (a, b) = (vertex as f64, column as f64);
+                // Where this parabola crosses the last one of the envelope. If that is before the last
+                // one began to be the lowest, the last one is nowhere the lowest.
                 from = (height - self.heights[vertex] + b * b - a * a) / (2.0 * (b - a));
                 if from > start {
                     break;

@@ -60,6 +60,8 @@ impl OrientedBox {
     pub fn penetration(&self, other: &Self) -> f64 {
         let offset = other.centre - self.centre;
         let mut depth = f64::INFINITY;
+        // Two convex shapes are apart if and only if they are apart along the normal of one of their
+        // sides. If they are not, the least overlap is the shortest way to part them.
         for axis in [
             self.forward,
             left_of(self.forward),
@@ -104,6 +106,7 @@ impl OrientedBox {
                     (l.min(d), h.max(d))
                 });
             let reach = self.reach(axis);
+            // The way out to either side: unlike a box, a polygon may reach farther to one of them.
             let overlap = (reach - low).min(high + reach);
             if overlap <= 0.0 {
                 return 0.0;

@@ -17,6 +17,8 @@ pub fn signed_area(points: &[DVec2]) -> f64 {
     let Some(&origin) = points.first() else {
         return 0.0;
     };
+    // Relative to one of the points: of a polygon far from the world's origin the terms would be many
+    // times larger than their sum, and digits would be lost.
     0.5 * edges(points)
         .map(|(a, b)| (a - origin).perp_dot(b - origin))
         .sum::<f64>()
@@ -40,6 +42,9 @@ pub fn centroid(points: &[DVec2]) -> DVec2 {
 /// Whether a point is inside (even-odd rule). O(n).
 pub fn contains(points: &[DVec2], point: DVec2) -> bool {
     edges(points).fold(false, |inside, (a, b)| {
+        // An edge counts if it crosses the ray from the point towards +x. Its lower end belongs to it
+        // and its upper end does not, so a ray through a corner counts once where the outline passes
+        // through the ray, and twice or not at all where it only touches it.
         let crosses = (a.y > point.y) != (b.y > point.y)
             && point.x < (b.x - a.x) * (point.y - a.y) / (b.y - a.y) + a.x;
         inside != crosses
@@ -77,6 +82,7 @@ pub fn segments_cross(a: DVec2, b: DVec2, c: DVec2, d: DVec2) -> bool {
     let side = |p: DVec2, q: DVec2, r: DVec2| (q - p).perp_dot(r - p);
     let (c_side, d_side) = (side(a, b, c), side(a, b, d));
     let (a_side, b_side) = (side(c, d, a), side(c, d, b));
+    // Both ends of one segment strictly on one side of the other: they are apart.
     let separate = |u: f64, v: f64| (u > 0.0 && v > 0.0) || (u < 0.0 && v < 0.0);
     if separate(c_side, d_side) || separate(a_side, b_side) {
         return false;
@@ -95,6 +101,7 @@ pub fn is_simple(points: &[DVec2]) -> bool {
     }
     for i in 0..n {
         for j in i + 2..n {
+            // The last edge is a neighbour of the first.
             if i == 0 && j == n - 1 {
                 continue;
             }
@@ -107,7 +114,8 @@ pub fn is_simple(points: &[DVec2]) -> bool {
     true
 }
 
-/// Convex hull, counter-clockwise, without collinear points (the monotone chain of [Andrew 1979]). O(n log n).
+/// Convex hull, counter-clockwise, without collinear points, by the monotone chain of
+/// [Andrew 1979]. O(n log n).
 pub fn convex_hull(points: &[DVec2]) -> Vec<DVec2> {
     let mut sorted: Vec<_> = points.to_vec();
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
@@ -115,6 +123,8 @@ pub fn convex_hull(points: &[DVec2]) -> Vec<DVec2> {
     if sorted.len() < 3 {
         return sorted;
     }
+    // One half of the hull from sorted points: what makes a right turn, or none, is not on it. The
+    // last point of a half is the first one of the other.
     let half = |points: &mut dyn Iterator<Item = DVec2>| {
         let mut chain: Vec<DVec2> = Vec::new();
         for point in points {

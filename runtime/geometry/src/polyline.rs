@@ -30,6 +30,8 @@ pub fn mitres(points: &[DVec2], limit: f64) -> Vec<DVec2> {
         .map(|i| {
             let before = direction(i.saturating_sub(1).min(last - 1));
             let after = direction(i.min(last - 1));
+            // The bisector, made so long that its part across either side is 1. Where the chain turns
+            // straight back there is none: the side's own normal.
             let normal = (before + after).perp().normalize_or(before.perp());
             normal / normal.dot(after.perp()).max(1.0 / limit)
         })

@@ -43,6 +43,8 @@ pub(super) fn chain(samples: &[DVec2], tolerance: f64) -> Result<ReferenceLine, 
     })
 }
 
+/// A sample with the direction of the stroke around it: of five samples, so that the tremor of one
+/// does not turn the line.
 fn pose_at(samples: &[DVec2], i: usize) -> Pose {
     let (low, high) = (i.saturating_sub(2), (i + 2).min(samples.len() - 1));
     Pose {
@@ -51,6 +53,7 @@ fn pose_at(samples: &[DVec2], i: usize) -> Pose {
     }
 }
 
+/// Whether one clothoid explains a range of samples, and without a loop.
 fn holds(samples: &[DVec2], start: Pose, from: usize, to: usize, tolerance: f64) -> bool {
     let end = pose_at(samples, to);
     let chord = (end.position - start.position).length();

@@ -1,8 +1,8 @@
 //! From a stroke of the hand to a road's reference line of lines, arcs and clothoids.
 //!
 //! The samples are resampled by length and smoothed, cut at corners, explained leg by leg by the
-//! cheapest chain of lines and arcs (dynamic programming, after Baran, Lehtinen and Popovic,
-//! "Sketching clothoid splines using shortest paths", with transitions put in afterwards), and
+//! cheapest chain of lines and arcs (dynamic programming, after [Baran 2010], with transitions put in
+//! afterwards), and
 //! refined to a curve of continuous curvature by damped Gauss-Newton steps. Straights have no
 //! curvature and bends have one sign by construction, so a shaky hand makes no inflections. A leg
 //! that cannot be explained so within its tolerance becomes a chain of clothoids with continuous
@@ -118,6 +118,8 @@ fn fit_leg(samples: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryEr
     let smooth = smoothed(samples);
     let mut best = None;
     let attempts = if samples.len() > LONG { 2 } else { 4 };
+    // Finer and coarser chains in turn: too few spans miss the tolerance, too many follow the tremor
+    // of the hand into bends that are too tight.
     for penalty in [1.0, 0.5, 2.0, 0.2].into_iter().take(attempts) {
         let spans = segmentation::spans(&smooth, options, penalty);
         if spans.len() > MOST_SPANS {
@@ -156,6 +158,8 @@ fn fit_leg(samples: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryEr
 /// How much a corner takes of the legs before and after it, m.
 fn corner_cut(before: &ReferenceLine, left: f64, after: &ReferenceLine, radius: f64) -> f64 {
     let turn = crate::math::wrap_angle(after.start().heading - before.end().heading).abs();
+    // The tangent of an arc of that radius; of a hairpin it is without bounds, so its turn counts as
+    // 2.6 rad. Less than half of the leg after, so that its other corner finds room.
     let wanted = radius * crate::math::tan(0.5 * turn.min(2.6));
     wanted.min(0.9 * left).min(0.45 * after.length()).max(1e-3)
 }
@@ -178,6 +182,7 @@ fn corner_curve(from: Pose, to: Pose) -> Option<ReferenceLine> {
     let chord = to.position - from.position;
     let turn = crate::math::wrap_angle(to.heading - from.heading);
     let bow = crate::math::wrap_angle(crate::heading_of(chord) - from.heading);
+    // Tangents are equally long if and only if the chord halves the turn.
     if (bow - 0.5 * turn).abs() > 1e-9 || turn.abs() < 1e-6 {
         return None;
     }

@@ -1,4 +1,15 @@
 //! Lines and arcs with clothoids between them, fitted to samples.
+//!
+//! The parameters are, in this order: x, y and heading of the start, the length of each span, the
+//! length of each spiral, the curvature of each arc. Residuals are the normal distances of the
+//! samples and the misses of both ends. Gauss-Newton steps solve
+//!
+//! ```text
+//!   (J^T J + damping diag(J^T J)) step = -J^T residuals
+//! ```
+//!
+//! with J by differences. A step that does not help is taken back and tried again with ten times the
+//! damping, which makes it shorter and turns it downhill; one that helps lowers the damping.
 
 use super::StrokeOptions;
 use super::segmentation::Span;
@@ -14,7 +25,8 @@ const MIN_SPAN: f64 = 0.5;
 const ITERATIONS: usize = 14;
 /// Most samples that residuals are taken at.
 const MAX_RESIDUALS: usize = 300;
-/// Limits of one step: m, 1/m, rad.
+/// Limits of one step: m, 1/m, rad. The curve is far from linear in its parameters: a heading that
+/// is off by a radian leads to feet on other spans.
 const STEP_LENGTH: f64 = 4.0;
 const STEP_CURVATURE: f64 = 0.05;
 const STEP_HEADING: f64 = 0.3;
@@ -159,12 +171,14 @@ pub(super) fn refined(
 ) -> Option<ReferenceLine> {
     let mut model = Model::guess(samples, spans)?;
     let max_curvature = 1.0 / options.min_radius.max(1.0);
+    // Every n-th sample is enough: a span is explained by many.
     let stride = samples.len().div_ceil(MAX_RESIDUALS);
     let chosen: Vec<DVec2> = samples.iter().copied().step_by(stride).collect();
     let mut line = model.line()?;
     let mut error = f64::INFINITY;
     let mut damping = 1e-3;
     for _ in 0..ITERATIONS {
+        // Feet move with the curve, and are found again in each round; within a round they are held.
         let feet = feet(&line, &chosen);
         let residuals = residuals(&line, &chosen, &feet, samples);
         let now: f64 = residuals.iter().map(|r| r * r).sum();
@@ -188,6 +202,7 @@ pub(super) fn refined(
             damping = (0.3 * damping).max(1e-6);
         } else {
             damping *= 10.0;
+            // The error is the same in the next round, and must not be taken for convergence.
             error = f64::INFINITY;
             if damping > 1e4 {
                 break;
@@ -199,6 +214,8 @@ pub(super) fn refined(
 
 /// Distances along the line of the points nearest to the samples, never going back.
 fn feet(line: &ReferenceLine, samples: &[DVec2]) -> Vec<f64> {
+    // From the foot of the sample before: where the line comes near itself, a sample keeps to its own
+    // branch.
     let mut s = 0.0;
     samples
         .iter()
@@ -231,6 +248,7 @@ fn residuals(line: &ReferenceLine, chosen: &[DVec2], feet: &[f64], samples: &[DV
     all
 }
 
+/// The damped step that brings the residuals down, by parameter; `None` if there is none.
 fn gauss_newton(
     model: &Model,
     line: &ReferenceLine,
@@ -241,33 +259,12 @@ fn gauss_newton(
     damping: f64,
 ) -> Option<Vec<f64>> {
     let n = model.parameter_count();
-    let mut columns = Vec::with_capacity(n);
     // Normals of the unchanged line: with them the residual is linear in the shift.
     let normals: Vec<DVec2> = feet.iter().map(|&s| line.pose(s).left()).collect();
-    for index in 0..n {
-        let probe = model.probe(index);
-        let mut other = model.clone();
-        other.shift(index, probe, f64::INFINITY);
-        let moved = other.line()?;
-        let mut column: Vec<f64> = chosen
-            .iter()
-            .zip(feet.iter().zip(&normals))
-            .zip(residuals)
-            .map(|((sample, (&s, normal)), before)| {
-                (normal.dot(moved.pose(s).position - *sample) - before) / probe
-            })
-            .collect();
-        let start = moved.start().position - samples[0];
-        let end = moved.end().position - samples[samples.len() - 1];
-        let ends = [start.x, start.y, end.x, end.y];
-        let before = &residuals[residuals.len() - 4..];
-        column.extend(
-            ends.iter()
-                .zip(before)
-                .map(|(now, before)| (now - before) / probe),
-        );
-        columns.push(column);
-    }
+    let columns: Option<Vec<Vec<f64>>> = (0..n)
+        .map(|index| derivative(model, index, chosen, feet, &normals, samples, residuals))
+        .collect();
+    let columns = columns?;
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
     let mut matrix = vec![vec![0.0; n + 1]; n];
     for i in 0..n {
@@ -282,6 +279,40 @@ fn gauss_newton(
         matrix[i][n] = -dot(&columns[i], residuals);
     }
     solved(matrix)
+}
+
+/// How the residuals change with one parameter, by a forward difference.
+fn derivative(
+    model: &Model,
+    index: usize,
+    chosen: &[DVec2],
+    feet: &[f64],
+    normals: &[DVec2],
+    samples: &[DVec2],
+    residuals: &[f64],
+) -> Option<Vec<f64>> {
+    let probe = model.probe(index);
+    let mut other = model.clone();
+    other.shift(index, probe, f64::INFINITY);
+    let moved = other.line()?;
+    let mut column: Vec<f64> = chosen
+        .iter()
+        .zip(feet.iter().zip(normals))
+        .zip(residuals)
+        .map(|((sample, (&s, normal)), before)| {
+            (normal.dot(moved.pose(s).position - *sample) - before) / probe
+        })
+        .collect();
+    let start = moved.start().position - samples[0];
+    let end = moved.end().position - samples[samples.len() - 1];
+    let ends = [start.x, start.y, end.x, end.y];
+    let before = &residuals[residuals.len() - 4..];
+    column.extend(
+        ends.iter()
+            .zip(before)
+            .map(|(now, before)| (now - before) / probe),
+    );
+    Some(column)
 }
 
 /// Solves a linear system, given with its right side as last column, by elimination with pivots.

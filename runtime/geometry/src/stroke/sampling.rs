@@ -35,6 +35,7 @@ pub fn resampled(points: &[DVec2], spacing: f64) -> Vec<DVec2> {
         missing -= step;
         last = point;
     }
+    // The last point is kept exactly; one just before it would make a short edge in any direction.
     let close = samples.len() > 1 && (samples[samples.len() - 1] - last).length() < 0.5 * spacing;
     if close {
         samples.pop();
@@ -66,6 +67,8 @@ pub fn smoothed(samples: &[DVec2]) -> Vec<DVec2> {
 
 /// Samples at which the stroke turns a corner, by growing index.
 pub(super) fn corners(samples: &[DVec2], options: &StrokeOptions) -> Vec<usize> {
+    // A bend turns over its whole length, a corner within a few metres: the turn between the chords
+    // over one window before and one after tells them apart.
     let window = 4.0f64.max(4.0 * options.tolerance);
     let reach = ((window / options.spacing).round() as usize).max(3);
     if samples.len() < 2 * reach + 1 {
@@ -79,6 +82,7 @@ pub(super) fn corners(samples: &[DVec2], options: &StrokeOptions) -> Vec<usize> 
     let turns: Vec<f64> = (reach..samples.len() - reach).map(turn).collect();
     let mut found = Vec::new();
     for (at, &here) in turns.iter().enumerate() {
+        // Only the largest turn within a window is a corner; of equal ones the first.
         let (low, high) = (at.saturating_sub(reach), (at + reach).min(turns.len() - 1));
         let is_peak =
             turns[low..at].iter().all(|t| *t < here) && turns[at..=high].iter().all(|t| *t <= here);

@@ -1,18 +1,33 @@
 //! The cheapest chain of lines and arcs through samples, by dynamic programming.
+//!
+//! ```text
+//!   samples  0 . . . . 5 . . . . . 11 . . . 15
+//!            |- line --|---- arc ---|- line -|
+//!
+//!   best(to) = min over from < to and both primitives of
+//!              best(from) + penalty of the primitive + sum of squared distances / (1.2 tolerance)^2
+//! ```
+//!
+//! A primitive may be used if it stays within the tolerance of every sample that it explains. The
+//! penalty is what keeps the chain short: a further line has to save more than 6 in residuals. Fits
+//! of any range come from running sums in constant time; the walk over the samples of a range, to
+//! hold the tolerance, is what costs.
 
 use super::StrokeOptions;
 use crate::polyline;
 use glam::DVec2;
 
-/// Cost of one more line and of one more arc.
+/// Cost of one more line and of one more arc. An arc has one more parameter, so it costs more; higher
+/// values of both give fewer and coarser primitives.
 const LINE_PENALTY: f64 = 6.0;
 const ARC_PENALTY: f64 = 8.0;
 /// Scale of the residuals, tolerances.
 const SIGMA: f64 = 1.2;
-/// Flattest arc, m, and least turn of one, rad.
+/// Flattest arc, m, and least turn of one, rad: beyond, a line says the same.
 const MAX_RADIUS: f64 = 3000.0;
 const MIN_TURN: f64 = 0.05;
-/// Starts that are looked at without success before giving up, and at all.
+/// Starts that are looked at without success before giving up, and at all. They are looked at from
+/// the end backwards: once ranges are too long for any primitive, longer ones rarely fit again.
 const MAX_REJECTED: usize = 12;
 const MAX_LOOK_BACK: usize = 400;
 
@@ -93,7 +108,8 @@ fn line_of(s: &Sums) -> (Primitive, f64) {
     let half_gap = 0.5 * (xx - yy);
     let root = (half_gap * half_gap + xy * xy).sqrt();
     let largest = 0.5 * (xx + yy) + root;
-    // Eigenvector of the larger eigenvalue, from the row that is better conditioned.
+    // The covariance of the samples has its larger eigenvalue along the line and its smaller one, the
+    // mean squared distance, across it. Eigenvector of the larger eigenvalue, from the row that is better conditioned.
     let direction = if half_gap >= 0.0 {
         DVec2::new(half_gap + root, xy)
     } else {
@@ -108,7 +124,7 @@ fn line_of(s: &Sums) -> (Primitive, f64) {
     (line, squared)
 }
 
-/// Circle of least algebraic distance (Kasa) with its sum of squared distances; `None` if the
+/// Circle of least algebraic distance [Kasa 1976] with its sum of squared distances; `None` if the
 /// samples are collinear.
 fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     let mean = s.p / s.n;
@@ -118,6 +134,8 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
         s.pp.y / s.n - mean.y * mean.y,
     );
     let xy = s.xy / s.n - mean.x * mean.y;
+    // |p|^2 = 2 c.p + (r^2 - |c|^2) is linear in the centre and the last term: the normal equations
+    // are those of a plane fitted to z = |p|^2.
     let rhs = 0.5 * (s.pz / s.n - mean * mean_z);
     let det = xx * yy - xy * xy;
     if det < 1e-9 * (xx + yy) * (xx + yy) {
@@ -144,16 +162,34 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     Some((circle, squared))
 }
 
+/// The cheapest way to explain the samples up to one.
 #[derive(Clone, Copy)]
 struct Best {
     cost: f64,
+    /// Where its last primitive starts.
     from: usize,
+    /// Curvature of that, 1/m.
     curvature: f64,
+}
+
+impl Best {
+    /// Keeps the cheaper one.
+    fn improve(&mut self, cost: f64, from: usize, curvature: f64) {
+        if cost < self.cost {
+            *self = Self {
+                cost,
+                from,
+                curvature,
+            };
+        }
+    }
 }
 
 /// The cheapest chain of primitives that stays within the tolerance. Costs of further primitives
 /// are multiplied by `penalty`.
 pub(super) fn spans(samples: &[DVec2], options: &StrokeOptions, penalty: f64) -> Vec<Span> {
+    // Relative to the first sample: sums of fourth powers of world coordinates would have no digits
+    // left for a deviation of half a metre.
     let origin = samples[0];
     let local: Vec<DVec2> = samples.iter().map(|p| *p - origin).collect();
     let mut sums = vec![Sums::default()];
@@ -180,6 +216,7 @@ pub(super) fn spans(samples: &[DVec2], options: &StrokeOptions, penalty: f64) ->
             }
         }
     }
+    // Back from the end along the choices that were cheapest.
     let mut chain = Vec::new();
     let mut to = samples.len() - 1;
     while to > 0 {
@@ -264,14 +301,9 @@ fn column(
     let cost = best[from].cost + penalty * LINE_PENALTY + squared / sigma_squared;
     if holds(&line) {
         fits = true;
-        if cost < best[to].cost {
-            best[to] = Best {
-                cost,
-                from,
-                curvature: 0.0,
-            };
-        }
+        best[to].improve(cost, from, 0.0);
     }
+    // Three points are on a circle whatever they are.
     if points.len() < 4 {
         return fits;
     }
@@ -279,15 +311,10 @@ fn column(
         && let Some(curvature) = curvature_of(&circle, points, options)
     {
         let cost = best[from].cost + penalty * ARC_PENALTY + squared / sigma_squared;
+        // The walk over all points only where its outcome matters.
         if (cost < best[to].cost || !fits) && holds(&circle) {
             fits = true;
-            if cost < best[to].cost {
-                best[to] = Best {
-                    cost,
-                    from,
-                    curvature,
-                };
-            }
+            best[to].improve(cost, from, curvature);
         }
     }
     fits

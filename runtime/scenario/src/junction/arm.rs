@@ -120,6 +120,8 @@ impl<'a> Arm<'a> {
         };
         let section = self.road.section_at(inside);
         let bands = self.road.lane_bands(section, s);
+        // Vehicles that enter the junction at the road's end drive towards growing s, those that enter
+        // it at the road's start towards s = 0; those that leave do the opposite.
         let toward_growing_s = (self.end == RoadEnd::End) == entering;
         let mut lanes: Vec<_> = section
             .lanes

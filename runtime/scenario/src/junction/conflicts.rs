@@ -16,7 +16,8 @@ use roadwright_geometry::centre_line::{CentreLines, LineSpan};
 /// Connections whose centre lines come closer than this cannot be driven at once, m: the width of
 /// a wide car or narrow bus and a margin.
 const CLEARANCE: f64 = 2.6;
-/// Lengthens the squared clearance, m^2: points are about a metre apart.
+/// Lengthens the squared clearance, m^2: points are about a metre apart, so the nearest place of a
+/// line lies up to half a metre beside its nearest point, and 0.5^2 is missing.
 const SAMPLING: f64 = 0.25;
 /// No conflict in the table of pairs.
 const NONE: u32 = u32::MAX;
@@ -73,6 +74,7 @@ impl Conflicts {
         };
         for i in 0..n {
             for j in 0..i {
+                // From one lane vehicles come one behind the other: they are never there at once.
                 if paths[i].from == paths[j].from {
                     continue;
                 }
@@ -139,11 +141,14 @@ fn sweep(path: &ConnectingPath, lines: &mut CentreLines) -> Option<Swept> {
 /// Where two centre lines come closer than the clearance.
 fn meeting(a: &Swept, b: &Swept, lines: &CentreLines) -> Option<(Interval, Interval)> {
     let limit = CLEARANCE * CLEARANCE + SAMPLING;
+    // Boxes first: in a large junction most pairs are far apart.
     let reach = DVec2::splat(limit.sqrt());
     if (a.low - reach).cmpgt(b.high).any() || (b.low - reach).cmpgt(a.high).any() {
         return None;
     }
     let (points_a, points_b) = (lines.line(a.span).points(), lines.line(b.span).points());
+    // First and last point on both. Two paths that meet twice get one interval around both
+    // places: too careful between them, and never too bold.
     let mut met: Option<[usize; 4]> = None;
     for (i, p) in points_a.iter().enumerate() {
         for (j, q) in points_b.iter().enumerate() {

@@ -1,4 +1,14 @@
 //! Corners between neighbouring arms, and how far they cut the arms back.
+//!
+//! ```text
+//!                |       |
+//!      left edge |  arm  |
+//!               .'       |       The left edge of an arm meets the right edge of the next one
+//!   _________..'                 counter-clockwise at `+`, `distance` out along the arm and
+//!    right edge  +               `next_distance` out along the next one. An arc rounds the
+//!   next                         corner; it begins `tangent` metres farther out on both edges.
+//!   _________                    An arm is cut back by the larger demand of its two corners.
+//! ```
 
 use super::arm::Arm;
 use crate::road::LaneDirection;
@@ -12,9 +22,10 @@ const GORE_ANGLE: f64 = 35.0 * PI / 180.0;
 const STRAIGHT: f64 = 22.5 * PI / 180.0;
 /// Longest trim of a gore, m.
 const GORE_TRIM: f64 = 25.0;
-/// Longest trim at all, m.
+/// Longest trim at all, m. Edges that are nearly parallel meet far out.
 const MAX_TRIM: f64 = 200.0;
-/// Part of an arm that one junction may use before the fillet is made smaller.
+/// Part of an arm that one junction may use before the fillet is made smaller: a little less than
+/// half, so that the junctions at both ends leave something between them.
 const ARM_SHARE: f64 = 0.45;
 /// Radius that a bend between two arms is given, m.
 const BEND_RADIUS: f64 = 20.0;
@@ -102,6 +113,16 @@ fn turning_space(arm: &Arm<'_>) -> f64 {
 }
 
 /// The corner from the left edge of `arm` to the right edge of `next`.
+///
+/// By the angle between them, counter-clockwise from `arm`:
+///
+/// ```text
+///   0 .. 35 degrees     gore: arms part slowly; no kerb to round, and a limit of the trim
+///   35 .. 157.5         fillet
+///   157.5 .. 202.5      taper: arms in line
+///   202.5 .. 325        none: the outside of a bend, where edges do not meet ahead
+///   325 .. 360          a gore whose arms have changed places
+/// ```
 fn between(arm: &Arm<'_>, next: &Arm<'_>, only_two: bool) -> Corner {
     let angle = (next.bearing() - arm.bearing()).rem_euclid(TAU);
     if only_two {
@@ -143,7 +164,10 @@ fn fillet(
     angle: f64,
     base_radius: f64,
 ) -> Corner {
-    // Sharp corners get a smaller kerb radius than blunt ones.
+    // Sharp corners get a smaller kerb radius than blunt ones: the tangent is radius / tan(angle / 2),
+    // and with one radius for all a sharp corner would cut its arms back many times as far. For a
+    // base radius of 8 m:
+    //   60 degrees: 4.8 m, tangent 8.3 m; 90 degrees: 8 m, 8 m; 120 degrees: 11 m, 6.4 m.
     let blunt = if angle <= PI / 3.0 {
         0.6
     } else if angle <= PI / 2.0 {
@@ -168,6 +192,8 @@ fn fillet(
 fn taper(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
     let (a, b) = (arm.half_widths(0.0).0, next.half_widths(0.0).1);
     let lanes = arm.road.section_at(arm.road_s(0.0)).lanes.len() as f64;
+    // Longer for a sharper bend, by a metre for each radian and lane; a step in width is spread over
+    // five times its size.
     let wanted = MIN_TAPER
         .max((angle - PI).abs() * lanes)
         .max((a - b).abs() * 5.0);
@@ -182,6 +208,7 @@ fn bend(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
     }
     let straightness = (angle - PI).abs();
     if straightness < STRAIGHT {
+        // The tangent of an arc of that radius: a gentle bend is smoothed, not given a corner.
         let wanted = BEND_RADIUS * tan(0.5 * straightness);
         let tapered = taper(arm, next, angle);
         let held = |arm: &Arm<'_>, d: f64| d.max(wanted).min(ARM_SHARE * arm.length());
@@ -190,6 +217,7 @@ fn bend(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
             held(next, tapered.next_distance),
         );
     }
+    // The outside of the bend: the corner on its inside cuts both arms back far enough.
     if angle > PI {
         return Corner::plain(0.0, 0.0);
     }
@@ -233,9 +261,11 @@ fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>) -> Option<(f64, f64)> {
         let (a, b) = (arm.left_edge(distance), next.right_edge(next_distance));
         let (u, v) = (a.forward(), b.forward());
         let cross = u.perp_dot(v);
+        // Sine of the angle between the edges: within a twentieth of a degree they are parallel.
         if cross.abs() < 1e-3 {
             return None;
         }
+        // a + step u = b + next_step v, the crossing of the two tangents, by Cramer's rule.
         let gap = b.position - a.position;
         let (step, next_step) = (gap.perp_dot(v) / cross, gap.perp_dot(u) / cross);
         let moved = (distance + step).clamp(0.0, limit(arm)) - distance;

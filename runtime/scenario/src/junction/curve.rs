@@ -41,6 +41,8 @@ pub fn connecting_curve(start: Pose, end: Pose) -> Option<ReferenceLine> {
     smooth.or_else(|| cubic(start, end).filter(|line| meets(line, end)))
 }
 
+/// Whether a line ends where it should: quadrature and Newton's method are exact enough almost always,
+/// and a path that misses its lane would make vehicles jump.
 fn meets(line: &ReferenceLine, end: Pose) -> bool {
     let reached = line.end();
     (reached.position - end.position).length() < END_TOLERANCE
@@ -48,6 +50,16 @@ fn meets(line: &ReferenceLine, end: Pose) -> bool {
 }
 
 /// Line, spiral, arc, spiral, line where both tangents run to their meeting point.
+///
+/// ```text
+///                          | end
+///                          | line, if `last` is the longer one
+///                        .'
+///                     .-'  spiral, arc, spiral
+///   start ---------.-'- - - + meeting point
+///          line  |<tangent>|
+///          |<--- first --->|
+/// ```
 fn rounded_turn(start: Pose, end: DVec2, turn: f64) -> Option<ReferenceLine> {
     if turn.abs() < 1e-4 || turn.abs() > MAX_TURN {
         return None;
@@ -61,9 +73,12 @@ fn rounded_turn(start: Pose, end: DVec2, turn: f64) -> Option<ReferenceLine> {
     }
     let size = turn.abs();
     let spiral_turn = SPIRAL_SHARE * size;
-    // The spiral to unit radius is twice as long as it turns.
+    // At unit radius first; everything scales with the radius afterwards. A clothoid from curvature 0
+    // to 1 turns by half its length, so the spiral is twice as long as it turns.
     let spiral = 2.0 * spiral_turn;
     let reach = displacement(0.0, 0.0, 1.0 / spiral, spiral);
+    // As surveyors have it: against a plain arc, the spiral shifts the arc inward by `shift` and
+    // begins `lead` earlier, so the tangent of the whole is (R + shift) tan(turn / 2) + lead.
     let shift = reach.y - (1.0 - cos(spiral_turn));
     let lead = reach.x - sin(spiral_turn);
     let unit_tangent = (1.0 + shift) * tan(0.5 * size) + lead;

@@ -1,4 +1,16 @@
 //! Lane links: which lane leads through a junction into which.
+//!
+//! ```text
+//!     entering lanes 0 1 2, from left to right, where all three ways are open
+//!
+//!     left      from lane 0                 into the leftmost lane
+//!     ahead     from all lanes              each into the lane that lies ahead of it
+//!     right     from lane 2                 into the rightmost lane
+//! ```
+//!
+//! Then nothing is left hanging: a lane without a link gets one ([`LinkKind::Merge`]), a lane beyond
+//! the junction that nothing leads into gets one ([`LinkKind::Fan`]). Bus lanes and
+//! others are linked each among themselves, by the same rules.
 
 use super::arm::{Arm, ArmLane};
 use super::corner::U_TURN_RADIUS;
@@ -130,6 +142,8 @@ fn classify(exits: &mut Vec<Exit>) {
         exits.retain(|exit| !is_back(exit));
     }
     let size = |exit: &Exit| exit.change.abs();
+    // A single road that leaves at 40 degrees is the continuation of this one; of two such roads
+    // neither is, unless one of them leaves at less than 30.
     let near = exits.iter().filter(|e| size(e) < NEARLY_STRAIGHT).count();
     let limit = if near == 1 { NEARLY_STRAIGHT } else { STRAIGHT };
     // Ahead is the arm with the least turn; others as straight as it part to the sides.
@@ -152,6 +166,8 @@ fn classify(exits: &mut Vec<Exit>) {
 /// The lane links of one arm: the rules of turning, then what they leave without a way.
 fn links(entering: &[ArmLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
     let mut links = Vec::new();
+    // Apart from each other, so that a bus lane at the kerb takes no turn away from the lane beside
+    // it: which lane is outermost is counted among its own kind.
     for bus_only in [false, true] {
         let own = |lanes: &[ArmLane]| -> Vec<usize> {
             (0..lanes.len())
@@ -222,7 +238,8 @@ fn map_lanes(
     if n == 0 || m == 0 {
         return;
     }
-    // Lane i goes to lane i + shift.
+    // Lane i leads to lane i + shift. A left turn is counted from the left (lane 0 into lane 0), a
+    // right turn from the right: from 2 lanes into 3 the shift is 1, so the last leads to the last.
     let shift = match exit.turn {
         Turn::Left | Turn::UTurn => 0,
         Turn::Right => m as isize - n as isize,
@@ -281,6 +298,8 @@ fn straight_shift(
         }
         (-count, sum / count.max(1) as f64)
     };
+    // All shifts that link at least one pair of lanes: from 3 lanes into 2 they are -2 to 1, and of
+    // those 0 and -1 link two lanes each; the smaller jump decides.
     (1 - n..m)
         .min_by(|&a, &b| {
             let (count_a, jump_a) = jump(a);
@@ -318,7 +337,8 @@ fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side:
             .min_by(|&a, &b| exits[a].change.abs().total_cmp(&exits[b].change.abs()));
         let Some(exit) = best else { continue };
         let lanes = &exits[exit].lanes;
-        // From the right end of the road to the right end, from the left to the left.
+        // By share of the width: the rightmost of three lanes is at 5/6 and merges into the right one
+        // of two, which is at 3/4.
         let place = |i: usize, n: usize| (i as f64 + 0.5) / n as f64;
         let wanted = place(from, entering.len());
         let to = (0..lanes.len())

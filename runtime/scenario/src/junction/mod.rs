@@ -161,6 +161,7 @@ pub struct Site<'a> {
 /// Arms may come in any order. O(arms^2 + lanes^2). Never fails: what cannot be built well is
 /// flagged.
 pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
+    // Everything below depends on the order of the arms: a corner stands between one and the next.
     arm::sort_counter_clockwise(&mut arms, site.centre);
     let corners = corner::corners(&arms);
     let mut flags = Vec::new();
@@ -176,6 +177,7 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
             }
         })
         .collect();
+    // Paths before the outline: it has to hold the lanes that are driven.
     let paths = links::paths(site, &arms, &trims, &mut flags);
     let (outline, degraded) = outline::outline(&arms, &trims, &corners, &paths);
     if degraded {
@@ -186,6 +188,7 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         .zip(&trims)
         .map(|(arm, &trim)| arm.cut(trim))
         .collect();
+    // In an order that does not depend on that of the arms.
     flags.sort_unstable();
     Junction {
         nodes: site.nodes.clone(),

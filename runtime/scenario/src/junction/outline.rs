@@ -1,4 +1,15 @@
 //! The outline of a junction.
+//!
+//! It is traced counter-clockwise: across the cut of an arm from its right edge to its left one, then
+//! along the corner to the next arm.
+//!
+//! ```text
+//!            left |   arm  | right
+//!           edge  |<-------|  edge
+//!                .'   cut  |
+//!   <- - - - - .'          |          the fillet bulges into the junction
+//!   next arm               |
+//! ```
 
 use super::ConnectingPath;
 use super::arm::Arm;
@@ -54,6 +65,7 @@ impl OutlineEdge {
             } => {
                 let start = heading_of(from - centre);
                 let turn = wrap_angle(heading_of(to - centre) - start);
+                // A chord that turns by `step` leaves its arc by radius * step^2 / 8.
                 let step = (8.0 * ARC_TOLERANCE / radius.max(0.01)).sqrt();
                 let count = (turn.abs() / step).ceil().clamp(1.0, 64.0) as usize;
                 let on_arc =
@@ -92,6 +104,9 @@ pub(super) fn outline(
     if let [arm] = arms {
         return (turning_place(arm, trims[0]), false);
     }
+    // Of the outlines that are tried, in order of beauty, the first that is simple and holds the edges
+    // of all driven lanes is taken. Where arms meet at odd angles, smooth sides and the arcs of
+    // neighbouring corners can cross each other; smaller radii draw an arc back to its corner.
     let driven: Vec<DVec2> = paths.iter().flat_map(band).collect();
     let mut simple = None;
     for (share, sides) in [
@@ -102,6 +117,7 @@ pub(super) fn outline(
     ] {
         let edges = trace(arms, trims, corners, share, sides);
         let points = polygon(&edges);
+        // 15 cm of slack: points of both are within tolerances of their curves.
         let holds = |point: &DVec2| polygon::distance(&points, *point) < 0.15;
         if polygon::signed_area(&points) > 1e-6 && polygon::is_simple(&points) {
             if driven.iter().all(holds) {
@@ -212,6 +228,7 @@ fn round_corner(
     let meeting = 0.5 * (edge.position + next_edge.position);
     let angle = edge_angle(edge.heading, next_edge.heading);
     let radius = corner.radius * share;
+    // Edges that face each other, or run side by side, have no bisector to put a centre on.
     if radius < 0.05 || !(0.2..3.0).contains(&angle) {
         path.line_to(meeting);
         return;
@@ -224,6 +241,8 @@ fn round_corner(
 }
 
 /// Adds the curve between two edges that face each other, if there is a short one.
+///
+/// One that is much longer than its chord makes a loop or a belly: the straight line is better.
 fn smooth_side(path: &mut Path, from: Pose, to: Pose) {
     let chord = (to.position - from.position).length();
     if chord < 0.1 {
