@@ -206,6 +206,7 @@ impl<'a> CentreLine<'a> {
         let reach = ((reach / self.spacing) as usize).max(1);
         let nearest = (s / self.spacing + 0.5).max(0.0) as usize;
         let last = self.points.len() - 1;
+        // Near an end the window is cut there, so it is shorter and not beside `s` any more.
         let (from, to) = (
             nearest.min(last).saturating_sub(reach),
             (nearest + reach).min(last),
@@ -238,6 +239,8 @@ impl<'a> CentreLine<'a> {
     /// The foot of a point, and the index of its chord.
     #[inline]
     fn foot(&self, point: DVec2, guess: f64) -> ((f64, f64), usize) {
+        // The guess is mostly the foot of a step ago, on the same chord or the one before it: the walk
+        // is over after one or two looks.
         let (mut index, _) = self.place(guess);
         let mut last_move = 0i8;
         loop {
@@ -267,6 +270,7 @@ impl<'a> CentreLine<'a> {
     }
 
     #[inline]
+    /// The chord of a distance, and how far along it, in [0, 1].
     fn place(&self, s: f64) -> (usize, f64) {
         let last = self.points.len() - 1;
         let scaled = (s / self.spacing).clamp(0.0, last as f64);

@@ -40,6 +40,7 @@ pub fn fillet(points: &[DVec2], options: FilletOptions) -> Result<ReferenceLine,
     let headings: Vec<_> = points.windows(2).map(|p| heading_of(p[1] - p[0])).collect();
     let legs: Vec<_> = points.windows(2).map(|p| (p[1] - p[0]).length()).collect();
     let mut segments = Vec::with_capacity(2 * points.len());
+    // What the corner before has taken of this leg.
     let mut used = 0.0;
     for i in 0..legs.len() {
         let corner = (i + 1 < legs.len()).then(|| {
@@ -48,6 +49,7 @@ pub fn fillet(points: &[DVec2], options: FilletOptions) -> Result<ReferenceLine,
         });
         let tangent = corner.as_ref().map_or(0.0, |c| c.tangent);
         let straight = legs[i] - used - tangent;
+        // Where two arcs share a leg fully there is no line between them.
         if straight >= MIN_SEGMENT {
             segments.push(Segment::Line { length: straight });
         }

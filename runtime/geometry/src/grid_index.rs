@@ -51,6 +51,7 @@ impl GridIndex {
             self.cells.push(cell as u32);
             self.starts[cell + 1] += 1;
         }
+        // Counts become running sums: where the points of a cell end.
         for i in 1..self.starts.len() {
             self.starts[i] += self.starts[i - 1];
         }

@@ -97,6 +97,7 @@ impl HeightField {
         if heights.len() > MAX_SAMPLES {
             return Err(wrong("more than 16 million samples"));
         }
+        // The same limit as for all coordinates.
         let fits = |v: f64| v.is_finite() && v.abs() <= crate::MAX_COORDINATE;
         if !(spacing > 0.0 && fits(spacing) && fits(origin.x) && fits(origin.y)) {
             return Err(wrong("origin or spacing is not a usable number of metres"));
@@ -118,6 +119,7 @@ impl HeightField {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn level(low: DVec2, high: DVec2, spacing: f64) -> Result<Self, GeometryError> {
+        // One sample more than cells. Held before it becomes an integer: the box may be of any size.
         let count = |length: f64| (length / spacing).ceil().clamp(1.0, 1e9) as usize + 1;
         let (columns, rows) = (count(high.x - low.x), count(high.y - low.y));
         if columns.saturating_mul(rows) > MAX_SAMPLES {

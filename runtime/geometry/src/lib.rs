@@ -2,7 +2,35 @@
 //!
 //! Frames: x east, y north, z up, metres; headings in radians counter-clockwise from +x. Along a
 //! reference line, `s` is the distance from its start, `t` the distance to its left and `h` the
-//! height above its surface (OpenDRIVE's names).
+//! height above its surface, as in [OpenDRIVE 1.8] and in the ribbons of [Wang 2004].
+//!
+//! ```text
+//!          t ^   . point                reference line: lines, arcs, spirals, cubics, each
+//!            |  .                       starting where the one before it ends
+//!    --------+----------> s
+//! ```
+//!
+//! | part | modules |
+//! | --- | --- |
+//! | lines of roads | [`ReferenceLine`] of [`Segment`]s; [`clothoid`], [`cubic`], [`fillet`], [`alignment`], [`stroke`] make them |
+//! | points of a line | [`projection`] finds s and t; [`centre_line`] is for what is asked millions of times a second |
+//! | areas | [`polygon`], [`polyline`], [`oriented_box`] |
+//! | grids | [`grid_index`] (who is near), [`HeightField`], [`occupancy`] |
+//! | numbers | [`math`]: the same bits on every processor, and streams of random numbers |
+//!
+//! ```
+//! use roadwright_geometry::projection::Projector;
+//! use roadwright_geometry::{Pose, ReferenceLine, Segment};
+//!
+//! let straight = Segment::Line { length: 50.0 };
+//! let bend = Segment::Arc { length: 30.0, curvature: 0.02 };
+//! let line = ReferenceLine::new(Pose::new(0.0, 0.0, 0.0), vec![straight, bend])?;
+//! // In the bend, in the middle of a lane to the left.
+//! let point = line.point(60.0, 1.75);
+//! let foot = Projector::new(line).closest(point);
+//! assert!((foot.s - 60.0).abs() < 1e-6 && (foot.t - 1.75).abs() < 1e-6);
+//! # Ok::<(), roadwright_geometry::GeometryError>(())
+//! ```
 
 pub mod alignment;
 pub mod arc_length_spline;

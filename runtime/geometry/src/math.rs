@@ -87,6 +87,7 @@ pub fn cosh(x: f64) -> f64 {
 /// Brings an angle to (-pi, pi].
 #[inline]
 pub fn wrap_angle(angle: f64) -> f64 {
+    // Nearly all angles are in range already, and keep their last bit.
     if angle > -PI && angle <= PI {
         return angle;
     }
@@ -127,6 +128,8 @@ pub struct Stream {
 impl Stream {
     /// The stream of one concern and one owner within a run.
     pub fn new(seed: u64, name: &str, index: u64) -> Self {
+        // The name byte by byte, then the owner: every stream of a run starts elsewhere, and one more
+        // owner or name moves none of the others.
         let named = name
             .bytes()
             .fold(mix64(seed), |hash, byte| mix64(hash ^ u64::from(byte)));
@@ -137,12 +140,15 @@ impl Stream {
 
     /// The next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
+        // A counter whose step is odd, and so visits all 2^64 states, and is the golden ratio of the
+        // range, so that it spreads them evenly.
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         mix64(self.state)
     }
 
     /// A uniform number in [0, 1).
     pub fn next_unit(&mut self) -> f64 {
+        // The 53 bits of a double's mantissa: every result is a multiple of 2^-53, and 1 is none.
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 

@@ -90,6 +90,7 @@ impl OccupancyGrid {
         let Some((low, high)) = crate::polygon::bounds(polygon) else {
             return;
         };
+        // Only cells in the box around the polygon are asked.
         let cell = self.cell;
         let clamp = |v: f64, count: usize| (v / cell).clamp(0.0, count as f64) as usize;
         let (low, high) = (low - self.origin, high - self.origin);
@@ -183,6 +184,7 @@ impl Envelope {
         self.heights.clear();
         self.heights.extend(row.iter().map(|d| d * d));
         for (column, &height) in self.heights.iter().enumerate() {
+            // Nothing is occupied in this column: it opens no parabola.
             if height.is_infinite() {
                 continue;
             }
@@ -203,6 +205,7 @@ impl Envelope {
         if self.vertices.is_empty() {
             return;
         }
+        // Columns and the parabolas that are lowest there grow together: one walk along both.
         let mut current = 0;
         for (column, out) in row.iter_mut().enumerate() {
             let x = column as f64;

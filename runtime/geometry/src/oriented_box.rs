@@ -80,6 +80,7 @@ impl OrientedBox {
 
     /// How deep the box overlaps a circle, m (0 if they do not touch).
     pub fn circle_penetration(&self, centre: DVec2, radius: f64) -> f64 {
+        // Outside, the circle is pushed away from the closest point.
         let closest = self.closest_point(centre);
         let distance = (closest - centre).length();
         if distance > 0.0 {
@@ -94,6 +95,7 @@ impl OrientedBox {
 
     /// How deep the box overlaps a convex polygon, m (0 if they do not touch).
     pub fn polygon_penetration(&self, polygon: &[DVec2]) -> f64 {
+        // An edge of no length has no normal; others have to be of unit length, since depths are.
         let normals =
             crate::polygon::edges(polygon).map(|(a, b)| left_of(b - a).normalize_or_zero());
         let axes = [self.forward, left_of(self.forward)];

@@ -176,6 +176,8 @@ impl Element {
                 curvature,
                 sharpness,
             } => {
+                // In the frame of the start, so that the tangent there costs one sine and cosine for
+                // both; the heading of a clothoid is the integral of its curvature.
                 let offset = clothoid_offset(0.0, *curvature, *sharpness, u);
                 let (sin, cos) = sin_cos(u * (curvature + 0.5 * sharpness * u));
                 Frame {
@@ -188,6 +190,7 @@ impl Element {
                 let p = measured.parameter(u);
                 Frame {
                     position: self.start.position + rotated(measured.cubic().point(p)),
+                    // A cubic may stand still at an end, where a handle has no length.
                     tangent: rotated(measured.cubic().velocity(p).normalize_or(DVec2::X)),
                     curvature: measured.cubic().curvature(p),
                 }
@@ -241,6 +244,7 @@ impl Element {
             Shape::Clothoid {
                 curvature,
                 sharpness,
+                // Curvature changes evenly: the largest is at an end.
             } => curvature
                 .abs()
                 .max((curvature + sharpness * self.length).abs()),

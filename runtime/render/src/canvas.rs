@@ -28,6 +28,7 @@ impl Canvas {
         let pixmap = Pixmap::new(size.0, size.1).ok_or(RenderError::Size(size.0, size.1))?;
         let pixels = DVec2::new(f64::from(size.0), f64::from(size.1));
         let world = (high - low).max(DVec2::splat(1.0));
+        // The tighter direction decides; in the other one more of the world is seen.
         let scale = (pixels / world).min_element();
         let middle = 0.5 * (low + high);
         Ok(Self {
@@ -52,6 +53,7 @@ impl Canvas {
     /// Pixel of a world point.
     pub(crate) fn pixel(&self, point: DVec2) -> (f32, f32) {
         let offset = (point - self.corner) * self.scale;
+        // In double precision up to here: 100 km from the origin an f32 resolves a centimetre.
         (offset.x as f32, -offset.y as f32)
     }
 
@@ -99,6 +101,7 @@ impl Canvas {
         let Some(path) = path.transform(text::at(x, y)) else {
             return;
         };
+        // The halo first, so that letters lie on it.
         self.stroke(&path, 0.22 * size, None, faded(PAPER, 0.85));
         self.fill(&path, rgb(hex));
     }
@@ -129,6 +132,7 @@ impl Canvas {
         }
         let path = builder.finish()?;
         let bounds = path.bounds();
+        // Most of a city lies outside of a close view; paths there cost more to clip than to look at.
         let visible = bounds.right() > -MARGIN
             && bounds.bottom() > -MARGIN
             && bounds.left() < self.width() + MARGIN
@@ -150,6 +154,7 @@ impl Canvas {
         let stroke = Stroke {
             width,
             line_join: LineJoin::Round,
+            // Round caps would close the gaps of dashes.
             line_cap: LineCap::Butt,
             dash: dash.and_then(|dash| StrokeDash::new(dash.to_vec(), 0.0)),
             ..Stroke::default()

@@ -1,4 +1,26 @@
 //! Pictures: anti-aliased maps of scenarios and control surfaces, as PNG, without a screen.
+//!
+//! [`map`] draws a scenario, with the vehicles of a snapshot if there is one; [`surface`] draws a
+//! function of two variables. Roads are painted through the [`Painter`] trait in [`Pass`]es, so the
+//! editor's window paints the same map with triangles. Colours are named in [`palette`].
+//!
+//! Words: a *stretch* is a part of a road with one set of lanes between its junctions, a *layer* a
+//! level of roads (0 on the ground), a *pass* one coat of paint within a layer, a *trail* a path that
+//! was driven. World coordinates are metres with y north, pictures are pixels with y down.
+//!
+//! ```
+//! use roadwright_render::{Picture, map};
+//!
+//! let file = "../../scenarios/crossroads.scenario.json";
+//! let scenario = roadwright_scenario::file::load(file.as_ref())?;
+//! let picture = Picture {
+//!     size: (320, 240),
+//!     ..Picture::default()
+//! };
+//! let png = map(&scenario, None, &picture)?;
+//! assert!(png.starts_with(b"\x89PNG"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod canvas;
 mod furniture;

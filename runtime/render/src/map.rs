@@ -78,6 +78,8 @@ pub fn map(
     for forest in scenario.forests().values() {
         canvas.polygon(&forest.area, faded(FOREST, 0.8));
     }
+    // From the ground up: what is drawn later covers what lies below it in the world. Texts come
+    // last, so that nothing covers them.
     let layout = layout(scenario.network(), scenario.about().driving_side);
     draw_roads(&mut canvas, scenario, &layout);
     draw_obstacles(&mut canvas, scenario);
@@ -124,7 +126,9 @@ fn shade(canvas: &mut Canvas, field: &HeightField) {
             if point.cmplt(from).any() || point.cmpgt(to).any() {
                 continue;
             }
+            // The range counts as a metre at least: nearly level ground has nearly one tint.
             let height = (field.height(point) - lowest) / (highest - lowest).max(1.0);
+            // Relative to level ground, which keeps its tint.
             let brightness = smooth_normal(field, point).dot(light) / light.z;
             // Contour lines every tenth of the range, a pixel wide.
             let beside = canvas.world(f64::from(x) + 1.5, f64::from(y) + 1.5);
@@ -161,6 +165,7 @@ fn tint(height: f64, brightness: f64) -> Color {
 /// Roads and junctions, lower layers first.
 fn draw_roads(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout) {
     let roads = scenario.network().roads();
+    // A layer is drawn whole before the next one: a bridge covers the markings of the road below it.
     let layers: BTreeSet<i8> = roads.map(|(_, road)| road.layer).collect();
     for layer in layers {
         let roads = scenario.network().roads();
@@ -264,6 +269,12 @@ fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord) {
     // Never smaller than a few pixels: a city shows where its traffic is.
     let grow = (8.0 / (vehicle.length * canvas.scale)).max(1.0);
     let (half_length, half_width) = (0.5 * vehicle.length * grow, 0.5 * vehicle.width * grow);
+    // An octagon: corners cut off more at the front than at the back, so that one sees where it heads.
+    //
+    //      ________________
+    //     |                `.      ahead ->
+    //     |________________.'
+    //
     let outline = |ahead: f64, behind: f64, width: f64| {
         let corner = 0.35 * width;
         [
@@ -279,6 +290,8 @@ fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord) {
         .map(|(x, y)| vehicle.body.point(x, y))
     };
     let body = outline(half_length, -half_length, half_width);
+    // By a scrambled id: neighbours in the order of ids get different colours, and an agent keeps its
+    // own from picture to picture.
     let color = BODIES[(mix64(vehicle.agent) % BODIES.len() as u64) as usize];
     canvas.edge(&body, 0.25, 1.4, faded(GLASS, 0.85));
     canvas.polygon(&body, rgb(color));

@@ -44,6 +44,9 @@ type Dash = Option<(f64, f64)>;
 fn border_style(left: &Lane, right: &Lane, side: DrivingSide) -> Option<(Dash, u32)> {
     let drivable = (left.kind.is_drivable(), right.kind.is_drivable());
     match drivable {
+        // Against each other: long dashes. Between lanes of one direction short ones; a solid line
+        // guards a bus lane. Beside what is not driven on, short dashes where vehicles may cross, and
+        // nothing where a kerb shows anyway.
         (true, true) if left.is_forward(side) != right.is_forward(side) => {
             Some((Some((4.0, 2.0)), MARKING))
         }
@@ -71,6 +74,7 @@ pub(crate) fn arrows(canvas: &mut impl Painter, stretches: &[Stretch<'_>], side:
             stretch.distances[0],
             stretch.distances[stretch.distances.len() - 1],
         );
+        // One in the middle of a short stretch, none on a very short one.
         let count = ((to - from) / ARROW_DISTANCE).round().max(1.0) as usize;
         if to - from < 12.0 {
             continue;
@@ -121,6 +125,7 @@ pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctio
             };
             let lanes = Arm::new(end.road, road, end.end).lanes(end.trim, side, true);
             for lane in lanes {
+                // A little before the cut, and not quite as wide as the lane.
                 let at = |left: f64| lane.pose.point(-0.4, left * (0.5 * lane.width - 0.15));
                 canvas.line(&[at(1.0), at(-1.0)], 0.35, 1.0, None, faded(MARKING, 0.95));
                 if junction.signals {
@@ -169,6 +174,8 @@ pub(crate) fn names(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout) {
     if canvas.scale < MIN_SCALE {
         return;
     }
+    // A street is many roads of one name, cut at every junction: one name is enough. In the order of
+    // names, so that it does not depend on ids which of two that collide is written.
     let mut longest: std::collections::BTreeMap<&str, (f64, DVec2)> =
         std::collections::BTreeMap::new();
     for (id, road) in scenario

@@ -58,12 +58,15 @@ pub fn surface(
             (lowest, highest) = (lowest.min(v), highest.max(v));
         }
     }
+    // The range is that of every fourth pixel: enough for surfaces without spikes.
     let span = (highest - lowest).max(1e-12);
     let share = |v: f64| (v - lowest) / span;
     for py in top as u32..bottom as u32 {
         for px in left as u32..right as u32 {
             let (x, y) = (px as f32 + 0.5, py as f32 + 0.5);
             let v = share(value(x, y));
+            // A contour is where the band of the value changes to the right or below; a hair less, so
+            // that a plateau exactly on a border has one band.
             let band = |v: f64| (v * CONTOURS - 1e-9).floor();
             let edge = band(v) != band(share(value(x + 1.0, y)))
                 || band(v) != band(share(value(x, y + 1.0)));

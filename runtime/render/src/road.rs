@@ -1,4 +1,12 @@
 //! Road surfaces and junctions.
+//!
+//! ```text
+//!   junction |<- stretch: section 0 ->|<- section 1 ->| junction      roads are drawn by stretches
+//!
+//!   kerb  =================     all kerbs of a layer, then all surfaces, then lanes: where two
+//!         .................     roads meet, no kerb of one lies on the surface of the other
+//!   kerb  =================
+//! ```
 
 use crate::painter::{Painter, Pass};
 use crate::palette::{ASPHALT, BUS_LANE, CYCLE_LANE, KERB, MEDIAN, PARKING, PAVING, SIDEWALK, rgb};
@@ -42,6 +50,7 @@ pub(crate) fn stretches<'a>(
     scale: f64,
 ) -> Vec<Stretch<'a>> {
     let mut stretches = Vec::new();
+    // Only what junctions leave of a road: their surfaces are drawn from their outlines.
     for &id in roads {
         let Some(road) = scenario.network().road(id) else {
             continue;
@@ -80,6 +89,7 @@ fn distances(road: &Road, from: f64, to: f64, scale: f64) -> Vec<f64> {
                     .iter()
                     .any(|w| w.b != 0.0 || w.c != 0.0 || w.d != 0.0)
             });
+    // Tapers and shifts of lanes show between the points of a straight reference line.
     if varies {
         let count = ((to - from) / 2.0).ceil().clamp(1.0, 1e5) as usize;
         distances.extend((1..count).map(|i| from + (to - from) * i as f64 / count as f64));
@@ -110,18 +120,7 @@ pub(crate) fn draw(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctio
         } else {
             &[]
         };
-        for area in areas {
-            canvas.edge(area, KERB_WIDTH, 1.5, rgb(KERB));
-        }
-        for stretch in chosen() {
-            // Along the sides only: a kerb across the end would show where layers meet.
-            for side in [
-                stretch.line(|s| stretch.road.edges(s).1),
-                stretch.line(|s| stretch.road.edges(s).0),
-            ] {
-                canvas.line(&side, KERB_WIDTH, 1.5, None, rgb(KERB));
-            }
-        }
+        kerbs(canvas, chosen(), areas);
         canvas.begin(surface);
         let surfaces = chosen().map(|s| s.band(|x| s.road.edges(x).1, |x| s.road.edges(x).0));
         for surface in surfaces.chain(areas.iter().cloned()) {
@@ -133,6 +132,27 @@ pub(crate) fn draw(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctio
     canvas.begin(Pass::Lane);
     for stretch in stretches {
         lanes(canvas, stretch);
+    }
+}
+
+/// The kerbs of stretches and junctions. They are twice as wide as they show: surfaces cover their
+/// inner halves.
+fn kerbs<'a, 's: 'a>(
+    canvas: &mut impl Painter,
+    stretches: impl Iterator<Item = &'a Stretch<'s>>,
+    junctions: &[Vec<DVec2>],
+) {
+    for area in junctions {
+        canvas.edge(area, KERB_WIDTH, 1.5, rgb(KERB));
+    }
+    for stretch in stretches {
+        // Along the sides only: a kerb across the end would show where layers meet.
+        for side in [
+            stretch.line(|s| stretch.road.edges(s).1),
+            stretch.line(|s| stretch.road.edges(s).0),
+        ] {
+            canvas.line(&side, KERB_WIDTH, 1.5, None, rgb(KERB));
+        }
     }
 }
 

@@ -52,6 +52,7 @@ pub(crate) fn at(x: f32, y: f32) -> Transform {
     Transform::from_translate(x, y)
 }
 
+/// The glyph of a character; one that the typeface lacks gets its box for the unknown.
 fn glyph(face: &Face<'_>, c: char) -> GlyphId {
     face.glyph_index(c).unwrap_or(GlyphId(0))
 }
@@ -67,6 +68,7 @@ struct Outline {
 }
 
 impl Outline {
+    /// Font units, y upwards, to pixels, y downwards.
     fn place(&self, x: f32, y: f32) -> (f32, f32) {
         (self.x + x * self.scale, -y * self.scale)
     }

@@ -1,8 +1,45 @@
 //! What a scenario is: road graph, obstacles, terrain, agents; how it changes, how it is stored,
 //! and what can be wrong with it.
 //!
-//! Roads and lanes follow ASAM OpenDRIVE's terms. A road's reference line runs from node to node;
-//! what happens where roads meet is derived by [`junction`], never stored.
+//! Roads and lanes follow the terms of [OpenDRIVE 1.8]. A road's reference line runs from node to
+//! node; what happens where roads meet is derived by [`junction`], never stored.
+//!
+//! Words: a [`Road`] has [`Lane`]s in [`LaneSection`]s, as they are drawn and saved; a *lanelet* is a
+//! directed piece of lane or a connection through a junction, as it is driven ([`lane_graph`]). A
+//! [`Place`] is a spot that an author names. Everything changes through [`Edit`]s, which have an
+//! inverse; [`History`] keeps those. [`file`](mod@file) reads and writes, [`check`] says what is wrong.
+//! docs/glossary.md has all words.
+//!
+//! ```
+//! use roadwright_geometry::{DVec2, ReferenceLine};
+//! use roadwright_scenario::lane_graph::LaneGraph;
+//! use roadwright_scenario::{CrossSection, DrivingSide, Edit, Node, NodeId, Road, RoadClass};
+//! use roadwright_scenario::{RoadId, Scenario, junction};
+//!
+//! let mut scenario = Scenario::new("one street");
+//! let ends = [DVec2::ZERO, DVec2::new(200.0, 0.0)];
+//! for (id, end) in (1..).zip(ends) {
+//!     scenario.apply(Edit::Node(NodeId(id), Some(Node::at(end))))?;
+//! }
+//! let (lane_offset, lanes) = CrossSection::driving(1, 1, 3.5).lanes(DrivingSide::Right);
+//! let road = Road {
+//!     from: NodeId(1),
+//!     to: NodeId(2),
+//!     name: "Main Street".into(),
+//!     class: RoadClass::Residential,
+//!     layer: 0,
+//!     speed_limit: 50.0 / 3.6,
+//!     reference_line: ReferenceLine::straight(ends[0], ends[1])?,
+//!     lane_offset,
+//!     lane_sections: vec![lanes],
+//! };
+//! let undo = scenario.apply(Edit::Road(RoadId(1), Some(Box::new(road))))?;
+//! let layout = junction::layout(scenario.network(), DrivingSide::Right);
+//! assert_eq!(LaneGraph::new(&scenario, &layout).lanelets().len(), 2);
+//! scenario.apply(undo)?;
+//! assert_eq!(scenario.network().roads().count(), 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod agents;
 pub mod check;

@@ -30,6 +30,8 @@ pub(super) fn chain(samples: &[DVec2], tolerance: f64) -> Result<ReferenceLine, 
                 good += step;
             }
         }
+        // Both pieces that meet at a sample use its direction, so the heading is continuous there; the
+        // curvature may jump.
         let piece = ReferenceLine::join(start, pose_at(samples, good))?;
         line = Some(match line {
             None => piece,

@@ -99,6 +99,7 @@ pub fn fit(points: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryErr
     let is_chain = legs.iter().any(|leg| leg.is_chain);
     let mut legs = legs.into_iter();
     let first = legs.next().ok_or(too_short)?;
+    // Legs are joined from the first to the last, each corner rounded with what its two legs can spare.
     // What is left of the last leg for the next corner.
     let (mut line, mut left) = (first.line.clone(), first.line.length());
     for leg in legs {

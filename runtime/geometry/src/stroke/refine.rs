@@ -53,6 +53,8 @@ impl Model {
             spans: Vec::new(),
             spirals: Vec::new(),
         };
+        // The heading is followed along the chain: a line's own direction tells how much turn is missing
+        // between it and the line before.
         let mut heading = model.start.heading;
         for span in spans {
             let straight = span.curvature == 0.0;
@@ -68,7 +70,8 @@ impl Model {
             model.push(length(span).max(MIN_SPAN), span.curvature);
             heading += length(span) * span.curvature;
         }
-        // Spirals take their length from both neighbours.
+        // Spirals take their length from both neighbours, half from each: a spiral between two
+        // curvatures turns as much as if each of them held for one half of it.
         for i in 0..model.spirals.len() {
             let shorter = model.spans[i].0.min(model.spans[i + 1].0);
             model.spirals[i] = (0.4 * shorter).clamp(MIN_SPIRAL, 60.0);
@@ -146,6 +149,8 @@ impl Model {
 
     /// Step for the numeric derivative of a parameter.
     fn probe(&self, index: usize) -> f64 {
+        // All move the far end of a road of some hundred metres by about a tenth of a millimetre or
+        // more: large against rounding, small against the bends of the curve.
         match index {
             2 => 1e-6,
             i if i < 3 + self.spans.len() + self.spirals.len() => 1e-4,
@@ -154,6 +159,7 @@ impl Model {
     }
 }
 
+/// Heading at the start of a span: that of its chord, less half of its turn.
 fn start_heading(samples: &[DVec2], span: &Span) -> f64 {
     let far = samples[span.to] - samples[span.from];
     let length = polyline::length(&samples[span.from..=span.to]);
@@ -181,7 +187,7 @@ pub(super) fn refined(
         // Feet move with the curve, and are found again in each round; within a round they are held.
         let feet = feet(&line, &chosen);
         let residuals = residuals(&line, &chosen, &feet, samples);
-        let now: f64 = residuals.iter().map(|r| r * r).sum();
+        let now = squared(&residuals);
         if (error - now).abs() < 1e-4 * now {
             break;
         }
@@ -193,11 +199,8 @@ pub(super) fn refined(
         }
         let trial_line = trial.line()?;
         let trial_feet = self::feet(&trial_line, &chosen);
-        let trial_error: f64 = self::residuals(&trial_line, &chosen, &trial_feet, samples)
-            .iter()
-            .map(|r| r * r)
-            .sum();
-        if trial_error < now {
+        let trial_residuals = self::residuals(&trial_line, &chosen, &trial_feet, samples);
+        if squared(&trial_residuals) < now {
             (model, line) = (trial, trial_line);
             damping = (0.3 * damping).max(1e-6);
         } else {
@@ -212,6 +215,11 @@ pub(super) fn refined(
     between(&model, samples[0], samples[samples.len() - 1])
 }
 
+/// Sum of squares.
+fn squared(residuals: &[f64]) -> f64 {
+    residuals.iter().map(|r| r * r).sum()
+}
+
 /// Distances along the line of the points nearest to the samples, never going back.
 fn feet(line: &ReferenceLine, samples: &[DVec2]) -> Vec<f64> {
     // From the foot of the sample before: where the line comes near itself, a sample keeps to its own
@@ -224,6 +232,8 @@ fn feet(line: &ReferenceLine, samples: &[DVec2]) -> Vec<f64> {
                 let pose = line.pose(s);
                 let ahead = pose.forward().dot(sample - pose.position);
                 let left = pose.left().dot(sample - pose.position);
+                // A step along the line covers more or less ground beside it; beyond the centre of a
+                // bend it would be endless, and is held.
                 let stretch = (1.0 - line.curvature(s) * left).max(0.2);
                 s = (s + ahead / stretch).clamp(0.0, line.length());
             }
@@ -244,6 +254,8 @@ fn residuals(line: &ReferenceLine, chosen: &[DVec2], feet: &[f64], samples: &[DV
         .collect();
     let start = line.start().position - samples[0];
     let end = line.end().position - samples[samples.len() - 1];
+    // The ends count as two more samples each: the curve is brought onto them at last, and should
+    // not have to move far.
     all.extend([start.x, start.y, end.x, end.y]);
     all
 }
@@ -361,6 +373,8 @@ fn between(model: &Model, from: DVec2, to: DVec2) -> Option<ReferenceLine> {
             .joined(&ReferenceLine::join(head.end(), end).ok()?)
             .ok();
     }
+    // Turning and stretching the whole keeps lines lines, arcs arcs, and all joints smooth. Curvatures
+    // go with 1 / scale. A factor that is far from 1 says that the fit has failed.
     let scale = wanted.length() / own.length();
     if !(0.5..2.0).contains(&scale) {
         return None;

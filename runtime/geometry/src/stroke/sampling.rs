@@ -26,6 +26,7 @@ pub fn resampled(points: &[DVec2], spacing: f64) -> Vec<DVec2> {
     let (mut last, mut missing) = (first, spacing);
     for point in usable {
         let mut step = (point - last).length();
+        // `missing` is what the next sample still lacks; it is carried over corners of the drawn points.
         while step >= missing {
             last += (point - last) * (missing / step);
             samples.push(last);
@@ -54,6 +55,7 @@ pub fn smoothed(samples: &[DVec2]) -> Vec<DVec2> {
     });
     (0..samples.len())
         .map(|i| {
+            // As many to both sides, or a sample near an end would be drawn inwards.
             let reach = WINDOW.min(i).min(samples.len() - 1 - i);
             let (mut sum, mut total) = (weights[0] * samples[i], weights[0]);
             for (k, weight) in weights.iter().enumerate().take(reach + 1).skip(1) {

@@ -146,7 +146,8 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     if radius_squared <= 0.0 {
         return None;
     }
-    // Sum of (|p - c|^2 - r^2)^2, over 4 r^2 to make it one of distances.
+    // |p - c|^2 - r^2 = (|p - c| - r)(|p - c| + r), about 2 r times the distance from the circle:
+    // sum of (|p - c|^2 - r^2)^2, over 4 r^2 to make it one of distances.
     let k = centre.length_squared() - radius_squared;
     let (cx, cy) = (centre.x, centre.y);
     let quartic =
@@ -216,9 +217,13 @@ pub(super) fn spans(samples: &[DVec2], options: &StrokeOptions, penalty: f64) ->
             }
         }
     }
-    // Back from the end along the choices that were cheapest.
+    merged(cheapest(&best), &local, &sums, options)
+}
+
+/// The cheapest chain: back from the last sample along the choices that were made.
+fn cheapest(best: &[Best]) -> Vec<Span> {
     let mut chain = Vec::new();
-    let mut to = samples.len() - 1;
+    let mut to = best.len() - 1;
     while to > 0 {
         let Best {
             from, curvature, ..
@@ -231,7 +236,7 @@ pub(super) fn spans(samples: &[DVec2], options: &StrokeOptions, penalty: f64) ->
         to = from;
     }
     chain.reverse();
-    merged(chain, &local, &sums, options)
+    chain
 }
 
 /// Joins neighbours of one kind that one primitive explains within the tolerance: a slow wobble
@@ -258,6 +263,7 @@ fn joint(
     sums: &[Sums],
     options: &StrokeOptions,
 ) -> Option<Span> {
+    // Only like and like: a line and an arc, or a left and a right bend, are two things.
     let range = sums[b.to + 1].minus(&sums[a.from]);
     let points = &local[a.from..=b.to];
     let (primitive, curvature) = if a.curvature == 0.0 && b.curvature == 0.0 {
@@ -331,6 +337,7 @@ fn curvature_of(circle: &Primitive, points: &[DVec2], options: &StrokeOptions) -
     if polyline::length(points) / radius < MIN_TURN {
         return None;
     }
+    // The centre lies to the left of the direction of drawing, or to the right.
     let middle = points.len() / 2;
     let direction = points[points.len() - 1] - points[0];
     let left = direction.perp_dot(centre - points[middle]);

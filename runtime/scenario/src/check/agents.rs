@@ -4,6 +4,7 @@ use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::agents::{Agent, Place};
 use crate::ids::AgentId;
 use crate::lane_graph::LaneletId;
+use crate::scenario::Scenario;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
 use roadwright_geometry::Pose;
@@ -22,10 +23,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                 severity: Severity::Error,
                 code: Code::NoDestination,
                 object: ObjectId::Agent(id),
-                place: subjects
-                    .scenario
-                    .pose_of(&agent.start)
-                    .map_or(DVec2::ZERO, |p| p.position),
+                place: position_of(subjects, &agent.start),
                 message: "has neither a destination nor a way-point; give it one".into(),
             });
         }
@@ -55,7 +53,14 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 /// Reachable lanelets by start, so that agents from one place share a search.
 type Reach = BTreeMap<(LaneletId, bool), Vec<bool>>;
 
-/// Whether every stop exists and can be reached from the one before it.
+/// Where a place is, m; the origin if it is on no lane.
+fn position_of(subjects: &Subjects<'_>, place: &Place) -> DVec2 {
+    let pose = subjects.scenario.pose_of(place);
+    pose.map_or(DVec2::ZERO, |pose| pose.position)
+}
+
+/// Whether every stop exists and can be reached from the one before it. One finding is enough: what
+/// comes after it mostly follows from it.
 fn journey(
     subjects: &Subjects<'_>,
     object: ObjectId,
@@ -64,35 +69,20 @@ fn journey(
     reach: &mut Reach,
     findings: &mut Vec<Finding>,
 ) {
+    let mut push = |code, place: &Place, message: String| {
+        findings.push(Finding {
+            severity: Severity::Error,
+            code,
+            object,
+            place: position_of(subjects, place),
+            message,
+        });
+    };
     let mut lanelets = Vec::new();
     for stop in stops {
-        let Place::Lane(at) = stop else {
-            lanelets.push(None);
-            continue;
-        };
-        let on_road = subjects
-            .scenario
-            .network()
-            .road(at.road)
-            .is_some_and(|r| at.s <= r.length());
-        match subjects.graph.locate(at).filter(|_| on_road) {
-            Some((lanelet, _)) => lanelets.push(Some(lanelet)),
-            None => {
-                findings.push(Finding {
-                    severity: Severity::Error,
-                    code: Code::NoSuchLane,
-                    object,
-                    place: subjects
-                        .scenario
-                        .pose_of(stop)
-                        .map_or(DVec2::ZERO, |p| p.position),
-                    message: format!(
-                        "lane {} of {} at s = {:.1} m is not a lane that one can drive on",
-                        at.lane, at.road, at.s
-                    ),
-                });
-                return;
-            }
+        match lanelet_of(subjects, stop) {
+            Ok(lanelet) => lanelets.push(lanelet),
+            Err(message) => return push(Code::NoSuchLane, stop, message),
         }
     }
     let bus = subjects
@@ -101,6 +91,7 @@ fn journey(
         .get(vehicle)
         .is_some_and(VehicleType::is_bus);
     for (pair, places) in lanelets.windows(2).zip(stops.windows(2)) {
+        // Open ground has no lanes to check.
         let [Some(from), Some(to)] = [pair[0], pair[1]] else {
             continue;
         };
@@ -109,23 +100,31 @@ fn journey(
             .or_insert_with(|| subjects.graph.reachable_from(from, bus));
         // On the starting lane itself a destination behind needs a way round.
         if !seen[to as usize] || behind(subjects, places, from, to, bus) {
-            findings.push(Finding {
-                severity: Severity::Error,
-                code: Code::UnreachableDestination,
-                object,
-                place: subjects
-                    .scenario
-                    .pose_of(&places[1])
-                    .map_or(DVec2::ZERO, |p| p.position),
-                message: "no way leads there from where it comes; see one-way streets, turn \
-                          restrictions and bus lanes"
-                    .into(),
-            });
-            return;
+            let message = "no way leads there from where it comes; see one-way streets, turn \
+                           restrictions and bus lanes";
+            return push(Code::UnreachableDestination, &places[1], message.into());
         }
     }
 }
 
+/// The lanelet of a stop, none for one on open ground; else why there is none.
+fn lanelet_of(subjects: &Subjects<'_>, stop: &Place) -> Result<Option<LaneletId>, String> {
+    let Place::Lane(at) = stop else {
+        return Ok(None);
+    };
+    // The graph moves places to the nearest part of their lane; one beyond the road's end is a mistake.
+    let road = subjects.scenario.network().road(at.road);
+    let on_road = road.is_some_and(|road| at.s <= road.length());
+    let found = subjects.graph.locate(at).filter(|_| on_road);
+    found.map(|(lanelet, _)| Some(lanelet)).ok_or_else(|| {
+        format!(
+            "lane {} of {} at s = {:.1} m is not a lane that one can drive on",
+            at.lane, at.road, at.s
+        )
+    })
+}
+
+/// Whether a destination lies behind a start on the same lanelet and no way leads round to it.
 fn behind(
     subjects: &Subjects<'_>,
     places: &[Place],
@@ -149,31 +148,8 @@ fn behind(
 /// Agents that start inside something.
 fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
-    let started: Vec<(AgentId, &Agent, OrientedBox)> = scenario
-        .agents()
-        .iter()
-        .filter_map(|(&id, agent)| {
-            let vehicle = scenario.vehicle_types().get(&agent.vehicle)?;
-            let pose = scenario.pose_of(&agent.start)?;
-            let middle = pose.point(vehicle.body_centre(), 0.0);
-            let pose = Pose {
-                position: middle,
-                ..pose
-            };
-            Some((
-                id,
-                agent,
-                OrientedBox::new(pose, vehicle.length, vehicle.width),
-            ))
-        })
-        .collect();
-    let trees: Vec<(DVec2, f64)> = scenario
-        .planted()
-        .flat_map(|(_, f)| f.trees().into_iter().map(|tree| (tree, f.trunk_radius)))
-        .collect();
-    let mut grid = GridIndex::new();
-    let positions: Vec<_> = trees.iter().map(|(p, _)| *p).collect();
-    grid.rebuild(&positions, 10.0);
+    let started = bodies(scenario);
+    let trees = Trees::new(scenario);
     let mut push = |id, code, place, message: String| {
         findings.push(Finding {
             severity: Severity::Error,
@@ -191,15 +167,12 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             let message = format!("starts inside {obstacle}; move one of them");
             push(*id, Code::AgentInObstacle, body.centre, message);
         }
-        let mut in_tree = false;
-        grid.for_each_within(body.centre, body.radius() + 10.0, |index, tree| {
-            let radius = trees[index as usize].1;
-            in_tree |= body.circle_penetration(tree, radius) > 0.0;
-        });
-        if in_tree {
+        if trees.touch(body) {
             let message = "starts inside a tree; move it out of the forest".into();
             push(*id, Code::AgentInObstacle, body.centre, message);
         }
+        // Against those before it only, so that each pair is named once. Agents that depart at other
+        // times may start at one place.
         let twin = started[..i].iter().find(|(_, other, other_body)| {
             other.depart == agent.depart && other_body.penetration(body) > 0.0
         });
@@ -208,4 +181,57 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             push(*id, Code::AgentsOverlap, body.centre, message);
         }
     }
+}
+
+/// The trees of all forests.
+struct Trees {
+    grid: GridIndex,
+    /// Radii of the trunks, m, by id in the grid.
+    radii: Vec<f64>,
+}
+
+impl Trees {
+    fn new(scenario: &Scenario) -> Self {
+        let forests = || scenario.planted().map(|(_, forest)| forest);
+        let trees: Vec<Vec<DVec2>> = forests().map(|forest| forest.trees()).collect();
+        let radii = forests().zip(&trees);
+        let radii = radii.flat_map(|(forest, trees)| vec![forest.trunk_radius; trees.len()]);
+        let mut grid = GridIndex::new();
+        grid.rebuild(&trees.concat(), 10.0);
+        Self {
+            grid,
+            radii: radii.collect(),
+        }
+    }
+
+    /// Whether any of them touches a body.
+    fn touch(&self, body: &OrientedBox) -> bool {
+        let mut touches = false;
+        // 10 m more than the body: the grid knows middles of trunks, and a trunk has a radius.
+        let reach = body.radius() + 10.0;
+        self.grid
+            .for_each_within(body.centre, reach, |index, tree| {
+                let radius = self.radii[index as usize];
+                touches |= body.circle_penetration(tree, radius) > 0.0;
+            });
+        touches
+    }
+}
+
+/// The bodies of all agents where they start. Poses are those of rear axles, boxes have their middle
+/// ahead of them.
+fn bodies(scenario: &Scenario) -> Vec<(AgentId, &Agent, OrientedBox)> {
+    let agents = scenario.agents().iter();
+    agents
+        .filter_map(|(&id, agent)| {
+            let vehicle = scenario.vehicle_types().get(&agent.vehicle)?;
+            let pose = scenario.pose_of(&agent.start)?;
+            let middle = Pose {
+                position: pose.point(vehicle.body_centre(), 0.0),
+                ..pose
+            };
+            let body = OrientedBox::new(middle, vehicle.length, vehicle.width);
+            Some((id, agent, body))
+        })
+        .collect()
 }

@@ -6,6 +6,8 @@ use glam::DVec2;
 /// Forests that are too much together.
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
+    // Forests are planted in order until there are too many places, so the first that is not has the
+    // number of those that are.
     let planted = scenario.planted().count();
     if let Some((&id, forest)) = scenario.forests().iter().nth(planted) {
         findings.push(Finding {

@@ -28,11 +28,13 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             lanelets.push(lanelet);
         }
     }
+    // A grid over the points of all lanes: a city has millions of them and few obstacles.
     let mut grid = GridIndex::new();
     grid.rebuild(&points, 10.0);
     for (&id, obstacle) in subjects.scenario.obstacles() {
         let (centre, radius) = circle_around(obstacle);
         let mut hit: Option<(u32, DVec2)> = None;
+        // The first point in the order of lanelets, not of cells: the same finding whatever the grid.
         grid.for_each_within(centre, radius + widest, |index, point| {
             let half_lane = 0.5 * lanelets[index as usize].width;
             let first = hit.is_none_or(|(best, _)| index < best);
@@ -99,6 +101,7 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             })
         })
         .collect();
+    // Sorted by their left sides, an obstacle can only meet those that begin before its right side.
     swept.sort_by(|a, b| a.low.x.total_cmp(&b.low.x).then(a.id.cmp(&b.id)));
     let mut told = vec![false; swept.len()];
     for (i, a) in swept.iter().enumerate() {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let mut first = BTreeMap::new();
     for (&id, point) in subjects.scenario.points_of_interest() {
+        // Of two with one name scripts find the first; the second is the one to be renamed.
         let name = point.name.as_str();
         let message = if name.trim().is_empty() {
             "has no name; scripts find it by nothing else".to_owned()

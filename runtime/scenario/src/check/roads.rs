@@ -77,6 +77,7 @@ fn kink(id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
         // A short arc of a few degrees is a vertex of a traced line, not a bend.
         let turn = (curvature * (next - s)).abs();
         let (right, left) = road.edges(middle);
+        // Where the radius is smaller than the half-width, the inner edge runs backwards.
         let inner = if curvature > 0.0 { left } else { -right };
         if curvature.abs() * inner >= 1.0 && turn > 0.35 {
             findings.push(Finding {
@@ -114,6 +115,7 @@ fn first_self_crossing(points: &[DVec2]) -> Option<DVec2> {
         return None;
     }
     let length: f64 = points.windows(2).map(|p| (p[1] - p[0]).length()).sum();
+    // About two segments to a cell: few enough to compare each with each, and few cells to enter.
     let cell = (2.0 * length / (points.len() - 1) as f64).max(1.0);
     let key = |p: DVec2| ((p.x / cell).floor() as i64, (p.y / cell).floor() as i64);
     let mut cells: BTreeMap<(i64, i64), Vec<usize>> = BTreeMap::new();
@@ -235,6 +237,7 @@ fn impossible_turns(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let agents = scenario.agents().values().map(|agent| &agent.vehicle);
     let used = agents.chain(scenario.flows().values().map(|flow| &flow.vehicle));
     let radii = used.filter_map(|key| scenario.vehicle_types().get(key));
+    // Without vehicles there is nothing to be too tight for.
     let Some(tightest) = radii.map(|v| v.min_turning_radius()).min_by(f64::total_cmp) else {
         return;
     };
@@ -242,6 +245,7 @@ fn impossible_turns(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         for path in junction
             .paths
             .iter()
+            // A quarter less is tolerated; a larger factor reports more turns.
             .filter(|path| path.min_radius() < 0.75 * tightest)
         {
             findings.push(Finding {

@@ -157,21 +157,10 @@ impl<'a> Arm<'a> {
 /// At the node itself curved arms would swap their order. Ties are settled farther out and at
 /// last by (road, end), so the order is total.
 pub(super) fn sort_counter_clockwise(arms: &mut [Arm<'_>], centre: DVec2) {
-    let bearings = |arm: &Arm<'_>| {
-        [1.0, 2.0, 4.0].map(|factor| {
-            let distance = (factor * arm.sight_distance()).min(arm.length());
-            let (left, right) = arm.half_widths(distance);
-            let middle = arm
-                .outward
-                .offset_pose(distance, 0.5 * (left - right))
-                .position;
-            heading_of(middle - centre)
-        })
-    };
     let tie = 0.5f64.to_radians();
     let mut keyed: Vec<_> = arms
         .iter()
-        .map(|arm| (bearings(arm), arm.clone()))
+        .map(|arm| (bearings(arm, centre), arm.clone()))
         .collect();
     keyed.sort_by(|(a, first), (b, second)| {
         a[0].total_cmp(&b[0])
@@ -201,4 +190,18 @@ pub(super) fn sort_counter_clockwise(arms: &mut [Arm<'_>], centre: DVec2) {
     for (slot, (_, arm)) in arms.iter_mut().zip(keyed) {
         *slot = arm;
     }
+}
+
+/// Bearings from the centre of points on the middle of an arm, at one, two and four times its sight
+/// distance, rad.
+fn bearings(arm: &Arm<'_>, centre: DVec2) -> [f64; 3] {
+    [1.0, 2.0, 4.0].map(|factor| {
+        let distance = (factor * arm.sight_distance()).min(arm.length());
+        let (left, right) = arm.half_widths(distance);
+        let middle = arm
+            .outward
+            .offset_pose(distance, 0.5 * (left - right))
+            .position;
+        heading_of(middle - centre)
+    })
 }

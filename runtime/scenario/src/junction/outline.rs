@@ -129,6 +129,11 @@ pub(super) fn outline(
     if let Some(edges) = simple {
         return (edges, false);
     }
+    (hull(arms, trims, driven), true)
+}
+
+/// The convex hull of all cuts and driven lanes: it holds everything, and looks like nothing built.
+fn hull(arms: &[Arm<'_>], trims: &[f64], driven: Vec<DVec2>) -> Vec<OutlineEdge> {
     let cuts = arms
         .iter()
         .zip(trims)
@@ -138,7 +143,7 @@ pub(super) fn outline(
         from: hull[i],
         to: hull[(i + 1) % hull.len()],
     });
-    (edges.collect(), true)
+    edges.collect()
 }
 
 /// How the sides without a corner are drawn.

@@ -117,6 +117,7 @@ impl LaneGraph {
 impl Builder {
     /// Makes room for about as much as there was before.
     pub(super) fn expect(&mut self, before: &LaneGraph) {
+        // A little more than before: an edit adds a few lanelets, and growing would copy all of them.
         self.lanelets.reserve(before.lanelets.len() + 64);
         self.copies.reserve(before.lanelets.len() + 64);
         self.links.reserve(before.links.len() / 2 + 64);
@@ -176,6 +177,7 @@ impl Builder {
         if !paths.iter().all(|path| is_copied(path) && copied(path.to)) {
             return false;
         }
+        // In the order of paths, as new ones are added.
         for path in paths {
             let (from, to) = (
                 self.copy_of[path.from as usize],

@@ -45,6 +45,7 @@ impl LaneGraph {
                 continue;
             };
             builder.of_road.insert(id, builder.lanelets.len() as u32);
+            // Later roads may be shorter and still find room; the first that does not is named.
             if !builder.has_room(road, end - start) {
                 builder.left_out = builder.left_out.or(Some(id));
                 continue;
@@ -97,6 +98,7 @@ impl Builder {
             let lanes = section.lanes.iter();
             lanes.filter(|lane| lane.kind.is_drivable()).count()
         };
+        // The widest section over the whole length: an upper bound that costs nothing.
         let most = road.lane_sections.iter().map(lanes).max().unwrap_or(0);
         let wanted = self.lane_length + most as f64 * length;
         let has_room = wanted <= MOST_LANE && self.lines.point_count() <= MOST_POINTS;
@@ -187,6 +189,8 @@ impl Builder {
             if a == NO_LANELET || b == NO_LANELET || a_forward != b_forward {
                 continue;
             }
+            // The right edge of one and the left edge of the other are the same line, so they are about
+            // equally long; on the inside of a bend the shorter one decides.
             if self.lanelet(a).length().min(self.lanelet(b).length()) < MIN_LANE_CHANGE {
                 continue;
             }
@@ -267,6 +271,8 @@ impl Builder {
         let Some(line) = points.and_then(|points| self.lines.push(&points)) else {
             return NO_LANELET;
         };
+        // The faster limit of the two roads, since the slower one begins with its own lanelet, and the
+        // upper layer.
         let (a, b) = (self.lanelet(from), self.lanelet(to));
         let limit = a.speed_limit.max(b.speed_limit);
         // From a = v^2 / r. Straight paths have an infinite radius: the limit counts.
@@ -386,6 +392,24 @@ fn lane_points(
     forward: bool,
 ) -> (Vec<DVec2>, f64) {
     let section = &road.lane_sections[section];
+    let distances = lane_distances(road, section, (from, to));
+    let mut width = 0.0;
+    let mut points: Vec<_> = distances
+        .iter()
+        .map(|&s| {
+            let band = road.lane_bands(section, s)[place];
+            width += band.width / distances.len() as f64;
+            road.reference_line.point(s, band.centre)
+        })
+        .collect();
+    if !forward {
+        points.reverse();
+    }
+    (points, width)
+}
+
+/// Distances along a road at which a lane of a section is sampled, growing, both ends included.
+fn lane_distances(road: &Road, section: &LaneSection, (from, to): (f64, f64)) -> Vec<f64> {
     let widths_vary = |lane: &crate::road::Lane| {
         lane.width.len() > 1
             || lane.width[0].b != 0.0
@@ -395,6 +419,7 @@ fn lane_points(
     // Where the lane moves sideways against the reference line, points of the line are too few: on a
     // straight there are two. A point a metre is as fine as centre lines are.
     let shifts = road.lane_offset.len() > 1 || section.lanes.iter().any(widths_vary);
+    // Both ends exactly, so that lanelets of one lane touch at the border of their sections.
     let mut distances = vec![from];
     distances.extend(
         road.reference_line
@@ -409,19 +434,7 @@ fn lane_points(
         distances.extend((1..count as usize).map(|i| from + (to - from) * i as f64 / count));
         distances.sort_by(f64::total_cmp);
     }
-    let mut width = 0.0;
-    let mut points: Vec<_> = distances
-        .iter()
-        .map(|&s| {
-            let band = road.lane_bands(section, s)[place];
-            width += band.width / distances.len() as f64;
-            road.reference_line.point(s, band.centre)
-        })
-        .collect();
-    if !forward {
-        points.reverse();
-    }
-    (points, width)
+    distances
 }
 
 /// Points on a connecting curve.
