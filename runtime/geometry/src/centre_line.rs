@@ -36,8 +36,8 @@ pub struct LineSpan {
     pub count: u32,
 }
 
-/// A chord of a centre line, to be remembered by who moves along it: where the line lies in memory,
-/// hardly anybody else looks.
+/// A chord of a centre line, kept by a body that moves along it. It saves a look at the points of the
+/// line, which are seldom in the processor's cache.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Chord {
     start: DVec2,
@@ -343,7 +343,7 @@ mod tests {
         assert!((b.length() - 10.2).abs() < 1e-12);
         let pose = lines.line(b).pose(5.0);
         assert!((pose.position - DVec2::new(5.0, 5.0)).length() < 1e-12);
-        // Beyond the end one goes on straight.
+        // Beyond the end the last chord continues.
         let (s, t) = lines.line(a).project(DVec2::new(12.0, -1.0), 3.0);
         assert!((s - 12.0).abs() < 1e-12 && (t + 1.0).abs() < 1e-12);
     }

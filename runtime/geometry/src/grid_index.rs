@@ -1,4 +1,5 @@
-//! A uniform grid over points: who is near, rebuilt from scratch in a few nanoseconds a point.
+//! A uniform grid over points: finds the points near a place, and is rebuilt from scratch in a few
+//! nanoseconds a point.
 
 use glam::DVec2;
 

@@ -15,7 +15,7 @@
 //! | lines of roads | [`ReferenceLine`] of [`Segment`]s; [`clothoid`], [`cubic`], [`fillet`], [`alignment`], [`stroke`] make them |
 //! | points of a line | [`projection`] finds s and t; [`centre_line`] is for what is asked millions of times a second |
 //! | areas | [`polygon`], [`polyline`], [`oriented_box`] |
-//! | grids | [`grid_index`] (who is near), [`HeightField`], [`occupancy`] |
+//! | grids | [`grid_index`] (points near a place), [`HeightField`], [`occupancy`] |
 //! | numbers | [`math`]: the same bits on every processor, and streams of random numbers |
 //!
 //! ```

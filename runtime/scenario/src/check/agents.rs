@@ -145,7 +145,7 @@ fn behind(
         .any(|&next| subjects.graph.reachable_from(next, bus)[to as usize])
 }
 
-/// Agents that start inside something.
+/// Agents that start inside an obstacle, a tree or each other.
 fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     let started = bodies(scenario);

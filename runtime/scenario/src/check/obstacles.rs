@@ -56,7 +56,7 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The points of a centre line, and of one whose points lie far apart those between them.
+/// The points of a centre line, with further ones between them where they lie far apart.
 fn dense(line: CentreLine<'_>) -> impl Iterator<Item = DVec2> {
     let points = line.points();
     let spacing = line.length() / (points.len() - 1) as f64;
@@ -78,7 +78,7 @@ fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
     (centre, radius)
 }
 
-/// Obstacles that overlap another one, each told once, by a sweep along x.
+/// Obstacles that overlap another one, each reported once, by a sweep along x.
 fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     struct Swept {
         id: ObstacleId,

@@ -25,7 +25,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     impossible_turns(subjects, findings);
 }
 
-/// A road whose lanes would make more than can be driven.
+/// The first road that is left out because all lanes together would be too long.
 fn left_out(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let network = subjects.scenario.network();
     let Some((id, road)) = subjects

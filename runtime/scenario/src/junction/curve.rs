@@ -11,14 +11,14 @@ use roadwright_geometry::{MIN_SEGMENT, Pose, ReferenceLine, Segment};
 const SPIRAL_SHARE: f64 = 0.15;
 /// Sharper turns have no useful meeting point of their tangents.
 const MAX_TURN: f64 = 150.0 * std::f64::consts::PI / 180.0;
-/// Nobody builds a path through a junction that is longer than this between its ends, m: a road
-/// that does not end where it should gets none.
+/// Longest distance between the ends of a path, m. No junction is that large; where a road does not
+/// end where it should, there is no path.
 const LONGEST: f64 = 300.0;
 /// How closely an end must be met, m.
 const END_TOLERANCE: f64 = 1e-6;
 
 /// A smooth curve from one pose to another, made of OpenDRIVE's records; `None` if there is none, or
-/// none that anybody would build.
+/// none that could be built.
 ///
 /// In order: a line; line, spiral, arc, spiral, line where the tangents meet ahead (in closed
 /// form, so ends are met to about 1e-9 m); one clothoid; a cubic.

@@ -78,7 +78,7 @@ impl Layout {
     }
 
     /// The index of a junction that this layout shares with the one that it is from; `None` if it
-    /// was laid out anew there.
+    /// was laid out again there.
     pub fn shared(&self, junction: &Arc<Junction>) -> Option<usize> {
         let index = *self.junction_of.get(junction.nodes.first()?)?;
         Arc::ptr_eq(&self.junctions[index], junction).then_some(index)
@@ -121,7 +121,7 @@ pub fn layout_after_edit(
         if reached.is_empty() {
             return planner.finish(|root| Some(before.junctions[kept(root)?].clone()));
         }
-        // What merges with what was changed is laid out anew as well.
+        // What merges with what was changed is laid out again as well.
         redone.extend(reached);
     }
 }
@@ -154,8 +154,8 @@ fn changed_junctions(
     junctions.copied().collect()
 }
 
-/// Adds the junctions beside those that are laid out anew whose own layout took several steps: how
-/// they came to be depends on their neighbours.
+/// Adds the junctions beside those that are laid out again whose own layout took several steps: it
+/// depends on their neighbours.
 fn grow(
     redone: &mut BTreeSet<usize>,
     (network, before): (&RoadNetwork, &Layout),
@@ -453,8 +453,8 @@ impl<'a> Planner<'a> {
         build(&site, self.arms(root))
     }
 
-    /// Whether one may drive from one arm of a cluster into another: a way over the roads inside
-    /// it that obeys directions and turn restrictions.
+    /// Whether a vehicle may drive from one arm of a cluster into another over the roads inside
+    /// it, in their directions and within the turn restrictions.
     fn allows(&self, root: NodeId, from: (RoadId, RoadEnd), to: (RoadId, RoadEnd)) -> bool {
         let node_of = |(id, end): (RoadId, RoadEnd)| self.network.road(id).map(|r| r.node_at(end));
         let (Some(start), Some(goal)) = (node_of(from), node_of(to)) else {

@@ -103,7 +103,7 @@ fn lane_end(arm: &Arm<'_>, lane: i8) -> LaneEnd {
     }
 }
 
-/// The arms that one may leave by, coming from arm `index` with the given heading.
+/// The arms by which a vehicle may leave that enters from arm `index` with the given heading.
 fn exits(
     site: &Site<'_>,
     arms: &[Arm<'_>],
@@ -137,7 +137,7 @@ fn exits(
 /// Says which exit is ahead and which are to the sides.
 fn classify(exits: &mut Vec<Exit>) {
     let is_back = |exit: &Exit| exit.turn == Turn::UTurn || exit.change.abs() > U_TURN;
-    // Turning back is for those who have no other way.
+    // Turning back is offered only where there is no other exit.
     if exits.iter().any(|exit| !is_back(exit)) {
         exits.retain(|exit| !is_back(exit));
     }
@@ -324,7 +324,7 @@ fn kerb_first<T: Ord>(a: T, b: T, side: DrivingSide) -> std::cmp::Ordering {
     }
 }
 
-/// Gives lanes without a way the nearest lane of the straightest exit.
+/// Links lanes without a link to the nearest lane of the straightest exit.
 fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for from in 0..entering.len() {
         if links.iter().any(|link| link.from == from) {
@@ -363,7 +363,7 @@ fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side:
     }
 }
 
-/// Gives lanes of a linked exit that nothing leads into a way from the nearest linked lane.
+/// Links lanes of an exit that nothing leads into from the nearest linked lane.
 fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for (e, exit) in exits.iter().enumerate() {
         for (to, lane) in exit.lanes.iter().enumerate() {

@@ -128,7 +128,7 @@ pub struct Junction {
 }
 
 impl Junction {
-    /// Whether traffic streams cross or merge here, so that someone has to give way.
+    /// Whether traffic streams cross or merge here, so that right of way matters.
     pub fn is_crossing(&self) -> bool {
         self.arms.len() > 2
     }
@@ -146,7 +146,7 @@ pub struct Site<'a> {
     pub nodes: Vec<NodeId>,
     /// Middle, m: the node's position, or the mean of several.
     pub centre: DVec2,
-    /// On which side one drives.
+    /// The driving side.
     pub side: DrivingSide,
     /// Whether traffic signals stand here.
     pub signals: bool,

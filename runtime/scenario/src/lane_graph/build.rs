@@ -17,11 +17,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Comfortable lateral acceleration that limits the speed on connecting paths, m/s^2.
 const LATERAL_ACCELERATION: f64 = 2.5;
-/// Lanes of all roads together, m, and points of all centre lines: what goes beyond is left out,
-/// so that one wrong number does not fill the memory.
+/// Limits of the lanes of all roads together, m, and of the points of all centre lines. Roads beyond
+/// them have no lanelets, so that one wrong number does not fill the memory.
 const MOST_LANE: f64 = 2e7;
 const MOST_POINTS: usize = 10_000_000;
-/// On shorter lanes nobody changes to the next one: a car could not get straight again, m.
+/// Shorter lanes offer no lane change, m: a car could not get straight again.
 const MIN_LANE_CHANGE: f64 = 15.0;
 /// Lanes shorter than this between their junctions are dropped, m.
 const MIN_LANELET: f64 = 0.05;
@@ -359,7 +359,7 @@ impl Builder {
 }
 
 /// Appends the second members of links to `all`, those with one first member together and in their
-/// order; tells where those of each of `count` lanelets lie.
+/// order; returns where those of each of `count` lanelets lie.
 fn listed(all: &mut Vec<LaneletId>, count: usize, links: &[(LaneletId, LaneletId)]) -> Vec<Links> {
     let mut lists = vec![Links::default(); count];
     // A counting sort: how many, then where each list begins, then the members.

@@ -4,7 +4,7 @@ use super::{LaneGraph, LaneletId, NO_LANELET};
 use std::collections::VecDeque;
 
 impl LaneGraph {
-    /// The lanelets that one can drive to next: successors, then neighbours.
+    /// The lanelets that a vehicle can drive to next: successors, then neighbours.
     fn next_of(&self, id: LaneletId) -> impl Iterator<Item = LaneletId> + '_ {
         let lanelet = self.lanelet(id);
         let sides = [lanelet.left, lanelet.right];
