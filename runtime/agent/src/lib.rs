@@ -2,6 +2,72 @@
 //!
 //! A module answers a batch of plain input records with a batch of plain output records and
 //! describes its parameters. Built-ins, plugins and scripts are the same thing to the host.
+//!
+//! | part | what it holds |
+//! | --- | --- |
+//! | `module.rs` | the traits of the four kinds: [`Planner`], [`Behaviour`], [`Controller`], [`Fitness`] |
+//! | `behaviour.rs` | what behaviours see of others ([`Scene`]), and what they can ask for ([`Effect`]) |
+//! | `parameter.rs` | parameters that describe themselves, and their values |
+//! | `registry.rs` | the modules to choose from, and instances of them |
+//! | `rate.rs` | how often a slot is asked |
+//!
+//! # Words
+//!
+//! - **agent**: a driver with its vehicle. Its *id* is for people, files and random streams; its
+//!   *index* is a dense number that it has while it drives, and that is used again afterwards.
+//! - **stack**: the modules that drive an agent. **slot**: the place of a module in a stack.
+//!   **kind**: what a module is; two slots can take the same kind.
+//! - **module**: what can be chosen. **instance**: one that runs, with its parameters. **logic**:
+//!   its code, behind the trait of its kind.
+//! - **step**: one dt of the world. **step boundary**: the moment between two steps, at which
+//!   modules hear which agents came and left, and newer builds replace older ones.
+//! - **wish**: what a behaviour wants until it wants something else. **effect**: what it asks for
+//!   once, beyond its output row.
+//!
+//! # A module
+//!
+//! ```
+//! use roadwright_agent::{
+//!     Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,
+//! };
+//! use roadwright_plugin_api::{ControllerInput, ControllerOutput};
+//!
+//! struct Cruise;
+//!
+//! static PARAMETERS: [ParameterInfo; 1] =
+//!     [ParameterInfo::number("gain", "1/s", (0.0, 10.0), 0.5, "Acceleration per missing speed.")];
+//!
+//! impl Logic for Cruise {}
+//!
+//! impl Controller for Cruise {
+//!     fn step(
+//!         &self,
+//!         parameters: &ParameterSet,
+//!         _: &Step<'_>,
+//!         inputs: &[ControllerInput],
+//!         outputs: &mut [ControllerOutput],
+//!     ) {
+//!         let gain = parameters.value("gain");
+//!         for (input, output) in inputs.iter().zip(outputs) {
+//!             output.acceleration = gain * (input.road_speed - input.speed);
+//!         }
+//!     }
+//!
+//!     fn lookahead(&self, _: &ParameterSet) -> Lookahead {
+//!         Lookahead { distance: 5.0, time: 0.6 }
+//!     }
+//! }
+//!
+//! let info = ModuleInfo { id: "cruise", name: "Cruise", doc: "Keeps the speed of the road." };
+//! let mut registry = Registry::default();
+//! registry.add(Entry::<dyn Controller>::new(info, &PARAMETERS, || Box::new(Cruise)));
+//!
+//! let module = registry.of::<dyn Controller>()[0].make();
+//! let input = ControllerInput { speed: 10.0, road_speed: 14.0, ..ControllerInput::default() };
+//! let mut outputs = [ControllerOutput::default()];
+//! module.step(&Step::default(), &[input], &mut outputs);
+//! assert_eq!(outputs[0].acceleration, 2.0);
+//! ```
 
 mod behaviour;
 mod module;

@@ -1,4 +1,55 @@
-//! Built-in controllers: fuzzy driving, car following, pursuit of a point on the way.
+//! Built-in controllers: fuzzy driving, car following, pursuit of a point on the route.
+//!
+//! A controller turns what an agent perceives (a [`ControllerInput`]) into a command: acceleration
+//! and the angle of the front wheels. It keeps nothing between steps, so the host may ask it about
+//! slices of a batch in parallel.
+//!
+//! | part | what it holds |
+//! | --- | --- |
+//! | `fuzzy_driver.rs`, [`fuzzy`] | the fuzzy traffic driver of [Gerdelan 2011], its inference and its rule tables |
+//! | `idm.rs` | the intelligent driver model of [Treiber 2000] |
+//! | `pursuit.rs` | the pursuit point of [Wang 2004] with linear laws for speed and gap |
+//! | [`laws`] | what several of them share: pursuit steering, safe and halting speed |
+//! | `formulas.rs` | the laws as plain text, for `roadwright controller show` |
+//!
+//! Sources are cited by author and year; `docs/sources.md` lists them.
+//!
+//! # Words
+//!
+//! - **row**: the input or output of one agent in a batch. `NOTHING` in a distance or gap means that
+//!   there is none.
+//! - **way-point**: the point on the route, some way ahead, that a controller steers for.
+//! - **leader**: the vehicle ahead on the route. **gap**: from the own front to its rear, m.
+//! - **halting speed**: the highest speed from which the agent can still stop behind its leader and
+//!   before a closed junction.
+//! - **road speed**: what speed limit, bends and the behaviour's wish allow here, m/s.
+//!
+//! # A question
+//!
+//! ```
+//! use roadwright_agent::Step;
+//! use roadwright_control::Idm;
+//! use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
+//!
+//! let input = ControllerInput {
+//!     speed: 10.0,
+//!     road_speed: 14.0,
+//!     wheelbase: 2.7,
+//!     waypoint_distance: 10.0,
+//!     leader_gap: 8.0,
+//!     leader_speed: 6.0,
+//!     stop_distance: NOTHING,
+//!     obstacle_distance: NOTHING,
+//!     ..ControllerInput::default()
+//! };
+//! let mut outputs = [ControllerOutput::default()];
+//! Idm::entry().make().step(&Step::default(), &[input], &mut outputs);
+//! // A slower leader is close, and the route leads straight on.
+//! assert!(outputs[0].acceleration < -2.0);
+//! assert_eq!(outputs[0].steering, 0.0);
+//! ```
+//!
+//! [`ControllerInput`]: roadwright_plugin_api::ControllerInput
 
 mod formulas;
 pub mod fuzzy;

@@ -1,4 +1,53 @@
 //! Built-in planners and behaviours: the route through the lanes, and when to change lanes.
+//!
+//! | part | what it holds |
+//! | --- | --- |
+//! | `route.rs` | [`RoutePlanner`]: the fastest route, by A* over lanelets |
+//! | `costs.rs` | what driving along lanelets costs, and lower bounds by landmarks that lead the search |
+//! | `lane_keeper.rs` | [`LaneKeeper`]: changes lanes where the route asks and the gap allows |
+//!
+//! # Words
+//!
+//! - **lanelet**: a directed ribbon of one lane: a piece of a lane, or a **connection** through a
+//!   junction. Routes are made of lanelets.
+//! - **route**: a list of lanelets. Where two neighbours in it lie side by side, the lane is changed.
+//! - **delay**: the extra time that standing traffic is expected to cost on a lanelet, s.
+//! - **landmark**: a lanelet at the edge of the network with known distances to and from all others.
+//! - **gap**: free length on the lane to change to, ahead of the vehicle and behind it, m.
+//!
+//! # A route
+//!
+//! ```
+//! use roadwright_agent::{PlannerView, Step};
+//! use roadwright_planning::RoutePlanner;
+//! use roadwright_plugin_api::{PlannerInput, PlannerOutput};
+//! use roadwright_scenario::{Place, file, junction::layout, lane_graph::LaneGraph};
+//!
+//! let scenario = file::load("../../scenarios/crossroads.scenario.json".as_ref())?;
+//! let layout = layout(scenario.network(), scenario.about().driving_side);
+//! let graph = LaneGraph::new(&scenario, &layout);
+//! let agent = scenario.agents().values().next().ok_or("no agent")?;
+//! let (Place::Lane(start), Some(Place::Lane(end))) = (agent.start, agent.destination) else {
+//!     return Err("not on lanes".into());
+//! };
+//! let (from, to) = (graph.locate(&start).ok_or("no lane")?, graph.locate(&end).ok_or("no lane")?);
+//!
+//! let question = PlannerInput {
+//!     strip: from.0,
+//!     s: from.1,
+//!     goal_strip: to.0,
+//!     goal_s: to.1,
+//!     bus: 0,
+//!     may_change_first: 1,
+//! };
+//! let (mut lanelets, mut outputs) = (Vec::new(), [PlannerOutput::default()]);
+//! let view = PlannerView { graph: &graph, delays: &[] };
+//! let planner = RoutePlanner::entry().make();
+//! planner.step(&Step::default(), &view, &[question], &mut lanelets, &mut outputs);
+//! assert_eq!((lanelets.first(), lanelets.last()), (Some(&from.0), Some(&to.0)));
+//! assert!(outputs[0].travel_time > 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod costs;
 mod lane_keeper;

@@ -1,4 +1,25 @@
 //! Vehicle models. So far: the kinematic one-track model with its actuators.
+//!
+//! The one-track model sees a vehicle as a bicycle: one front wheel that steers, one rear wheel that
+//! does not, and no slip. Its **pose** is that of the middle of the rear axle, because there the
+//! velocity always points along the body. **Actuators** turn a command into what engine, brakes and
+//! steering can do: acceleration within limits, wheels within their **lock** and **steering rate**.
+//!
+//! The model drives forwards only. The simulation turns the vehicle about to drive backwards.
+//!
+//! ```
+//! use roadwright_scenario::VehicleType;
+//! use roadwright_vehicle::{OneTrackLimits, OneTrackState, step};
+//!
+//! let car = OneTrackLimits::from(&VehicleType::car());
+//! let mut state = OneTrackState { speed: 10.0, ..OneTrackState::default() };
+//! for _ in 0..100 {
+//!     // Brake with 2 m/s^2 and hold the wheels 0.1 rad to the left, in steps of 10 ms.
+//!     state = step(&state, &car, -2.0, 0.1, 0.01);
+//! }
+//! assert!((state.speed - 8.0).abs() < 1e-9);
+//! assert!(state.pose.heading > 0.2 && state.pose.position.x > 8.0);
+//! ```
 
 use roadwright_geometry::math::{sin_cos, tan, wrap_angle};
 use roadwright_geometry::{DVec2, Pose};
