@@ -1,4 +1,4 @@
-//! The fuzzy traffic driver of source 003, chapter 8.
+//! The fuzzy traffic driver of [Gerdelan 2011], chapter 8.
 
 use crate::fuzzy::{
     AVOID_SPEED, AVOID_STEER, Aggregation, OBSTACLE_ANGLE, OBSTACLE_DISTANCE, ROUTE_SPEED,
@@ -86,7 +86,7 @@ static PARAMETERS: [ParameterInfo; 8] = [
 ///
 /// The printed factors are gentle (at most 0.04 in the rules of route following, a radius of
 /// 25 m). For streets with tighter corners the gains and a nearer way-point calibrate the driver
-/// to the vehicle, as the source asks.
+/// to the vehicle, as [Gerdelan 2011] asks.
 pub struct FuzzyDriver;
 
 /// The parameters of one batch.

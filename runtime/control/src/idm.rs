@@ -45,7 +45,7 @@ static PARAMETERS: [ParameterInfo; 6] = [
     ),
 ];
 
-/// Follows by the intelligent driver model (Treiber, Hennecke and Helbing 2000) and steers for a
+/// Follows by the intelligent driver model of [Treiber 2000] and steers for a
 /// pursuit point on the way.
 ///
 /// A point where one must stand counts as a standing leader.

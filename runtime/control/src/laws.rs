@@ -8,8 +8,8 @@ pub const STANDSTILL_GAP: f64 = 2.0;
 /// Distance that is kept to a stop line, m.
 pub const STOP_GAP: f64 = 0.5;
 
-/// Steering angle that drives the circle through a point, tangent to the heading: source 004's
-/// pursuit point. `distance` and `angle` are those of the point from the rear axle.
+/// Steering angle that drives the circle through a point, tangent to the heading: the pursuit point
+/// of [Wang 2004]. `distance` and `angle` are those of the point from the rear axle.
 #[inline]
 pub fn pursuit_steering(wheelbase: f64, distance: f64, angle: f64) -> f64 {
     let curvature = 2.0 * sin(angle) / distance.max(0.5);
@@ -17,7 +17,7 @@ pub fn pursuit_steering(wheelbase: f64, distance: f64, angle: f64) -> f64 {
 }
 
 /// Highest speed from which one can still stop in `gap` metres behind something that moves at
-/// `front_speed` and may itself brake, after a reaction time: Krauss' safe speed as used by SUMO.
+/// `front_speed` and may itself brake, after a reaction time: the safe speed of [Krauss 1998], in the form that SUMO uses.
 #[inline]
 pub fn safe_speed(gap: f64, front_speed: f64, braking: f64, reaction: f64) -> f64 {
     let lag = braking * reaction;

@@ -1,4 +1,4 @@
-//! Pursuit of a point on the way with proportional cruising and proportional-derivative following.
+//! Pursuit of a point on the route with proportional cruising and proportional-derivative following.
 
 use crate::laws::{halting_speed, pursuit_steering};
 use roadwright_agent::{
@@ -65,7 +65,7 @@ static PARAMETERS: [ParameterInfo; 8] = [
     ),
 ];
 
-/// Steers for a pursuit point; cruises and follows as source 004 describes: a proportional
+/// Steers for a pursuit point; cruises and follows as [Wang 2004] describes: a proportional
 /// controller for the speed, a proportional-derivative one for the gap that counts only when it
 /// asks for less, and halts before what is closed.
 pub struct Pursuit;

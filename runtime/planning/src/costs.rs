@@ -1,9 +1,9 @@
 //! What driving along lanelets costs, and lower bounds of what is left to a goal.
 //!
-//! The bounds come from landmarks (Goldberg and Harrelson, "Computing the shortest path: A* search
-//! meets graph theory", SODA 2005): with the exact distances from and to a few places at the edge of
-//! the network, the triangle inequality says how far two lanelets are apart at least. Distances are
-//! those of free roads. Traffic only adds to them, so the bounds hold whatever the delays are.
+//! The bounds come from landmarks [Goldberg 2005]: with the exact distances from and to a few places
+//! at the edge of the network, the triangle inequality says how far two lanelets are apart at least.
+//! Distances are those of free roads. Traffic only adds to them, so the bounds hold whatever the
+//! delays are.
 
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};

@@ -133,14 +133,14 @@ static FORMULAS: [Described; 5] = [
     },
 ];
 
-/// A time of post-encroachment shorter than this is risky, s (Allen, Shin and Cooper 1978).
+/// A time of post-encroachment shorter than this is risky, s [Allen 1978].
 const RISKY_POST_ENCROACHMENT: f64 = 1.5;
 
 const fn weight(key: &'static str, unit: &'static str, doc: &'static str) -> ParameterInfo {
     ParameterInfo::number(key, unit, (0.0, 1000.0), 1.0, doc)
 }
 
-/// Equation 10.1 of source 003: crash rating times its weight, plus the missing part of the
+/// [Gerdelan 2011], equation 10.1: crash rating times its weight, plus the missing part of the
 /// allowed speed times its weight.
 ///
 /// The crash rating is already a mean of squared penetrations; it is not squared again. The allowed

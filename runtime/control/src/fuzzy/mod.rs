@@ -1,7 +1,7 @@
 //! Fuzzy inference over two inputs with three terms each, and one output of singletons.
 //!
 //! Terms are piecewise linear and sum to one, AND is the minimum, the crisp output is the mean of
-//! the singletons weighted by their activation (source 003, equation 3.1).
+//! the singletons weighted by their activation ([Gerdelan 2011], equation 3.1).
 
 mod tables;
 

@@ -1,4 +1,4 @@
-//! The fuzzy traffic driver of source 003, chapter 8: tables 8.1 to 8.8.
+//! The rule tables of the fuzzy traffic driver: [Gerdelan 2011], tables 8.1 to 8.8.
 
 use super::{FuzzyController, OutputTerm, Variable};
 

@@ -7,8 +7,7 @@ use roadwright_geometry::DVec2;
 use roadwright_geometry::centre_line::Chord;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
 
-/// An open-ground goal counts as reached within this, m (source 003,
-/// chapter 12).
+/// An open-ground goal counts as reached within this, m ([Gerdelan 2011], chapter 12).
 const GROUND_GOAL_RADIUS: f64 = 6.0;
 
 /// One agent's travel: its progress with all that goes along with it.

@@ -69,7 +69,7 @@ pub(crate) fn control(
     }
 }
 
-/// Time to collision, s, and headway, s, below which driving is risky (Vogel 2003; rules of thumb of
+/// Time to collision, s, and headway, s, below which driving is risky ([Vogel 2003]; rules of thumb of
 /// driving schools). A vehicle slower than the speed, m/s, has no headway.
 const RISKY_TIME_TO_COLLISION: f64 = 3.0;
 const RISKY_HEADWAY: f64 = 1.0;

@@ -1,7 +1,7 @@
 //! Post-encroachment: how soon one vehicle comes to a place in a junction that another has left.
 //!
 //! The places are the conflicts of the junction's connections: a stretch on each of both. A vehicle
-//! leaves one with its rear, and comes to one with its front (Allen, Shin and Cooper 1978).
+//! leaves one with its rear, and comes to one with its front [Allen 1978].
 
 use super::Claims;
 use super::claims::Held;
