@@ -23,7 +23,7 @@
 //! use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 //! use roadwright_scenario::{Place, file, junction::layout, lane_graph::LaneGraph};
 //!
-//! let scenario = file::load("../../scenarios/crossroads.scenario.json".as_ref())?;
+//! let scenario = file::load("../../scenarios/figure-eight.scenario.json".as_ref())?;
 //! let layout = layout(scenario.network(), scenario.about().driving_side);
 //! let graph = LaneGraph::new(&scenario, &layout);
 //! let agent = scenario.agents().values().next().ok_or("no agent")?;

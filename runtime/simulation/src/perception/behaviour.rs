@@ -1,0 +1,167 @@
+//! What behaviours perceive: gaps beside, goal and junction ahead.
+
+use super::{OPEN_GROUND_SPEED, View};
+use crate::traffic::Entry;
+use crate::vehicle_type::VehicleType;
+use roadwright_plugin_api::{BehaviourInput, NOTHING};
+use roadwright_scenario::junction::Turn;
+use roadwright_scenario::lane_graph::{LaneletId, LaneletKind, NO_LANELET};
+
+/// Lanelets ahead on which behaviours are told of a junction.
+const JUNCTION_SIGHT: u32 = 8;
+
+impl View<'_> {
+    /// The row of a behaviour.
+    pub(crate) fn behaviour_input(&self, agent: u32) -> BehaviourInput {
+        let progress = self.progress(agent);
+        let mut input = BehaviourInput {
+            speed: self.motion(agent).speed,
+            road_speed: OPEN_GROUND_SPEED,
+            lane_remaining: NOTHING,
+            target_gap_ahead: NOTHING,
+            target_gap_behind: NOTHING,
+            leader_gap: NOTHING,
+            waiting: progress.standing,
+            junction_distance: NOTHING,
+            goal_distance: self.goal_distance(agent),
+            ..BehaviourInput::default()
+        };
+        if !self.position(agent).is_on_lane() {
+            return input;
+        }
+        self.perceive_own_lane(agent, &mut input);
+        self.perceive_lane_change(agent, &mut input);
+        self.perceive_junction(agent, &mut input);
+        input
+    }
+
+    /// Speed, what is left of the lane, its neighbours, and the vehicle ahead on it.
+    fn perceive_own_lane(&self, agent: u32, input: &mut BehaviourInput) {
+        let position = self.position(agent);
+        let lanelet = self.ground.lanelet(position.lanelet);
+        input.road_speed = self.ground.road_speed(position.lanelet, position.s);
+        input.lane_remaining = lanelet.length() - position.s;
+        if let Some(entry) = self.index.ahead_on_lanelet(agent) {
+            let rear = entry.s - self.vehicle_type(entry.agent).rear_overhang;
+            input.leader_gap = rear - position.s - self.vehicle_type(agent).front;
+            input.leader_speed = self.motion(entry.agent).speed;
+        }
+        input.lane_left = f64::from(u8::from(lanelet.left != NO_LANELET));
+        input.lane_right = f64::from(u8::from(lanelet.right != NO_LANELET));
+    }
+
+    /// The lane change that the route asks for here, and the gaps on the lane that it leads to.
+    fn perceive_lane_change(&self, agent: u32, input: &mut BehaviourInput) {
+        let (position, at) = (self.position(agent), self.progress(agent).at);
+        let lanelet = self.ground.lanelet(position.lanelet);
+        input.lane_change_needed = self.route(agent).lane_change_at(at, self.ground.graph());
+        if input.lane_change_needed != 0.0 && position.leaving == NO_LANELET {
+            let target = if input.lane_change_needed > 0.0 {
+                lanelet.left
+            } else {
+                lanelet.right
+            };
+            self.target_gaps(agent, target, input);
+        } else {
+            // While the body is still leaving one lane, it is seen on two. A second change would
+            // let it be seen on the new two only, while its tail is on the first.
+            input.lane_change_needed = 0.0;
+        }
+    }
+
+    /// Distance to the next goal as the crow flies, m; 0 without one.
+    fn goal_distance(&self, agent: u32) -> f64 {
+        let goal = self.route(agent).next_goal(self.progress(agent).reached);
+        goal.map_or(0.0, |goal| {
+            let place = goal.position(self.ground.graph());
+            (place - self.pose(agent).position).length()
+        })
+    }
+
+    /// The next junction on the route and how the route leads through it.
+    fn perceive_junction(&self, agent: u32, input: &mut BehaviourInput) {
+        let route = self.route(agent);
+        let mut distance = -self.position(agent).s;
+        let first = self.progress(agent).at;
+        for id in (first..first + JUNCTION_SIGHT).map_while(|at| route.lanelet(at)) {
+            let lanelet = self.ground.lanelet(id);
+            if let LaneletKind::Connection { turn, .. } = lanelet.kind {
+                input.junction_distance = distance.max(0.0);
+                input.junction_turn = match turn {
+                    Turn::Left => 1.0,
+                    Turn::Straight => 0.0,
+                    Turn::Right => -1.0,
+                    Turn::UTurn => 2.0,
+                };
+                return;
+            }
+            distance += lanelet.length();
+        }
+    }
+
+    /// Whether there is room on the lane beside an agent: at least `gap` metres ahead and behind,
+    /// and `time` seconds more for what comes closer.
+    pub(crate) fn has_room_beside(&self, agent: u32, lane: LaneletId, gap: f64, time: f64) -> bool {
+        let mut input = BehaviourInput {
+            target_gap_ahead: NOTHING,
+            target_gap_behind: NOTHING,
+            ..BehaviourInput::default()
+        };
+        self.target_gaps(agent, lane, &mut input);
+        let speed = self.motion(agent).speed;
+        let needed = |closing: f64| gap + time * closing.max(0.0);
+        input.target_gap_ahead >= needed(speed - input.target_speed_ahead)
+            && input.target_gap_behind >= needed(input.target_speed_behind - speed)
+    }
+
+    /// Gaps on the lane to change to, between bodies, m. Both lanes are measured by shares of their
+    /// lengths, since the inner one of a bend is shorter:
+    ///
+    /// ```text
+    ///    behind                     s                     ahead
+    ///   --[====]--------------------:-----------------------[====]----> target
+    ///          |<-- gap behind -->| : |<---- gap ahead ---->|
+    ///   --------------------------[=x=]-------------------------------> own lane
+    /// ```
+    ///
+    /// Behind, the search goes back over the seam to the lanelets before; ahead it does not, because
+    /// the lane change has to be done before the end of this one anyway.
+    fn target_gaps(&self, agent: u32, target: LaneletId, input: &mut BehaviourInput) {
+        let position = self.position(agent);
+        let VehicleType {
+            front,
+            rear_overhang,
+            ..
+        } = *self.vehicle_type(agent);
+        let own = self.ground.lanelet(position.lanelet);
+        let s = position.s / own.length() * self.ground.lanelet(target).length();
+        let entries = self.index.on_lanelet(target);
+        let place = entries.partition_point(|entry| entry.s < s);
+        if let Some(entry) = entries.get(place) {
+            let rear = entry.s - self.vehicle_type(entry.agent).rear_overhang;
+            input.target_gap_ahead = rear - s - front;
+            input.target_speed_ahead = self.motion(entry.agent).speed;
+        }
+        let behind = match place.checked_sub(1).map(|i| entries[i]) {
+            Some(entry) => Some((entry, s - entry.s)),
+            None => self
+                .behind_lanelet(target)
+                .map(|(entry, gap)| (entry, s + gap)),
+        };
+        if let Some((entry, distance)) = behind {
+            let gap = distance - self.vehicle_type(entry.agent).front;
+            input.target_gap_behind = gap - rear_overhang;
+            input.target_speed_behind = self.motion(entry.agent).speed;
+        }
+    }
+
+    /// The foremost vehicle on the lanelets that lead to one, with its distance to their end, m.
+    pub(super) fn behind_lanelet(&self, lanelet: LaneletId) -> Option<(Entry, f64)> {
+        let leading = self.ground.graph().predecessors(lanelet).iter();
+        let foremost = leading.filter_map(|&id| {
+            let entry = *self.index.on_lanelet(id).last()?;
+            Some((entry, self.ground.lanelet(id).length() - entry.s))
+        });
+        foremost.min_by(|a, b| a.1.total_cmp(&b.1).then(self.id(&a.0).cmp(&self.id(&b.0))))
+    }
+}

@@ -1,0 +1,194 @@
+//! The route ahead of an agent on a lane: speed, leader, places to stop at, way-point.
+
+use super::{Stretch, View, aim};
+use crate::ground::PROFILE_BRAKING;
+use crate::route::{Goal, Route};
+use crate::traffic::Entry;
+use roadwright_geometry::Pose;
+use roadwright_geometry::math::wrap_angle;
+use roadwright_plugin_api::ControllerInput;
+use roadwright_scenario::lane_graph::LaneletId;
+
+/// Controllers look as far ahead as they need to stop gently, and this much farther, m; but at least
+/// so far, m, because a vehicle that stands needs nothing to stop.
+const HORIZON_MARGIN: f64 = 20.0;
+const LEAST_HORIZON: f64 = 30.0;
+/// A vehicle that has to stop at its goal aims this far past it, so that it reaches it, m:
+/// controllers stop a little before where they are to stop.
+const STOP_BEYOND: f64 = 1.5;
+/// A vehicle stops this far before the end of a lane that it has to leave sideways, m.
+const LANE_END_GAP: f64 = 1.0;
+/// A vehicle that has just turned off at a fork still blocks the other branches with its tail, m:
+/// until its rear is this far along its own branch.
+const PARTING_DISTANCE: f64 = 8.0;
+
+/// A vehicle ahead, and the distance from the own rear axle to the start of its lanelet, m.
+type Ahead = (Entry, f64);
+
+impl View<'_> {
+    /// Fills the row of an agent that is on a lane, from its place and from a walk over the lanelets
+    /// ahead. `lookahead` is the distance of the way-point, m.
+    pub(super) fn perceive_lane(
+        &self,
+        agent: u32,
+        pose: Pose,
+        lookahead: f64,
+        input: &mut ControllerInput,
+    ) {
+        let (position, at) = (self.position(agent), self.progress(agent).at);
+        let here = self.ground.line(position.lanelet).heading(position.s);
+        input.lane_offset = position.t;
+        input.heading_error = wrap_angle(pose.heading - here);
+        input.road_speed = self.ground.road_speed(position.lanelet, position.s);
+        // Example: at 14 m/s a stop with 1.8 m/s^2 takes 54 m, so it looks 74 m ahead.
+        let speed = self.motion(agent).speed;
+        let horizon = (speed * speed / (2.0 * PROFILE_BRAKING) + HORIZON_MARGIN)
+            .max(lookahead)
+            .max(LEAST_HORIZON);
+        let mut leader = self
+            .index
+            .ahead_on_lanelet(agent)
+            .map(|entry| (entry, -position.s));
+        let mut waypoint: Option<Pose> = None;
+        for stretch in self.ahead(agent) {
+            if stretch.distance > horizon {
+                break;
+            }
+            // The speed on the own lanelet is known already; its own bends are in its profile.
+            if stretch.at > at {
+                input.road_speed = input.road_speed.min(self.reachable_speed(&stretch));
+            }
+            input.stop_distance = input.stop_distance.min(self.stop_on(agent, &stretch));
+            leader = leader.or_else(|| self.leader_on(agent, &stretch));
+            waypoint = waypoint.or_else(|| self.waypoint_on(&stretch, lookahead));
+            let is_complete = leader.is_some() && waypoint.is_some();
+            if is_complete && stretch.distance + stretch.length > horizon {
+                break;
+            }
+        }
+        if let Some(leader) = leader {
+            self.follow(agent, leader, input);
+        }
+        if let Some(target) = waypoint {
+            aim(pose, target.position, input);
+            input.path_curvature = wrap_angle(target.heading - here) / lookahead;
+        }
+    }
+
+    /// The highest speed now from which gentle braking reaches the speed that the road allows where
+    /// a stretch begins, m/s: v^2 = v_entry^2 + 2 b d. Within a lanelet the speed profile of the
+    /// ground holds that already; this carries it over the seams along the route.
+    #[inline]
+    fn reachable_speed(&self, stretch: &Stretch) -> f64 {
+        let entry_speed = self.ground.entry_speed(stretch.lanelet);
+        (entry_speed * entry_speed + 2.0 * PROFILE_BRAKING * stretch.distance).sqrt()
+    }
+
+    /// Distance from the front to the nearest place on a stretch where the agent has to stand, m;
+    /// infinity if there is none.
+    #[inline]
+    fn stop_on(&self, agent: u32, stretch: &Stretch) -> f64 {
+        let front = self.vehicle_type(agent).front;
+        let progress = self.progress(agent);
+        let mut stop = f64::INFINITY;
+        if stretch.at > progress.at && self.is_closed(stretch, agent) {
+            stop = stretch.distance - front;
+        }
+        if stretch.is_last && progress.holds_arrival {
+            // At its last goal it stands until its behaviour says what comes next. Goals are reached
+            // with the rear axle, so the front is not subtracted.
+            let route = self.route(agent);
+            let goal = stretch.distance + goal_on(route, stretch.lanelet, stretch.length);
+            stop = stop.min((goal + STOP_BEYOND).max(0.0));
+        }
+        if stretch.changes {
+            // The lane has to be changed before it ends.
+            let end = stretch.distance + stretch.length;
+            stop = stop.min(end - front - LANE_END_GAP);
+        }
+        stop
+    }
+
+    /// Whether a stretch is a contested connection that the agent may not enter yet.
+    #[inline]
+    fn is_closed(&self, stretch: &Stretch, agent: u32) -> bool {
+        stretch.at >= self.agents.claim[agent as usize].granted_to
+            && self.ground.contested(stretch.lanelet).is_some()
+    }
+
+    /// The vehicle on a stretch, or at the fork at its end, that the agent has to follow. The one
+    /// ahead on the agent's own lanelet is known before the walk, so only later stretches count.
+    #[inline]
+    fn leader_on(&self, agent: u32, stretch: &Stretch) -> Option<Ahead> {
+        let on_it = (stretch.at > self.progress(agent).at)
+            .then(|| self.index.hindmost(stretch.lanelet))
+            .flatten();
+        match on_it {
+            Some(entry) => Some((entry, stretch.distance)),
+            None => self
+                .parting(self.route(agent), stretch)
+                .map(|entry| (entry, stretch.distance + stretch.length)),
+        }
+    }
+
+    /// A vehicle that has turned off at the fork at the end of a stretch, but whose tail still blocks
+    /// the branch that the route takes. It is on no lanelet of the route, so without this nobody
+    /// would follow it:
+    ///
+    /// ```text
+    ///                    .--[A]->     A has turned off, its tail is at the fork
+    ///   ---[B]----------<
+    ///                    '------->    B goes on here
+    /// ```
+    fn parting(&self, route: &Route, stretch: &Stretch) -> Option<Entry> {
+        if self.ground.successor_count(stretch.lanelet) < 2 || stretch.is_last || stretch.changes {
+            return None;
+        }
+        let own = route.lanelet(stretch.at + 1)?;
+        let successors = self.ground.graph().successors(stretch.lanelet);
+        let others = successors.iter().filter(|&&other| other != own);
+        let tails = others.filter_map(|&other| self.index.hindmost(other));
+        tails
+            .filter(|entry| {
+                entry.s - self.vehicle_type(entry.agent).rear_overhang < PARTING_DISTANCE
+            })
+            .min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
+    }
+
+    /// Where the lookahead distance ends on a stretch; beyond the end of the route, or of a lane that
+    /// has to be left, straight on.
+    #[inline]
+    fn waypoint_on(&self, stretch: &Stretch, lookahead: f64) -> Option<Pose> {
+        let end = stretch.distance + stretch.length;
+        if end >= lookahead {
+            let line = self.ground.line(stretch.lanelet);
+            return Some(line.pose(lookahead - stretch.distance));
+        }
+        if !stretch.is_last && !stretch.changes {
+            return None;
+        }
+        // Beyond the end the way-point keeps its distance. At the end itself it would come closer and
+        // closer, and be passed: then the vehicle would have to turn round to it.
+        let at_end = self.ground.line(stretch.lanelet).pose(stretch.length);
+        Some(Pose {
+            position: at_end.point(lookahead - end, 0.0),
+            heading: at_end.heading,
+        })
+    }
+
+    /// Sets gap and speed of the leader.
+    #[inline]
+    fn follow(&self, agent: u32, (entry, distance): Ahead, input: &mut ControllerInput) {
+        let rear = distance + entry.s - self.vehicle_type(entry.agent).rear_overhang;
+        input.leader_gap = (rear - self.vehicle_type(agent).front).max(0.0);
+        input.leader_speed = self.motion(entry.agent).speed;
+    }
+}
+
+/// Place of the last goal on the last lanelet of a route, m.
+fn goal_on(route: &Route, last: LaneletId, length: f64) -> f64 {
+    match route.goals.last() {
+        Some(&Goal::Lane { lanelet, s }) if lanelet == last => s,
+        _ => length,
+    }
+}

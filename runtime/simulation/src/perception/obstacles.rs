@@ -1,0 +1,169 @@
+//! The nearest body in the way that is no lane traffic: obstacles, trees, vehicles off the lanes.
+
+use super::{View, angle_to};
+use crate::vehicle_type::VehicleType;
+use glam::DVec2;
+use roadwright_geometry::Pose;
+use roadwright_plugin_api::ControllerInput;
+
+/// How far, m, and how wide, rad, obstacles are looked for: the reach of the fuzzy driver's terms
+/// ([Gerdelan 2011], table 8.2).
+const OBSTACLE_REACH: f64 = 28.28;
+const OBSTACLE_ANGLE: f64 = 1.2;
+/// Bodies this close beside the vehicle's way count as in it, m.
+const SIDE_CLEARANCE: f64 = 0.3;
+/// A body counts as ahead until its nearest point is this far behind the front, m.
+const PAST_FRONT: f64 = 0.5;
+/// A vehicle beside the middle of its lane looks that much to the side, but no more than this, m:
+/// in a lane change it does not look along the lane that it leaves.
+const MOST_ASIDE: f64 = 0.5;
+/// Lanelets ahead on which a point is looked for.
+const LANELETS: usize = 4;
+
+/// The front of a vehicle, from which obstacles are seen.
+struct Eye {
+    agent: u32,
+    pose: Pose,
+    /// Speed along the heading of the pose, m/s.
+    speed: f64,
+}
+
+/// Something in the way.
+struct Seen {
+    /// From the eye to its nearest point, m.
+    distance: f64,
+    point: DVec2,
+    /// How fast the distance shrinks, m/s.
+    closing: f64,
+}
+
+impl View<'_> {
+    /// Whether obstacles are near the lanelet that an agent is on or comes to next.
+    fn is_near_obstacles(&self, agent: u32) -> bool {
+        let (position, obstacles) = (self.position(agent), &self.ground.obstacles);
+        if obstacles.is_empty() {
+            return false;
+        }
+        !position.is_on_lane() || obstacles.is_watched(position.lanelet) || {
+            let next = self.route(agent).lanelet(self.progress(agent).at + 1);
+            next.is_some_and(|lanelet| obstacles.is_watched(lanelet))
+        }
+    }
+
+    /// Sets distance, angle and closing speed of the nearest body in the way that is no lane traffic.
+    /// Vehicles on lanes are followed as leaders or given way to at junctions, and do not count.
+    pub(super) fn perceive_obstacle(&self, agent: u32, pose: Pose, input: &mut ControllerInput) {
+        // Nearly always there is neither: then this costs two look-ups.
+        let sees_obstacles = self.is_near_obstacles(agent);
+        let sees_bodies = !self.position(agent).is_on_lane() || self.index.any_off_lane;
+        if !sees_obstacles && !sees_bodies {
+            return;
+        }
+        // `pose` is turned about while reversing: then the rear end looks ahead.
+        let (speed, front) = if self.is_reversing(agent) {
+            (
+                -self.motion(agent).speed,
+                self.vehicle_type(agent).rear_overhang,
+            )
+        } else {
+            (self.motion(agent).speed, self.vehicle_type(agent).front)
+        };
+        let eye = Eye {
+            agent,
+            pose: Pose {
+                position: pose.point(front, 0.0),
+                ..pose
+            },
+            speed,
+        };
+        let mut nearest = if sees_obstacles {
+            self.nearest_obstacle(&eye)
+        } else {
+            None
+        };
+        if sees_bodies {
+            self.look_for_bodies(&eye, &mut nearest);
+        }
+        if let Some(seen) = nearest {
+            input.obstacle_distance = seen.distance;
+            input.obstacle_angle = angle_to(eye.pose, seen.point);
+            input.obstacle_closing_speed = seen.closing;
+        }
+    }
+
+    /// The nearest point of an obstacle or tree in the way.
+    fn nearest_obstacle(&self, eye: &Eye) -> Option<Seen> {
+        let accept = |point: DVec2| self.is_in_the_way(eye.agent, eye.pose, point);
+        let obstacles = &self.ground.obstacles;
+        let point = obstacles.nearest(eye.pose.position, OBSTACLE_REACH, accept)?;
+        let offset = point - eye.pose.position;
+        Some(Seen {
+            distance: offset.length(),
+            point,
+            closing: eye.speed * offset.normalize_or_zero().dot(eye.pose.forward()),
+        })
+    }
+
+    /// Looks for a vehicle nearer than what has been found.
+    fn look_for_bodies(&self, eye: &Eye, nearest: &mut Option<Seen>) {
+        let visit = |number: u32, middle: DVec2| {
+            let other = self.index.located[number as usize];
+            if other == eye.agent || !self.matters(eye.agent, other) {
+                return;
+            }
+            let theirs = self.pose(other);
+            let body = self.vehicle_type(other).footprint(middle, theirs.heading);
+            let point = body.closest_point(eye.pose.position);
+            if !self.is_in_the_way(eye.agent, eye.pose, point) {
+                return;
+            }
+            let offset = point - eye.pose.position;
+            let distance = offset.length();
+            if nearest.as_ref().is_none_or(|best| distance < best.distance) {
+                let own = eye.pose.forward() * eye.speed;
+                let velocity = theirs.forward() * self.motion(other).speed;
+                *nearest = Some(Seen {
+                    distance,
+                    point,
+                    closing: (own - velocity).dot(offset.normalize_or_zero()),
+                });
+            }
+        };
+        self.index
+            .for_each_near(eye.pose.position, OBSTACLE_REACH, visit);
+    }
+
+    /// Whether another vehicle is not taken care of by following and by giving way, as lane
+    /// traffic is.
+    fn matters(&self, agent: u32, other: u32) -> bool {
+        !self.position(agent).is_on_lane() || !self.position(other).is_on_lane()
+    }
+
+    /// Whether a point is ahead: off the lanes within the reach of sight, on a lane beside the way
+    /// by less than half of the vehicle.
+    fn is_in_the_way(&self, agent: u32, eye: Pose, point: DVec2) -> bool {
+        if angle_to(eye, point).abs() > OBSTACLE_ANGLE {
+            return false;
+        }
+        let position = self.position(agent);
+        if !position.is_on_lane() {
+            return true;
+        }
+        let VehicleType { front, width, .. } = *self.vehicle_type(agent);
+        let reach = 0.5 * width + SIDE_CLEARANCE;
+        // A body beside a bend is straight ahead and still not in the way, so it is judged by its place
+        // beside the route: (s, t) on the lanelet that it projects onto.
+        for stretch in self.ahead(agent).take(LANELETS) {
+            let line = self.ground.line(stretch.lanelet);
+            let guess = (front - stretch.distance).clamp(0.0, line.length());
+            let (s, t) = line.project(point, guess);
+            if s <= line.length() {
+                let ahead = stretch.distance + s > front - PAST_FRONT;
+                return ahead
+                    && s >= 0.0
+                    && (t - position.t.clamp(-MOST_ASIDE, MOST_ASIDE)).abs() < reach;
+            }
+        }
+        false
+    }
+}

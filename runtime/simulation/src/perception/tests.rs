@@ -1,0 +1,178 @@
+//! What agents perceive in hand-made scenes.
+
+use super::*;
+use crate::ground::PROFILE_BRAKING;
+use crate::testing::Stand;
+
+const LOOKAHEAD: Lookahead = Lookahead {
+    distance: 10.0,
+    time: 0.0,
+};
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-6
+}
+
+#[test]
+fn a_leader_is_the_next_along_the_route() {
+    // (where the other is: lanelet of the route, or 3 for the crossing street; place on it, m;
+    // whether it is the leader)
+    let cases = [
+        ("on its own lane", 0, 30.0, true),
+        ("behind it", 0, 3.0, false),
+        ("on the connection", 1, 2.0, true),
+        ("beyond the junction", 2, 5.0, true),
+        ("on the other street", 3, 40.0, false),
+    ];
+    for (what, at, s, leads) in cases {
+        let mut stand = Stand::crossing();
+        let route = stand.straight(DVec2::X);
+        let other_street = stand.straight(DVec2::Y);
+        let own = stand.car(1, &route, 10.0, 20.0);
+        let lanelets = if at < 3 {
+            &route[at..]
+        } else {
+            &other_street[..]
+        };
+        stand.car(2, lanelets, s, 3.0);
+        stand.look();
+        let input = stand.view().controller_input(own, LOOKAHEAD);
+        if !leads {
+            assert_eq!(input.leader_gap, NOTHING, "{what}");
+            continue;
+        }
+        let before: f64 = route[..at].iter().map(|&id| stand.ground.length(id)).sum();
+        let along = before + s - 10.0;
+        let car = stand.types.get(0);
+        let gap = along - car.front - car.rear_overhang;
+        assert!(near(input.leader_gap, gap), "{what}: {}", input.leader_gap);
+        assert_eq!(input.leader_speed, 3.0, "{what}");
+    }
+}
+
+#[test]
+fn the_stop_line_is_there_until_the_junction_lets_it_in() {
+    // (connections before this index may be entered, whether it stops)
+    for (granted_to, stops) in [(0, true), (1, true), (2, false)] {
+        let mut stand = Stand::crossing();
+        let route = stand.straight(DVec2::X);
+        let own = stand.car(1, &route, 60.0, 10.0);
+        stand.agents.claim[own as usize].granted_to = granted_to;
+        stand.look();
+        let input = stand.view().controller_input(own, LOOKAHEAD);
+        let to_line = stand.ground.length(route[0]) - 60.0 - stand.types.get(0).front;
+        let expected = if stops { to_line } else { NOTHING };
+        assert!(
+            near(input.stop_distance, expected),
+            "granted to {granted_to}"
+        );
+    }
+}
+
+#[test]
+fn a_lane_that_has_to_be_left_ends_at_its_end() {
+    let mut stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
+    let lanes = stand.lanes_from_the_right();
+    for (route, stops) in [(vec![lanes[0], lanes[1]], true), (vec![lanes[0]], false)] {
+        let own = stand.car(stops.into(), &route, 250.0, 10.0);
+        stand.look();
+        let input = stand.view().controller_input(own, LOOKAHEAD);
+        let to_end = 300.0 - 250.0 - stand.types.get(0).front - 1.0;
+        let expected = if stops { to_end } else { NOTHING };
+        assert!(near(input.stop_distance, expected), "{route:?}");
+    }
+}
+
+#[test]
+fn the_way_to_the_left_and_to_the_right_is_told() {
+    let mut stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 3, 0)]);
+    let lanes = stand.lanes_from_the_right();
+    // (from lane, to lane, change that is needed, lanes to the left and to the right)
+    let cases = [
+        (1, 2, 1.0, (1.0, 1.0)),
+        (1, 0, -1.0, (1.0, 1.0)),
+        (1, 1, 0.0, (1.0, 1.0)),
+        (0, 1, 1.0, (1.0, 0.0)),
+        (2, 1, -1.0, (0.0, 1.0)),
+    ];
+    for (id, (from, to, needed, sides)) in (1..).zip(cases) {
+        let route: &[_] = if from == to {
+            &[lanes[from]]
+        } else {
+            &[lanes[from], lanes[to]]
+        };
+        let own = stand.car(id, route, 20.0 * id as f64, 10.0);
+        stand.look();
+        let input = stand.view().behaviour_input(own);
+        let told = (
+            input.lane_change_needed,
+            (input.lane_left, input.lane_right),
+        );
+        assert_eq!(told, (needed, sides), "{from} to {to}");
+        // One change at a time.
+        stand.agents.position[own as usize].leaving = lanes[from];
+        let input = stand.view().behaviour_input(own);
+        assert_eq!(input.lane_change_needed, 0.0);
+    }
+}
+
+#[test]
+fn gaps_beside_are_those_between_bodies() {
+    // (cars on the other lane: place, m, and speed, m/s; room asked for: gap, m, and time, s;
+    // whether it is there for one at 100 m and 10 m/s)
+    let cases: [(&[(f64, f64)], _, _); 7] = [
+        (&[], (3.0, 1.5), true),
+        (&[(100.0, 10.0)], (3.0, 1.5), false),
+        (&[(110.0, 10.0)], (3.0, 1.5), true),
+        (&[(110.0, 10.0)], (7.0, 1.5), false),
+        // A slow one ahead is closed up to; a fast one ahead goes away.
+        (&[(110.0, 6.0)], (3.0, 1.5), false),
+        (&[(90.0, 14.0)], (3.0, 1.5), false),
+        (&[(90.0, 10.0), (110.0, 14.0)], (3.0, 1.5), true),
+    ];
+    for (others, (gap, time), is_there) in cases {
+        let mut stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
+        let lanes = stand.lanes_from_the_right();
+        let own = stand.car(1, &[lanes[0], lanes[1]], 100.0, 10.0);
+        for (id, &(s, speed)) in (2..).zip(others) {
+            stand.car(id, &[lanes[1]], s, speed);
+        }
+        stand.look();
+        let found = stand.view().has_room_beside(own, lanes[1], gap, time);
+        assert_eq!(found, is_there, "{others:?}, {gap} m and {time} s");
+    }
+}
+
+#[test]
+fn who_comes_from_the_lane_before_is_behind() {
+    let mut stand = Stand::crossing();
+    let route = stand.straight(DVec2::X);
+    let own = stand.car(1, &route[2..], 1.0, 5.0);
+    let behind = stand.car(2, &route, 90.0, 5.0);
+    stand.look();
+    let view = stand.view();
+    // Nobody is on the lane itself but the one who asks; the connection before it is empty.
+    let found = view.behind_lanelet(route[1]).map(|(entry, _)| entry.agent);
+    assert_eq!(found, Some(behind));
+    assert!(view.behind_lanelet(route[0]).is_none());
+    let ahead = view.index.hindmost(route[2]).map(|entry| entry.agent);
+    assert_eq!(ahead, Some(own));
+}
+
+#[test]
+fn a_slower_road_ahead_is_braked_for_in_time() {
+    let stand = {
+        let mut stand = Stand::crossing();
+        let route = stand.straight(DVec2::X);
+        stand.car(1, &route, 5.0, 14.0);
+        stand.car(2, &route, 80.0, 14.0);
+        stand.look();
+        stand
+    };
+    let speeds = [0, 1].map(|own| stand.view().controller_input(own, LOOKAHEAD).road_speed);
+    let entry = stand.ground.entry_speed(stand.straight(DVec2::X)[1]);
+    let distance = stand.ground.length(stand.straight(DVec2::X)[0]) - 80.0;
+    let reachable = (entry * entry + 2.0 * PROFILE_BRAKING * distance).sqrt();
+    assert!(speeds[1] <= reachable + 1e-9 && speeds[1] <= speeds[0]);
+    assert!(near(speeds[0], 14.0), "{speeds:?}");
+}
