@@ -1,0 +1,248 @@
+//! Who asks to enter a junction, and for which connections.
+
+use super::Grant;
+use crate::agents::{Agents, Motion};
+use crate::ground::{Ground, PROFILE_BRAKING};
+use crate::route::{Route, Routes};
+use crate::traffic::Index;
+use crate::vehicle_type::{VehicleType, VehicleTypes};
+use roadwright_scenario::lane_graph::LaneletId;
+
+/// A vehicle asks this much before its braking distance reaches the stop line, m: then a free junction
+/// lets it in before it would brake for it. With a larger value it holds the junction for longer
+/// before it enters, and others wait.
+const ASKING_MARGIN: f64 = 12.0;
+/// Space left behind the last vehicle beyond the junction, m.
+pub(super) const EXIT_GAP: f64 = 2.0;
+/// Junctions in a row that a vehicle may need at once, because it fits nowhere between them.
+const MAX_CHAIN: usize = 4;
+/// Lanelets ahead on which a vehicle in front counts as on its way into the same junction: an
+/// approach, the connection and their seams.
+const WAY_IN: u32 = 4;
+
+/// An agent that wants to enter.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Request {
+    /// The step in which it first asked for this connection.
+    pub(super) since: u64,
+    pub(super) id: u64,
+    pub(super) agent: u32,
+    /// Index of the first contested connection in its route.
+    pub(super) at: u32,
+}
+
+/// A contested connection that a request needs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Need {
+    pub(super) junction: u32,
+    /// Number of the connection in the junction.
+    pub(super) path: u32,
+    /// Index of the connection in the route.
+    pub(super) at: u32,
+    /// Lanelet beyond the junction.
+    pub(super) exit: LaneletId,
+}
+
+/// What requests are decided by.
+#[derive(Clone, Copy)]
+pub(super) struct Scene<'a> {
+    pub(super) ground: &'a Ground,
+    pub(super) types: &'a VehicleTypes,
+    pub(super) routes: &'a Routes,
+    pub(super) index: &'a Index,
+    pub(super) agents: &'a Agents,
+}
+
+impl<'a> Scene<'a> {
+    fn route(&self, agent: u32) -> &'a Route {
+        self.routes.get(self.agents.progress[agent as usize].route)
+    }
+
+    fn vehicle_type(&self, agent: u32) -> &'a VehicleType {
+        let number = self.agents.identity[agent as usize].vehicle_type;
+        self.types.get(number)
+    }
+
+    /// Length that a vehicle takes in a queue, m.
+    pub(super) fn space(&self, agent: u32) -> f64 {
+        self.vehicle_type(agent).length + EXIT_GAP
+    }
+
+    /// Whether `agent` has cut in ahead of the vehicle that holds `grant`, by a lane change on its
+    /// approach; then `agent` must go first.
+    ///
+    /// ```text
+    ///   [holder]----[agent]---|  junction  |
+    ///                  ^ has just changed lanes to here
+    /// ```
+    ///
+    /// Without this the two would wait for each other: the holder cannot pass the agent, and the
+    /// agent cannot enter while the holder's grant conflicts with its own connection.
+    pub(super) fn is_behind(&self, grant: &Grant, agent: u32) -> bool {
+        if grant.agent == agent {
+            return false;
+        }
+        let (own, other) = (
+            &self.agents.position[agent as usize],
+            &self.agents.position[grant.agent as usize],
+        );
+        // The agent is ahead of the holder if it stands on a lanelet that the holder has yet to drive
+        // before the junction; on the holder's own lanelet, if it is farther along.
+        let route = self.route(grant.agent);
+        let at = self.agents.progress[grant.agent as usize].at;
+        let mut between = (at..grant.at).filter_map(|at| route.lanelet(at));
+        between.any(|lanelet| lanelet == own.lanelet)
+            && (own.lanelet != other.lanelet || own.s > other.s)
+    }
+
+    /// The connections that a vehicle needs at once: up to the first lane on which it can stand
+    /// without its rear in a junction.
+    ///
+    /// ```text
+    ///      | junction 1 |--8 m--| junction 2 |------ 40 m ------
+    /// ```
+    ///
+    /// A bus of 10 m that enters junction 1 alone would stand in it while it waits for junction 2. It
+    /// asks for both. A car of 4.5 m fits in between and asks for one after the other.
+    pub(super) fn needs(&self, request: &Request, out: &mut Vec<Need>) {
+        out.clear();
+        let route = self.route(request.agent);
+        let mut room = 0.0;
+        let mut at = request.at;
+        while let Some(lanelet) = route.lanelet(at) {
+            if out.len() == MAX_CHAIN {
+                return;
+            }
+            // A connection that nothing conflicts with needs no grant, but it is no place to stand
+            // either; as a lanelet of the route its length counts as room like that of a lane.
+            match (self.ground.contested(lanelet), route.lanelet(at + 1)) {
+                (Some((junction, path)), Some(exit)) => {
+                    out.push(Need {
+                        junction,
+                        path,
+                        at,
+                        exit,
+                    });
+                    room = 0.0;
+                }
+                // The route ends in the junction: no exit, nothing to wait for beyond it.
+                (Some(_), None) => return,
+                (None, _) => {
+                    room += self.ground.length(lanelet);
+                    if room >= self.space(request.agent) {
+                        return;
+                    }
+                }
+            }
+            at += 1;
+        }
+    }
+
+    /// Whether the vehicle is the foremost on its lane that is not let in yet.
+    pub(super) fn has_turn(&self, request: &Request) -> bool {
+        let route = self.route(request.agent);
+        let contested = route
+            .lanelet(request.at)
+            .and_then(|lanelet| self.ground.contested(lanelet));
+        let Some((junction, _)) = contested else {
+            return false;
+        };
+        // On the lanelets up to the junction nobody may be ahead who still waits.
+        let mut ahead = self.index.ahead_on_lanelet(request.agent);
+        let mut at = self.agents.progress[request.agent as usize].at + 1;
+        while ahead.is_none() && at < request.at {
+            ahead = route
+                .lanelet(at)
+                .and_then(|lanelet| self.index.hindmost(lanelet));
+            at += 1;
+        }
+        let Some(entry) = ahead else { return true };
+        let other = self.route(entry.agent);
+        let leads_in = |from: u32, to: u32| {
+            let lanelets = (from..to).filter_map(|at| other.lanelet(at));
+            lanelets
+                .filter_map(|lanelet| self.ground.contested(lanelet))
+                .any(|(found, _)| found == junction)
+        };
+        // It does not hold up the agent if it has been let in already, or does not drive into this
+        // junction at all.
+        let at = self.agents.progress[entry.agent as usize].at;
+        let granted_to = self.agents.claim[entry.agent as usize].granted_to;
+        leads_in(at + 1, granted_to) || !leads_in(at + 1, at + WAY_IN)
+    }
+}
+
+/// The next contested connection of every agent that is close enough to ask.
+pub(super) fn collect(
+    step: u64,
+    ground: &Ground,
+    types: &VehicleTypes,
+    routes: &Routes,
+    agents: &mut Agents,
+    requests: &mut Vec<Request>,
+) {
+    requests.clear();
+    for index in 0..agents.capacity() {
+        let (who, position) = (&agents.identity[index], &agents.position[index]);
+        if !who.drives() || !position.is_on_lane() {
+            continue;
+        }
+        let remaining = ground.length(position.lanelet) - position.s;
+        let reach = reach(&agents.motion[index], types.get(who.vehicle_type));
+        // Most agents are in the middle of a lane: they are done here, without their routes.
+        if remaining >= reach {
+            continue;
+        }
+        let progress = &agents.progress[index];
+        let claim = &mut agents.claim[index];
+        let route = routes.get(progress.route);
+        let from = (progress.at, position.lanelet);
+        let next = next_contested(ground, route, from, (remaining, reach), claim.granted_to);
+        let Some(at) = next else { continue };
+        // Its place in the order is that of the step in which it first asked for this connection.
+        // A new route resets `asked_for`: the agent queues again for what it needs now.
+        if claim.asked_for != at {
+            (claim.asked_for, claim.asked_at) = (at, step);
+        }
+        requests.push(Request {
+            since: claim.asked_at,
+            id: who.id,
+            agent: index as u32,
+            at,
+        });
+    }
+}
+
+/// Index in a route of the first contested connection that has not been granted, from the lanelet
+/// `from` on; `None` if it begins beyond the reach. `distance` is what is left of that lanelet, m.
+#[inline]
+fn next_contested(
+    ground: &Ground,
+    route: &Route,
+    from: (u32, LaneletId),
+    (mut distance, reach): (f64, f64),
+    granted_to: u32,
+) -> Option<u32> {
+    let (mut at, mut before) = from;
+    while distance < reach {
+        at += 1;
+        let lanelet = route.lanelet(at)?;
+        // Where the lane has to be changed first, nothing beyond is asked for.
+        if !ground.leads_to(before, lanelet) {
+            return None;
+        }
+        if at >= granted_to && ground.contested(lanelet).is_some() {
+            return Some(at);
+        }
+        distance += ground.length(lanelet);
+        before = lanelet;
+    }
+    None
+}
+
+/// How far ahead of its rear axle a vehicle asks, m. Example: a car whose front is 3.6 m before its
+/// rear axle asks at 8 m/s from 64 / (2 * 1.8) + 12 + 3.6 = 33 m.
+#[inline]
+fn reach(motion: &Motion, vehicle_type: &VehicleType) -> f64 {
+    motion.speed * motion.speed / (2.0 * PROFILE_BRAKING) + ASKING_MARGIN + vehicle_type.front
+}

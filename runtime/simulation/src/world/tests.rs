@@ -1,0 +1,169 @@
+//! What a world does as a whole that needs a look inside.
+
+use super::*;
+use crate::agents::Status;
+use crate::builtin_modules;
+use crate::route::{Goal, GroundPath, Leg, Route, Travel, Waypoint};
+use roadwright_geometry::{DVec2, Pose, unit};
+use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Edit, Place, Stack};
+
+/// An agent on open ground, and its way there given by hand.
+fn on_a_path(controller: &str, waypoints: Vec<Waypoint>) -> World {
+    let mut scenario = Scenario::new("open ground");
+    let stack = Stack::with_controller(controller);
+    let first = waypoints[0].pose;
+    let last = waypoints[waypoints.len() - 1].pose.position;
+    let agent = Agent {
+        name: String::new(),
+        vehicle: "car".into(),
+        stack: "driver".into(),
+        dynamics: None,
+        start: Place::ground(first.position.x, first.position.y, first.heading),
+        via: Vec::new(),
+        destination: Some(Place::ground(last.x, last.y, 0.0)),
+        depart: 0.0,
+        speed: 0.0,
+    };
+    for edit in [
+        Edit::Stack("driver".into(), Some(Box::new(stack))),
+        Edit::Agent(AgentId(1), Some(Box::new(agent))),
+    ] {
+        scenario.apply(edit).unwrap();
+    }
+    let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+    world.step();
+    let index = world.agents.find(1).unwrap() as usize;
+    let mut travel = Travel {
+        routes: &mut world.routes,
+        progress: &mut world.agents.progress[index],
+        claim: &mut world.agents.claim[index],
+    };
+    travel.move_to(Route {
+        goals: [Goal::Ground(last)].into(),
+        legs: [Leg::Path(Box::new(GroundPath::from(waypoints)))].into(),
+        lanelets: [].into(),
+    });
+    world
+}
+
+#[test]
+fn every_controller_follows_a_path_over_open_ground() {
+    // A half circle of 30 m, with a speed that rises and falls.
+    let radius = 30.0;
+    let waypoint = |i: i32| {
+        let angle = f64::from(i) * std::f64::consts::PI / 24.0;
+        Waypoint {
+            pose: Pose {
+                position: radius * unit(angle),
+                heading: angle + std::f64::consts::FRAC_PI_2,
+            },
+            speed: if i == 12 { 7.0 } else { 4.0 },
+            gear: 1,
+        }
+    };
+    let waypoints: Vec<Waypoint> = (0..=24).map(waypoint).collect();
+    for controller in ["pursuit", "idm", "fuzzy_driver"] {
+        let mut world = on_a_path(controller, waypoints.clone());
+        let (mut worst, mut reach) = (0.0f64, 0.0f64);
+        while !world.is_over() && world.time() < 60.0 {
+            world.step();
+            for vehicle in world.snapshot().vehicles {
+                let from_centre = vehicle.pose.position.length();
+                worst = worst.max((from_centre - radius).abs());
+                reach = reach.max(vehicle.pose.position.y);
+            }
+        }
+        let first = world.finished().next().unwrap();
+        assert_eq!(first.status, Status::Arrived, "{controller}");
+        // The straight way, which an agent without a path takes, has y = 0.
+        assert!(reach > 0.8 * radius, "{controller}: {reach}");
+        // The fuzzy driver turns with 25 m at the sharpest, and late.
+        let tolerance = if controller == "fuzzy_driver" {
+            12.0
+        } else {
+            2.0
+        };
+        assert!(worst < tolerance, "{controller}: {worst} m off the path");
+    }
+}
+
+#[test]
+fn where_agents_are_stored_changes_nothing() {
+    let path = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let folder = path.join("../../scenarios");
+    let follows = Some(DynamicsLevel::Lane);
+    for (name, populate, dynamics) in [
+        ("old-town", 0, None),
+        ("crossroads", 0, None),
+        ("figure-eight", 20, None),
+        ("old-town", 60, follows),
+    ] {
+        let file = folder.join(format!("{name}.scenario.json"));
+        let scenario = roadwright_scenario::file::load(&file).unwrap();
+        let run = |order: &[u32], threads: usize| {
+            let options = RunOptions {
+                populate,
+                threads,
+                dynamics,
+                ..RunOptions::default()
+            };
+            let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+            world.agents.scatter(order);
+            (0..2500).for_each(|_| world.step());
+            (world.state_hash(), world.summary())
+        };
+        let plain = run(&[], 1);
+        // Backwards, and all over the place with gaps.
+        let backwards: Vec<u32> = (0..200).collect();
+        let scattered: Vec<u32> = (0..400).map(|i| (i * 173) % 400).collect();
+        assert_eq!(run(&backwards, 1), plain, "{name}");
+        assert_eq!(run(&scattered, 2), plain, "{name}");
+    }
+}
+
+#[test]
+fn a_flow_leaves_nothing_but_one_row_for_each_agent() {
+    let mut scenario = Scenario::new("road");
+    let line = roadwright_geometry::ReferenceLine::straight(DVec2::ZERO, DVec2::new(120.0, 0.0));
+    let style = roadwright_scenario::draw::RoadStyle {
+        name: String::new(),
+        class: roadwright_scenario::RoadClass::Residential,
+        layer: 0,
+        speed_limit: 14.0,
+        section: roadwright_scenario::CrossSection::driving(1, 0, 3.5),
+    };
+    let road = roadwright_scenario::draw::road(&scenario, &line.unwrap(), &style).unwrap();
+    scenario.apply(road).unwrap();
+    let lane = |s| Place::lane(roadwright_scenario::RoadId(1), -1, s);
+    let flow = roadwright_scenario::Flow {
+        vehicle: "car".into(),
+        stack: "idm".into(),
+        dynamics: None,
+        origin: lane(8.0),
+        destination: lane(110.0),
+        rate_per_hour: 1200.0,
+        begin: 0.0,
+        end: 1e6,
+    };
+    let flow = Edit::Flow(roadwright_scenario::FlowId(1), Some(Box::new(flow)));
+    scenario.apply(flow).unwrap();
+    let options = RunOptions {
+        dt: Some(0.05),
+        ..RunOptions::default()
+    };
+    let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+    let mut most = [0; 2];
+    for (half, steps) in [(0, 20_000), (1, 40_000)] {
+        for _ in 0..steps {
+            world.step();
+            most[half] = most[half].max(world.agents.capacity());
+        }
+    }
+    let arrived = world.counts().arrived;
+    assert!(arrived > 900, "{arrived}");
+    // Indices are used again: three times as long needs no more of them, or hardly.
+    assert!(most[0] < 20 && most[1] <= most[0] + 4, "{most:?}");
+    assert!(world.routes.count() <= 1);
+    assert_eq!(world.finished.rows.len(), arrived);
+    assert!(world.finished.iter().all(|agent| !agent.scores.is_empty()));
+}
