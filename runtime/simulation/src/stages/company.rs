@@ -18,8 +18,22 @@ pub(crate) const MOST_SPAWNED: u64 = 100_000;
 const NOBODY: u64 = u64::MAX;
 
 impl Effecting<'_> {
+    /// Makes an agent a member of a group, and complains if there are too many groups.
+    pub(super) fn join(&mut self, agent: u32, group: String) {
+        if !self.messages.join(group, self.id(agent)) {
+            self.complain(agent, "there are too many groups".into());
+        }
+    }
+
+    /// Sends a letter to the agent with an id, if it drives.
+    pub(super) fn send_to(&mut self, from: u32, to: u64, letter: Letter) {
+        if let Some(to) = self.agents.find(to) {
+            self.send(from, to, letter);
+        }
+    }
+
     /// Puts a letter into the mail, unless nobody reads it.
-    pub(super) fn send(&mut self, from: u32, to: u32, letter: Letter) {
+    fn send(&mut self, from: u32, to: u32, letter: Letter) {
         let from = self.agents.identity[from as usize].id;
         self.post(from, to, letter);
     }
@@ -104,15 +118,27 @@ impl Effecting<'_> {
         }
     }
 
-    /// Lets another vehicle, of a type and with a stack, appear at the lane nearest to a place.
+    /// Adds another vehicle, and complains if that cannot be.
+    pub(super) fn spawn_or_complain(
+        &mut self,
+        agent: u32,
+        kind: (&str, &str),
+        places: (DVec2, DVec2),
+    ) {
+        if let Err(why) = self.spawn(kind, places) {
+            self.complain(agent, why);
+        }
+    }
+
+    /// Adds a vehicle of a type, with a stack, that drives from the lane nearest to a place to that
+    /// nearest to another.
     ///
     /// # Errors
     /// What is missing.
-    pub(super) fn spawn(
+    fn spawn(
         &mut self,
         (vehicle, stack): (&str, &str),
-        from: DVec2,
-        to: DVec2,
+        (from, to): (DVec2, DVec2),
     ) -> Result<(), String> {
         if self.demand.spawned >= MOST_SPAWNED {
             return Err(format!("add_vehicle: {MOST_SPAWNED} vehicles are the most"));

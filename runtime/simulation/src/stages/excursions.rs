@@ -16,6 +16,8 @@ use roadwright_scenario::lane_graph::NO_LANELET;
 const SPACING: f64 = 1.0;
 /// Slowest that a line beside a lane is driven along, m/s.
 const SLOWEST: f64 = 3.0;
+/// Points of a path that are closer together than this count as one, m.
+const LEAST_STEP: f64 = 0.1;
 /// Longest path, m: what is longer is cut.
 const LONGEST: f64 = 2000.0;
 /// An agent joins a lane that is this close, m, and leads where it heads, rad.
@@ -55,34 +57,17 @@ impl Swerve {
 }
 
 impl Effecting<'_> {
-    /// Drives an agent along a line over the ground: places and speeds. The goals that it has not
-    /// reached are given up unless it `goes_on` to them. Says whether it is a line.
-    pub(super) fn drive_path(&mut self, agent: u32, line: &[(DVec2, f64)], goes_on: bool) -> bool {
-        let here = self.bodies().pose(agent);
-        let mut waypoints = vec![Waypoint {
-            pose: here,
-            speed: line.first().map_or(0.0, |first| first.1),
-            gear: 1,
-        }];
-        let mut length = 0.0;
-        for &(place, speed) in line {
-            let before = waypoints[waypoints.len() - 1].pose.position;
-            let step = (place - before).length();
-            length += step;
-            if !place.is_finite() || !speed.is_finite() || length > LONGEST {
-                break;
-            }
-            if step > 0.1 {
-                waypoints.push(Waypoint {
-                    pose: Pose {
-                        position: place,
-                        heading: roadwright_geometry::heading_of(place - before),
-                    },
-                    speed: speed.clamp(0.0, 100.0),
-                    gear: 1,
-                });
-            }
+    /// Drives an agent along the line that its behaviour wants, and complains if it is none.
+    pub(super) fn drive_own_path(&mut self, agent: u32, line: &[(DVec2, f64)]) {
+        if !self.drive_path(agent, line, false) {
+            self.complain(agent, "a path needs two different places".into());
         }
+    }
+
+    /// Drives an agent along a line over the ground: places and speeds. The goals that it has not
+    /// reached are given up unless it `goes_on` to them. Returns whether it is a line.
+    fn drive_path(&mut self, agent: u32, line: &[(DVec2, f64)], goes_on: bool) -> bool {
+        let waypoints = waypoints_along(self.bodies().pose(agent), line);
         if waypoints.len() < 2 {
             return false;
         }
@@ -112,19 +97,27 @@ impl Effecting<'_> {
         self.agents.identity[agent as usize].phase = Phase::Driving;
     }
 
-    /// Drives an agent beside the middle of its lane. Says whether it is on one.
-    pub(super) fn swerve(&mut self, agent: u32, swerve: &Swerve) -> bool {
+    /// Drives an agent beside the middle of its lane, and complains if it is on none.
+    pub(super) fn swerve(&mut self, agent: u32, swerve: &Swerve) {
+        let line = self.line_beside(agent, swerve);
+        if !self.drive_path(agent, &line, swerve.comes_back) {
+            self.complain(agent, "there is no lane here to drive beside".into());
+        }
+    }
+
+    /// The line of a swerve: the middle of the lanelets ahead, moved aside. Empty off the lanes.
+    fn line_beside(&self, agent: u32, swerve: &Swerve) -> Vec<(DVec2, f64)> {
         let index = agent as usize;
         let position = self.agents.position[index];
+        let mut line = Vec::new();
         if !position.is_on_lane() {
-            return false;
+            return line;
         }
         let speed = self.agents.motion[index].speed.max(SLOWEST);
         let route = self.route_of(agent);
         let mut at = self.agents.progress[index].at;
         let (mut s, mut lanelet) = (position.s, position.lanelet);
         let steps = (swerve.length() / SPACING).floor() as u32;
-        let mut line = Vec::new();
         for step in 1..=steps {
             s += SPACING;
             // Onto the next lanelet of the route, as long as one follows the other.
@@ -143,7 +136,7 @@ impl Effecting<'_> {
             let is_end = step == steps && !swerve.comes_back;
             line.push((middle.point(0.0, aside), if is_end { 0.0 } else { speed }));
         }
-        self.drive_path(agent, &line, swerve.comes_back)
+        line
     }
 
     /// Takes an agent off its lane: it gives back what junctions have granted it.
@@ -175,16 +168,21 @@ impl Effecting<'_> {
             .collect()
     }
 
-    /// Lets an agent join the lane that is close, and go on to the goals that are left. Says whether
-    /// there is a way.
-    pub(super) fn rejoin(&mut self, agent: u32) -> bool {
+    /// Lets an agent join the lane that is close, and go on to the goals that are left; tells it if
+    /// there is no such lane or no route.
+    pub(super) fn rejoin(&mut self, agent: u32) {
         let reached = self.agents.progress[agent as usize].reached;
         let goals = self.goals_left(agent, reached);
-        let Some(spot) = self.lane_beside(agent) else {
-            return false;
+        let is_back = match self.lane_beside(agent) {
+            Some(spot) => {
+                let route = self.route_from(agent, spot, goals);
+                self.take_lane(agent, spot, route)
+            }
+            None => false,
         };
-        let route = self.route_from(agent, spot, goals);
-        self.take_lane(agent, spot, route)
+        if !is_back {
+            self.tell_no_route(agent);
+        }
     }
 
     /// Lets an agent off the lanes join the lane that is close and leads where it heads, with a
@@ -254,4 +252,35 @@ impl Effecting<'_> {
         self.agents.touch();
         true
     }
+}
+
+/// Way-points from a pose along places with speeds, cut where they become too long.
+fn waypoints_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Waypoint> {
+    let mut waypoints = vec![Waypoint {
+        pose: here,
+        speed: line.first().map_or(0.0, |first| first.1),
+        gear: 1,
+    }];
+    let mut length = 0.0;
+    for &(place, speed) in line {
+        let before = waypoints[waypoints.len() - 1].pose.position;
+        let step = (place - before).length();
+        length += step;
+        // Scripts compute places and speeds: what is not a number ends the line.
+        if !place.is_finite() || !speed.is_finite() || length > LONGEST {
+            break;
+        }
+        // Two points in one place have no direction.
+        if step > LEAST_STEP {
+            waypoints.push(Waypoint {
+                pose: Pose {
+                    position: place,
+                    heading: roadwright_geometry::heading_of(place - before),
+                },
+                speed: speed.clamp(0.0, 100.0),
+                gear: 1,
+            });
+        }
+    }
+    waypoints
 }

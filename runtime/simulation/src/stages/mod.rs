@@ -3,11 +3,11 @@
 //! | stage | reads | writes |
 //! | --- | --- | --- |
 //! | [`appear`] | ground, vehicle types, delays, modules, levels | demand, index, all columns of new agents, routes, dynamics, log |
-//! | claims (`traffic/claims.rs`) | ground, vehicle types, routes, index, identity, motion, position, progress | claims, claim |
+//! | claims (`traffic/claims`) | ground, vehicle types, routes, index, identity, motion, position, progress | claims, claim |
 //! | delays (`traffic/delays.rs`) | identity, position, progress | delays |
 //! | [`plan`] | ground, vehicle types, identity, motion, position, delays, modules | progress, claim, routes |
 //! | [`behave`] | all that perception reads, modules, messages | wish, position, progress |
-//! | [`effects`], with what it asks for beyond lanes (`excursions.rs`, `parking.rs`) and of others ([`company`]) | the same, contacts | identity, position, progress, claim, wish, dynamics, routes, claims, index, modules, messages, demand |
+//! | [`effects`], with what it asks for of its route (`rerouting.rs`, `excursions.rs`, `parking.rs`) and of others ([`company`]) | the same, contacts | identity, position, progress, claim, wish, dynamics, routes, claims, index, modules, messages, demand |
 //! | [`control`] | all that perception reads, modules | command, statistics |
 //! | [`advance`] | ground, vehicle types, identity, command, routes | motion, dynamics, position, progress, statistics, identity |
 //! | post-encroachment (`traffic/encroachment.rs`), if a fitness looks at it | ground, vehicle types, routes, claims, motion, position, progress | encroachment, statistics |
@@ -24,5 +24,6 @@ pub(crate) mod effects;
 mod excursions;
 mod parking;
 pub(crate) mod plan;
+mod rerouting;
 pub(crate) mod retire;
 pub(crate) mod scene;

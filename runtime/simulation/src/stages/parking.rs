@@ -40,8 +40,20 @@ const BESIDE: [f64; 7] = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
 const LANE_DISTANCE: f64 = 8.0;
 
 impl Effecting<'_> {
-    /// Drives an agent into a bay, where its middle comes to stand. Says whether there is a way.
-    pub(super) fn park(&mut self, agent: u32, middle: Pose) -> bool {
+    /// Drives an agent into a bay, where its middle comes to stand, and complains if there is no way.
+    pub(super) fn park(&mut self, agent: u32, middle: Pose) {
+        match self.paths_into(agent, middle) {
+            Some(paths) => self.take_paths(agent, paths, Vec::new()),
+            None => {
+                let text = "there is no way into that bay from here: it is too tight for the \
+                            vehicle, or too far away";
+                self.complain(agent, text.into());
+            }
+        }
+    }
+
+    /// Paths into a bay, one after the other: forwards, or on along the lane and backwards.
+    fn paths_into(&self, agent: u32, middle: Pose) -> Option<Vec<Vec<Waypoint>>> {
         let vehicle = self.vehicle_type(agent);
         let bay = Pose {
             position: middle.point(-vehicle.body_centre, 0.0),
@@ -50,11 +62,7 @@ impl Effecting<'_> {
         let sharpest = self.sharpest(agent);
         let here = self.bodies().pose(agent);
         let forwards = curve(here, bay, sharpest).map(|line| vec![path(&line, 1)]);
-        let Some(paths) = forwards.or_else(|| self.reverse_into(agent, bay, sharpest)) else {
-            return false;
-        };
-        self.take_paths(agent, paths, Vec::new());
-        true
+        forwards.or_else(|| self.reverse_into(agent, bay, sharpest))
     }
 
     /// Sharpest curvature of paths for an agent, 1/m.

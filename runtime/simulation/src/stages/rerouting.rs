@@ -1,0 +1,253 @@
+//! Other goals and routes that behaviours ask for: going to a place, chasing, fleeing, and changing
+//! to a lane that the route does not ask for.
+
+use super::effects::{Effecting, MOST_SPOTS};
+use crate::agents::{Phase, Progress};
+use crate::route::{Goal, Route, goal_input};
+use glam::DVec2;
+use roadwright_plugin_api::PlannerInput;
+use roadwright_scenario::lane_graph::LaneletId;
+
+/// Minimum time between replans while chasing or fleeing, s.
+const REPLAN_TIME: f64 = 0.5;
+/// How far ahead an agent that flees plans, m, and over how many lanelets at most.
+const FLIGHT: f64 = 400.0;
+const FLIGHT_LANELETS: usize = 24;
+/// Least gap to the vehicles on a lane that is changed to without need, m, and the time that is
+/// added for each metre a second of closing speed, s.
+const CHANGE_GAP: f64 = 3.0;
+const CHANGE_TIME: f64 = 1.5;
+/// Closer to its end a lane is not left without need, m.
+const LATEST_CHANGE: f64 = 30.0;
+/// How much longer the route may become by a lane change that nobody needs, m.
+const DETOUR: f64 = 60.0;
+
+impl Effecting<'_> {
+    /// Sends an agent to the lane nearest to a place, and tells it if no route leads there.
+    pub(super) fn go_to_or_tell(&mut self, agent: u32, place: DVec2) {
+        if !self.go_to(agent, place) {
+            self.tell_no_route(agent);
+        }
+    }
+
+    /// Gives an agent a new last goal at the lane nearest to a place. Returns whether a route leads
+    /// there; else the old goals stay.
+    fn go_to(&mut self, agent: u32, place: DVec2) -> bool {
+        if !self.agents.position[agent as usize].is_on_lane() {
+            // Off the lanes, in this order: onto a lane close by, backwards out of a parking bay, or
+            // straight over the ground, if it has never been on lanes.
+            let is_off_road = self.route_of(agent).lanelets.is_empty();
+            return self.join_lane(agent, place)
+                || self.back_out(agent, place)
+                || is_off_road && self.set_goal(agent, Goal::Ground(place));
+        }
+        let ground = self.ground;
+        let spots = ground.finder().near(ground.graph(), place);
+        spots
+            .into_iter()
+            .take(MOST_SPOTS)
+            .any(|(lanelet, s, _)| self.set_goal(agent, Goal::Lane { lanelet, s }))
+    }
+
+    /// Gives an agent a goal in place of all that it has not reached. Returns whether it can get
+    /// there.
+    fn set_goal(&mut self, agent: u32, goal: Goal) -> bool {
+        let index = agent as usize;
+        // A last goal at which it waits counts as reached.
+        let reached = self.goals_behind(agent);
+        let candidate = self.route_of(agent).with_goals(reached, &[goal]);
+        let (route, gives_up_grants) = match goal {
+            Goal::Ground(_) => (candidate, false),
+            Goal::Lane { .. } => {
+                let progress = Progress {
+                    reached,
+                    ..self.agents.progress[index]
+                };
+                let position = &self.agents.position[index];
+                let claim = &self.agents.claim[index];
+                let turned = self
+                    .asking(agent)
+                    .turned(&candidate, (position, &progress, claim));
+                match turned {
+                    Some(turned) => turned,
+                    None => return false,
+                }
+            }
+        };
+        let is_planned = matches!(goal, Goal::Lane { .. });
+        self.take_route(agent, route, is_planned, gives_up_grants);
+        self.travel(agent).reach(reached);
+        self.agents.progress[index].has_own_goals = true;
+        self.agents.identity[index].phase = Phase::Driving;
+        true
+    }
+
+    fn may_replan(&self, agent: u32) -> bool {
+        self.clock
+            .since(self.agents.progress[agent as usize].planned_at)
+            >= REPLAN_TIME
+    }
+
+    /// Drives to where another agent is.
+    pub(super) fn chase(&mut self, agent: u32, id: u64) {
+        let Some(other) = self.agents.find(id) else {
+            return;
+        };
+        let target = self.agents.position[other as usize];
+        let is_on_lane = self.agents.position[agent as usize].is_on_lane();
+        if !is_on_lane || !target.is_on_lane() {
+            let place = self.place(other);
+            // From a lane it drives to the lane that is nearest to the other one.
+            if !is_on_lane || self.may_replan(agent) {
+                self.go_to(agent, place);
+            }
+            return;
+        }
+        let goal = Goal::Lane {
+            lanelet: target.lanelet,
+            s: target.s,
+        };
+        let reached = self.agents.progress[agent as usize].reached;
+        match self.route_of(agent).next_goal(reached) {
+            // Still on the lanelet of the goal: the goal moves along, the route stays. A planner is
+            // asked only when the other agent comes to another lanelet, and then not in every step.
+            Some(Goal::Lane { lanelet, .. })
+                if lanelet == target.lanelet && !self.has_arrived(agent) =>
+            {
+                let mut goals = self.route_of(agent).goals.to_vec();
+                if goals[reached as usize] != goal {
+                    goals[reached as usize] = goal;
+                    self.travel(agent).move_goals(&goals);
+                }
+            }
+            _ if self.may_replan(agent) => {
+                self.set_goal(agent, goal);
+            }
+            _ => {}
+        }
+    }
+
+    /// Drives along the lanelets that lead farthest from another agent. No planner is asked: fleeing
+    /// has no destination, so each junction is decided on its own.
+    pub(super) fn flee(&mut self, agent: u32, id: u64) {
+        let Some(other) = self.agents.find(id) else {
+            return;
+        };
+        let index = agent as usize;
+        if !self.agents.position[index].is_on_lane() || !self.may_replan(agent) {
+            return;
+        }
+        let danger = self.place(other);
+        let route = self.route_of(agent);
+        // What junctions have granted is driven first: the flight begins at the end of it.
+        let from = self.agents.claim[index]
+            .granted_to
+            .max(self.agents.progress[index].at)
+            .min(route.lanelets.len() as u32 - 1);
+        let bus = self.vehicle_type(agent).bus;
+        let flight = self.flight(route.lanelets[from as usize], danger, bus);
+        let Some(&end) = flight.last() else { return };
+        let s = self.ground.lanelet(end).length();
+        let reached = self.goals_behind(agent);
+        let route = self.route_of(agent).with_flight(reached, from, &flight, s);
+        self.take_route(agent, route, true, false);
+        self.travel(agent).reach(reached);
+        self.agents.progress[index].has_own_goals = true;
+        self.agents.identity[index].phase = Phase::Driving;
+    }
+
+    /// Lanelets after one, each the successor whose end is farthest from the danger; of two that are
+    /// equally far the smaller one.
+    fn flight(&self, from: LaneletId, danger: DVec2, bus: bool) -> Vec<LaneletId> {
+        let graph = self.ground.graph();
+        let mut flight: Vec<LaneletId> = Vec::new();
+        let (mut at, mut length) = (from, 0.0);
+        while length < FLIGHT && flight.len() < FLIGHT_LANELETS {
+            let distance = |lanelet: LaneletId| {
+                let line = graph.line(lanelet);
+                (line.position(line.length()) - danger).length()
+            };
+            let open = graph.successors(at).iter().copied();
+            let open = open.filter(|&next| {
+                let is_free = bus || !graph.lanelet(next).bus_only;
+                is_free && next != from && !flight.contains(&next)
+            });
+            let best = open.max_by(|&a, &b| distance(a).total_cmp(&distance(b)).then(b.cmp(&a)));
+            let Some(best) = best else { break };
+            flight.push(best);
+            length += graph.lanelet(best).length();
+            at = best;
+        }
+        // A route ends on a lane, not inside a junction, where a vehicle that waits would block others.
+        while flight
+            .last()
+            .is_some_and(|&last| graph.lanelet(last).is_connection())
+        {
+            flight.pop();
+        }
+        flight
+    }
+
+    /// Makes the route lead over the lane beside an agent, if there is room on it and the goals can
+    /// be reached from there. Returns whether it does.
+    pub(super) fn lead_through(&mut self, agent: u32, target: LaneletId) -> bool {
+        let Some(route) = self.route_through(agent, target) else {
+            return false;
+        };
+        self.take_route(agent, route, true, false);
+        true
+    }
+
+    /// Whether an agent may change to a lane beside it that its route does not ask for.
+    fn may_change_to(&self, agent: u32, target: LaneletId) -> bool {
+        let index = agent as usize;
+        let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
+        let graph = self.ground.graph();
+        let own = graph.lanelet(position.lanelet);
+        // A junction has let it in from the lane that it is on, and holds the way for it.
+        let is_committed =
+            self.agents.claim[index].granted_to > progress.at + 1 || self.has_arrived(agent);
+        let is_closed = graph.lanelet(target).bus_only && !self.vehicle_type(agent).bus;
+        let view = self.surroundings().with(self.agents);
+        !is_committed
+            && !is_closed
+            && own.length() - position.s >= LATEST_CHANGE
+            && position.may_change_lane()
+            && view.has_room_beside(agent, target, CHANGE_GAP, CHANGE_TIME)
+    }
+
+    /// The route over the lane beside an agent to its next goal, and on as before; `None` if the
+    /// change is not allowed now, or makes the route much longer.
+    fn route_through(&self, agent: u32, target: LaneletId) -> Option<Route> {
+        if !self.may_change_to(agent, target) {
+            return None;
+        }
+        let index = agent as usize;
+        let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
+        let graph = self.ground.graph();
+        let own = graph.lanelet(position.lanelet);
+        let asking = self.asking(agent);
+        let route = self.route_of(agent);
+        let s = position.s / own.length() * graph.lanelet(target).length();
+        let goal = route.next_goal(progress.reached)?;
+        let input = PlannerInput {
+            may_change_first: 0,
+            ..goal_input(goal, (target, s), asking.bus)?
+        };
+        let beyond = asking.route(input)?;
+        let goal_at = route.goal_at(progress.reached)?;
+        // A lane that is left sideways does not count twice: it is driven only in part, and the one
+        // beside it for the rest.
+        let length = |lanelets: &[LaneletId]| -> f64 {
+            let pairs = lanelets.windows(2);
+            let driven = pairs.filter(|pair| self.ground.leads_to(pair[0], pair[1]));
+            driven.map(|pair| graph.lanelet(pair[0]).length()).sum()
+        };
+        let before = &route.lanelets[progress.at as usize..=goal_at as usize];
+        if length(&beyond) > length(before) + DETOUR {
+            return None;
+        }
+        let lanelets = [&[position.lanelet], &beyond[..]].concat();
+        Some(route.with_run((progress.at, goal_at), progress.reached, &lanelets))
+    }
+}
