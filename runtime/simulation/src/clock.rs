@@ -1,6 +1,8 @@
 //! Simulated time.
 
+use crate::options::{RunOptions, SimulationError};
 use roadwright_agent::{Rate, Step};
+use roadwright_scenario::Settings;
 use serde::{Deserialize, Serialize};
 
 /// Where a run is in time, and the seed that all its random streams come from.
@@ -16,9 +18,32 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
+    /// The clock of a run before its first step: what the options say, else the settings.
+    ///
+    /// # Errors
+    /// If time step or time of day are out of range.
+    pub(crate) fn new(settings: &Settings, options: &RunOptions) -> Result<Self, SimulationError> {
+        let dt = options.dt.unwrap_or(settings.dt);
+        if !(1e-4..=1.0).contains(&dt) {
+            return Err(SimulationError::TimeStep(dt));
+        }
+        let begins_at = options.time_of_day.unwrap_or(settings.time_of_day);
+        if !(0.0..24.0).contains(&begins_at) {
+            return Err(SimulationError::TimeOfDay(begins_at));
+        }
+        Ok(Self {
+            dt,
+            seed: options.seed.unwrap_or(settings.seed),
+            begins_at,
+            step: 0,
+        })
+    }
+
     /// Simulated time, s.
     #[inline]
     pub(crate) fn time(&self) -> f64 {
+        // A product, not a sum over the steps: rounding does not add up, and a restored world has
+        // the same time to the bit.
         self.step as f64 * self.dt
     }
 

@@ -270,43 +270,17 @@ impl World {
         world.clock = counters.clock;
         world.agent_updates = counters.agent_updates;
         world.replans = counters.replans;
-        let mut agents: Agents = saved.get("agents")?;
-        agents.index_ids();
-        let mut routes: Routes = saved.get("routes")?;
-        routes.index_hashes();
-        (world.agents, world.routes) = (agents, routes);
-        world.dynamics = saved.get::<Dynamics>("dynamics")?;
+        world.restore_agents(saved)?;
         world.restore_demand(saved)?;
-        world.traffic.claims = saved.get::<Claims>("claims")?;
-        world.traffic.contacts = saved.get::<Contacts>("contacts")?;
-        world.traffic.delays = saved.get::<Delays>("delays")?;
-        world.traffic.encroachment = saved.get::<Encroachment>("encroachment")?;
-        world.messages.mail = saved.get::<Vec<Message>>("mail")?;
-        world.messages.groups = Arc::new(saved.get::<Groups>("groups")?);
-        world.messages.told_collisions = saved.get::<usize>("told_collisions")?;
-        world.demand.spawned = saved.get::<u64>("spawned")?;
-        world.messages.log = saved.get::<Log>("log")?;
-        world.finished = saved.get::<Finished>("finished")?;
+        world.restore_traffic(saved)?;
+        world.restore_messages(saved)?;
         let instances: Vec<SavedInstance> = saved.get("modules")?;
         world.modules.restore_instances(&instances)?;
+        // Everything is there, and nothing has been looked up yet: indices of a damaged save are
+        // found here, before they are used.
         world.check_indices()?;
         world.messages.count();
-        let told: SavedMembership = saved.get("membership")?;
-        let mut notes = {
-            let (clock, agents) = (&world.clock, &mut world.agents);
-            world
-                .modules
-                .restore_states(clock, agents, &instances, told)
-        };
-        let program = env!("CARGO_PKG_VERSION");
-        if saved.program != program {
-            notes.push(format!(
-                "saved by version {}, this is {program}",
-                saved.program
-            ));
-        }
-        let swaps: Vec<SavedSwap> = saved.get("swaps")?;
-        world.modules.swaps = swaps.into_iter().map(SwapRecord::from).collect();
+        let notes = world.restore_modules(saved, &instances)?;
         let bodies = Bodies {
             ground: &world.ground,
             agents: &world.agents,
@@ -316,8 +290,57 @@ impl World {
         Ok((world, notes))
     }
 
+    fn restore_agents(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
+        let mut agents: Agents = saved.get("agents")?;
+        agents.index_ids();
+        let mut routes: Routes = saved.get("routes")?;
+        routes.index_hashes();
+        (self.agents, self.routes) = (agents, routes);
+        self.dynamics = saved.get::<Dynamics>("dynamics")?;
+        self.finished = saved.get::<Finished>("finished")?;
+        Ok(())
+    }
+
+    fn restore_traffic(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
+        self.traffic.claims = saved.get::<Claims>("claims")?;
+        self.traffic.contacts = saved.get::<Contacts>("contacts")?;
+        self.traffic.delays = saved.get::<Delays>("delays")?;
+        self.traffic.encroachment = saved.get::<Encroachment>("encroachment")?;
+        Ok(())
+    }
+
+    fn restore_messages(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
+        self.messages.mail = saved.get::<Vec<Message>>("mail")?;
+        self.messages.groups = Arc::new(saved.get::<Groups>("groups")?);
+        self.messages.told_collisions = saved.get::<usize>("told_collisions")?;
+        self.messages.log = saved.get::<Log>("log")?;
+        Ok(())
+    }
+
+    /// Gives modules what they kept. Returns notes on those that start fresh.
+    fn restore_modules(
+        &mut self,
+        saved: &SavedWorld,
+        instances: &[SavedInstance],
+    ) -> Result<Vec<String>, SaveError> {
+        let told: SavedMembership = saved.get("membership")?;
+        let (clock, agents) = (&self.clock, &mut self.agents);
+        let mut notes = self.modules.restore_states(clock, agents, instances, told);
+        let program = env!("CARGO_PKG_VERSION");
+        if saved.program != program {
+            notes.push(format!(
+                "saved by version {}, this is {program}",
+                saved.program
+            ));
+        }
+        let swaps: Vec<SavedSwap> = saved.get("swaps")?;
+        self.modules.swaps = swaps.into_iter().map(SwapRecord::from).collect();
+        Ok(notes)
+    }
+
     fn restore_demand(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
         self.demand.departures = saved.get::<Departures>("departures")?;
+        self.demand.spawned = saved.get::<u64>("spawned")?;
         let (flows, retired): (Vec<FlowProgress>, Vec<FlowProgress>) = saved.get("flows")?;
         self.demand.retired_flows = retired;
         for flow in &mut self.demand.flows {

@@ -23,9 +23,7 @@ use crate::stages::retire::Exit;
 use crate::stages::scene::Onlooking;
 use crate::stages::{advance, appear, behave, collide, control, plan};
 use crate::summary::{AgentCounts, ModuleRecord, ReplanCounts, Summary, SwapRecord};
-use crate::traffic::{
-    Claims, Collision, Contact, Contacts, Delays, Encroachment, EncroachmentScene, Index, Traffic,
-};
+use crate::traffic::{Collision, Contact, EncroachmentScene, Traffic};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{BehaviourView, Registry};
 use roadwright_scenario::Scenario;
@@ -44,6 +42,9 @@ struct Scratch {
 }
 
 /// A running scenario.
+///
+/// It owns the parts and hands each stage those that it reads and writes. Stages never get the world
+/// itself: what a stage can change is in its signature, and the compiler checks it.
 pub struct World {
     pub(crate) clock: Clock,
     pub(crate) ground: Arc<Ground>,
@@ -60,8 +61,11 @@ pub struct World {
     pub(crate) finished: Finished,
     pub(crate) agent_updates: u64,
     pub(crate) replans: ReplanCounts,
+    /// Whether agents without a place or goal are refused instead of ending the run.
     lenient: bool,
+    /// Whether all bodies are compared for contacts.
     verify: bool,
+    /// Threads beside the calling one; `None` for none.
     helpers: Option<rayon::ThreadPool>,
     scratch: Scratch,
 }
@@ -89,43 +93,22 @@ impl World {
         modules: &Registry,
         options: &RunOptions,
     ) -> Result<Self, SimulationError> {
-        let settings = scenario.settings();
-        let dt = options.dt.unwrap_or(settings.dt);
-        if !(1e-4..=1.0).contains(&dt) {
-            return Err(SimulationError::TimeStep(dt));
-        }
-        let seed = options.seed.unwrap_or(settings.seed);
-        let begins_at = options.time_of_day.unwrap_or(settings.time_of_day);
-        if !(0.0..24.0).contains(&begins_at) {
-            return Err(SimulationError::TimeOfDay(begins_at));
-        }
+        let clock = Clock::new(&scenario.settings(), options)?;
         ground.check_size()?;
         let types = VehicleTypes::new(scenario);
-        let modules = Modules::new(scenario, modules, options, dt)?;
+        let modules = Modules::new(scenario, modules, options, clock.dt)?;
         let mut finished = Finished::default();
         let sources = Sources {
             scenario,
             ground: &ground,
             types: &types,
             modules: &modules,
-            seed,
+            seed: clock.seed,
         };
         let demand = sources.demand(options, &mut finished)?;
-        let lanelets = ground.graph().lanelets().len();
         Ok(Self {
-            clock: Clock {
-                dt,
-                seed,
-                begins_at,
-                step: 0,
-            },
-            traffic: Traffic {
-                index: Index::new(lanelets),
-                claims: Claims::new(ground.junction_count()),
-                contacts: Contacts::default(),
-                delays: Delays::new(lanelets),
-                encroachment: Encroachment::default(),
-            },
+            clock,
+            traffic: Traffic::new(&ground),
             ground,
             types,
             agents: Agents::default(),
@@ -133,7 +116,7 @@ impl World {
             dynamics: Dynamics::default(),
             levels: LevelChoice {
                 forced: options.dynamics,
-                default: settings.dynamics,
+                default: scenario.settings().dynamics,
             },
             demand,
             modules,
@@ -151,6 +134,14 @@ impl World {
     /// Takes one step of dt, in the fixed order: pass the step boundary, appear, give way, plan,
     /// behave, control, move, collide.
     pub fn step(&mut self) {
+        // Why this order:
+        // - Modules hear of agents at the boundary, before any of them is asked about one.
+        // - Agents appear before junctions decide, so that one that appears close to a stop line asks
+        //   in its first step and does not brake for nothing.
+        // - Junctions decide before planners: a route may change only beyond what is granted.
+        // - Behaviours go before controllers, which obey the wishes of the same step.
+        // - Bodies move last, and the index is rebuilt when they have: every stage of the next step
+        //   sees the same places, whether it runs early or late.
         self.agents.release();
         self.modules.pass_boundary(&self.clock, &mut self.agents);
         self.appear();
@@ -176,7 +167,8 @@ impl World {
         if admitted.is_empty() {
             return;
         }
-        // Nobody is asked about agents that it has not been told of.
+        // Modules are told of new agents before they are asked about them, so there is a second
+        // boundary in steps in which somebody appears.
         self.modules.pass_boundary(&self.clock, &mut self.agents);
         let scene = Scene {
             clock: &self.clock,

@@ -8,9 +8,10 @@ use crate::clock::Clock;
 use crate::dynamics::{Body, Lane, Level, LevelStep, OneTrack};
 use crate::ground::Ground;
 use crate::modules::SLICE;
-use crate::route::{Arrival, Foothold, Routes};
+use crate::route::{Arrival, Foothold, Route, Routes};
 use crate::vehicle_type::VehicleTypes;
 use rayon::prelude::*;
+use roadwright_geometry::DVec2;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 
@@ -77,6 +78,8 @@ pub(crate) fn advance(
         helpers,
         agents,
     ));
+    // Who leaves is scored, leaves a row behind and frees what it has: in the order of ids, since
+    // arrivals come level by level, and in each by index.
     arrivals.sort_unstable_by_key(|(agent, _)| agents.identity[*agent as usize].id);
     let time = exit.clock.time() + exit.clock.dt;
     for (agent, arrival) in arrivals {
@@ -118,6 +121,8 @@ fn advance_level<L: Level>(
     let Some(helpers) = helpers else {
         return advance_slice::<L>(&scene, 0, columns);
     };
+    // Each slice writes the rows of its own agents and reads nobody else's, so any number of threads
+    // gives the same bits. `collect` keeps the order of slices.
     helpers.install(|| {
         let (identity, command, states, motion, position, progress, statistics, footholds) =
             columns;
@@ -181,9 +186,11 @@ fn advance_slice<L: Level>(
 }
 
 impl<S> Mover<'_, S> {
+    /// Moves the body by a step of its level, and finds its place on the route. Returns whether it has
+    /// arrived.
     #[inline]
     fn advance<L: Level<State = S>>(
-        self,
+        mut self,
         who: &Identity,
         command: &Command,
         scene: &Scene<'_>,
@@ -206,25 +213,12 @@ impl<S> Mover<'_, S> {
         };
         let way = L::advance(self.state, body, step);
         let place = self.motion.pose.position;
-        let way = if let Some(way) = way {
-            let (ground, foothold) = (scene.ground, self.foothold);
-            let driven = (self.progress).go_along(self.position, route, ground, foothold, way);
-            if driven < way {
-                // The lane ends here, and it cannot leave it.
-                self.motion.speed = 0.0;
-                self.motion.acceleration = -before.speed / dt;
-            }
-            driven
-        } else {
-            if self.position.is_on_lane() {
-                self.progress
-                    .locate(self.position, route, scene.ground, self.foothold, place);
-            } else if let Some(path) = route.path_to(self.progress.reached) {
-                (self.position.s, self.position.t) = path.line().project(place, self.position.s);
-            }
-            (place - before.pose.position).length()
+        let way = match way {
+            Some(way) => self.go_along(way, before.speed, route, scene),
+            None => self.find_place(before.pose.position, route, scene),
         };
         self.statistics.count(self.motion, way);
+        // Who moves again has another situation: planners may be asked soon if it stands once more.
         if self.motion.speed.abs() < STANDING {
             self.progress.standing += dt;
         } else {
@@ -234,15 +228,55 @@ impl<S> Mover<'_, S> {
         let reached = self.progress.reached;
         let arrival = self.progress.reach_goals(route, self.position, place);
         if self.progress.reached != reached && !self.position.is_on_lane() {
-            // The next path begins here.
+            // The next path begins here: s and t belong to the one that has been driven.
             (self.position.s, self.position.t) = (0.0, 0.0);
         }
         arrival
     }
 }
 
-/// The old lane is free once the body is out of it, or when the agent has come to stand more than
-/// half-way and has to get on from there. Before that those behind on the old lane have to see it.
+impl<S> Mover<'_, S> {
+    /// Moves a body on along its lanelets by the distance that its level says. Returns how far it
+    /// went, m.
+    #[inline]
+    fn go_along(&mut self, way: f64, speed: f64, route: &Route, scene: &Scene<'_>) -> f64 {
+        let (ground, foothold) = (scene.ground, &mut *self.foothold);
+        let driven = (self.progress).go_along(self.position, route, ground, foothold, way);
+        if driven < way {
+            // The lane ends here, and the body cannot leave it: it stops dead.
+            self.motion.speed = 0.0;
+            self.motion.acceleration = -speed / scene.clock.dt;
+        }
+        driven
+    }
+
+    /// Finds the place of a body whose level moves it freely, by projecting it onto its lanelet or
+    /// path. Returns how far it went, m.
+    #[inline]
+    fn find_place(&mut self, before: DVec2, route: &Route, scene: &Scene<'_>) -> f64 {
+        let place = self.motion.pose.position;
+        if self.position.is_on_lane() {
+            self.progress
+                .locate(self.position, route, scene.ground, self.foothold, place);
+        } else if let Some(path) = route.path_to(self.progress.reached) {
+            (self.position.s, self.position.t) = path.line().project(place, self.position.s);
+        }
+        (place - before).length()
+    }
+}
+
+/// Ends a lane change. `t` is measured from the middle of the new lane, so it shrinks:
+///
+/// ```text
+///   t = 3.25 |  the change begins; seen on both lanes
+///       1.6  |  half-way: more on the new lane than on the old one
+///       0.5  |  the body is out of the old lane; seen on the new one only
+///       0    |  middle of the new lane
+/// ```
+///
+/// The old lane is free at 0.5 m. While a vehicle stands its t does not change, and it would block both
+/// lanes for as long as that takes: more than half-way it frees the old one after a while. Before
+/// that those behind on the old lane have to see it.
 fn end_lane_change(position: &mut LanePosition, progress: &Progress) {
     let is_half_way = position.t.abs() < HALF_WAY;
     let is_over = position.t.abs() < ACROSS || is_half_way && progress.standing > HALF_WAY_PATIENCE;

@@ -5,7 +5,7 @@ use super::scene::Onlooking;
 use crate::dynamics::room_to_change_lane;
 use crate::modules::{Modules, Rota, Rows};
 use crate::route::Travel;
-use roadwright_agent::{Effects, Step};
+use roadwright_agent::{Effects, Scene, Step};
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::sync::Arc;
@@ -28,43 +28,21 @@ pub(crate) fn behave(
         .rota
         .update(&world.modules.pools.behaviour, world.agents);
     world.tell_collisions();
+    // A scene costs a walk over all agents: it is made once for all instances, and only if a behaviour
+    // that looks at others is asked in this step.
     let looking = who_looks(&mut stage.rota, step, world.modules);
     let scene = (!looking.is_empty()).then(|| {
         let mail = world.messages.take_mail();
         Arc::new(world.onlooking().scene(mail, &looking))
     });
     for number in 0..world.modules.pools.behaviour.instances.len() {
-        let instance = &world.modules.pools.behaviour.instances[number];
         let due = stage.rota.due(number, step);
         if due.0.is_empty() {
             continue;
         }
-        let (module, moment) = (instance.module(), world.clock.moment(instance.rate));
-        let seen = world.surroundings().with(world.agents);
-        let effects = stage.rows.ask(
-            helpers,
-            module.logic.asks_whole(),
-            due,
-            |agent| seen.behaviour_input(agent),
-            |(indices, ids), inputs, outputs| {
-                let step = Step {
-                    indices,
-                    ids,
-                    ..moment
-                };
-                let mut effects = Effects::default();
-                let (logic, parameters) = (&module.logic, &module.parameters);
-                logic.step(
-                    parameters,
-                    &step,
-                    scene.as_ref(),
-                    inputs,
-                    outputs,
-                    &mut effects,
-                );
-                effects
-            },
-        );
+        // All agents of an instance are asked about the world as it is, and only then anything
+        // changes: what one is told does not depend on whether another was asked before it.
+        let effects = ask(&mut stage.rows, helpers, world, number, due, scene.as_ref());
         for (&agent, output) in due.0.iter().zip(&stage.rows.outputs) {
             world.take_output(agent, output);
         }
@@ -74,6 +52,38 @@ pub(crate) fn behave(
         let was_asked = |agent| stage.rota.is_due(agent, step);
         world.messages.drop_read(&scene, world.agents, was_asked);
     }
+}
+
+/// Asks the behaviours of an instance about agents. Answers are in the rows; returns the effects that
+/// they ask for, slice by slice.
+fn ask(
+    rows: &mut Rows<BehaviourInput, BehaviourOutput>,
+    helpers: Option<&rayon::ThreadPool>,
+    world: &Effecting<'_>,
+    instance: usize,
+    due: (&[u32], &[u64]),
+    scene: Option<&Arc<Scene>>,
+) -> Vec<Effects> {
+    let instance = &world.modules.pools.behaviour.instances[instance];
+    let (module, moment) = (instance.module(), world.clock.moment(instance.rate));
+    let seen = world.surroundings().with(world.agents);
+    rows.ask(
+        helpers,
+        module.logic.asks_whole(),
+        due,
+        |agent| seen.behaviour_input(agent),
+        |(indices, ids), inputs, outputs| {
+            let step = Step {
+                indices,
+                ids,
+                ..moment
+            };
+            let mut effects = Effects::default();
+            let (logic, parameters) = (&module.logic, &module.parameters);
+            logic.step(parameters, &step, scene, inputs, outputs, &mut effects);
+            effects
+        },
+    )
 }
 
 /// The agents whose turn it is and whose behaviours look at others.
@@ -102,7 +112,8 @@ impl Effecting<'_> {
     fn take_output(&mut self, agent: u32, output: &BehaviourOutput) {
         let index = agent as usize;
         let wish = &mut self.agents.wish[index];
-        // It lasts until the behaviour is asked again, whichever that is then.
+        // A wish to brake lasts until a behaviour is asked again, be it another one than before. The
+        // other wishes stay until an answer replaces them; an answer that is no number does not.
         wish.braking = 0.0;
         if output.speed_factor.is_finite() {
             wish.speed_factor = output.speed_factor.clamp(0.0, 2.0);
@@ -110,17 +121,22 @@ impl Effecting<'_> {
         if output.top_speed.is_finite() {
             wish.top_speed = output.top_speed.max(0.0);
         }
+        if output.lane_change != 0.0 {
+            self.begin_lane_change(agent, output.lane_change > 0.0);
+        }
+    }
+
+    /// Begins a lane change, if it is possible here and now; else nothing happens, and the behaviour
+    /// asks again in its next turn.
+    fn begin_lane_change(&mut self, agent: u32, to_left: bool) {
+        let index = agent as usize;
         // One change at a time.
         let position = self.agents.position[index];
-        if !position.may_change_lane() || output.lane_change == 0.0 {
+        if !position.may_change_lane() {
             return;
         }
         let lanelet = self.ground.lanelet(position.lanelet);
-        let target = if output.lane_change > 0.0 {
-            lanelet.left
-        } else {
-            lanelet.right
-        };
+        let target = if to_left { lanelet.left } else { lanelet.right };
         let room = room_to_change_lane(self.agents.identity[index].level);
         if target == NO_LANELET || lanelet.length() - position.s < room {
             return;
@@ -131,6 +147,8 @@ impl Effecting<'_> {
         if next != Some(target) && !self.lead_through(agent, target) {
             return;
         }
+        // From now on the body is on the lane that it changes to, far beside its middle, and is seen on
+        // the lane that it leaves as well until it is out of that (`advance.rs`).
         let line = self.ground.graph().line(target);
         let guess = position.s / lanelet.length() * line.length();
         let pose = self.bodies().pose(agent);

@@ -35,6 +35,8 @@ pub(crate) fn control(
         }
         let (module, step) = (instance.module(), clock.moment(instance.rate));
         let lookahead = module.lookahead();
+        // Rows are perceived, sampled and answered slice by slice, while they are in the cache. All of
+        // that reads the world; commands are written when the instance has answered.
         let seen = surroundings.with(agents);
         let samples = stage.rows.ask(
             helpers,
@@ -56,16 +58,33 @@ pub(crate) fn control(
         );
         stage.samples.clear();
         stage.samples.extend(samples.iter().flatten());
-        let rows = stage.rows.outputs.iter().zip(&stage.samples);
-        for (&agent, (output, sample)) in due.0.iter().zip(rows) {
-            let mut command = Command::from(*output);
-            let braking = agents.wish[agent as usize].braking;
-            if braking > 0.0 {
-                command.acceleration = command.acceleration.min(-braking);
-            }
-            agents.command[agent as usize] = command;
-            agents.statistics[agent as usize].add(sample, step.period);
+        take_outputs(
+            due.0,
+            &stage.rows.outputs,
+            &stage.samples,
+            step.period,
+            agents,
+        );
+    }
+}
+
+/// Takes the commands of controllers, and counts the moment that they were asked about.
+fn take_outputs(
+    indices: &[u32],
+    outputs: &[ControllerOutput],
+    samples: &[Sample],
+    period: f64,
+    agents: &mut Agents,
+) {
+    for (&agent, (output, sample)) in indices.iter().zip(outputs.iter().zip(samples)) {
+        let mut command = Command::from(*output);
+        // The behaviour's wish to brake holds whatever the controller thinks of it.
+        let braking = agents.wish[agent as usize].braking;
+        if braking > 0.0 {
+            command.acceleration = command.acceleration.min(-braking);
         }
+        agents.command[agent as usize] = command;
+        agents.statistics[agent as usize].add(sample, period);
     }
 }
 
@@ -74,7 +93,8 @@ pub(crate) fn control(
 const RISKY_TIME_TO_COLLISION: f64 = 3.0;
 const RISKY_HEADWAY: f64 = 1.0;
 const NO_HEADWAY: f64 = 1.0;
-/// Who is this far from the middle of its lane without changing it is beside it, m.
+/// A vehicle this far from the middle of its lane, without changing it, counts as beside it, m:
+/// about half of a lane of 3.25 m.
 const BESIDE_LANE: f64 = 1.6;
 /// Slower than this a vehicle stands as far as jerk is concerned, m/s.
 const STANDING: f64 = 0.1;
@@ -95,7 +115,10 @@ struct Sample {
 }
 
 impl View<'_> {
-    /// Lets a row be what the agent's behaviour wishes; gives what is counted of it.
+    /// Applies the wish of the agent's behaviour to a row. Returns what is counted of the moment.
+    ///
+    /// The counted speed is the one that the road allows, before the wish: a behaviour that wants to
+    /// be slow loses time by it, and a speed of its own is no excuse.
     fn sample(&self, agent: u32, input: &mut ControllerInput) -> Sample {
         let allowed = self.apply_wish(agent, input);
         let speed = input.speed;
@@ -143,7 +166,8 @@ impl Statistics {
         self.speeding += sample.speeding as f32;
         self.off_lane += u32::from(sample.is_off_lane);
         self.uninvited += u32::from(sample.is_uninvited);
-        // Appearing, getting under way and coming to rest is no jerk of the driver's.
+        // Appearing, setting out and coming to rest change the acceleration in one step, whatever the
+        // driver does: no jerk is counted there. Two samples give one jerk, so the first has none.
         if self.samples > 1 && !self.stood && !sample.stands {
             let before = f64::from(self.sampled_acceleration);
             let jerk = (sample.acceleration - before) / period;

@@ -10,6 +10,7 @@ use crate::traffic::Delays;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::PlannerView;
 use roadwright_plugin_api::PlannerInput;
+use roadwright_scenario::lane_graph::LaneletId;
 
 /// An agent that has stood this long looks for another route, s; and again after as long, or
 /// twice, four times, .. as long if the one before was still the best.
@@ -70,24 +71,9 @@ pub(crate) fn plan(
             routes,
             agents,
         };
-        questions.clear();
-        ranges.clear();
-        for &agent in rota.due(number, clock.step).0 {
-            let Some(need) = scene.need(agent) else {
-                continue;
-            };
-            match need.trigger {
-                Trigger::Stuck => counts.stuck += 1,
-                Trigger::TooLate => counts.too_late += 1,
-            }
-            let id = agents.identity[agent as usize].id;
-            questions.push(Question {
-                agent,
-                id,
-                input: need.input,
-            });
-            ranges.push((need.from, need.to));
-        }
+        let due = rota.due(number, clock.step).0;
+        scene.ask_for(due, &mut questions, &mut ranges, &mut counts);
+        // In most steps nobody needs another route.
         if questions.is_empty() {
             continue;
         }
@@ -98,58 +84,112 @@ pub(crate) fn plan(
         let step = clock.moment(instance.rate);
         let answers = ask_all(instance.module(), &view, &step, &questions);
         for ((question, range), answer) in questions.iter().zip(&ranges).zip(answers) {
-            let agent = question.agent as usize;
-            let progress = &mut agents.progress[agent];
-            progress.planned_at = clock.step;
-            let route = routes.get(progress.route);
-            // The same route again, or none: it is asked about less often while it stands.
-            let is_new = answer.as_ref().is_some_and(|lanelets| {
-                route.lanelets[range.0 as usize..=range.1 as usize] != lanelets[..]
-            });
-            if !is_new {
-                progress.attempts = progress.attempts.saturating_add(1);
-            }
-            let Some(lanelets) = answer.filter(|_| is_new) else {
-                continue;
-            };
-            progress.attempts = 0;
-            let route = route.with_run(*range, progress.reached, &lanelets);
-            let claim = &mut agents.claim[agent];
-            let mut travel = Travel {
-                routes,
-                progress,
-                claim,
-            };
-            travel.replan(route, clock.step);
+            take_answer(clock, question.agent, *range, answer, routes, agents);
         }
     }
     counts
 }
 
+/// Puts the answer of a planner in place of a run of lanelets of an agent's route.
+fn take_answer(
+    clock: &Clock,
+    agent: u32,
+    range: (u32, u32),
+    answer: Option<Vec<LaneletId>>,
+    routes: &mut Routes,
+    agents: &mut Agents,
+) {
+    let index = agent as usize;
+    let progress = &mut agents.progress[index];
+    progress.planned_at = clock.step;
+    let route = routes.get(progress.route);
+    // The same run again, or none: the agent asks less often while it stands.
+    let is_new = |lanelets: &Vec<LaneletId>| {
+        route.lanelets[range.0 as usize..=range.1 as usize] != lanelets[..]
+    };
+    let Some(lanelets) = answer.filter(is_new) else {
+        progress.attempts = progress.attempts.saturating_add(1);
+        return;
+    };
+    progress.attempts = 0;
+    let route = route.with_run(range, progress.reached, &lanelets);
+    let mut travel = Travel {
+        routes,
+        progress,
+        claim: &mut agents.claim[index],
+    };
+    travel.replan(route, clock.step);
+}
+
 impl Scene<'_> {
-    /// Whether an agent needs another route, and what for.
-    fn need(&self, agent: u32) -> Option<Need> {
+    /// Fills the questions about the agents that need another route, and the ranges of their routes
+    /// that the answers are for.
+    fn ask_for(
+        &self,
+        agents: &[u32],
+        questions: &mut Vec<Question>,
+        ranges: &mut Vec<(u32, u32)>,
+        counts: &mut ReplanCounts,
+    ) {
+        questions.clear();
+        ranges.clear();
+        for &agent in agents {
+            let Some(need) = self.need(agent) else {
+                continue;
+            };
+            match need.trigger {
+                Trigger::Stuck => counts.stuck += 1,
+                Trigger::TooLate => counts.too_late += 1,
+            }
+            questions.push(Question {
+                agent,
+                id: self.agents.identity[agent as usize].id,
+                input: need.input,
+            });
+            ranges.push((need.from, need.to));
+        }
+    }
+
+    /// Why an agent needs another route, if it does.
+    #[inline]
+    fn trigger(&self, agent: u32) -> Option<Trigger> {
         let index = agent as usize;
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
         let since = self.clock.since(progress.planned_at);
+        // 15, 30, 60, 120, 240 s: a search through a jam looks at much of the network, and a route
+        // that was the best twice will probably be the best again.
         let patience = REROUTE_AFTER * f64::from(1u32 << progress.attempts.min(MOST_DOUBLED));
         let is_stuck = progress.standing > REROUTE_AFTER && since > patience;
         if !is_stuck && since <= NEXT_ATTEMPT || !position.is_on_lane() {
             return None;
         }
+        // A lane change is missed when the end of the lane is closer than the vehicle can stop.
         let route = self.routes.get(progress.route);
-        let remaining = self.ground.lanelet(position.lanelet).length() - position.s;
         let changes = route.lane_change_at(progress.at, self.ground.graph()) != 0.0;
         let speed = self.agents.motion[index].speed;
         let braking = speed * speed / (2.0 * PROFILE_BRAKING);
-        let is_too_late =
-            changes && remaining < GIVE_UP_DISTANCE.max(braking) && since > NEXT_ATTEMPT;
-        let trigger = match (is_too_late, is_stuck) {
-            (true, _) => Trigger::TooLate,
-            (false, true) => Trigger::Stuck,
-            (false, false) => return None,
-        };
-        // What has been granted is kept.
+        let is_missed = changes && self.remaining(agent) < GIVE_UP_DISTANCE.max(braking);
+        if is_missed && since > NEXT_ATTEMPT {
+            Some(Trigger::TooLate)
+        } else {
+            is_stuck.then_some(Trigger::Stuck)
+        }
+    }
+
+    /// What is left of the lanelet under an agent, m.
+    #[inline]
+    fn remaining(&self, agent: u32) -> f64 {
+        let position = &self.agents.position[agent as usize];
+        self.ground.lanelet(position.lanelet).length() - position.s
+    }
+
+    /// Whether an agent needs another route, and what for.
+    fn need(&self, agent: u32) -> Option<Need> {
+        let trigger = self.trigger(agent)?;
+        let index = agent as usize;
+        let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
+        let route = self.routes.get(progress.route);
+        // What has been granted is kept: the new run begins with the first lanelet after it.
         let granted_to = self.agents.claim[index].granted_to;
         let from = if granted_to > progress.at + 1 {
             granted_to
@@ -170,8 +210,10 @@ impl Scene<'_> {
             None => (goal_at, route.next_goal(progress.reached)?),
         };
         let is_here = from == progress.at;
-        let is_near_end = is_here && remaining < 2.0 * GIVE_UP_DISTANCE;
+        // A planner that may change lanes at once would ask for the very change that was missed.
+        let is_near_end = is_here && self.remaining(agent) < 2.0 * GIVE_UP_DISTANCE;
         let s = if is_here { position.s } else { 0.0 };
+        let is_too_late = matches!(trigger, Trigger::TooLate);
         let vehicle_type = self.types.get(self.agents.identity[index].vehicle_type);
         let input = PlannerInput {
             may_change_first: u32::from(!is_too_late && !is_near_end),

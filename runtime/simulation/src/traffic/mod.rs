@@ -6,6 +6,7 @@ mod delays;
 mod encroachment;
 mod index;
 
+use crate::ground::Ground;
 pub(crate) use claims::Claims;
 pub use contacts::{Collision, Party};
 pub(crate) use contacts::{Contact, Contacts, Search};
@@ -25,4 +26,18 @@ pub(crate) struct Traffic {
     pub(crate) delays: Delays,
     /// Who has left which place in a junction.
     pub(crate) encroachment: Encroachment,
+}
+
+impl Traffic {
+    /// Without any agents.
+    pub(crate) fn new(ground: &Ground) -> Self {
+        let lanelets = ground.graph().lanelets().len();
+        Self {
+            index: Index::new(lanelets),
+            claims: Claims::new(ground.junction_count()),
+            contacts: Contacts::default(),
+            delays: Delays::new(lanelets),
+            encroachment: Encroachment::default(),
+        }
+    }
 }
