@@ -42,13 +42,13 @@ pub struct AgentFacts {
     pub speed_limit: f64,
     /// How it signals.
     pub indicator: Indicator,
-    /// Where it goes.
+    /// Its next goal, m.
     pub goal: Option<DVec2>,
     /// Whether it has arrived at its last goal and waits for what comes next.
     pub has_arrived: bool,
     /// Whether there are goals after the one that it has reached or goes to.
     pub has_more_goals: bool,
-    /// Id of the vehicle ahead on its way.
+    /// Id of the vehicle ahead on its route.
     pub leader: Option<u64>,
     /// Id of the nearest vehicle that has it as its leader.
     pub follower: Option<u64>,
@@ -98,7 +98,7 @@ pub enum Datum {
     Text(String),
 }
 
-/// What is told.
+/// The contents of a message.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Letter {
     /// What it is about.
@@ -109,7 +109,7 @@ pub struct Letter {
     pub data: BTreeMap<String, Datum>,
 }
 
-/// What one agent has told another.
+/// A message from one agent to another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     /// Index of the receiver.
@@ -121,6 +121,8 @@ pub struct Message {
 }
 
 impl Message {
+    // A control character begins the topics of the host, so that no topic of a script is one of these
+    // by chance.
     /// Topic of what the host tells of a collision: with whom, if that was an agent, and how deep, m.
     pub const COLLISION: &'static str = "\u{1}collision";
     /// Topic of what the host tells of a goal that cannot be reached.
@@ -153,6 +155,8 @@ impl Outlook {
 
     /// The lowest speed within a distance, m/s; of a part of it, that of the whole part.
     pub fn lowest_within(&self, distance: f64) -> f64 {
+        // Rounded up: a part that is reached into counts with its lowest speed, which may lie behind the
+        // distance. A behaviour slows down a little early rather than too late.
         let parts = (distance.max(0.0) / Self::PART).ceil() as usize;
         let parts = &self.0[..parts.clamp(1, Self::PARTS)];
         f64::from(parts.iter().copied().fold(f32::INFINITY, f32::min))
@@ -180,6 +184,7 @@ pub struct Scene {
     pub time_of_day: f64,
     /// The lowest speeds that the road allows ahead of those that are asked, by agent index.
     pub outlooks: BTreeMap<u32, Outlook>,
+    // Made when the first behaviour asks, maybe by several at once: most scenes are never searched.
     grid: OnceLock<GridIndex>,
     /// Only ever asked for one id, never gone through.
     by_id: OnceLock<HashMap<u64, u32>>,
@@ -281,10 +286,10 @@ pub enum Effect {
     Park(DVec2, f64),
     /// Brake at least this hard, m/s^2, until the behaviour is asked again.
     Brake(f64),
-    /// From the end of a path: back onto the lane that is close, and on to the goals that are left.
+    /// Return from the end of a path to the lane close by, and drive on to the goals that are left.
     Rejoin,
     /// Follow a line over the ground: places, m, and the speed at each, m/s. Lanes, junctions and
-    /// their rules are not looked at meanwhile; at its end the agent has arrived.
+    /// their rules are ignored meanwhile; at its end the agent has arrived.
     DrivePath(Vec<(DVec2, f64)>),
     /// Drive beside the middle of the lane: so far to the left, m, reached within and left again
     /// within the first distance, m, and kept over the second one. Without a way back it stands there.
@@ -298,7 +303,7 @@ pub enum Effect {
         /// Whether it comes back.
         comes_back: bool,
     },
-    /// Let another vehicle appear at the lane nearest to a place and drive to another one.
+    /// Add another vehicle at the lane nearest to a place, which drives to another place.
     Spawn {
         /// Its vehicle type.
         vehicle: String,
@@ -311,7 +316,7 @@ pub enum Effect {
     },
     /// Become a member of a group.
     Join(String),
-    /// Be a member of a group no more.
+    /// Leave a group.
     Quit(String),
     /// Set a parameter of a module, for this agent alone.
     SetParameter {
@@ -329,21 +334,21 @@ pub enum Effect {
         /// Its id.
         module: String,
     },
-    /// Tell an agent something.
+    /// Send a message to an agent.
     Send {
         /// Id of the receiver.
         to: u64,
         /// What it is told.
         letter: Letter,
     },
-    /// Tell everybody in a group something.
+    /// Send a message to everybody in a group.
     SendGroup {
         /// The group.
         group: String,
         /// What it is told.
         letter: Letter,
     },
-    /// Tell everybody within a radius something.
+    /// Send a message to everybody within a radius.
     Broadcast {
         /// The radius, m.
         radius: f64,

@@ -34,7 +34,7 @@ pub struct Module<L: ?Sized> {
     pub logic: Box<L>,
 }
 
-/// What passes between two steps.
+/// What modules are told between two steps.
 #[derive(Debug, Clone, Copy)]
 pub struct StepBoundary<'a> {
     /// Steps taken so far.
@@ -43,9 +43,9 @@ pub struct StepBoundary<'a> {
     pub time: f64,
     /// Agent indices are smaller than this.
     pub capacity: u32,
-    /// Indices of the agents that have come to this module since the last step.
+    /// Indices of the agents that this module has been given since the boundary before.
     pub added: &'a [u32],
-    /// Indices of the agents that have left it.
+    /// Indices of the agents that have left it since then; they are freed at the next boundary.
     pub removed: &'a [u32],
 }
 
@@ -69,7 +69,8 @@ pub enum LogicState {
     Stateless,
     /// All that it keeps.
     Bytes(Vec<u8>),
-    /// It may keep something that it cannot give.
+    /// It may keep something that it cannot give: a save of the world is refused, unless people
+    /// accept that this module starts fresh.
     Unknown,
 }
 
@@ -80,7 +81,7 @@ pub trait Logic: Send + Sync {
         LogicState::Stateless
     }
 
-    /// Goes on from bytes that the same build gave; it knows its parameters and agents already.
+    /// Continues from bytes that the same build gave; it knows its parameters and agents already.
     ///
     /// # Errors
     /// Why they do not fit; the logic has started fresh then.
@@ -131,6 +132,8 @@ impl Step<'_> {
     /// A random number that depends on run, agent and step only.
     #[inline]
     pub fn seed_of(&self, agent: u64) -> u64 {
+        // Mixed from run, step and agent and not drawn from a shared stream: an agent that is added
+        // takes no number away from another, and threads may ask in any order.
         // What comes first is the same for all agents of a step.
         mix64(mix64(self.seed ^ mix64(self.index)) ^ agent)
     }
@@ -145,7 +148,7 @@ pub struct Lookahead {
     pub time: f64,
 }
 
-/// Steers and accelerates.
+/// Steers and accelerates: answers what the agent perceives with a command for its body.
 ///
 /// An output depends on its own row, the agent's own state and the parameters only, so the host
 /// may cut a batch into slices and ask for them in parallel.
@@ -181,7 +184,7 @@ impl Module<dyn Controller> {
     }
 }
 
-/// Chooses lanes and the mood.
+/// Chooses lanes and speeds, and asks for what goes beyond that.
 pub trait Behaviour: Logic {
     /// Answers a batch; `inputs` and `outputs` have the same length. What goes beyond an output
     /// row is asked for by `effects`, which take place after the stage in the order of agents.
@@ -215,9 +218,9 @@ pub struct Conduct {
     pub collision_exposure: f64,
     /// Mean of the missing part of a headway of 1 s to the leader, 0 to 1.
     pub tailgating: f64,
-    /// Least time between another's leaving a place in a junction and the own coming there, s.
+    /// Least time from when another left a place in a junction to when this agent came there, s.
     pub least_post_encroachment: f64,
-    /// Share of the time that was lost against driving as fast as road, bends and vehicle allow.
+    /// Share of the time lost, compared with driving as fast as road, bends and vehicle allow.
     pub time_lost: f64,
     /// Mean of the part by which the speed limit was exceeded.
     pub speeding: f64,
@@ -282,7 +285,7 @@ pub struct PlannerView<'a> {
     pub delays: &'a [f32],
 }
 
-/// Finds the way.
+/// Finds routes through the lanes.
 pub trait Planner: Logic {
     /// Answers a batch: appends each route to `routes` and says where it is.
     fn step(

@@ -154,6 +154,7 @@ impl ParameterSet {
             });
         };
         let info = &self.infos[index];
+        // Written so that NaN is out of range too.
         if !(info.min..=info.max).contains(&value) {
             return Err(ParameterError::Range {
                 key: info.key,

@@ -9,6 +9,7 @@ pub struct Rate {
 impl Rate {
     /// The nearest period for a rate in Hz at a time step in s; at least one step.
     pub fn new(rate_hz: f64, dt: f64) -> Self {
+        // 30 Hz at 10 ms is every third step, 33.3 Hz: rates are met as well as whole steps allow.
         let steps = (1.0 / (rate_hz * dt)).round().clamp(1.0, 1e12);
         Self {
             period: steps as u64,
@@ -20,8 +21,9 @@ impl Rate {
         self.period
     }
 
-    /// Whether agent number `index` is asked in this step. Agents take turns, so that each step
-    /// asks about the same number of them.
+    /// Whether the agent with a number is asked in this step. Agents take turns, so that each step
+    /// asks about the same number of them. The simulation takes ids for numbers: an index is used
+    /// again, and an agent's turn must not depend on who had it before.
     #[inline]
     pub fn is_due(&self, step: u64, index: u64) -> bool {
         (step + index).is_multiple_of(self.period)

@@ -6,7 +6,7 @@ use roadwright_scenario::{ModuleKind, ModuleSetting, Slot};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Why a module of a stack cannot be had.
+/// Why a stack cannot have a module.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ModuleError {
     /// No module of that id fits the slot.
@@ -107,6 +107,8 @@ pub trait Choosable: Logic {
     fn entries_mut(registry: &mut Registry) -> &mut Vec<Entry<Self>>;
 }
 
+// A kind of module is one line below: its list, what a registry says about it, and how generic code
+// finds it. A kind that is forgotten somewhere does not compile.
 macro_rules! declare_registry {
     ($($kind:ident $field:ident;)*) => {
         /// The modules to choose from, by kind.
@@ -197,6 +199,8 @@ pub fn set_parameters<L: ?Sized>(
     slot: Slot,
     setting: &ModuleSetting,
 ) -> Result<(), ModuleError> {
+    // Set on a fresh list that replaces the old one at the end: an error changes nothing, and what the
+    // setting does not name is at its default and not where it was before.
     let mut parameters = ParameterSet::new(module.parameters.infos());
     for (key, &value) in &setting.parameters {
         parameters

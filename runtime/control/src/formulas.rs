@@ -14,8 +14,16 @@ steering, rad: the circle through the way-point, tangent to the heading
 /// The law of a built-in controller, as plain text; `None` for others.
 pub fn formulas(id: &str) -> Option<String> {
     match id {
-        "idm" => Some(format!(
-            "\
+        "idm" => Some(idm()),
+        "pursuit" => Some(pursuit()),
+        "fuzzy_driver" => Some(fuzzy_driver()),
+        _ => None,
+    }
+}
+
+fn idm() -> String {
+    format!(
+        "\
 acceleration, m/s^2: a = acceleration, b = braking, T = headway, v = speed; a wanted speed
 of 0 is one to stand at
     wanted_gap(g0, v_front) = g0 + max(0, v T + v (v - v_front) / (2 sqrt(a b)))
@@ -26,9 +34,12 @@ of 0 is one to stand at
     free     = max(1 - (v / road_speed)^4, -b / a)
     acceleration = a max(free - max(leader, stop, obstacle), -20)
 {PURSUIT_STEERING}"
-        )),
-        "pursuit" => Some(format!(
-            "\
+    )
+}
+
+fn pursuit() -> String {
+    format!(
+        "\
 {HALTING}
 acceleration, m/s^2: v = speed, T = headway
     allowed   = min(road_speed, v_halt)
@@ -36,9 +47,12 @@ acceleration, m/s^2: v = speed, T = headway
     following = gap_gain (leader_gap - 2 - T v) + closing_gain (leader_speed - v)
     acceleration = min(cruising, following) if following < 0, else cruising
 {PURSUIT_STEERING}"
-        )),
-        "fuzzy_driver" => Some(format!(
-            "\
+    )
+}
+
+fn fuzzy_driver() -> String {
+    format!(
+        "\
 {HALTING}
 The four rule tables (`roadwright controller show fuzzy_driver.route.speed` and so on) give
     share = route.speed(waypoint_distance, |waypoint_angle|)
@@ -54,7 +68,5 @@ acceleration, m/s^2, -50 to 50: v = speed
 steering, rad: the turn belongs to the commanded speed; below it the same curve is driven,
 above it the same turn rate is kept
     steering = atan(wheelbase * turn * commanded / max(v, commanded, 0.1))"
-        )),
-        _ => None,
-    }
+    )
 }

@@ -11,7 +11,7 @@ use roadwright_agent::{
 use roadwright_geometry::math::atan;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 
-/// What controllers may ask for at most, m/s^2; vehicles can do much less.
+/// What the driver asks for at most, m/s^2; vehicles can do much less.
 const MOST_ACCELERATION: f64 = 50.0;
 
 static INFO: ModuleInfo = ModuleInfo {
@@ -105,6 +105,8 @@ impl Settings {
         let (distance, angle) = (input.waypoint_distance, input.waypoint_angle);
         let mut fraction = ROUTE_SPEED.output(distance, angle.abs(), self.aggregation);
         let seek = ROUTE_STEER.output(distance, angle.abs(), self.aggregation);
+        // The tables know only how far to the side the way-point is; the side is put in here. `signum`
+        // of 0 is 1, so straight ahead is told apart.
         let towards = if angle == 0.0 { 0.0 } else { angle.signum() };
         let mut factor = self.route_gain * seek * towards;
         // An obstacle counts only within the reach of its terms.

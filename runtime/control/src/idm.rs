@@ -66,6 +66,8 @@ impl Model {
         let closing =
             speed * (speed - leader_speed) / (2.0 * (self.acceleration * self.braking).sqrt());
         let wanted = standstill_gap + (speed * self.headway + closing).max(0.0);
+        // Bodies may touch, and a stop line may be passed by a little: a gap of 0 or less would turn
+        // infinite or push forwards.
         let ratio = wanted / gap.max(0.05);
         ratio * ratio
     }
@@ -83,9 +85,14 @@ impl Model {
         let obstacle = self.interaction(input.speed, in_the_way(input), self.standstill_gap, 0.0);
         // Above the wanted speed the model brakes with up to (v / v0)^4: held at comfort.
         let slowing = (1.0 - free).max(-self.braking / self.acceleration);
+        // The strongest of the three counts, not their sum. Limited to 20 times the acceleration, since the term grows without
+        // bound in small gaps; vehicles have limits of their own.
         self.acceleration * (slowing - leader.max(stop).max(obstacle)).max(-20.0)
     }
 }
+
+/// Obstacles farther beside the straight line ahead than this are passed, m.
+const CLEARANCE: f64 = 1.5;
 
 /// (v / v0)^4, where a wanted speed of 0 is one to stand at.
 #[inline]
@@ -100,11 +107,12 @@ fn share_of_wanted(speed: f64, wanted: f64) -> f64 {
     }
 }
 
-/// Distance to an obstacle straight ahead; far if it is to the side.
+/// Distance to an obstacle straight ahead, m; far if it is to the side, because the model can brake for
+/// it but not steer around it.
 fn in_the_way(input: &ControllerInput) -> f64 {
     let lateral = input.obstacle_distance
         * roadwright_geometry::math::sin(input.obstacle_angle.abs().min(1.5));
-    if lateral < 1.5 {
+    if lateral < CLEARANCE {
         input.obstacle_distance
     } else {
         roadwright_plugin_api::NOTHING

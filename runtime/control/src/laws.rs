@@ -10,18 +10,34 @@ pub const STOP_GAP: f64 = 0.5;
 
 /// Steering angle that drives the circle through a point, tangent to the heading: the pursuit point
 /// of [Wang 2004]. `distance` and `angle` are those of the point from the rear axle.
+///
+/// ```text
+///           . P      The circle touches the heading at the rear axle and passes through P. By the
+///        .  /        chord's angle its radius is distance / (2 sin(angle)), and a one-track
+///      .   /         vehicle drives it with tan(steering) = wheelbase / radius.
+///     .   / distance
+///     .  /) angle
+///     [==]
+/// ```
 #[inline]
 pub fn pursuit_steering(wheelbase: f64, distance: f64, angle: f64) -> f64 {
+    // Closer than half a metre the circle would be tighter than any vehicle can drive.
     let curvature = 2.0 * sin(angle) / distance.max(0.5);
     atan(wheelbase * curvature)
 }
 
 /// Highest speed from which one can still stop in `gap` metres behind something that moves at
 /// `front_speed` and may itself brake, after a reaction time: the safe speed of [Krauss 1998], in the form that SUMO uses.
+///
+/// From v the vehicle needs v r + v^2 / 2b; the one in front leaves gap + front^2 / 2b. Equal for
+/// v = sqrt((b r)^2 + front^2 + 2 b gap) - b r. Example: b = 3 m/s^2, r = 0.3 s, a standing vehicle
+/// 20 m ahead: sqrt(0.81 + 0 + 120) - 0.9 = 10.1 m/s.
 #[inline]
 pub fn safe_speed(gap: f64, front_speed: f64, braking: f64, reaction: f64) -> f64 {
     let lag = braking * reaction;
     let radicand = lag * lag + front_speed * front_speed + 2.0 * braking * gap.max(0.0);
+    // A gap that is too short already counts as 0: behind a standing vehicle that gives 0, behind a
+    // moving one less than its speed.
     (radicand.sqrt() - lag).max(0.0)
 }
 

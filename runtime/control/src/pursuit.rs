@@ -88,7 +88,8 @@ impl SpeedLaw {
         let halting = halting_speed(input, self.braking, self.reaction);
         let allowed = input.road_speed.min(halting);
         let cruising = self.speed_gain * (allowed - input.speed);
-        // Above the allowed speed the brakes do what it takes.
+        // The allowed speed is the one from which the vehicle can just stop. Above it, braking must be
+        // firmer than the gentle gain of cruising, or the vehicle stops too late.
         let cruising = if allowed < input.speed {
             BRAKING_FACTOR * cruising
         } else {
@@ -98,6 +99,8 @@ impl SpeedLaw {
             input.leader_gap - crate::laws::STANDSTILL_GAP - self.headway * input.speed;
         let following =
             self.gap_gain * missing_gap + self.closing_gain * (input.leader_speed - input.speed);
+        // A following law that asks for more than cruising would race to close a gap: it counts only
+        // where it brakes.
         cruising.min(if following < 0.0 {
             following
         } else {

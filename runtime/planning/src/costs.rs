@@ -4,6 +4,16 @@
 //! at the edge of the network, the triangle inequality says how far two lanelets are apart at least.
 //! Distances are those of free roads. Traffic only adds to them, so the bounds hold whatever the
 //! delays are.
+//!
+//! ```text
+//!              d(L, goal)
+//!     L .---------------------. goal        d(L, goal) <= d(L, here) + d(here, goal)
+//!        \                   /               so d(here, goal) >= d(L, goal) - d(L, here)
+//!  d(L, here) `-----. here'
+//! ```
+//!
+//! The same with distances to L instead of from it; the largest of all such bounds counts. A landmark
+//! behind the start or beyond the goal gives the sharpest ones, so landmarks lie far apart.
 
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
@@ -12,7 +22,8 @@ use std::collections::BinaryHeap;
 
 /// Lane changes on lanelets shorter than this are avoided, m.
 const SHORT_LANELET: f64 = 25.0;
-/// What a lane change on a short lanelet costs on top, s.
+/// What a lane change on a short lanelet costs on top, s: a detour up to that long is
+/// preferred.
 const SHORT_PENALTY: f64 = 10.0;
 /// Landmarks of a network.
 const LANDMARKS: usize = 8;
@@ -59,6 +70,7 @@ impl Costs {
             change: ids.map(|id| change(graph, id, weights)).collect(),
             landmarks: Vec::new(),
         };
+        // Finding landmarks takes 17 searches over the whole network; it pays where many are to come.
         if graph.lanelets().len() >= FEWEST {
             costs.find_landmarks(graph);
         }
@@ -100,6 +112,8 @@ impl Costs {
         let main = graph.main_component();
         let Some(&first) = main.first() else { return };
         let mut table = vec![[[0.0; 2]; LANDMARKS]; count];
+        // The farthest lanelet from any one is at the edge; each further one is the farthest from those
+        // before it. Ties go to the smaller id, so that the landmarks are the same in every run.
         let mut nearest = self.times(graph, first, Direction::From);
         for landmark in 0..LANDMARKS {
             let far = |a: &&LaneletId, b: &&LaneletId| {
@@ -129,6 +143,7 @@ impl Costs {
         let mut times = vec![f64::INFINITY; graph.lanelets().len()];
         let mut open = BinaryHeap::new();
         times[origin as usize] = 0.0;
+        // Times are never negative, so their bits are ordered as they are.
         open.push(Reverse((0u64, origin)));
         while let Some(Reverse((bits, id))) = open.pop() {
             let time = f64::from_bits(bits);

@@ -1,4 +1,17 @@
 //! Changes lanes where the route asks for it and the gap is large enough.
+//!
+//! A gap is large enough if it has a least length and on top the distance by which it shrinks in
+//! `gap_time` while the other vehicle closes in. Example with the defaults (3 m, 1.5 s), at 10 m/s:
+//!
+//! | vehicle on the other lane | closes with | needs |
+//! | --- | --- | --- |
+//! | ahead, 10 m/s | 0 | 3 m |
+//! | ahead, 6 m/s | 4 m/s | 3 + 1.5 * 4 = 9 m |
+//! | behind, 14 m/s | 4 m/s | 9 m |
+//! | behind, 6 m/s | 0: it falls back | 3 m |
+//!
+//! Closer to the end of the lane than `urgent_distance` half of that will do: a vehicle that does not
+//! take a tight gap there has to stop, and then needs a much larger one to start from rest.
 
 use roadwright_agent::{
     Behaviour, Effects, Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Scene, Step,
@@ -46,7 +59,7 @@ static PARAMETERS: [ParameterInfo; 4] = [
 /// Keeps its lane, and changes it only where the route asks.
 pub struct LaneKeeper;
 
-/// Near the end of the lane a gap this much smaller will do.
+/// Near the end of the lane this share of a gap will do.
 const URGENT_SHARE: f64 = 0.5;
 
 /// What a gap in the other lane has to be.
@@ -96,6 +109,7 @@ impl Behaviour for LaneKeeper {
         };
         let speed_factor = parameters.value("speed_factor");
         for (input, output) in inputs.iter().zip(outputs) {
+            // The row says which change the route needs here, if any: the lane keeper only says when.
             let changes = input.lane_change_needed != 0.0 && rule.allows(input);
             *output = BehaviourOutput {
                 lane_change: if changes {

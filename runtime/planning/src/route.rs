@@ -69,6 +69,7 @@ impl Shared {
             Some(known) => kept.remove(known),
             None => Arc::new(Costs::new(graph, weights)),
         };
+        // The one that has not been asked about for longest goes: each question moves its own to the end.
         if kept.len() == KEPT {
             kept.remove(0);
         }
@@ -115,6 +116,7 @@ impl Planner for RoutePlanner {
             turn_time: parameters.value("turn_time"),
         };
         let costs = self.costs.of(view.graph, weights);
+        // Another thread may be searching with the arrays: then this one makes its own, and does not wait.
         let mut kept = self.scratch.try_lock().ok();
         let scratch = kept.as_deref_mut().map(std::mem::take).unwrap_or_default();
         let mut search = Search::new(view, &costs, parameters.value("delay_weight"), scratch);
@@ -199,6 +201,8 @@ impl<'a> Search<'a> {
                     travel_time: changing + (input.goal_s - here) / lanelet.speed_limit,
                 };
             }
+            // From the middle of a lanelet only the rest of it is to be driven; turning and delay count
+            // in full.
             let through = changing - here / lanelet.speed_limit + self.traverse_time(lane);
             for &next in self.graph.successors(lane) {
                 self.reach(next, FROM_BESIDE | place as u32, through, &goal, bus);
@@ -209,6 +213,8 @@ impl<'a> Search<'a> {
             if mark.is_closed {
                 continue;
             }
+            // A lanelet may be open several times, with costs that have become less: the first time that
+            // it is taken is the least, later ones are stale.
             mark.is_closed = true;
             let cost = mark.cost;
             if lanelet == input.goal_strip {
@@ -276,9 +282,12 @@ impl<'a> Search<'a> {
         self.costs.through(id) + self.delay_weight * f64::from(delay)
     }
 
+    /// Opens a lanelet at a cost, if it is not closed or open at less already.
     #[inline]
     fn reach(&mut self, id: LaneletId, parent: u32, cost: f64, goal: &Bounds<'_>, bus: bool) {
         let mark = &mut self.scratch.marks[id as usize];
+        // The stamp says whether the mark is of this search: nothing is cleared between searches, which
+        // visit a small part of the lanelets.
         let left = if mark.stamp == self.scratch.stamp {
             if mark.is_closed || mark.cost <= cost {
                 return;
@@ -297,7 +306,7 @@ impl<'a> Search<'a> {
             cost,
             left,
         };
-        // No way leads from here to the goal.
+        // Infinite: no route leads from here to the goal. The mark stays, so that it is not looked at again.
         if left.is_finite() {
             let estimate = (cost + left).max(0.0).to_bits();
             self.scratch.open.push(Reverse((estimate, id)));
@@ -318,6 +327,7 @@ impl<'a> Search<'a> {
             routes.push(lanelet);
             lanelet = self.scratch.marks[lanelet as usize].parent;
         }
+        // The route has been walked backwards; the lanes beside the start come last and forwards.
         let place = (lanelet & !FROM_BESIDE) as usize;
         let first = routes.len();
         routes.extend(Self::route_beside(beside, place));

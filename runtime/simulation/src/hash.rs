@@ -15,6 +15,7 @@ impl StateHasher {
     pub(crate) fn add(&mut self, value: &impl Serialize) {
         // What is hashed has no maps or unknown lengths: it can always be written.
         let bytes = postcard::to_allocvec(value).expect("plain state can be written");
+        // With its length: ("ab", "c") and ("a", "bc") are different.
         self.0.write_usize(bytes.len());
         self.0.write(&bytes);
     }

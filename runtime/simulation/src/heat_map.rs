@@ -60,6 +60,7 @@ impl Observer for HeatMap {
     }
 
     fn after_step(&mut self, world: &World) {
+        // Times are products of dt: a sample at 0.5 s must not slip to the next step by rounding.
         if world.time() < self.due - 1e-9 {
             return;
         }

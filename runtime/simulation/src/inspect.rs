@@ -43,6 +43,7 @@ pub(crate) fn inspect(view: &View<'_>, modules: &Modules, id: u64) -> Option<Ins
     let agent = view.agents.find(id)?;
     let who = &view.agents.identity[agent as usize];
     let controller = modules.controller(who.modules);
+    // Perceived again, as the controller would be asked now: rows of a step are not kept.
     let input = view.controller_input(agent, controller.lookahead());
     let pose = view.bodies().pose(agent);
     let front = Pose {

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 pub(crate) fn state_hash(world: &World) -> u64 {
     let mut hasher = StateHasher::new();
     hasher.add(&world.clock);
+    // By ids, and without indices: two worlds that store their agents at other places are equal.
     for agent in world.agents.by_growing_id() {
         let mut row = world.agents.row(agent);
         // Where a route is stored does not matter, but what it is does; so with indices.

@@ -2,8 +2,12 @@
 //!
 //! A save is a set of named parts, each with a version, so that a new part touches no other. It
 //! holds all that is carried from step to step; what is derived (indices, grids, landmarks) is made
-//! anew. The ground is not in it: a world is restored on the ground of its scenario, which must be
+//! again. The ground is not in it: a world is restored on the ground of its scenario, which must be
 //! equal.
+//!
+//! A save may be damaged or made by hand. Each part is read for itself, then all indices from one part
+//! into another are checked in one place ([`World::check_indices`]) before anything uses them; a save
+//! that points nowhere is an error and never a panic.
 
 use crate::agents::{Agents, Finished, Identity};
 use crate::clock::Clock;
@@ -131,6 +135,7 @@ impl SavedWorld {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SaveError> {
         let damaged = |what: &str| SaveError::Damaged(what.into());
         let (bytes, sum) = bytes.split_last_chunk().ok_or(damaged("it is too short"))?;
+        // The checksum comes first: what is read afterwards was written as it is by some version.
         if checksum(bytes) != u64::from_le_bytes(*sum) {
             return Err(damaged("its checksum differs"));
         }
@@ -192,6 +197,7 @@ impl World {
     /// # Errors
     /// If a module neither saves its state nor declares that it has none, unless `allow_inexact`.
     pub fn save(&self, allow_inexact: bool) -> Result<SavedWorld, SaveError> {
+        // Asked before anything is written: a world that cannot be saved is left as it is.
         let modules = self.modules.saved();
         let inexact = unsaved(&modules);
         if !inexact.is_empty() && !allow_inexact {

@@ -77,6 +77,7 @@ impl Session {
         mut goes_on: impl FnMut(&World) -> bool,
     ) -> u64 {
         let (Ending::AtTime(time) | Ending::WhenOver(time)) = ending;
+        // Counted in steps, so that a run to 10 s takes as many steps as two runs to 5 and to 10 s.
         let last = (time / self.world.dt()).round() as u64;
         for observer in observers.iter_mut() {
             observer.begin(&self.world);

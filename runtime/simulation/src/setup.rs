@@ -44,6 +44,8 @@ impl Sources<'_> {
             }
         }
         demand.flows = running_flows(self.scenario, self.ground, self.seed, options.lenient)?;
+        // Random trips come last and have ids behind those of the scenario: agents and flows are the
+        // same with and without them.
         self.populate(options, last + 1, &mut demand)?;
         demand.departures.sort();
         Ok(demand)

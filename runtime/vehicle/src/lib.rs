@@ -127,9 +127,11 @@ pub fn step(
     let wanted_speed = state.speed + limits.acceleration(acceleration) * dt;
     let speed = at_rest(wanted_speed.clamp(0.0, limits.max_speed), acceleration);
     let turn_limit = limits.steering_rate * dt;
+    // The wheels turn no faster than the driver can turn them, then no farther than the lock.
     let turned = (wanted - state.steering).clamp(-turn_limit, turn_limit);
     let steering = (state.steering + turned).clamp(-limits.max_steering, limits.max_steering);
     let distance = 0.5 * (state.speed + speed) * moving_time(state.speed, wanted_speed, dt);
+    // A vehicle that stands keeps its pose to the bit, while its wheels may turn.
     if distance == 0.0 {
         return OneTrackState {
             pose: state.pose,
@@ -139,6 +141,7 @@ pub fn step(
     }
     let mean_steering = 0.5 * (state.steering + steering);
     let heading_change = distance * tan(mean_steering) / limits.wheelbase;
+    // Along the chord of the arc: its heading is the mean of those before and after.
     let (sin, cos) = sin_cos(state.pose.heading + 0.5 * heading_change);
     OneTrackState {
         pose: Pose {

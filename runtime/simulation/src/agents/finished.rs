@@ -82,6 +82,7 @@ impl Finished {
             self.names.push(name.into());
             self.names.len() - 1
         });
+        // Names are those of stacks and fitnesses: 65,535 of them are not reached.
         number.min(usize::from(u16::MAX)) as u16
     }
 

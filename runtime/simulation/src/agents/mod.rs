@@ -21,6 +21,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Declares the columns once: storage, the row of one agent, and what each costs.
+///
+/// Columns instead of a list of agents, because each stage reads a few of them: moving 100,000 bodies
+/// should not load what is counted for their fitness. A column that is added here is stored, saved and hashed
+/// without another line.
 macro_rules! columns {
     ($($(#[$doc:meta])* $column:ident: $row:ty,)*) => {
         /// The driving agents in columns of equal length.
@@ -84,6 +88,7 @@ columns! {
     statistics: Statistics,
 }
 
+// Each byte is paid for every agent: a new field has to fit or to be worth the new limit.
 // Agents are many.
 const _: () = assert!(Agents::BYTES <= 336);
 
@@ -157,6 +162,7 @@ impl Agents {
 
     /// Puts an agent in.
     pub(crate) fn insert(&mut self, row: Row) -> u32 {
+        // The last one that became free: which one depends on who left, so nothing may depend on it.
         let index = self.free.pop().unwrap_or(self.capacity() as u32);
         self.by_id.insert(row.identity.id, index);
         self.set(index as usize, row);
@@ -172,6 +178,8 @@ impl Agents {
             identity.phase,
             Phase::Free | Phase::Gone | Phase::Told
         ));
+        // The row keeps its id until the index is free: whoever holds the index in this step finds an
+        // agent that does not drive, and no other one.
         identity.phase = Phase::Gone;
         self.by_id.remove(&identity.id);
         self.count[identity.level as usize] -= 1;

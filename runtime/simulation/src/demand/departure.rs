@@ -86,6 +86,8 @@ pub(crate) fn places(
             Place::Ground(at) => format!("({}, {})", at.x, at.y),
         },
     };
+    // One place off the lanes makes the whole trip one over open ground; places on lanes count as
+    // points then.
     let open = std::iter::once(start)
         .chain(goals)
         .any(|place| matches!(place, Place::Ground(_)));
@@ -165,6 +167,7 @@ impl Room<'_> {
         let ahead = other.s - other_type.rear_overhang - (s + own_type.front);
         let behind = s - own_type.rear_overhang - (other.s + other_type.front);
         let speed = self.bodies.agents.motion[agent as usize].speed;
+        // A vehicle behind needs its braking distance on top: who appears stands or is slow.
         ahead > ROOM || behind > ROOM + speed * speed / (2.0 * BRAKING)
     }
 

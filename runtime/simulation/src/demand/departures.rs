@@ -1,4 +1,7 @@
-//! Who has not appeared: those to come, and those who wait for room in a queue at their lane.
+//! Agents that have not appeared: those to come, and those that wait for room in a queue at their lane.
+//!
+//! A jam that reaches back to where a flow begins lets its queue grow for as long as it lasts. Only
+//! the first of each queue is looked at in a step, so long queues cost nothing.
 
 use super::{Departure, Start};
 use roadwright_scenario::lane_graph::LaneletId;
@@ -57,6 +60,7 @@ impl Departures {
             }
             false
         });
+        // Off the lanes each has a place of its own: the first one must not hold up the others.
         for _ in 0..self.off_lanes.len() {
             let next = self.off_lanes.pop_front();
             self.off_lanes.extend(next.and_then(&mut admit));

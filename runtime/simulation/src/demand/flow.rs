@@ -54,6 +54,8 @@ impl RunningFlow {
     /// Takes over from the same flow before an edit: its agents go on as they were to come.
     pub(crate) fn continue_from(&mut self, before: &FlowProgress) {
         let now = &mut self.progress;
+        // The same random numbers and ids go on, so an edit elsewhere changes nothing here. With another
+        // rate the gap that has been drawn does not fit any more.
         now.stream = before.stream.clone();
         now.count = before.count;
         if now.rate_per_hour == before.rate_per_hour {
@@ -95,6 +97,7 @@ impl RunningFlow {
         }
         progress.next_time += progress.gap();
         progress.count += 1;
+        // 2^40 + flow * 2^32 + count: the ids of one flow do not depend on what other flows do.
         Some(FIRST_ID + (u64::from(progress.id.0) << 32) + progress.count)
     }
 }

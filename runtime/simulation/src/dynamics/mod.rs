@@ -6,7 +6,15 @@
 //!
 //! The dt of the world is the moment of exchange: after each step everybody is where the world is.
 //! A level may hold a command for a stride of several steps; in between, bodies go on with it in
-//! closed form, so nobody jumps.
+//! closed form, so nobody jumps. Example: dt 0.02 s, a stride of 5 steps, agents 1 and 2:
+//!
+//! ```text
+//!   step     0  1  2  3  4  5  6  7  8  9
+//!   agent 1              T              T     T: takes its newest command
+//!   agent 2           T              T        in between: the same acceleration
+//! ```
+//!
+//! Strides begin by id, so that each step takes the commands of about as many agents.
 
 mod lane;
 mod one_track;
@@ -157,6 +165,7 @@ impl Dynamics {
         agent: u32,
         level: DynamicsLevel,
     ) {
+        // The pose is made while the agent still has its old level, which alone knows where it is.
         let bodies = Bodies {
             ground,
             agents,
@@ -222,6 +231,8 @@ impl Bodies<'_> {
                 let Motion {
                     speed, yaw_rate, ..
                 } = self.agents.motion[index];
+                // The angle with which a one-track vehicle would drive this bend; at rest it says
+                // nothing.
                 if yaw_rate == 0.0 || speed < CRAWLING {
                     return 0.0;
                 }
@@ -244,6 +255,7 @@ impl Bodies<'_> {
 impl Motion {
     /// The motion some time ago, s, with the yaw rate and acceleration of now.
     fn before(&self, time: f64) -> Self {
+        // Half-way back the heading is that of the chord: a bend is drawn as a bend.
         let turned = self.yaw_rate * time;
         let speed = self.speed - self.acceleration * time;
         // It did not roll the other way before.

@@ -49,6 +49,7 @@ impl Level for OneTrack {
             pose: after.pose,
             z: motion.z,
             speed: after.speed,
+            // From the poses, not from speed and wheels: what others see fits the motion exactly.
             yaw_rate: wrap_angle(after.pose.heading - before.pose.heading) / dt,
             acceleration: (after.speed - before.speed) / dt,
         };

@@ -1,4 +1,9 @@
 //! Edits of the scenario while it runs: they enter at a step boundary.
+//!
+//! An edit is told as two scenarios, before and after. What differs is taken over part by part, and
+//! all that does not differ goes on to the bit. The order matters: first everything that can fail is
+//! tried on copies; then vehicle types and stacks, whose deletion takes agents out; then roads, on
+//! which the rest must be; then agents, and flows last.
 
 mod roads;
 
@@ -71,6 +76,7 @@ impl Editing<'_> {
             let moved = self.modules.take_stacks(new, self.agents)?;
             self.renumber(|departure| &mut departure.stack, &moved);
         }
+        // A ground that shares its roads with the one before has the same lanelets, numbers and all.
         let before = std::mem::replace(self.ground, ground);
         if !Arc::ptr_eq(&before.roads, &self.ground.roads) {
             self.take_roads(&before, new, &flows);
@@ -111,6 +117,7 @@ impl Editing<'_> {
         let time = self.clock.time();
         let (finished, names) = (&mut *self.finished, &self.modules.names);
         self.demand.departures.retain(|departure| {
+            // They are told of as removed, so that no agent of the scenario just disappears.
             let is_gone = ids.contains(&departure.id);
             if is_gone {
                 let stack = &names[departure.stack as usize];
@@ -264,26 +271,17 @@ impl Editing<'_> {
         goals: Vec<Goal>,
         keeps_goals: bool,
     ) {
+        self.take_type_and_stack(agent, edited);
         let index = agent as usize;
-        let who = &mut self.agents.identity[index];
-        if let Some(number) = number_of(&self.types.names, &edited.vehicle) {
-            who.vehicle_type = number;
-        }
-        if let Some(stack) = number_of(&self.modules.names, &edited.stack)
-            && who.stack != stack
-        {
-            who.stack = stack;
-            who.modules = self.modules.stacks[stack as usize];
-        }
-        let holds_arrival = self.modules.holds_arrival(who.modules);
         let progress = &mut self.agents.progress[index];
-        progress.holds_arrival = holds_arrival;
         let before = self.routes.get(progress.route).clone();
         if keeps_goals || *before.goals == *goals {
             return;
         }
         self.agents.identity[index].phase = Phase::Driving;
         progress.has_own_goals = false;
+        // Example: goals A, B, C with A and B reached. Edited to A, D, C: A stays reached, and it
+        // drives to D. Edited to A, B only: the last goal is always to be reached again.
         // Way-points that are behind stay behind, unless they were changed.
         let kept = before.goals.iter().zip(&goals);
         let kept = kept.take_while(|(before, now)| before == now).count();
@@ -305,6 +303,22 @@ impl Editing<'_> {
             }
             (Start::Lane { .. }, false) => self.enter_roads(agent, route),
         }
+    }
+
+    fn take_type_and_stack(&mut self, agent: u32, edited: &Agent) {
+        let index = agent as usize;
+        let who = &mut self.agents.identity[index];
+        if let Some(number) = number_of(&self.types.names, &edited.vehicle) {
+            who.vehicle_type = number;
+        }
+        // Modules that it has chosen for itself stay, unless its stack is another one.
+        if let Some(stack) = number_of(&self.modules.names, &edited.stack)
+            && who.stack != stack
+        {
+            who.stack = stack;
+            who.modules = self.modules.stacks[stack as usize];
+        }
+        self.agents.progress[index].holds_arrival = self.modules.holds_arrival(who.modules);
     }
 
     /// Gives an agent the level of dynamics that its edit asks for, if that can serve it.

@@ -1,7 +1,16 @@
-//! Other roads under a running world: who is on lanes that are still there keeps its route.
+//! Other roads under a running world: an agent on lanes that are still there keeps its route.
+//!
+//! Lanelets of both grounds are matched first (`LaneGraph::counterparts`). Then each agent gets the
+//! first of these that is possible:
+//!
+//! 1. the same route with the new numbers of its lanelets, at the same place on its lane;
+//! 2. another route to its goals from the lane under it, its own if that is still there;
+//! 3. nothing: it is taken out.
+//!
+//! Grants follow the routes. Where a junction has not changed they stay, else they are given again.
 
 use super::Editing;
-use crate::agents::{LanePosition, Phase, Progress};
+use crate::agents::{Agents, LanePosition, Phase, Progress};
 use crate::demand::{RunningFlow, Start};
 use crate::ground::{Ground, LANE_REACH, Spot};
 use crate::route::{Goal, Route};
@@ -280,29 +289,18 @@ impl Editing<'_> {
             let is_same = moves.after.has_conflicts_of(path.0, moves.before, junction);
             is_same.then_some((path, exit))
         });
-        // Nearest first, and among those who are equally near who asked first.
-        let mut wanted = Vec::new();
-        for agent in agents.by_growing_id() {
-            let index = agent as usize;
-            let (at, claim) = (agents.progress[index].at, &agents.claim[index]);
-            let first = firsts[index].min(at);
-            for place in first..claim.granted_to.max(at + 1) {
-                let Some(id) = lanelet(&agents.progress, agent, place) else {
-                    continue;
-                };
-                let exit = lanelet(&agents.progress, agent, place + 1);
-                if let (Some(path), Some(exit)) = (moves.after.contested(id), exit)
-                    && !claims.has(agent, path.0, place)
-                {
-                    let is_ahead = place > at;
-                    let order = (is_ahead, claim.asked_at, agents.identity[index].id, place);
-                    wanted.push((order, agent, path, exit));
-                }
-            }
-        }
-        wanted.sort_unstable_by_key(|&(order, ..)| order);
-        for ((is_ahead, _, _, place), agent, path, exit) in wanted {
+        // Who is inside first, then by the time of asking: as the junction would have let them in.
+        let mut wanted = wanted_claims(agents, claims, firsts, moves, lanelet);
+        wanted.sort_unstable_by_key(|wanted| wanted.order);
+        for Wanted {
+            order: (is_ahead, _, _, place),
+            agent,
+            path,
+            exit,
+        } in wanted
+        {
             let claim = &mut agents.claim[agent as usize];
+            // An earlier connection of this agent was refused: it does not get to this one.
             if is_ahead && place >= claim.granted_to {
                 continue;
             }
@@ -315,7 +313,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Routes an agent anew from the lane under it: its own if that is still there.
+    /// Routes an agent again from the lane under it: its own if that is still there.
     fn start_anew(&mut self, agent: u32, moves: &Moves<'_>) {
         let index = agent as usize;
         let LanePosition { lanelet, s, .. } = self.agents.position[index];
@@ -369,6 +367,52 @@ impl Editing<'_> {
         }
         true
     }
+}
+
+/// A connection that an agent had been granted, or is inside of, and does not hold on the new roads.
+struct Wanted {
+    /// Whether it lies ahead, when it was asked for, the agent's id, and its index in the route.
+    order: (bool, u64, u64, u32),
+    agent: u32,
+    /// Junction and connection on the new roads.
+    path: (u32, u32),
+    exit: LaneletId,
+}
+
+/// What all agents had been granted and do not hold yet. `lanelet` gives the lanelet at an index of
+/// an agent's route, if it keeps that.
+fn wanted_claims(
+    agents: &Agents,
+    claims: &Claims,
+    firsts: &[u32],
+    moves: &Moves<'_>,
+    lanelet: impl Fn(&[Progress], u32, u32) -> Option<LaneletId>,
+) -> Vec<Wanted> {
+    let mut wanted = Vec::new();
+    for agent in agents.by_growing_id() {
+        let index = agent as usize;
+        let (at, claim) = (agents.progress[index].at, &agents.claim[index]);
+        // From the first connection that it held, which its rear may not have left yet.
+        let first = firsts[index].min(at);
+        for place in first..claim.granted_to.max(at + 1) {
+            let Some(id) = lanelet(&agents.progress, agent, place) else {
+                continue;
+            };
+            let exit = lanelet(&agents.progress, agent, place + 1);
+            if let (Some(path), Some(exit)) = (moves.after.contested(id), exit)
+                && !claims.has(agent, path.0, place)
+            {
+                let id = agents.identity[index].id;
+                wanted.push(Wanted {
+                    order: (place > at, claim.asked_at, id, place),
+                    agent,
+                    path,
+                    exit,
+                });
+            }
+        }
+    }
+    wanted
 }
 
 /// Start and goals that the scenario has for an agent or for the agents of a flow; `None` for

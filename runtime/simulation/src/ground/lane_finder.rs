@@ -66,6 +66,8 @@ impl LaneFinder {
         let fitting = around.into_iter().filter_map(|(miss, spot)| {
             let heading = graph.line(spot.0).heading(spot.1);
             let turn = wrap_angle(heading - pose.heading).abs();
+            // A lane that leads where the vehicle heads is better than one that is a little closer: one
+            // radian counts as much as two metres.
             (turn < LANE_TURN).then_some((miss + 2.0 * turn, spot))
         });
         in_order(fitting.collect())
@@ -79,6 +81,7 @@ impl LaneFinder {
                 .filter(|(_, spot)| !graph.lanelet(spot.0).is_connection())
                 .collect()
         };
+        // Most places are beside a road; a search over 100 m finds hundreds of points.
         let close = lanes(CELL);
         in_order(if close.is_empty() { lanes(FAR) } else { close })
     }

@@ -204,6 +204,7 @@ fn has_same_lanes(old: &Scenario, new: &Scenario) -> bool {
     let (a, b) = (old.network(), new.network());
     let same = |(id, road): (RoadId, &Road)| {
         b.road(id).is_some_and(|other| {
+            // Scenarios share roads that an edit has not touched: nearly all are the same object.
             std::ptr::eq(road, other) || {
                 let name = road.name.clone();
                 *road

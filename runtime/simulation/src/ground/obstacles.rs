@@ -151,6 +151,8 @@ impl Obstacles {
                 self.largest = self.largest.max(radius);
             }
         }
+        // A look-up must reach as far as the largest body is wide: few walls of 300 m are cheaper in a
+        // list than every look-up over 300 m.
         self.grid.rebuild(&middles, 20.0);
     }
 
@@ -224,6 +226,7 @@ fn bodies_of(shape: &Shape) -> Vec<Body> {
     if polygon::signed_area(&outline) < 0.0 {
         outline.reverse();
     }
+    // Overlaps are found by separating axes, which convex bodies have and others do not.
     let convex = (0..outline.len()).all(|i| {
         let [a, b, c] = [0, 1, 2].map(|k| outline[(i + k) % outline.len()]);
         (b - a).perp_dot(c - b) >= 0.0

@@ -20,7 +20,8 @@ const NEAR_SUCCESSORS: usize = 3;
 /// Stands for no junction.
 const NO_JUNCTION: u32 = u32::MAX;
 
-/// What vehicles ask of every lanelet that they pass, in one cache line.
+/// What vehicles ask of every lanelet that they pass, in one cache line: the records of the lane graph
+/// hold much beside it that only planners and pictures want.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Gist {
@@ -209,6 +210,7 @@ impl Roads {
             line: span, length, ..
         } = self.gists[id as usize];
         let last = span.count - 1;
+        // Points are evenly spaced, so the nearest one before s is found without a search.
         let share = s / length * f64::from(last);
         f64::from(self.speeds[(span.first + (share.max(0.0) as u32).min(last)) as usize])
     }
@@ -255,10 +257,13 @@ fn speed_profile(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item =
     let mut speeds: Vec<f64> = (0..points)
         .map(|i| {
             let curvature = line.curvature(i as f64 * spacing, BEND_REACH).abs();
+            // v^2 * curvature is the lateral acceleration: a bend of 10 m radius allows 5 m/s.
             let bend = (LATERAL_ACCELERATION / curvature.max(1e-6)).sqrt();
             speed_limit.min(bend.max(SLOWEST_BEND))
         })
         .collect();
+    // Backwards from the end: v_before^2 <= v_after^2 + 2 b d. So a vehicle that drives at these speeds
+    // brakes before the bend and not in it.
     for i in (0..points - 1).rev() {
         let reachable = (speeds[i + 1] * speeds[i + 1] + 2.0 * PROFILE_BRAKING * spacing).sqrt();
         speeds[i] = speeds[i].min(reachable);

@@ -4,7 +4,7 @@ use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Lines that are kept.
+/// Lines that are kept: a script can write one for each agent and step.
 const LINES: usize = 10_000;
 /// Different faults that are counted.
 const FAULTS: usize = 1000;

@@ -10,7 +10,8 @@ use roadwright_agent::{Message, Scene};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Messages that may wait for one receiver.
+/// Messages that may wait for one receiver: one that is asked rarely, in a crowd that talks, must not
+/// fill the memory. What is one too many is lost.
 const MOST_MAIL: u16 = 64;
 
 /// Ids of the members of each group.
@@ -100,6 +101,7 @@ impl Messages {
         agents: &Agents,
         mut was_asked: impl FnMut(u32) -> bool,
     ) {
+        // What was sent in this step stays for the next one, behind what has not been read.
         let new = std::mem::take(&mut self.mail);
         // By who was asked, not by the module that it has now: it may have chosen another one.
         let mut is_unread =

@@ -6,13 +6,19 @@ use rayon::prelude::*;
 use roadwright_agent::Choosable;
 
 /// Rows that a thread takes at once.
+///
+/// Fixed, and not a share of the rows by the number of threads: a slice is what a module is asked
+/// about at once, and what a plugin's fault strikes, so it must be the same with any number of
+/// threads. 64 rows are at most 8 KiB each way (a row has at most 128 bytes): enough work to outweigh
+/// the handing over, and few enough that a hundred agents keep two threads busy.
 pub(crate) const SLICE: usize = 64;
 /// Rows that are perceived and asked about before the next ones are: they stay in the cache.
 const BATCH: usize = 256;
 /// The same for modules that want a batch as a whole: plugins are asked about so many at once.
 const WHOLE_BATCH: usize = 1024;
 
-/// Steps of a longer period share their lists of agents.
+/// Lists of agents that an instance has at most, one for each step of its period. Steps of a longer
+/// period share lists: at 1 ms and once in ten seconds there would be 10,000.
 const MOST_TURNS: u64 = 1024;
 
 /// Agents with one turn, by index and by id.
@@ -41,7 +47,11 @@ struct Turns {
     turns: Vec<Turn>,
 }
 
-/// Whose turn it is in one slot. Made anew only when agents come, go or choose other modules.
+/// Whose turn it is in one slot. Made again only when agents come, go or choose other modules.
+///
+/// An agent is asked in the steps for which step and id add up to a multiple of the period. Example:
+/// with a period of 3 agents 1 and 4 are asked in step 2, agent 2 in step 1, agent 3 in step 0 or 3.
+/// So each step asks about as many as any other, and whose turn it is depends on ids only.
 #[derive(Default)]
 pub(crate) struct Rota {
     revision: Option<u64>,
@@ -53,6 +63,7 @@ pub(crate) struct Rota {
 impl Rota {
     /// Brings the rota up to date.
     pub(crate) fn update<L: Choosable + ?Sized>(&mut self, pool: &ModulePool<L>, agents: &Agents) {
+        // The revision counts whoever comes, goes or changes modules; in most steps it is the same.
         if self.revision == Some(agents.revision()) && self.of.len() == pool.instances.len() {
             return;
         }
@@ -76,6 +87,7 @@ impl Rota {
     /// step and id add up to a multiple of the period.
     pub(crate) fn due(&mut self, instance: usize, step: u64) -> (&[u32], &[u64]) {
         let own = &self.of[instance];
+        // The remainder that ids must have: step + id is a multiple of the period.
         let turn = (own.period - step % own.period) % own.period;
         let listed = &own.turns[(turn % own.turns.len() as u64) as usize];
         if own.turns.len() as u64 == own.period {
@@ -165,6 +177,9 @@ fn ask_batch<I: Send + Sync, O: Send, E: Send>(
         }
         answer((indices, ids), inputs, outputs)
     };
+    // Three ways to the same rows: alone; perceived in parallel and asked as a whole; or both in
+    // slices. Which one is taken changes no bit, because a row depends on its agent and the world
+    // only, and results are put together in the order of slices.
     match helpers {
         None => told.push(slice((indices, ids), inputs, outputs)),
         Some(helpers) if is_whole => {

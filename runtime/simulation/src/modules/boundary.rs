@@ -1,4 +1,14 @@
-//! Step boundaries: modules hear who came and went, and newer builds take over.
+//! Step boundaries: modules hear who came and left, and newer builds replace older ones.
+//!
+//! Modules keep what they remember of agents by index, and indices are used again. So an instance is
+//! told who came to it and who left, and a free index rests for a boundary: the new owner is never
+//! announced together with the leaving of the old one.
+//!
+//! ```text
+//!   step    5         6                    7
+//!   agent   leaves    its modules hear     its index is free
+//!   phase   Gone      Told                 Free
+//! ```
 
 use super::pool::ModulePool;
 use super::{Instances, Modules};
@@ -39,6 +49,9 @@ impl Membership {
             } else {
                 Instances::NONE
             };
+            // Compared with what was told, not with what happened: an agent that came and left between
+            // two boundaries is never mentioned, and one that exchanged a single module is told to
+            // that slot's instances only.
             if now != *told {
                 self.removed.push((index, told.without(now)));
                 self.added.push((index, now.without(*told)));
@@ -175,6 +188,7 @@ impl Modules {
             let pool = self.pools.of_mut(slot);
             pool.pass(&self.membership, moment, &mut self.swaps);
         }
+        // A newer build may want other arrivals to be held than the one before.
         if self.swaps.len() > before {
             self.assign_arrivals(agents);
         }

@@ -1,4 +1,9 @@
 //! The pool of instances: each setting of a module runs once, however many stacks name it.
+//!
+//! An instance is asked about all its agents in one batch, so few instances mean large batches. An
+//! agent that sets a parameter for itself gets another instance, which agents with the same setting
+//! share. Instances are found by their settings, and agents hold their numbers, which never change
+//! while somebody uses them.
 
 use super::boundary::Membership;
 use super::saving::SavedInstance;
@@ -11,7 +16,8 @@ use roadwright_scenario::{ModuleSetting, Stack, for_each_slot};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Most settings of one slot: each agent can have parameters of its own.
+/// Most settings of one slot. Each agent can have parameters of its own, so scripts could make any
+/// number, and each is a module that runs.
 const MOST: usize = 1024;
 
 /// The instances of an agent: for each slot an index in its pool, in the order of [`Slot::ALL`].
@@ -117,6 +123,8 @@ impl<L: Choosable + ?Sized> ModulePool<L> {
         if self.instances.iter().any(|r| r.settings == settings) {
             return;
         }
+        // Called for all stacks with exact matches first, then for similar ones: so no stack takes the
+        // instance of another that still wants exactly that.
         let fits = |r: &Instance<L>| r.settings == settings || is_similar && r.is_similar(settings);
         let Some(place) = old.instances.iter().position(fits) else {
             return;
@@ -209,6 +217,7 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
         let instance = Instance::new(self.slot, modules, settings, dt);
         self.instances.push(instance);
         let last = self.instances.len() as u16 - 1;
+        // The new one is put where the free one was, because the others must keep their numbers.
         match self.free.take() {
             None => Ok(last),
             Some(place) => {

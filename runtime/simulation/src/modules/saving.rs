@@ -154,6 +154,8 @@ impl Modules {
 
     /// Makes the saved instances anew, each with the number that it had.
     pub(crate) fn restore_instances(&mut self, saved: &[SavedInstance]) -> Result<(), SaveError> {
+        // Agents hold the numbers of their instances, so the pools are filled in the order in which they
+        // were saved, also with instances that agents chose for themselves and no stack names.
         self.pools = Pools::new();
         for instance in saved {
             let damaged = |what: &str| SaveError::Damaged(what.into());
@@ -186,6 +188,8 @@ impl Modules {
         saved: &[SavedInstance],
         told: SavedMembership,
     ) -> Vec<String> {
+        // In this order: modules hear of their agents, then get what they kept of them. What a module
+        // keeps is about agents that it knows.
         self.membership.retell(&told, agents.capacity());
         self.pass_all(clock, agents);
         self.membership.take_untold(told);

@@ -36,6 +36,7 @@ impl From<Vec<Waypoint>> for GroundPath {
             points = vec![pose.position, pose.point(1.0, 0.0)];
             lines.push(&points).expect("a metre is long enough")
         });
+        // Distances of the way-points, once: speeds between them are looked up in every step.
         let mut s = 0.0;
         let mut along = vec![0.0];
         for pair in points.windows(2) {

@@ -36,7 +36,7 @@ impl Asking<'_> {
         answers.into_iter().collect()
     }
 
-    /// Plans a route anew from its lanelet `from`, at `s`, to the goals after the first `reached`.
+    /// Plans a route again from its lanelet `from`, at `s`, to the goals after the first `reached`.
     pub(crate) fn replanned(
         &self,
         route: &Route,
@@ -61,6 +61,9 @@ impl Asking<'_> {
         let (at, reached) = (progress.at, progress.reached);
         let granted = claim.granted_to.clamp(at, route.lanelets.len() as u32 - 1);
         let s = position.s.max(0.0);
+        // What is granted is driven, if it can be: the agent may be too fast to stop before it, and
+        // other vehicles have been told to wait for it. But a goal that lies before the end of the
+        // granted lanelets would be passed.
         let is_near = match route.next_goal(reached) {
             Some(Goal::Lane { lanelet, s }) => {
                 let ahead = &route.lanelets[at as usize..granted as usize];
@@ -153,6 +156,7 @@ pub(crate) fn plan_legs(
             Some(own.len())
         })
         .collect();
+    // One batch for all agents and goals: a plugin is called once, not once for each leg.
     let mut answers = ask_all(planner, view, step, &asked).into_iter();
     let mut planned = |((trip, route), count): (&(Trip, &Route), Option<usize>)| {
         // All answers of the agent are taken, so that the next one finds its own.

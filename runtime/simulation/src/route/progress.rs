@@ -1,4 +1,16 @@
 //! The verbs of progress: everything that gives an agent another route or place on it.
+//!
+//! Progress has to fit the route: the index of the lanelet, the goals reached, the index of the next
+//! goal's lanelet, and at junctions how far is granted and what is asked for.
+//! Only the verbs of [`Travel`] exchange a route, so there is one place to keep them consistent:
+//!
+//! | verb | the new route | place on it | grants | asks again |
+//! | --- | --- | --- | --- | --- |
+//! | [`Travel::plan`] | the first one | at its start | none yet | |
+//! | [`Travel::replan`] | equal up to the place, or to what is granted | stays | stay | yes |
+//! | [`Travel::start_over`] | begins where the agent is | its start | none | yes |
+//! | [`Travel::move_to`] | the same lanelets, maybe with other numbers, or open ground | stays | stay | no |
+//! | [`Travel::move_goals`] | the same lanelets, goals elsewhere on them | stays | stay | no |
 
 use super::{Goal, Leg, Route, Routes};
 use crate::agents::{Claim, LanePosition, Progress};
@@ -97,7 +109,7 @@ impl Travel<'_> {
     }
 
     /// Another route that agrees with the one before up to the agent's place, or to the end of what
-    /// it has been granted; what it asked a junction for is asked anew.
+    /// it has been granted; what it asked a junction for is asked again.
     pub(crate) fn replan(&mut self, route: Route, step: u64) {
         self.exchange(route);
         self.progress.planned_at = step;
@@ -125,7 +137,8 @@ impl Travel<'_> {
         });
     }
 
-    /// Moves to the lanelet beside its own, which is next on the route.
+    /// Moves to the lanelet beside its own, which is next on the route. The body is where it was: `s`
+    /// and `t` are those of the same place beside the new lane's middle.
     pub(crate) fn change_lane(
         progress: &mut Progress,
         position: &mut LanePosition,
@@ -148,6 +161,8 @@ impl Travel<'_> {
 
     fn exchange(&mut self, route: Route) {
         let new = self.routes.take(route);
+        // The new one is taken before the old one is released: if they are equal the store does not
+        // drop the route in between.
         let old = std::mem::replace(&mut self.progress.route, new);
         self.routes.release(old);
         self.progress.look_ahead(self.routes.get(new));
@@ -182,6 +197,9 @@ impl Progress {
             let lanelet = position.lanelet;
             (position.s, position.t) = foothold.project(ground, lanelet, place, position.s);
             let length = foothold.length;
+            // Beyond the end of its lanelet it is on the next one of the route, and projected again:
+            // at speed a short lanelet is passed in one step. Where the lane has to be left sideways,
+            // or the route ends, s stays beyond the end.
             if position.s < length || !self.enter_next(position, route, ground, length) {
                 return;
             }
@@ -226,6 +244,7 @@ impl Progress {
             Some(next) if ground.leads_to(position.lanelet, next) => {
                 position.s -= length;
                 position.lanelet = next;
+                // The lane that it was leaving ends here too, or goes elsewhere.
                 position.leaving = NO_LANELET;
                 self.at += 1;
                 true
@@ -234,7 +253,11 @@ impl Progress {
         }
     }
 
-    /// Counts the goals that are reached.
+    /// Counts the goals that are reached, and says whether the agent has arrived.
+    ///
+    /// A goal on a lane is reached when the rear axle has passed it; one on open ground within a
+    /// radius, because a vehicle that just misses a point would circle around it; the end of a path
+    /// when it has been driven.
     #[inline]
     pub(crate) fn reach_goals(
         &mut self,
@@ -262,6 +285,8 @@ impl Progress {
             }
             let is_last = self.reached as usize + 1 == route.goals.len();
             // From the end of a path that its behaviour wanted it goes on when that says so.
+            // Example: a script parks a vehicle by two paths, forwards and then backwards. Between them
+            // it goes on by itself; at the end of the second one it waits for the script.
             let is_path = self.has_own_goals
                 && route.path_to(self.reached).is_some()
                 && route.path_to(self.reached + 1).is_none();

@@ -19,6 +19,9 @@ struct Stored {
 
 /// The routes that agents have.
 ///
+/// Agents of a flow have equal routes of hundreds of lanelets: stored once, a route costs them a
+/// number each, and an exchange of routes copies nothing.
+///
 /// Only the verbs of [`Travel`](super::Travel) take and release routes, so each agent that
 /// drives counts as one user of one route.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -46,6 +49,7 @@ impl Routes {
     pub(super) fn take(&mut self, route: Route) -> RouteId {
         let hash = hash(&route);
         let same = self.by_hash.get(&hash).into_iter().flatten();
+        // Different routes may have one hash: they are compared. The first equal one counts.
         let known = same
             .copied()
             .find(|&at| self.stored[at as usize].route == route);
@@ -58,6 +62,8 @@ impl Routes {
             hash,
             users: 1,
         };
+        // Which place a route gets depends on who left before, and nothing that is computed depends on
+        // that: hashes of the state use the route's own hash.
         let at = match self.free.pop() {
             Some(at) => {
                 self.stored[at as usize] = stored;

@@ -42,6 +42,8 @@ pub(crate) fn admit(
     let time = scene.clock.time();
     let of_flows = flow_agents(scene, demand, time);
     demand.departures.come(time, of_flows);
+    // The index is that of the end of the last step and does not know who appears in this one: two that
+    // appear at one place in one step would not see each other without this list.
     let mut appeared: BTreeMap<Option<u32>, Vec<u32>> = BTreeMap::new();
     let mut admitted = Vec::new();
     demand.departures.offer(|departure| {
@@ -66,6 +68,8 @@ pub(crate) fn admit(
         if !room.is_there(&departure) {
             return Some(departure);
         }
+        // Only now it is an agent with an index. Its place is taken even if its planner finds no route:
+        // asking first would cost a question for each try of those that wait in a queue.
         let level = level(scene, &departure, log);
         let agent = place(scene, departure, level, routes, agents);
         dynamics.insert(agent, level);
@@ -102,6 +106,7 @@ pub(crate) fn depart(scene: Scene<'_>, delays: &Delays, admitted: &[u32], exit: 
     }
     for &agent in admitted {
         let index = agent as usize;
+        // No route: it never drove. Off the lanes nothing was asked: it drives straight for its goals.
         match planned.remove(&agent) {
             Some(None) => exit.retire(agent, Status::Refused, clock.time()),
             Some(Some(route)) => {

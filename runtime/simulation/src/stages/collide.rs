@@ -40,6 +40,8 @@ pub(crate) fn collide(
     if scene.verify {
         traffic.index.locate(&bodies, scene.types);
     }
+    // Searched in slices of numbers, which depend on indices; then sorted by ids, so that the log of
+    // collisions does not.
     contacts.clear();
     let search = Search {
         bodies,

@@ -43,6 +43,7 @@ impl Effecting<'_> {
             return;
         }
         let receiver = self.agents.identity[to as usize].modules;
+        // Behaviours that look at nobody read no mail: it would only fill up.
         if self.modules.behaviour(receiver).logic.wants_scene() {
             self.messages.send(Message { to, from, letter });
         }
@@ -75,6 +76,7 @@ impl Effecting<'_> {
         index.for_each_near(place, radius, |number, _| {
             heard.push(index.located[number as usize]);
         });
+        // The grid gives them cell by cell and by index; the order of sending is that of ids.
         heard.sort_unstable_by_key(|&to| self.agents.identity[to as usize].id);
         for to in heard {
             if to != from && self.agents.drives(to) && self.messages.has_room(to) {
@@ -96,6 +98,7 @@ impl Effecting<'_> {
     /// Tells those who are in them of the collisions that have begun since this was done last.
     pub(super) fn tell_collisions(&mut self) {
         let log = &self.traffic.contacts.log;
+        // Collisions are found at the end of a step and told in the next one, each once.
         let first = self.messages.told_collisions.min(log.len());
         let new = log[first..].to_vec();
         self.messages.told_collisions = log.len();

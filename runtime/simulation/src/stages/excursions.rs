@@ -1,5 +1,10 @@
 //! Driving beside the lanes and off them because a behaviour wants it: along a path, beside others,
 //! to the kerb, and back onto a lane.
+//!
+//! An excursion is a path over open ground. The agent leaves its lane for it: junctions, leaders and
+//! lane changes do not concern it until it joins a lane again, and it looks out for bodies instead.
+//! A swerve keeps the goals on lanes that it has not reached behind its path, for the way back; a path
+//! that its behaviour wants replaces them.
 
 use super::effects::{Effecting, give_up_grants};
 use crate::agents::{LanePosition, Phase};
@@ -40,6 +45,11 @@ impl Swerve {
 
     /// Distance to the left of the lane's middle after a distance, m.
     fn at(&self, distance: f64) -> f64 {
+        //  offset |      .-------------.
+        //         |    .'               '.
+        //       0 |---'                   '-----> distance
+        //         |<within>|<-- along -->|<within>
+        //
         // From 0 to 1 with an even beginning and end.
         let smooth = |share: f64| {
             let share = share.clamp(0.0, 1.0);
@@ -145,10 +155,13 @@ impl Effecting<'_> {
         if !self.agents.position[index].is_on_lane() {
             return;
         }
+        // The lane level knows only lanes. The agent stays on the level that can drive anywhere, also
+        // after it has joined a lane again.
         if keeps_to_lanes(self.agents.identity[index].level) {
             let (ground, level) = (self.ground, DynamicsLevel::OneTrack);
             self.dynamics.assign(ground, self.agents, agent, level);
         }
+        // Whoever is off the lanes must not keep others waiting at a junction.
         self.traffic.claims.forget(agent);
         self.agents.claim[index].granted_to = self.agents.progress[index].at;
         self.agents.position[index] = LanePosition {

@@ -81,12 +81,16 @@ impl Effecting<'_> {
         let line = self.ground.line(position.lanelet);
         let last = (line.length() - position.s).min(OVERSHOOT);
         let turnings = (2..).map(f64::from).take_while(|on| *on <= last);
+        // All turning points are tried with the longest straight end before a shorter one: a vehicle that
+        // straightens itself before it stops stands straight in its bay.
         // Rather farther on than without a straight end.
         let tries = STRAIGHT_ENDS
             .into_iter()
             .flat_map(|end| turnings.clone().map(move |on| (end, on)));
         tries.into_iter().find_map(|(end, on)| {
             let turning = line.pose(position.s + on);
+            // Backwards from the turning point into the bay is forwards for a vehicle that is turned
+            // about at both: one clothoid, as forwards.
             let back = curve_with_end(about(turning), about(bay), sharpest, end)?;
             let on = curve(here, turning, sharpest)?;
             Some(vec![path(&on, 1), path(&back, -1)])
@@ -100,6 +104,9 @@ impl Effecting<'_> {
         let sharpest = self.sharpest(agent);
         let (ground, graph) = (self.ground, self.ground.graph());
         let near = ground.finder().near(graph, here.position);
+        // Out of a bay: from the vehicle, turned about, to places behind it along the two nearest lanes.
+        // The first curve that the vehicle can drive is taken; a place right on the lane's middle
+        // is tried before those beside it, and near ones before far ones.
         let near = near.into_iter().filter(|(_, _, t)| t.abs() < LANE_DISTANCE);
         let Some(back) = near.take(2).find_map(|(lanelet, s, _)| {
             let line = ground.line(lanelet);
@@ -173,6 +180,7 @@ fn path(line: &ReferenceLine, gear: i8) -> Vec<Waypoint> {
         let left = length - s;
         Waypoint {
             pose: if gear < 0 { about(along) } else { along },
+            // From this speed the vehicle can stop at the end; never so slow that it does not get there.
             speed: (2.0 * SLOWING * left).sqrt().clamp(SLOWEST, FASTEST),
             gear,
         }

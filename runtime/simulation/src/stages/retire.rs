@@ -1,4 +1,7 @@
 //! Leaving the road: an agent is scored, leaves one row behind, and gives back what it has.
+//!
+//! Claims are not given back here: junctions look in every step who of those that hold a grant still
+//! drives (`traffic/claims`).
 
 use crate::agents::{Agents, Finished, FinishedRow, Score, Statistics, Status};
 use crate::clock::Clock;
@@ -26,6 +29,7 @@ impl Exit<'_> {
         let index = agent as usize;
         let statistics = self.agents.statistics[index];
         let who = &self.agents.identity[index];
+        // Scored first, while its columns and its modules are still there.
         let scores = scores(self.clock, self.modules, self.agents, agent)
             .into_iter()
             .map(|(fitness, value)| Score {
@@ -55,6 +59,7 @@ impl Exit<'_> {
             claim: &mut self.agents.claim[index],
         };
         travel.finish();
+        // Its index will be somebody else's, its id nobody's: mail goes by index, groups by id.
         self.messages.forget(agent);
         self.messages.quit_all(self.agents.identity[index].id);
         self.dynamics.remove(agent);

@@ -1,4 +1,7 @@
 //! What behaviours are shown: all who drive, what is told to them, and where things are.
+//!
+//! A scene is a copy, made once a step for all behaviours that look at others. They may be asked by
+//! several threads and change what they like afterwards; what they see is one moment for all.
 
 use crate::agents::{Agents, LanePosition, Phase};
 use crate::clock::Clock;
@@ -116,11 +119,13 @@ fn note_followers(agents: &mut [AgentFacts], leaders: &[Option<u32>]) {
     let mut nearest: Vec<Option<(f64, u64)>> = vec![None; agents.len()];
     for (own, leader) in agents.iter().zip(leaders) {
         let at = leader.and_then(|leader| {
+            // The agents are in the order of their indices.
             let at = agents.binary_search_by_key(&leader, |facts| facts.index);
             at.ok()
         });
         let Some(at) = at else { continue };
         let found = ((agents[at].position - own.position).length(), own.id);
+        // By distance, then by id: of two that are equally near the same one in every run.
         if nearest[at].is_none_or(|known| found < known) {
             nearest[at] = Some(found);
         }

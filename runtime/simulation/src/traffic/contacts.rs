@@ -1,4 +1,9 @@
 //! Collisions: vehicles and obstacles whose bodies overlap. They are counted, not resolved.
+//!
+//! There are two searches. Bodies that move freely are compared as boxes, with what a grid says is
+//! near ([`Search::contacts`]). Bodies that follow their lanes are compared by their order along the
+//! lanes ([`Search::contacts_in_order`]): that needs no poses and no grid, but sees only those ahead
+//! on the own route. `--verify` lets all bodies be compared as boxes.
 
 use super::{Entry, Index};
 use crate::agents::Agents;
@@ -137,6 +142,8 @@ impl Search<'_> {
             return;
         }
         let ground = self.bodies.ground;
+        // An agent in a lane change has two entries. Both look ahead along their lanelet; only the
+        // one on the lane that it follows looks at obstacles and at the lanelets after it.
         let is_on = self.bodies.agents.position[own.agent as usize].lanelet == own.lanelet;
         if is_on && self.is_near_obstacles(&own) {
             let (pose, own_type) = (self.bodies.pose(own.agent), self.vehicle_type(own.agent));
@@ -144,6 +151,7 @@ impl Search<'_> {
             let body = own_type.footprint(middle, pose.heading);
             self.contacts_with_obstacles(own.agent, (middle, &body), out);
         }
+        // Farther ahead no rear can overlap the own front, whatever the other vehicle is.
         let reach = self.vehicle_type(own.agent).front + self.types.largest_overhang;
         for other in &entries[at + 1..] {
             if other.lanelet != own.lanelet || other.s - own.s > reach {
@@ -200,6 +208,8 @@ impl Search<'_> {
         }
         let beside = self.bodies.offset_on(own.agent, own.lanelet)
             - self.bodies.offset_on(other.agent, other.lanelet);
+        // Both overlaps are lengths along and across the lane; the smaller one is how far the bodies
+        // would have to move apart, as for boxes.
         let across = 0.5 * (own_type.width + other_type.width) - beside.abs();
         if across > 0.0 {
             let place = self.bodies.pose(own.agent).point(own_type.front, 0.0);
@@ -219,6 +229,7 @@ impl Search<'_> {
         self.index
             .for_each_near(middle, radius + self.index.largest, |other, place| {
                 let other = other as usize;
+                // Each pair is found twice in the grid and counted once.
                 if other <= number {
                     return;
                 }
@@ -236,6 +247,7 @@ impl Search<'_> {
                 {
                     return;
                 }
+                // Circles meet: now the boxes are compared. The own box is made at most once.
                 let depth = body
                     .get_or_insert_with(|| self.body(number))
                     .penetration(&self.body(other));
@@ -300,11 +312,14 @@ impl Contacts {
         let mut touching = BTreeSet::new();
         for contact in contacts {
             let id = agents.identity[contact.agent as usize].id;
+            // Both are rated: the depth counts in every step of an overlap, so a long and deep one is
+            // worse than a scrape.
             for agent in [Some(contact.agent), contact.other].into_iter().flatten() {
                 let statistics = &mut agents.statistics[agent as usize];
                 statistics.squared_penetration += contact.depth * contact.depth;
             }
             touching.insert((id, contact.with));
+            // The log has one line when bodies begin to overlap, and the next one after they parted.
             if !self.touching.contains(&(id, contact.with)) {
                 self.log.push(Collision {
                     time,

@@ -38,9 +38,12 @@ impl Delays {
         if !Rate::new(RATE, clock.dt).is_due(clock.step, 0) {
             return;
         }
+        // Counted again from nothing: a jam that has dissolved leaves no trace. Once a second is often
+        // enough for planners, which plan for minutes, and keeps the walk over all agents rare.
         self.0.fill(0.0);
         for agent in agents.driving() {
             let position = &agents.position[agent as usize];
+            // Everybody stands for a moment at a stop line; that is no jam.
             if position.is_on_lane() && agents.progress[agent as usize].standing > PATIENCE {
                 self.0[position.lanelet as usize] += DELAY_PER_VEHICLE;
             }

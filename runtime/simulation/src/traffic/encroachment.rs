@@ -2,6 +2,17 @@
 //!
 //! The places are the conflicts of the junction's connections: a stretch on each of both. A vehicle
 //! leaves one with its rear, and comes to one with its front [Allen 1978].
+//!
+//! ```text
+//!            interval of A on its connection
+//!                 |<----->|
+//!   A ----[====]--+-------+-------->      A has left when its rear passes the right end
+//!                 |   B   |               B comes when its front passes the beginning
+//!                 |   ^   |               of its own interval, on its own connection
+//! ```
+//!
+//! Only vehicles that hold a grant are looked at: the others do not drive through contested junctions,
+//! or do so uninvited, which is counted for itself.
 
 use super::Claims;
 use super::claims::Held;
@@ -83,6 +94,7 @@ impl Encroachment {
                 passed
             };
         }
+        // Old times are forgotten: nobody who comes now is rated by them, and the map stays small.
         let is_recent = |left: Option<f64>| left.is_some_and(|left| time - left < LATEST);
         self.left
             .retain(|_, sides| sides.iter().any(|&left| is_recent(left)));
@@ -99,6 +111,8 @@ fn collect(held: Held, dt: f64, scene: Scene<'_>, agents: &Agents, passing: &mut
             .lanelet(at)
             .map(|lanelet| scene.ground.length(lanelet))
     };
+    // The front is ahead of the rear axle and the rear behind it, so a vehicle passes places of the
+    // connection while its axle is on the lanelet before, on it, or on the one after.
     // Distance of the rear axle along the connection.
     let along = match progress.at {
         at if at == held.at => Some(position.s),
@@ -109,6 +123,7 @@ fn collect(held: Held, dt: f64, scene: Scene<'_>, agents: &Agents, passing: &mut
     let Some(along) = along else { return };
     let vehicle_type = scene.types.get(agents.identity[agent].vehicle_type);
     let way = agents.motion[agent].speed * dt;
+    // Where both ends were a step ago: they passed a place if it lies in between.
     let ends = |offset: f64| (along + offset - way, along + offset);
     let conflicts = scene.ground.conflicts(held.junction);
     for (number, conflict) in (0u32..).zip(conflicts.list()) {

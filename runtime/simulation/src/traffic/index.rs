@@ -70,6 +70,9 @@ impl Index {
         self.clear(agents.capacity());
         for agent in agents.driving() {
             let position = &agents.position[agent as usize];
+            // In a lane change a body is on two lanes, and whoever follows on either must see it. It is
+            // entered on both with the s of its new lane, which is near enough: the two lie side
+            // by side.
             for lanelet in [position.lanelet, position.leaving] {
                 if lanelet != NO_LANELET {
                     self.add(lanelet, agent, position.s);
@@ -78,6 +81,8 @@ impl Index {
             self.any_off_lane |= !position.is_on_lane();
         }
         self.sort(agents);
+        // Bodies that follow their lanes need no grid: their order along the lanes says who is near.
+        // Others look for bodies by place in every step.
         if agents.count_of(DynamicsLevel::Lane) < agents.count() {
             self.locate(bodies, types);
         }
@@ -113,6 +118,7 @@ impl Index {
     }
 
     fn clear(&mut self, capacity: usize) {
+        // Only lanelets that had a vehicle: a city has many thousands, most of them empty.
         for &lanelet in &self.occupied {
             self.ranges[lanelet as usize] = Range::default();
         }
@@ -138,6 +144,9 @@ impl Index {
 
     /// Puts the entries of each lanelet together, from back to front.
     fn sort(&mut self, agents: &Agents) {
+        // A counting sort: `add` has counted each lanelet, so every lanelet gets its range of the
+        // entries first, and then each entry is put into its range. The order of lanelets among
+        // each other is that of their first vehicle; nobody reads it.
         let mut first = 0;
         for &lanelet in &self.occupied {
             let range = &mut self.ranges[lanelet as usize];
@@ -159,6 +168,7 @@ impl Index {
             }
             self.entries[at] = entry;
         }
+        // The entry on the lanelet that an agent follows, not the one on a lanelet that it leaves.
         for (place, entry) in (0u32..).zip(&self.entries) {
             if agents.position[entry.agent as usize].lanelet == entry.lanelet {
                 self.entry_of[entry.agent as usize] = place;
