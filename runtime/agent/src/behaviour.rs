@@ -58,7 +58,7 @@ pub struct AgentFacts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Indicator {
-    /// It does not.
+    /// Lamps off.
     #[default]
     Off,
     /// To the left.
@@ -138,17 +138,17 @@ pub struct NamedPlace {
     pub heading: Option<f64>,
 }
 
-/// The speeds that limit and bends allow on the way ahead of an agent.
+/// The speeds that limit and bends allow on the route ahead of an agent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outlook([f32; Self::PARTS]);
 
 impl Outlook {
-    /// Into how many parts of equal length the way ahead is cut.
+    /// Number of parts of equal length into which the route ahead is cut.
     pub const PARTS: usize = 20;
     /// Length of a part, m.
     pub const PART: f64 = 10.0;
 
-    /// The lowest speed on each part, m/s; infinity on those that the way does not reach.
+    /// The lowest speed on each part, m/s; infinity on those that the route does not reach.
     pub fn new(lowest: [f32; Self::PARTS]) -> Self {
         Self(lowest)
     }

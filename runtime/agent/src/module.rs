@@ -104,7 +104,7 @@ pub trait Logic: Send + Sync {
         false
     }
 
-    /// Called before a step while nobody asks the module. A logic that has been replaced by a newer
+    /// Called before a step, never while the module is being asked. A logic that has been replaced by a newer
     /// version says so, and puts the parameters of the new version in place of the old ones.
     fn at_step_boundary(&mut self, _: &mut ParameterSet, _: &StepBoundary<'_>) -> Option<Swap> {
         None
@@ -211,7 +211,7 @@ pub trait Behaviour: Logic {
 
 /// What the host has seen of one agent's drive beyond the rows that plugins are given: how close it
 /// came to others, how much time it lost, and which rules it broke. All 0 is perfect, apart from
-/// the times, which are [`NOTHING`](roadwright_plugin_api::NOTHING) where nobody came near.
+/// the times, which are [`NOTHING`](roadwright_plugin_api::NOTHING) where no other vehicle came near.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conduct {
     /// Mean of the missing part of a time to collision of 3 s with the leader, 0 to 1.

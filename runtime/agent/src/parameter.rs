@@ -164,6 +164,7 @@ impl ParameterSet {
                 unit: info.unit,
             });
         }
+        // Sliders and genes are continuous: whole numbers are made here, in one place.
         self.values[index] = match info.kind {
             ParameterKind::Number => value,
             ParameterKind::Integer | ParameterKind::Choice(_) => value.round(),

@@ -172,6 +172,7 @@ impl Registry {
     ) -> Result<Module<L>, ModuleError> {
         let entries = self.of::<L>();
         let entry = entries.iter().find(|entry| entry.info.id == setting.module);
+        // The message lists what there is: a misspelt id is seen at once.
         let entry = entry.ok_or_else(|| ModuleError::Unknown {
             stack: stack.into(),
             slot,

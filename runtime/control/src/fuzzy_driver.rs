@@ -79,7 +79,7 @@ static PARAMETERS: [ParameterInfo; 8] = [
 
 /// Two pairs of fuzzy controllers, one for following the route and one for avoiding obstacles.
 ///
-/// The planning layer halts the way behind the leader and at closed junctions; the speed that
+/// The free route ends behind the leader and at closed junctions; the speed that
 /// still allows to halt there, or the road's if lower, is the allowed speed. The smaller of the
 /// two speed fractions is commanded. The turn rate is the commanded speed times the sum of the
 /// steering factors: towards the way-point and away from the obstacle.

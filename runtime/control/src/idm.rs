@@ -46,7 +46,7 @@ static PARAMETERS: [ParameterInfo; 6] = [
 ];
 
 /// Follows by the intelligent driver model of [Treiber 2000] and steers for a
-/// pursuit point on the way.
+/// pursuit point on the route.
 ///
 /// A point where one must stand counts as a standing leader.
 pub struct Idm;

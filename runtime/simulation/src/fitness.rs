@@ -26,6 +26,8 @@ struct Described {
     watches_junctions: bool,
 }
 
+// A fitness is a row of this table: what it says about itself, and a function of what was counted.
+// None keeps anything, so they share one type.
 static FORMULAS: [Described; 5] = [
     Described {
         info: ModuleInfo {
@@ -144,8 +146,8 @@ const fn weight(key: &'static str, unit: &'static str, doc: &'static str) -> Par
 /// allowed speed times its weight.
 ///
 /// The crash rating is already a mean of squared penetrations; it is not squared again. The allowed
-/// speed is that of road, bends and vehicle, not what a behaviour allows itself; who is faster gains
-/// nothing by it.
+/// speed is that of road, bends and vehicle, not what a behaviour allows itself; driving faster
+/// gains nothing.
 fn crash_and_speed(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct) -> f64 {
     let share = if input.mean_road_speed > 0.0 {
         (input.mean_speed / input.mean_road_speed).clamp(0.0, 1.0)
@@ -169,6 +171,7 @@ fn comfort(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct) -> f64 
 }
 
 fn safety(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
+    // Part by which the shortest time falls below the risky one; far times give less than 0.
     let encroachment = 1.0 - conduct.least_post_encroachment / RISKY_POST_ENCROACHMENT;
     parameters.value("crash_weight") * input.crash_rating
         + parameters.value("collision_weight") * conduct.collision_exposure

@@ -53,6 +53,7 @@ pub(crate) fn inspect(view: &View<'_>, modules: &Modules, id: u64) -> Option<Ins
     let seen = |from: Pose, distance: f64, angle: f64| {
         from.position + distance * unit(from.heading + angle)
     };
+    // Rows hold distances and angles; a picture wants points, so they are turned back.
     let steers = input.waypoint_distance > 0.0 && input.waypoint_distance < NOTHING;
     let is_hindered = input.obstacle_distance < NOTHING;
     let command = view.agents.command[agent as usize];

@@ -37,6 +37,8 @@ impl Sources<'_> {
             last = u64::from(id.0);
             match self.departure(*id, agent, agent.depart) {
                 Ok(departure) => demand.departures.push(departure),
+                // While a scenario is being drawn, a vehicle whose road was just deleted must not keep the
+                // others from driving.
                 Err(_) if options.lenient => {
                     finished.push_undriven(last, &agent.stack, Status::Refused, 0.0);
                 }

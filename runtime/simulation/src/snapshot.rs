@@ -52,6 +52,7 @@ impl Snapshot {
     /// A hash over what can be seen: id, x, y, heading and speed of each vehicle, bit by bit, in
     /// the order of ids. Two runs that look the same have the same hash, however they are stored.
     pub fn hash(&self) -> u64 {
+        // Only what can be seen: a change of structure may change the hash of the state, never this one.
         let mut vehicles: Vec<&VehicleRecord> = self.vehicles.iter().collect();
         vehicles.sort_unstable_by_key(|vehicle| vehicle.agent);
         let mut hasher = twox_hash::XxHash3_64::with_seed(0);

@@ -344,7 +344,7 @@ impl World {
     }
 }
 
-/// What a world tells.
+/// What can be read of a world.
 impl World {
     /// Simulated time, s.
     pub fn time(&self) -> f64 {
@@ -429,7 +429,7 @@ impl World {
         report::counts(self)
     }
 
-    /// What came of the run so far. Fitness modules are asked about those who still drive.
+    /// What came of the run so far. Fitness modules are asked about agents that still drive.
     pub fn summary(&self) -> Summary {
         report::summary(self)
     }

@@ -66,7 +66,7 @@ fn as_map<S: Serializer>(scores: &[(&str, f64)], serializer: S) -> Result<S::Ok,
     serializer.collect_map(scores.iter().copied())
 }
 
-/// All who do not drive any more, in the order in which they ended.
+/// One row for each agent that does not drive any more, in the order in which they ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Finished {
     pub(crate) rows: Vec<FinishedRow>,

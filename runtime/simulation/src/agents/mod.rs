@@ -31,11 +31,11 @@ macro_rules! columns {
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         pub(crate) struct Agents {
             $($(#[$doc])* pub(crate) $column: Vec<$row>,)*
-            /// Indices that nobody has; the last one is given away next.
+            /// Free indices; the last one is given away next.
             free: Vec<u32>,
             /// Agents that drive, or are about to, by level of dynamics.
             count: [usize; DynamicsLevel::ALL.len()],
-            /// Counts changes of who drives and with which modules.
+            /// Grows whenever an agent comes or leaves, or changes its modules.
             #[serde(skip)]
             revision: u64,
             /// Index by id; asked for single ids, never gone through.

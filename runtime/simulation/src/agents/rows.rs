@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[repr(u8)]
 pub(crate) enum Phase {
-    /// Nobody has this index.
+    /// The index is free.
     #[default]
     Free,
     /// It has a place on the road, and waits for a route.
@@ -31,6 +31,9 @@ pub(crate) enum Phase {
     /// Its modules have been told: the index is free after the next step boundary.
     Told,
 }
+
+// One record per concern and not one per agent: each is a column (`agents/mod.rs`), and a stage
+// reads the columns that it needs. Sums of scores are kept in single precision, to save room.
 
 /// Who an agent is.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -113,6 +116,8 @@ pub(crate) struct Progress {
     pub(crate) reached: u32,
     /// Index in the route of the lanelet of the next goal; 0 if that is off the lanes.
     pub(crate) goal_at: u32,
+    // Index 0 for none is unambiguous where it matters: `Progress::reach_goals` asks the route itself
+    // once the agent is at or beyond this index.
     /// Questions for another route since it last moved that gave none or the same.
     pub(crate) attempts: u8,
     /// Whether its behaviour is asked before it leaves the road at its last goal.
@@ -130,6 +135,7 @@ pub(crate) struct Progress {
 pub(crate) struct Claim {
     /// Connections of the route before this index may be entered.
     pub(crate) granted_to: u32,
+    // Nothing at index 0 is ever asked for: the agent begins there, and asks for what lies ahead.
     /// Index in the route of the connection that is asked for; 0 for none.
     pub(crate) asked_for: u32,
     /// The step of asking.

@@ -121,7 +121,7 @@ pub(crate) struct Room<'a> {
     pub(crate) bodies: Bodies<'a>,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) index: &'a Index,
-    /// Those who have got a place in this step, by lanelet; off the lanes under `None`.
+    /// Agents that have got a place in this step, by lanelet; off the lanes under `None`.
     pub(crate) appeared: &'a BTreeMap<Option<LaneletId>, Vec<u32>>,
 }
 
@@ -131,7 +131,7 @@ impl Room<'_> {
             .get(self.bodies.agents.identity[agent as usize].vehicle_type)
     }
 
-    /// Whether nobody stands where a vehicle is to appear, and nobody would have to brake hard.
+    /// Whether the place where a vehicle is to appear is free, and no other would have to brake hard.
     pub(crate) fn is_there(&self, departure: &Departure) -> bool {
         let own_type = self.types.get(departure.vehicle_type);
         match departure.start {

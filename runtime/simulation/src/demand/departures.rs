@@ -15,7 +15,7 @@ pub(crate) struct Departures {
     coming: VecDeque<Departure>,
     /// Those whose time has come, first come first, by the lanelet at which they wait.
     queues: BTreeMap<LaneletId, VecDeque<Departure>>,
-    /// The same for those off the lanes, who do not wait behind each other.
+    /// The same for agents off the lanes, which do not wait behind each other.
     off_lanes: VecDeque<Departure>,
 }
 
@@ -25,7 +25,7 @@ impl Departures {
         self.coming.push_back(departure);
     }
 
-    /// Puts everybody in order: by time, then by id. Who waits is looked at anew.
+    /// Puts all in order: by time, then by id. Queues are dissolved: those in them come again.
     pub(crate) fn sort(&mut self) {
         let waiting = std::mem::take(&mut self.queues).into_values().flatten();
         self.coming.extend(waiting);
@@ -47,9 +47,9 @@ impl Departures {
         }
     }
 
-    /// Offers those who wait to `admit`, which gives back whom it has no room for: of each queue the
-    /// first ones, off the lanes all. However long the queues are, it costs O(queues and those who
-    /// are admitted).
+    /// Offers waiting agents to `admit`, which returns those without room: of each queue the first
+    /// ones, off the lanes all. However long the queues are, it costs O(queues and agents
+    /// that are admitted).
     pub(crate) fn offer(&mut self, mut admit: impl FnMut(Departure) -> Option<Departure>) {
         self.queues.retain(|_, queue| {
             while let Some(first) = queue.pop_front() {

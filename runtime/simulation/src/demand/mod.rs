@@ -17,7 +17,7 @@ use roadwright_scenario::Scenario;
 /// Agents before they appear, and the flows that more of them come from.
 #[derive(Default)]
 pub(crate) struct Demand {
-    /// Who has not appeared.
+    /// Agents that have not appeared.
     pub(crate) departures: Departures,
     pub(crate) flows: Vec<RunningFlow>,
     /// Flows that an edit has taken out: if they come back, they go on counting.
@@ -27,7 +27,7 @@ pub(crate) struct Demand {
 }
 
 impl Demand {
-    /// Whether nobody waits and no flow can bring more.
+    /// Whether no agent waits and no flow can bring more.
     pub(crate) fn is_over(&self, time: f64) -> bool {
         self.departures.is_empty() && self.flows.iter().all(|flow| flow.flow.end < time)
     }

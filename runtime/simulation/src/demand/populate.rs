@@ -34,6 +34,8 @@ impl<'a> Places<'a> {
         let lanes: Vec<LaneletId> = graph
             .main_component()
             .into_iter()
+            // Only lanes that can all reach each other: whatever start and destination are drawn, there
+            // is a route.
             .filter(|&id| {
                 let lanelet = graph.lanelet(id);
                 !lanelet.is_connection() && !lanelet.bus_only && lanelet.length() >= MIN_LANE
@@ -59,6 +61,7 @@ impl<'a> Places<'a> {
         let lane = self.ends.partition_point(|&end| end <= at);
         let lane = lane.min(self.lanes.len() - 1);
         let length = self.graph.lanelet(self.lanes[lane]).length();
+        // Away from the seams: a body of a few metres would reach into the lanelet before or after.
         let s = (at - (self.ends[lane] - length)).clamp(4.0, length - 6.0);
         (self.lanes[lane], s)
     }

@@ -17,8 +17,8 @@ const STRIDE: f64 = 0.1;
 /// A change of lane takes this long, s, and at least this far, m; less only before a junction.
 const CHANGE_TIME: f64 = 3.0;
 const CHANGE_LENGTH: f64 = 15.0;
-/// Closer to the end of a lane no change begins, m: who has stopped there, its front at the end,
-/// can still change.
+/// Closer to the end of a lane no change begins, m. A vehicle that has stopped with its front at the
+/// end can still change.
 pub(super) const CHANGE_ROOM: f64 = 4.0;
 
 /// The level of bodies that follow their lane.

@@ -159,7 +159,7 @@ impl Editing<'_> {
         self.cancel(&gone.map(|departure| departure.id).collect());
     }
 
-    /// Gives those who wait the new number of their vehicle type or stack.
+    /// Gives waiting agents the new number of their vehicle type or stack.
     fn renumber(&mut self, number: impl Fn(&mut Departure) -> &mut u16, moved: &[Option<u16>]) {
         for departure in self.demand.departures.iter_mut() {
             let number = number(departure);
@@ -245,7 +245,7 @@ impl Editing<'_> {
         last.is_some_and(|row| row.status == Status::Arrived)
     }
 
-    /// Lets an agent of the edited scenario start anew.
+    /// Lets an agent of the edited scenario start again.
     fn renew(&mut self, new: &Scenario, id: AgentId) {
         let agent = &new.agents()[&id];
         let sources = Sources {

@@ -136,7 +136,7 @@ impl<'a> Moves<'a> {
 
 impl Editing<'_> {
     /// Puts everyone on the new roads. Whose lanes are all still there drives on along the same
-    /// route; the others are routed anew from where they are. Starts and goals are what the
+    /// route; the others are rerouted from where they are. Starts and goals are what the
     /// scenario says of them, those of random trips where they were.
     pub(super) fn take_roads(&mut self, before: &Ground, new: &Scenario, flows: &[RunningFlow]) {
         let ground = self.ground.clone();
@@ -196,7 +196,8 @@ impl Editing<'_> {
         goals.collect()
     }
 
-    /// Starts and goals of those who wait; who has none any more is cancelled.
+    /// Moves starts and goals of waiting agents to the new roads; an agent that has none there any
+    /// more is cancelled.
     fn move_departures(
         &mut self,
         moves: &Moves<'_>,

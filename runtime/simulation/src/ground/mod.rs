@@ -61,6 +61,8 @@ impl Ground {
         if has_same_lanes && has_same_obstacles && *self.places == places {
             return self.clone();
         }
+        // What an edit does not reach is shared with the ground before, not copied: moving a tree in a
+        // city must not lay out its junctions again.
         let (roads, finder) = if has_same_lanes {
             (self.roads.clone(), self.finder.clone())
         } else {
@@ -183,6 +185,7 @@ impl Ground {
 
     /// A hash over all lanes and obstacles: saved worlds are restored on equal ground only.
     pub fn hash(&self) -> u64 {
+        // Made when somebody saves or restores: it walks over every point of every lane.
         *self.hash.get_or_init(|| {
             let mut hasher = twox_hash::XxHash3_64::with_seed(0);
             self.roads.hash(&mut hasher);

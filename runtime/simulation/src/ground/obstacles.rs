@@ -107,6 +107,8 @@ impl Obstacles {
                 .nearest(*point, WATCH_DISTANCE, |_| true)
                 .is_some()
         };
+        // Looking for obstacles costs each vehicle a search in every question to its controller. Lanelets
+        // know whether there is anything near, so on most of them nobody searches.
         obstacles.watched = (0..graph.lanelets().len() as u32)
             .map(|id| graph.line(id).points().iter().any(near))
             .collect();

@@ -62,6 +62,7 @@ impl Log {
 
     /// Counts a fault, and writes its line the first time.
     pub(crate) fn write_fault(&mut self, line: LogLine) {
+        // A faulty script fails for each agent in each turn: one line for each different text, and a count.
         if !self.is_old_fault(&line.text) {
             self.write(line);
         }
@@ -73,6 +74,7 @@ impl Log {
             *count += 1;
             return true;
         }
+        // Texts with numbers in them differ each time: beyond so many they are not counted any more.
         if self.faults.len() < FAULTS {
             self.faults.insert(text.to_owned(), 1);
         }

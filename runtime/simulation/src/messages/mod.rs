@@ -29,14 +29,14 @@ pub(crate) struct Messages {
     /// How many of them wait for each agent index.
     counts: Vec<u16>,
     pub(crate) log: Log,
-    /// Who is in which group; those without members are gone.
+    /// Members of each group; groups without members are deleted.
     pub(crate) groups: Arc<Groups>,
-    /// Collisions that those who were in them have been told.
+    /// How many collisions of the log have been told to the agents in them.
     pub(crate) told_collisions: usize,
 }
 
 impl Messages {
-    /// Makes an agent a member of a group; says whether that can be: there are so many groups.
+    /// Makes an agent a member of a group. Returns false if that would be a group too many.
     pub(crate) fn join(&mut self, group: String, id: u64) -> bool {
         let groups = Arc::make_mut(&mut self.groups);
         let has_room = groups.len() < MOST_GROUPS || groups.contains_key(&group);
@@ -46,7 +46,7 @@ impl Messages {
         has_room
     }
 
-    /// Lets an agent be a member of a group no more.
+    /// Takes an agent out of a group.
     pub(crate) fn quit(&mut self, group: &str, id: u64) {
         let groups = Arc::make_mut(&mut self.groups);
         if let Some(members) = groups.get_mut(group) {
@@ -94,7 +94,7 @@ impl Messages {
         }
     }
 
-    /// Keeps the messages for those who have not been asked yet.
+    /// Keeps the messages for agents that have not been asked yet.
     pub(crate) fn drop_read(
         &mut self,
         read: &Arc<Scene>,

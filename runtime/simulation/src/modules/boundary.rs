@@ -108,7 +108,8 @@ fn concerned(list: &[(u32, Instances)], slot: Slot, instance: usize) -> Vec<u32>
 }
 
 impl Membership {
-    /// Tells the instances of a slot who came and went, and lets newer builds take over.
+    /// Tells the instances of a slot which agents came and left, and lets newer builds replace older
+    /// ones.
     pub(super) fn tell_pool<L: Choosable + ?Sized>(
         &self,
         pool: &mut ModulePool<L>,
@@ -136,7 +137,7 @@ impl Membership {
     }
 }
 
-/// Tells one module, that a stack knows by an id; what it says about being replaced.
+/// Tells one module, which a stack knows by an id. Returns the record if it was replaced.
 fn tell_module<L: Choosable + ?Sized>(
     module: &mut Module<L>,
     (slot, id): (Slot, &str),
@@ -158,7 +159,8 @@ fn tell_module<L: Choosable + ?Sized>(
 }
 
 impl Modules {
-    /// Passes a step boundary: tells modules who came and went, and lets newer builds take over.
+    /// Passes a step boundary: tells modules which agents came and left, and lets newer builds replace
+    /// older ones.
     pub(crate) fn pass_boundary(&mut self, clock: &Clock, agents: &mut Agents) {
         let mut slots = Slot::ALL.into_iter();
         if slots.any(|slot| self.pools.of(slot).has_step_boundary()) {
@@ -167,7 +169,7 @@ impl Modules {
         agents.note_told();
     }
 
-    /// Tells modules who came and went since they were told last.
+    /// Tells modules which agents came and left since the last time.
     fn tell(&mut self, clock: &Clock, agents: &mut Agents) {
         self.membership.update(agents);
         self.pass_all(clock, agents);

@@ -95,6 +95,7 @@ impl Modules {
         scenario: &Scenario,
         registry: &Registry,
     ) -> Result<(), ModuleError> {
+        // Made and dropped: whether a stack can be put together is known only when its modules are made.
         let mut pools = Pools::new();
         for (name, stack) in self.stacks_of(scenario) {
             pools.instances_of(&name, &stack, registry, self.dt)?;
@@ -131,6 +132,7 @@ impl Modules {
                 who.modules = self.stacks[stack as usize];
             }
         }
+        // Agents got the instances of their stack above; what they chose for themselves is put back.
         for (agent, slot, settings) in own {
             let stack = agents.identity[agent as usize].stack as usize;
             let name = self.names[stack].clone();
@@ -179,6 +181,8 @@ impl Modules {
         if settings == old {
             return Ok(());
         }
+        // Instances that no agent and no stack uses are freed only when there is no room: a setting that
+        // an agent returns to, as a slider that is moved to and fro, is still there.
         if self.pools.of(slot).is_full() {
             let users = agents.identity.iter().filter(|who| who.is_known());
             let used = users

@@ -97,7 +97,7 @@ impl<L: Choosable + ?Sized> Instance<L> {
 pub(crate) struct ModulePool<L: ?Sized> {
     pub(crate) slot: Slot,
     pub(crate) instances: Vec<Instance<L>>,
-    /// An instance that nobody uses any more.
+    /// An instance that is not used any more.
     free: Option<u16>,
 }
 
@@ -161,7 +161,7 @@ pub(crate) trait AnyPool {
         self.count() >= MOST
     }
 
-    /// Gives up a setting that nobody uses: its place is free for the next one.
+    /// Frees the place of an instance that no agent and no stack uses, for the next one.
     fn free_unused(&mut self, used: &BTreeSet<u16>);
 
     /// Appends the modules that are not built in.
@@ -181,7 +181,7 @@ pub(crate) trait AnyPool {
     /// What the instances are made from and keep, in order.
     fn saved(&self) -> Vec<SavedInstance>;
 
-    /// Gives modules what they kept. What goes otherwise is appended to the notes.
+    /// Gives modules what they kept. Modules that start fresh are appended to the notes.
     fn load(&mut self, saved: &[SavedInstance], notes: &mut Vec<String>);
 }
 
@@ -311,7 +311,8 @@ macro_rules! declare_pools {
                 match slot { $(Slot::$slot => &mut self.$field),* }
             }
 
-            /// Takes over what `old` runs for a stack: exactly that, or what is similar.
+            /// Moves the instances of a stack from `old`: exact matches, or with `is_similar` also those
+            /// that differ only in parameters or rate.
             pub(crate) fn adopt(
                 &mut self,
                 name: &str,

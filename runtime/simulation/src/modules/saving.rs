@@ -82,7 +82,7 @@ impl SavedInstance {
         }
     }
 
-    /// Gives the modules what they kept. What goes otherwise is appended to the notes.
+    /// Gives the modules what they kept. Modules that start fresh are appended to the notes.
     pub(super) fn load_into<L: ?Sized + Choosable>(
         &self,
         instance: &mut Instance<L>,
@@ -152,7 +152,7 @@ impl Modules {
         slots.flat_map(|slot| self.pools.of(slot).saved()).collect()
     }
 
-    /// Makes the saved instances anew, each with the number that it had.
+    /// Makes the saved instances again, each with the number that it had.
     pub(crate) fn restore_instances(&mut self, saved: &[SavedInstance]) -> Result<(), SaveError> {
         // Agents hold the numbers of their instances, so the pools are filled in the order in which they
         // were saved, also with instances that agents chose for themselves and no stack names.
@@ -179,8 +179,8 @@ impl Modules {
         Ok(())
     }
 
-    /// Tells the instances of all agents, then gives them what they kept. Returns what went
-    /// otherwise, for people.
+    /// Tells the instances of all agents, then gives them what they kept. Returns notes for people on
+    /// those that start fresh.
     pub(crate) fn restore_states(
         &mut self,
         clock: &Clock,

@@ -134,6 +134,7 @@ impl View<'_> {
             ..
         } = *self.vehicle_type(agent);
         let own = self.ground.lanelet(position.lanelet);
+        // The same share of the length is the place right beside, near enough for a gap of metres.
         let s = position.s / own.length() * self.ground.lanelet(target).length();
         let entries = self.index.on_lanelet(target);
         let place = entries.partition_point(|entry| entry.s < s);
@@ -162,6 +163,7 @@ impl View<'_> {
             let entry = *self.index.on_lanelet(id).last()?;
             Some((entry, self.ground.lanelet(id).length() - entry.s))
         });
+        // Where several lanes join, the one that arrives first counts; of two the one with the smaller id.
         foremost.min_by(|a, b| a.1.total_cmp(&b.1).then(self.id(&a.0).cmp(&self.id(&b.0))))
     }
 }

@@ -139,6 +139,9 @@ impl Route {
     ) -> Self {
         let (from, to) = (from as usize, to as usize);
         let all = [&self.lanelets[..from], lanelets, &self.lanelets[to + 1..]].concat();
+        // Goals on this leg and later ones move with the lanelets behind the run; those that are reached
+        // lie before it. Example: lanelets 10 to 15, a goal at index 3; the run 1..=3 becomes four
+        // lanelets long, and the goal moves to index 4.
         let shift = |end: u32| (end as usize + lanelets.len() - (to - from + 1)) as u32;
         let legs = self.legs.iter().enumerate().map(|(goal, leg)| match leg {
             Leg::Lanes { end } if goal >= reached as usize => Leg::Lanes { end: shift(*end) },

@@ -51,8 +51,8 @@ impl Asking<'_> {
     }
 
     /// Leads a route with new goals on from what has been granted, or if the next goal lies before
-    /// the end of that, or no way leads on from there, from where the agent is. Says whether the
-    /// grants are given up.
+    /// the end of that, or no route leads on from there, from where the agent is. Returns the
+    /// route and whether the grants are given up.
     pub(crate) fn turned(
         &self,
         route: &Route,
@@ -135,7 +135,7 @@ pub(crate) struct Trip {
     pub(crate) bus: bool,
 }
 
-/// Plans all legs of several agents in one question to their planner. An agent without a way gets
+/// Plans all legs of several agents in one question to their planner. An agent without a route gets
 /// `None`.
 pub(crate) fn plan_legs(
     planner: &Module<dyn Planner>,
@@ -171,7 +171,7 @@ pub(crate) fn plan_legs(
     trips.iter().zip(counts).map(&mut planned).collect()
 }
 
-/// One question of a batch, about the way to an agent's next goal.
+/// One question of a batch, about the route to an agent's next goal.
 pub(crate) struct Question {
     pub(crate) agent: u32,
     pub(crate) id: u64,

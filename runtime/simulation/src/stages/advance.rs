@@ -92,7 +92,7 @@ pub(crate) fn advance(
     moved
 }
 
-/// Moves all agents of a level. Returns who has arrived.
+/// Moves all agents of a level. Returns the agents that have arrived.
 fn advance_level<L: Level>(
     scene: Scene<'_>,
     states: &mut [L::State],

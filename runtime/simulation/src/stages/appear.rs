@@ -80,8 +80,8 @@ pub(crate) fn admit(
     admitted
 }
 
-/// Plans the routes of those who have got a place, and lets them drive; who has no way to its
-/// goals is refused. Modules have been told of them.
+/// Plans the routes of agents that have got a place, and lets them drive; an agent without a route to
+/// its goals is refused. Modules have been told of them.
 pub(crate) fn depart(scene: Scene<'_>, delays: &Delays, admitted: &[u32], exit: &mut Exit<'_>) {
     let clock = scene.clock;
     let pool = &scene.modules.pools.planner;

@@ -21,7 +21,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) verify: bool,
 }
 
-/// Notes where everybody is now, and who touches whom at a time, s. `contacts` is scratch.
+/// Rebuilds the index, and counts which bodies touch at a time, s. `contacts` is scratch.
 pub(crate) fn collide(
     time: f64,
     scene: Scene<'_>,

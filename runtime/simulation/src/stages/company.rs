@@ -32,7 +32,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Puts a letter into the mail, unless nobody reads it.
+    /// Puts a letter into the mail, if its receiver reads mail.
     fn send(&mut self, from: u32, to: u32, letter: Letter) {
         let from = self.agents.identity[from as usize].id;
         self.post(from, to, letter);
@@ -95,7 +95,7 @@ impl Effecting<'_> {
         self.post(id, agent, letter);
     }
 
-    /// Tells those who are in them of the collisions that have begun since this was done last.
+    /// Tells agents of the collisions that they are in and that have begun since the last time.
     pub(super) fn tell_collisions(&mut self) {
         let log = &self.traffic.contacts.log;
         // Collisions are found at the end of a step and told in the next one, each once.

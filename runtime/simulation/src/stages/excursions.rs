@@ -199,7 +199,7 @@ impl Effecting<'_> {
     }
 
     /// Lets an agent off the lanes join the lane that is close and leads where it heads, with a
-    /// route to a place. Says whether there is one.
+    /// route to a place. Returns whether it does.
     pub(super) fn join_lane(&mut self, agent: u32, place: DVec2) -> bool {
         let Some(spot) = self.lane_beside(agent) else {
             return false;
@@ -246,7 +246,7 @@ impl Effecting<'_> {
         })
     }
 
-    /// Puts an agent onto a lane with a route, if there is one; says whether there is.
+    /// Puts an agent onto a lane with a route, if there is one. Returns whether there is.
     fn take_lane(&mut self, agent: u32, (lanelet, s, t): Spot, route: Option<Route>) -> bool {
         let Some(route) = route else { return false };
         let index = agent as usize;

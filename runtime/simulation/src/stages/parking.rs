@@ -98,7 +98,7 @@ impl Effecting<'_> {
     }
 
     /// Drives an agent backwards onto a lane near by, and from there to the lane nearest to a
-    /// place. Says whether there is a way.
+    /// place. Returns whether there is a path.
     pub(super) fn back_out(&mut self, agent: u32, place: glam::DVec2) -> bool {
         let here = self.bodies().pose(agent);
         let sharpest = self.sharpest(agent);

@@ -48,8 +48,8 @@ struct Scene<'a> {
     agents: &'a Agents,
 }
 
-/// New routes for those who stand for long or cannot change lanes in time: all questions of an
-/// instance go out as one batch.
+/// New routes for agents that have stood for long or cannot change lanes in time. All questions of
+/// an instance are asked as one batch.
 pub(crate) fn plan(
     clock: &Clock,
     (ground, types): (&Ground, &VehicleTypes),

@@ -82,6 +82,7 @@ pub(crate) fn scores(
     let step = Step {
         indices: &[agent],
         ids: &[who.id],
+        // A fitness is asked about a whole drive and not in turns: its period means nothing.
         ..clock.moment(Rate::new(1.0, clock.dt))
     };
     let input = [fitness_input(statistics, clock.dt)];

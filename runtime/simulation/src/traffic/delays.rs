@@ -33,7 +33,7 @@ impl Delays {
         *self = delays;
     }
 
-    /// Counts who stands where, once a second.
+    /// Counts standing vehicles by lanelet, once a second.
     pub(crate) fn update(&mut self, clock: &Clock, agents: &Agents) {
         if !Rate::new(RATE, clock.dt).is_due(clock.step, 0) {
             return;

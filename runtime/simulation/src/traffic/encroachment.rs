@@ -24,10 +24,11 @@ use roadwright_scenario::junction::Interval;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Who comes this much later is not in anybody's way, s.
+/// A vehicle that comes this much later disturbs nobody, s.
 const LATEST: f64 = 5.0;
 
-/// What is noted of who comes in the very step in which another leaves, s.
+/// Time that is noted if one comes in the very step in which another leaves, s: 0 would mean that
+/// nobody was there.
 const LEAST: f32 = 1e-3;
 
 /// A conflict: its junction, and its number there.
@@ -70,8 +71,8 @@ impl Passing {
 }
 
 impl Encroachment {
-    /// Notes who has left a conflict in the step that ends at a time, s, and who has come to one
-    /// that another has left.
+    /// Notes which vehicles have left a conflict in the step that ends at a time, s, and which have come
+    /// to one that another has left.
     pub(crate) fn watch(&mut self, time: f64, dt: f64, scene: Scene<'_>, agents: &mut Agents) {
         let mut passing = Vec::new();
         for held in scene.claims.held() {

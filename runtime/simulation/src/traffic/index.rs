@@ -63,8 +63,8 @@ impl Index {
         }
     }
 
-    /// Notes where everybody is now on the lanes, and in the grid if there is anybody who is not
-    /// of the lane level. O(agents), apart from the order on crowded lanelets.
+    /// Enters all agents on the lanes where they are now, and in the grid if any of them is not of
+    /// the lane level. O(agents), apart from the order on crowded lanelets.
     pub(crate) fn rebuild(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
         let agents = bodies.agents;
         self.clear(agents.capacity());
@@ -88,7 +88,7 @@ impl Index {
         }
     }
 
-    /// Notes where everybody is now in the grid, unless that is known. O(agents).
+    /// Enters all agents in the grid where they are now, unless that has been done. O(agents).
     pub(crate) fn locate(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
         if self.is_located {
             return;

@@ -24,7 +24,7 @@ pub(crate) struct Traffic {
     pub(crate) contacts: Contacts,
     /// Where vehicles stand.
     pub(crate) delays: Delays,
-    /// Who has left which place in a junction.
+    /// When places in junctions were left.
     pub(crate) encroachment: Encroachment,
 }
 

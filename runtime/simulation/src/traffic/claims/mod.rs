@@ -98,7 +98,7 @@ impl PartialEq for Scratch {
     }
 }
 
-/// A grant, for those who look on.
+/// A grant, as other parts of traffic read it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held {
     pub(super) junction: u32,
@@ -200,6 +200,7 @@ impl Claims {
         held: &Self,
         moved: impl Fn(u32, u32, u32) -> Option<((u32, u32), LaneletId)>,
     ) {
+        // Grants are moved one by one: an edit can split a junction or give its connections other numbers.
         for (junction, grants) in (0u32..).zip(&held.granted) {
             for grant in grants {
                 if let Some((path, exit)) = moved(grant.agent, junction, grant.at) {
@@ -210,7 +211,7 @@ impl Claims {
     }
 
     /// For each agent index the smallest index of its route for which that agent holds anything;
-    /// `u32::MAX` for those who hold nothing.
+    /// `u32::MAX` for agents that hold nothing.
     pub(crate) fn firsts(&self, agents: usize) -> Vec<u32> {
         let mut firsts = vec![u32::MAX; agents];
         for grant in self.granted.iter().flatten() {
@@ -243,6 +244,7 @@ impl Claims {
 
     /// Keeps the grants for which `stays` holds; a junction without any is not busy any more.
     fn keep(&mut self, stays: impl Fn(&Grant) -> bool) {
+        // A junction leaves the list of busy ones with its last grant; `hold` puts it back.
         let granted = &mut self.granted;
         self.busy.retain(|&junction| {
             let list = &mut granted[junction as usize];

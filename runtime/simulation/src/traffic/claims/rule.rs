@@ -40,6 +40,8 @@ impl Claims {
         if !has_room {
             return Verdict::NoRoom;
         }
+        // All or nothing. A vehicle that had the first junction of a chain and waited for the second would
+        // stand in the first one and keep everybody out of it.
         let is_admitted = needs.iter().all(|need| {
             let junction = JunctionState {
                 inside: &self.granted[need.junction as usize],
@@ -91,6 +93,7 @@ impl Claims {
 /// conflicting connection is inside or has asked before.
 fn admits(request: &Request, need: &Need, junction: &JunctionState<'_>, scene: &Scene<'_>) -> bool {
     let conflicts = |path: u32| scene.ground.in_conflict(need.junction, need.path, path);
+    // Conflicts are those of swept areas, computed once for each junction (`scenario/junction`).
     let mut inside = junction
         .inside
         .iter()
