@@ -377,6 +377,8 @@ pub struct Effects {
 impl Effects {
     /// Asks for something for the agent with an index.
     pub fn push(&mut self, index: u32, effect: Effect) {
+        // Collected and not carried out: while a batch is asked the world is only read, maybe by several
+        // threads. The host puts the lists of all slices together and goes by ids.
         self.list.push((index, effect));
     }
 

@@ -94,6 +94,8 @@ pub trait Logic: Send + Sync {
         String::new()
     }
 
+    // The host may cut batches, ask in parallel and skip boundaries; a logic says what it needs. Those
+    // that need nothing, as all built-ins, pay for none of it.
     /// Whether a batch must not be cut into slices that are asked in parallel.
     fn asks_whole(&self) -> bool {
         false

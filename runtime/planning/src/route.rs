@@ -129,6 +129,17 @@ impl Planner for RoutePlanner {
     }
 }
 
+// The lanes beside the start are no ordinary nodes of the search. Example: three lanes side by side,
+// the start on B, a change costs 3 s:
+//
+//   A  ----------------------->      beside = [B 0 s, A 3 s, C 3 s]: the start, then all lanes
+//   B  --[goal]----[start]---->      to its left, then all to its right
+//   C  ----------------------->
+//
+// The goal lies behind the start on its own lanelet. If B were one node, it would be reached at no
+// cost before the search begins. As it is, B beside the start is a parent of what follows it, and B
+// as a node is reached by driving round the block.
+
 /// Marks a parent that is a lane beside the start, by its place in the list of those.
 const FROM_BESIDE: u32 = 1 << 31;
 

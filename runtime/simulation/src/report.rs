@@ -121,6 +121,8 @@ pub(crate) fn drives(world: &World) -> Vec<Drive<'_>> {
             scores: scores(&world.clock, &world.modules, &world.agents, agent),
         }
     };
+    // Those that ended come in the order in which they did, the others by id: lists that grow as the
+    // run goes on, and are the same in every run.
     let driving = world.agents.by_growing_id();
     let finished = world.finished.iter();
     finished.chain(driving.into_iter().map(so_far)).collect()

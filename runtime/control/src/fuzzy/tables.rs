@@ -66,6 +66,14 @@ const AVOID_TURNS: &[OutputTerm] = &[
     term("FULL", 0.16),
 ];
 
+// The tables below read as they are printed: rows by angle, columns by distance, each a term of the
+// output. Route following by speed, table 8.7:
+//
+//             NEAR        MEDIUM   FAR
+//   NARROW    VERY SLOW   FAST     TOP        straight ahead and far: top speed
+//   MID       VERY SLOW   MEDIUM   FAST
+//   WIDE      VERY SLOW   SLOW     MEDIUM     far to the side: slow down to turn
+
 // Indices into the speeds.
 const ZER: usize = 0;
 const VSL: usize = 1;

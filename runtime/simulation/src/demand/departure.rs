@@ -182,6 +182,8 @@ impl Room<'_> {
     /// Whether vehicles on the lanelets before and after leave room for one that is to appear.
     fn has_room_at_seams(&self, lanelet: LaneletId, s: f64, own_type: &VehicleType) -> bool {
         let own = self.bodies.ground.lanelet(lanelet);
+        // Vehicles on the lanelets next to this one, which its own list does not show: all that could
+        // drive onto it, and the hindmost on each that it leads to.
         let behind = self
             .bodies
             .ground

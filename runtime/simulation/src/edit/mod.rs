@@ -350,6 +350,7 @@ impl Editing<'_> {
             &self.agents.progress[index],
             &self.agents.claim[index],
         );
+        // As when a behaviour changes its destination: from the end of what is granted, if that is possible.
         let Some((route, gives_up_grants)) = self.asking(agent).turned(route, parts) else {
             self.remove(agent);
             return;

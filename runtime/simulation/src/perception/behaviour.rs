@@ -107,6 +107,7 @@ impl View<'_> {
             target_gap_behind: NOTHING,
             ..BehaviourInput::default()
         };
+        // A row with nothing but the gaps: they are measured as for a change that the route asks for.
         self.target_gaps(agent, lane, &mut input);
         let speed = self.motion(agent).speed;
         let needed = |closing: f64| gap + time * closing.max(0.0);

@@ -201,6 +201,8 @@ impl Scene<'_> {
         if from > goal_at {
             return None;
         }
+        // A search to the goal through the delays of a jam looks at much of the network. So the first
+        // attempt only looks for a detour back to the route, the next one all the way, and so on.
         let is_detour = matches!(trigger, Trigger::Stuck) && progress.attempts.is_multiple_of(2);
         let rejoin = is_detour
             .then(|| self.rejoin(route, from, goal_at))

@@ -37,6 +37,7 @@ impl Onlooking<'_> {
             })
             .unzip();
         note_followers(&mut facts, &leaders);
+        // Lists that change rarely are shared with the world and not copied for each scene.
         let names = (view.types.names.clone(), self.modules.names.clone());
         let mut scene = Scene::new(facts, mail, names.0, names.1);
         scene.groups = self.messages.groups.clone();
