@@ -69,6 +69,12 @@ macro_rules! columns {
     };
 }
 
+//   agent index    0        1       2        3
+//   identity       id 7     free    id 9     id 3
+//   motion         ..       ..      ..       ..
+//   position       ..       ..      ..       ..
+//
+// A stage walks down the columns that it reads; a free index costs it a look at the phase.
 columns! {
     /// Who they are.
     identity: Identity,

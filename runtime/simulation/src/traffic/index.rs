@@ -29,6 +29,15 @@ struct Range {
     count: u32,
 }
 
+// Example: of many lanelets three have vehicles.
+//
+//   occupied   4, 0, 2                               in the order of their first vehicle
+//   ranges     4: (0, 2)   0: (2, 1)   2: (3, 2)     first entry and count
+//   entries    [4, s 3.1] [4, s 20.5] [0, s 7.0] [2, s 1.2] [2, s 9.9]
+//
+// The vehicle ahead of one on its lanelet is the next entry, if that is on the same lanelet; the
+// hindmost of a lanelet is the first of its range. Neither needs a search.
+
 /// Vehicles by lanelet, from back to front, and in a grid.
 #[derive(Default)]
 pub(crate) struct Index {
