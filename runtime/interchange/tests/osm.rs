@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use proptest::prelude::*;
+use roadwright_geometry::math::{cos, sin};
 use roadwright_interchange::osm::{
     Elements, GeoBox, ImportError, ImportOptions, ImportSummary, great_circle_distance, import,
     read, read_file,
@@ -263,7 +264,7 @@ fn a_road_too_many_at_a_node_is_left_out_and_told() {
         String::from("<osm version=\"0.6\"><node id=\"1\" lat=\"53.34\" lon=\"-6.26\"/>");
     for i in 0..40 {
         let angle = f64::from(i) / 40.0 * std::f64::consts::TAU;
-        let (lat, lon) = (53.34 + 0.01 * angle.sin(), -6.26 + 0.01 * angle.cos());
+        let (lat, lon) = (53.34 + 0.01 * sin(angle), -6.26 + 0.01 * cos(angle));
         text += &format!("<node id=\"{}\" lat=\"{lat}\" lon=\"{lon}\"/>", i + 2);
         text += &format!(
             "<way id=\"{}\"><nd ref=\"1\"/><nd ref=\"{}\"/><tag k=\"highway\" v=\"residential\"/></way>",

@@ -32,6 +32,9 @@ struct Eye {
 struct Seen {
     /// From the eye to its nearest point, m.
     distance: f64,
+    /// The id of the agent, 0 for an obstacle: of two at the same distance the smaller one counts,
+    /// so that nothing depends on the order in which the index holds them.
+    id: u64,
     point: DVec2,
     /// How fast the distance shrinks, m/s.
     closing: f64,
@@ -99,6 +102,7 @@ impl View<'_> {
         let offset = point - eye.pose.position;
         Some(Seen {
             distance: offset.length(),
+            id: 0,
             point,
             closing: eye.speed * offset.normalize_or_zero().dot(eye.pose.forward()),
         })
@@ -118,12 +122,14 @@ impl View<'_> {
                 return;
             }
             let offset = point - eye.pose.position;
-            let distance = offset.length();
-            if nearest.as_ref().is_none_or(|best| distance < best.distance) {
+            let (distance, id) = (offset.length(), self.agents.identity[other as usize].id);
+            let is_nearer = |best: &Seen| (distance, id) < (best.distance, best.id);
+            if nearest.as_ref().is_none_or(is_nearer) {
                 let own = eye.pose.forward() * eye.speed;
                 let velocity = theirs.forward() * self.motion(other).speed;
                 *nearest = Some(Seen {
                     distance,
+                    id,
                     point,
                     closing: (own - velocity).dot(offset.normalize_or_zero()),
                 });

@@ -1,0 +1,4 @@
+//! OpenStreetMap PBF: read, imported, and driven as a scenario.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| roadwright_fuzz::osm_pbf(bytes));
