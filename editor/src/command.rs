@@ -2,37 +2,53 @@
 
 use crate::tools::ToolKind;
 use egui::{Key, KeyboardShortcut, Modifiers};
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 
+/// Commands as a table, in the order of the palette: name, title, hint, key. Those of tools stand in
+/// a table of their own, so that the compiler misses none of them.
 macro_rules! commands {
-    ($($(#[$doc:meta])* $name:ident: $title:literal, $hint:literal, $key:literal;)*) => {
+    (
+        $($name:ident: $title:literal, $hint:literal, $key:literal;)*
+        => tools {
+            $($tool:ident: $tool_title:literal, $tool_hint:literal, $tool_key:literal;)*
+        }
+        $($later:ident: $later_title:literal, $later_hint:literal, $later_key:literal;)*
+    ) => {
         /// A command without further details.
-        #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-        )]
-        #[serde(rename_all = "snake_case")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Command {
             $(#[doc = $hint] $name,)*
+            /// Takes a tool.
+            Tool(ToolKind),
+            $(#[doc = $later_hint] $later,)*
         }
 
         impl Command {
             /// All commands, in the order of the palette.
-            pub const ALL: &[Self] = &[$(Self::$name),*];
+            pub const ALL: &[Self] = &[
+                $(Self::$name,)*
+                $(Self::Tool(ToolKind::$tool),)*
+                $(Self::$later,)*
+            ];
 
-            /// Name on buttons, in menus and in the palette.
-            pub fn title(self) -> &'static str {
-                match self { $(Self::$name => $title,)* }
+            /// Title, hint, and the key unless it is bound to another one; empty for none.
+            fn described(self) -> (&'static str, &'static str, &'static str) {
+                match self {
+                    $(Self::$name => ($title, $hint, $key),)*
+                    $(Self::Tool(ToolKind::$tool) => ($tool_title, $tool_hint, $tool_key),)*
+                    $(Self::$later => ($later_title, $later_hint, $later_key),)*
+                }
             }
 
-            /// What it does, in one sentence.
-            pub fn hint(self) -> &'static str {
-                match self { $(Self::$name => $hint,)* }
-            }
-
-            /// Its key unless it is bound to another one; empty for none.
-            fn default_key(self) -> &'static str {
-                match self { $(Self::$name => $key,)* }
+            /// Its name in the settings, in capitals and small letters.
+            fn variant(self) -> &'static str {
+                match self {
+                    $(Self::$name => stringify!($name),)*
+                    $(Self::Tool(ToolKind::$tool) => concat!("Tool", stringify!($tool)),)*
+                    $(Self::$later => stringify!($later),)*
+                }
             }
         }
     };
@@ -77,16 +93,18 @@ commands! {
     Smaller: "Smaller interface", "Make the interface smaller.", "Ctrl+Minus";
     BrushSmaller: "Smaller brush", "Make the brush of the forest or terrain tool smaller.", "OpenBracket";
     BrushLarger: "Larger brush", "Make the brush of the forest or terrain tool larger.", "CloseBracket";
-    ToolSelect: "Tool: Select", "Select, move, turn and reshape what is there.", "V";
-    ToolRoad: "Tool: Road", "Draw roads.", "R";
-    ToolObstacle: "Tool: Obstacle", "Place obstacles.", "O";
-    ToolForest: "Tool: Forest", "Paint forests.", "T";
-    ToolPlace: "Tool: Place", "Place points of interest and parking bays.", "P";
-    ToolTerrain: "Tool: Terrain", "Shape the ground.", "H";
-    ToolVehicle: "Tool: Vehicle", "Place vehicles.", "A";
-    ToolFlow: "Tool: Flow", "Draw flows of vehicles.", "L";
-    ToolMeasure: "Tool: Measure", "Measure distances.", "M";
-    ToolOverlay: "Tool: Picture", "Place a background picture.", "B";
+    => tools {
+        Select: "Tool: Select", "Select, move, turn and reshape what is there.", "V";
+        Road: "Tool: Road", "Draw roads.", "R";
+        Obstacle: "Tool: Obstacle", "Place obstacles.", "O";
+        Forest: "Tool: Forest", "Paint forests.", "T";
+        Place: "Tool: Place", "Place points of interest and parking bays.", "P";
+        Terrain: "Tool: Terrain", "Shape the ground.", "H";
+        Vehicle: "Tool: Vehicle", "Place vehicles.", "A";
+        Flow: "Tool: Flow", "Draw flows of vehicles.", "L";
+        Measure: "Tool: Measure", "Measure distances.", "M";
+        Overlay: "Tool: Picture", "Place a background picture.", "B";
+    }
     Palette: "Command palette", "Find any command by its name.", "Ctrl+P";
     Keys: "Keys", "Show all keys and change them.", "Questionmark";
     ResetPanels: "Reset panels", "Put all panels where they were at first.", "";
@@ -111,28 +129,47 @@ impl Command {
         )
     }
 
-    /// The tool that it chooses.
-    pub fn tool(self) -> Option<ToolKind> {
-        Some(match self {
-            Self::ToolSelect => ToolKind::Select,
-            Self::ToolRoad => ToolKind::Road,
-            Self::ToolObstacle => ToolKind::Obstacle,
-            Self::ToolForest => ToolKind::Forest,
-            Self::ToolPlace => ToolKind::Place,
-            Self::ToolTerrain => ToolKind::Terrain,
-            Self::ToolVehicle => ToolKind::Vehicle,
-            Self::ToolFlow => ToolKind::Flow,
-            Self::ToolMeasure => ToolKind::Measure,
-            Self::ToolOverlay => ToolKind::Overlay,
-            _ => return None,
-        })
+    /// Name on buttons, in menus and in the palette.
+    pub fn title(self) -> &'static str {
+        self.described().0
     }
 
-    /// The command that chooses a tool.
-    pub fn of_tool(tool: ToolKind) -> Self {
+    /// What it does, in one sentence.
+    pub fn hint(self) -> &'static str {
+        self.described().1
+    }
+
+    fn default_key(self) -> &'static str {
+        self.described().2
+    }
+
+    /// Its name in the settings of people: `tool_road`, `save_as`. A name that changes would lose
+    /// the key that somebody has bound.
+    fn file_name(self) -> String {
+        let mut name = String::new();
+        for (i, letter) in self.variant().char_indices() {
+            if i > 0 && letter.is_ascii_uppercase() {
+                name.push('_');
+            }
+            name.push(letter.to_ascii_lowercase());
+        }
+        name
+    }
+}
+
+// By hand, since a derived name of `Tool(Road)` would be no string, which keys of a map have to be.
+impl Serialize for Command {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.file_name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Command {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
         let mut all = Self::ALL.iter().copied();
-        all.find(|command| command.tool() == Some(tool))
-            .unwrap_or(Self::ToolSelect)
+        all.find(|command| command.file_name() == name)
+            .ok_or_else(|| D::Error::custom(format!("there is no command {name}")))
     }
 }
 
@@ -247,6 +284,7 @@ fn text_of(shortcut: KeyboardShortcut) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
@@ -269,25 +307,37 @@ mod tests {
     fn a_key_that_is_taken_is_taken_away() {
         let mut map = KeyMap::default();
         map.bind(
-            Command::ToolRoad,
+            Command::Tool(ToolKind::Road),
             KeyboardShortcut::new(Modifiers::NONE, Key::O),
         );
         assert_eq!(
             map.command(Key::O, Modifiers::NONE),
-            Some(Command::ToolRoad)
+            Some(Command::Tool(ToolKind::Road))
         );
-        assert_eq!(map.text(Command::ToolObstacle), "");
+        assert_eq!(map.text(Command::Tool(ToolKind::Obstacle)), "");
         map.reset();
         assert_eq!(
             map.command(Key::O, Modifiers::NONE),
-            Some(Command::ToolObstacle)
+            Some(Command::Tool(ToolKind::Obstacle))
         );
     }
 
     #[test]
     fn every_tool_has_a_command() {
         for tool in ToolKind::ALL {
-            assert_eq!(Command::of_tool(tool).tool(), Some(tool));
+            assert!(Command::ALL.contains(&Command::Tool(tool)));
         }
+    }
+
+    #[test]
+    fn keys_in_settings_keep_their_names() {
+        let mut map = KeyMap::default();
+        let key = |key| KeyboardShortcut::new(Modifiers::COMMAND, key);
+        map.bind(Command::Tool(ToolKind::Road), key(Key::F5));
+        map.bind(Command::SaveAs, key(Key::F6));
+        let text = serde_json::to_string(&map).unwrap();
+        assert_eq!(text, r#"{"save_as":"Ctrl+F6","tool_road":"Ctrl+F5"}"#);
+        assert_eq!(serde_json::from_str::<KeyMap>(&text).unwrap(), map);
+        assert!(serde_json::from_str::<KeyMap>(r#"{"tool_spoon":"X"}"#).is_err());
     }
 }

@@ -1,15 +1,40 @@
 //! Keys: to the tool first, then to the commands.
 
-use crate::app::Editor;
 use crate::command::Command;
-use crate::model::{Action, Dialog};
+use crate::model::{Action, Dialog, Model};
+use crate::view::ViewState;
 use egui::{Event, Key, Modifiers};
 
 /// Reads the keys of this frame.
-pub(crate) fn read(editor: &mut Editor) {
-    let events = editor.context.input(|i| i.events.clone());
-    let typing = editor.context.egui_wants_keyboard_input();
+pub(crate) fn read(
+    context: &egui::Context,
+    model: &Model,
+    view: &mut ViewState,
+    actions: &mut Vec<Action>,
+) {
+    let events = context.input(|i| i.events.clone());
+    let mut keyboard = Keyboard {
+        typing: context.egui_wants_keyboard_input(),
+        model,
+        view,
+        actions,
+    };
     for event in events {
+        keyboard.event(event);
+    }
+}
+
+/// The keyboard in one frame.
+struct Keyboard<'a> {
+    /// Whether a text field has the keyboard.
+    typing: bool,
+    model: &'a Model,
+    view: &'a mut ViewState,
+    actions: &'a mut Vec<Action>,
+}
+
+impl Keyboard<'_> {
+    fn event(&mut self, event: Event) {
         match event {
             Event::Key {
                 key,
@@ -17,101 +42,99 @@ pub(crate) fn read(editor: &mut Editor) {
                 modifiers,
                 repeat,
                 ..
-            } => {
-                if waits_for_key(editor) {
-                    if pressed {
-                        bind(editor, key, modifiers);
-                    }
-                } else if key == Key::Space && !pressed {
-                    release_space(editor, typing, modifiers);
-                } else if key == Key::Space && !typing && is_map_active(editor) {
-                    if !repeat {
-                        editor.canvas.space(true);
-                    }
-                } else if pressed {
-                    press(editor, key, modifiers, typing);
-                }
-            }
-            Event::Text(text) if !typing && is_map_active(editor) && editor.tool.is_busy() => {
+            } => self.key(key, pressed, modifiers, repeat),
+            Event::Text(text) if !self.typing && self.is_map_active() && self.tool_is_busy() => {
                 for c in text.chars() {
-                    let (model, tool) = (&editor.model, &mut *editor.tool);
-                    editor.canvas.typed(c, model, tool, &mut editor.actions);
+                    self.view.canvas.typed(c, self.model, self.actions);
                 }
             }
-            Event::WindowFocused(false) => drop(editor.canvas.space(false)),
-            Event::Copy | Event::Cut | Event::Paste(_) if typing || !is_map_active(editor) => {}
-            Event::Copy => editor.actions.push(Action::Do(Command::Copy)),
-            Event::Cut => editor.actions.push(Action::Do(Command::Cut)),
-            Event::Paste(text) => {
-                editor.take_clipboard(&text);
-                editor.actions.push(Action::Do(Command::Paste));
-            }
+            // The release of Space goes to the window that has the focus then.
+            Event::WindowFocused(false) => drop(self.view.canvas.hand.space(false)),
+            // Text fields copy and paste their own text.
+            Event::Copy | Event::Cut | Event::Paste(_) if self.typing || !self.is_map_active() => {}
+            Event::Copy => self.ask(Command::Copy),
+            Event::Cut => self.ask(Command::Cut),
+            Event::Paste(text) => self.actions.push(Action::PasteText(text)),
             _ => {}
         }
     }
-}
 
-fn is_map_active(editor: &Editor) -> bool {
-    editor.model.dialog == Dialog::None
-}
-
-fn waits_for_key(editor: &Editor) -> bool {
-    matches!(
-        editor.model.dialog,
-        Dialog::Keys {
-            waiting: Some(_),
-            ..
+    fn key(&mut self, key: Key, pressed: bool, modifiers: Modifiers, repeat: bool) {
+        if self.view.panels.waits_for_key(self.model) {
+            if pressed {
+                self.bind(key, modifiers);
+            }
+        } else if key == Key::Space && !pressed {
+            self.release_space(modifiers);
+        } else if key == Key::Space && !self.typing && self.is_map_active() {
+            if !repeat {
+                self.view.canvas.hand.space(true);
+            }
+        } else if pressed {
+            self.press(key, modifiers);
         }
-    )
-}
-
-/// The key sheet waits for a new key.
-fn bind(editor: &mut Editor, key: Key, modifiers: Modifiers) {
-    let Dialog::Keys { waiting, .. } = &mut editor.model.dialog else {
-        return;
-    };
-    let command = waiting.take();
-    if let (Some(command), true) = (command, key != Key::Escape) {
-        let shortcut = egui::KeyboardShortcut::new(modifiers, key);
-        editor.model.settings.keys.bind(command, shortcut);
     }
-}
 
-/// Space held and dragged pans; Space alone does what it is bound to.
-fn release_space(editor: &mut Editor, typing: bool, modifiers: Modifiers) {
-    let tapped = editor.canvas.space(false) && !typing && is_map_active(editor);
-    if let Some(command) = editor.model.settings.keys.command(Key::Space, modifiers)
-        && tapped
-    {
-        editor.actions.push(Action::Do(command));
+    fn ask(&mut self, command: Command) {
+        self.actions.push(Action::Do(command));
     }
-}
 
-fn press(editor: &mut Editor, key: Key, modifiers: Modifiers, typing: bool) {
-    if editor.model.dialog != Dialog::None {
-        if key == Key::Escape {
-            editor.actions.push(Action::Show(Dialog::None));
+    fn is_map_active(&self) -> bool {
+        self.model.dialog == Dialog::None
+    }
+
+    fn tool_is_busy(&self) -> bool {
+        self.view.canvas.hand.tool().is_busy()
+    }
+
+    /// The key sheet waits for a new key.
+    fn bind(&mut self, key: Key, modifiers: Modifiers) {
+        let command = self.view.panels.take_waiting_command();
+        if let Some(command) = command
+            && key != Key::Escape
+        {
+            let shortcut = egui::KeyboardShortcut::new(modifiers, key);
+            self.actions.push(Action::BindKey(command, shortcut));
         }
-        // A palette that is open takes its own keys.
-        return;
     }
-    if typing {
-        return;
+
+    /// Space held and dragged pans; Space alone does what it is bound to. That is known when it is
+    /// released only.
+    fn release_space(&mut self, modifiers: Modifiers) {
+        let tapped = self.view.canvas.hand.space(false) && !self.typing && self.is_map_active();
+        if let Some(command) = self.model.settings.keys.command(Key::Space, modifiers)
+            && tapped
+        {
+            self.ask(command);
+        }
     }
-    let (model, tool) = (&editor.model, &mut *editor.tool);
-    if modifiers.is_none() && editor.canvas.key(key, model, tool, &mut editor.actions) {
-        return;
-    }
-    // While a number is typed into a stroke, digits and signs belong to it.
-    let number = matches!(key, Key::Period | Key::Minus | Key::Comma);
-    if editor.tool.is_busy() && modifiers.is_none() && number {
-        return;
-    }
-    // The system's keys for copy, cut and paste come as events of their own.
-    let clipboard = modifiers.command && matches!(key, Key::C | Key::X | Key::V);
-    if let Some(command) = editor.model.settings.keys.command(key, modifiers)
-        && !clipboard
-    {
-        editor.actions.push(Action::Do(command));
+
+    fn press(&mut self, key: Key, modifiers: Modifiers) {
+        if !self.is_map_active() {
+            if key == Key::Escape {
+                self.actions.push(Action::Show(Dialog::None));
+            }
+            // A palette that is open takes its own keys.
+            return;
+        }
+        if self.typing {
+            return;
+        }
+        let canvas = &mut self.view.canvas;
+        if modifiers.is_none() && canvas.key(key, self.model, self.actions) {
+            return;
+        }
+        // While a number is typed into a stroke, digits and signs belong to it.
+        let number = matches!(key, Key::Period | Key::Minus | Key::Comma);
+        if self.tool_is_busy() && modifiers.is_none() && number {
+            return;
+        }
+        // The system's keys for copy, cut and paste come as events of their own.
+        let clipboard = modifiers.command && matches!(key, Key::C | Key::X | Key::V);
+        if let Some(command) = self.model.settings.keys.command(key, modifiers)
+            && !clipboard
+        {
+            self.ask(command);
+        }
     }
 }

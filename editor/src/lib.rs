@@ -1,8 +1,9 @@
 //! The Roadwright editor: draw a world by click-and-drag and press play in the same window.
 //!
 //! The document (scenario, history, file) is apart from what is only seen. Tools turn pointer
-//! events into edits and know no window; panels read the [`model::Model`] and send
-//! [`model::Action`]s, which are done in one place after the frame. Derived data, checks, the
+//! events into edits and know no window; panels, the map and keys read the [`model::Model`], change
+//! what they remember themselves, and send [`model::Action`]s, which are done in one place after
+//! the frame. Derived data, checks, the
 //! map's triangles, files and the simulation are worked on beside the frame.
 
 mod actions;
@@ -12,8 +13,12 @@ pub mod background;
 pub mod camera;
 pub mod canvas;
 pub mod command;
+mod derived;
 pub mod document;
+mod document_flow;
+mod edit_commands;
 pub mod extensions;
+mod hand;
 mod icons;
 mod jobs;
 mod keyboard;
@@ -24,11 +29,15 @@ mod minimap;
 pub mod model;
 mod module_actions;
 mod panels;
+mod playing;
 pub mod scene;
+mod selection;
 pub mod settings;
 pub mod shipped;
 mod theme;
 pub mod tools;
+mod view;
+mod view_actions;
 pub mod worker;
 
 pub use app::{Editor, Options};

@@ -1,5 +1,6 @@
 //! The whole world in a corner of the map.
 
+use crate::camera::Camera;
 use crate::model::Model;
 use crate::scene::Scene;
 use crate::theme::hex;
@@ -51,16 +52,22 @@ impl Minimap {
         self.place.is_some_and(|place| place.contains(at))
     }
 
-    /// Shows it in the lower right corner; a click or drag looks there.
-    pub(crate) fn ui(&mut self, ui: &mut Ui, map: Rect, model: &mut Model) {
+    /// Shows it in the lower right corner of the map, with what the map shows framed. Returns the
+    /// world point that a click or drag on it wants in the middle of the map.
+    pub(crate) fn ui(
+        &mut self,
+        ui: &mut Ui,
+        map: Rect,
+        model: &Model,
+        camera: &Camera,
+    ) -> Option<DVec2> {
         self.place = None;
+        // On a narrow map it would cover what people want to draw on.
         if model.scene.roads.is_empty() || map.width() < 3.0 * SIZE {
-            return;
+            return None;
         }
         self.update(ui, &model.scene);
-        let Some((_, texture, low, high)) = &self.drawn else {
-            return;
-        };
+        let (_, texture, low, high) = self.drawn.as_ref()?;
         let size = texture.size_vec2() / DETAIL;
         let rect = Rect::from_min_size(map.max - size - vec2(14.0, 14.0), size);
         self.place = Some(rect.expand(4.0));
@@ -81,7 +88,7 @@ impl Minimap {
             let u = (p - *low) / scale;
             pos2(rect.left() + u.x as f32, rect.bottom() - u.y as f32)
         };
-        let (view_low, view_high) = model.camera.view(map);
+        let (view_low, view_high) = camera.view(map);
         let view = Rect::from_two_pos(screen(view_low), screen(view_high)).intersect(rect);
         let color = theme.tone(crate::tools::Tone::Accent);
         painter.rect(
@@ -91,14 +98,12 @@ impl Minimap {
             Stroke::new(1.5, color),
             StrokeKind::Inside,
         );
-        if let Some(at) = response.interact_pointer_pos() {
-            let u = DVec2::new(
-                f64::from(at.x - rect.left()),
-                f64::from(rect.bottom() - at.y),
-            );
-            model.follow = false;
-            model.camera.centre = *low + u * scale;
-        }
+        let at = response.interact_pointer_pos()?;
+        let u = DVec2::new(
+            f64::from(at.x - rect.left()),
+            f64::from(rect.bottom() - at.y),
+        );
+        Some(*low + u * scale)
     }
 }
 

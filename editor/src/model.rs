@@ -11,6 +11,7 @@ use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::theme::Theme;
 use crate::tools::ToolKind;
+use egui::KeyboardShortcut;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Finding;
 use roadwright_scenario::operation::Objects;
@@ -18,8 +19,12 @@ use roadwright_scenario::{Edit, ObjectId};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The state of the editor, apart from the widgets. Panels read it and send [`Action`]s; it
-/// changes in one place, after the frame.
+/// The state of the editor, apart from the widgets. Panels, the map and keys read it and send
+/// [`Action`]s; it changes in one place, after the frame.
+///
+/// So every widget of a frame sees the same state, whatever the order of the panels is. What a
+/// widget needs for itself (typed text, the stroke under way, how panels are docked) is not here
+/// but in the view state.
 pub struct Model {
     /// The scenario that is edited.
     pub document: Document,
@@ -117,7 +122,8 @@ pub enum Purpose {
     Background,
 }
 
-/// The window that is open over the others.
+/// The window that is open over the others, and what it opens with. What has been typed into it
+/// since is the window's own, and is sent when it is finished.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Dialog {
     /// None.
@@ -131,14 +137,14 @@ pub enum Dialog {
     Path {
         /// What for.
         purpose: Purpose,
-        /// As typed so far.
+        /// A suggestion.
         text: String,
         /// What to do once it is saved.
         then: Option<Next>,
     },
     /// All commands.
     Palette {
-        /// As typed so far.
+        /// What is searched for.
         query: String,
         /// The chosen line.
         line: usize,
@@ -147,19 +153,44 @@ pub enum Dialog {
     Keys {
         /// The command whose new key is waited for.
         waiting: Option<Command>,
-        /// As typed so far.
+        /// Part of the names that are listed.
         filter: String,
     },
     /// A build wants to run for the first time.
     AllowPlugin,
     /// Streets by name.
     Search {
-        /// As typed so far.
+        /// What is searched for.
         query: String,
     },
 }
 
-/// What a panel asks for.
+impl Dialog {
+    /// The command palette, empty.
+    pub(crate) fn palette() -> Self {
+        Self::Palette {
+            query: String::new(),
+            line: 0,
+        }
+    }
+
+    /// The key sheet with all commands.
+    pub(crate) fn keys() -> Self {
+        Self::Keys {
+            waiting: None,
+            filter: String::new(),
+        }
+    }
+
+    /// The search for streets, empty.
+    pub(crate) fn search() -> Self {
+        Self::Search {
+            query: String::new(),
+        }
+    }
+}
+
+/// What a panel, the map or a key asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// A command.
@@ -178,8 +209,15 @@ pub enum Action {
     Jump(DVec2, DVec2),
     /// The state after this many steps of the history.
     GoToStep(usize),
+    /// Text from the system's clipboard is pasted: a piece of a scenario, perhaps of another
+    /// window. Other text is left aside, and what was copied here last is pasted.
+    PasteText(String),
     /// Other settings.
     Settings(Box<Settings>),
+    /// A command has another key.
+    BindKey(Command, KeyboardShortcut),
+    /// All commands have their standard keys.
+    ResetKeys,
     /// Another tool.
     Tool(ToolKind),
     /// Another speed of the simulation.
@@ -216,6 +254,20 @@ pub enum Action {
     Say(Tone, String),
     /// Something about plugins and scripts.
     Module(ModuleAction),
+    /// What the map has shown already in the frame that sends it.
+    View(ViewAction),
+}
+
+/// What the hand on the map changes in the view. The map draws with it in the same frame, so that
+/// panning and zooming follow the pointer without delay, and sends it afterwards.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ViewAction {
+    /// The map looks here.
+    Look(Camera),
+    /// The map no longer follows the watched vehicle.
+    StopFollowing,
+    /// The world point under the pointer, m; `None`: the pointer is not on the map.
+    Point(Option<DVec2>),
 }
 
 /// What can be done about plugins and scripts.

@@ -43,7 +43,7 @@ impl Editor {
             ModuleAction::NewScript(name) => self.new_script(&name),
             ModuleAction::TimedOut { goes_on } => {
                 self.model.modules.timed_out = None;
-                if let Some(live) = self.live.as_mut().filter(|_| goes_on) {
+                if let Some(live) = self.playing.run().filter(|_| goes_on) {
                     live.play(true);
                 }
             }
@@ -56,7 +56,7 @@ impl Editor {
         let subject = match request.agent {
             None => Subject::MadeUp(1),
             Some(agent) => {
-                let live = self.live.as_mut();
+                let live = self.playing.run();
                 let Some(view) = live.and_then(|live| live.behaviour_view(agent)) else {
                     self.say(Tone::Refused, &format!("Agent {agent} does not drive now."));
                     return;
@@ -100,7 +100,7 @@ impl Editor {
         match author::new_script(&folder, name) {
             Ok(path) => {
                 self.extensions.host().scripts().read(&path);
-                self.panels.show_script(&format!("{name}.rhai"));
+                self.view.panels.show_script(&format!("{name}.rhai"));
             }
             Err(error) => self.say(Tone::Refused, &error.to_string()),
         }
@@ -109,10 +109,7 @@ impl Editor {
     /// The thread of the simulation is inside the plugin for ever: keeps the work, and starts anew.
     fn restart_without(&mut self, id: &str) {
         self.extensions.host().quarantine(id);
-        if let Some(autosave) = &mut self.autosave {
-            autosave.tick(&self.model.document, f64::INFINITY);
-            autosave.finish();
-        }
+        self.flow.keep_now(&self.model.document);
         let program = std::env::current_exe();
         let started = program.and_then(|program| std::process::Command::new(program).spawn());
         match started {

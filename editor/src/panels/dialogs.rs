@@ -1,45 +1,80 @@
 //! Windows over the others: questions, paths, palette, keys, search, welcome.
 
 use super::{keys, palette, welcome, widgets};
+use crate::command::Command;
 use crate::jobs::scenario_path;
 use crate::model::{Action, Dialog, Model, ModuleAction, Next, Purpose};
 use egui::{Key, RichText, Role, Ui, WidgetInfo};
 use roadwright_extension::Hang;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-pub(super) fn ui(
-    ui: &mut Ui,
-    model: &mut Model,
-    welcome: &mut welcome::Welcome,
-    actions: &mut Vec<Action>,
-) {
-    let context = ui.ctx().clone();
-    if let Some(stuck) = &model.modules.hang {
-        hang(&context, stuck, actions);
-        return;
+/// The window that is open, with what has been typed into it so far.
+#[derive(Default)]
+pub(super) struct OpenDialog {
+    /// What the model said when it was opened.
+    opened: Dialog,
+    /// The same, as it has become since.
+    now: Dialog,
+}
+
+impl OpenDialog {
+    pub(super) fn ui(
+        &mut self,
+        ui: &mut Ui,
+        model: &Model,
+        welcome: &mut welcome::Welcome,
+        actions: &mut Vec<Action>,
+    ) {
+        // Text that was typed stays until another window is opened.
+        if self.opened != model.dialog {
+            self.opened.clone_from(&model.dialog);
+            self.now.clone_from(&model.dialog);
+        }
+        let context = ui.ctx().clone();
+        // A run that waits for a decision is more urgent than what was being typed.
+        if let Some(stuck) = &model.modules.hang {
+            hang(&context, stuck, actions);
+            return;
+        }
+        if let Some(what) = &model.modules.timed_out {
+            timed_out(&context, what, actions);
+            return;
+        }
+        match &mut self.now {
+            Dialog::None => {}
+            Dialog::Welcome => welcome.ui(&context, model, actions),
+            Dialog::Unsaved(next) => unsaved(&context, model, next, actions),
+            Dialog::Path {
+                purpose,
+                text,
+                then,
+            } => path(&context, *purpose, text, then, actions),
+            Dialog::Palette { query, line } => {
+                palette::ui(&context, model, query, line, actions);
+            }
+            Dialog::Keys { waiting, filter } => {
+                keys::ui(&context, model, waiting, filter, actions);
+            }
+            Dialog::AllowPlugin => allow_plugin(&context, model, actions),
+            Dialog::Search { query } => palette::search(&context, model, query, actions),
+        }
     }
-    if let Some(what) = &model.modules.timed_out {
-        timed_out(&context, what, actions);
-        return;
+
+    /// The command whose new key the key sheet waits for.
+    pub(super) fn waiting(&self, model: &Model) -> Option<Command> {
+        // A window that the model has closed since the last frame waits for nothing.
+        match &self.now {
+            Dialog::Keys { waiting, .. } if self.opened == model.dialog => *waiting,
+            _ => None,
+        }
     }
-    let mut dialog = std::mem::take(&mut model.dialog);
-    match &mut dialog {
-        Dialog::None => {}
-        Dialog::Welcome => welcome.ui(&context, model, actions),
-        Dialog::Unsaved(next) => unsaved(&context, model, next, actions),
-        Dialog::Path {
-            purpose,
-            text,
-            then,
-        } => path(&context, *purpose, text, then, actions),
-        Dialog::Palette { query, line } => palette::ui(&context, model, query, line, actions),
-        Dialog::Keys { waiting, filter } => keys::ui(&context, model, waiting, filter, actions),
-        Dialog::AllowPlugin => allow_plugin(&context, model, actions),
-        Dialog::Search { query } => palette::search(&context, model, query, actions),
-    }
-    // Text that was typed goes back; what an action closes is closed after the frame.
-    if model.dialog == Dialog::None {
-        model.dialog = dialog;
+
+    /// The same, once: it is no longer waited for.
+    pub(super) fn take_waiting(&mut self) -> Option<Command> {
+        match &mut self.now {
+            Dialog::Keys { waiting, .. } => waiting.take(),
+            _ => None,
+        }
     }
 }
 
@@ -176,14 +211,9 @@ fn timed_out(context: &egui::Context, what: &str, actions: &mut Vec<Action>) {
     });
 }
 
-fn path(
-    context: &egui::Context,
-    purpose: Purpose,
-    text: &mut String,
-    then: &Option<Next>,
-    actions: &mut Vec<Action>,
-) {
-    let (title, button, hint) = match purpose {
+/// Title, button and hint of the question for a path.
+fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
+    match purpose {
         Purpose::Open => ("Open a scenario", "Open", "path of a .scenario.json file"),
         Purpose::Save => ("Save the scenario", "Save", "path of a .scenario.json file"),
         Purpose::Import => (
@@ -193,7 +223,17 @@ fn path(
         ),
         Purpose::Picture => ("Export picture", "Write", "path of a .png file"),
         Purpose::Background => ("Background picture", "Place", "path of a .png or .jpg file"),
-    };
+    }
+}
+
+fn path(
+    context: &egui::Context,
+    purpose: Purpose,
+    text: &mut String,
+    then: &Option<Next>,
+    actions: &mut Vec<Action>,
+) {
+    let (title, button, hint) = words_of(purpose);
     let response = widgets::modal(context, "path").show(context, |ui| {
         ui.set_width(520.0);
         ui.heading(title);
@@ -208,26 +248,12 @@ fn path(
         }
         let entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
         let typed = PathBuf::from(text.trim());
-        let exists = match purpose {
-            Purpose::Save => scenario_path(&typed).exists(),
-            _ => typed.exists(),
-        };
-        match purpose {
-            Purpose::Save | Purpose::Picture if exists => {
-                ui.label(RichText::new("This file exists and will be replaced.").small());
-            }
-            Purpose::Open | Purpose::Import | Purpose::Background
-                if !exists && !text.trim().is_empty() =>
-            {
-                ui.label(RichText::new("There is no such file.").small());
-            }
-            _ => {}
-        }
+        let is_empty = text.trim().is_empty();
+        warning_about(ui, purpose, &typed, is_empty);
         ui.add_space(8.0);
         ui.horizontal(|ui| {
-            let ready = !text.trim().is_empty();
-            let go = ui.add_enabled(ready, egui::Button::new(button)).clicked();
-            if (go || entered) && ready {
+            let go = ui.add_enabled(!is_empty, egui::Button::new(button));
+            if (go.clicked() || entered) && !is_empty {
                 actions.push(Action::Path(typed, purpose, then.clone()));
             }
             if ui.button("Browse…").clicked() {
@@ -241,6 +267,20 @@ fn path(
     if response.should_close() {
         actions.push(Action::Show(Dialog::None));
     }
+}
+
+/// Says what would be overwritten, or is not there.
+fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
+    let text = match purpose {
+        // Saving adds the ending that scenarios have.
+        Purpose::Save if scenario_path(typed).exists() => "This file exists and will be replaced.",
+        Purpose::Picture if typed.exists() => "This file exists and will be replaced.",
+        Purpose::Open | Purpose::Import | Purpose::Background if !is_empty && !typed.exists() => {
+            "There is no such file."
+        }
+        _ => return,
+    };
+    ui.label(RichText::new(text).small());
 }
 
 /// The bar that says that someone else has written the file.

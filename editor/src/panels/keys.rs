@@ -3,16 +3,15 @@
 use super::widgets;
 use crate::command::{Command, KeyMap};
 use crate::model::{Action, Dialog, Model};
-use egui::{Grid, RichText, Role, ScrollArea, WidgetInfo};
+use egui::{Grid, RichText, Role, ScrollArea, Ui, WidgetInfo};
 
 pub(super) fn ui(
     context: &egui::Context,
-    model: &mut Model,
+    model: &Model,
     waiting: &mut Option<Command>,
     filter: &mut String,
     actions: &mut Vec<Action>,
 ) {
-    let mut keys: KeyMap = model.settings.keys.clone();
     let response = widgets::modal(context, "keys").show(context, |ui| {
         ui.set_width(560.0);
         ui.heading("Keys");
@@ -22,53 +21,61 @@ pub(super) fn ui(
         field.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Find a command"));
         mouse(ui);
         ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
-            Grid::new("keys")
-                .num_columns(3)
-                .striped(true)
-                .show(ui, |ui| {
-                    let wanted = filter.to_lowercase();
-                    let fits = |c: &&Command| c.title().to_lowercase().contains(&wanted);
-                    for command in Command::ALL.iter().filter(fits) {
-                        ui.label(command.title());
-                        let text = if *waiting == Some(*command) {
-                            "press a key".to_owned()
-                        } else {
-                            let label = keys.label(*command);
-                            if label.is_empty() {
-                                "none".into()
-                            } else {
-                                label
-                            }
-                        };
-                        let button = ui.button(text);
-                        let name = format!("Key of {}", command.title());
-                        button.widget_info(move || WidgetInfo::labeled(Role::Button, true, &name));
-                        if button.clicked() {
-                            *waiting = Some(*command);
-                        }
-                        ui.label(RichText::new(command.hint()).weak().small());
-                        ui.end_row();
-                    }
-                });
+            table(ui, &model.settings.keys, filter, waiting);
         });
         ui.add_space(6.0);
         ui.horizontal(|ui| {
             if ui.button("Standard keys").clicked() {
-                keys.reset();
+                actions.push(Action::ResetKeys);
             }
             if ui.button("Close").clicked() {
                 actions.push(Action::Show(Dialog::None));
             }
         });
     });
-    model.settings.keys = keys;
     if response.should_close() && waiting.is_none() {
         actions.push(Action::Show(Dialog::None));
     }
 }
 
+/// Commands with their keys, as far as their names have the filter in them.
+fn table(ui: &mut Ui, keys: &KeyMap, filter: &str, waiting: &mut Option<Command>) {
+    let wanted = filter.to_lowercase();
+    let commands = Command::ALL.iter().copied();
+    let fitting = commands.filter(|command| command.title().to_lowercase().contains(&wanted));
+    Grid::new("keys")
+        .num_columns(3)
+        .striped(true)
+        .show(ui, |ui| {
+            for command in fitting {
+                ui.label(command.title());
+                let is_waiting = *waiting == Some(command);
+                let button = ui.button(key_text(keys, command, is_waiting));
+                let name = format!("Key of {}", command.title());
+                button.widget_info(move || WidgetInfo::labeled(Role::Button, true, &name));
+                if button.clicked() {
+                    *waiting = Some(command);
+                }
+                ui.label(RichText::new(command.hint()).weak().small());
+                ui.end_row();
+            }
+        });
+}
+
+fn key_text(keys: &KeyMap, command: Command, is_waiting: bool) -> String {
+    if is_waiting {
+        return "press a key".to_owned();
+    }
+    let label = keys.label(command);
+    if label.is_empty() {
+        "none".into()
+    } else {
+        label
+    }
+}
+
 /// What the mouse does, which cannot be changed.
-fn mouse(ui: &mut egui::Ui) {
+fn mouse(ui: &mut Ui) {
     let lines = [
         "Left button: the tool. Middle or right drag, or Space+drag: pan. Wheel: zoom at the pointer.",
         "Shift+drag: select a box. Ctrl: no snapping. Esc: take back the stroke. Backspace: its last point.",

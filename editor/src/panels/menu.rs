@@ -1,9 +1,9 @@
 //! The menu bar, and playing.
 
-use crate::actions::SPEEDS;
 use crate::command::Command;
 use crate::icons::{self, PlaySign};
 use crate::model::{Action, Model};
+use crate::playing::SPEEDS;
 use crate::settings::Heat;
 use crate::tools::Tone;
 use egui::{Align, Button, Layout, Rect, Role, Sense, Ui, WidgetInfo, vec2};

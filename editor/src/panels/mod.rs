@@ -1,4 +1,4 @@
-//! Panels: they read the model and send actions.
+//! Panels: they read the model, change what they remember themselves, and send actions.
 
 mod controller;
 mod dialogs;
@@ -21,10 +21,10 @@ mod vehicle;
 mod welcome;
 mod widgets;
 
-use crate::app::Editor;
 use crate::canvas::Canvas;
+use crate::command::Command;
 use crate::model::{Action, Model};
-use crate::tools::Tool;
+use crate::view::ViewState;
 use egui::{Frame, Panel, Ui, WidgetText};
 use egui_tiles::{
     Behavior, Container, Linear, LinearDir, SimplificationOptions, TileId, Tiles, Tree, UiResponse,
@@ -75,6 +75,7 @@ pub(crate) struct PanelState {
     welcome: welcome::Welcome,
     objects_filter: String,
     script: scripts::ScriptPanel,
+    dialog: dialogs::OpenDialog,
 }
 
 impl PanelState {
@@ -85,6 +86,7 @@ impl PanelState {
             welcome: welcome::Welcome::new(context),
             objects_filter: String::new(),
             script: scripts::ScriptPanel::default(),
+            dialog: dialogs::OpenDialog::default(),
         }
     }
 
@@ -100,12 +102,22 @@ impl PanelState {
             .make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(Pane::Script)));
     }
 
+    /// Whether the key sheet waits for a key: the next one is bound, and does nothing else.
+    pub(crate) fn waits_for_key(&self, model: &Model) -> bool {
+        self.dialog.waiting(model).is_some()
+    }
+
+    /// The command whose new key has been waited for; it is no longer waited for.
+    pub(crate) fn take_waiting_command(&mut self) -> Option<Command> {
+        self.dialog.take_waiting()
+    }
+
     /// Whether the welcome panel has all its pictures.
     pub(crate) fn has_welcome_pictures(&self) -> bool {
         !self.welcome.is_waiting()
     }
 
-    /// Another document comes.
+    /// Another document is shown.
     pub(crate) fn forget(&mut self) {
         self.objects_filter.clear();
     }
@@ -141,9 +153,8 @@ fn first_tree() -> Tree<Pane> {
 
 /// What tiles need while they are shown.
 struct Panes<'a> {
-    model: &'a mut Model,
+    model: &'a Model,
     canvas: &'a mut Canvas,
-    tool: &'a mut dyn Tool,
     actions: &'a mut Vec<Action>,
     objects_filter: &'a mut String,
     script: &'a mut scripts::ScriptPanel,
@@ -152,7 +163,7 @@ struct Panes<'a> {
 impl Behavior<Pane> for Panes<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _: TileId, pane: &mut Pane) -> UiResponse {
         if *pane == Pane::Map {
-            self.canvas.ui(ui, self.model, self.tool, self.actions);
+            self.canvas.ui(ui, self.model, self.actions);
             return UiResponse::None;
         }
         let fill = ui.visuals().panel_fill;
@@ -196,16 +207,10 @@ impl Behavior<Pane> for Panes<'_> {
     }
 }
 
-/// The whole window.
-pub(crate) fn ui(editor: &mut Editor, ui: &mut Ui) {
-    let Editor {
-        model,
-        canvas,
-        tool,
-        actions,
-        panels,
-        ..
-    } = editor;
+/// The whole window. Panels have the state, what they remember, and the list of what they ask for:
+/// nothing that they draw can depend on what another panel has changed in the same frame.
+pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut Vec<Action>) {
+    let ViewState { canvas, panels, .. } = view;
     Panel::top("menu").show(ui, |ui| menu::ui(ui, model, actions));
     Panel::top("tool options").show(ui, |ui| tool_options::ui(ui, model, actions));
     if model.changed_on_disk {
@@ -220,12 +225,11 @@ pub(crate) fn ui(editor: &mut Editor, ui: &mut Ui) {
         let mut panes = Panes {
             model,
             canvas,
-            tool: &mut **tool,
             actions,
             objects_filter: &mut panels.objects_filter,
             script: &mut panels.script,
         };
         panels.tree.ui(&mut panes, ui);
     });
-    dialogs::ui(ui, model, &mut panels.welcome, actions);
+    panels.dialog.ui(ui, model, &mut panels.welcome, actions);
 }

@@ -42,7 +42,7 @@ fn button(ui: &mut Ui, model: &Model, kind: ToolKind) -> bool {
     let font = FontId::proportional(11.5);
     ui.painter()
         .text(below, Align2::CENTER_BOTTOM, kind.name(), font, color);
-    let key = model.settings.keys.label(Command::of_tool(kind));
+    let key = model.settings.keys.label(Command::Tool(kind));
     let corner = rect.right_top() + vec2(-5.0, 3.0);
     let quiet = theme.tone(Tone::Guide);
     ui.painter().text(

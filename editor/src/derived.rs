@@ -1,0 +1,85 @@
+//! What is derived from a revision of the scenario beside the frame: the scene and the findings.
+
+use crate::app::Editor;
+use crate::scene::Scene;
+use crate::worker::Worker;
+use roadwright_scenario::Scenario;
+use roadwright_scenario::check::{Finding, check};
+use std::sync::Arc;
+
+/// A revision of a scenario, and the scene before, whose unchanged roads are taken over.
+type SceneQuestion = (Arc<Scenario>, u64, Arc<Scene>);
+type CheckQuestion = (Arc<Scenario>, u64);
+
+/// The workers, and what they have been asked about. They are two, so that a long check does not
+/// delay what is seen.
+pub(crate) struct Derivation {
+    scenes: Worker<SceneQuestion, Scene>,
+    checks: Worker<CheckQuestion, (u64, Vec<Finding>)>,
+    asked_revision: u64,
+}
+
+impl Derivation {
+    /// Workers that call `wake` after each answer.
+    pub(crate) fn new(wake: impl Fn() + Send + Clone + 'static) -> Self {
+        Self {
+            scenes: Worker::new(
+                |(scenario, revision, before): SceneQuestion| {
+                    Scene::new(scenario, revision, Some(&before))
+                },
+                wake.clone(),
+            ),
+            checks: Worker::new(
+                |(scenario, revision): CheckQuestion| (revision, check(&scenario)),
+                wake,
+            ),
+            asked_revision: 0,
+        }
+    }
+}
+
+impl Editor {
+    /// Asks the workers about the newest revision.
+    pub(crate) fn derive(&mut self) {
+        let revision = self.model.document.revision();
+        if self.derived.asked_revision == revision {
+            return;
+        }
+        self.derived.asked_revision = revision;
+        let scenario = self.model.document.scenario();
+        let before = self.model.scene.clone();
+        self.derived
+            .scenes
+            .ask((scenario.clone(), revision, before));
+        self.derived.checks.ask((scenario.clone(), revision));
+    }
+
+    /// Waits for the scene of the newest revision.
+    pub(crate) fn wait_for_scene(&mut self) {
+        if let Some(scene) = self.derived.scenes.wait() {
+            self.take_scene(scene);
+        }
+    }
+
+    /// Takes what the workers have answered.
+    pub(crate) fn take_answers(&mut self) {
+        if let Some(scene) = self.derived.scenes.take() {
+            self.take_scene(scene);
+        }
+        if let Some((revision, findings)) = self.derived.checks.take() {
+            self.model.findings = (revision, Arc::new(findings));
+        }
+    }
+
+    fn take_scene(&mut self, scene: Scene) {
+        self.model.scene = Arc::new(scene);
+        self.drop_vanished();
+    }
+
+    /// Another document is there: the roads of the old one are no use to it, although its revisions
+    /// begin at the same number.
+    pub(crate) fn forget_derived(&mut self) {
+        self.derived.asked_revision = 0;
+        self.model.scene = Arc::new(Scene::empty());
+    }
+}

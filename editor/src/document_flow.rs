@@ -1,0 +1,390 @@
+//! Opening, importing, saving, recovering and leaving: where documents come from and go to.
+//!
+//! Reading and writing are jobs beside the frame, so two questions come up again and again: was the
+//! document edited meanwhile, and is it the same document still. Both are answered by comparing
+//! `(id, state)` of the document with the pair that the job was started with.
+
+use crate::app::Editor;
+use crate::autosave::{Autosave, Recovery};
+use crate::background::Background;
+use crate::document::Document;
+use crate::jobs::{Job, Outcome, scenario_path};
+use crate::model::{Dialog, Next, Purpose, Tone};
+use crate::shipped;
+use crate::tools::ToolKind;
+use roadwright_render::Picture;
+use roadwright_scenario::Scenario;
+use std::path::{Path, PathBuf};
+
+/// How often the file of the document is looked at, s.
+const DISK_PERIOD: f64 = 1.0;
+
+/// Which document in which state.
+type DocumentState = (u64, u64);
+
+/// What is under way with documents and files.
+pub(crate) struct DocumentFlow {
+    jobs: Vec<Job>,
+    /// `None`: the folder for it cannot be written, and edits are not kept.
+    autosave: Option<Autosave>,
+    /// A save that waits for the one that is being written.
+    next_save: Option<(PathBuf, Option<Next>)>,
+    /// The state of the document when another one was asked for.
+    load_state: Option<DocumentState>,
+    /// A document that was read while the old one was still edited.
+    loaded: Option<Document>,
+    /// What was recovered; its files go when this session has kept the edits itself.
+    recovered: Option<Recovery>,
+    /// The next quit is not asked about.
+    may_quit: bool,
+    disk_looked_at: f64,
+}
+
+impl DocumentFlow {
+    /// Nothing is under way; edits are kept in `folder`.
+    pub(crate) fn new(folder: &Path) -> Self {
+        Self {
+            jobs: Vec::new(),
+            autosave: Autosave::start(folder).ok(),
+            next_save: None,
+            load_state: None,
+            loaded: None,
+            recovered: None,
+            may_quit: false,
+            disk_looked_at: 0.0,
+        }
+    }
+
+    /// Whether a job is under way.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.jobs.is_empty()
+    }
+
+    /// Keeps the edits of a document now, and waits until they are written.
+    pub(crate) fn keep_now(&mut self, document: &Document) {
+        if let Some(autosave) = &mut self.autosave {
+            autosave.tick(document, f64::INFINITY);
+            autosave.finish();
+        }
+    }
+
+    /// Keeps the edits of a document when they are due.
+    fn keep(&mut self, document: &Document, time: f64) {
+        let Some(autosave) = &mut self.autosave else {
+            return;
+        };
+        autosave.tick(document, time);
+        if autosave.has_kept(document)
+            && let Some(recovered) = self.recovered.take()
+        {
+            recovered.discard();
+        }
+    }
+
+    /// The session ends properly: nothing has to be recovered.
+    pub(crate) fn end(&mut self) {
+        if let Some(autosave) = &mut self.autosave {
+            autosave.end();
+        }
+    }
+}
+
+fn state_of(document: &Document) -> DocumentState {
+    (document.id(), document.state())
+}
+
+impl Editor {
+    /// Another document; the old one is not looked back at.
+    pub(crate) fn set_document(&mut self, document: Document) {
+        if let Some(autosave) = &mut self.flow.autosave {
+            autosave.clear();
+        }
+        self.model.document = document;
+        // A run keeps its modules when its scenario is saved elsewhere; another document does not.
+        let path = self.model.document.path();
+        self.extensions.follow(path, &self.model.settings);
+        self.model.selection.clear();
+        self.model.changed_on_disk = false;
+        self.model.dialog = Dialog::None;
+        self.end_run();
+        self.forget_derived();
+        self.view.forget(self.model.tool);
+    }
+
+    /// Keeps edits, and looks once a second whether another program has written the file.
+    pub(crate) fn look_at_files(&mut self, time: f64) {
+        self.flow.keep(&self.model.document, time);
+        if time - self.flow.disk_looked_at < DISK_PERIOD {
+            return;
+        }
+        self.flow.disk_looked_at = time;
+        self.model.changed_on_disk = self.model.document.changed_on_disk();
+        self.save_settings();
+    }
+
+    /// Asks before the window is closed with unsaved changes.
+    pub(crate) fn look_at_closing(&mut self) {
+        let closing = self.context.input(|i| i.viewport().close_requested());
+        if closing && !self.flow.may_quit && self.model.document.is_dirty() {
+            self.context
+                .send_viewport_cmd(egui::ViewportCommand::CancelClose);
+            self.model.dialog = Dialog::Unsaved(Next::Quit);
+        }
+    }
+
+    fn suggestion(&self, purpose: Purpose) -> String {
+        let document = &self.model.document;
+        let title = document.title().replace(['/', '\\'], "-");
+        match purpose {
+            Purpose::Save => document.path().map_or_else(
+                || format!("{}.scenario.json", title.to_lowercase().replace(' ', "-")),
+                |path| path.display().to_string(),
+            ),
+            Purpose::Picture => format!("{title}.png"),
+            Purpose::Open | Purpose::Import | Purpose::Background => String::new(),
+        }
+    }
+
+    pub(crate) fn ask_path(&mut self, purpose: Purpose, then: Option<Next>) {
+        self.model.dialog = Dialog::Path {
+            purpose,
+            text: self.suggestion(purpose),
+            then,
+        };
+    }
+
+    pub(crate) fn save(&mut self, then: Option<Next>) {
+        if self.model.document.changed_on_disk() {
+            self.model.changed_on_disk = true;
+            self.say(
+                Tone::Refused,
+                "Another program has changed the file: reload it, or keep yours, first.",
+            );
+            return;
+        }
+        match self.model.document.path().map(Path::to_owned) {
+            Some(path) => self.save_to(path, then),
+            None => self.ask_path(Purpose::Save, then),
+        }
+    }
+
+    fn save_to(&mut self, path: PathBuf, then: Option<Next>) {
+        if self.flow.jobs.iter().any(|job| job.is_save) {
+            // One after the other, so that the newest is what stays.
+            self.flow.next_save = Some((path, then));
+            return;
+        }
+        let document = &self.model.document;
+        let state = state_of(document);
+        let scenario = document.base().clone();
+        let wake = self.wake();
+        self.flow
+            .jobs
+            .push(Job::save(scenario, path, state, then, wake));
+    }
+
+    pub(crate) fn take_path(&mut self, path: PathBuf, purpose: Purpose, then: Option<Next>) {
+        self.model.dialog = Dialog::None;
+        let wake = self.wake();
+        match purpose {
+            Purpose::Open => self.leave(Next::Open(path)),
+            Purpose::Save => {
+                self.save_to(scenario_path(&path), then);
+            }
+            Purpose::Import => self.leave(Next::Import(path)),
+            Purpose::Picture => {
+                let scenario = self.model.document.scenario().clone();
+                let snapshot = self.model.live.as_ref().map(|live| live.snapshot.clone());
+                let rect = self.view.canvas.rect;
+                let picture = Picture {
+                    size: (2 * rect.width() as u32, 2 * rect.height() as u32),
+                    view: Some(self.model.camera.view(rect)),
+                    ..Picture::default()
+                };
+                let job = Job::draw(scenario, snapshot, picture, path, wake);
+                self.flow.jobs.push(job);
+            }
+            Purpose::Background => self.flow.jobs.push(Job::background(path, wake)),
+        }
+    }
+
+    /// Asks before unsaved changes are lost. A gesture under way is one of them.
+    pub(crate) fn leave(&mut self, next: Next) {
+        self.model.document.commit();
+        if self.model.document.is_dirty() {
+            self.model.dialog = Dialog::Unsaved(next);
+        } else {
+            self.go(next);
+        }
+    }
+
+    /// Does what unsaved changes are not in the way of any more.
+    pub(crate) fn go(&mut self, next: Next) {
+        self.model.dialog = Dialog::None;
+        match next {
+            Next::New => {
+                self.set_document(Document::new(Scenario::new("Untitled")));
+                self.choose(ToolKind::Road);
+            }
+            Next::Open(path) => self.load(|wake| Job::open(path, wake)),
+            Next::Loaded => {
+                if let Some(document) = self.flow.loaded.take() {
+                    self.set_document(document);
+                }
+            }
+            Next::Shipped(index) => self.set_document(shipped::document(index)),
+            Next::Import(path) => self.load(|wake| Job::import(path, wake)),
+            Next::Recover(index) => self.recover(index),
+            Next::Quit => {
+                self.flow.may_quit = true;
+                self.context.send_viewport_cmd(egui::ViewportCommand::Close);
+            }
+        }
+    }
+
+    fn recover(&mut self, index: usize) {
+        if index >= self.model.recoveries.len() {
+            return;
+        }
+        let recovery = self.model.recoveries.remove(index);
+        let scenario = Scenario::clone(&recovery.scenario);
+        let mut document = match &recovery.path {
+            Some(path) => Document::from_file(scenario, path),
+            None => Document::new(scenario),
+        };
+        document.mark_dirty();
+        self.set_document(document);
+        let text = format!("{} is recovered; save it to keep it.", recovery.title);
+        self.say(Tone::Done, &text);
+        // Its files go when this session has kept the edits itself.
+        self.flow.recovered = Some(recovery);
+    }
+
+    pub(crate) fn discard_recoveries(&mut self) {
+        for recovery in self.model.recoveries.drain(..) {
+            recovery.discard();
+        }
+    }
+
+    /// Reads the file of the document again.
+    pub(crate) fn reload(&mut self) {
+        if let Some(path) = self.model.document.path().map(Path::to_owned) {
+            self.leave(Next::Open(path));
+        }
+    }
+
+    /// Keeps the document although another program has written its file; saving replaces that.
+    pub(crate) fn keep_mine(&mut self) {
+        self.model.document.accept_disk();
+        self.model.document.mark_dirty();
+        self.model.changed_on_disk = false;
+    }
+
+    /// Opens the system's own dialog for a path.
+    pub(crate) fn browse(&mut self, purpose: Purpose, then: Option<Next>) {
+        let suggestion = self.suggestion(purpose);
+        let name = Path::new(&suggestion).file_name();
+        let name = name.map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+        self.flow
+            .jobs
+            .push(Job::browse(purpose, &name, then, self.wake()));
+    }
+
+    /// Gives up the long jobs. Saving goes on: a file that is half wanted helps nobody.
+    pub(crate) fn cancel_jobs(&mut self) {
+        self.flow.jobs.retain(|job| {
+            if job.is_long {
+                job.cancel();
+            }
+            !job.is_long
+        });
+        self.model.job = None;
+    }
+
+    /// Starts a job that brings another document.
+    fn load(&mut self, job: impl FnOnce(Box<dyn Fn() + Send>) -> Job) {
+        self.flow.load_state = Some(state_of(&self.model.document));
+        let wake = self.wake();
+        self.flow.jobs.push(job(Box::new(wake)));
+    }
+
+    /// Takes a document that was read; edits made meanwhile are asked about.
+    fn take_document(&mut self, document: Document) {
+        let state = state_of(&self.model.document);
+        if self.flow.load_state == Some(state) || !self.model.document.is_dirty() {
+            self.set_document(document);
+            return;
+        }
+        self.flow.loaded = Some(document);
+        self.model.dialog = Dialog::Unsaved(Next::Loaded);
+    }
+
+    /// Takes what jobs have come to.
+    pub(crate) fn take_jobs(&mut self) {
+        let mut outcomes = Vec::new();
+        self.flow.jobs.retain(|job| match job.take() {
+            None => true,
+            Some(Ok(outcome)) => {
+                outcomes.push(outcome);
+                false
+            }
+            Some(Err(())) => false,
+        });
+        for outcome in outcomes {
+            self.take_outcome(outcome);
+        }
+        let long = self.flow.jobs.iter().find(|job| job.is_long);
+        self.model.job = long.map(|job| (job.label.clone(), job.share()));
+    }
+
+    fn take_outcome(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Opened(path, Ok(scenario)) => {
+                self.take_document(Document::from_file(scenario, &path));
+                self.model.settings.remember(&path);
+            }
+            Outcome::Imported(path, Ok((scenario, text))) => {
+                let mut document = Document::new(scenario);
+                document.mark_dirty();
+                self.take_document(document);
+                self.say(Tone::Done, &format!("{}: {text}.", path.display()));
+            }
+            Outcome::Saved(path, state, then, Ok(())) => self.note_saved(&path, state, then),
+            Outcome::Drawn(path, Ok(())) => {
+                self.say(Tone::Done, &format!("Wrote {}.", path.display()));
+            }
+            Outcome::Background(Ok(picture)) => {
+                let camera = self.model.camera;
+                self.model.background = Some(Background::new(&self.context, picture, &camera));
+                self.choose(ToolKind::Overlay);
+            }
+            Outcome::Browsed(purpose, then, Some(path)) => self.take_path(path, purpose, then),
+            Outcome::Browsed(_, _, None) => {}
+            Outcome::Saved(.., Err(error)) => {
+                self.say(Tone::Failed, &error);
+                if let Some((path, then)) = self.flow.next_save.take() {
+                    self.save_to(path, then);
+                }
+            }
+            Outcome::Opened(_, Err(error))
+            | Outcome::Imported(_, Err(error))
+            | Outcome::Drawn(_, Err(error))
+            | Outcome::Background(Err(error)) => self.say(Tone::Failed, &error),
+        }
+    }
+
+    /// A state of a document has been written; what waited for that goes on.
+    fn note_saved(&mut self, path: &Path, (id, state): DocumentState, then: Option<Next>) {
+        // Another document may have been opened while this one was written.
+        if id == self.model.document.id() {
+            self.model.document.saved_as(path, state);
+        }
+        self.model.settings.remember(path);
+        self.say(Tone::Done, &format!("Saved {}.", path.display()));
+        match (self.flow.next_save.take(), then) {
+            (Some((path, then)), _) => self.save_to(path, then),
+            (None, Some(next)) => self.leave(next),
+            (None, None) => {}
+        }
+    }
+}

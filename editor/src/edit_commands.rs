@@ -1,0 +1,212 @@
+//! Commands that change the scenario: undo and redo, copy and paste, deleting, and what is done to
+//! whole roads.
+
+use crate::app::Editor;
+use crate::model::Tone;
+use crate::tools::named;
+use roadwright_geometry::DVec2;
+use roadwright_geometry::projection::Projector;
+use roadwright_scenario::operation::{self, Motion, OperationError};
+use roadwright_scenario::{Edit, NodeId, ObjectId, RoadId, Scenario, draw, file};
+use std::sync::Arc;
+
+/// Tolerance of simplifying a road, m.
+pub(crate) const SIMPLIFY_TOLERANCE: f64 = 0.5;
+/// How far from a road the pointer may be to say where it is split: points, and at least so many m.
+const SPLIT_REACH: f64 = 20.0;
+const SPLIT_REACH_METRES: f64 = 6.0;
+/// How far beside the original a duplicate is added, points.
+const DUPLICATE_SHIFT: f64 = 24.0;
+
+impl Editor {
+    /// Puts the stroke under way down, then edits: the tool computes each state of a stroke from how
+    /// the document was before it, and so would bring back what the command changes.
+    pub(crate) fn edit(&mut self, command: impl FnOnce(&mut Self)) {
+        if self.view.canvas.hand.tool().is_busy() {
+            self.choose(self.model.tool);
+        }
+        command(self);
+    }
+
+    pub(crate) fn apply(&mut self, label: &str, edit: Edit) {
+        if let Err(error) = self.model.document.apply(label, edit) {
+            self.say(Tone::Refused, &format!("{error}."));
+        }
+    }
+
+    pub(crate) fn preview(&mut self, label: &str, edit: Edit) {
+        if let Err(error) = self.model.document.preview(label, edit) {
+            self.say(Tone::Refused, &format!("{error}."));
+        }
+    }
+
+    /// Undoes the last step. A stroke under way is what was done last, and is no step yet.
+    pub(crate) fn undo(&mut self) {
+        if self.view.canvas.hand.tool().is_busy() {
+            self.choose(self.model.tool);
+            return;
+        }
+        if self.model.document.undo().is_none() {
+            self.say(Tone::Refused, "There is nothing to undo.");
+        }
+    }
+
+    pub(crate) fn redo(&mut self) {
+        if self.model.document.redo().is_none() {
+            self.say(Tone::Refused, "There is nothing to redo.");
+        }
+    }
+
+    /// Copies the selection to the system's clipboard, as the text of a scenario: so it can be
+    /// pasted into another window, or into a letter.
+    pub(crate) fn copy(&mut self) {
+        if self.model.selection.is_empty() {
+            self.say(Tone::Refused, "Nothing is selected.");
+            return;
+        }
+        let piece = operation::copied(self.model.document.scenario(), &self.model.selection);
+        self.context.copy_text(file::to_text(&piece));
+        self.clipboard = Some(Arc::new(piece));
+    }
+
+    pub(crate) fn cut(&mut self) {
+        self.copy();
+        self.delete();
+    }
+
+    /// Pastes text from the system's clipboard, or what was copied here if it is no scenario.
+    pub(crate) fn paste_text(&mut self, text: &str) {
+        if let Ok(piece) = file::from_text(text) {
+            self.clipboard = Some(Arc::new(piece));
+        }
+        self.edit(Self::paste);
+    }
+
+    pub(crate) fn paste(&mut self) {
+        let Some(piece) = self.clipboard.clone() else {
+            self.say(Tone::Refused, "Nothing has been copied.");
+            return;
+        };
+        let (low, high) = piece.bounds().unwrap_or_default();
+        let to = self.model.pointer.unwrap_or(self.model.camera.centre);
+        self.add_piece("Paste", &piece, to - 0.5 * (low + high));
+    }
+
+    pub(crate) fn duplicate(&mut self) {
+        if self.model.selection.is_empty() {
+            self.say(Tone::Refused, "Nothing is selected.");
+            return;
+        }
+        let piece = operation::copied(self.model.document.scenario(), &self.model.selection);
+        let aside = DUPLICATE_SHIFT * self.model.camera.scale;
+        let label = format!("Duplicate {}", named(&self.model.selection));
+        self.add_piece(&label, &piece, DVec2::new(aside, -aside));
+    }
+
+    fn add_piece(&mut self, label: &str, piece: &Scenario, shift: DVec2) {
+        let pasted =
+            operation::pasted(self.model.document.scenario(), piece, &Motion::shift(shift));
+        match pasted {
+            Ok((edit, objects)) => {
+                self.apply(label, edit);
+                self.model.selection = objects;
+            }
+            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+        }
+    }
+
+    pub(crate) fn delete(&mut self) {
+        if self.model.selection.is_empty() {
+            return;
+        }
+        let selection = std::mem::take(&mut self.model.selection);
+        let edit = operation::deleted(self.model.document.scenario(), &selection);
+        self.apply(&format!("Delete {}", named(&selection)), edit);
+    }
+
+    fn selected_road(&mut self) -> Option<RoadId> {
+        match self.model.single() {
+            Some(ObjectId::Road(id)) => Some(id),
+            _ => {
+                self.say(Tone::Refused, "Select one road first.");
+                None
+            }
+        }
+    }
+
+    /// Replaces the selected road by what `change` makes of it.
+    pub(crate) fn change_road(
+        &mut self,
+        label: &str,
+        change: impl FnOnce(&Scenario, RoadId) -> Result<Edit, OperationError>,
+    ) {
+        self.edit(|editor| {
+            let Some(id) = editor.selected_road() else {
+                return;
+            };
+            match change(editor.model.document.scenario(), id) {
+                Ok(Edit::Batch(edits)) if edits.is_empty() => {
+                    editor.say(Tone::Done, "It is as simple as it can be.");
+                }
+                Ok(edit) => editor.apply(label, edit),
+                Err(error) => editor.say(Tone::Refused, &format!("{error}.")),
+            }
+        });
+    }
+
+    /// Splits the selected road under the pointer, or in the middle if the pointer is elsewhere:
+    /// the command may have been chosen from a menu.
+    pub(crate) fn split_road(&mut self) {
+        let Some(id) = self.selected_road() else {
+            return;
+        };
+        let scenario = self.model.document.scenario();
+        let Some(road) = scenario.network().road(id) else {
+            return;
+        };
+        let reach = (SPLIT_REACH * self.model.camera.scale).max(SPLIT_REACH_METRES);
+        let at_pointer = self.model.pointer.and_then(|point| {
+            let foot = Projector::new(road.reference_line.clone()).closest(point);
+            let miss = (road.reference_line.pose(foot.s).position - point).length();
+            (miss < reach).then_some(foot.s)
+        });
+        let s = at_pointer.unwrap_or(0.5 * road.length());
+        match draw::split(scenario, id, s) {
+            Ok(edit) => self.apply("Split road", edit),
+            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+        }
+    }
+
+    pub(crate) fn merge_roads(&mut self) {
+        let Some(node) = self.node_to_merge() else {
+            self.say(
+                Tone::Refused,
+                "Select the node between two roads, or two roads that meet.",
+            );
+            return;
+        };
+        match operation::merged(self.model.document.scenario(), node) {
+            Ok(edit) => {
+                // Neither the node nor both roads are there afterwards.
+                self.model.selection.clear();
+                self.apply("Merge roads", edit);
+            }
+            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+        }
+    }
+
+    fn node_to_merge(&self) -> Option<NodeId> {
+        let network = self.model.document.scenario().network();
+        let chosen: Vec<ObjectId> = self.model.selection.iter().copied().collect();
+        match chosen[..] {
+            [ObjectId::Node(id)] => Some(id),
+            [ObjectId::Road(a), ObjectId::Road(b)] => {
+                let (a, b) = (network.road(a)?, network.road(b)?);
+                [a.from, a.to]
+                    .into_iter()
+                    .find(|node| [b.from, b.to].contains(node))
+            }
+            _ => None,
+        }
+    }
+}

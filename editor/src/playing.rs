@@ -1,0 +1,126 @@
+//! Playing: the run beside the window, its speed, and the vehicle that is watched.
+
+use crate::app::Editor;
+use crate::live::Live;
+use crate::model::Tone;
+
+/// Speeds of the simulation: the slowest, the fastest by the clock.
+pub(crate) const SPEEDS: [f64; 11] = [
+    0.1,
+    0.25,
+    0.5,
+    1.0,
+    2.0,
+    4.0,
+    8.0,
+    16.0,
+    50.0,
+    100.0,
+    f64::INFINITY,
+];
+
+/// The run of the document, if there is one.
+#[derive(Default)]
+pub(crate) struct Playing {
+    live: Option<Live>,
+    /// The revision of the document that the run has been given.
+    revision: u64,
+    /// The number of its last message that has been shown.
+    shown_error: u64,
+}
+
+impl Playing {
+    /// The run, if there is one.
+    pub(crate) fn run(&mut self) -> Option<&mut Live> {
+        self.live.as_mut()
+    }
+
+    /// Whether the run has done all that it was asked.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.live.as_ref().is_none_or(Live::is_settled)
+    }
+}
+
+impl Editor {
+    /// The run; it is started if there is none yet.
+    pub(crate) fn live(&mut self) -> &mut Live {
+        let revision = self.model.document.revision();
+        let wake = self.wake();
+        let playing = &mut self.playing;
+        playing.live.get_or_insert_with(|| {
+            playing.revision = revision;
+            let registry = self.model.modules.registry.clone();
+            let mut live = Live::new(self.model.document.scenario().clone(), registry, wake);
+            live.set_speed(self.model.speed);
+            live.watch(self.model.watched);
+            live
+        })
+    }
+
+    /// Ends the run: another document is there.
+    pub(crate) fn end_run(&mut self) {
+        self.playing = Playing::default();
+        self.model.live = None;
+        self.model.watched = None;
+        self.model.follow = false;
+    }
+
+    /// Tells the run of edits and takes its newest picture.
+    pub(crate) fn look_at_live(&mut self) {
+        let playing = &mut self.playing;
+        let Some(live) = &mut playing.live else {
+            self.model.live = None;
+            return;
+        };
+        let revision = self.model.document.revision();
+        if playing.revision != revision {
+            playing.revision = revision;
+            live.update(self.model.document.scenario().clone());
+        }
+        let picture = live.picture();
+        // A picture holds the last message only, and is read many times: the number tells whether
+        // the message is new.
+        if let Some((number, message)) = &picture.error
+            && *number > playing.shown_error
+        {
+            playing.shown_error = *number;
+            let message = message.clone();
+            self.say(Tone::Refused, &message);
+        }
+        self.model.live = Some(picture);
+    }
+
+    pub(crate) fn play_or_pause(&mut self) {
+        let play = !self.model.is_playing();
+        self.live().play(play);
+    }
+
+    pub(crate) fn set_speed(&mut self, speed: f64) {
+        self.model.speed = speed;
+        if let Some(live) = self.playing.run() {
+            live.set_speed(speed);
+        }
+    }
+
+    /// Goes so many steps along the list of speeds.
+    pub(crate) fn change_speed(&mut self, by: isize) {
+        let now = SPEEDS.iter().position(|s| *s >= self.model.speed);
+        let now = now.unwrap_or(SPEEDS.len() - 1) as isize;
+        let next = (now + by).clamp(0, SPEEDS.len() as isize - 1) as usize;
+        self.set_speed(SPEEDS[next]);
+    }
+
+    pub(crate) fn watch(&mut self, agent: Option<u64>) {
+        self.model.watched = agent;
+        if agent.is_none() {
+            self.model.follow = false;
+        }
+        if let Some(live) = self.playing.run() {
+            live.watch(agent);
+        }
+    }
+
+    pub(crate) fn toggle_follow(&mut self) {
+        self.model.follow = !self.model.follow && self.model.watched.is_some();
+    }
+}

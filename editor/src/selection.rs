@@ -1,0 +1,59 @@
+//! What is selected.
+
+use crate::app::Editor;
+use roadwright_scenario::operation::Objects;
+use roadwright_scenario::{ObjectId, Scenario};
+
+/// Whether an object is in a scenario.
+pub(crate) fn exists(scenario: &Scenario, object: ObjectId) -> bool {
+    match object {
+        ObjectId::Node(id) => scenario.network().node(id).is_some(),
+        ObjectId::Road(id) => scenario.network().road(id).is_some(),
+        ObjectId::Obstacle(id) => scenario.obstacles().contains_key(&id),
+        ObjectId::Forest(id) => scenario.forests().contains_key(&id),
+        ObjectId::PointOfInterest(id) => scenario.points_of_interest().contains_key(&id),
+        ObjectId::Agent(id) => scenario.agents().contains_key(&id),
+        ObjectId::Flow(id) => scenario.flows().contains_key(&id),
+    }
+}
+
+/// Everything that a person would call an object. Nodes are left out: they move and vanish with
+/// their roads.
+fn everything(scenario: &Scenario) -> Objects {
+    let roads = scenario.network().roads().map(|(id, _)| ObjectId::Road(id));
+    let obstacles = scenario.obstacles().keys();
+    let forests = scenario.forests().keys();
+    let points = scenario.points_of_interest().keys();
+    let agents = scenario.agents().keys();
+    let flows = scenario.flows().keys();
+    roads
+        .chain(obstacles.map(|id| ObjectId::Obstacle(*id)))
+        .chain(forests.map(|id| ObjectId::Forest(*id)))
+        .chain(points.map(|id| ObjectId::PointOfInterest(*id)))
+        .chain(agents.map(|id| ObjectId::Agent(*id)))
+        .chain(flows.map(|id| ObjectId::Flow(*id)))
+        .collect()
+}
+
+impl Editor {
+    /// Selects objects. A single agent is watched as well: whoever selects it wants to know what
+    /// it does.
+    pub(crate) fn select(&mut self, objects: Objects) {
+        self.model.selection = objects;
+        if let Some(ObjectId::Agent(id)) = self.model.single() {
+            self.watch(Some(u64::from(id.0)));
+        }
+    }
+
+    pub(crate) fn select_all(&mut self) {
+        self.model.selection = everything(self.model.document.scenario());
+    }
+
+    /// Drops what an undo or another edit has taken away from the selection.
+    pub(crate) fn drop_vanished(&mut self) {
+        let scenario = self.model.document.scenario();
+        self.model
+            .selection
+            .retain(|object| exists(scenario, *object));
+    }
+}

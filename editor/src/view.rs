@@ -1,0 +1,79 @@
+//! What widgets remember that is not part of the model: the hand on the map, where panels stand,
+//! what has been typed so far, messages that fade.
+
+use crate::canvas::Canvas;
+use crate::map::MapPainter;
+use crate::model::Tone;
+use crate::panels::PanelState;
+use crate::settings::Settings;
+use crate::theme;
+use egui_notify::Toasts;
+use std::time::Duration;
+
+/// How long a message is shown, s: what went well is read at a glance, a reason takes longer.
+const SECONDS_DONE: u64 = 3;
+const SECONDS_REFUSED: u64 = 8;
+
+/// The state of the widgets. They change it while a frame is drawn; the model they only read.
+pub(crate) struct ViewState {
+    pub(crate) canvas: Canvas,
+    pub(crate) panels: PanelState,
+    toasts: Toasts,
+    /// Whether the map is to show everything as soon as it is known where everything is.
+    pub(crate) needs_frame: bool,
+    /// The style that egui has: whether it is dark.
+    themed: Option<bool>,
+}
+
+impl ViewState {
+    /// Widgets as they are at first.
+    pub(crate) fn new(context: &egui::Context, painter: MapPainter) -> Self {
+        Self {
+            canvas: Canvas::new(painter),
+            panels: PanelState::new(context),
+            // Beside the tool bar and above the status line.
+            toasts: Toasts::default()
+                .with_anchor(egui_notify::Anchor::BottomLeft)
+                .with_margin(egui::vec2(78.0, 80.0)),
+            needs_frame: true,
+            themed: None,
+        }
+    }
+
+    /// Another document is shown: what was remembered about the old one is forgotten.
+    pub(crate) fn forget(&mut self, tool: crate::tools::ToolKind) {
+        self.canvas.hand.take(tool);
+        self.panels.forget();
+        self.needs_frame = true;
+    }
+
+    /// Shows a message.
+    pub(crate) fn say(&mut self, tone: Tone, text: &str) {
+        let toast = match tone {
+            Tone::Done => self.toasts.success(text),
+            Tone::Refused => self.toasts.warning(text),
+            Tone::Failed => self.toasts.error(text),
+        };
+        let seconds = match tone {
+            Tone::Done => SECONDS_DONE,
+            Tone::Refused | Tone::Failed => SECONDS_REFUSED,
+        };
+        toast.duration(Duration::from_secs(seconds));
+    }
+
+    /// Shows the messages that have not faded yet.
+    pub(crate) fn show_messages(&mut self, context: &egui::Context) {
+        self.toasts.show(context);
+    }
+
+    /// Gives egui the theme and the size that the settings ask for, if it has others.
+    pub(crate) fn apply_theme(&mut self, context: &egui::Context, settings: &Settings) {
+        if self.themed != Some(settings.dark) {
+            self.themed = Some(settings.dark);
+            theme::apply(context, settings.dark);
+        }
+        if (context.zoom_factor() - settings.zoom).abs() > 1e-3 {
+            context.set_zoom_factor(settings.zoom);
+        }
+    }
+}

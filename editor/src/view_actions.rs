@@ -1,0 +1,108 @@
+//! Where the map looks, which tool is in hand, and how things are shown.
+
+use crate::app::Editor;
+use crate::camera::Camera;
+use crate::model::ViewAction;
+use crate::tools::ToolKind;
+use roadwright_geometry::DVec2;
+
+/// Free space around what the map jumps to, m: without it a small obstacle would fill the window.
+const JUMP_MARGIN: f64 = 30.0;
+/// Size of the interface, as a share of what the system says.
+const ZOOMS: std::ops::RangeInclusive<f32> = 0.5..=3.0;
+/// Radius of a brush, m.
+const BRUSHES: std::ops::RangeInclusive<f64> = 1.0..=500.0;
+/// Width of a pixel of the background picture, m.
+const PIXELS: std::ops::RangeInclusive<f64> = 1e-4..=1e4;
+
+impl Editor {
+    pub(crate) fn view_action(&mut self, action: ViewAction) {
+        match action {
+            ViewAction::Look(camera) => self.model.camera = camera,
+            ViewAction::StopFollowing => self.model.follow = false,
+            ViewAction::Point(point) => self.model.pointer = point,
+        }
+    }
+
+    pub(crate) fn jump(&mut self, low: DVec2, high: DVec2) {
+        let pad = DVec2::splat(JUMP_MARGIN);
+        let rect = self.view.canvas.rect;
+        self.model.follow = false;
+        self.model.camera.frame(rect, (low - pad, high + pad));
+    }
+
+    pub(crate) fn frame_selection(&mut self) {
+        let boxes = self.model.selection.iter();
+        let corners: Vec<DVec2> = boxes
+            .filter_map(|object| self.model.scene.bounds_of(*object))
+            .flat_map(|(low, high)| [low, high])
+            .collect();
+        match roadwright_geometry::polygon::bounds(&corners) {
+            Some((low, high)) => self.jump(low, high),
+            None => self.frame_all(),
+        }
+    }
+
+    pub(crate) fn frame_all(&mut self) {
+        let mut camera = Camera::default();
+        if let Some(bounds) = self.model.document.scenario().bounds() {
+            camera.frame(self.view.canvas.rect, bounds);
+        }
+        self.model.camera = camera;
+    }
+
+    /// Shows all of a new document, once the map has its size and the scene is there: before, the
+    /// picture would jump.
+    pub(crate) fn frame_first(&mut self) {
+        let current = self.model.scene.revision == self.model.document.revision();
+        if self.view.needs_frame && self.view.canvas.has_rect && current {
+            self.view.needs_frame = false;
+            self.frame_all();
+        }
+    }
+
+    /// Takes a tool, or the same one without its stroke; what a stroke under way has shown is
+    /// taken back.
+    pub(crate) fn choose(&mut self, kind: ToolKind) {
+        if self.view.canvas.hand.tool().is_busy() {
+            self.model.document.abort();
+        }
+        self.model.tool = kind;
+        self.view.canvas.hand.take(kind);
+    }
+
+    pub(crate) fn change_zoom(&mut self, factor: f32) {
+        let zoom = self.model.settings.zoom * factor;
+        self.model.settings.zoom = zoom.clamp(*ZOOMS.start(), *ZOOMS.end());
+    }
+
+    /// Changes the brush of the tool in hand, if it has one.
+    pub(crate) fn change_brush(&mut self, factor: f64) {
+        let tools = &mut self.model.settings.tools;
+        let radius = match self.model.tool {
+            ToolKind::Forest => &mut tools.forest.radius,
+            ToolKind::Terrain => &mut tools.terrain.radius,
+            _ => return,
+        };
+        *radius = (*radius * factor).clamp(*BRUSHES.start(), *BRUSHES.end());
+    }
+
+    pub(crate) fn move_background(&mut self, by: DVec2) {
+        if let Some(background) = &mut self.model.background {
+            background.low += by;
+        }
+    }
+
+    pub(crate) fn scale_background(&mut self, by: f64) {
+        if let Some(background) = &mut self.model.background {
+            let scale = background.metres_per_pixel * by;
+            background.metres_per_pixel = scale.clamp(*PIXELS.start(), *PIXELS.end());
+        }
+    }
+
+    pub(crate) fn fade_background(&mut self, opacity: f32) {
+        if let Some(background) = &mut self.model.background {
+            background.opacity = opacity;
+        }
+    }
+}
