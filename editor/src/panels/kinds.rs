@@ -1,11 +1,13 @@
 //! Vehicle types and stacks: what agents are made of.
 
 use super::modules::Dragged;
+use super::property::{OF, Property, Subject};
 use super::widgets::{Number, change, choice, heading, named};
 use crate::model::{Action, Model};
 use egui::{CollapsingHeader, Grid, Ui};
 use roadwright_agent::{ParameterInfo, ParameterKind, Slot};
 use roadwright_scenario::{Edit, ModuleSetting, Stack, VehicleType};
+use std::ops::RangeInclusive;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     heading(ui, "Vehicle types");
@@ -22,56 +24,131 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// Name, unit, range, step and place of each property of a vehicle type.
-type Property = (
-    &'static str,
-    &'static str,
-    (f64, f64),
-    f64,
-    fn(&mut VehicleType) -> &mut f64,
-);
+/// A number of a vehicle type.
+const fn number(
+    name: &'static str,
+    unit: &'static str,
+    range: RangeInclusive<f64>,
+    step: f64,
+    get: fn(&VehicleType) -> Option<f64>,
+    set: fn(&mut VehicleType, f64),
+) -> Property<VehicleType> {
+    Property {
+        name,
+        label: OF,
+        unit,
+        range,
+        step,
+        hint: "Of all vehicles of this type.",
+        get,
+        set,
+    }
+}
 
-const PROPERTIES: [Property; 11] = [
-    ("Length", "m", (0.1, 1e4), 0.05, |v| &mut v.length),
-    ("Width", "m", (0.1, 1e4), 0.02, |v| &mut v.width),
-    ("Height", "m", (0.1, 1e4), 0.02, |v| &mut v.height),
-    ("Wheelbase", "m", (0.1, 1e4), 0.02, |v| &mut v.wheelbase),
-    ("Rear overhang", "m", (0.01, 1e4), 0.02, |v| {
-        &mut v.rear_overhang
-    }),
-    ("Mass", "kg", (1.0, 1e6), 5.0, |v| &mut v.mass),
-    ("Top speed", "m/s", (0.1, 150.0), 0.2, |v| &mut v.max_speed),
-    ("Acceleration", "m/s²", (0.1, 50.0), 0.05, |v| {
-        &mut v.max_acceleration
-    }),
-    ("Braking", "m/s²", (0.1, 50.0), 0.05, |v| {
-        &mut v.max_braking
-    }),
-    ("Steering lock", "rad", (0.01, 1.55), 0.005, |v| {
-        &mut v.max_steering
-    }),
-    ("Steering rate", "rad/s", (0.01, 50.0), 0.01, |v| {
-        &mut v.steering_rate
-    }),
+const BODY: [Property<VehicleType>; 6] = [
+    number(
+        "Length",
+        "m",
+        0.1..=1e4,
+        0.05,
+        |vehicle| Some(vehicle.length),
+        |vehicle, length| vehicle.length = length,
+    ),
+    number(
+        "Width",
+        "m",
+        0.1..=1e4,
+        0.02,
+        |vehicle| Some(vehicle.width),
+        |vehicle, width| vehicle.width = width,
+    ),
+    number(
+        "Height",
+        "m",
+        0.1..=1e4,
+        0.02,
+        |vehicle| Some(vehicle.height),
+        |vehicle, height| vehicle.height = height,
+    ),
+    number(
+        "Wheelbase",
+        "m",
+        0.1..=1e4,
+        0.02,
+        |vehicle| Some(vehicle.wheelbase),
+        |vehicle, wheelbase| vehicle.wheelbase = wheelbase,
+    ),
+    number(
+        "Rear overhang",
+        "m",
+        0.01..=1e4,
+        0.02,
+        |vehicle| Some(vehicle.rear_overhang),
+        |vehicle, overhang| vehicle.rear_overhang = overhang,
+    ),
+    number(
+        "Mass",
+        "kg",
+        1.0..=1e6,
+        5.0,
+        |vehicle| Some(vehicle.mass),
+        |vehicle, mass| vehicle.mass = mass,
+    ),
+];
+
+const LIMITS: [Property<VehicleType>; 5] = [
+    number(
+        "Top speed",
+        "m/s",
+        0.1..=150.0,
+        0.2,
+        |vehicle| Some(vehicle.max_speed),
+        |vehicle, speed| vehicle.max_speed = speed,
+    ),
+    number(
+        "Acceleration",
+        "m/s²",
+        0.1..=50.0,
+        0.05,
+        |vehicle| Some(vehicle.max_acceleration),
+        |vehicle, acceleration| vehicle.max_acceleration = acceleration,
+    ),
+    number(
+        "Braking",
+        "m/s²",
+        0.1..=50.0,
+        0.05,
+        |vehicle| Some(vehicle.max_braking),
+        |vehicle, braking| vehicle.max_braking = braking,
+    ),
+    number(
+        "Steering lock",
+        "rad",
+        0.01..=1.55,
+        0.005,
+        |vehicle| Some(vehicle.max_steering),
+        |vehicle, angle| vehicle.max_steering = angle,
+    ),
+    number(
+        "Steering rate",
+        "rad/s",
+        0.01..=50.0,
+        0.01,
+        |vehicle| Some(vehicle.steering_rate),
+        |vehicle, rate| vehicle.steering_rate = rate,
+    ),
 ];
 
 fn vehicle_type(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Action>) {
+    let mut subject = Subject {
+        name: key.to_owned(),
+        object: kind,
+        edit: &|kind| Edit::VehicleType(key.to_owned(), Some(Box::new(kind))),
+        actions,
+    };
     Grid::new(("vehicle", key)).num_columns(2).show(ui, |ui| {
-        for (name, unit, (min, max), step, property) in PROPERTIES {
-            let mut changed = kind.clone();
-            let number = Number {
-                name,
-                value: *property(&mut changed),
-                range: min..=max,
-                unit,
-                step,
-                hint: "Of all vehicles of this type.",
-            };
-            let (value, response) = number.ui(ui);
-            *property(&mut changed) = value;
-            let edit = || Edit::VehicleType(key.to_owned(), Some(Box::new(changed)));
-            change(&response, &format!("{name} of {key}"), edit, actions);
-        }
+        subject.numbers(ui, &BODY);
+        subject.numbers(ui, &LIMITS);
     });
 }
 
@@ -120,27 +197,32 @@ fn slot_rows(
             None => {}
         }
     }
-    if slot.how_many().fits(settings.len() + 1) {
-        let label = format!("Add {} to {key}", slot.name());
-        let mut choices = vec![(String::new(), format!("add a {}", slot.name()))];
-        choices.extend(known_modules(model, slot));
-        let frame = egui::Frame::NONE.inner_margin(2.0);
-        let (chosen, dropped) = ui.dnd_drop_zone::<Dragged, _>(frame, |ui| {
-            ui.horizontal(|ui| {
-                ui.label(slot.title());
-                choice(ui, &label, &String::new(), &choices)
-            })
-            .inner
-        });
-        let dropped = dropped.filter(|dragged| dragged.kind == slot.kind());
-        let added = chosen.inner.or_else(|| dropped.map(|one| one.id.clone()));
-        if let Some(id) = added {
-            let mut list = settings.to_vec();
-            list.push(ModuleSetting::new(&id));
-            wanted = Some(list);
-        }
+    if slot.how_many().fits(settings.len() + 1)
+        && let Some(id) = added_module(ui, model, key, slot)
+    {
+        let mut list = settings.to_vec();
+        list.push(ModuleSetting::new(&id));
+        wanted = Some(list);
     }
     wanted
+}
+
+/// The row that a module is added with: chosen from a list, or dropped from the Modules panel.
+fn added_module(ui: &mut Ui, model: &Model, key: &str, slot: Slot) -> Option<String> {
+    let label = format!("Add {} to {key}", slot.name());
+    let mut choices = vec![(String::new(), format!("add a {}", slot.name()))];
+    choices.extend(known_modules(model, slot));
+    let frame = egui::Frame::NONE.inner_margin(2.0);
+    let (chosen, dropped) = ui.dnd_drop_zone::<Dragged, _>(frame, |ui| {
+        ui.horizontal(|ui| {
+            ui.label(slot.title());
+            choice(ui, &label, &String::new(), &choices)
+        })
+        .inner
+    });
+    // What does not fit the slot is dropped beside it.
+    let dropped = dropped.filter(|dragged| dragged.kind == slot.kind());
+    chosen.inner.or_else(|| dropped.map(|one| one.id.clone()))
 }
 
 /// Ids and names of the modules that a slot can have.

@@ -1,10 +1,11 @@
 //! What the scenario says about itself, and all that is in it.
 
-use super::widgets::{Number, change, choice, heading, level_title, text};
+use super::property::{Choice, Property, Subject, TextProperty};
+use super::widgets::{heading, level_title};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_scenario::operation::Objects;
-use roadwright_scenario::{About, DrivingSide, DynamicsLevel, Edit, ObjectId};
+use roadwright_scenario::{About, DrivingSide, DynamicsLevel, Edit, ObjectId, Settings};
 
 /// Objects of a kind that are listed at once.
 const MOST: usize = 200;
@@ -22,144 +23,125 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, filter: &mut String, actions: &mut 
     lists(ui, model, filter, actions);
 }
 
+/// Typing into one field after the other is one step of the history.
+const ABOUT_LABEL: &str = "Describe scenario";
+
+const ABOUT: [TextProperty<About>; 3] = [
+    TextProperty {
+        name: "Name",
+        label: ABOUT_LABEL,
+        hint: "",
+        get: |about| &about.name,
+        set: |about, name| about.name = name,
+    },
+    TextProperty {
+        name: "Description",
+        label: ABOUT_LABEL,
+        hint: "",
+        get: |about| &about.description,
+        set: |about, description| about.description = description,
+    },
+    TextProperty {
+        name: "Attribution",
+        label: ABOUT_LABEL,
+        hint: "whose data",
+        get: |about| &about.attribution,
+        set: |about, attribution| about.attribution = attribution,
+    },
+];
+
+const SIDE: Choice<About, DrivingSide> = Choice {
+    title: "Driving side",
+    name: "Driving side",
+    label: "Change driving side",
+    hint: "",
+    get: |about| &about.driving_side,
+    set: |about, side| about.driving_side = side,
+};
+
 fn about(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     heading(ui, "About");
-    let about = model.document.scenario().about().clone();
+    let mut subject = Subject {
+        name: String::new(),
+        object: model.document.scenario().about(),
+        edit: &|about| Edit::About(Box::new(about)),
+        actions,
+    };
     Grid::new("about").num_columns(2).show(ui, |ui| {
-        let mut send = |response: egui::Response, changed: About| {
-            change(
-                &response,
-                "Describe scenario",
-                || Edit::About(Box::new(changed)),
-                actions,
-            );
-        };
-        let (name, response) = text(ui, "Name", &about.name, "");
-        send(
-            response,
-            About {
-                name,
-                ..about.clone()
-            },
-        );
-        let (description, response) = text(ui, "Description", &about.description, "");
-        send(
-            response,
-            About {
-                description,
-                ..about.clone()
-            },
-        );
-        let (attribution, response) = text(ui, "Attribution", &about.attribution, "whose data");
-        send(
-            response,
-            About {
-                attribution,
-                ..about.clone()
-            },
-        );
-        ui.label("Driving side");
+        subject.texts(ui, &ABOUT);
         let sides = [
             (DrivingSide::Right, "right".to_owned()),
             (DrivingSide::Left, "left".to_owned()),
         ];
-        if let Some(side) = choice(ui, "Driving side", &about.driving_side, &sides) {
-            let changed = About {
-                driving_side: side,
-                ..about.clone()
-            };
-            actions.push(Action::Apply(
-                "Change driving side".into(),
-                Edit::About(Box::new(changed)),
-            ));
-        }
-        ui.end_row();
+        subject.choose(ui, &SIDE, &sides);
     });
 }
 
+const SETTINGS: [Property<Settings>; 4] = [
+    Property {
+        name: "Time step",
+        label: "Change time step",
+        unit: "s",
+        range: 1e-4..=1.0,
+        step: 0.001,
+        hint: "Simulated time of a step.",
+        get: |settings| Some(settings.dt),
+        set: |settings, dt| settings.dt = dt,
+    },
+    Property {
+        name: "Duration",
+        label: "Change duration",
+        unit: "s",
+        range: 0.0..=1e7,
+        step: 1.0,
+        hint: "Simulated time of a run.",
+        get: |settings| Some(settings.duration),
+        set: |settings, duration| settings.duration = duration,
+    },
+    Property {
+        name: "Seed",
+        label: "Change seed",
+        unit: "",
+        // Beyond 2^53 a double skips whole numbers.
+        range: 0.0..=9e15,
+        step: 1.0,
+        hint: "Which of the possible runs it is.",
+        get: |settings| Some(settings.seed as f64),
+        set: |settings, seed| settings.seed = seed as u64,
+    },
+    Property {
+        name: "Time of day",
+        label: "Change time of day",
+        unit: "h",
+        range: 0.0..=23.999,
+        step: 0.05,
+        hint: "Time of day at which a run begins: scripts read it.",
+        get: |settings| Some(settings.time_of_day),
+        set: |settings, time| settings.time_of_day = time,
+    },
+];
+
+const DYNAMICS: Choice<Settings, DynamicsLevel> = Choice {
+    title: "Dynamics",
+    name: "Dynamics",
+    label: "Change dynamics",
+    hint: "With which model bodies move, where agents and flows say nothing else.",
+    get: |settings| &settings.dynamics,
+    set: |settings, level| settings.dynamics = level,
+};
+
 fn settings(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     heading(ui, "Simulation");
-    let settings = model.document.scenario().settings();
+    let mut subject = Subject {
+        name: String::new(),
+        object: &model.document.scenario().settings(),
+        edit: &Edit::Settings,
+        actions,
+    };
     Grid::new("settings").num_columns(2).show(ui, |ui| {
-        let number = |name, value, range, unit, step, hint| Number {
-            name,
-            value,
-            range,
-            unit,
-            step,
-            hint,
-        };
-        let (dt, response) = number(
-            "Time step",
-            settings.dt,
-            1e-4..=1.0,
-            "s",
-            0.001,
-            "Simulated time of a step.",
-        )
-        .ui(ui);
-        let edit = || Edit::Settings(roadwright_scenario::Settings { dt, ..settings });
-        change(&response, "Change time step", edit, actions);
-        let (duration, response) = number(
-            "Duration",
-            settings.duration,
-            0.0..=1e7,
-            "s",
-            1.0,
-            "Simulated time of a run.",
-        )
-        .ui(ui);
-        let edit = || {
-            Edit::Settings(roadwright_scenario::Settings {
-                duration,
-                ..settings
-            })
-        };
-        change(&response, "Change duration", edit, actions);
-        let (seed, response) = number(
-            "Seed",
-            settings.seed as f64,
-            0.0..=9e15,
-            "",
-            1.0,
-            "Which of the possible runs it is.",
-        )
-        .ui(ui);
-        let edit = || {
-            Edit::Settings(roadwright_scenario::Settings {
-                seed: seed as u64,
-                ..settings
-            })
-        };
-        change(&response, "Change seed", edit, actions);
-        let (time_of_day, response) = number(
-            "Time of day",
-            settings.time_of_day,
-            0.0..=23.999,
-            "h",
-            0.05,
-            "Time of day at which a run begins: scripts read it.",
-        )
-        .ui(ui);
-        let edit = || {
-            Edit::Settings(roadwright_scenario::Settings {
-                time_of_day,
-                ..settings
-            })
-        };
-        change(&response, "Change time of day", edit, actions);
-        ui.label("Dynamics").on_hover_text(
-            "With which model bodies move, where agents and flows say nothing else.",
-        );
+        subject.numbers(ui, &SETTINGS);
         let levels = DynamicsLevel::ALL.map(|level| (level, level_title(level).to_owned()));
-        if let Some(dynamics) = choice(ui, "Dynamics", &settings.dynamics, &levels) {
-            let edit = Edit::Settings(roadwright_scenario::Settings {
-                dynamics,
-                ..settings
-            });
-            actions.push(Action::Apply("Change dynamics".into(), edit));
-        }
-        ui.end_row();
+        subject.choose(ui, &DYNAMICS, &levels);
     });
 }
 

@@ -1,6 +1,6 @@
 //! The lanes of a road as cards, from left to right.
 
-use super::widgets::{change, choice, heading, named};
+use super::super::widgets::{change, choice, heading, named};
 use crate::model::{Action, Model};
 use crate::theme::Theme;
 use crate::tools::Fill;

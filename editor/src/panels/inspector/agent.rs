@@ -1,0 +1,148 @@
+//! An agent: its vehicle, its stack, and where it drives.
+
+use super::super::property::{Choice, OF, Property, Subject, TURN, TextProperty, fact};
+use super::super::widgets::heading;
+use super::traffic::{LEVEL_HINT, levels, place_text, stacks, vehicle_types};
+use crate::model::{Action, Model};
+use egui::{Grid, Ui};
+use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Edit, Place};
+
+const NAME: TextProperty<Agent> = TextProperty {
+    name: "Name",
+    label: "Name {object}",
+    hint: "",
+    get: |agent| &agent.name,
+    set: |agent, name| agent.name = name,
+};
+
+const VEHICLE: Choice<Agent, String> = Choice {
+    title: "Vehicle",
+    name: "Vehicle",
+    label: OF,
+    hint: "",
+    get: |agent| &agent.vehicle,
+    set: |agent, vehicle| agent.vehicle = vehicle,
+};
+
+const STACK: Choice<Agent, String> = Choice {
+    title: "Stack",
+    name: "Stack of agent",
+    label: OF,
+    hint: "",
+    get: |agent| &agent.stack,
+    set: |agent, stack| agent.stack = stack,
+};
+
+const DYNAMICS: Choice<Agent, Option<DynamicsLevel>> = Choice {
+    title: "Dynamics",
+    name: "Dynamics",
+    label: OF,
+    hint: LEVEL_HINT,
+    get: |agent| &agent.dynamics,
+    set: |agent, level| agent.dynamics = level,
+};
+
+const APPEARANCE: [Property<Agent>; 2] = [
+    Property {
+        name: "Departs at",
+        label: "Departure of {object}",
+        unit: "s",
+        range: 0.0..=1e7,
+        step: 0.5,
+        hint: "When it appears.",
+        get: |agent| Some(agent.depart),
+        set: |agent, depart| agent.depart = depart,
+    },
+    Property {
+        name: "Start speed",
+        label: OF,
+        unit: "m/s",
+        range: 0.0..=150.0,
+        step: 0.2,
+        hint: "When it appears.",
+        get: |agent| Some(agent.speed),
+        set: |agent, speed| agent.speed = speed,
+    },
+];
+
+/// Only a start on open ground has a heading of its own; on a lane it is the lane's.
+const HEADING: Property<Agent> = Property {
+    name: "Heading",
+    label: "Turn {object}",
+    unit: "°",
+    range: TURN,
+    step: 1.0,
+    hint: "Counter-clockwise from east.",
+    get: |agent| match agent.start {
+        Place::Ground(ground) => Some(ground.heading.to_degrees()),
+        Place::Lane(_) => None,
+    },
+    set: |agent, degrees| {
+        if let Place::Ground(ground) = agent.start {
+            agent.start = Place::ground(ground.x, ground.y, degrees.to_radians());
+        }
+    },
+};
+
+pub(super) fn ui(
+    ui: &mut Ui,
+    model: &Model,
+    id: AgentId,
+    agent: &Agent,
+    actions: &mut Vec<Action>,
+) {
+    heading(ui, &id.to_string());
+    let mut subject = Subject {
+        name: id.to_string(),
+        object: agent,
+        edit: &|agent| Edit::Agent(id, Some(Box::new(agent))),
+        actions,
+    };
+    Grid::new("agent").num_columns(2).show(ui, |ui| {
+        subject.texts(ui, &[NAME]);
+        subject.choose(ui, &VEHICLE, &vehicle_types(model));
+        subject.choose(ui, &STACK, &stacks(model));
+        subject.choose(ui, &DYNAMICS, &levels(model));
+        subject.numbers(ui, &APPEARANCE);
+        trip(ui, model, agent);
+        subject.numbers(ui, &[HEADING]);
+    });
+    ui.horizontal(|ui| way_points(ui, &mut subject));
+}
+
+/// From where it drives to where.
+fn trip(ui: &mut Ui, model: &Model, agent: &Agent) {
+    fact(ui, "Start", place_text(&agent.start));
+    for via in &agent.via {
+        fact(ui, "Via", place_text(via));
+    }
+    ui.label("Destination");
+    match &agent.destination {
+        Some(place) => ui.label(place_text(place)),
+        None => {
+            let color = model.theme().tone(crate::tools::Tone::Warning);
+            ui.colored_label(color, "none: it will not drive")
+        }
+    };
+    ui.end_row();
+}
+
+/// Way-points are made of destinations: so a trip is built up by dragging out one after the other.
+fn way_points(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
+    let name = subject.name.clone();
+    if subject.object.destination.is_some()
+        && ui
+            .button("Destination becomes way-point")
+            .on_hover_text("Then drag out a new destination.")
+            .clicked()
+    {
+        subject.apply(format!("Add way-point to {name}"), |agent| {
+            agent.via.extend(agent.destination);
+        });
+    }
+    if !subject.object.via.is_empty() && ui.button("Clear way-points").clicked() {
+        subject.apply(format!("Clear way-points of {name}"), |agent| {
+            agent.via.clear();
+        });
+    }
+}

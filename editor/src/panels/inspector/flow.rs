@@ -1,0 +1,86 @@
+//! A flow: vehicles that appear at a rate.
+
+use super::super::property::{Choice, OF, Property, Subject, fact};
+use super::super::widgets::heading;
+use super::traffic::{LEVEL_HINT, levels, place_text, stacks, vehicle_types};
+use crate::model::{Action, Model};
+use egui::{Grid, Ui};
+use roadwright_scenario::{DynamicsLevel, Edit, Flow, FlowId};
+
+const VEHICLE: Choice<Flow, String> = Choice {
+    title: "Vehicle",
+    name: "Vehicle of flow",
+    label: OF,
+    hint: "",
+    get: |flow| &flow.vehicle,
+    set: |flow, vehicle| flow.vehicle = vehicle,
+};
+
+const STACK: Choice<Flow, String> = Choice {
+    title: "Stack",
+    name: "Stack of flow",
+    label: OF,
+    hint: "",
+    get: |flow| &flow.stack,
+    set: |flow, stack| flow.stack = stack,
+};
+
+const DYNAMICS: Choice<Flow, Option<DynamicsLevel>> = Choice {
+    title: "Dynamics",
+    name: "Dynamics",
+    label: OF,
+    hint: LEVEL_HINT,
+    get: |flow| &flow.dynamics,
+    set: |flow, level| flow.dynamics = level,
+};
+
+const NUMBERS: [Property<Flow>; 3] = [
+    Property {
+        name: "Rate",
+        label: OF,
+        unit: "/h",
+        range: 0.0..=1e5,
+        step: 5.0,
+        hint: "Vehicles per hour, on average.",
+        get: |flow| Some(flow.rate_per_hour),
+        set: |flow, rate| flow.rate_per_hour = rate,
+    },
+    Property {
+        name: "From",
+        label: OF,
+        unit: "s",
+        range: 0.0..=1e7,
+        step: 1.0,
+        hint: "When the first may appear.",
+        get: |flow| Some(flow.begin),
+        set: |flow, begin| flow.begin = begin,
+    },
+    Property {
+        name: "Until",
+        label: OF,
+        unit: "s",
+        range: 0.0..=1e7,
+        step: 1.0,
+        hint: "When the last may appear.",
+        get: |flow| Some(flow.end),
+        set: |flow, end| flow.end = end,
+    },
+];
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, id: FlowId, flow: &Flow, actions: &mut Vec<Action>) {
+    heading(ui, &id.to_string());
+    let mut subject = Subject {
+        name: id.to_string(),
+        object: flow,
+        edit: &|flow| Edit::Flow(id, Some(Box::new(flow))),
+        actions,
+    };
+    Grid::new("flow").num_columns(2).show(ui, |ui| {
+        subject.choose(ui, &VEHICLE, &vehicle_types(model));
+        subject.choose(ui, &STACK, &stacks(model));
+        subject.choose(ui, &DYNAMICS, &levels(model));
+        subject.numbers(ui, &NUMBERS);
+        fact(ui, "Origin", place_text(&flow.origin));
+        fact(ui, "Destination", place_text(&flow.destination));
+    });
+}

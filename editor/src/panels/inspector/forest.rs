@@ -1,0 +1,66 @@
+//! A forest: an area that trees are drawn by lot for.
+
+use super::super::property::{OF, Property, Subject, fact};
+use super::super::widgets::heading;
+use crate::model::Action;
+use egui::{Grid, Ui};
+use roadwright_scenario::{Edit, Forest, ForestId};
+
+const NUMBERS: [Property<Forest>; 4] = [
+    Property {
+        name: "Density",
+        label: OF,
+        unit: "/ha",
+        range: 0.0..=1e5,
+        step: 5.0,
+        hint: "Trees per hectare before the spacing thins them.",
+        get: |forest| Some(forest.density),
+        set: |forest, density| forest.density = density,
+    },
+    Property {
+        name: "Spacing",
+        label: OF,
+        unit: "m",
+        range: 0.2..=1e4,
+        step: 0.1,
+        hint: "Least distance between trunks.",
+        get: |forest| Some(forest.spacing),
+        set: |forest, spacing| forest.spacing = spacing,
+    },
+    Property {
+        name: "Trunk radius",
+        label: OF,
+        unit: "m",
+        range: 0.01..=10.0,
+        step: 0.01,
+        hint: "",
+        get: |forest| Some(forest.trunk_radius),
+        set: |forest, radius| forest.trunk_radius = radius,
+    },
+    Property {
+        name: "Seed",
+        label: OF,
+        unit: "",
+        // Beyond 2^53 a double skips whole numbers.
+        range: 0.0..=9e15,
+        step: 1.0,
+        hint: "Which of the possible forests it is.",
+        get: |forest| Some(forest.seed as f64),
+        set: |forest, seed| forest.seed = seed as u64,
+    },
+];
+
+pub(super) fn ui(ui: &mut Ui, id: ForestId, forest: &Forest, actions: &mut Vec<Action>) {
+    heading(ui, &id.to_string());
+    let mut subject = Subject {
+        name: id.to_string(),
+        object: forest,
+        edit: &|forest| Edit::Forest(id, Some(Box::new(forest))),
+        actions,
+    };
+    Grid::new("forest").num_columns(2).show(ui, |ui| {
+        subject.numbers(ui, &NUMBERS);
+        let area = roadwright_geometry::polygon::signed_area(&forest.area).abs();
+        fact(ui, "Area", format!("{:.2} ha", area / 1e4));
+    });
+}

@@ -1,0 +1,93 @@
+//! Every property of the selected object, with units and ranges: a file for each kind of object.
+
+mod agent;
+mod flow;
+mod forest;
+mod lanes;
+mod node;
+mod obstacle;
+mod place;
+mod road;
+mod traffic;
+
+use super::widgets::{empty, heading};
+use crate::model::{Action, Model};
+use egui::Ui;
+use roadwright_scenario::ObjectId;
+
+/// Findings about the selected object that are listed: more are in the Problems panel.
+const MOST_FINDINGS: usize = 5;
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    match model.single() {
+        Some(object) => {
+            self::object(ui, model, object, actions);
+            problems(ui, model, object);
+        }
+        None if model.selection.is_empty() => {
+            empty(
+                ui,
+                "Select something on the map to see and change its properties.",
+            );
+        }
+        None => {
+            heading(ui, &format!("{} objects", model.selection.len()));
+            ui.label("Move, turn, copy or delete them together.");
+        }
+    }
+}
+
+/// The sheet of an object. One that is selected but gone has none: the selection learns of it with
+/// the next scene only.
+fn object(ui: &mut Ui, model: &Model, object: ObjectId, actions: &mut Vec<Action>) {
+    let scenario = model.document.scenario();
+    match object {
+        ObjectId::Node(id) => {
+            if let Some(node) = scenario.network().node(id) {
+                node::ui(ui, model, id, node, actions);
+            }
+        }
+        ObjectId::Road(id) => {
+            if let Some(road) = scenario.network().road(id) {
+                road::ui(ui, id, road, actions);
+                lanes::ui(ui, model, id, road, actions);
+            }
+        }
+        ObjectId::Obstacle(id) => {
+            if let Some(obstacle) = scenario.obstacles().get(&id) {
+                obstacle::ui(ui, id, obstacle, actions);
+            }
+        }
+        ObjectId::Forest(id) => {
+            if let Some(forest) = scenario.forests().get(&id) {
+                forest::ui(ui, id, forest, actions);
+            }
+        }
+        ObjectId::PointOfInterest(id) => {
+            if let Some(point) = scenario.points_of_interest().get(&id) {
+                place::ui(ui, id, point, actions);
+            }
+        }
+        ObjectId::Agent(id) => {
+            if let Some(agent) = scenario.agents().get(&id) {
+                agent::ui(ui, model, id, agent, actions);
+            }
+        }
+        ObjectId::Flow(id) => {
+            if let Some(flow) = scenario.flows().get(&id) {
+                flow::ui(ui, model, id, flow, actions);
+            }
+        }
+    }
+}
+
+/// What the check says about the object, where it is edited.
+fn problems(ui: &mut Ui, model: &Model, object: ObjectId) {
+    let color = model.theme().tone(crate::tools::Tone::Warning);
+    let all = model.findings.1.iter();
+    let own = all.filter(|finding| finding.object == object);
+    for finding in own.take(MOST_FINDINGS) {
+        ui.add_space(4.0);
+        ui.label(egui::RichText::new(&finding.message).color(color).small());
+    }
+}

@@ -1,0 +1,130 @@
+//! A node: where roads meet.
+
+use super::super::property::{EXTENT, Property};
+use super::super::widgets::{change, heading};
+use crate::model::{Action, Model};
+use egui::{Grid, Ui};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::operation::{Motion, moved};
+use roadwright_scenario::{
+    Edit, Node, NodeId, ObjectId, Restriction, RestrictionKind, RoadEnd, RoadId,
+};
+
+const POSITION: [Property<DVec2>; 2] = [
+    Property {
+        name: "x",
+        label: "Move {object}",
+        unit: "m",
+        range: EXTENT,
+        step: 0.1,
+        hint: "East of the origin.",
+        get: |at| Some(at.x),
+        set: |at, x| at.x = x,
+    },
+    Property {
+        name: "y",
+        label: "Move {object}",
+        unit: "m",
+        range: EXTENT,
+        step: 0.1,
+        hint: "North of the origin.",
+        get: |at| Some(at.y),
+        set: |at, y| at.y = y,
+    },
+];
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
+    heading(ui, &id.to_string());
+    let ends = model.document.scenario().network().ends_at(id);
+    Grid::new("node")
+        .num_columns(2)
+        .show(ui, |ui| position(ui, model, id, node, actions));
+    let mut signals = node.signals;
+    if ui.checkbox(&mut signals, "Traffic signals").changed() {
+        let node = Node {
+            signals,
+            ..node.clone()
+        };
+        let edit = Edit::Node(id, Some(node));
+        actions.push(Action::Apply("Change signals".into(), edit));
+    }
+    ui.label(format!("{} road ends meet here.", ends.len()));
+    restrictions(ui, id, node, actions);
+    forbid(ui, id, node, &ends, actions);
+}
+
+/// Where it is. Its roads move with it, so a plain edit of the node would not do.
+fn position(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
+    // From how it was before the drag: each state of it bends the roads anew.
+    let base = model.document.base();
+    let start = base
+        .network()
+        .node(id)
+        .map_or(node.position(), Node::position);
+    for property in &POSITION {
+        let Some((value, response)) = property.row(ui, &node.position()) else {
+            continue;
+        };
+        let mut to = node.position();
+        (property.set)(&mut to, value);
+        let objects = std::iter::once(ObjectId::Node(id)).collect();
+        if let Ok(edit) = moved(base, &objects, &Motion::shift(to - start)) {
+            let label = property.label_for(&id.to_string());
+            change(&response, &label, || edit, actions);
+        }
+    }
+}
+
+/// Turns that are forbidden or prescribed here.
+fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
+    if node.restrictions.is_empty() {
+        return;
+    }
+    heading(ui, "Turn restrictions");
+    for (i, restriction) in node.restrictions.iter().enumerate() {
+        ui.horizontal(|ui| {
+            ui.label(format!(
+                "{:?} from {} to {}",
+                restriction.kind, restriction.from, restriction.to
+            ));
+            if ui.small_button("Remove").clicked() {
+                let mut node = node.clone();
+                node.restrictions.remove(i);
+                let edit = Edit::Node(id, Some(node));
+                actions.push(Action::Apply("Remove restriction".into(), edit));
+            }
+        });
+    }
+}
+
+/// Forbids a turn between two of the roads that meet.
+fn forbid(
+    ui: &mut Ui,
+    id: NodeId,
+    node: &Node,
+    ends: &[(RoadId, RoadEnd)],
+    actions: &mut Vec<Action>,
+) {
+    if ends.len() < 2 {
+        return;
+    }
+    ui.menu_button("Forbid a turn…", |ui| {
+        for (from, _) in ends {
+            ui.menu_button(format!("from {from}"), |ui| {
+                for (to, _) in ends.iter().filter(|(to, _)| to != from) {
+                    if ui.button(format!("to {to}")).clicked() {
+                        let mut node = node.clone();
+                        node.restrictions.push(Restriction {
+                            kind: RestrictionKind::No,
+                            from: *from,
+                            to: *to,
+                        });
+                        let edit = Edit::Node(id, Some(node));
+                        actions.push(Action::Apply("Forbid turn".into(), edit));
+                        ui.close();
+                    }
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,170 @@
+//! An obstacle: a box, a circle or a polygon.
+
+use super::super::property::{EXTENT, OF, Property, Subject, TURN, TextProperty, fact};
+use super::super::widgets::heading;
+use crate::model::Action;
+use egui::{Grid, Ui};
+use roadwright_scenario::{Edit, Obstacle, ObstacleId, Shape};
+
+const NAME: TextProperty<Obstacle> = TextProperty {
+    name: "Name",
+    label: "Name {object}",
+    hint: "",
+    get: |obstacle| &obstacle.name,
+    set: |obstacle, name| obstacle.name = name,
+};
+
+/// The numbers of all shapes; each shape has some of them.
+const SHAPE: [Property<Obstacle>; 6] = [
+    Property {
+        name: "x",
+        label: OF,
+        unit: "m",
+        range: EXTENT,
+        step: 0.1,
+        hint: "Centre.",
+        get: |obstacle| match obstacle.shape {
+            Shape::Circle { x, .. } | Shape::Box { x, .. } => Some(x),
+            Shape::Polygon { .. } => None,
+        },
+        set: |obstacle, value| {
+            if let Shape::Circle { x, .. } | Shape::Box { x, .. } = &mut obstacle.shape {
+                *x = value;
+            }
+        },
+    },
+    Property {
+        name: "y",
+        label: OF,
+        unit: "m",
+        range: EXTENT,
+        step: 0.1,
+        hint: "Centre.",
+        get: |obstacle| match obstacle.shape {
+            Shape::Circle { y, .. } | Shape::Box { y, .. } => Some(y),
+            Shape::Polygon { .. } => None,
+        },
+        set: |obstacle, value| {
+            if let Shape::Circle { y, .. } | Shape::Box { y, .. } = &mut obstacle.shape {
+                *y = value;
+            }
+        },
+    },
+    Property {
+        name: "Radius",
+        label: OF,
+        unit: "m",
+        range: 0.01..=1e4,
+        step: 0.05,
+        hint: "",
+        get: |obstacle| match obstacle.shape {
+            Shape::Circle { radius, .. } => Some(radius),
+            Shape::Box { .. } | Shape::Polygon { .. } => None,
+        },
+        set: |obstacle, value| {
+            if let Shape::Circle { radius, .. } = &mut obstacle.shape {
+                *radius = value;
+            }
+        },
+    },
+    Property {
+        name: "Heading",
+        label: OF,
+        unit: "°",
+        range: TURN,
+        step: 1.0,
+        hint: "Of its length, counter-clockwise from east.",
+        get: |obstacle| match obstacle.shape {
+            Shape::Box { heading, .. } => Some(heading.to_degrees()),
+            Shape::Circle { .. } | Shape::Polygon { .. } => None,
+        },
+        set: |obstacle, value| {
+            if let Shape::Box { heading, .. } = &mut obstacle.shape {
+                *heading = value.to_radians();
+            }
+        },
+    },
+    Property {
+        name: "Length",
+        label: OF,
+        unit: "m",
+        range: 0.01..=1e4,
+        step: 0.1,
+        hint: "",
+        get: |obstacle| match obstacle.shape {
+            Shape::Box { length, .. } => Some(length),
+            Shape::Circle { .. } | Shape::Polygon { .. } => None,
+        },
+        set: |obstacle, value| {
+            if let Shape::Box { length, .. } = &mut obstacle.shape {
+                *length = value;
+            }
+        },
+    },
+    Property {
+        name: "Width",
+        label: OF,
+        unit: "m",
+        range: 0.01..=1e4,
+        step: 0.1,
+        hint: "",
+        get: |obstacle| match obstacle.shape {
+            Shape::Box { width, .. } => Some(width),
+            Shape::Circle { .. } | Shape::Polygon { .. } => None,
+        },
+        set: |obstacle, value| {
+            if let Shape::Box { width, .. } = &mut obstacle.shape {
+                *width = value;
+            }
+        },
+    },
+];
+
+const BODY: [Property<Obstacle>; 2] = [
+    Property {
+        name: "Height",
+        label: OF,
+        unit: "m",
+        range: 0.01..=1e4,
+        step: 0.1,
+        hint: "Above the ground.",
+        get: |obstacle| Some(obstacle.height),
+        set: |obstacle, height| obstacle.height = height,
+    },
+    Property {
+        name: "Mass",
+        label: OF,
+        unit: "kg",
+        range: 0.01..=1e6,
+        step: 1.0,
+        hint: "Of what can be pushed.",
+        get: |obstacle| obstacle.mass,
+        set: |obstacle, mass| obstacle.mass = Some(mass),
+    },
+];
+
+/// The mass of an obstacle that begins to be loose, kg: as with the obstacle tool.
+const FIRST_MASS: f64 = 80.0;
+
+pub(super) fn ui(ui: &mut Ui, id: ObstacleId, obstacle: &Obstacle, actions: &mut Vec<Action>) {
+    heading(ui, &id.to_string());
+    let mut subject = Subject {
+        name: id.to_string(),
+        object: obstacle,
+        edit: &|obstacle| Edit::Obstacle(id, Some(Box::new(obstacle))),
+        actions,
+    };
+    Grid::new("obstacle").num_columns(2).show(ui, |ui| {
+        subject.texts(ui, &[NAME]);
+        subject.numbers(ui, &SHAPE);
+        if let Shape::Polygon { points } = &obstacle.shape {
+            fact(ui, "Corners", points.len().to_string());
+        }
+        subject.numbers(ui, &BODY);
+    });
+    let mut loose = obstacle.mass.is_some();
+    if ui.checkbox(&mut loose, "Can be pushed").changed() {
+        let mass = loose.then_some(FIRST_MASS);
+        subject.apply(format!("Loosen {id}"), |obstacle| obstacle.mass = mass);
+    }
+}

@@ -1,0 +1,88 @@
+//! A road; its lanes have cards of their own.
+
+use super::super::property::{Choice, OF, Property, Subject, TextProperty, fact};
+use super::super::widgets::heading;
+use crate::model::Action;
+use egui::{Grid, Ui};
+use roadwright_scenario::{Edit, Road, RoadClass, RoadId};
+
+const NAME: TextProperty<Road> = TextProperty {
+    name: "Name",
+    label: "Name {object}",
+    hint: "street name",
+    get: |road| &road.name,
+    set: |road, name| road.name = name,
+};
+
+const CLASS: Choice<Road, RoadClass> = Choice {
+    title: "Class",
+    name: "Class",
+    label: OF,
+    hint: "",
+    get: |road| &road.class,
+    set: |road, class| road.class = class,
+};
+
+/// Classes from the smallest to the largest.
+const CLASSES: [RoadClass; 7] = [
+    RoadClass::Path,
+    RoadClass::Service,
+    RoadClass::Residential,
+    RoadClass::Collector,
+    RoadClass::Arterial,
+    RoadClass::Ramp,
+    RoadClass::Motorway,
+];
+
+const NUMBERS: [Property<Road>; 2] = [
+    Property {
+        name: "Speed limit",
+        label: OF,
+        unit: "km/h",
+        range: 1.0..=540.0,
+        step: 1.0,
+        hint: "Speed limit where a lane has none of its own.",
+        get: |road| Some(3.6 * road.speed_limit),
+        set: |road, value| road.speed_limit = value / 3.6,
+    },
+    Property {
+        name: "Layer",
+        label: OF,
+        unit: "",
+        range: -5.0..=5.0,
+        step: 1.0,
+        hint: "0 on the ground, 1 a bridge above it, -1 a tunnel below.",
+        get: |road| Some(f64::from(road.layer)),
+        set: |road, value| road.layer = value.round() as i8,
+    },
+];
+
+/// Curvature below which a road is called straight, 1/m: its radius would be a
+/// million kilometres.
+const STRAIGHT: f64 = 1e-9;
+
+pub(super) fn ui(ui: &mut Ui, id: RoadId, road: &Road, actions: &mut Vec<Action>) {
+    heading(ui, &id.to_string());
+    let mut subject = Subject {
+        name: id.to_string(),
+        object: road,
+        edit: &|road| Edit::Road(id, Some(Box::new(road))),
+        actions,
+    };
+    Grid::new("road").num_columns(2).show(ui, |ui| {
+        subject.texts(ui, &[NAME]);
+        let classes = CLASSES.map(|class| (class, format!("{class:?}")));
+        subject.choose(ui, &CLASS, &classes);
+        subject.numbers(ui, &NUMBERS);
+        fact(ui, "Length", format!("{:.2} m", road.length()));
+        let segments = road.reference_line.segments().len();
+        fact(ui, "Shape", format!("{segments} segments"));
+        let tightest = road.reference_line.max_curvature();
+        let radius = if tightest > STRAIGHT {
+            format!("{:.1} m", 1.0 / tightest)
+        } else {
+            "straight".into()
+        };
+        fact(ui, "Tightest radius", radius);
+    });
+}

@@ -1,0 +1,168 @@
+//! Described properties: a value of an object is described once, and its row on the screen, its
+//! range and its step of the history are made of the description.
+
+use super::widgets::{Number, change, choice, text};
+use crate::model::Action;
+use egui::{Response, Ui};
+use roadwright_scenario::Edit;
+use std::ops::RangeInclusive;
+
+/// The label that most steps of the history have.
+pub(super) const OF: &str = "{name} of {object}";
+
+/// Where something can be, m: what files may say.
+pub(super) const EXTENT: RangeInclusive<f64> =
+    -roadwright_geometry::MAX_COORDINATE..=roadwright_geometry::MAX_COORDINATE;
+
+/// A heading, degrees: a whole turn both ways, so that a drag does not stop at east, which is 0.
+pub(super) const TURN: RangeInclusive<f64> = -360.0..=360.0;
+
+/// A number of objects of type `T`.
+pub(super) struct Property<T> {
+    /// On the screen, for screen readers and tests.
+    pub(super) name: &'static str,
+    /// The step of the history, with `{name}` and `{object}`. Changes under the same label are one
+    /// gesture, so two properties of an object must not share it unless they are meant to.
+    pub(super) label: &'static str,
+    pub(super) unit: &'static str,
+    /// In the unit above. It lies within what files may say, or the edit would be refused.
+    pub(super) range: RangeInclusive<f64>,
+    /// What a point of dragging changes.
+    pub(super) step: f64,
+    pub(super) hint: &'static str,
+    /// The value in the unit above; `None`: this object has none, and no row.
+    pub(super) get: fn(&T) -> Option<f64>,
+    pub(super) set: fn(&mut T, f64),
+}
+
+/// A text of objects of type `T`.
+pub(super) struct TextProperty<T> {
+    pub(super) name: &'static str,
+    pub(super) label: &'static str,
+    /// Shown in the empty field.
+    pub(super) hint: &'static str,
+    pub(super) get: fn(&T) -> &str,
+    pub(super) set: fn(&mut T, String),
+}
+
+/// A choice between a few values, for objects of type `T`.
+pub(super) struct Choice<T, V> {
+    /// Before the field.
+    pub(super) title: &'static str,
+    /// For screen readers and tests, where several fields of this title are on the screen.
+    pub(super) name: &'static str,
+    pub(super) label: &'static str,
+    pub(super) hint: &'static str,
+    pub(super) get: fn(&T) -> &V,
+    pub(super) set: fn(&mut T, V),
+}
+
+impl<T> Property<T> {
+    /// Shows the row, if the object has this property: the new value and the response.
+    pub(super) fn row(&self, ui: &mut Ui, object: &T) -> Option<(f64, Response)> {
+        let number = Number {
+            name: self.name,
+            value: (self.get)(object)?,
+            range: self.range.clone(),
+            unit: self.unit,
+            step: self.step,
+            hint: self.hint,
+        };
+        Some(number.ui(ui))
+    }
+
+    /// The step of the history.
+    pub(super) fn label_for(&self, object: &str) -> String {
+        label(self.label, self.name, object)
+    }
+}
+
+fn label(pattern: &str, name: &str, object: &str) -> String {
+    pattern.replace("{name}", name).replace("{object}", object)
+}
+
+/// An object whose properties are shown, and how a changed one becomes an edit.
+pub(super) struct Subject<'a, T> {
+    /// What the history calls it.
+    pub(super) name: String,
+    pub(super) object: &'a T,
+    pub(super) edit: &'a dyn Fn(T) -> Edit,
+    pub(super) actions: &'a mut Vec<Action>,
+}
+
+impl<T: Clone> Subject<'_, T> {
+    /// Shows numbers, a row each. A drag is one step of the history.
+    pub(super) fn numbers(&mut self, ui: &mut Ui, properties: &[Property<T>]) {
+        for property in properties {
+            let Some((value, response)) = property.row(ui, self.object) else {
+                continue;
+            };
+            let label = property.label_for(&self.name);
+            self.change(&response, &label, |object| (property.set)(object, value));
+        }
+    }
+
+    /// Shows texts, a row each. Typing is one step of the history, until the field is left.
+    pub(super) fn texts(&mut self, ui: &mut Ui, properties: &[TextProperty<T>]) {
+        for property in properties {
+            let value = (property.get)(self.object);
+            let (value, response) = text(ui, property.name, value, property.hint);
+            let label = label(property.label, property.name, &self.name);
+            self.change(&response, &label, |object| (property.set)(object, value));
+        }
+    }
+
+    /// Shows a choice in a row.
+    pub(super) fn choose<V: PartialEq + Clone>(
+        &mut self,
+        ui: &mut Ui,
+        property: &Choice<T, V>,
+        all: &[(V, String)],
+    ) {
+        let title = ui.label(property.title);
+        if !property.hint.is_empty() {
+            title.on_hover_text(property.hint);
+        }
+        let chosen = choice(ui, property.name, (property.get)(self.object), all);
+        if let Some(value) = chosen {
+            let label = label(property.label, property.title, &self.name);
+            self.apply(label, |object| (property.set)(object, value));
+        }
+        ui.end_row();
+    }
+
+    /// Changes the object in a step of its own.
+    pub(super) fn apply(&mut self, label: String, change: impl FnOnce(&mut T)) {
+        let mut object = self.object.clone();
+        change(&mut object);
+        self.actions.push(Action::Apply(label, (self.edit)(object)));
+    }
+
+    fn change(&mut self, response: &Response, label: &str, set: impl FnOnce(&mut T)) {
+        let edit = || {
+            let mut object = self.object.clone();
+            set(&mut object);
+            (self.edit)(object)
+        };
+        change(response, label, edit, self.actions);
+    }
+}
+
+/// A row of two words that cannot be changed.
+pub(super) fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) {
+    ui.label(name);
+    ui.label(value.into());
+    ui.end_row();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_name_the_property_and_the_object() {
+        assert_eq!(label(OF, "Width", "obstacle 3"), "Width of obstacle 3");
+        assert_eq!(label("Turn {object}", "Heading", "agent 1"), "Turn agent 1");
+        assert_eq!(label("Change seed", "Seed", ""), "Change seed");
+    }
+}
