@@ -1,123 +1,172 @@
 //! Small drawings for tools and for playing.
 
 use crate::tools::ToolKind;
-use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
+use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
+
+/// Where a sign is drawn, and in which colour. Signs are drawn in a unit square, x to the right and
+/// y down, so that they fit any size.
+struct Sign<'a> {
+    painter: &'a Painter,
+    rect: Rect,
+    color: Color32,
+    thin: Stroke,
+}
+
+impl Sign<'_> {
+    fn at(&self, x: f32, y: f32) -> Pos2 {
+        pos2(
+            self.rect.left() + x * self.rect.width(),
+            self.rect.top() + y * self.rect.height(),
+        )
+    }
+
+    fn points(&self, points: &[(f32, f32)]) -> Vec<Pos2> {
+        points.iter().map(|(x, y)| self.at(*x, *y)).collect()
+    }
+
+    fn line(&self, points: &[(f32, f32)]) {
+        self.painter.line(self.points(points), self.thin);
+    }
+
+    fn outline(&self, points: &[(f32, f32)]) {
+        let shape = Shape::closed_line(self.points(points), self.thin);
+        self.painter.add(shape);
+    }
+
+    /// A box between two corners, with rounded corners of so many points.
+    fn frame(&self, from: (f32, f32), to: (f32, f32), rounding: f32) {
+        let rect = Rect::from_min_max(self.at(from.0, from.1), self.at(to.0, to.1));
+        self.painter
+            .rect_stroke(rect, rounding, self.thin, StrokeKind::Middle);
+    }
+
+    fn segment(&self, from: (f32, f32), to: (f32, f32)) {
+        let ends = [self.at(from.0, from.1), self.at(to.0, to.1)];
+        self.painter.line_segment(ends, self.thin);
+    }
+}
 
 /// Draws the sign of a tool into a rectangle.
 pub(crate) fn tool(painter: &Painter, rect: Rect, kind: ToolKind, color: Color32) {
-    let at = |x: f32, y: f32| {
-        pos2(
-            rect.left() + x * rect.width(),
-            rect.top() + y * rect.height(),
-        )
+    let sign = Sign {
+        painter,
+        rect,
+        color,
+        thin: Stroke::new(1.5, color),
     };
-    let thin = Stroke::new(1.5, color);
-    let thick = Stroke::new(3.0, color);
     match kind {
-        ToolKind::Select => {
-            let arrow = vec![
-                at(0.25, 0.1),
-                at(0.25, 0.85),
-                at(0.43, 0.66),
-                at(0.55, 0.92),
-                at(0.68, 0.86),
-                at(0.56, 0.61),
-                at(0.82, 0.6),
-            ];
-            painter.add(Shape::closed_line(arrow, thin));
-        }
-        ToolKind::Road => {
-            painter.line(vec![at(0.3, 0.95), at(0.42, 0.05)], thin);
-            painter.line(vec![at(0.9, 0.95), at(0.6, 0.05)], thin);
-            for (from, to) in [(0.92, 0.7), (0.55, 0.38), (0.26, 0.14)] {
-                painter.line_segment([at(0.59, from), at(0.545, to)], thin);
-            }
-        }
-        ToolKind::Obstacle => {
-            let front = Rect::from_min_max(at(0.15, 0.4), at(0.65, 0.9));
-            painter.rect_stroke(front, 1.0, thin, egui::StrokeKind::Middle);
-            let top = vec![at(0.15, 0.4), at(0.37, 0.15), at(0.87, 0.15), at(0.65, 0.4)];
-            painter.add(Shape::closed_line(top, thin));
-            painter.line(vec![at(0.87, 0.15), at(0.87, 0.65), at(0.65, 0.9)], thin);
-        }
-        ToolKind::Forest => {
-            for (x, top, size) in [(0.35, 0.12, 0.26), (0.7, 0.35, 0.2)] {
-                let crown = vec![
-                    at(x, top),
-                    at(x + size, top + 2.2 * size),
-                    at(x - size, top + 2.2 * size),
-                ];
-                painter.add(Shape::closed_line(crown, thin));
-                painter.line_segment([at(x, top + 2.2 * size), at(x, 0.93)], thin);
-            }
-        }
-        ToolKind::Place => {
-            let pin = vec![
-                at(0.5, 0.95),
-                at(0.24, 0.5),
-                at(0.22, 0.3),
-                at(0.34, 0.12),
-                at(0.5, 0.06),
-                at(0.66, 0.12),
-                at(0.78, 0.3),
-                at(0.76, 0.5),
-            ];
-            painter.add(Shape::closed_line(pin, thin));
-            painter.circle_stroke(at(0.5, 0.35), 0.11 * rect.width(), thin);
-        }
-        ToolKind::Terrain => {
-            let ridge = vec![
-                at(0.04, 0.85),
-                at(0.36, 0.22),
-                at(0.55, 0.6),
-                at(0.68, 0.42),
-                at(0.96, 0.85),
-            ];
-            painter.add(Shape::closed_line(ridge, thin));
-        }
-        ToolKind::Vehicle => {
-            let body = Rect::from_min_max(at(0.06, 0.42), at(0.94, 0.72));
-            painter.rect_stroke(body, 3.0, thin, egui::StrokeKind::Middle);
-            painter.line(
-                vec![at(0.24, 0.42), at(0.36, 0.2), at(0.66, 0.2), at(0.78, 0.42)],
-                thin,
-            );
-            for x in [0.28, 0.74] {
-                painter.circle(at(x, 0.74), 0.1 * rect.width(), color, thin);
-            }
-        }
-        ToolKind::Flow => {
-            for y in [0.3, 0.68] {
-                painter.line_segment([at(0.08, y), at(0.85, y)], thin);
-                painter.line(
-                    vec![at(0.66, y - 0.15), at(0.88, y), at(0.66, y + 0.15)],
-                    thin,
-                );
-            }
-        }
-        ToolKind::Measure => {
-            painter.line_segment([at(0.1, 0.75), at(0.9, 0.25)], thick);
-            for share in [0.0, 0.5, 1.0] {
-                let (x, y) = (0.1 + 0.8 * share, 0.75 - 0.5 * share);
-                painter.line_segment([at(x, y), at(x - 0.09, y - 0.17)], thin);
-            }
-        }
-        ToolKind::Overlay => {
-            let frame = Rect::from_min_max(at(0.08, 0.15), at(0.92, 0.85));
-            painter.rect_stroke(frame, 1.5, thin, egui::StrokeKind::Middle);
-            painter.line(
-                vec![
-                    at(0.14, 0.78),
-                    at(0.38, 0.45),
-                    at(0.55, 0.66),
-                    at(0.7, 0.5),
-                    at(0.88, 0.78),
-                ],
-                thin,
-            );
-            painter.circle_filled(at(0.7, 0.32), 0.06 * rect.width(), color);
-        }
+        ToolKind::Select => arrow(&sign),
+        ToolKind::Road => road(&sign),
+        ToolKind::Obstacle => cube(&sign),
+        ToolKind::Forest => trees(&sign),
+        ToolKind::Place => pin(&sign),
+        ToolKind::Terrain => ridge(&sign),
+        ToolKind::Vehicle => car(&sign),
+        ToolKind::Flow => arrows(&sign),
+        ToolKind::Measure => ruler(&sign),
+        ToolKind::Overlay => picture(&sign),
     }
+}
+
+fn arrow(sign: &Sign<'_>) {
+    sign.outline(&[
+        (0.25, 0.1),
+        (0.25, 0.85),
+        (0.43, 0.66),
+        (0.55, 0.92),
+        (0.68, 0.86),
+        (0.56, 0.61),
+        (0.82, 0.6),
+    ]);
+}
+
+fn road(sign: &Sign<'_>) {
+    sign.line(&[(0.3, 0.95), (0.42, 0.05)]);
+    sign.line(&[(0.9, 0.95), (0.6, 0.05)]);
+    for (from, to) in [(0.92, 0.7), (0.55, 0.38), (0.26, 0.14)] {
+        sign.segment((0.59, from), (0.545, to));
+    }
+}
+
+fn cube(sign: &Sign<'_>) {
+    sign.frame((0.15, 0.4), (0.65, 0.9), 1.0);
+    sign.outline(&[(0.15, 0.4), (0.37, 0.15), (0.87, 0.15), (0.65, 0.4)]);
+    sign.line(&[(0.87, 0.15), (0.87, 0.65), (0.65, 0.9)]);
+}
+
+fn trees(sign: &Sign<'_>) {
+    for (x, top, size) in [(0.35, 0.12, 0.26), (0.7, 0.35, 0.2)] {
+        let foot = top + 2.2 * size;
+        sign.outline(&[(x, top), (x + size, foot), (x - size, foot)]);
+        sign.segment((x, foot), (x, 0.93));
+    }
+}
+
+fn pin(sign: &Sign<'_>) {
+    sign.outline(&[
+        (0.5, 0.95),
+        (0.24, 0.5),
+        (0.22, 0.3),
+        (0.34, 0.12),
+        (0.5, 0.06),
+        (0.66, 0.12),
+        (0.78, 0.3),
+        (0.76, 0.5),
+    ]);
+    let radius = 0.11 * sign.rect.width();
+    sign.painter
+        .circle_stroke(sign.at(0.5, 0.35), radius, sign.thin);
+}
+
+fn ridge(sign: &Sign<'_>) {
+    sign.outline(&[
+        (0.04, 0.85),
+        (0.36, 0.22),
+        (0.55, 0.6),
+        (0.68, 0.42),
+        (0.96, 0.85),
+    ]);
+}
+
+fn car(sign: &Sign<'_>) {
+    sign.frame((0.06, 0.42), (0.94, 0.72), 3.0);
+    sign.line(&[(0.24, 0.42), (0.36, 0.2), (0.66, 0.2), (0.78, 0.42)]);
+    for x in [0.28, 0.74] {
+        let radius = 0.1 * sign.rect.width();
+        sign.painter
+            .circle(sign.at(x, 0.74), radius, sign.color, sign.thin);
+    }
+}
+
+fn arrows(sign: &Sign<'_>) {
+    for y in [0.3, 0.68] {
+        sign.segment((0.08, y), (0.85, y));
+        sign.line(&[(0.66, y - 0.15), (0.88, y), (0.66, y + 0.15)]);
+    }
+}
+
+fn ruler(sign: &Sign<'_>) {
+    let thick = Stroke::new(3.0, sign.color);
+    let ends = [sign.at(0.1, 0.75), sign.at(0.9, 0.25)];
+    sign.painter.line_segment(ends, thick);
+    for share in [0.0, 0.5, 1.0] {
+        let (x, y) = (0.1 + 0.8 * share, 0.75 - 0.5 * share);
+        sign.segment((x, y), (x - 0.09, y - 0.17));
+    }
+}
+
+fn picture(sign: &Sign<'_>) {
+    sign.frame((0.08, 0.15), (0.92, 0.85), 1.5);
+    sign.line(&[
+        (0.14, 0.78),
+        (0.38, 0.45),
+        (0.55, 0.66),
+        (0.7, 0.5),
+        (0.88, 0.78),
+    ]);
+    let radius = 0.06 * sign.rect.width();
+    sign.painter
+        .circle_filled(sign.at(0.7, 0.32), radius, sign.color);
 }
 
 /// What is drawn on a button for playing.

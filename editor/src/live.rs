@@ -438,6 +438,38 @@ impl Runner {
         (self.wake)();
     }
 
+    /// Takes the next order: waits for it while the world stands still.
+    fn next_order(&self) -> Result<Order, TryRecvError> {
+        if self.playing {
+            self.inbox.try_recv()
+        } else {
+            self.inbox.recv().map_err(|_| TryRecvError::Disconnected)
+        }
+    }
+
+    fn dt(&self) -> f64 {
+        let world = self.session.as_ref().map(Session::world);
+        world.map_or(0.01, World::dt)
+    }
+
+    /// Steps until `owed` simulated time is paid back or the slice is over, so that orders are not
+    /// kept waiting; the number of steps.
+    fn pay_back(&mut self, owed: &mut f64, since: Instant) -> f64 {
+        let dt = self.dt();
+        let mut steps = 0.0;
+        while *owed >= dt && since.elapsed().as_secs_f64() < SLICE {
+            self.step();
+            *owed -= dt;
+            steps += 1.0;
+            let world = self.session.as_ref().map(Session::world);
+            if world.is_none_or(World::is_over) {
+                self.playing = false;
+                break;
+            }
+        }
+        steps
+    }
+
     #[expect(
         clippy::disallowed_methods,
         reason = "the window's wall clock paces the simulation; nothing in it reads the clock"
@@ -450,17 +482,13 @@ impl Runner {
         let mut owed = 0.0;
         loop {
             let waiting = !self.playing;
-            let order = if waiting {
-                self.inbox.recv().map_err(|_| TryRecvError::Disconnected)
-            } else {
-                self.inbox.try_recv()
-            };
-            match order {
+            match self.next_order() {
                 Ok(order) => {
                     if !self.obey_all(order) {
                         return;
                     }
                     if waiting {
+                        // Nothing is owed for the time in which it stood still.
                         (last, owed) = (Instant::now(), 0.0);
                     }
                     self.publish();
@@ -472,26 +500,17 @@ impl Runner {
             let now = Instant::now();
             let wall = (now - last).as_secs_f64();
             last = now;
-            let world = self.session.as_ref().map(Session::world);
-            let dt = world.map_or(0.01, World::dt);
+            let dt = self.dt();
             owed = if self.speed.is_finite() {
+                // A machine that is too slow must not run after a debt that only grows.
                 (owed + wall * self.speed).min(MOST_BEHIND * self.speed + dt)
             } else {
                 f64::INFINITY
             };
-            let mut steps = 0.0;
-            while owed >= dt && now.elapsed().as_secs_f64() < SLICE {
-                self.step();
-                owed -= dt;
-                steps += 1.0;
-                let world = self.session.as_ref().map(Session::world);
-                if world.is_none_or(World::is_over) {
-                    self.playing = false;
-                    break;
-                }
-            }
+            let steps = self.pay_back(&mut owed, now);
             if wall > 0.0 {
                 let spent = now.elapsed().as_secs_f64().max(wall);
+                // A running mean: single slices are too uneven to be read.
                 self.pace += 0.1 * (steps * dt / spent - self.pace);
             }
             if shown.elapsed().as_secs_f64() >= 1.0 / PICTURE_RATE || !self.playing {

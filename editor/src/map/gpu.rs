@@ -134,39 +134,46 @@ fn buffer(device: &wgpu::Device, contents: &[u8], usage: wgpu::BufferUsages) -> 
     })
 }
 
+/// The uniform that says where the map looks: its layout, its buffer of eight floats, and both
+/// bound.
+fn view_uniform(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu::Buffer, wgpu::BindGroup) {
+    let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: Some("map view"),
+        entries: &[wgpu::BindGroupLayoutEntry {
+            binding: 0,
+            visibility: wgpu::ShaderStages::VERTEX,
+            ty: wgpu::BindingType::Buffer {
+                ty: wgpu::BufferBindingType::Uniform,
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        }],
+    });
+    let view = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("map view"),
+        size: 32,
+        usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("map view"),
+        layout: &layout,
+        entries: &[wgpu::BindGroupEntry {
+            binding: 0,
+            resource: view.as_entire_binding(),
+        }],
+    });
+    (layout, view, group)
+}
+
 impl Resources {
     fn new(device: &wgpu::Device, format: wgpu::TextureFormat) -> Self {
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("map"),
             source: wgpu::ShaderSource::Wgsl(SHADER.into()),
         });
-        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("map view"),
-            entries: &[wgpu::BindGroupLayoutEntry {
-                binding: 0,
-                visibility: wgpu::ShaderStages::VERTEX,
-                ty: wgpu::BindingType::Buffer {
-                    ty: wgpu::BufferBindingType::Uniform,
-                    has_dynamic_offset: false,
-                    min_binding_size: None,
-                },
-                count: None,
-            }],
-        });
-        let view = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("map view"),
-            size: 32,
-            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("map view"),
-            layout: &layout,
-            entries: &[wgpu::BindGroupEntry {
-                binding: 0,
-                resource: view.as_entire_binding(),
-            }],
-        });
+        let (layout, view, group) = view_uniform(device);
         let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("map"),
             bind_group_layouts: &[Some(&layout)],
@@ -369,6 +376,28 @@ impl Plan<'_> {
     }
 }
 
+impl Callback {
+    /// The uniform of the shader: clip units for a metre and for a pixel, across and up, and whether
+    /// colours have to be linear. Clip space is two units wide.
+    fn view(&self, linear: bool) -> [f32; 8] {
+        let size = self.rect.size();
+        let metres = |points: f32| (2.0 / (f64::from(points) * self.frame.camera.scale)) as f32;
+        let pixels = |points: f32| 2.0 / (points * self.pixels_per_point);
+        let linear = f32::from(u8::from(linear));
+        [
+            metres(size.x),
+            metres(size.y),
+            pixels(size.x),
+            pixels(size.y),
+            linear,
+            // A uniform is padded to 16 bytes.
+            0.0,
+            0.0,
+            0.0,
+        ]
+    }
+}
+
 impl CallbackTrait for Callback {
     fn prepare(
         &self,
@@ -383,20 +412,7 @@ impl CallbackTrait for Callback {
         };
         resources.frame += 1;
         resources.forget_unused();
-        let size = self.rect.size();
-        let metres = |points: f32| (2.0 / (f64::from(points) * self.frame.camera.scale)) as f32;
-        let pixels = |points: f32| 2.0 / (points * self.pixels_per_point);
-        let linear = f32::from(u8::from(resources.linear));
-        let view = [
-            metres(size.x),
-            metres(size.y),
-            pixels(size.x),
-            pixels(size.y),
-            linear,
-            0.0,
-            0.0,
-            0.0,
-        ];
+        let view = self.view(resources.linear);
         queue.write_buffer(&resources.view, 0, bytemuck::cast_slice(&view));
         let mut plan = Plan {
             device,

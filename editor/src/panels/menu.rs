@@ -1,6 +1,6 @@
 //! The menu bar, and playing.
 
-use crate::command::Command;
+use crate::command::{Command, Command as C};
 use crate::icons::{self, PlaySign};
 use crate::model::{Action, Model};
 use crate::playing::SPEEDS;
@@ -8,82 +8,59 @@ use crate::settings::Heat;
 use crate::tools::Tone;
 use egui::{Align, Button, Layout, Rect, Role, Sense, Ui, WidgetInfo, vec2};
 
+/// Commands of a menu in groups, with lines between them.
+type Groups = &'static [&'static [C]];
+
+const FILE: Groups = &[
+    &[C::New, C::Open, C::Save, C::SaveAs],
+    &[C::Import, C::ExportPicture],
+    &[C::Welcome, C::Quit],
+];
+const EDIT: Groups = &[
+    &[C::Undo, C::Redo],
+    &[
+        C::Cut,
+        C::Copy,
+        C::Paste,
+        C::Duplicate,
+        C::Delete,
+        C::SelectAll,
+    ],
+    &[C::SplitRoad, C::MergeRoads, C::ReverseRoad, C::SimplifyRoad],
+];
+const SIMULATION: Groups = &[
+    &[C::PlayPause, C::StepOnce, C::Reset],
+    &[C::Faster, C::Slower],
+];
+const HELP: Groups = &[&[C::Palette, C::Keys, C::Welcome]];
+
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     egui::MenuBar::new().ui(ui, |ui| {
-        use Command as C;
-        menu(
-            ui,
-            "File",
-            model,
-            actions,
-            &[
-                &[C::New, C::Open, C::Save, C::SaveAs],
-                &[C::Import, C::ExportPicture],
-                &[C::Welcome, C::Quit],
-            ],
-        );
-        menu(
-            ui,
-            "Edit",
-            model,
-            actions,
-            &[
-                &[C::Undo, C::Redo],
-                &[
-                    C::Cut,
-                    C::Copy,
-                    C::Paste,
-                    C::Duplicate,
-                    C::Delete,
-                    C::SelectAll,
-                ],
-                &[C::SplitRoad, C::MergeRoads, C::ReverseRoad, C::SimplifyRoad],
-            ],
-        );
-        ui.menu_button("View", |ui| {
-            let view = [C::FrameAll, C::FrameSelection, C::Follow, C::Search];
-            items(ui, model, actions, &view);
-            ui.separator();
-            items(
-                ui,
-                model,
-                actions,
-                &[C::ToggleGrid, C::ToggleGridSnap, C::ToggleMinimap],
-            );
-            toggles(ui, model, actions);
-            ui.separator();
-            heat(ui, model, actions);
-            ui.separator();
-            items(
-                ui,
-                model,
-                actions,
-                &[C::ToggleTheme, C::Larger, C::Smaller, C::ResetPanels],
-            );
-        });
-        menu(
-            ui,
-            "Simulation",
-            model,
-            actions,
-            &[
-                &[C::PlayPause, C::StepOnce, C::Reset],
-                &[C::Faster, C::Slower],
-            ],
-        );
-        menu(
-            ui,
-            "Help",
-            model,
-            actions,
-            &[&[C::Palette, C::Keys, C::Welcome]],
-        );
+        menu(ui, "File", model, actions, FILE);
+        menu(ui, "Edit", model, actions, EDIT);
+        ui.menu_button("View", |ui| view(ui, model, actions));
+        menu(ui, "Simulation", model, actions, SIMULATION);
+        menu(ui, "Help", model, actions, HELP);
         ui.separator();
         ui.label(title(model));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             play(ui, model, actions);
         });
     });
+}
+
+fn view(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let places = [C::FrameAll, C::FrameSelection, C::Follow, C::Search];
+    items(ui, model, actions, &places);
+    ui.separator();
+    let aids = [C::ToggleGrid, C::ToggleGridSnap, C::ToggleMinimap];
+    items(ui, model, actions, &aids);
+    toggles(ui, model, actions);
+    ui.separator();
+    heat(ui, model, actions);
+    ui.separator();
+    let window = [C::ToggleTheme, C::Larger, C::Smaller, C::ResetPanels];
+    items(ui, model, actions, &window);
 }
 
 fn title(model: &Model) -> String {
@@ -95,7 +72,7 @@ fn title(model: &Model) -> String {
     format!("{}{dirty}", model.document.title())
 }
 
-fn menu(ui: &mut Ui, name: &str, model: &Model, actions: &mut Vec<Action>, groups: &[&[Command]]) {
+fn menu(ui: &mut Ui, name: &str, model: &Model, actions: &mut Vec<Action>, groups: Groups) {
     ui.menu_button(name, |ui| {
         for (i, group) in groups.iter().enumerate() {
             if i > 0 {

@@ -7,7 +7,7 @@ use crate::theme::Theme;
 use crate::tools::Tone;
 use egui::text::{CCursor, CCursorRange, LayoutJob};
 use egui::{FontId, Key, RichText, Role, TextEdit, TextFormat, Ui, WidgetInfo};
-use roadwright_extension::script::{ApiItem, ApiKind, api};
+use roadwright_extension::script::{ApiItem, ApiKind, ScriptRow, api};
 use std::collections::BTreeMap;
 
 /// Lines that are offered at once.
@@ -39,81 +39,19 @@ impl ScriptPanel {
 pub(super) fn ui(ui: &mut Ui, model: &Model, panel: &mut ScriptPanel, actions: &mut Vec<Action>) {
     let scripts = &model.modules.scripts;
     if !scripts.iter().any(|script| script.id == panel.shown) {
-        // At first one that this scenario uses.
-        let stacks = model.document.scenario().stacks().values();
-        let mut used = stacks.map(|stack| &stack.behaviour.module);
-        let used = used.find(|id| scripts.iter().any(|script| script.id == **id));
-        let first = used.or(scripts.first().map(|script| &script.id));
-        panel.shown = first.cloned().unwrap_or_default();
+        panel.shown = first_script(model);
     }
-    ui.horizontal_wrapped(|ui| {
-        let names: Vec<(String, String)> = scripts
-            .iter()
-            .map(|script| {
-                let mark = if panel.drafts.contains_key(&script.id) {
-                    " *"
-                } else {
-                    ""
-                };
-                (script.id.clone(), format!("{}{mark}", script.id))
-            })
-            .collect();
-        if let Some(id) = choice(ui, "Script", &panel.shown, &names) {
-            panel.shown = id;
-        }
-        let edit = TextEdit::singleline(&mut panel.new_name)
-            .hint_text("new_script")
-            .desired_width(90.0);
-        let response = ui.add(edit);
-        response
-            .widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Name of the new script"));
-        let named = !panel.new_name.is_empty();
-        if ui
-            .add_enabled(named, egui::Button::new("New script"))
-            .clicked()
-        {
-            let name = std::mem::take(&mut panel.new_name);
-            actions.push(Action::Module(ModuleAction::NewScript(name)));
-        }
-    });
+    ui.horizontal_wrapped(|ui| panel.choose(ui, model, actions));
     let Some(script) = scripts.iter().find(|script| script.id == panel.shown) else {
         return;
     };
     let saved = &script.text;
     let mut text = panel.drafts.get(&script.id).unwrap_or(saved).clone();
-    ui.horizontal_wrapped(|ui| {
-        let is_draft = text != *saved;
-        let save = ui.add_enabled(is_draft, egui::Button::new("Save and apply"));
-        let save =
-            save.on_hover_text("The change acts on the next step; what agents remember is kept.");
-        let wants_save = is_draft
-            && ui.input_mut(|input| input.consume_key(egui::Modifiers::COMMAND, Key::Enter));
-        if save.clicked() || wants_save {
-            let action = ModuleAction::SaveScript(script.id.clone(), text.clone());
-            actions.push(Action::Module(action));
-            panel.drafts.remove(&script.id);
-        }
-        if ui
-            .add_enabled(is_draft, egui::Button::new("Revert"))
-            .clicked()
-        {
-            panel.drafts.remove(&script.id);
-            text.clone_from(saved);
-        }
-        let place = match &script.path {
-            Some(path) => path.display().to_string(),
-            None => "ships with Roadwright; a change is saved as a file of yours".to_owned(),
-        };
-        ui.label(RichText::new(place).weak().small());
-    });
+    ui.horizontal_wrapped(|ui| panel.save_or_revert(ui, script, &mut text, actions));
     if let Some(error) = &script.error {
         let color = model.theme().tone(Tone::Danger);
-        ui.label(
-            RichText::new(error.to_string())
-                .monospace()
-                .small()
-                .color(color),
-        );
+        let error = RichText::new(error.to_string()).monospace().small();
+        ui.label(error.color(color));
     }
     let wrong_line = script.error.as_ref().map(|error| error.line);
     let named = (script.id.as_str(), text.as_str());
@@ -123,10 +61,81 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, panel: &mut ScriptPanel, actions: &
         current: panel.stepping.line(model, &script.id, &text),
     };
     edit(ui, model, &script.id, lines, &mut text);
+    // Only what differs is a draft: a text that is as saved follows what other programs save.
     if text == *saved {
         panel.drafts.remove(&script.id);
     } else {
         panel.drafts.insert(script.id.clone(), text);
+    }
+}
+
+/// The script that is shown at first: one that this scenario uses, if there is one.
+fn first_script(model: &Model) -> String {
+    let scripts = &model.modules.scripts;
+    let stacks = model.document.scenario().stacks().values();
+    let mut used = stacks.map(|stack| &stack.behaviour.module);
+    let used = used.find(|id| scripts.iter().any(|script| script.id == **id));
+    let first = used.or(scripts.first().map(|script| &script.id));
+    first.cloned().unwrap_or_default()
+}
+
+impl ScriptPanel {
+    /// Which script is shown, and a name for another one.
+    fn choose(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+        let title = |script: &ScriptRow| {
+            let is_draft = self.drafts.contains_key(&script.id);
+            let mark = if is_draft { " *" } else { "" };
+            (script.id.clone(), format!("{}{mark}", script.id))
+        };
+        let names: Vec<(String, String)> = model.modules.scripts.iter().map(title).collect();
+        if let Some(id) = choice(ui, "Script", &self.shown, &names) {
+            self.shown = id;
+        }
+        let edit = TextEdit::singleline(&mut self.new_name)
+            .hint_text("new_script")
+            .desired_width(90.0);
+        let response = ui.add(edit);
+        response
+            .widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Name of the new script"));
+        let named = !self.new_name.is_empty();
+        let button = ui.add_enabled(named, egui::Button::new("New script"));
+        if button.clicked() {
+            let name = std::mem::take(&mut self.new_name);
+            actions.push(Action::Module(ModuleAction::NewScript(name)));
+        }
+    }
+
+    /// Buttons for the draft of a script, and where it is saved.
+    fn save_or_revert(
+        &mut self,
+        ui: &mut Ui,
+        script: &ScriptRow,
+        text: &mut String,
+        actions: &mut Vec<Action>,
+    ) {
+        let saved = &script.text;
+        let is_draft = *text != *saved;
+        let save = ui.add_enabled(is_draft, egui::Button::new("Save and apply"));
+        let save =
+            save.on_hover_text("The change acts on the next step; what agents remember is kept.");
+        // Consumed, or the text field below would break the line as well.
+        let wants_save = is_draft
+            && ui.input_mut(|input| input.consume_key(egui::Modifiers::COMMAND, Key::Enter));
+        if save.clicked() || wants_save {
+            let action = ModuleAction::SaveScript(script.id.clone(), text.clone());
+            actions.push(Action::Module(action));
+            self.drafts.remove(&script.id);
+        }
+        let revert = ui.add_enabled(is_draft, egui::Button::new("Revert"));
+        if revert.clicked() {
+            self.drafts.remove(&script.id);
+            text.clone_from(saved);
+        }
+        let place = match &script.path {
+            Some(path) => path.display().to_string(),
+            None => "ships with Roadwright; a change is saved as a file of yours".to_owned(),
+        };
+        ui.label(RichText::new(place).weak().small());
     }
 }
 

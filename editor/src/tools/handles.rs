@@ -69,65 +69,15 @@ impl Handle {
     }
 }
 
-/// The handles of the selection.
+/// The handles of the selection: those of the object if it is a single one, and one that turns
+/// everything that has a direction.
 pub fn handles(context: &ToolContext<'_>) -> Vec<Handle> {
-    let scenario = &**context.scenario;
     let mut all = Vec::new();
     let mut add = |kind, at| all.push(Handle { kind, at });
-    let only = match context.selection.len() {
-        1 => context.selection.first().copied(),
-        _ => None,
-    };
-    match only {
-        Some(ObjectId::Road(id)) => {
-            if let Some(road) = scenario.network().road(id) {
-                road_handles(id, &road.reference_line, &mut add);
-            }
-        }
-        Some(ObjectId::Obstacle(id)) => {
-            if let Some(obstacle) = scenario.obstacles().get(&id) {
-                match &obstacle.shape {
-                    Shape::Circle { x, y, radius } => {
-                        let at = DVec2::new(x + radius, *y);
-                        add(HandleKind::ObstacleCorner(id, 0), at);
-                    }
-                    shape => {
-                        for (i, corner) in shape.outline().into_iter().enumerate() {
-                            add(HandleKind::ObstacleCorner(id, i), corner);
-                        }
-                    }
-                }
-            }
-        }
-        Some(ObjectId::Forest(id)) => {
-            if let Some(forest) = scenario.forests().get(&id).filter(|f| f.area.len() <= 200) {
-                for (i, corner) in forest.area.iter().enumerate() {
-                    add(HandleKind::ForestCorner(id, i), *corner);
-                }
-            }
-        }
-        Some(ObjectId::Agent(id)) => {
-            if let Some(agent) = scenario.agents().get(&id) {
-                let at = |place: &Place| Some(scenario.pose_of(place)?.position);
-                if let Some(start) = at(&agent.start) {
-                    add(HandleKind::Start(id), start);
-                }
-                if let Some(goal) = agent.destination.as_ref().and_then(at) {
-                    add(HandleKind::Destination(id), goal);
-                }
-            }
-        }
-        Some(ObjectId::Flow(id)) => {
-            if let Some(flow) = scenario.flows().get(&id) {
-                if let Some(pose) = scenario.pose_of(&flow.origin) {
-                    add(HandleKind::Origin(id), pose.position);
-                }
-                if let Some(pose) = scenario.pose_of(&flow.destination) {
-                    add(HandleKind::FlowDestination(id), pose.position);
-                }
-            }
-        }
-        Some(ObjectId::Node(_) | ObjectId::PointOfInterest(_)) | None => {}
+    if context.selection.len() == 1
+        && let Some(object) = context.selection.first()
+    {
+        object_handles(context.scenario, *object, &mut add);
     }
     let turns = context.selection.iter().any(|object| {
         !matches!(
@@ -137,12 +87,73 @@ pub fn handles(context: &ToolContext<'_>) -> Vec<Handle> {
     });
     if let Some((low, high)) = selection_box(context).filter(|_| turns) {
         let above = DVec2::new(0.5 * (low.x + high.x), high.y + 28.0 * context.scale);
-        all.push(Handle {
-            kind: HandleKind::Turn,
-            at: above,
-        });
+        add(HandleKind::Turn, above);
     }
     all
+}
+
+/// Corners of a forest that are handles: one that was painted has far more, too close to take hold
+/// of.
+const MOST_CORNERS: usize = 200;
+
+fn object_handles(scenario: &Scenario, object: ObjectId, add: &mut impl FnMut(HandleKind, DVec2)) {
+    let at = |place: &Place| Some(scenario.pose_of(place)?.position);
+    match object {
+        ObjectId::Road(id) => {
+            if let Some(road) = scenario.network().road(id) {
+                road_handles(id, &road.reference_line, add);
+            }
+        }
+        ObjectId::Obstacle(id) => {
+            if let Some(obstacle) = scenario.obstacles().get(&id) {
+                obstacle_handles(id, &obstacle.shape, add);
+            }
+        }
+        ObjectId::Forest(id) => {
+            let forest = scenario.forests().get(&id);
+            if let Some(forest) = forest.filter(|f| f.area.len() <= MOST_CORNERS) {
+                for (i, corner) in forest.area.iter().enumerate() {
+                    add(HandleKind::ForestCorner(id, i), *corner);
+                }
+            }
+        }
+        ObjectId::Agent(id) => {
+            if let Some(agent) = scenario.agents().get(&id) {
+                if let Some(start) = at(&agent.start) {
+                    add(HandleKind::Start(id), start);
+                }
+                if let Some(goal) = agent.destination.as_ref().and_then(at) {
+                    add(HandleKind::Destination(id), goal);
+                }
+            }
+        }
+        ObjectId::Flow(id) => {
+            if let Some(flow) = scenario.flows().get(&id) {
+                if let Some(origin) = at(&flow.origin) {
+                    add(HandleKind::Origin(id), origin);
+                }
+                if let Some(goal) = at(&flow.destination) {
+                    add(HandleKind::FlowDestination(id), goal);
+                }
+            }
+        }
+        ObjectId::Node(_) | ObjectId::PointOfInterest(_) => {}
+    }
+}
+
+fn obstacle_handles(id: ObstacleId, shape: &Shape, add: &mut impl FnMut(HandleKind, DVec2)) {
+    match shape {
+        // The easternmost point of the circle sets its radius.
+        Shape::Circle { x, y, radius } => {
+            let at = DVec2::new(x + radius, *y);
+            add(HandleKind::ObstacleCorner(id, 0), at);
+        }
+        Shape::Box { .. } | Shape::Polygon { .. } => {
+            for (i, corner) in shape.outline().into_iter().enumerate() {
+                add(HandleKind::ObstacleCorner(id, i), corner);
+            }
+        }
+    }
 }
 
 fn road_handles(

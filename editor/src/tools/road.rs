@@ -267,87 +267,102 @@ fn turns_back(points: &[DVec2], i: usize, to: DVec2) -> bool {
     forward.dot(to - last) < 0.0 && i + 4 < points.len()
 }
 
+/// Letters of a typed point: more would not fit the status line.
+const MOST_TYPED: usize = 16;
+
+impl RoadTool {
+    fn drag(&mut self, pointer: Pointer, context: &ToolContext<'_>) {
+        match &self.stroke {
+            // A drag in a chain moves the point that will be placed.
+            Some(Stroke::Chain { .. }) => {
+                self.hover = Some(self.next_point(pointer.at, pointer.modifiers, context));
+            }
+            Some(Stroke::Freehand { .. }) => {
+                self.extend(pointer, context);
+                self.hover = Some(snap(pointer.at, pointer.modifiers, context));
+            }
+            None => {
+                self.start_freehand(pointer, context);
+                self.extend(pointer, context);
+            }
+        }
+    }
+
+    fn release(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
+        match self.stroke {
+            Some(Stroke::Freehand { .. }) => {
+                self.extend(pointer, context);
+                self.finish_freehand(context)
+            }
+            _ => self.place(pointer, context),
+        }
+    }
+
+    /// Enter: places what was typed, or ends the chain.
+    fn enter(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
+        if self.typed.is_empty() {
+            return self.finish_chain(context);
+        }
+        let Some(hover) = self.hover else {
+            return Vec::new();
+        };
+        let pointer = Pointer {
+            at: hover.at,
+            modifiers: Modifiers::default(),
+        };
+        self.place(pointer, context)
+    }
+
+    /// Takes back the last letter, else the last point or bit of the stroke, else the stroke.
+    fn backspace(&mut self) {
+        if self.typed.pop().is_some() {
+            return;
+        }
+        match &mut self.stroke {
+            Some(Stroke::Chain { points }) if points.len() > 1 => {
+                points.pop();
+            }
+            Some(Stroke::Freehand { points, .. }) if points.len() > BACKSPACE => {
+                points.truncate(points.len() - BACKSPACE);
+            }
+            _ => self.stroke = None,
+        }
+    }
+
+    /// A letter of a length, an angle or both: `75`, `<30`, `75<30`.
+    fn take_letter(&mut self, c: char, context: &ToolContext<'_>) {
+        let in_chain = matches!(self.stroke, Some(Stroke::Chain { .. }));
+        let is_number = c.is_ascii_digit() || ".<-".contains(c);
+        if !in_chain || !is_number || self.typed.len() >= MOST_TYPED {
+            return;
+        }
+        self.typed.push(c);
+        if let Some(hover) = self.hover {
+            self.hover = Some(self.next_point(hover.at, Modifiers::default(), context));
+        }
+    }
+}
+
 impl Tool for RoadTool {
     fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
         match event {
             ToolEvent::Move(pointer) => {
                 self.hover = Some(self.next_point(pointer.at, pointer.modifiers, context));
-                Vec::new()
             }
-            ToolEvent::Press(pointer) => {
-                self.press = Some(pointer);
-                Vec::new()
-            }
-            ToolEvent::Drag(pointer) => {
-                match &self.stroke {
-                    // A drag in a chain moves the point that will be placed.
-                    Some(Stroke::Chain { .. }) => {
-                        self.hover = Some(self.next_point(pointer.at, pointer.modifiers, context));
-                    }
-                    Some(Stroke::Freehand { .. }) => {
-                        self.extend(pointer, context);
-                        self.hover = Some(snap(pointer.at, pointer.modifiers, context));
-                    }
-                    None => {
-                        self.start_freehand(pointer, context);
-                        self.extend(pointer, context);
-                    }
-                }
-                Vec::new()
-            }
-            ToolEvent::Release(pointer) => match self.stroke {
-                Some(Stroke::Freehand { .. }) => {
-                    self.extend(pointer, context);
-                    self.finish_freehand(context)
-                }
-                _ => self.place(pointer, context),
-            },
-            ToolEvent::Click(pointer) => self.place(pointer, context),
-            ToolEvent::DoubleClick(_) => self.finish_chain(context),
-            ToolEvent::Enter if !self.typed.is_empty() => {
-                let at = self.hover.map(|hover| hover.at);
-                match at {
-                    Some(at) => self.place(
-                        Pointer {
-                            at,
-                            modifiers: Modifiers::default(),
-                        },
-                        context,
-                    ),
-                    None => Vec::new(),
-                }
-            }
-            ToolEvent::Enter => self.finish_chain(context),
-            ToolEvent::Backspace => {
-                if self.typed.pop().is_none() {
-                    match &mut self.stroke {
-                        Some(Stroke::Chain { points }) if points.len() > 1 => {
-                            points.pop();
-                        }
-                        Some(Stroke::Freehand { points, .. }) if points.len() > BACKSPACE => {
-                            points.truncate(points.len() - BACKSPACE);
-                        }
-                        _ => self.stroke = None,
-                    }
-                }
-                Vec::new()
-            }
+            ToolEvent::Press(pointer) => self.press = Some(pointer),
+            ToolEvent::Drag(pointer) => self.drag(pointer, context),
+            ToolEvent::Release(pointer) => return self.release(pointer, context),
+            ToolEvent::Click(pointer) => return self.place(pointer, context),
+            ToolEvent::DoubleClick(_) => return self.finish_chain(context),
+            ToolEvent::Enter => return self.enter(context),
+            ToolEvent::Backspace => self.backspace(),
             ToolEvent::Escape => {
                 self.stroke = None;
                 self.typed.clear();
-                Vec::new()
             }
-            ToolEvent::Type(c) => {
-                let in_chain = matches!(self.stroke, Some(Stroke::Chain { .. }));
-                if in_chain && (c.is_ascii_digit() || ".<-".contains(c)) && self.typed.len() < 16 {
-                    self.typed.push(c);
-                    if let Some(hover) = self.hover {
-                        self.hover = Some(self.next_point(hover.at, Modifiers::default(), context));
-                    }
-                }
-                Vec::new()
-            }
+            ToolEvent::Type(c) => self.take_letter(c, context),
         }
+        Vec::new()
     }
 
     fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {

@@ -7,7 +7,7 @@ use super::{Effect, Fill, HandleShape, Mark, Pointer, Tone, Tool, ToolContext, T
 use roadwright_geometry::DVec2;
 use roadwright_geometry::alignment::Alignment;
 use roadwright_scenario::operation::{Motion, Objects, moved};
-use roadwright_scenario::{ObjectId, Place, Scenario};
+use roadwright_scenario::{ObjectId, Place, PointOfInterest, Road, Scenario};
 use std::sync::Arc;
 
 /// What a drag does.
@@ -330,82 +330,77 @@ impl Tool for Select {
     }
 }
 
-/// The outline of an object, for hovering and selection.
+/// The outline of an object, for hovering and selection; none if it is not there.
 pub fn outline_of(object: ObjectId, context: &ToolContext<'_>, tone: Tone) -> Vec<Mark> {
     let scenario = &**context.scenario;
-    let closed = |mut points: Vec<DVec2>| {
-        points.extend(points.first().copied());
-        Mark::line(points, tone)
-    };
-    match object {
-        ObjectId::Node(id) => scenario
-            .network()
-            .node(id)
-            .map(|node| Mark::Circle {
+    let outline = match object {
+        ObjectId::Node(id) => scenario.network().node(id).map(|node| {
+            vec![Mark::Circle {
                 centre: node.position(),
                 radius: 7.0 * context.scale,
                 tone,
-            })
-            .into_iter()
-            .collect(),
+            }]
+        }),
         ObjectId::Road(id) => {
-            let Some(road) = scenario.network().road(id) else {
-                return Vec::new();
-            };
-            let tolerance = (0.25 * context.scale).max(0.05);
-            let edge = |left: bool| {
-                let distances = road.reference_line.sample_distances(tolerance, 8.0);
-                let at = |s: &f64| {
-                    let (right_edge, left_edge) = road.edges(*s);
-                    let t = if left { left_edge } else { right_edge };
-                    road.reference_line.point(*s, t)
-                };
-                distances.iter().map(at).collect::<Vec<_>>()
-            };
-            let mut outline = edge(true);
-            outline.extend(edge(false).into_iter().rev());
-            vec![closed(outline)]
+            let road = scenario.network().road(id);
+            road.map(|road| vec![closed(road_edges(road, context.scale), tone)])
         }
-        ObjectId::Obstacle(id) => scenario
-            .obstacles()
-            .get(&id)
-            .map(|obstacle| closed(obstacle.shape.outline()))
-            .into_iter()
-            .collect(),
-        ObjectId::Forest(id) => scenario
-            .forests()
-            .get(&id)
-            .map(|forest| closed(forest.area.clone()))
-            .into_iter()
-            .collect(),
+        ObjectId::Obstacle(id) => {
+            let obstacle = scenario.obstacles().get(&id);
+            obstacle.map(|obstacle| vec![closed(obstacle.shape.outline(), tone)])
+        }
+        ObjectId::Forest(id) => {
+            let forest = scenario.forests().get(&id);
+            forest.map(|forest| vec![closed(forest.area.clone(), tone)])
+        }
         ObjectId::PointOfInterest(id) => {
-            let Some(point) = scenario.points_of_interest().get(&id) else {
-                return Vec::new();
-            };
-            match roadwright_render::bay(point) {
-                Some(corners) => vec![closed(corners.to_vec())],
-                None => vec![Mark::Circle {
-                    centre: point.position(),
-                    radius: (10.0 * context.scale).max(1.4),
-                    tone,
-                }],
-            }
+            let point = scenario.points_of_interest().get(&id);
+            point.map(|point| vec![place_mark(point, context.scale, tone)])
         }
-        ObjectId::Agent(id) => {
-            let Some(agent) = scenario.agents().get(&id) else {
-                return Vec::new();
-            };
+        ObjectId::Agent(id) => scenario.agents().get(&id).map(|agent| {
             let mut places = vec![agent.start];
             places.extend(agent.via.iter().copied());
             places.extend(agent.destination);
             trip_marks(scenario, &places, context, tone)
-        }
-        ObjectId::Flow(id) => {
-            let Some(flow) = scenario.flows().get(&id) else {
-                return Vec::new();
-            };
-            trip_marks(scenario, &[flow.origin, flow.destination], context, tone)
-        }
+        }),
+        ObjectId::Flow(id) => scenario
+            .flows()
+            .get(&id)
+            .map(|flow| trip_marks(scenario, &[flow.origin, flow.destination], context, tone)),
+    };
+    outline.unwrap_or_default()
+}
+
+fn closed(mut points: Vec<DVec2>, tone: Tone) -> Mark {
+    points.extend(points.first().copied());
+    Mark::line(points, tone)
+}
+
+/// Both edges of a road as one chain of points: along the left one and back along the right one.
+fn road_edges(road: &Road, scale: f64) -> Vec<DVec2> {
+    // A quarter of a point cannot be seen; closer than 5 cm there is nothing to see either.
+    let tolerance = (0.25 * scale).max(0.05);
+    let distances = road.reference_line.sample_distances(tolerance, 8.0);
+    let edge = |left: bool| {
+        let at = move |s: &f64| {
+            let (right_edge, left_edge) = road.edges(*s);
+            let t = if left { left_edge } else { right_edge };
+            road.reference_line.point(*s, t)
+        };
+        distances.iter().map(at)
+    };
+    edge(true).chain(edge(false).rev()).collect()
+}
+
+/// A bay has its own outline, any other place a circle around its sign.
+fn place_mark(point: &PointOfInterest, scale: f64, tone: Tone) -> Mark {
+    match roadwright_render::bay(point) {
+        Some(corners) => closed(corners.to_vec(), tone),
+        None => Mark::Circle {
+            centre: point.position(),
+            radius: (10.0 * scale).max(1.4),
+            tone,
+        },
     }
 }
 
