@@ -1,7 +1,7 @@
-//! What a frame has asked for is done here, after it: this file says who does it, the files by
-//! subject do it.
+//! What a frame has asked for is done here, after it: this file says which method does it, the
+//! files by subject hold the methods.
 //!
-//! Both tables are without a wildcard, so that an action or a command that nobody handles does not
+//! Both tables are without a wildcard, so that an action or a command without a handler does not
 //! compile.
 
 use crate::app::Editor;

@@ -190,9 +190,10 @@ impl Editor {
             };
             self.say(tone, &format!("{}: {}", event.module, event.text));
         }
+        // The run learns of modules from here only: it has a registry of its own.
         if let Some(live) = self.playing.run() {
             if news.has_timed_out {
-                // What follows would depend on the speed of the machine: somebody decides.
+                // What follows would depend on the speed of the machine: a person decides.
                 live.play(false);
             }
             if news.has_new_modules {
@@ -225,6 +226,7 @@ impl Editor {
         self.look_at_live();
         self.look_at_files(time);
         self.look_at_closing();
+        // Jobs wake the window when they are done; their bars have to move before that.
         if self.flow.is_busy() {
             self.context.request_repaint_after(JOB_PERIOD);
         }
@@ -278,6 +280,7 @@ fn first_document(
 ) -> (Document, Dialog, Option<String>) {
     let welcome = settings.welcome || !recoveries.is_empty();
     let dialog = |show: bool| if show { Dialog::Welcome } else { Dialog::None };
+    // A scenario that ships is shown behind the welcome panel.
     let Some(path) = &options.open else {
         return (shipped::document(0), dialog(welcome), None);
     };
@@ -297,6 +300,12 @@ impl eframe::App for Editor {
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
+        // A frame, in order:
+        //
+        //   logic   work             workers, jobs, the run, files    -> model
+        //   ui      keyboard::read   model -> tool in hand, actions
+        //           panels::ui       model -> picture, view state, actions
+        //           after_frame      actions                          -> model
         let Self {
             model,
             view,

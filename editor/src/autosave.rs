@@ -21,6 +21,12 @@ struct About {
     title: String,
 }
 
+// What a session named N has in the folder:
+//
+//   N.lock             locked while the session lives
+//   N.scenario.json    the last edits that were kept
+//   N.json             the file that they belong to, and the title
+
 /// The autosave of this session.
 pub struct Autosave {
     folder: PathBuf,
@@ -115,6 +121,8 @@ impl Autosave {
             return;
         }
         self.due = None;
+        // Set before it is written: what is edited meanwhile has a higher revision and is due
+        // again.
         self.written = document.revision();
         let about = About {
             path: document.path().map(Path::to_owned),
@@ -125,6 +133,7 @@ impl Autosave {
         let (sender, receiver) = channel();
         std::thread::spawn(move || {
             // Failing to autosave must not stop anyone from working; saving will say what is wrong.
+            // The description first: a scenario without it would be recovered without its file.
             if let Ok(text) = serde_json::to_string(&about) {
                 let _ = roadwright_files::write(&about_file, text.as_bytes());
             }
@@ -174,6 +183,8 @@ pub fn recoveries(folder: &Path) -> Vec<Recovery> {
     locks.sort();
     let mut found = Vec::new();
     for lock in locks {
+        // The system frees the locks of a program that ends in any way. A lock that is held belongs
+        // to a window that is open.
         let free = File::open(&lock).is_ok_and(|file| file.try_lock().is_ok());
         if !free {
             continue;

@@ -44,6 +44,7 @@ impl Background {
     pub fn new(context: &egui::Context, picture: ColorImage, camera: &Camera) -> Self {
         let width = picture.size[0] as f64;
         let height = picture.size[1] as f64;
+        // About 600 points wide on the screen, wherever the map looks.
         let metres_per_pixel = 600.0 * camera.scale / width.max(1.0);
         let size = metres_per_pixel * DVec2::new(width, height);
         Self {

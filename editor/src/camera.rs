@@ -53,9 +53,11 @@ impl Camera {
 
     /// Shows a box of the world with some space around it.
     pub fn frame(&mut self, rect: Rect, (low, high): (DVec2, DVec2)) {
+        // A single point has no size; 20 m around it is what people want to see.
         let size = (high - low).max(DVec2::splat(20.0));
         let room = DVec2::new(f64::from(rect.width()), f64::from(rect.height())).max(DVec2::ONE);
         self.centre = 0.5 * (low + high);
+        // A tenth more than needed: nothing touches the border.
         self.scale = (size * 1.1 / room)
             .max_element()
             .clamp(MIN_SCALE, MAX_SCALE);

@@ -42,7 +42,7 @@ macro_rules! commands {
                 }
             }
 
-            /// Its name in the settings, in capitals and small letters.
+            /// Its name in this table.
             fn variant(self) -> &'static str {
                 match self {
                     $(Self::$name => stringify!($name),)*
@@ -54,6 +54,7 @@ macro_rules! commands {
     };
 }
 
+// A line here and a line in `actions.rs` make a command.
 commands! {
     New: "New", "Begin an empty scenario.", "Ctrl+N";
     Open: "Open…", "Open a scenario file.", "Ctrl+O";
@@ -144,7 +145,7 @@ impl Command {
     }
 
     /// Its name in the settings of people: `tool_road`, `save_as`. A name that changes would lose
-    /// the key that somebody has bound.
+    /// the key that was bound to it.
     fn file_name(self) -> String {
         let mut name = String::new();
         for (i, letter) in self.variant().char_indices() {
@@ -198,6 +199,7 @@ impl KeyMap {
         let text = text_of(shortcut);
         for other in Command::ALL {
             if *other != command && self.text(*other) == text {
+                // An empty text and not a removal, which would bring its standard key back.
                 self.changed.insert(*other, String::new());
             }
         }

@@ -47,6 +47,7 @@ impl Editor {
         }
         self.derived.asked_revision = revision;
         let scenario = self.model.document.scenario();
+        // The scene that is shown now: roads that have not changed since are not sampled again.
         let before = self.model.scene.clone();
         self.derived
             .scenes

@@ -87,7 +87,8 @@ impl Document {
         self.saved_state = None;
     }
 
-    /// Which of its states it is in: equal for equal contents, also after undo and redo.
+    /// Which of its states it is in. Undo and redo return to the same numbers, so a saved document is
+    /// clean again after undoing later steps; doing the same edit twice gives two states.
     pub fn state(&self) -> u64 {
         *self.states.last().unwrap_or(&0)
     }
@@ -140,7 +141,10 @@ impl Document {
         if self.gesture.is_none() {
             self.base = Some(self.scenario.clone());
         }
+        // Workers and the run hold older revisions: they keep theirs, and this one is copied if it
+        // is shared. Roads and terrain stay shared even then.
         let scenario = Arc::make_mut(&mut self.scenario);
+        // What the gesture did before is taken back first: its edits are made of the base.
         if self.gesture.is_some() {
             self.history.abort(scenario);
         }
@@ -157,6 +161,7 @@ impl Document {
     pub fn commit(&mut self) {
         if self.gesture.take().is_some() {
             self.base = None;
+            // A gesture that ended where it began leaves no step.
             let before = self.history.undo_labels().count();
             self.history.end();
             if self.history.undo_labels().count() > before {
@@ -172,6 +177,13 @@ impl Document {
         }
     }
 
+    // Numbers of states, where 0 is how it was opened:
+    //
+    //   edit, edit            states 0 1 2
+    //   save                  saved_state 2: clean
+    //   undo                  states 0 1, undone 2: not clean
+    //   redo                  states 0 1 2: clean again
+    //   undo, another edit    states 0 1 3: state 2 is out of reach, and it stays unsaved
     fn push_state(&mut self) {
         self.states.push(fresh());
         self.undone_states.clear();
@@ -208,6 +220,7 @@ impl Document {
 
     /// Undoes or redoes until `steps` steps are done.
     pub fn go_to(&mut self, steps: usize) {
+        // Step by step, so that states are passed on between done and undone.
         while self.history.undo_labels().count() > steps && self.undo().is_some() {}
         while self.history.undo_labels().count() < steps && self.redo().is_some() {}
     }
@@ -222,6 +235,7 @@ impl Document {
     /// Whether someone else has written the file since it was read or saved.
     pub fn changed_on_disk(&self) -> bool {
         match (&self.path, self.file_time) {
+            // A file that is gone has not been changed: saving writes it again.
             (Some(path), Some(known)) => modified(path).is_some_and(|now| now != known),
             _ => false,
         }

@@ -96,6 +96,7 @@ fn state_of(document: &Document) -> DocumentState {
 impl Editor {
     /// Another document; the old one is not looked back at.
     pub(crate) fn set_document(&mut self, document: Document) {
+        // What was kept belongs to the old document, which is saved, or was given up knowingly.
         if let Some(autosave) = &mut self.flow.autosave {
             autosave.clear();
         }
@@ -154,6 +155,8 @@ impl Editor {
     }
 
     pub(crate) fn save(&mut self, then: Option<Next>) {
+        // Looked at again, and not only once a second: saving over the work of others cannot be
+        // undone.
         if self.model.document.changed_on_disk() {
             self.model.changed_on_disk = true;
             self.say(
@@ -170,11 +173,14 @@ impl Editor {
 
     fn save_to(&mut self, path: PathBuf, then: Option<Next>) {
         if self.flow.jobs.iter().any(|job| job.is_save) {
-            // One after the other, so that the newest is what stays.
+            // One after the other, so that the newest is what stays. While A is being written and B
+            // waits: when A is written, B is started, and only what was to follow B is done. A
+            // third save replaces B.
             self.flow.next_save = Some((path, then));
             return;
         }
         let document = &self.model.document;
+        // Without the gesture under way, which may still be taken back.
         let state = state_of(document);
         let scenario = document.base().clone();
         let wake = self.wake();
@@ -196,6 +202,7 @@ impl Editor {
                 let scenario = self.model.document.scenario().clone();
                 let snapshot = self.model.live.as_ref().map(|live| live.snapshot.clone());
                 let rect = self.view.canvas.rect;
+                // Twice the size of the map on the screen.
                 let picture = Picture {
                     size: (2 * rect.width() as u32, 2 * rect.height() as u32),
                     view: Some(self.model.camera.view(rect)),
@@ -252,6 +259,7 @@ impl Editor {
             Some(path) => Document::from_file(scenario, path),
             None => Document::new(scenario),
         };
+        // No file holds it: leaving asks.
         document.mark_dirty();
         self.set_document(document);
         let text = format!("{} is recovered; save it to keep it.", recovery.title);
@@ -276,6 +284,7 @@ impl Editor {
     /// Keeps the document although another program has written its file; saving replaces that.
     pub(crate) fn keep_mine(&mut self) {
         self.model.document.accept_disk();
+        // The file no longer holds what the window shows.
         self.model.document.mark_dirty();
         self.model.changed_on_disk = false;
     }
@@ -290,7 +299,7 @@ impl Editor {
             .push(Job::browse(purpose, &name, then, self.wake()));
     }
 
-    /// Gives up the long jobs. Saving goes on: a file that is half wanted helps nobody.
+    /// Gives up the long jobs. Saving goes on: half a save would be no save.
     pub(crate) fn cancel_jobs(&mut self) {
         self.flow.jobs.retain(|job| {
             if job.is_long {
@@ -311,16 +320,19 @@ impl Editor {
     /// Takes a document that was read; edits made meanwhile are asked about.
     fn take_document(&mut self, document: Document) {
         let state = state_of(&self.model.document);
+        // Unchanged since it was asked for: unsaved changes were asked about then.
         if self.flow.load_state == Some(state) || !self.model.document.is_dirty() {
             self.set_document(document);
             return;
         }
+        // It was read for a document that has been edited since: the person decides, and it waits.
         self.flow.loaded = Some(document);
         self.model.dialog = Dialog::Unsaved(Next::Loaded);
     }
 
-    /// Takes what jobs have come to.
+    /// Takes the outcomes of jobs.
     pub(crate) fn take_jobs(&mut self) {
+        // First all are taken, then they act: an outcome may start another job.
         let mut outcomes = Vec::new();
         self.flow.jobs.retain(|job| match job.take() {
             None => true,

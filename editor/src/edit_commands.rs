@@ -88,6 +88,7 @@ impl Editor {
             return;
         };
         let (low, high) = piece.bounds().unwrap_or_default();
+        // From the menu there is no pointer on the map.
         let to = self.model.pointer.unwrap_or(self.model.camera.centre);
         self.add_piece("Paste", &piece, to - 0.5 * (low + high));
     }
@@ -98,6 +99,7 @@ impl Editor {
             return;
         }
         let piece = operation::copied(self.model.document.scenario(), &self.model.selection);
+        // The same distance on the screen at any zoom: beside the original, and still in view.
         let aside = DUPLICATE_SHIFT * self.model.camera.scale;
         let label = format!("Duplicate {}", named(&self.model.selection));
         self.add_piece(&label, &piece, DVec2::new(aside, -aside));
@@ -145,6 +147,7 @@ impl Editor {
                 return;
             };
             match change(editor.model.document.scenario(), id) {
+                // Only simplifying may find nothing to do.
                 Ok(Edit::Batch(edits)) if edits.is_empty() => {
                     editor.say(Tone::Done, "It is as simple as it can be.");
                 }

@@ -56,7 +56,7 @@ pub struct Modules {
     pub asks: bool,
     /// A native call that does not come back.
     pub hang: Option<Hang>,
-    /// A module that the clock has stopped, and how, until somebody has decided what follows.
+    /// A module that the clock has stopped, and how, until a person has decided what follows.
     pub timed_out: Option<String>,
     /// What is stepped through, with the statements that were run, or what is wrong with the script.
     pub stepping: Option<(StepRequest, Result<Steps, ScriptError>)>,
@@ -121,6 +121,7 @@ impl Extensions {
 
     /// Looks beside another scenario.
     pub(crate) fn follow(&mut self, document: Option<&Path>, settings: &Settings) {
+        // Modules beside the old scenario are no part of the new one: the host is opened again.
         if document.and_then(Path::parent) != self.beside.as_deref() {
             *self = Self::open(&self.folders.clone(), document, settings);
         }
@@ -139,10 +140,12 @@ impl Extensions {
     pub(crate) fn look(&mut self, modules: &mut Modules, time: f64) -> News {
         let revision = self.host.revision();
         let has_new_modules = revision != self.revision;
+        // Times and calls of modules change all the time; the table is for people.
         if !has_new_modules && (time - self.read_at).abs() < REFRESH {
             return News::default();
         }
         self.read_at = time;
+        // The texts of all scripts: too much to be copied twice a second for nothing.
         if has_new_modules {
             self.revision = revision;
             modules.registry = self.host.registry();
@@ -157,6 +160,7 @@ impl Extensions {
         modules.asks = unallowed.any(|file| !self.declined.contains(&file.hash));
         modules.hang = self.watch.hangs().into_iter().next();
         let timed_out = self.host.timed_out();
+        // Once for each time: what panels show is cleared by the answer of a person.
         let has_timed_out = timed_out != self.timed_out;
         if has_timed_out {
             self.timed_out.clone_from(&timed_out);

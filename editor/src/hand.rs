@@ -18,6 +18,12 @@ const DOUBLE_DISTANCE: f32 = 6.0;
 /// Driving vehicles are caught from this far outside their bodies, points.
 const VEHICLE_REACH: f64 = 7.0;
 
+// What tools see of the left button:
+//
+//   down                                       Press
+//     moves up to 4 points, up                 Click, and DoubleClick after the second one
+//     moves further, ..., up                   Drag, Drag, ..., Release
+
 /// A button that is held on the map.
 struct Press {
     at: Pos2,
@@ -179,6 +185,7 @@ impl Hand {
                         self.released(press, pos, time, reach);
                     }
                 }
+                // It has left the window: its place in the status line would be wrong.
                 Event::PointerGone => moved_to = Some(None),
                 _ => {}
             }
@@ -197,7 +204,7 @@ impl Hand {
     }
 
     fn pressed(&mut self, ui: &Ui, at: Pos2, reach: &mut Reach<'_>) {
-        // Whatever had the keyboard gives it back to the map.
+        // A text field that has the keyboard loses it: keys are for the map again.
         ui.ctx().memory_mut(|memory| {
             if let Some(id) = memory.focused() {
                 memory.surrender_focus(id);
@@ -252,9 +259,11 @@ impl Hand {
         let event = match key {
             Key::Enter => ToolEvent::Enter,
             Key::Escape => ToolEvent::Escape,
+            // Without a stroke Backspace may be bound to a command.
             Key::Backspace if self.tool.is_busy() => ToolEvent::Backspace,
             _ => return false,
         };
+        // The button may still be down: what it does until it is up is not wanted any more.
         if key == Key::Escape {
             self.press = None;
         }

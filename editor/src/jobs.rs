@@ -76,6 +76,7 @@ impl Job {
                 // Nobody listens any more if the job was cancelled.
                 let _ = sender.send(outcome);
             }
+            // Also without an outcome: the bar of a cancelled job has to go.
             wake();
         });
         Self {
@@ -108,6 +109,8 @@ impl Job {
                     .map_err(|error| error.to_string())
                     .and_then(|data| {
                         progress.set(0.5);
+                        // Reading cannot be interrupted; between its stages the wish to stop is
+                        // looked at.
                         if progress.is_cancelled() {
                             return Err("cancelled".into());
                         }
@@ -144,6 +147,7 @@ impl Job {
     ) -> Self {
         let label = format!("Saving {}", name(&path));
         let job = Self::start(label, false, wake, move |_| {
+            // The revision that was asked for: edits made meanwhile are in another copy.
             let saved = file::save(&scenario, &path).map_err(|error| error.to_string());
             Some(Outcome::Saved(path, state, then, saved))
         });
@@ -188,6 +192,7 @@ impl Job {
     ) -> Self {
         let suggestion = suggestion.to_owned();
         Self::start("Choosing a file".into(), false, wake, move |_| {
+            // The system's dialog blocks its thread; the window goes on drawing beside it.
             let dialog = rfd::FileDialog::new();
             let chosen = match purpose {
                 Purpose::Open => dialog
@@ -218,6 +223,7 @@ impl Job {
 
     /// How far it is, 0 to 1; `None` if unknown.
     pub(crate) fn share(&self) -> Option<f32> {
+        // There is no atomic float.
         let share = f32::from_bits(self.share.load(Ordering::Relaxed));
         (share > 0.0).then_some(share)
     }
@@ -232,6 +238,7 @@ impl Job {
         match self.outcome.try_recv() {
             Ok(outcome) => Some(Ok(outcome)),
             Err(std::sync::mpsc::TryRecvError::Empty) => None,
+            // Cancelled, or it panicked: there will be no outcome.
             Err(std::sync::mpsc::TryRecvError::Disconnected) => Some(Err(())),
         }
     }

@@ -48,7 +48,7 @@ impl Keyboard<'_> {
                     self.view.canvas.typed(c, self.model, self.actions);
                 }
             }
-            // The release of Space goes to the window that has the focus then.
+            // The release of Space is reported to the window that has the focus then.
             Event::WindowFocused(false) => drop(self.view.canvas.hand.space(false)),
             // Text fields copy and paste their own text.
             Event::Copy | Event::Cut | Event::Paste(_) if self.typing || !self.is_map_active() => {}

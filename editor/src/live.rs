@@ -12,11 +12,13 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long the world steps before it looks for orders, s.
+/// How long the world steps before it looks for orders, s: half a frame of 60 a
+/// second.
 const SLICE: f64 = 0.008;
 /// Pictures a second.
 const PICTURE_RATE: f64 = 60.0;
-/// What is behind by more than this is given up, s of wall time.
+/// What is behind by more than this is given up, s of wall time: without a limit a run that was too
+/// slow for a minute would race for a minute once it has less to do.
 const MOST_BEHIND: f64 = 0.25;
 /// Distance between samples of a trace, s of simulated time, and how many are kept.
 const TRACE_STEP: f64 = 0.1;
@@ -26,7 +28,7 @@ const LOOK_PATIENCE: Duration = Duration::from_secs(2);
 /// Lines of the modules' log that are shown.
 const LOG_LINES: usize = 200;
 
-/// What the thread is told.
+/// Orders to the thread.
 enum Order {
     Play(bool),
     Step,
@@ -100,8 +102,8 @@ pub struct Live {
 }
 
 impl Live {
-    /// Prepares a scenario; it stands still until it is told to [`play`](Self::play). `wake` is
-    /// called whenever there is a new picture.
+    /// Prepares a scenario; it stands still until [`play`](Self::play). `wake` is called whenever
+    /// there is a new picture.
     pub fn new(
         scenario: Arc<Scenario>,
         registry: Registry,
@@ -123,7 +125,7 @@ impl Live {
 
     fn give(&mut self, order: Order) {
         self.given += 1;
-        // The thread ends only when it is told to.
+        // The thread ends only by an order, which is the last one.
         let _ = self.orders.send(order);
     }
 
@@ -174,6 +176,7 @@ impl Live {
     pub fn picture(&self) -> Arc<LivePicture> {
         match self.picture.lock() {
             Ok(picture) => picture.clone(),
+            // A panic on the other side leaves a whole picture: it is replaced in one go.
             Err(poisoned) => poisoned.into_inner().clone(),
         }
     }
@@ -215,6 +218,7 @@ impl Watch {
 impl Observer for Watch {
     fn after_step(&mut self, world: &World) {
         let time = world.time();
+        // Time is a sum of steps: without the margin a sample would now and then be a step late.
         if time < self.due - 1e-9 {
             return;
         }
@@ -235,6 +239,11 @@ impl Observer for Watch {
     }
 }
 
+// The thread of the simulation:
+//
+//   orders --> obey      between two steps only, so that a run can be repeated
+//              step      as many as the clock and the speed ask for, for a slice at most
+//   picture <- publish   60 times a second, and after every order
 struct Runner {
     scenario: Arc<Scenario>,
     registry: Registry,
@@ -301,6 +310,7 @@ impl Runner {
                 self.fail(format!("This scenario cannot run: {error}."));
             }
         }
+        // The agent stays watched; its past belongs to the old run.
         self.watch = Watch::of(self.watch.agent);
         self.heat = HeatMap::default();
         self.shown_heat = Arc::default();
@@ -341,7 +351,7 @@ impl Runner {
             Order::Look(agent, answer) => {
                 let session = self.session.as_ref();
                 let view = session.and_then(|session| session.world().behaviour_view(agent));
-                // Whoever asked may have given up.
+                // The window may have given up waiting.
                 let _ = answer.send(view);
             }
             Order::Speed(speed) => self.speed = speed,
@@ -388,12 +398,15 @@ impl Runner {
         };
         let due = self.heat.due();
         session.step(&mut [&mut self.watch, &mut self.heat]);
+        // The heat map has taken a sample in this step: only then it differs.
         if self.heat.due() > due {
             self.shown_heat = Arc::new(self.heat.cells().collect());
         }
     }
 
     fn publish(&self) {
+        // Lists that have not grown are shared with the picture before: most pictures add nothing
+        // to them.
         let before = match self.shared.lock() {
             Ok(picture) => picture.clone(),
             Err(poisoned) => poisoned.into_inner().clone(),

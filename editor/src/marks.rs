@@ -181,6 +181,7 @@ impl Board<'_> {
             |from: f64, to: f64| (from / spacing).floor() as i64..=(to / spacing).ceil() as i64;
         for i in lines(low.x, high.x) {
             let x = self.at(DVec2::new(i as f64 * spacing, 0.0)).x;
+            // Every tenth line is stronger, so that distances can be counted.
             let color = self.theme.grid(i % 10 == 0);
             self.painter
                 .vline(x, self.rect.y_range(), Stroke::new(1.0, color));
@@ -217,6 +218,7 @@ impl Board<'_> {
             &text,
             self.theme.ink(),
         );
+        // Under the bar, so that it is seen on asphalt as well.
         let halo = Stroke::new(5.0, self.theme.halo());
         let line = [left, left + vec2(width, 0.0)];
         self.painter.line_segment(line, halo);
@@ -277,6 +279,8 @@ impl Board<'_> {
             }
             let size = galley.size();
             let centre = self.at(*middle);
+            // The text is turned: a square keeps others away in any direction. At most 90 points,
+            // or a long name would keep a whole quarter without names.
             let bounds = Rect::from_center_size(centre, egui::Vec2::splat(size.x.min(90.0)));
             if taken.iter().any(|other| other.intersects(bounds)) {
                 continue;
@@ -314,6 +318,7 @@ impl Board<'_> {
         let mut drawn = 0;
         for finding in findings {
             let at = self.at(finding.place);
+            // An import may have thousands of problems; the panel has them all.
             if !self.rect.expand(20.0).contains(at) || drawn > 400 {
                 continue;
             }
@@ -342,6 +347,7 @@ impl Board<'_> {
         }
         let (low, high) = self.camera.view(self.rect);
         let mut mesh = egui::Mesh::default();
+        // Collisions have no scale of their own: the worst cell is the top.
         let most = live
             .heat
             .iter()
@@ -350,6 +356,7 @@ impl Board<'_> {
         for ((column, row), cell) in live.heat.iter() {
             let corner = HeatMap::CELL * DVec2::new(f64::from(*column), f64::from(*row));
             let seen = corner.cmple(high).all() && (corner + HeatMap::CELL).cmpge(low).all();
+            // Speed and standing are means over what was seen in the cell.
             let share = match heat {
                 Heat::Speed => Some(cell.speed / cell.seen.max(1.0) / TOP_SPEED),
                 Heat::Congestion => Some(cell.standing / cell.seen.max(1.0)),
@@ -437,6 +444,7 @@ impl Board<'_> {
             self.painter.circle_filled(to, 4.0, color);
         }
         if let Some(own) = own {
+            // From far away still a ring that can be found.
             let radius = ((0.5 * own.length + 1.0) / self.camera.scale).max(11.0) as f32;
             self.painter.circle_stroke(
                 self.at(own.body.position),

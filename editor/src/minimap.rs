@@ -17,7 +17,7 @@ const SIZE: f32 = 170.0;
 /// Pixels per point.
 const DETAIL: f32 = 2.0;
 
-/// The picture of the world, made anew when the roads change.
+/// The picture of the world, made again when the roads change.
 #[derive(Default)]
 pub(crate) struct Minimap {
     drawn: Option<(Arc<Scene>, TextureHandle, DVec2, DVec2)>,
@@ -28,6 +28,7 @@ pub(crate) struct Minimap {
 impl Minimap {
     fn update(&mut self, ui: &Ui, scene: &Arc<Scene>) {
         if let Some((drawn, ..)) = &mut self.drawn {
+            // Every edit makes a new scene; only roads are drawn, so only their changes count.
             let same = Arc::ptr_eq(drawn, scene);
             if same || drawn.scenario.network() == scene.scenario.network() {
                 *drawn = scene.clone();
@@ -133,6 +134,7 @@ fn picture(scene: &Scene, low: DVec2, high: DVec2) -> ColorImage {
     for road in &scene.roads {
         for pair in road.line.windows(2) {
             let (a, b) = ((pair[0] - low) / pixel, (pair[1] - low) / pixel);
+            // A step for each pixel along the longer side leaves no gaps.
             let steps = (b - a).abs().max_element().ceil().clamp(1.0, 1e4);
             for i in 0..=steps as usize {
                 let p = a + (b - a) * (i as f64 / steps);

@@ -295,12 +295,12 @@ pub enum ModuleAction {
     EndStepping,
     /// A new script is made.
     NewScript(String),
-    /// The clock has stopped a module: the simulation goes on without it, or stays where it is.
+    /// The clock has stopped a module: the simulation continues without it, or stays paused.
     TimedOut {
-        /// Whether it goes on.
+        /// Whether it continues.
         goes_on: bool,
     },
-    /// A native call hangs: the program starts anew without that module.
+    /// A native call hangs: the program restarts without that module.
     RestartWithout(String),
 }
 

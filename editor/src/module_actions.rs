@@ -69,6 +69,7 @@ impl Editor {
         };
         let scripts = self.extensions.host().scripts();
         let place = scripts.place_of(&request.script);
+        // Scripts import others from beside themselves.
         let folder = place.as_deref().and_then(Path::parent);
         let named = (request.script.as_str(), request.text.as_str());
         let steps = step_through(named, folder, &request.event, &subject);
@@ -106,7 +107,7 @@ impl Editor {
         }
     }
 
-    /// The thread of the simulation is inside the plugin for ever: keeps the work, and starts anew.
+    /// The thread of the simulation does not return from the plugin: keeps the work, and restarts.
     fn restart_without(&mut self, id: &str) {
         self.extensions.host().quarantine(id);
         self.flow.keep_now(&self.model.document);

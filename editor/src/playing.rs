@@ -104,6 +104,8 @@ impl Editor {
 
     /// Goes so many steps along the list of speeds.
     pub(crate) fn change_speed(&mut self, by: isize) {
+        // The speed may have been set to what is not in the list: the next faster one stands for
+        // it.
         let now = SPEEDS.iter().position(|s| *s >= self.model.speed);
         let now = now.unwrap_or(SPEEDS.len() - 1) as isize;
         let next = (now + by).clamp(0, SPEEDS.len() as isize - 1) as usize;

@@ -46,6 +46,7 @@ impl Scene {
     /// Derives a scene. Roads that `before` has already are taken over.
     pub fn new(scenario: Arc<Scenario>, revision: u64, before: Option<&Self>) -> Self {
         let layout = layout(scenario.network(), scenario.about().driving_side);
+        // Both lists are in the order of ids, so one walk along both finds what is unchanged.
         let mut known = before
             .map_or(&[][..], |scene| &scene.roads)
             .iter()
@@ -82,10 +83,13 @@ impl Scene {
     /// which thin things count, m.
     pub fn pick(&self, point: DVec2, reach: f64) -> Vec<ObjectId> {
         let scenario = &self.scenario;
+        // Rank, distance, object. The rank is the order in which things lie on each other: agents
+        // (0), flows and places (1), obstacles (2), nodes (3), roads (4), forests (5).
         let mut found: Vec<(u8, f64, ObjectId)> = Vec::new();
         let near = |place: &Place| {
             let pose = scenario.pose_of(place)?;
             let distance = (pose.position - point).length();
+            // From near the whole body of a car should answer, not a spot of a few pixels.
             (distance < reach.max(2.5)).then_some(distance)
         };
         for (&id, agent) in scenario.agents() {
@@ -107,6 +111,7 @@ impl Scene {
         }
         for (&id, obstacle) in scenario.obstacles() {
             let distance = obstacle.shape.distance(point);
+            // Obstacles have an area of their own to be hit.
             if distance <= 0.3 * reach {
                 found.push((2, distance, ObjectId::Obstacle(id)));
             }
@@ -175,6 +180,8 @@ impl Scene {
     /// The nearest point on a road's line within `reach` of a point: road, s, and the point.
     pub fn nearest_on_road(&self, point: DVec2, reach: f64) -> Option<(RoadId, f64, DVec2)> {
         self.roads_near(point, reach)
+            // Projecting on clothoids is slow: polylines sort out nearly all roads first. They lie
+            // within SAMPLING of the line.
             .filter(|shape| polyline::distance(&shape.line, point) < reach + 2.0 * SAMPLING)
             .filter_map(|shape| {
                 let road = self.scenario.network().road(shape.id)?;
@@ -212,9 +219,11 @@ impl Scene {
             }
             let foot = Projector::new(road.reference_line.clone()).closest(point);
             let on_line = road.reference_line.pose(foot.s);
+            // Past the end of a road the foot is its end: how far past counts as a miss.
             let beyond = (point - on_line.position).dot(on_line.forward()).abs();
             let section = road.section_at(foot.s);
             for (lane, band) in section.lanes.iter().zip(road.lane_bands(section, foot.s)) {
+                // 0 on the lane, else the distance to its edge.
                 let miss = ((foot.t - band.centre).abs() - 0.5 * band.width).max(0.0) + beyond;
                 let better = best.is_none_or(|(least, _)| miss < least);
                 if lane.kind.is_drivable() && miss <= reach && better {
@@ -249,6 +258,7 @@ impl Scene {
             ObjectId::Road(id) => {
                 let shape = self
                     .roads
+                    // Shapes are in the order of ids.
                     .binary_search_by_key(&id, |shape| shape.id)
                     .ok()?;
                 Some((self.roads[shape].low, self.roads[shape].high))
@@ -280,6 +290,8 @@ fn shape_of(id: RoadId, road: &Arc<Road>) -> RoadShape {
         .lane_sections
         .iter()
         .map(|section| road.edges(section.s + 1e-6));
+    // At the start of each section, a hair past its border. At least a metre, so that a road of no
+    // width can be picked.
     let reach = edges.fold(1.0, |reach: f64, (right, left)| reach.max(left).max(-right));
     RoadShape {
         id,
@@ -299,6 +311,7 @@ fn names(scenario: &Scenario, layout: &Layout) -> Vec<(String, DVec2, f64, f64)>
         }
         if let Some((from, to)) = layout.remaining(id, road) {
             let known = longest.entry(&road.name).or_default();
+            // Between its junctions: a name across a junction would belong to both streets.
             if to - from > known.0 {
                 let pose = road.reference_line.pose(0.5 * (from + to));
                 *known = (to - from, pose.position, pose.heading);

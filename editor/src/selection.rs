@@ -36,8 +36,8 @@ fn everything(scenario: &Scenario) -> Objects {
 }
 
 impl Editor {
-    /// Selects objects. A single agent is watched as well: whoever selects it wants to know what
-    /// it does.
+    /// Selects objects. A single agent is watched as well, so that its panel shows what it
+    /// does.
     pub(crate) fn select(&mut self, objects: Objects) {
         self.model.selection = objects;
         if let Some(ObjectId::Agent(id)) = self.model.single() {

@@ -63,7 +63,7 @@ pub struct Settings {
     pub tools: ToolOptions,
     /// Files that were opened or saved, newest first.
     pub recent: Vec<PathBuf>,
-    /// Whether the welcome panel comes at the start.
+    /// Whether the welcome panel is shown at the start.
     pub welcome: bool,
     /// Hashes of the plugins that may run.
     pub trusted_plugins: BTreeSet<String>,
@@ -91,8 +91,11 @@ impl Default for Settings {
 impl Settings {
     /// Reads the settings; what cannot be read is the standard.
     pub fn load(folder: &Path) -> Self {
+        // A file that is missing or damaged must not keep the program from starting.
         let text = std::fs::read_to_string(file(folder)).unwrap_or_default();
         let mut settings: Self = serde_json::from_str(&text).unwrap_or_default();
+        // Written by hand, or by another version: an interface that cannot be read cannot be
+        // mended.
         settings.zoom = settings.zoom.clamp(0.5, 3.0);
         if settings.tools.presets.is_empty() {
             settings.tools.presets = crate::tools::standard_presets();
@@ -112,6 +115,7 @@ impl Settings {
 
     /// Puts a file in front of the recent ones.
     pub fn remember(&mut self, path: &Path) {
+        // Each file once.
         self.recent.retain(|known| known != path);
         self.recent.insert(0, path.to_owned());
         self.recent.truncate(RECENT);

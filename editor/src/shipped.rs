@@ -58,7 +58,7 @@ impl Shipped {
     }
 }
 
-/// A document of a shipped scenario: it belongs to no file, so that nobody overwrites it.
+/// A document of a shipped scenario: it belongs to no file, so that saving asks for one.
 pub fn document(index: usize) -> Document {
     Document::new(ALL[index.min(ALL.len() - 1)].scenario())
 }

@@ -12,6 +12,7 @@ pub(crate) struct Theme {
     pub(crate) dark: bool,
 }
 
+// Each tone twice: what is legible on paper is too dark on slate.
 const ACCENT: Color32 = Color32::from_rgb(0x1B, 0x72, 0xE8);
 const ACCENT_DARK: Color32 = Color32::from_rgb(0x6C, 0xB0, 0xFF);
 const GUIDE: Color32 = Color32::from_rgb(0x0B, 0x86, 0x8F);
@@ -88,6 +89,7 @@ impl Theme {
                     LaneType::Sidewalk => palette::SIDEWALK,
                     LaneType::Median => palette::MEDIAN,
                 };
+                // What lies below shows through a road that is being drawn.
                 hex(lane).gamma_multiply(0.72)
             }
         }

@@ -27,6 +27,7 @@ impl Editor {
     pub(crate) fn jump(&mut self, low: DVec2, high: DVec2) {
         let pad = DVec2::splat(JUMP_MARGIN);
         let rect = self.view.canvas.rect;
+        // A followed vehicle would pull the map back in the next frame.
         self.model.follow = false;
         self.model.camera.frame(rect, (low - pad, high + pad));
     }

@@ -10,9 +10,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use wgpu::util::DeviceExt;
 
-/// Frames that a buffer survives without being drawn.
+/// Frames that a buffer survives without being drawn: a few seconds, so that panning back finds it.
 const KEPT_FRAMES: u64 = 240;
 
+// Colours are premultiplied bytes of sRGB. Egui blends in sRGB where the window has a plain format,
+// and `shown` leaves them as they are. A format that is sRGB itself converts what the shader
+// returns: there `shown` makes them linear, on the straight colour, since the curve is not
+// proportional.
 const SHADER: &str = "
 struct View { metres: vec2<f32>, pixels: vec2<f32>, linear: vec4<f32> };
 @group(0) @binding(0) var<uniform> view: View;
@@ -231,6 +235,7 @@ impl Resources {
             let bytes = bytemuck::cast_slice(&all.list);
             buffer(device, bytes, wgpu::BufferUsages::VERTEX)
         };
+        // Vehicles move in every frame: their list is not worth keeping.
         if all.id == 0 {
             return make();
         }
@@ -315,6 +320,7 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn origin(&mut self, origin: DVec2, count: usize) -> u64 {
+        // In double precision, and from the middle of the view: what the GPU adds up is small then.
         let offset = origin - self.centre;
         let at = self.origins.len() as u64;
         let origin = [offset.x as f32, offset.y as f32];
@@ -334,6 +340,8 @@ impl Plan<'_> {
                 (mesh, buffers, self.origin(mesh.origin, 1))
             })
             .collect();
+        // Over all tiles at once, not tile by tile: the surface of one would hide the markings of
+        // its neighbour that reach into it.
         for key in keys {
             for (mesh, (vertices, indices), origin) in &placed {
                 for batch in mesh.batches.iter().filter(|batch| batch.key == key) {
@@ -390,7 +398,7 @@ impl Callback {
             pixels(size.x),
             pixels(size.y),
             linear,
-            // A uniform is padded to 16 bytes.
+            // A vector of four in the shader: uniforms are laid out in steps of 16 bytes.
             0.0,
             0.0,
             0.0,
@@ -435,6 +443,7 @@ impl CallbackTrait for Callback {
             resources,
             ..
         } = plan;
+        // By powers of two, so that a growing world does not make a new buffer in every frame.
         if origins.len() > resources.origin_count {
             resources.origin_count = origins.len().next_power_of_two();
             resources.origins = origin_buffer(device, resources.origin_count);

@@ -53,6 +53,7 @@ impl UnitShape {
         let first = self.corners.len() as u32;
         self.corners
             .extend(ring.iter().map(|&(x, y)| vertex([x, y], [0.0; 2], color)));
+        // All rings are convex: triangles from the first corner fill them.
         for i in 1..ring.len() as u32 - 1 {
             self.indices.extend([first, first + i, first + i + 1]);
         }
@@ -78,6 +79,7 @@ impl UnitShape {
             .map(|(x, y)| (x * (1.0 + 0.45 * grow), y * (1.0 + grow)))
         };
         let glass = Ink::Light.bytes(palette::faded(palette::GLASS, 0.9));
+        // From the bottom up: what comes later covers it. The outline is a slightly larger body.
         shape.fan(&body(0.16), glass);
         shape.fan(&body(0.0), [0; 4]);
         shape.fan(
@@ -107,6 +109,8 @@ impl UnitShape {
                 .collect()
         };
         let shadow = Ink::Light.bytes(palette::faded(palette::OUTLINE, 0.2));
+        // To the south-east, as all shadows on the map. Trees do not turn, so the frame of the
+        // instance is that of the map.
         shape.fan(&circle(1.0, 0.28, -0.28), shadow);
         shape.fan(&circle(1.0, 0.0, 0.0), [0; 4]);
         let trunk = Ink::Light.bytes(palette::rgb(palette::TRUNK));

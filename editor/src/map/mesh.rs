@@ -174,6 +174,8 @@ impl MeshBuilder {
     }
 
     fn put(&mut self, place: DVec2, shift: DVec2, color: [u8; 4]) -> u32 {
+        // The GPU computes in single precision. 10,000 km from the origin its steps would be 1 m;
+        // within 500 m of the middle of a tile they are 0.03 mm.
         let local = place - self.origin;
         self.vertices.push(vertex(
             [local.x as f32, local.y as f32],
@@ -218,6 +220,11 @@ impl MeshBuilder {
         for (&p, &n) in distinct.iter().zip(&normals) {
             let inner = (pixels - SOFT).max(0.0);
             let outer = pixels + SOFT;
+            // A row of four corners across the line; the outer two are transparent, so edges are
+            // soft:
+            //
+            //   0 . . . 1 ========= + ========= 2 . . . 3
+            //     soft         solid, p in the middle
             let row = [
                 self.put(p + half * n, outer * n, [0; 4]),
                 self.put(p + half * n, inner * n, color),
@@ -242,6 +249,7 @@ impl MeshBuilder {
         color: Color,
     ) {
         let mut piece: Vec<DVec2> = Vec::new();
+        // What is left of a dash goes on around a corner.
         let (mut drawing, mut left) = (true, on);
         for pair in points.windows(2) {
             let (mut a, b) = (pair[0], pair[1]);
@@ -280,6 +288,8 @@ fn ring_normals(points: &[DVec2]) -> Vec<DVec2> {
             let after = (points[(i + 1) % n] - points[i]).normalize_or_zero();
             let outward = |d: DVec2| DVec2::new(d.y, -d.x);
             let normal = outward(before + after).normalize_or(outward(before));
+            // Longer the sharper the corner, so that both edges keep their distance, up to the
+            // limit.
             normal / normal.dot(outward(after)).max(1.0 / MITRE)
         })
         .collect()
@@ -304,12 +314,14 @@ impl Painter for MeshBuilder {
                 ring.push(p);
             }
         }
+        // A ring that is closed by its first point once more has an edge without a direction.
         while ring.len() > 1 && (ring[0] - ring[ring.len() - 1]).length_squared() < 1e-8 {
             ring.pop();
         }
         if ring.len() < 3 {
             return;
         }
+        // Normals point outward for counter-clockwise rings only.
         if polygon::signed_area(&ring) < 0.0 {
             ring.reverse();
         }
@@ -342,6 +354,7 @@ impl Painter for MeshBuilder {
     fn edge(&mut self, points: &[DVec2], width: f64, least: f32, color: Color) {
         let mut closed = points.to_vec();
         closed.extend(points.first().copied());
+        // One segment further than closed, so that the last joint has a mitre like the others.
         closed.extend(points.get(1).copied());
         self.line(&closed, width, least, None, color);
     }

@@ -28,7 +28,8 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Makes them anew, except for the trees of forests that have not changed.
+    /// Makes them again, except for the trees of forests that have not changed: a large forest has
+    /// thousands.
     pub fn new(scenario: &Scenario, ink: Ink, before: &Self) -> Self {
         let known: Known = scenario
             .planted()
@@ -62,6 +63,7 @@ fn floors(scenario: &Scenario, ink: Ink) -> Mesh {
 
 fn trees(forest: &Forest, ink: Ink) -> Instances {
     static NEXT: AtomicU64 = AtomicU64::new(1);
+    // Crowns that nearly touch, so that a forest looks like one, within what trees have.
     let crown = (0.45 * forest.spacing).clamp(0.8, 3.5);
     let (low, high) = polygon::bounds(&forest.area).unwrap_or_default();
     let origin = 0.5 * (low + high);
@@ -83,6 +85,8 @@ fn things(scenario: &Scenario, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(origin(scenario), Level::Near, ink);
     for obstacle in scenario.obstacles().values() {
         let outline = obstacle.shape.outline();
+        // Light from the north-west, as on the terrain. A tower has the shadow of a
+        // house of 20 m, or it would hide a street.
         let cast = DVec2::new(0.25, -0.25) * obstacle.height.min(20.0);
         let shadow: Vec<DVec2> = outline.iter().map(|p| *p + cast).collect();
         builder.begin(Pass::PavingKerb);

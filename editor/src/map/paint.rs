@@ -75,6 +75,14 @@ struct ContentQuestion {
     drawn_ink: Ink,
 }
 
+// Where triangles come from:
+//
+//   scene          --content worker-->   tiles, things, trees, picture of the terrain
+//   tiles in view  --tile worker-->      a mesh for each tile and level, when missing or outdated
+//   meshes         --frame-->            GPU buffers, or egui shapes
+//
+// A frame never waits: it draws what there is, however old.
+
 /// Draws the map.
 pub struct MapPainter {
     uses_gpu: bool,
@@ -97,6 +105,7 @@ impl MapPainter {
     pub fn new(uses_gpu: bool, wake: impl Fn() + Send + Clone + 'static) -> Self {
         let content = |question: ContentQuestion| {
             let scenario = &question.scene.scenario;
+            // A picture of the terrain takes long, and most edits do not touch it.
             let same = question.drawn.as_ref().is_some_and(|drawn| {
                 question.drawn_ink == question.ink && same_terrain(&drawn.scenario, scenario)
             });
@@ -144,6 +153,7 @@ impl MapPainter {
 
     /// The scene to draw from now on.
     pub fn set_scene(&mut self, scene: &Arc<Scene>, ink: Ink) {
+        // It is called in every frame.
         if Arc::ptr_eq(scene, &self.scene) && ink == self.ink {
             return;
         }
@@ -153,6 +163,7 @@ impl MapPainter {
         self.content_worker.ask(ContentQuestion {
             scene: scene.clone(),
             ink,
+            // Trees are kept with their colours.
             before: if ink == self.content_ink {
                 self.content.objects.clone()
             } else {
@@ -175,6 +186,7 @@ impl MapPainter {
 
     fn take_answers(&mut self, context: &egui::Context) {
         if let Some((scene, ink, content)) = self.content_worker.take() {
+            // The answer may be about a scene before the newest.
             self.waiting = !Arc::ptr_eq(&scene, &self.scene);
             self.content_scene = Some(scene);
             self.content_ink = ink;
@@ -186,6 +198,7 @@ impl MapPainter {
                 });
             }
             self.content = content;
+            // Tiles of the old scene are not waited for; the next frame asks for those that differ.
             self.asked.clear();
         }
         if let Some(answers) = self.tile_worker.take() {
@@ -256,6 +269,7 @@ impl MapPainter {
         if self.meshes.len() > KEPT_MESHES {
             let visible: Vec<TileId> = content_tiles.visible(low, high).map(|(id, _)| id).collect();
             self.meshes
+                // Far tiles are small, and stand in for any hole while the camera moves.
                 .retain(|(id, l), _| visible.contains(id) || *l == Level::Far);
         }
         let trees = self.content.objects.trees.iter().filter(|trees| {
@@ -295,17 +309,21 @@ const LAMP: f64 = 0.28;
 /// Vehicles in view as instances.
 fn dots(vehicles: &[VehicleDot], camera: &Camera, (low, high): (DVec2, DVec2)) -> Instances {
     let origin = camera.centre;
+    // The middle of a long vehicle is outside when its end is still in view.
     let margin = DVec2::splat(20.0 + LEAST_VEHICLE * camera.scale);
     let (low, high) = (low - margin, high + margin);
     let list = vehicles
         .iter()
         .filter(|v| v.body.position.cmpge(low).all() && v.body.position.cmple(high).all())
         .flat_map(|vehicle| {
+            // From far away vehicles are larger than they are, or a town would look empty.
             let grow = (LEAST_VEHICLE * camera.scale / vehicle.length).max(1.0);
             let front = 0.5 * vehicle.length * grow * vehicle.body.forward();
             let color = match vehicle.color {
                 Some(color) => color.to_array(),
                 None => {
+                    // Scrambled: agents of a flow have ids in a row, and would have colours in a
+                    // row.
                     let bodies = palette::BODIES;
                     let hex = bodies[(mix64(vehicle.agent) % bodies.len() as u64) as usize];
                     Ink::Light.bytes(palette::rgb(hex))

@@ -53,6 +53,7 @@ fn shape(rect: Rect, camera: &Camera, mesh: &Mesh, batch: &Batch) -> Shape {
     let scale = (1.0 / camera.scale) as f32;
     let range = batch.indices.start as usize..batch.indices.end as usize;
     let used = &mesh.indices[range];
+    // Only the vertices of this batch are copied: a mesh holds those of all passes.
     let (first, last) = used
         .iter()
         .fold((u32::MAX, 0), |(low, high), &i| (low.min(i), high.max(i)));
@@ -83,6 +84,8 @@ fn instances(rect: Rect, camera: &Camera, all: &Instances, unit: &UnitShape) -> 
     for one in &all.list {
         let (place, front, half_width, color) = parts(one);
         let length = Vec2::from(front).length();
+        // The vector to the front says direction and half the length; turned left and scaled it
+        // says half the width.
         let left = [
             -front[1] / length.max(1e-9) * half_width,
             front[0] / length.max(1e-9) * half_width,

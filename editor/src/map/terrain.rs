@@ -24,6 +24,8 @@ impl TerrainImage {
     pub fn new(field: &HeightField, dark: bool) -> Self {
         let (low, high) = (field.origin(), field.far_corner());
         let size = high - low;
+        // No finer than a quarter of a sample: between samples heights are interpolated, and there
+        // is nothing more to see.
         let pixel = (size.max_element() / LONGEST).max(0.25 * field.spacing());
         let (width, height) = (
             ((size.x / pixel).ceil() as usize).max(2),
@@ -51,7 +53,9 @@ impl TerrainImage {
                 // Light from the north-west, 45 degrees high.
                 let shade = 1.0 + 0.9 * (0.5 * slope.x - 0.5 * slope.y);
                 let band = |h: f64| (h / interval).floor();
+                // A line where the next pixel is in another band: one pixel wide on any slope.
                 let contour = band(here) != band(east) || band(here) != band(south);
+                // Ground that is nearly level keeps one tint.
                 let share = (here - lowest) / (highest - lowest).max(1.0);
                 pixels.push(tint(share, shade.clamp(0.55, 1.15), contour, dark));
             }

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Side of a tile, m.
+/// Side of a tile, m. After an edit a whole tile is made again, so larger ones answer later; smaller
+/// ones are more calls to the GPU in every frame.
 const SIDE: f64 = 500.0;
 
 /// A tile by its column and row.
@@ -42,6 +43,8 @@ impl Tiles {
     pub fn new(scene: &Scene) -> Self {
         let mut tiles: BTreeMap<TileId, Tile> = BTreeMap::new();
         for shape in &scene.roads {
+            // Each road is in one tile only, and the tile grows to hold all of it: so nothing is
+            // drawn twice, and a long motorway is not cut.
             let id = tile_of(0.5 * (shape.low + shape.high));
             let tile = tiles.entry(id).or_default();
             let empty = tile.roads.is_empty();
@@ -108,6 +111,8 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
     let network = scene.scenario.network();
     for id in &tile.roads {
         id.hash(&mut hasher);
+        // An edit makes a new road, so the address tells whether it is the same, without reading
+        // its points. What surrounds a road is in its trim.
         network.shared_road(*id).map(Arc::as_ptr).hash(&mut hasher);
         let trim = scene.layout.trims.get(id).copied().unwrap_or_default();
         (trim.start.to_bits(), trim.end.to_bits()).hash(&mut hasher);
@@ -119,6 +124,7 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
         for point in junction.polygon() {
             (point.x.to_bits(), point.y.to_bits()).hash(&mut hasher);
         }
+        // Arrows and stop lines of a junction follow the lanes of its roads.
         for arm in &junction.arms {
             arm.road.hash(&mut hasher);
             network
@@ -138,6 +144,7 @@ pub(super) fn mesh(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
         return builder.finish();
     }
     let network = scene.scenario.network();
+    // Layer by layer: a bridge is drawn over what it crosses.
     let mut layers: BTreeMap<i8, (Vec<RoadId>, Vec<&Junction>)> = BTreeMap::new();
     for &id in &tile.roads {
         if let Some(road) = network.road(id) {
@@ -169,6 +176,7 @@ fn lines(builder: &mut MeshBuilder, scene: &Scene, tile: &Tile) {
         let Some(road) = scene.scenario.network().road(*id) else {
             continue;
         };
+        // More important classes are wider and drawn later, so that they lie on top.
         let (pixels, hex, order) = match road.class {
             RoadClass::Path => (0.8, palette::KERB, Pass::PavingKerb),
             RoadClass::Service => (0.9, palette::PARKING, Pass::Paving),
@@ -179,6 +187,7 @@ fn lines(builder: &mut MeshBuilder, scene: &Scene, tile: &Tile) {
             RoadClass::Motorway => (3.0, palette::ASPHALT, Pass::Marking),
         };
         builder.begin(order);
+        // At 2.5 m a point and more, 1.5 m off cannot be seen.
         let points = road.reference_line.sample(1.5, 0.0);
         builder.pixel_line(&points, pixels, palette::rgb(hex));
     }

@@ -35,6 +35,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model) {
             ui,
             &format!("{}: {}", short(controller.name), controller.output),
         );
+        // Nothing is in reach, so there is no distance to show.
         if distance >= NOTHING {
             ui.label(RichText::new("There is no obstacle within its reach.").weak());
             continue;
@@ -96,8 +97,10 @@ fn membership_plot(
     let pad = 0.12 * (c - a);
     let term = |index: usize| -> PlotPoints<'static> {
         let at = |x: f64| [x, variable.memberships(x)[index]];
+        // Memberships are straight between the knots, so five points draw them exactly.
         [a - pad, a, b, c, c + pad].map(at).to_vec().into()
     };
+    // The plot ends a little outside the knots; the needle stays in it.
     let value = value.clamp(a - pad, c + pad);
     Plot::new((controller.name, variable.name))
         .height(72.0)
@@ -167,6 +170,7 @@ fn rules(ui: &mut Ui, theme: Theme, controller: &FuzzyController, inference: &In
                             egui::StrokeKind::Inside,
                         );
                     }
+                    // On a strong fill the text of the theme would not be legible.
                     let ink = if strength > 0.55 {
                         theme.handle()
                     } else {

@@ -124,6 +124,7 @@ const WARNING: &str = "Native plugins run with all your rights: they can read fi
 
 /// Asks once for each build.
 fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action>) {
+    // Nothing waits for permission any more.
     let Some(file) = model.modules.unallowed.first() else {
         actions.push(Action::Show(Dialog::None));
         return;
@@ -179,7 +180,7 @@ fn hang(context: &egui::Context, hang: &Hang, actions: &mut Vec<Action>) {
         ));
         ui.add_space(8.0);
         ui.horizontal(|ui| {
-            // Waiting is what happens anyway: the window goes when the call comes back.
+            // Waiting is what happens anyway: the window closes when the call returns.
             ui.label("Waiting\u{2026}");
             ui.spinner();
             if ui.button("Keep my work and restart without it").clicked() {
@@ -243,6 +244,8 @@ fn path(
             .desired_width(f32::INFINITY);
         let response = ui.add(edit);
         response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Path"));
+        // It has the keyboard from the start. In the frame in which Enter takes it away it is not
+        // taken back, or Enter would not be seen.
         if !response.has_focus() && !response.lost_focus() {
             response.request_focus();
         }

@@ -26,6 +26,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     for (i, label) in done.iter().enumerate() {
         row(ui, i + 1, label, i + 1 == done.len(), true);
     }
+    // What was undone can be gone back to until something else is edited.
     for (i, label) in undone.iter().enumerate() {
         row(ui, done.len() + i + 1, label, false, false);
     }

@@ -288,6 +288,7 @@ impl Row<'_> {
                 ui.label(self.slot.title());
                 let label = self.label();
                 let chosen = choice(ui, &label, &self.setting().module, &names);
+                // A slot that needs a module keeps its last one.
                 if !self.slot.how_many().fits(count - 1) {
                     return chosen.map(RowChange::Use);
                 }
@@ -307,6 +308,7 @@ impl Row<'_> {
 
     fn parameters(&self, ui: &mut Ui, parameters: &[ParameterInfo], actions: &mut Vec<Action>) {
         let setting = self.setting();
+        // Folded while all is as described: a stack of several modules would be a long sheet.
         let open = self.slot == Slot::Controller || !setting.parameters.is_empty();
         let id = (self.key, self.slot.name(), self.number);
         CollapsingHeader::new(format!("{} parameters", parameters.len()))
@@ -328,6 +330,7 @@ impl Row<'_> {
     fn edit(&self, parameter: &ParameterInfo, value: f64) -> Edit {
         let mut changed = self.stack.clone();
         let values = &mut changed.settings_mut(self.slot)[self.number].parameters;
+        // Files stay short, and follow a default that changes later.
         if value == parameter.default {
             values.remove(parameter.key);
         } else {
@@ -361,6 +364,7 @@ fn parameter(
         value,
         range: info.min..=info.max,
         unit: info.unit,
+        // The whole range is a drag of 500 points.
         step: (info.max - info.min) / 500.0,
         hint: info.doc,
     };

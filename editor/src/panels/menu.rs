@@ -95,6 +95,7 @@ fn items(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, commands: &[Comm
 }
 
 fn toggles(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    // Only while the menu is open: the closure does not run otherwise.
     let mut settings = model.settings.clone();
     ui.checkbox(&mut settings.names, "Street names");
     ui.checkbox(&mut settings.problems, "Problems on the map");
@@ -123,6 +124,7 @@ fn play(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     } else {
         (PlaySign::Play, "Play")
     };
+    // From right to left, as the layout goes.
     for (sign, name, command) in [
         (PlaySign::Step, "Step", Command::StepOnce),
         (sign, name, Command::PlayPause),

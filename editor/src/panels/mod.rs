@@ -69,7 +69,7 @@ impl Pane {
     }
 }
 
-/// What panels remember that belongs to nothing else.
+/// What panels remember: where they are docked, what was typed into them, and drafts.
 pub(crate) struct PanelState {
     tree: Tree<Pane>,
     welcome: welcome::Welcome,
@@ -141,6 +141,7 @@ fn first_tree() -> Tree<Pane> {
     let upper = tiles.insert_tab_tile(upper);
     let lower = tiles.insert_tab_tile(lower);
     let mut side = Linear::new(LinearDir::Vertical, vec![upper, lower]);
+    // The inspector has long sheets, the lists below scroll; the map has most of the window.
     side.shares.set_share(upper, 2.6);
     side.shares.set_share(lower, 1.0);
     let side = tiles.insert_container(Container::Linear(side));
@@ -189,6 +190,7 @@ impl Behavior<Pane> for Panes<'_> {
     }
 
     fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
+        // The number is seen while another tab is in front.
         if *pane == Pane::Problems && !self.model.findings.1.is_empty() {
             return format!("Problems ({})", self.model.findings.1.len()).into();
         }
@@ -197,6 +199,7 @@ impl Behavior<Pane> for Panes<'_> {
 
     fn simplification_options(&self) -> SimplificationOptions {
         SimplificationOptions {
+            // The map alone in its tile needs no tab above it.
             all_panes_must_have_tabs: false,
             ..SimplificationOptions::default()
         }

@@ -75,6 +75,7 @@ fn card(ui: &mut Ui, model: &Model, row: &ModuleRow, actions: &mut Vec<Action>) 
             let color = lamp_color(model, row.lamp);
             ui.painter().circle_filled(rect.center(), 5.0, color);
             lamp.on_hover_text(lamp_word(row.lamp));
+            // A file whose kind is not known fits no slot, and cannot be dragged.
             let dragged = ModuleKind::from_name(row.kind).map(|kind| Dragged {
                 kind,
                 id: row.id.clone(),
@@ -130,6 +131,7 @@ fn figures(ui: &mut Ui, model: &Model, row: &ModuleRow) {
             line("fallback agents", row.fallback_agents.to_string());
             ui.label(RichText::new("time an agent").weak().small());
             ui.horizontal(|ui| {
+                // Scripts are interpreted: what is much for a plugin is normal for them.
                 let budget = if row.tier == "script" {
                     SCRIPT_BUDGET_US
                 } else {
@@ -159,6 +161,7 @@ fn budget_bar(ui: &mut Ui, model: &Model, share: f64) {
     ui.painter()
         .rect_filled(rect, corner, color.gamma_multiply(back));
     let mut full = rect;
+    // Beyond the budget the bar is full; its colour says that it is too much.
     full.set_width(rect.width() * share.clamp(0.0, 1.0) as f32);
     ui.painter().rect_filled(full, corner, color);
 }

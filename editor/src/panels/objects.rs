@@ -192,6 +192,7 @@ fn list(
     let fits = |(id, name): &&(ObjectId, String)| {
         filter.is_empty() || format!("{id} {name}").to_lowercase().contains(&filter)
     };
+    // Counted over all, although only some are listed: the title says how many there are.
     let count = all.iter().filter(fits).count();
     egui::CollapsingHeader::new(format!("{title} ({count})"))
         .id_salt(title)

@@ -23,6 +23,7 @@ fn rank(query: &str, text: &str) -> Option<usize> {
     for wanted in query.chars().filter(|c| !c.is_whitespace()) {
         last = letters.find(|(_, c)| *c == wanted)?.0;
     }
+    // After all that have the query in one piece; the sooner the last letter is found, the better.
     Some(100 + last)
 }
 
@@ -35,9 +36,11 @@ pub(super) fn ui(
 ) {
     let mut found: Vec<(usize, Command)> = Command::ALL
         .iter()
+        // It is a second key of Redo, not another command.
         .filter(|command| **command != Command::RedoToo)
         .filter_map(|command| Some((rank(query, command.title())?, *command)))
         .collect();
+    // Without a query the order of the table is the better one: by subject.
     if !query.trim().is_empty() {
         found.sort_by_key(|(rank, _)| *rank);
     }
@@ -141,6 +144,7 @@ fn field(ui: &mut egui::Ui, text: &mut String, name: &'static str, hint: &str) -
     let response = ui.add(edit);
     response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, name));
     let entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
+    // Whatever is clicked, letters go here while the window is open.
     if !entered {
         response.request_focus();
     }

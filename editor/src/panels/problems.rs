@@ -36,6 +36,7 @@ fn row(ui: &mut Ui, model: &Model, finding: &Finding, actions: &mut Vec<Action>)
             RichText::new(title).color(color).strong(),
         );
         if response.on_hover_text(finding.code.name()).clicked() {
+            // A problem is at a point; the map shows what is around it.
             let around = roadwright_geometry::DVec2::splat(15.0);
             actions.push(Action::Jump(finding.place - around, finding.place + around));
             actions.push(Action::Select(Objects::from([finding.object])));

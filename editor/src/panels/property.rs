@@ -139,6 +139,7 @@ impl<T: Clone> Subject<'_, T> {
     }
 
     fn change(&mut self, response: &Response, label: &str, set: impl FnOnce(&mut T)) {
+        // Made only when the row has changed: in most frames no object is copied.
         let edit = || {
             let mut object = self.object.clone();
             set(&mut object);

@@ -202,6 +202,7 @@ fn offers(
 ) {
     let before: String = text.chars().take(at).collect();
     let (owner, begun) = word_before(&before);
+    // A single letter fits too much to be of help; after a dot everything is of interest.
     if owner.is_empty() && begun.len() < 2 {
         return;
     }
@@ -209,6 +210,7 @@ fn offers(
         .iter()
         .filter(|item| item.owner == owner && item.name.starts_with(&begun) && item.name != begun);
     let mut names: Vec<&ApiItem> = Vec::new();
+    // Overloads have one name: it is offered once.
     for item in fitting {
         if !names.iter().any(|known| known.name == item.name) {
             names.push(item);
@@ -228,6 +230,7 @@ fn offers(
                 _ => "",
             };
             let inserted = format!("{rest}{call}");
+            // The cursor counts letters, a text is changed at bytes.
             let byte = before.len();
             text.insert_str(byte, &inserted);
             let cursor = CCursor::new(at + inserted.chars().count());
@@ -254,6 +257,7 @@ fn tail(text: &str, accepted: impl Fn(char) -> bool) -> String {
 
 /// The item that is named at a place of the text.
 fn item_at(text: &str, at: usize) -> Option<&'static ApiItem> {
+    // By letters, since the pointer's place in the text is given in letters.
     let is_word = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
     let letters: Vec<char> = text.chars().collect();
     letters.get(at).filter(|c| is_word(c))?;
@@ -267,6 +271,8 @@ fn item_at(text: &str, at: usize) -> Option<&'static ApiItem> {
     let (owner, _) = word_before(&before);
     let mut named = api().iter().filter(|item| item.name == word);
     let exact = named.clone().find(|item| item.owner == owner);
+    // The type of what stands before the dot is not known: any item of that name is a good guess
+    // there, elsewhere only one without an owner.
     exact.or_else(|| named.find(|item| !owner.is_empty() || item.owner.is_empty()))
 }
 
@@ -319,6 +325,8 @@ fn pieces(line: &str) -> Vec<(&str, Piece)> {
         let (length, kind) = if rest.starts_with("//") {
             (rest.len(), Piece::Comment)
         } else if first == '"' || first == '`' {
+            // Line by line: of a text in backticks over several lines only the first one has its
+            // colour.
             let inner = &rest[1..];
             let end = inner.find(first).map_or(rest.len(), |at| at + 2);
             (end, Piece::Text)

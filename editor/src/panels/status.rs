@@ -1,4 +1,4 @@
-//! The status line: what the mouse does, where it is, what goes on beside.
+//! The status line: what the mouse does, where it is, what is worked on beside the frame.
 
 use crate::model::{Action, Model};
 use egui::{Align, Layout, ProgressBar, Ui};

@@ -66,7 +66,7 @@ impl Stepping {
         ui.separator();
     }
 
-    /// Which handler, for whom, and the button.
+    /// Which handler, for which agent, and the button.
     fn question(
         &mut self,
         ui: &mut Ui,
@@ -75,6 +75,7 @@ impl Stepping {
         actions: &mut Vec<Action>,
     ) {
         let events = handlers(text);
+        // Another script, or the handler was renamed.
         if !events.iter().any(|(event, _)| *event == self.event) {
             self.event = events
                 .first()
@@ -86,6 +87,7 @@ impl Stepping {
         let watched = model.watched.filter(|_| model.live.is_some());
         let mut agents = vec![(false, "a made-up agent".to_owned())];
         agents.extend(watched.map(|id| (true, format!("agent {id} as it is now"))));
+        // The wish is kept while no agent is watched.
         let takes_watched = self.takes_watched && watched.is_some();
         if let Some(takes) = choice(ui, "Agent", &takes_watched, &agents) {
             self.takes_watched = takes;
@@ -112,6 +114,7 @@ impl Stepping {
             let before = self.at.checked_sub(1).map(|at| &steps.steps[at]);
             values(ui, model, now, before);
         }
+        // What comes of it is told at the last statement: before, it has not happened.
         if self.at + 1 < count {
             return;
         }

@@ -54,6 +54,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             snapping(ui, &mut options);
         }
     });
+    // Widgets change a copy: only what differs is asked for.
     if options != model.settings.tools {
         let mut settings = model.settings.clone();
         settings.tools = options;
@@ -158,6 +159,7 @@ fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut Too
     };
     let side = scenario.about().driving_side;
     let mut lanes: Vec<_> = road.section_at(0.0).lanes.iter().collect();
+    // Ids count from the reference line outwards on both sides.
     lanes.sort_by_key(|lane| lane.id.abs());
     // Lanes driven along the road, from the middle outwards, and those against it.
     let right_first = side == roadwright_scenario::DrivingSide::Right;
@@ -182,6 +184,7 @@ fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut Too
             backward: of(false),
         },
     });
+    // The new one is in use at once.
     options.preset = options.presets.len() - 1;
 }
 
@@ -292,6 +295,7 @@ fn background(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let width = background.size().x;
     let mut wanted = width;
     drag(ui, "Width, m", &mut wanted, 1.0..=1e6, 1.0);
+    // The size is kept as metres a pixel, so the width comes back with an error of rounding.
     if (wanted - width).abs() > 1e-9 {
         actions.push(Action::ScaleBackground(wanted / width));
     }

@@ -24,6 +24,7 @@ fn button(ui: &mut Ui, model: &Model, kind: ToolKind) -> bool {
         WidgetInfo::selected(Role::Button, true, chosen, format!("{} tool", kind.name()))
     });
     let theme = model.theme();
+    // The sign and the name have the colour of selected text, which is legible on its fill.
     let color = if chosen {
         ui.visuals().selection.stroke.color
     } else {

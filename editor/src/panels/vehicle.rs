@@ -85,6 +85,7 @@ fn facts(ui: &mut Ui, seen: &roadwright_simulation::Inspection) {
 }
 
 fn plots(ui: &mut Ui, model: &Model, trace: &Arc<Vec<TracePoint>>) {
+    // A line needs two points.
     if trace.len() < 2 {
         return;
     }

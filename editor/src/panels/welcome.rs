@@ -25,6 +25,7 @@ impl Welcome {
         let wake = context.clone();
         std::thread::spawn(move || {
             for (index, shipped) in shipped::ALL.iter().enumerate() {
+                // The window was closed before all pictures were drawn.
                 if sender.send((index, picture(shipped))).is_err() {
                     return;
                 }
@@ -58,6 +59,7 @@ impl Welcome {
             recoveries(ui, model, actions);
             ui.horizontal_top(|ui| {
                 ui.vertical(|ui| {
+                    // Two rows of two: the first four of those that ship.
                     for row in [0, 2] {
                         ui.horizontal(|ui| {
                             for index in row..row + 2 {
@@ -115,6 +117,7 @@ impl Welcome {
 /// A shipped scenario in small.
 fn picture(shipped: &shipped::Shipped) -> Option<ColorImage> {
     let scenario = shipped.scenario();
+    // Twice as large as it is shown: sharp on dense screens.
     let size = (2 * PICTURE.0, 2 * PICTURE.1);
     let picture = Picture {
         size,

@@ -29,8 +29,10 @@ impl Number<'_> {
         let whole = self.unit.is_empty() && self.step >= 1.0;
         let drag = DragValue::new(&mut value)
             .range(self.range)
+            // A whole number changes by one every 20 points, or it would fly past.
             .speed(if whole { 0.05 } else { self.step })
             .max_decimals(if whole { 0 } else { 6 })
+            // A file may hold what lies outside: looking at it must not change it.
             .clamp_existing_to_range(false)
             .suffix(suffix);
         let hint = format!("{}\n{low} to {high} {}", self.hint, self.unit);
@@ -57,6 +59,7 @@ pub(super) fn change(
     if response.changed() {
         actions.push(Action::Preview(label.to_owned(), edit()));
     }
+    // With its label: another gesture may have begun before this field lost the keyboard.
     if response.drag_stopped() || response.lost_focus() {
         actions.push(Action::Commit(Some(label.to_owned())));
     }
@@ -84,6 +87,7 @@ pub(super) fn choice<T: PartialEq + Clone>(
     all: &[(T, String)],
 ) -> Option<T> {
     let shown = all.iter().find(|(known, _)| known == value);
+    // A file may name what is not there, such as a stack that was removed.
     let shown = shown.map_or("?", |(_, text)| text.as_str());
     let mut chosen = None;
     let combo = egui::ComboBox::from_id_salt(name)

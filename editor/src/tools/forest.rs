@@ -39,6 +39,9 @@ impl ForestTool {
     fn start(&mut self, at: DVec2, context: &ToolContext<'_>) {
         let options = context.options.forest;
         let base = context.scenario.clone();
+        // A stroke that begins at a forest with the same settings extends it; otherwise people
+        // would leave a forest for each stroke, and trees would stand in each other where they
+        // overlap.
         let alike = |forest: &Forest| {
             forest.density == options.density
                 && forest.spacing == options.spacing
@@ -56,6 +59,7 @@ impl ForestTool {
             regions.insert(id, Vec::new());
             id
         });
+        // An eraser may reach any forest; those that it does not touch are left out of the edit.
         if options.erase {
             for (&id, forest) in base.forests() {
                 regions.insert(id, vec![ring(&forest.area)]);
@@ -98,6 +102,8 @@ impl Stroke {
     fn edit(&self, context: &ToolContext<'_>) -> Edit {
         let options = context.options.forest;
         let mut edits = Vec::new();
+        // Ids for pieces that are cut off: beyond those of the scenario and of the forest that is
+        // painted, which the scenario before the stroke does not have.
         let painted = self.painted.map_or(0, |id| id.0.saturating_add(1));
         let mut next = self.base.next_forest_id().0.max(painted);
         for (&id, region) in &self.regions {
@@ -147,6 +153,7 @@ fn capsule(from: DVec2, to: DVec2, radius: f64) -> Ring {
             centre + radius * unit(angle)
         })
     };
+    // Two discs and what lies between them is the convex hull of both.
     let all: Vec<DVec2> = circle(from).chain(circle(to)).collect();
     ring(&polygon::convex_hull(&all))
 }
@@ -172,6 +179,7 @@ fn combined(regions: &[Ring], brush: &Ring, rule: OverlayRule) -> Vec<Ring> {
     } else {
         regions
             .to_vec()
+            // A ring with a cut runs along the cut twice: by the even-odd rule the two cancel.
             .overlay(&vec![brush.clone()], rule, FillRule::EvenOdd)
     };
     shapes
@@ -188,6 +196,11 @@ fn combined(regions: &[Ring], brush: &Ring, rule: OverlayRule) -> Vec<Ring> {
 /// A ring with a hole, as one ring with a cut between their nearest corners.
 fn opened(outer: Ring, hole: Ring) -> Ring {
     let distance = |a: &[f64; 2], b: &[f64; 2]| (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2);
+    //   outer  +----------------+
+    //          |    +----+      |
+    //        i *----* j  |      |    the outer ring to i, over to j, around the hole,
+    //          |    +----+      |    back to i, and the rest of the outer ring
+    //          +----------------+
     let mut best = (f64::INFINITY, 0, 0);
     for (i, a) in outer.iter().enumerate() {
         for (j, b) in hole.iter().enumerate() {
@@ -211,6 +224,7 @@ fn opened(outer: Ring, hole: Ring) -> Ring {
 fn simplified(ring: &Ring) -> Ring {
     let all = points(ring);
     let n = all.len();
+    // Fewer corners are a shape that was meant.
     if n < 8 {
         return ring.clone();
     }
@@ -219,6 +233,8 @@ fn simplified(ring: &Ring) -> Ring {
         let before = kept.last().copied().unwrap_or(all[n - 1]);
         let after = all[(i + 1) % n];
         let on = polygon::closest_on_segment(before, after, all[i]);
+        // The corner before is the last one that was kept: many small bends in a row add up to one
+        // that stays.
         if (on - all[i]).length() > SMOOTHING || i == 0 {
             kept.push(all[i]);
         }

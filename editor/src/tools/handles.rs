@@ -23,7 +23,7 @@ pub enum HandleKind {
     Start(AgentId),
     /// The destination of an agent.
     Destination(AgentId),
-    /// Where a flow comes from.
+    /// The origin of a flow.
     Origin(FlowId),
     /// Where a flow goes.
     FlowDestination(FlowId),
@@ -186,8 +186,19 @@ fn arc_middle(points: &[roadwright_geometry::alignment::ControlPoint], i: usize)
         (points[i - 1].position - here).normalize_or_zero(),
         (points[i + 1].position - here).normalize_or_zero(),
     );
+    // The external distance of a circular curve, E = R (1 / cos(turn / 2) - 1):
+    //
+    //          here
+    //          /|\
+    //         / |E \         the tangents meet at `here` and turn by `turn`;
+    //        /  |   \        the arc touches both and passes E below their meeting
+    //       /.--+--. \
+    //      /         \
+    //
+    // A turn of 90 degrees with a radius of 20 m misses the point by 8.3 m.
     let turn = std::f64::consts::PI - roadwright_geometry::math::acos(u.dot(v).clamp(-1.0, 1.0));
     let radius = 1.0 / points[i].curvature();
+    // In a hairpin the tangents meet far outside; the handle stays within 20 radii.
     let miss = radius / roadwright_geometry::math::cos(0.5 * turn).max(0.05) - radius;
     here + miss * (u + v).normalize_or_zero()
 }
@@ -264,6 +275,7 @@ pub fn turned(
 fn road_point(base: &Scenario, id: RoadId, index: usize, to: DVec2) -> Option<Edit> {
     let road = base.network().road(id)?;
     let Some(mut alignment) = Alignment::of(&road.reference_line) else {
+        // A line of another kind has no points of intersection: its end is moved with the node.
         let node = if index == 0 { road.from } else { road.to };
         let node = ObjectId::Node(node);
         let from = if index == 0 {
@@ -289,6 +301,8 @@ fn road_radius(base: &Scenario, id: RoadId, index: usize, to: DVec2) -> Option<E
     );
     let half =
         0.5 * (std::f64::consts::PI - roadwright_geometry::math::acos(u.dot(v).clamp(-1.0, 1.0)));
+    // The same formula the other way round, R = E cos / (1 - cos), with the pointer's distance
+    // along the bisector as E.
     let miss = (to - here).dot((u + v).normalize_or_zero()).max(0.05);
     let cosine = roadwright_geometry::math::cos(half).max(0.05);
     let radius = (miss * cosine / (1.0 - cosine).max(1e-6)).clamp(2.0, 5000.0);
@@ -320,7 +334,7 @@ pub fn with_point(
         .map_or(0, |(i, _)| i);
     let on_leg = polygon::closest_on_segment(points[leg], points[leg + 1], at);
     alignment.insert(leg + 1, on_leg, radius);
-    // A point on a straight bends nothing: it is pushed aside by what one sees, 2 m.
+    // A point on a straight bends nothing: it is pushed aside by 2 m, which can be seen.
     let aside = (points[leg + 1] - points[leg]).perp().normalize_or_zero();
     alignment.move_point(leg + 1, on_leg + 2.0 * aside);
     reshaped(base, id, alignment.line()?).map_err(|_| GeometryError::NoJoin)
@@ -370,6 +384,8 @@ fn resized(shape: &Shape, index: usize, to: DVec2) -> Shape {
 /// The place at a point: on the lane there, else on the ground with the heading that it had.
 pub fn place_at(point: DVec2, before: &Place, base: &Scenario, context: &ToolContext<'_>) -> Place {
     let lane = context.scene.lane_at(point, 0.3 * context.reach());
+    // The scene may be of another revision than `base`: a lane of a road that is not there yet, or
+    // no more, is no place.
     if let Some(lane) = lane.filter(|lane| base.network().road(lane.road).is_some()) {
         return Place::Lane(lane);
     }

@@ -15,6 +15,7 @@ pub(super) struct Measure {
 
 impl Measure {
     fn place(&mut self, at: DVec2) {
+        // What was measured stays on the map until something else is measured.
         if self.done {
             self.points.clear();
             self.done = false;
@@ -30,6 +31,8 @@ impl Tool for Measure {
             ToolEvent::Move(p) => self.now = Some(caught(p)),
             ToolEvent::Press(p) => self.press = Some(caught(p)),
             ToolEvent::Drag(p) => {
+                // The first event of a drag: it measures from where the button went down, and is
+                // done when the button goes up.
                 if let Some(start) = self.press.take() {
                     self.done = true;
                     self.place(start);
@@ -65,6 +68,7 @@ impl Tool for Measure {
             let leg = pair[1] - pair[0];
             total += leg.length();
             let mut text = format!("{:.2} m", leg.length());
+            // A turn against the leg before; the first leg has none.
             if i > 0 {
                 let turn = wrap_angle(heading_of(leg) - heading_of(pair[0] - points[i - 1]));
                 text += &format!("  {:.1}°", turn.to_degrees());

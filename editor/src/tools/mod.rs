@@ -179,6 +179,14 @@ pub enum ToolEvent {
     Type(char),
 }
 
+// The life of a gesture:
+//
+//   Press     the tool notes where
+//   Drag      Preview   an edit of the scenario as it was before the gesture: each one replaces the
+//   Drag      Preview   one before, so errors do not add up, and the history sees the last one only
+//   Release   Commit    one step of the history
+//   Escape    Abort     or as if nothing had been
+
 /// What a tool wants done.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {

@@ -80,6 +80,7 @@ impl ObstacleTool {
 
     fn finish_polygon(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
         let mut points = std::mem::take(&mut self.corners);
+        // A double click has placed the last corner twice.
         points.dedup_by(|a, b| (*a - *b).length() < 0.05);
         if points.len() < 3 {
             return vec![Effect::Refuse(
@@ -158,6 +159,7 @@ impl Tool for ObstacleTool {
                 self.now = None;
                 return match (shape, kind) {
                     (Some(shape), _) => Self::add(shape, context),
+                    // Corners are placed by hands that slip: a drag is a corner where it ends.
                     (None, ObstacleKind::Polygon) => self.click(p, context),
                     (None, _) => Vec::new(),
                 };

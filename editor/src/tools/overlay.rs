@@ -19,6 +19,7 @@ impl Tool for OverlayTool {
             }
             ToolEvent::Drag(p) => {
                 self.dragging = true;
+                // From event to event, not from the press: moves and stretches of one drag add up.
                 let before = self.last.replace(p.at).unwrap_or(p.at);
                 let step = p.at - before;
                 if p.modifiers.shift {

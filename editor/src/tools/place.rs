@@ -48,6 +48,7 @@ fn new_name(context: &ToolContext<'_>) -> String {
     let points = context.scenario.points_of_interest();
     let name = |number: usize| format!("Place {number}");
     let is_free = |name: &String| points.values().all(|point| point.name != *name);
+    // Among one name more than there are places one is free.
     (1..=points.len() + 1)
         .map(name)
         .find(is_free)
@@ -64,6 +65,7 @@ impl Tool for PlaceTool {
                 return self.place(context);
             }
             ToolEvent::Click(Pointer { at, .. }) => {
+                // A click that trembled is a place, not a bay.
                 (self.press, self.now) = (Some(at), None);
                 return self.place(context);
             }

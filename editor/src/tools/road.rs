@@ -53,6 +53,11 @@ impl RoadTool {
             return;
         };
         *modifiers = pointer.modifiers;
+        // Only among the last two dozen points: a road may well cross or run beside what was drawn
+        // long before. And not the newest four, which are near the pointer whatever it does.
+        //
+        //   o  o  o  o  o  o  o  o  o  o   points of the hand
+        //             <----------  x      the pointer backs up: the points behind it are dropped
         let near = 5.0 * context.scale;
         let recent = points.len().saturating_sub(24)..points.len().saturating_sub(4);
         let back = recent.rev().find(|&i| {
@@ -74,6 +79,8 @@ impl RoadTool {
             return Vec::new();
         };
         if let (Some(last), true) = (points.last().copied(), points.len() > 1) {
+            // A further point, not instead of the last one: the stroke stays as it was drawn, and
+            // leads on to what has caught its end.
             let end = snap(last, modifiers, context);
             points.push(end.at);
         }
@@ -120,6 +127,7 @@ impl RoadTool {
         let Some(&last) = points.last() else {
             return caught;
         };
+        // Angles count from the leg before, those of the first leg from east.
         let reference = match points.len() {
             0 | 1 => 0.0,
             n => heading_of(last - points[n - 2]),
@@ -129,6 +137,7 @@ impl RoadTool {
         if caught.kind == SnapKind::Free && angles {
             at = angle_step(last, at, reference);
         }
+        // What was typed is exact: it wins over whatever has caught the pointer, and joins nothing.
         let (length, angle) = self.typed_values();
         if length.is_some() || angle.is_some() {
             let heading = match angle {
@@ -159,6 +168,7 @@ impl RoadTool {
         self.typed.clear();
         match &mut self.stroke {
             Some(Stroke::Chain { points }) => {
+                // The second click of a double click lands here as well: it must not add a point.
                 let least = (6.0 * context.scale).max(0.5);
                 let far = points
                     .last()
@@ -185,11 +195,14 @@ impl RoadTool {
         match self.stroke.as_ref()? {
             Stroke::Freehand { points, .. } => {
                 let options = StrokeOptions::at_scale(context.scale, 1.0);
+                // Lines, arcs and clothoids are fitted at the end only: at every move of the hand
+                // that would cost too much, and the smoothed points show where the road will be.
                 let line = smoothed(&resampled(points, options.spacing));
                 let n = line.len();
                 let length = polyline::length(&line);
                 let heading = match n {
                     0 | 1 => 0.0,
+                    // Over a few points: from one to the next the hand is too shaky for a bearing.
                     _ => heading_of(line[n - 1] - line[n.saturating_sub(4).min(n - 2)]),
                 };
                 let text = format!("{length:.1} m\n{:.0}°", bearing(heading));
@@ -200,6 +213,7 @@ impl RoadTool {
                 let mut corners = points.clone();
                 let last = *corners.last()?;
                 let leg = hover.at - last;
+                // Two points at one place have no tangent.
                 if leg.length() > 0.1 {
                     corners.push(hover.at);
                 }
@@ -223,6 +237,7 @@ impl RoadTool {
                 if !self.typed.is_empty() {
                     text += &format!("\n> {}", self.typed);
                 }
+                // To a fifth of a screen point, where a polyline looks like a curve.
                 Some((line.sample(0.2 * context.scale.max(0.05), 0.0), text, tone))
             }
         }
@@ -246,6 +261,7 @@ impl RoadTool {
                     }
                 }
             }
+            // A stroke along a road crosses it again and again; the marks are a hint, not a count.
             if found.len() > 64 {
                 break;
             }

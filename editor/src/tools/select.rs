@@ -59,6 +59,8 @@ impl Select {
         let start = self.press.map_or(pointer.at, |press| press.at);
         let mut effects = Vec::new();
         let modifiers = pointer.modifiers;
+        // With Shift a drag is a box wherever it begins: else a crowded map would have no room for
+        // one.
         let handle = self.handle_at(start, context).filter(|_| !modifiers.shift);
         let under = context.scene.pick(start, 0.6 * context.reach());
         let grabbed = under
@@ -66,6 +68,8 @@ impl Select {
             .find(|object| context.selection.contains(*object))
             .or(under
                 .iter()
+                // A forest lies under half of the map: unless it is selected, a drag in it is a
+                // box.
                 .find(|object| !matches!(object, ObjectId::Forest(_))))
             .copied();
         let drag = if let Some(handle) = handle {
@@ -87,6 +91,7 @@ impl Select {
             drag,
             start,
             now: pointer.at,
+            // Shared, not copied.
             base: context.scenario.clone(),
             before: context.selection.clone(),
             adds: modifiers.ctrl,
@@ -167,6 +172,8 @@ impl Select {
         let index = match &self.last {
             // The same place again: what lies below.
             Some((at, list, index))
+                // Only while the same objects lie there: an edit in between begins at the top
+                // again.
                 if *list == under && (*at - pointer.at).length() < 0.5 * context.reach() =>
             {
                 (index + 1) % under.len().max(1)
@@ -194,6 +201,8 @@ impl Select {
             ObjectId::Road(id) => Some(id),
             _ => None,
         });
+        // The two clicks before have gone one object down; the road is selected whatever they
+        // chose.
         let Some(id) = road else { return Vec::new() };
         self.last = None;
         let select = Effect::Select(Objects::from([ObjectId::Road(id)]));
@@ -220,6 +229,7 @@ fn moved_on(
     shift: DVec2,
     context: &ToolContext<'_>,
 ) -> Option<roadwright_scenario::Edit> {
+    // Later edits of the batch win: first everything is shifted, then agents on lanes are placed.
     let mut edits = vec![moved(base, objects, &Motion::shift(shift)).ok()?];
     for object in objects {
         if let ObjectId::Agent(id) = object

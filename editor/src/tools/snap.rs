@@ -43,6 +43,7 @@ pub fn grid_spacing(scale: f64) -> f64 {
     let mut decade = 0.01;
     loop {
         for step in [1.0, 2.0, 5.0] {
+            // The second condition ends the search for a scale that is no number.
             if decade * step >= least || decade > 1e6 {
                 return decade * step;
             }
@@ -61,6 +62,7 @@ pub fn snap(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Sn
         return free;
     }
     let options = context.options.snap;
+    // A node lies on its roads, so it has to come before them or would never be found.
     if options.nodes
         && let Some((_, at)) = context.scene.nearest_node(point, context.reach())
     {
@@ -94,6 +96,7 @@ pub(super) fn angle_step(from: DVec2, to: DVec2, reference: f64) -> DVec2 {
     let offset = to - from;
     let angle = roadwright_geometry::heading_of(offset) - reference;
     let snapped = (angle / step).round() * step;
+    // About 3 degrees: a fifth of a step, so that other angles can be drawn as well.
     if (angle - snapped).abs() > 0.05 {
         return to;
     }

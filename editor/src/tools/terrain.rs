@@ -13,7 +13,7 @@ const SPACING: f64 = 5.0;
 const BORDER: f64 = 200.0;
 /// Most samples that a new terrain gets; a larger world gets a wider spacing.
 const MAX_SAMPLES: f64 = 250_000.0;
-/// Most samples on one side of a brush: beyond it, they are worked on sparsely.
+/// Highest and lowest ground that the brush makes, m: about that of the highest mountain.
 const MAX_HEIGHT: f64 = 9000.0;
 
 struct Stroke {
@@ -39,6 +39,7 @@ impl TerrainTool {
     fn start(&mut self, at: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
         let existing = context.scenario.terrain().cloned();
         let is_new = existing.is_none();
+        // A field does not grow: edits in the history name its samples by index.
         if existing.as_ref().is_some_and(|field| is_outside(field, at)) {
             let why = "The terrain ends here; remove it in the bar above to begin a larger one.";
             return vec![Effect::Refuse(why.into())];
@@ -68,6 +69,9 @@ impl TerrainTool {
         let step = (DAB_DISTANCE * context.options.terrain.radius)
             .max(0.1)
             .max(left / MOST_DABS);
+        // Dabs lie evenly along the stroke, however many events the mouse sends: what is missing to
+        // the next one is carried over. With a step of 6 m and moves of 4 m dabs lie at 0 m (the
+        // press), 6 m (in the second move) and 12 m (at the end of the third).
         while left >= stroke.missing {
             let ahead = (at - stroke.last).normalize_or_zero();
             stroke.last += stroke.missing * ahead;
@@ -92,12 +96,16 @@ impl Stroke {
         let options = context.options.terrain;
         let (origin, spacing) = (self.field.origin(), self.field.spacing());
         let (columns, rows) = (self.field.columns(), self.field.rows());
+        // Rows and columns that the brush can reach. Beside the field this leaves row or column 0,
+        // which the distance sorts out.
         let low = ((self.last - options.radius - origin) / spacing)
             .ceil()
             .max(DVec2::ZERO);
         let high = ((self.last + options.radius - origin) / spacing).floor();
         let (last_column, last_row) = (columns as f64 - 1.0, rows as f64 - 1.0);
-        // Only smoothing looks at its neighbours.
+        // From a copy: otherwise a sample would be smoothed towards neighbours that this very dab
+        // has changed, and hills would be smeared along the loop. Only smoothing looks at its
+        // neighbours.
         let before = match options.mode {
             TerrainMode::Smooth => self.heights.clone(),
             _ => Vec::new(),
@@ -127,10 +135,13 @@ impl Stroke {
     }
 
     fn edit(&self) -> Option<Edit> {
+        // Samples alone would be nothing to undo to: the first stroke brings the whole field.
         if self.is_new {
             let field = self.field.with_heights(self.heights.clone()).ok()?;
             return Some(Edit::Terrain(Some(Box::new(field))));
         }
+        // The history keeps what the brush has touched, not a field of a quarter of a million
+        // samples.
         let before = self.field.heights().iter().zip(&self.heights);
         let samples = before
             .enumerate()
@@ -148,6 +159,7 @@ fn fall_off(distance: f64, softness: f64) -> f64 {
         return 1.0;
     }
     let u = (1.0 - distance) / softness.max(1e-9);
+    // Level at both ends, so that overlapping dabs leave no rings.
     u * u * (3.0 - 2.0 * u)
 }
 
@@ -171,6 +183,7 @@ fn level_field(scenario: &Scenario, at: DVec2) -> Option<HeightField> {
     let (low, high) = scenario.bounds().unwrap_or((at, at));
     let (low, high) = (low.min(at) - BORDER, high.max(at) + BORDER);
     let size = high - low;
+    // Samples = area / spacing^2: a world of 10 km x 10 km gets one every 20 m.
     let spacing = SPACING.max((size.element_product() / MAX_SAMPLES).sqrt());
     HeightField::level(low, high, spacing).ok()
 }

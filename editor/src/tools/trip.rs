@@ -15,7 +15,7 @@ pub(super) struct Trip {
     by_clicks: bool,
 }
 
-/// What a trip has come to.
+/// How far a trip is drawn.
 pub(super) enum Progress {
     /// Under way, or nothing.
     Open,
@@ -39,6 +39,7 @@ impl Trip {
                 Progress::Open
             }
             ToolEvent::Drag(Pointer { at, .. }) => {
+                // From where the button went down: the first drag comes some points later.
                 if self.start.is_none() {
                     self.start = self.press;
                 }
@@ -53,6 +54,7 @@ impl Trip {
                 Progress::Started(at)
             }
             ToolEvent::Escape | ToolEvent::Backspace => {
+                // Only the trip is forgotten: what is under the pointer stays there.
                 let busy = self.is_busy();
                 *self = Self {
                     now: self.now,

@@ -75,6 +75,7 @@ const HEADING: Property<Agent> = Property {
     hint: "Counter-clockwise from east.",
     get: |agent| match agent.start {
         Place::Ground(ground) => Some(ground.heading.to_degrees()),
+        // The lane gives the heading.
         Place::Lane(_) => None,
     },
     set: |agent, degrees| {

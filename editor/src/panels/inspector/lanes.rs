@@ -132,6 +132,8 @@ impl Cards<'_> {
             .suffix(" m");
         let response = ui.add(drag).on_hover_text("Width, 0.2 to 50 m");
         named(&response, &format!("Width of lane {}", lane.id));
+        // One width all along: a lane that widens loses that, which is why nothing is sent unless
+        // the value is dragged or typed.
         let lanes = self.changed(at, |lane| lane.width = vec![Poly3::constant(width)]);
         if let Some(edit) = self.edit(lanes, self.left) {
             change(

@@ -55,7 +55,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
 
 /// Where it is. Its roads move with it, so a plain edit of the node would not do.
 fn position(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
-    // From how it was before the drag: each state of it bends the roads anew.
+    // From how it was before the drag: each state of it bends the roads again.
     let base = model.document.base();
     let start = base
         .network()

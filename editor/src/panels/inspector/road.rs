@@ -53,6 +53,7 @@ const NUMBERS: [Property<Road>; 2] = [
         step: 1.0,
         hint: "0 on the ground, 1 a bridge above it, -1 a tunnel below.",
         get: |road| Some(f64::from(road.layer)),
+        // The range keeps it within an i8.
         set: |road, value| road.layer = value.round() as i8,
     },
 ];
