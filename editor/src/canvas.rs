@@ -3,7 +3,7 @@
 use crate::camera::Camera;
 use crate::hand::{Hand, Reach, context};
 use crate::map::{Ink, MapPainter, VehicleDot};
-use crate::marks::Board;
+use crate::marks::{Board, TOP_SPEED};
 use crate::minimap::Minimap;
 use crate::model::{Action, Model, ViewAction};
 use crate::settings::Heat;
@@ -22,8 +22,6 @@ const MOST_OUTLINES: usize = 300;
 const OUTLINE_MARGIN: f64 = 50.0;
 /// Doublings of the scale for a point of scrolling.
 const ZOOM_RATE: f64 = 0.004;
-/// The speed that has the warmest colour, m/s: what most town roads allow.
-const WARMEST_SPEED: f64 = 14.0;
 
 /// The view while a frame is made: it begins as the model has it, the mouse changes it, the map is
 /// drawn with it, and what has changed is sent. So the ground stays under the pointer while it is
@@ -273,7 +271,7 @@ impl Canvas {
                 width: v.width,
                 agent: v.agent,
                 indicator: v.indicator,
-                color: speeds.then(|| theme::heat(v.speed / WARMEST_SPEED, 255)),
+                color: speeds.then(|| theme::heat(v.speed / TOP_SPEED, 255)),
             };
             self.dots.extend(live.snapshot.vehicles.iter().map(dot));
         }

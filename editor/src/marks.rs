@@ -22,8 +22,8 @@ const MOST_NAMES: usize = 120;
 const FARTHEST_PLACE: f64 = 0.5;
 /// Most marks of scripts in one frame.
 const MOST_SCRIPT_MARKS: usize = 300;
-/// Speed that is the top of the heat map, m/s.
-const TOP_SPEED: f64 = 14.0;
+/// Speed that is the top of the heat map and of coloured vehicles, m/s: what most town roads allow.
+pub(crate) const TOP_SPEED: f64 = 14.0;
 
 /// What everything here draws with.
 #[derive(Clone, Copy)]

@@ -20,7 +20,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The state of the editor, apart from the widgets. Panels, the map and keys read it and send
-/// [`Action`]s; it changes in one place, after the frame.
+/// [`Action`]s; it changes in one place, after the frame. Between frames it also takes in what was
+/// worked on beside them: scenes, findings, files, the newest picture of the run.
 ///
 /// So every widget of a frame sees the same state, whatever the order of the panels is. What a
 /// widget needs for itself (typed text, the stroke under way, how panels are docked) is not here
