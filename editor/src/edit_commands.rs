@@ -6,8 +6,9 @@ use crate::model::Tone;
 use crate::tools::named;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::projection::Projector;
+use roadwright_scenario::operation::draw;
 use roadwright_scenario::operation::{self, Motion, OperationError};
-use roadwright_scenario::{Edit, NodeId, ObjectId, RoadId, Scenario, draw, file};
+use roadwright_scenario::{Edit, NodeId, ObjectId, RoadId, Scenario, file};
 use std::sync::Arc;
 
 /// Tolerance of simplifying a road, m.

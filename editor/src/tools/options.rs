@@ -1,6 +1,6 @@
 //! How tools are set: kept between sessions.
 
-use roadwright_scenario::draw::RoadStyle;
+use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{CrossSection, LaneType, RoadClass};
 use serde::{Deserialize, Serialize};
 

@@ -8,7 +8,7 @@ use super::{
 use roadwright_geometry::alignment::Alignment;
 use roadwright_geometry::stroke::{StrokeOptions, fit, resampled, smoothed};
 use roadwright_geometry::{DVec2, ReferenceLine, heading_of, polygon, polyline, unit};
-use roadwright_scenario::draw;
+use roadwright_scenario::operation::draw;
 
 /// Points of the hand that Backspace takes back.
 const BACKSPACE: usize = 12;

@@ -10,7 +10,8 @@ mod common;
 use common::{Bench, CHAOS, run, rust_plugin};
 use roadwright_agent::Slot;
 use roadwright_geometry::{DVec2, ReferenceLine};
-use roadwright_scenario::{CrossSection, RoadClass, Scenario, draw};
+use roadwright_scenario::operation::draw;
+use roadwright_scenario::{CrossSection, RoadClass, Scenario};
 use roadwright_simulation::RunOptions;
 use std::time::{Duration, Instant};
 

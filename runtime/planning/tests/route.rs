@@ -6,9 +6,9 @@ use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_planning::RoutePlanner;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
-use roadwright_scenario::draw::{self, RoadStyle};
 use roadwright_scenario::junction::layout;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
+use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 
 /// A grid of streets, 100 m apart, with `lanes` lanes each way.

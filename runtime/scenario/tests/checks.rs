@@ -6,6 +6,7 @@ mod common;
 use common::*;
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment};
 use roadwright_scenario::check::{Code, Severity, check};
+use roadwright_scenario::operation::draw;
 use roadwright_scenario::*;
 
 fn codes(scenario: &Scenario) -> Vec<Code> {

@@ -7,6 +7,7 @@ use common::*;
 use proptest::prelude::*;
 use roadwright_geometry::{DVec2, HeightField, ReferenceLine};
 use roadwright_scenario::file::to_text;
+use roadwright_scenario::operation::draw;
 use roadwright_scenario::*;
 
 /// One of the things a person may do, chosen by numbers.

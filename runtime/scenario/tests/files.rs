@@ -6,6 +6,7 @@ mod common;
 use common::*;
 use proptest::prelude::*;
 use roadwright_scenario::file::{self, from_text, to_text};
+use roadwright_scenario::operation::draw;
 use roadwright_scenario::*;
 
 fn sample() -> Scenario {

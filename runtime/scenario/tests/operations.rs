@@ -7,6 +7,7 @@ use common::{crate_at, crossroads, draw, street, west_to_north};
 use proptest::prelude::*;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::check::check;
+use roadwright_scenario::operation::draw;
 use roadwright_scenario::operation::{
     Motion, Objects, copied, deleted, merged, moved, pasted, reshaped, reversed, simplified,
     with_lanes,

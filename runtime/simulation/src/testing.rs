@@ -8,8 +8,8 @@ use crate::route::{Goal, Leg, Route, Routes, Travel};
 use crate::traffic::{Claims, Index};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::{DVec2, ReferenceLine};
-use roadwright_scenario::draw::{self, RoadStyle};
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{CrossSection, DynamicsLevel, RoadClass, Scenario};
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ mod common;
 
 use common::*;
 use roadwright_geometry::DVec2;
-use roadwright_scenario::draw::RoadStyle;
+use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
 use roadwright_simulation::{Party, RunOptions, Summary, World, builtin_modules};
 use std::path::PathBuf;

@@ -6,7 +6,7 @@ mod common;
 mod modules;
 
 use common::*;
-use roadwright_scenario::draw::RoadStyle;
+use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
 use roadwright_simulation::{
     Ground, RunOptions, SavedWorld, Status, Summary, World, builtin_modules,

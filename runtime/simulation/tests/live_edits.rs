@@ -96,7 +96,14 @@ fn a_car_keeps_its_place_when_roads_are_drawn_around_it() {
     );
     let line =
         roadwright_geometry::ReferenceLine::straight((-20.0, -80.0).into(), (-20.0, 80.0).into());
-    run.edit(draw::road(&run.scenario, &line.unwrap(), &street("New Street")).unwrap());
+    run.edit(
+        roadwright_scenario::operation::draw::road(
+            &run.scenario,
+            &line.unwrap(),
+            &street("New Street"),
+        )
+        .unwrap(),
+    );
     assert_eq!(run.position(), before);
     run.drive(60.0);
     assert_eq!(run.world.counts().arrived, 1);
@@ -322,7 +329,7 @@ fn who_has_arrived_does_not_set_out_again_when_its_road_is_cut() {
     let mut run = Run::new();
     run.drive(80.0);
     assert_eq!(run.world.counts().arrived, 1);
-    run.edit(draw::split(&run.scenario, RoadId(4), 40.0).unwrap());
+    run.edit(roadwright_scenario::operation::draw::split(&run.scenario, RoadId(4), 40.0).unwrap());
     run.drive(20.0);
     assert_eq!(
         (run.world.counts().arrived, run.world.counts().active),

@@ -7,7 +7,7 @@ mod modules;
 
 use common::{draw, street, west_to_north};
 use roadwright_agent::Slot;
-use roadwright_scenario::draw::RoadStyle;
+use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
 use roadwright_simulation::{RunOptions, World};
 use std::collections::BTreeMap;

@@ -10,7 +10,7 @@ pub(crate) mod modules;
 
 use common::{Bench, run};
 use drawn::{draw, street, west_to_north};
-use roadwright_scenario::draw::RoadStyle;
+use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{
     Agent, AgentId, CrossSection, Edit, ModuleSetting, Place, PointOfInterest, PointOfInterestId,
     RoadId, Scenario, Stack,

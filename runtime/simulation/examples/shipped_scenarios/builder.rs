@@ -2,7 +2,7 @@
 
 use roadwright_geometry::fillet::{FilletOptions, fillet};
 use roadwright_geometry::{DVec2, ReferenceLine};
-use roadwright_scenario::draw::{self, RoadStyle};
+use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{
     About, Agent, AgentId, CrossSection, DrivingSide, Edit, Flow, FlowId, Forest, ForestId,
     LaneType, Obstacle, ObstacleId, Place, RoadClass, Scenario, Settings, Shape, Stack,

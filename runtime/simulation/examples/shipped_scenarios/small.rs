@@ -3,7 +3,7 @@
 use crate::builder::{Builder, avenue, street, trip};
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, HeightField, Pose, ReferenceLine, Segment};
-use roadwright_scenario::draw::RoadStyle;
+use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{
     DrivingSide, Edit, Flow, ModuleSetting, Obstacle, Place, RoadId, Scenario, Shape, Stack,
 };

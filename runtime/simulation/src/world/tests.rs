@@ -125,14 +125,15 @@ fn where_agents_are_stored_changes_nothing() {
 fn a_flow_leaves_nothing_but_one_row_for_each_agent() {
     let mut scenario = Scenario::new("road");
     let line = roadwright_geometry::ReferenceLine::straight(DVec2::ZERO, DVec2::new(120.0, 0.0));
-    let style = roadwright_scenario::draw::RoadStyle {
+    let style = roadwright_scenario::operation::draw::RoadStyle {
         name: String::new(),
         class: roadwright_scenario::RoadClass::Residential,
         layer: 0,
         speed_limit: 14.0,
         section: roadwright_scenario::CrossSection::driving(1, 0, 3.5),
     };
-    let road = roadwright_scenario::draw::road(&scenario, &line.unwrap(), &style).unwrap();
+    let road =
+        roadwright_scenario::operation::draw::road(&scenario, &line.unwrap(), &style).unwrap();
     scenario.apply(road).unwrap();
     let lane = |s| Place::lane(roadwright_scenario::RoadId(1), -1, s);
     let flow = roadwright_scenario::Flow {

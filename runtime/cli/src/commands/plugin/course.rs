@@ -7,7 +7,7 @@ use roadwright_agent::{
 use roadwright_control::laws::pursuit_steering;
 use roadwright_geometry::{Pose, ReferenceLine, Segment};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
-use roadwright_scenario::draw::{self, RoadStyle};
+use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{
     Agent, AgentId, CrossSection, Edit, ModuleSetting, Place, RoadClass, RoadId, Scenario, Slot,
     Stack,
