@@ -19,8 +19,17 @@ pub(crate) fn read(
         view,
         actions,
     };
+    let was_waited_for = keyboard.view.panels.waits_for_key(model);
     for event in events {
         keyboard.event(event);
+    }
+    if was_waited_for {
+        // A key that was waited for is nobody else's: Esc would close the sheet as well.
+        context.input_mut(|input| {
+            input
+                .events
+                .retain(|event| !matches!(event, Event::Key { .. }))
+        });
     }
 }
 

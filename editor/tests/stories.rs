@@ -622,6 +622,13 @@ fn any_command_is_found_by_name_and_keys_can_be_changed() {
         .scroll_to_me();
     bench.settle();
     bench.press("Key of Tool: Road");
+    bench.key(Key::Escape);
+    let dialog = &bench.editor().model().dialog;
+    assert!(
+        matches!(dialog, Dialog::Keys { .. }),
+        "Esc leaves the key alone, not the sheet"
+    );
+    bench.press("Key of Tool: Road");
     bench.key(Key::X);
     bench.close_dialog();
     bench.key(Key::X);

@@ -1,6 +1,7 @@
 //! Approximate arc-length parameterisation of a curve [Wang 2004].
 
 use crate::cubic::MeasuredCubic;
+use crate::reference_line::ReferenceLine;
 use glam::DVec2;
 
 /// How the spline behaves at its ends.
@@ -32,17 +33,73 @@ pub struct SplineErrors {
     pub arc_length_error: f64,
 }
 
+/// A curve that knows its point and its unit tangent at a distance.
+trait Measured {
+    fn length(&self) -> f64;
+    fn point(&self, s: f64) -> DVec2;
+    fn tangent(&self, s: f64) -> DVec2;
+}
+
+impl Measured for MeasuredCubic {
+    fn length(&self) -> f64 {
+        Self::length(self)
+    }
+
+    fn point(&self, s: f64) -> DVec2 {
+        self.cubic().point(self.parameter(s))
+    }
+
+    fn tangent(&self, s: f64) -> DVec2 {
+        self.cubic().velocity(self.parameter(s)).normalize_or_zero()
+    }
+}
+
+impl Measured for ReferenceLine {
+    fn length(&self) -> f64 {
+        Self::length(self)
+    }
+
+    fn point(&self, s: f64) -> DVec2 {
+        self.pose(s).position
+    }
+
+    fn tangent(&self, s: f64) -> DVec2 {
+        self.pose(s).forward()
+    }
+}
+
 impl ArcLengthSpline {
     /// Interpolates a cubic with `pieces` (m, at least 1) equal pieces of arc length. O(m).
     pub fn from_cubic(curve: &MeasuredCubic, pieces: usize, ends: EndCondition) -> Self {
+        Self::through(curve, pieces, ends)
+    }
+
+    /// The same for a whole road line of any number of segments.
+    ///
+    /// ```
+    /// use roadwright_geometry::arc_length_spline::{ArcLengthSpline, EndCondition};
+    /// use roadwright_geometry::{Pose, ReferenceLine, Segment};
+    /// # fn main() -> Result<(), roadwright_geometry::GeometryError> {
+    /// let bend = Segment::Arc { length: 30.0, curvature: 0.02 };
+    /// let line = ReferenceLine::new(Pose::default(), vec![Segment::Line { length: 20.0 }, bend])?;
+    /// let spline = ArcLengthSpline::from_line(&line, 50, EndCondition::Clamped);
+    /// assert!((spline.point(35.0) - line.pose(35.0).position).length() < 1e-3);
+    /// assert!(spline.errors_on_line(&line).arc_length_error < 2e-3);
+    /// # Ok(()) }
+    /// ```
+    pub fn from_line(line: &ReferenceLine, pieces: usize, ends: EndCondition) -> Self {
+        Self::through(line, pieces, ends)
+    }
+
+    fn through(curve: &impl Measured, pieces: usize, ends: EndCondition) -> Self {
         let pieces = pieces.max(1);
         let spacing = curve.length() / pieces as f64;
-        let at = |i: usize| curve.parameter(i as f64 * spacing);
-        let points: Vec<_> = (0..=pieces).map(|i| curve.cubic().point(at(i))).collect();
-        let tangent = |i: usize| curve.cubic().velocity(at(i)).normalize_or_zero();
+        let points: Vec<_> = (0..=pieces)
+            .map(|i| curve.point(i as f64 * spacing))
+            .collect();
         let clamp = match ends {
             EndCondition::Natural => None,
-            EndCondition::Clamped => Some((tangent(0), tangent(pieces))),
+            EndCondition::Clamped => Some((curve.tangent(0.0), curve.tangent(curve.length()))),
         };
         let moments = solve_moments(&points, spacing, clamp);
         Self {
@@ -78,6 +135,15 @@ impl ArcLengthSpline {
 
     /// Match and arc-length error against the input curve, from 64 samples a piece.
     pub fn errors(&self, curve: &MeasuredCubic) -> SplineErrors {
+        self.errors_on(curve)
+    }
+
+    /// The same against a road line.
+    pub fn errors_on_line(&self, line: &ReferenceLine) -> SplineErrors {
+        self.errors_on(line)
+    }
+
+    fn errors_on(&self, curve: &impl Measured) -> SplineErrors {
         let count = 64 * (self.points.len() - 1);
         let mut errors = SplineErrors {
             match_error: 0.0,
@@ -85,7 +151,7 @@ impl ArcLengthSpline {
         };
         for i in 0..=count {
             let s = self.length() * i as f64 / count as f64;
-            let miss = curve.cubic().point(curve.parameter(s)) - self.point(s);
+            let miss = curve.point(s) - self.point(s);
             let speed = (self.derivative(s).length() - 1.0).abs();
             errors.match_error = errors.match_error.max(miss.length());
             errors.arc_length_error = errors.arc_length_error.max(speed);

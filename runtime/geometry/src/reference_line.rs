@@ -225,14 +225,6 @@ impl ReferenceLine {
         self.pose(s).shifted(t)
     }
 
-    /// Curvature of the curve offset by `t` metres to the left: kappa / (1 - t kappa), 1/m.
-    ///
-    /// Infinite where the offset curve folds (t kappa = 1).
-    pub fn offset_curvature(&self, s: f64, t: f64) -> f64 {
-        let curvature = self.curvature(s);
-        curvature / (1.0 - t * curvature)
-    }
-
     /// Distances at which straight chords between them stay within `tolerance` metres of the line
     /// (of its offset by up to `reach` metres to either side). First 0, last the length.
     pub fn sample_distances(&self, tolerance: f64, reach: f64) -> Vec<f64> {
@@ -432,7 +424,6 @@ mod tests {
         let end = line.end();
         assert!((end.position - DVec2::new(50.0, 50.0)).length() < 1e-12);
         assert!((end.heading - FRAC_PI_2).abs() < 1e-12);
-        assert_eq!(line.offset_curvature(1.0, 10.0), 0.02 / 0.8);
     }
 
     #[test]

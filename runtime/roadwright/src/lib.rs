@@ -29,6 +29,14 @@
 /// Geometry: positions, poses, lines of lines, arcs, clothoids and cubics.
 pub use roadwright_geometry::{DVec2, Pose, ReferenceLine};
 
+/// Road coordinates (s, t, h) of a point, a spline over arc length through a road line, and which
+/// cells of an area are free for a body.
+pub use roadwright_geometry::{
+    arc_length_spline::{ArcLengthSpline, EndCondition},
+    occupancy::OccupancyGrid,
+    projection::{Projector, RoadPoint},
+};
+
 /// A scenario, its objects, and edits with their inverses.
 pub use roadwright_scenario::{
     Agent, AgentId, Edit, EditError, Flow, FlowId, ForestId, ModuleSetting, NodeId, Obstacle,

@@ -1,45 +1,35 @@
 //! Levels of dynamics: with which model the bodies of agents move.
 
+use crate::named::named;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A level of dynamics.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Default,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum DynamicsLevel {
-    /// The kinematic one-track model: it steers, on lanes and off them.
-    #[default]
-    OneTrack,
-    /// A point that follows its lane: for traffic at scale. Steering is ignored.
-    Lane,
-}
-
-impl DynamicsLevel {
-    /// All levels.
-    pub const ALL: [Self; 2] = [Self::OneTrack, Self::Lane];
-
-    /// Its name in files and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OneTrack => "one_track",
-            Self::Lane => "lane",
-        }
+named! {
+    /// A level of dynamics.
+    #[derive(
+        Debug,
+        Clone,
+        Copy,
+        PartialEq,
+        Eq,
+        PartialOrd,
+        Ord,
+        Hash,
+        Default,
+        Serialize,
+        Deserialize,
+        JsonSchema,
+    )]
+    #[serde(rename_all = "snake_case")]
+    #[repr(u8)]
+    pub enum DynamicsLevel {
+        /// The kinematic one-track model: it steers, on lanes and off them.
+        #[default]
+        OneTrack = "one_track",
+        /// A point that follows its lane: for traffic at scale. Steering is ignored.
+        Lane = "lane",
     }
 }
 

@@ -51,6 +51,7 @@ mod ids;
 pub mod junction;
 pub mod lane_graph;
 mod lane_rules;
+mod named;
 mod network;
 mod objects;
 pub mod operation;

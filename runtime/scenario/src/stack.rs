@@ -1,5 +1,6 @@
 //! Stacks: the modules of one kind of agent, by slot. A slot is declared here, in one line.
 
+use crate::named::named;
 use crate::quantity::{self, Quantity, Rate, Validate, at};
 use crate::unique_map::unique;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -29,38 +30,22 @@ macro_rules! for_each_slot {
     };
 }
 
-/// What a module is, and so which rows it takes and gives. A slot says where a stack uses it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ModuleKind {
-    /// Finds ways through the lanes.
-    Planner,
-    /// Chooses lanes and speeds, and asks for effects.
-    Behaviour,
-    /// Steers and accelerates.
-    Controller,
-    /// Rates driving.
-    Fitness,
+named! {
+    /// What a module is, and so which rows it takes and gives. A slot says where a stack uses it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum ModuleKind {
+        /// Finds routes through the lanes.
+        Planner = "planner",
+        /// Chooses lanes and speeds, and asks for effects.
+        Behaviour = "behaviour",
+        /// Steers and accelerates.
+        Controller = "controller",
+        /// Rates driving.
+        Fitness = "fitness",
+    }
 }
 
 impl ModuleKind {
-    /// All kinds.
-    pub const ALL: [Self; 4] = [
-        Self::Planner,
-        Self::Behaviour,
-        Self::Controller,
-        Self::Fitness,
-    ];
-
-    /// Its name in manifests and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Planner => "planner",
-            Self::Behaviour => "behaviour",
-            Self::Controller => "controller",
-            Self::Fitness => "fitness",
-        }
-    }
-
     /// The kind of a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)

@@ -339,7 +339,6 @@ impl Builder {
             of_lane: self.of_lane,
             of_road: self.of_road,
             paths: self.paths,
-            top_speed: 1.0,
             left_out: self.left_out,
             identity,
         };
@@ -352,7 +351,6 @@ impl Builder {
         let lists = successors.into_iter().zip(predecessors);
         for (lanelet, (successors, predecessors)) in graph.lanelets.iter_mut().zip(lists) {
             (lanelet.successors, lanelet.predecessors) = (successors, predecessors);
-            graph.top_speed = graph.top_speed.max(lanelet.speed_limit);
         }
         (graph, self.copies)
     }

@@ -141,7 +141,6 @@ pub struct LaneGraph {
     of_road: BTreeMap<RoadId, LaneletId>,
     /// The paths of all junctions, those of one after those of another.
     paths: Vec<PathLanelets>,
-    top_speed: f64,
     left_out: Option<RoadId>,
     identity: u64,
 }
@@ -225,11 +224,6 @@ impl LaneGraph {
     /// km, or ten million points of centre lines, are the most.
     pub fn left_out(&self) -> Option<RoadId> {
         self.left_out
-    }
-
-    /// Highest speed limit of all lanelets, m/s.
-    pub fn top_speed(&self) -> f64 {
-        self.top_speed
     }
 
     /// The lanelet at a place, and the distance along it; `None` if no drivable lane is there.

@@ -1,0 +1,31 @@
+//! Enums whose variants have names in files and on the command line.
+
+/// Declares an enum with the name of each variant beside it, so that no list of variants can be
+/// forgotten: `ALL` and `name` are made of the same table.
+macro_rules! named {
+    (
+        $(#[$attribute:meta])*
+        pub enum $type:ident {
+            $($(#[$of_variant:meta])* $variant:ident = $name:literal,)*
+        }
+    ) => {
+        $(#[$attribute])*
+        pub enum $type {
+            $($(#[$of_variant])* $variant,)*
+        }
+
+        impl $type {
+            /// All of them, in the order of their declaration.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+
+            /// Its name in files and on the command line.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use named;
