@@ -4,6 +4,7 @@
 //! Unknown keys, wrong values and ids given twice are refused with line, key and expectation.
 
 mod migrate;
+mod wording;
 mod write;
 
 pub use migrate::VERSION;
@@ -199,12 +200,13 @@ fn parse(text: &str) -> Result<Scenario, TextError> {
 /// A JSON error without the position that it repeats in its text.
 fn json_error(error: &serde_json::Error, key: &str) -> TextError {
     let text = error.to_string();
-    let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
+    let message = text.split(" at line ").next().unwrap_or(&text);
     TextError {
         line: error.line(),
         column: error.column(),
-        key: key.into(),
-        message,
+        // A key that could not be read has no name.
+        key: key.trim_end_matches(".?").into(),
+        message: wording::in_plain_words(message),
     }
 }
 

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 pub(crate) fn unique<'de, D, K, V>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
 where
     D: Deserializer<'de>,
-    K: Deserialize<'de> + Ord + fmt::Debug,
+    K: Deserialize<'de> + Ord + fmt::Display,
     V: Deserialize<'de>,
 {
     deserializer.deserialize_map(UniqueMap(PhantomData))
@@ -19,7 +19,7 @@ struct UniqueMap<K, V>(PhantomData<(K, V)>);
 
 impl<'de, K, V> Visitor<'de> for UniqueMap<K, V>
 where
-    K: Deserialize<'de> + Ord + fmt::Debug,
+    K: Deserialize<'de> + Ord + fmt::Display,
     V: Deserialize<'de>,
 {
     type Value = BTreeMap<K, V>;
@@ -32,7 +32,7 @@ where
         let mut map = BTreeMap::new();
         while let Some(key) = access.next_key::<K>()? {
             if map.contains_key(&key) {
-                return Err(A::Error::custom(format!("{key:?} is given twice")));
+                return Err(A::Error::custom(format!("{key} is given twice")));
             }
             map.insert(key, access.next_value()?);
         }

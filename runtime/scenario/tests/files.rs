@@ -133,7 +133,7 @@ fn wrong_values_are_refused_with_line_key_and_expectation() {
 fn broken_texts_are_refused() {
     assert!(refused("").contains("the file is empty"));
     assert!(refused("<!DOCTYPE html><html></html>").contains("expected value"));
-    assert!(refused("[]").contains("invalid"));
+    assert!(refused("[]").contains("expected an object, found a list"));
     assert!(refused("{\"format\": \"geojson\"}").contains("not a Roadwright scenario"));
     let text = to_text(&sample());
     for cut in (0..text.len() - 2).step_by(97) {

@@ -39,10 +39,14 @@ pub(super) fn header(text: &str) -> Result<u32, TextError> {
     }
     match header.version {
         Some(version) if (1..=VERSION).contains(&version) => Ok(version),
+        Some(0) => Err(TextError::whole(
+            "version",
+            "0; versions of the format start at 1".into(),
+        )),
         Some(version) => Err(TextError::whole(
             "version",
             format!(
-                "the file has version {version}, this Roadwright reads 1 to {VERSION}; \
+                "the file has version {version}, this Roadwright reads versions up to {VERSION}; \
                  a newer Roadwright is needed"
             ),
         )),
