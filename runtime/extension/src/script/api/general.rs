@@ -1,0 +1,85 @@
+//! What a script defines for the host to call, and functions that need no agent.
+
+use super::values::{fail, number};
+use super::{ApiKind, Registrar};
+use crate::script::compile::Parameters;
+use rhai::Dynamic;
+use roadwright_geometry::DVec2;
+
+pub(super) fn events(api: &mut Registrar<'_>) {
+    use ApiKind::Event;
+    for (name, signature, doc) in [
+        (
+            "behave",
+            "fn behave(agent)",
+            "Called for every agent at the rate of its stack (4 Hz unless it says otherwise). Every script has it.",
+        ),
+        (
+            "on_start",
+            "fn on_start(agent)",
+            "Called once, before the first behave.",
+        ),
+        (
+            "on_arrive",
+            "fn on_arrive(agent)",
+            "Called at the last destination. Without a new destination or a wait the agent then leaves the road.",
+        ),
+        (
+            "on_blocked",
+            "fn on_blocked(agent)",
+            "Called when the agent has been standing for ten seconds, and every ten seconds after that, unless it stands because the script wants it to.",
+        ),
+        (
+            "on_message",
+            "fn on_message(agent, message)",
+            "Called for every message that has come since the last call.",
+        ),
+        (
+            "on_near",
+            "fn on_near(agent, other)",
+            "Called for every agent that has come within 30 m since the last call.",
+        ),
+        (
+            "on_collision",
+            "fn on_collision(agent, other)",
+            "Called for every collision that it has been in since the last call; other is () if that was no vehicle.",
+        ),
+        (
+            "on_no_route",
+            "fn on_no_route(agent)",
+            "Called after a go_to to where no way leads. Without this handler an agent that has arrived then leaves the road.",
+        ),
+    ] {
+        api.note(Event, name, signature, doc);
+    }
+}
+
+pub(super) fn functions(api: &mut Registrar<'_>, parameters: &Parameters) {
+    use ApiKind::Function;
+    let described = parameters.clone();
+    api.engine.register_fn(
+        "parameter",
+        move |key: &str, default: Dynamic, min: Dynamic, max: Dynamic, unit: &str, doc: &str| {
+            let (default, min, max) = (number(&default)?, number(&min)?, number(&max)?);
+            described
+                .add(key, (min, max), default, unit, doc)
+                .or_else(fail)
+        },
+    );
+    api.note(
+        Function,
+        "parameter",
+        "parameter(key: string, default: float, min: float, max: float, unit: string, doc: string)",
+        "At the top of a script: describes a parameter that stacks can set and the editor shows as a slider.",
+    );
+    api.engine
+        .register_fn("distance", |x1: f64, y1: f64, x2: f64, y2: f64| {
+            (DVec2::new(x1, y1) - DVec2::new(x2, y2)).length()
+        });
+    api.note(
+        Function,
+        "distance",
+        "distance(x1: float, y1: float, x2: float, y2: float) -> float",
+        "Distance between two places, m.",
+    );
+}

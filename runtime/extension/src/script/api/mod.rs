@@ -1,0 +1,199 @@
+//! What scripts can use. One list registers it and documents it, so that no function is without
+//! documentation and none is documented that is not there.
+//!
+//! Each file registers a subject. The order of the calls in [`register`] is the order of
+//! `docs/script-api.md`.
+
+use super::agent::{Agent, Mail, Memory, Other};
+use super::compile::Parameters;
+use rhai::Engine;
+use serde::Serialize;
+use std::sync::OnceLock;
+
+/// What kind of thing an item of the interface is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ApiKind {
+    /// A function that the script defines and the host calls.
+    Event,
+    /// A property that can be read.
+    Property,
+    /// A property that can also be set.
+    Setting,
+    /// A function of an object.
+    Method,
+    /// A function.
+    Function,
+}
+
+/// An item of the interface of scripts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ApiItem {
+    /// `agent`, `other`, `message`, `memory`, or empty.
+    pub owner: &'static str,
+    /// What kind of thing it is.
+    pub kind: ApiKind,
+    /// Its name.
+    pub name: &'static str,
+    /// How it is written, with the types.
+    pub signature: &'static str,
+    /// What it is, in one sentence, with its unit.
+    pub doc: &'static str,
+}
+
+/// Registers and documents at the same time.
+struct Registrar<'a> {
+    engine: &'a mut Engine,
+    items: Vec<ApiItem>,
+    owner: &'static str,
+}
+
+impl Registrar<'_> {
+    fn note(
+        &mut self,
+        kind: ApiKind,
+        name: &'static str,
+        signature: &'static str,
+        doc: &'static str,
+    ) {
+        // Overloads are documented where they first come.
+        let known = |item: &ApiItem| item.owner == self.owner && item.signature == signature;
+        if !self.items.iter().any(known) {
+            self.items.push(ApiItem {
+                owner: self.owner,
+                kind,
+                name,
+                signature,
+                doc,
+            });
+        }
+    }
+}
+
+/// A table of properties that can be read. Its rows are `"name" -> "type", "doc" => value;`, with
+/// the object by the name that scripts use in the signature and in the value.
+macro_rules! properties {
+    ($api:ident, $object:ident: $type:ty;
+     $($name:literal -> $result:literal, $doc:literal => $value:expr;)*) => {$(
+        $api.engine.register_get($name, |$object: &mut $type| $value);
+        let signature = concat!(stringify!($object), ".", $name, " -> ", $result);
+        $api.note($crate::script::api::ApiKind::Property, $name, signature, $doc);
+    )*};
+}
+
+macro_rules! set {
+    ($api:ident, $name:literal, $signature:literal, $doc:literal, $get:expr, $set:expr) => {
+        $api.engine.register_get($name, $get);
+        $api.engine.register_set($name, $set);
+        $api.note(
+            $crate::script::api::ApiKind::Setting,
+            $name,
+            $signature,
+            $doc,
+        );
+    };
+}
+
+macro_rules! call {
+    ($api:ident, $name:literal, $signature:literal, $doc:literal, $call:expr) => {
+        $api.engine.register_fn($name, $call);
+        $api.note(
+            $crate::script::api::ApiKind::Method,
+            $name,
+            $signature,
+            $doc,
+        );
+    };
+}
+
+// After the macros, which textual order brings into scope.
+mod destinations;
+mod general;
+mod messages;
+mod modules;
+mod others;
+mod paths;
+mod road;
+mod state;
+mod values;
+mod wants;
+mod world;
+
+pub(super) use wants::HORN;
+
+/// What a route counts for, in operations: it is searched for after the call, beyond the budget.
+const ROUTE: u64 = 500;
+
+/// Registers everything that scripts can use and returns the list of it.
+pub(super) fn register(engine: &mut Engine, parameters: &Parameters) -> Vec<ApiItem> {
+    engine.register_type_with_name::<Agent>("Agent");
+    engine.register_type_with_name::<Other>("Other");
+    engine.register_type_with_name::<Mail>("Message");
+    engine.register_type_with_name::<Memory>("Memory");
+    let mut api = Registrar {
+        engine,
+        items: Vec::new(),
+        owner: "",
+    };
+    general::events(&mut api);
+    general::functions(&mut api, parameters);
+    api.owner = "agent";
+    register_agent(&mut api);
+    api.owner = "other";
+    others::properties(&mut api);
+    api.owner = "message";
+    messages::properties(&mut api);
+    api.items
+}
+
+fn register_agent(api: &mut Registrar<'_>) {
+    state::properties(api);
+    road::lane(api);
+    road::ahead(api);
+    wants::speed(api);
+    wants::signals(api);
+    wants::lane(api);
+    paths::free_paths(api);
+    paths::parking(api);
+    paths::passing(api);
+    world::vehicles(api);
+    world::places(api);
+    world::conditions(api);
+    messages::groups(api);
+    wants::waiting(api);
+    wants::lane_changes(api);
+    destinations::destinations(api);
+    others::finding(api);
+    world::chance(api);
+    modules::modules(api);
+    messages::letters(api);
+    messages::notes(api);
+}
+
+/// Everything that scripts can use. Made once for the process.
+pub fn api() -> &'static [ApiItem] {
+    static ITEMS: OnceLock<Vec<ApiItem>> = OnceLock::new();
+    ITEMS.get_or_init(|| register(&mut Engine::new_raw(), &Parameters::default()))
+}
+
+/// The same as a page of documentation.
+pub fn api_markdown() -> String {
+    let mut page = String::from(
+        "# What scripts can use\n\n\
+         Made by `roadwright script api --markdown`.\n\
+         Units are metres, seconds and radians; angles are positive to the left.\n\
+         Beside this there are Rhai's own operators, arithmetic, texts, arrays and object maps.\n",
+    );
+    for (owner, title) in [
+        ("", "Functions of the script, and for all"),
+        ("agent", "agent"),
+        ("other", "other: another agent"),
+        ("message", "message"),
+    ] {
+        page += &format!("\n## {title}\n\n| | |\n| --- | --- |\n");
+        for item in api().iter().filter(|item| item.owner == owner) {
+            page += &format!("| `{}` | {} |\n", item.signature, item.doc);
+        }
+    }
+    page
+}

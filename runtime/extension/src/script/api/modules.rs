@@ -1,0 +1,62 @@
+//! Parameters of the script, and modules and parameters of the agent's other slots.
+
+use super::Registrar;
+use super::values::{Outcome, fail, number, slot_of};
+use crate::script::agent::Agent;
+use crate::script::budget::charge;
+use rhai::Dynamic;
+use roadwright_agent::{Effect, Slot};
+
+/// What a module of an agent's own counts for, in operations.
+const MODULE: u64 = 300;
+
+/// Reading the script's parameters, setting those of other slots, exchanging modules.
+pub(super) fn modules(api: &mut Registrar<'_>) {
+    call!(
+        api,
+        "parameter",
+        "agent.parameter(key: string) -> float",
+        "The value of a parameter that the script describes.",
+        |a: &mut Agent, key: &str| -> Outcome<f64> {
+            let content = a.content();
+            let found = content.parameters.iter().find(|(known, _)| *known == key);
+            match found {
+                Some((_, value)) => Ok(*value),
+                None => fail(format!("no parameter is called \"{key}\"")),
+            }
+        }
+    );
+    call!(
+        api,
+        "set_parameter",
+        "agent.set_parameter(slot: string, key: string, value: float)",
+        "Sets a parameter of its planner, controller or fitness, for this agent alone.",
+        |a: &mut Agent, slot: &str, key: &str, value: Dynamic| -> Outcome<()> {
+            let slot = slot_of(slot)?;
+            if slot == Slot::Behaviour {
+                return fail("a script does not set its own parameters; its stack does".into());
+            }
+            charge(MODULE)?;
+            a.ask(Effect::SetParameter {
+                slot,
+                key: key.into(),
+                value: number(&value)?,
+            });
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "use_module",
+        "agent.use_module(slot: string, id: string)",
+        "Uses another module in a slot, for this agent alone; another behaviour begins with an empty memory.",
+        |a: &mut Agent, slot: &str, id: &str| -> Outcome<()> {
+            charge(MODULE)?;
+            a.ask(Effect::UseModule {
+                slot: slot_of(slot)?,
+                module: id.into(),
+            });
+            Ok(())
+        }
+    );
+}

@@ -1,0 +1,55 @@
+//! What an agent is: identity, clock, body, memory.
+
+use super::Registrar;
+use super::values::fail;
+use crate::script::agent::{Agent, Memory};
+use rhai::{Dynamic, ImmutableString};
+use roadwright_agent::{AgentFacts, Scene};
+
+/// Without facts (before the first look at the scene) numbers are 0 and names empty: a script that
+/// only compares them goes on.
+pub(super) fn properties(api: &mut Registrar<'_>) {
+    properties! { api, agent: Agent;
+        "id" -> "int", "Its id."
+            => agent.content().id as i64;
+        "time" -> "float", "Simulation time, s."
+            => agent.content().time;
+        "time_of_day" -> "float", "Time of day in the scenario, h, from 0 to below 24."
+            => agent.content().scene.as_ref().map_or(12.0, |scene| scene.time_of_day);
+        "speed" -> "float", "Own speed, m/s."
+            => agent.content().input.speed;
+        "x" -> "float", "Place of the rear axle to the east, m."
+            => agent.place().x;
+        "y" -> "float", "Place of the rear axle to the north, m."
+            => agent.place().y;
+        "heading" -> "float", "Heading counter-clockwise from east, rad."
+            => agent.content().facts.map_or(0.0, |facts| facts.heading);
+        "length" -> "float", "Length of the vehicle, m."
+            => agent.content().facts.map_or(0.0, |facts| facts.length);
+        "vehicle" -> "string", "Name of its vehicle type."
+            => own_name(agent, |scene| &scene.vehicles, |facts| facts.vehicle);
+        "stack" -> "string", "Name of its stack."
+            => own_name(agent, |scene| &scene.stacks, |facts| facts.stack);
+        "waiting" -> "float", "How long it has been standing, s."
+            => agent.content().input.waiting;
+        "collisions" -> "int", "How many collisions it has been in."
+            => i64::from(agent.content().collisions);
+        "memory" -> "Memory", "What it remembers by name: up to 64 numbers, truth values and texts, kept when the script is reloaded. A name without a value gives ()."
+            => agent.memory();
+    }
+    api.engine.register_indexer_get_set(
+        |m: &mut Memory, name: &str| m.get(name),
+        |m: &mut Memory, name: &str, value: Dynamic| m.set(name, value).or_else(fail),
+    );
+}
+
+fn own_name(
+    agent: &Agent,
+    names: fn(&Scene) -> &Vec<String>,
+    index: fn(&AgentFacts) -> u16,
+) -> ImmutableString {
+    let content = agent.content();
+    let name = content.scene.as_ref().zip(content.facts);
+    let name = name.and_then(|(scene, facts)| names(scene).get(index(&facts) as usize));
+    name.map_or_else(ImmutableString::new, |name| name.as_str().into())
+}

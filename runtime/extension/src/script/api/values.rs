@@ -1,0 +1,62 @@
+//! Values of scripts as the host needs them, and what is said of those that do not fit.
+
+use crate::script::agent::Other;
+use rhai::{Dynamic, EvalAltResult, ImmutableString, Position};
+use roadwright_agent::Slot;
+
+pub(super) type Outcome<T> = Result<T, Box<EvalAltResult>>;
+
+pub(super) fn fail<T>(message: String) -> Outcome<T> {
+    Err(EvalAltResult::ErrorRuntime(message.into(), Position::NONE).into())
+}
+
+/// A number, whole or not.
+pub(super) fn number(value: &Dynamic) -> Outcome<f64> {
+    if let Ok(number) = value.as_float() {
+        return if number.is_finite() {
+            Ok(number)
+        } else {
+            fail(format!("{number} is no usable number"))
+        };
+    }
+    match value.as_int() {
+        Ok(number) => Ok(number as f64),
+        Err(found) => fail(format!("a number is needed here, not {found}")),
+    }
+}
+
+/// An agent or its id.
+pub(super) fn id_of(value: &Dynamic) -> Outcome<i64> {
+    if let Some(other) = value.read_lock::<Other>() {
+        return Ok(other.facts.id as i64);
+    }
+    match value.as_int() {
+        Ok(id) => Ok(id),
+        Err(found) => fail(format!("an agent or its id is needed here, not {found}")),
+    }
+}
+
+pub(super) fn slot_of(name: &str) -> Outcome<Slot> {
+    match Slot::from_name(name) {
+        Some(slot) => Ok(slot),
+        None => fail(format!(
+            "\"{name}\" is no slot; there are {}",
+            Slot::ALL.map(Slot::name).join(", ")
+        )),
+    }
+}
+
+pub(super) fn turn_name(turn: f64) -> ImmutableString {
+    match turn as i64 {
+        1 => "left",
+        -1 => "right",
+        2 => "back",
+        _ => "straight",
+    }
+    .into()
+}
+
+/// At most 200 characters of a text.
+pub(super) fn short(text: &str) -> String {
+    text.chars().take(200).collect()
+}

@@ -1,0 +1,187 @@
+//! What a script wants of its agent: speed, standing, signs to others, lanes.
+
+use super::Registrar;
+use super::messages::{broadcast, letter};
+use super::values::{Outcome, fail, number};
+use crate::script::agent::Agent;
+use crate::script::members::SIDES;
+use rhai::{Dynamic, ImmutableString};
+use roadwright_agent::{Effect, Indicator};
+use roadwright_plugin_api::NOTHING;
+
+/// Topic of the horn, and how far it is heard, m.
+pub(in crate::script) const HORN: &str = "horn";
+const HORN_REACH: f64 = 50.0;
+
+/// Speed, stopping and braking.
+pub(super) fn speed(api: &mut Registrar<'_>) {
+    set!(
+        api,
+        "desired_speed",
+        "agent.desired_speed = float",
+        "Highest speed, m/s; it stays so until it is set again. A million stands for no wish.",
+        |a: &mut Agent| a.content().wants.desired_speed,
+        |a: &mut Agent, value: Dynamic| -> Outcome<()> {
+            a.content().wants.desired_speed = number(&value)?.clamp(0.0, NOTHING);
+            Ok(())
+        }
+    );
+    set!(
+        api,
+        "speed_factor",
+        "agent.speed_factor = float",
+        "Factor on the speed that the road allows, 0 to 2; it stays so until it is set again.",
+        |a: &mut Agent| a.content().wants.speed_factor,
+        |a: &mut Agent, value: Dynamic| -> Outcome<()> {
+            a.content().wants.speed_factor = number(&value)?.clamp(0.0, 2.0);
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "stop",
+        "agent.stop()",
+        "Stands until resume() is called.",
+        |a: &mut Agent| a.content().wants.is_stopped = true
+    );
+    call!(
+        api,
+        "resume",
+        "agent.resume()",
+        "Goes on after stop(), wait() or brake(), and keeps to no lane any more.",
+        |a: &mut Agent| {
+            let mut content = a.content();
+            content.wants.is_stopped = false;
+            content.wants.waits_until = f64::NEG_INFINITY;
+            content.wants.use_lane = None;
+            content.wants.braking = 0.0;
+        }
+    );
+    call!(
+        api,
+        "brake",
+        "agent.brake(deceleration: float)",
+        "Brakes at least this hard, m/s^2, as far as the vehicle can, until resume() or brake(0).",
+        |a: &mut Agent, braking: Dynamic| -> Outcome<()> {
+            let braking = number(&braking)?;
+            if braking < 0.0 {
+                return fail(format!("brake: {braking} m/s^2 is below 0"));
+            }
+            a.content().wants.braking = braking;
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "leave",
+        "agent.leave()",
+        "Leaves the road at once, wherever it is.",
+        |a: &mut Agent| a.ask(Effect::Leave)
+    );
+}
+
+/// What others see and hear of it.
+pub(super) fn signals(api: &mut Registrar<'_>) {
+    set!(
+        api,
+        "indicator",
+        "agent.indicator = string",
+        "How it signals: \"left\", \"right\", \"hazard\" or \"off\"; it stays so until it is set again.",
+        |a: &mut Agent| -> ImmutableString { a.content().wants.indicator.name().into() },
+        |a: &mut Agent, name: &str| -> Outcome<()> {
+            let Some(indicator) = Indicator::from_name(name) else {
+                let names = Indicator::ALL.map(Indicator::name).join(", ");
+                return fail(format!("\"{name}\" is no way to signal; there are {names}"));
+            };
+            a.content().wants.indicator = indicator;
+            a.ask(Effect::Indicate(indicator));
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "honk",
+        "agent.honk()",
+        "Sounds the horn: everybody within 50 m gets a message with the topic \"horn\".",
+        |a: &mut Agent| -> Outcome<()> {
+            broadcast(a, HORN_REACH, letter(HORN, Dynamic::from(0.0))?);
+            Ok(())
+        }
+    );
+}
+
+/// The lane of its road that it keeps to.
+pub(super) fn lane(api: &mut Registrar<'_>) {
+    call!(
+        api,
+        "use_lane",
+        "agent.use_lane(lane: int)",
+        "Changes to a lane of its road, by id and in its direction, whenever there is room, and keeps to it until resume() or until the route needs another one.",
+        |a: &mut Agent, lane: i64| -> Outcome<()> {
+            match i8::try_from(lane) {
+                Ok(lane) if lane != 0 && lane != i8::MIN => {
+                    a.content().wants.use_lane = Some(lane);
+                    Ok(())
+                }
+                _ => fail(format!(
+                    "use_lane: {lane} is no lane; ids are -127 to -1 and 1 to 127"
+                )),
+            }
+        }
+    );
+}
+
+/// Standing for a time.
+pub(super) fn waiting(api: &mut Registrar<'_>) {
+    call!(
+        api,
+        "wait",
+        "agent.wait(seconds: float)",
+        "Stands for a time, s.",
+        |a: &mut Agent, seconds: Dynamic| -> Outcome<()> {
+            let seconds = number(&seconds)?;
+            let mut content = a.content();
+            content.wants.waits_until = content.time + seconds.max(0.0);
+            Ok(())
+        }
+    );
+    properties! { api, agent: Agent;
+        "is_waiting" -> "bool", "Whether it stands because of stop() or wait()."
+            => {
+                let content = agent.content();
+                content.wants.is_stopped || content.time < content.wants.waits_until
+            };
+    }
+}
+
+/// Lanes that it would rather drive on.
+pub(super) fn lane_changes(api: &mut Registrar<'_>) {
+    call!(
+        api,
+        "prefer_lane",
+        "agent.prefer_lane(side: string)",
+        "Changes to the \"left\" or \"right\" lane whenever there is room and the route allows it; \"any\" ends that.",
+        |a: &mut Agent, side: &str| -> Outcome<()> {
+            a.content().wants.lane = match side {
+                "left" => 1.0,
+                "right" => -1.0,
+                "any" => 0.0,
+                _ => {
+                    let sides = SIDES.join(", ");
+                    return fail(format!("\"{side}\" is no side; there are {sides}"));
+                }
+            };
+            Ok(())
+        }
+    );
+    call!(
+        api,
+        "overtake",
+        "agent.overtake()",
+        "For twelve seconds, changes to the lane beside whenever a slower vehicle is close ahead.",
+        |a: &mut Agent| {
+            let mut content = a.content();
+            content.wants.overtakes_until = content.time + 12.0;
+        }
+    );
+}

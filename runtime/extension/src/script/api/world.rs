@@ -1,0 +1,113 @@
+//! The world beyond the agent: further vehicles, places, chance.
+
+use super::values::{Outcome, fail, number, short};
+use super::{ROUTE, Registrar};
+use crate::script::agent::Agent;
+use crate::script::budget::charge;
+use rhai::{Array, Dynamic};
+use roadwright_agent::Effect;
+use roadwright_geometry::DVec2;
+
+/// Further vehicles.
+pub(super) fn vehicles(api: &mut Registrar<'_>) {
+    call!(
+        api,
+        "add_vehicle",
+        "agent.add_vehicle(vehicle: string, stack: string, x: float, y: float, goal_x: float, goal_y: float)",
+        "Lets another vehicle appear at the lane nearest to a place, m, and drive to another one; 100,000 in a run at most.",
+        |a: &mut Agent,
+         vehicle: &str,
+         stack: &str,
+         x: Dynamic,
+         y: Dynamic,
+         goal_x: Dynamic,
+         goal_y: Dynamic|
+         -> Outcome<()> {
+            charge(ROUTE)?;
+            a.ask(Effect::Spawn {
+                vehicle: short(vehicle),
+                stack: short(stack),
+                from: DVec2::new(number(&x)?, number(&y)?),
+                to: DVec2::new(number(&goal_x)?, number(&goal_y)?),
+            });
+            Ok(())
+        }
+    );
+}
+
+/// Places by chance, by name, and how near they are.
+pub(super) fn places(api: &mut Registrar<'_>) {
+    call!(
+        api,
+        "random_place",
+        "agent.random_place() -> array",
+        "A random place [x, y] in the middle of a lane, m.",
+        |a: &mut Agent| -> Array {
+            let place = a.random_place();
+            vec![place.x.into(), place.y.into()]
+        }
+    );
+    call!(
+        api,
+        "place",
+        "agent.place(name: string) -> array",
+        "Where the point of interest with this name is, or else the middle of the street: [x, y] in m, or [x, y, heading] if it says how one stands there.",
+        |a: &mut Agent, name: &str| -> Outcome<Array> {
+            let place = a.place_named(name).or_else(fail)?;
+            let at = [place.position.x, place.position.y];
+            let numbers = at.into_iter().chain(place.heading);
+            Ok(numbers.map(Dynamic::from).collect())
+        }
+    );
+    call!(
+        api,
+        "is_within",
+        "agent.is_within(x: float, y: float, radius: float) -> bool",
+        "Whether it is within a distance of a place, m.",
+        |a: &mut Agent, x: Dynamic, y: Dynamic, radius: Dynamic| -> Outcome<bool> {
+            let place = DVec2::new(number(&x)?, number(&y)?);
+            Ok((a.place() - place).length() <= number(&radius)?)
+        }
+    );
+}
+
+/// Conditions that are remembered by name.
+pub(super) fn conditions(api: &mut Registrar<'_>) {
+    call!(
+        api,
+        "once",
+        "agent.once(name: string, condition: bool) -> bool",
+        "Whether a condition holds for the first time under this name; 64 names at most.",
+        |a: &mut Agent, name: &str, holds: bool| a.once(name, holds).or_else(fail)
+    );
+    call!(
+        api,
+        "every",
+        "agent.every(name: string, seconds: float) -> bool",
+        "Whether so much time has passed since this was true last under this name; true the first time; 64 names at most.",
+        |a: &mut Agent, name: &str, seconds: Dynamic| -> Outcome<bool> {
+            a.every(name, number(&seconds)?).or_else(fail)
+        }
+    );
+}
+
+/// Random numbers.
+pub(super) fn chance(api: &mut Registrar<'_>) {
+    call!(
+        api,
+        "rand",
+        "agent.rand() -> float",
+        "A random number from 0 to 1 that depends on run, agent and step only.",
+        |a: &mut Agent| a.random()
+    );
+    call!(
+        api,
+        "rand",
+        "agent.rand(low: float, high: float) -> float",
+        "A random number of a range.",
+        |a: &mut Agent, low: Dynamic, high: Dynamic| -> Outcome<f64> {
+            let (low, high) = (number(&low)?, number(&high)?);
+            Ok(low + (high - low) * a.random())
+        }
+    );
+}
