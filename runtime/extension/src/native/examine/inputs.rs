@@ -1,0 +1,180 @@
+//! What inputs a plugin is examined with.
+
+use super::ROWS;
+use crate::native::kind::{AsController, AsFitness, AsPlanner, Kind};
+use crate::native::roads::{FlatRoads, checked_route};
+use roadwright_geometry::math::Stream;
+use roadwright_plugin_api::abi::{NO_STRIP, RwPoint, RwStrip, STRIP_CONNECTION};
+use roadwright_plugin_api::{ControllerInput, FitnessInput, NOTHING, PlannerInput, PlannerOutput};
+
+/// What inputs a kind gets.
+pub(crate) trait Examined: Kind {
+    /// A row as it may come while driving.
+    fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> Self::Input;
+    /// A row with numbers at the edges.
+    fn hard(pick: &mut dyn FnMut() -> f64) -> Self::Input;
+    /// What is wrong with an answer, beyond its numbers.
+    fn deep_flaw(_: &Self::Input, _: &Self::Output, _: &[u32]) -> Option<String> {
+        None
+    }
+}
+
+impl Examined for AsController {
+    fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> ControllerInput {
+        let maybe = |chance: f64, near: f64| if chance < 0.5 { near } else { NOTHING };
+        let (a, b, c) = (random(0.0, 1.0), random(0.0, 1.0), random(0.0, 1.0));
+        ControllerInput {
+            speed: random(0.0, 30.0),
+            road_speed: random(2.0, 30.0),
+            wheelbase: random(2.0, 6.0),
+            length: random(3.0, 12.0),
+            waypoint_distance: random(1.0, 40.0),
+            waypoint_angle: random(-1.0, 1.0),
+            obstacle_distance: maybe(a, random(0.0, 28.0)),
+            obstacle_angle: random(-1.2, 1.2),
+            obstacle_closing_speed: random(-10.0, 30.0),
+            leader_gap: maybe(b, random(0.0, 80.0)),
+            leader_speed: random(0.0, 30.0),
+            stop_distance: maybe(c, random(-1.0, 80.0)),
+            lane_offset: random(-2.0, 2.0),
+            heading_error: random(-0.5, 0.5),
+            path_curvature: random(-0.1, 0.1),
+            steering: random(-0.6, 0.6),
+        }
+    }
+
+    fn hard(pick: &mut dyn FnMut() -> f64) -> ControllerInput {
+        ControllerInput {
+            speed: pick(),
+            road_speed: pick(),
+            wheelbase: pick(),
+            length: pick(),
+            waypoint_distance: pick(),
+            waypoint_angle: pick(),
+            obstacle_distance: pick(),
+            obstacle_angle: pick(),
+            obstacle_closing_speed: pick(),
+            leader_gap: pick(),
+            leader_speed: pick(),
+            stop_distance: pick(),
+            lane_offset: pick(),
+            heading_error: pick(),
+            path_curvature: pick(),
+            steering: pick(),
+        }
+    }
+}
+
+impl Examined for AsFitness {
+    fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> FitnessInput {
+        FitnessInput {
+            crash_rating: random(0.0, 1.0),
+            mean_speed: random(0.0, 30.0),
+            mean_road_speed: random(1.0, 30.0),
+            distance: random(0.0, 10_000.0),
+            time: random(0.1, 1000.0),
+            mean_squared_acceleration: random(0.0, 5.0),
+            mean_squared_jerk: random(0.0, 100.0),
+            mean_squared_lateral_acceleration: random(0.0, 5.0),
+        }
+    }
+
+    fn hard(pick: &mut dyn FnMut() -> f64) -> FitnessInput {
+        FitnessInput {
+            crash_rating: pick(),
+            mean_speed: pick(),
+            mean_road_speed: pick(),
+            distance: pick(),
+            time: pick(),
+            mean_squared_acceleration: pick(),
+            mean_squared_jerk: pick(),
+            mean_squared_lateral_acceleration: pick(),
+        }
+    }
+}
+
+impl Examined for AsPlanner {
+    fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> PlannerInput {
+        let lanelets = grid_roads().lanelets.len() as f64;
+        PlannerInput {
+            strip: random(0.0, lanelets) as u32,
+            goal_strip: random(0.0, lanelets) as u32,
+            s: random(0.0, 90.0),
+            goal_s: random(0.0, 90.0),
+            bus: 0,
+            may_change_first: 1,
+        }
+    }
+
+    fn hard(pick: &mut dyn FnMut() -> f64) -> PlannerInput {
+        // Lanelets that do not exist are never asked for.
+        PlannerInput {
+            s: pick(),
+            goal_s: pick(),
+            ..PlannerInput::default()
+        }
+    }
+
+    fn deep_flaw(input: &PlannerInput, output: &PlannerOutput, route: &[u32]) -> Option<String> {
+        if output.count == 0 {
+            return Some(format!(
+                "no way from lanelet {} at {:.0} m to lanelet {} at {:.0} m, where there is one",
+                input.strip, input.s, input.goal_strip, input.goal_s
+            ));
+        }
+        checked_route(&grid_roads(), input, output, route).err()
+    }
+}
+
+/// A ring of two lanes, eight blocks long: every lanelet is reachable from every other one.
+pub(super) fn grid_roads() -> FlatRoads {
+    const BLOCKS: u32 = 8;
+    let mut roads = FlatRoads {
+        version: 2,
+        ..FlatRoads::default()
+    };
+    // For each block: the outer lane, the inner lane, and the connections after them.
+    for block in 0..BLOCKS {
+        for part in 0..4 {
+            let is_connection = part >= 2;
+            let next = if is_connection {
+                4 * ((block + 1) % BLOCKS) + part - 2
+            } else {
+                4 * block + part + 2
+            };
+            let beside = match part {
+                0 => (4 * block + 1, NO_STRIP),
+                1 => (NO_STRIP, 4 * block),
+                _ => (NO_STRIP, NO_STRIP),
+            };
+            let (x, length) = (
+                f64::from(block) * 120.0,
+                if is_connection { 20.0 } else { 100.0 },
+            );
+            roads.lanelets.push(RwStrip {
+                length,
+                speed_limit: 13.9,
+                width: 3.5,
+                first_successor: roads.successors.len() as u32,
+                successor_count: 1,
+                left: beside.0,
+                right: beside.1,
+                first_point: roads.points.len() as u32,
+                point_count: 2,
+                flags: if is_connection { STRIP_CONNECTION } else { 0 },
+                turn: 0,
+            });
+            roads.successors.push(next);
+            let y = f64::from(part % 2) * 3.5;
+            roads.points.push(RwPoint { x, y });
+            roads.points.push(RwPoint { x: x + length, y });
+        }
+    }
+    roads
+}
+
+pub(super) fn usual_rows<K: Examined>(step: u64) -> Vec<(u32, K::Input)> {
+    let mut random = Stream::new(step, "rows", 0);
+    let row = |slot: u32| (slot, K::usual(&mut |low, high| random.next_in(low, high)));
+    (0..ROWS as u32).map(row).collect()
+}

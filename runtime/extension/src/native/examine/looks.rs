@@ -1,0 +1,226 @@
+//! What is looked at, one function for each.
+
+use super::examiner::{Examiner, Order, STEPS};
+use super::inputs::{Examined, usual_rows};
+use super::{Looked, ROWS};
+use crate::native::backend::{Backend, State, bytes_of};
+use crate::native::in_process::InProcess;
+use roadwright_geometry::math::Stream;
+use roadwright_plugin_api::abi::{CAP_PARALLEL_SLICES, CAP_STATE, ROW_OK};
+
+/// Rows of a slice, and rounds, when a plugin is asked from two threads.
+const SLICE: usize = 64;
+const ROUNDS: u64 = 60;
+
+pub(super) fn usual_inputs<K: Examined>(examiner: &Examiner) -> Looked {
+    let backend = examiner.fresh::<K>()?;
+    let mut unanswered = 0;
+    for step in 0..STEPS {
+        let rows = usual_rows::<K>(step);
+        let answers = examiner.ask::<K>(&backend, step, &rows, ROWS)?;
+        if answers.overwritten {
+            return Err("it writes beyond its rows".into());
+        }
+        if answers.changed_inputs {
+            return Err("it writes to its inputs, which are const".into());
+        }
+        for (at, (_, input)) in rows.iter().enumerate() {
+            if answers.status[at] != ROW_OK {
+                unanswered += 1;
+                continue;
+            }
+            let output = &answers.outputs[at];
+            let flaw = K::flaw(output).map(str::to_owned);
+            let flaw = flaw.or_else(|| K::deep_flaw(input, output, &answers.routes[at]));
+            if let Some(flaw) = flaw {
+                return Err(format!("{} gives {flaw}", K::KIND.name()));
+            }
+        }
+    }
+    let all = ROWS as u64 * STEPS;
+    if unanswered == all {
+        return Err("it answers no row: is status set?".into());
+    }
+    Ok(format!(
+        "{} of {all} rows answered, all sound",
+        all - unanswered
+    ))
+}
+
+fn same(a: &[u8], b: &[u8], what: &str) -> Looked {
+    if a == b {
+        Ok("equal, bit by bit".into())
+    } else {
+        Err(format!("answers differ {what}"))
+    }
+}
+
+pub(super) fn same_twice<K: Examined>(examiner: &Examiner) -> Looked {
+    let first = examiner.history::<K>(ROWS, Order::Sorted)?;
+    let second = examiner.history::<K>(ROWS, Order::Sorted)?;
+    same(&first, &second, "between two fresh instances")
+}
+
+pub(super) fn split<K: Examined>(examiner: &Examiner) -> Looked {
+    let whole = examiner.history::<K>(ROWS, Order::Sorted)?;
+    for size in [1, 7] {
+        let parts = examiner.history::<K>(size, Order::Sorted)?;
+        same(&whole, &parts, &format!("if the batch is cut into {size}"))?;
+    }
+    Ok("equal, bit by bit".into())
+}
+
+pub(super) fn shuffled<K: Examined>(examiner: &Examiner) -> Looked {
+    let sorted = examiner.history::<K>(ROWS, Order::Sorted)?;
+    let shuffled = examiner.history::<K>(ROWS, Order::Shuffled)?;
+    same(&sorted, &shuffled, "if the agents come in another order")
+}
+
+pub(super) fn hard_inputs<K: Examined>(examiner: &Examiner) -> Looked {
+    const EDGES: [f64; 14] = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        1e-300,
+        -1e-300,
+        5e-324,
+        1e-9,
+        1e6,
+        -1e6,
+        1e12,
+        1e300,
+        -1e300,
+        f64::MAX,
+    ];
+    let mut random = Stream::new(0, "edges", 0);
+    let mut unusable = 0;
+    let count = 4096;
+    for round in 0..16 {
+        let backend = examiner.fresh::<K>()?;
+        let row = |slot: u32| {
+            let mut pick = || EDGES[random.next_index(EDGES.len())];
+            (slot, K::hard(&mut pick))
+        };
+        let rows: Vec<_> = (0..ROWS as u32).map(row).collect();
+        let answers = examiner.ask::<K>(&backend, round, &rows, ROWS)?;
+        if answers.overwritten {
+            return Err("it writes beyond its rows".into());
+        }
+        let answered = answers.status.iter().zip(&answers.outputs);
+        let bad = answered.filter(|(status, o)| **status == ROW_OK && K::flaw(o).is_some());
+        unusable += bad.count();
+    }
+    Ok(format!(
+        "survived; {unusable} of {count} answers are unusable and would be replaced"
+    ))
+}
+
+pub(super) fn parameters<K: Examined>(examiner: &Examiner) -> Looked {
+    let backend = examiner.fresh::<K>()?;
+    let infos = backend.parameters();
+    for (index, info) in infos.iter().enumerate() {
+        for value in [info.min, info.max, info.default] {
+            backend
+                .set_parameter(index, value)
+                .map_err(|fault| format!("{} = {value}: {}", info.key, fault.message))?;
+            let got = backend.get_parameter(index);
+            if got.is_some_and(|got| got != value) {
+                return Err(format!(
+                    "{} was set to {value} and reads back as {}",
+                    info.key,
+                    got.unwrap_or_default()
+                ));
+            }
+            let rows = usual_rows::<K>(0);
+            let answers = examiner
+                .ask::<K>(&backend, 0, &rows, ROWS)
+                .map_err(|why| format!("with {} = {value}: {why}", info.key))?;
+            let answered = answers.status.iter().zip(&answers.outputs);
+            let mut answered = answered.filter(|(status, _)| **status == ROW_OK);
+            if let Some(flaw) = answered.find_map(|(_, output)| K::flaw(output)) {
+                return Err(format!("with {} = {value} it gives {flaw}", info.key));
+            }
+        }
+    }
+    let undocumented = infos.iter().filter(|info| info.doc.is_empty()).count();
+    if undocumented > 0 {
+        return Err(format!("{undocumented} parameters do not say what they do"));
+    }
+    Ok(format!("{} described, sound at both ends", infos.len()))
+}
+
+pub(super) fn agents_come_and_go<K: Examined>(examiner: &Examiner) -> Looked {
+    let backend = examiner.fresh::<K>()?;
+    let tell = |capacity: u32, added: &[u32], removed: &[u32]| {
+        backend
+            .agents_changed(capacity, added, removed)
+            .map_err(|fault| fault.message)
+    };
+    examiner.one_step::<K>(&backend, 0, ROWS, Order::Sorted)?;
+    let half: Vec<u32> = (0..ROWS as u32 / 2).collect();
+    tell(ROWS as u32, &[], &half)?;
+    tell(4 * ROWS as u32, &half, &[])?;
+    examiner.one_step::<K>(&backend, 1, ROWS, Order::Sorted)?;
+    Ok("survived".into())
+}
+
+/// Asks slices from two threads at once, as a run with helpers does.
+pub(super) fn two_threads<K: Examined>(examiner: &Examiner) -> Looked {
+    if !examiner.info.has(CAP_PARALLEL_SLICES) {
+        return Ok("it is asked from one at a time".into());
+    }
+    let (alone, shared) = (examiner.fresh::<K>()?, examiner.fresh::<K>()?);
+    // Each thread goes on with its half as fast as it can, so that they meet.
+    let half = |backend: &InProcess, is_left: bool| -> Result<Vec<u8>, String> {
+        let mut told = Vec::new();
+        for step in 0..ROUNDS {
+            let rows = usual_rows::<K>(step);
+            let (left, right) = rows.split_at(ROWS / 2);
+            let rows = if is_left { left } else { right };
+            let answers = examiner.ask::<K>(backend, step, rows, SLICE)?;
+            told.extend_from_slice(bytes_of(&answers.outputs));
+        }
+        Ok(told)
+    };
+    let expected = [half(&alone, true)?, half(&alone, false)?];
+    let found = std::thread::scope(|scope| {
+        let left = scope.spawn(|| half(&shared, true));
+        let right = half(&shared, false);
+        (left.join(), right)
+    });
+    let left = found.0.map_err(|_| "it ends a thread")??;
+    same(
+        &expected.concat(),
+        &[left, found.1?].concat(),
+        "if slices are asked from two threads at once, as it declares they may be",
+    )
+}
+
+pub(super) fn state<K: Examined>(examiner: &Examiner) -> Looked {
+    if !examiner.info.has(CAP_STATE) {
+        return Ok("it keeps none".into());
+    }
+    let first = examiner.fresh::<K>()?;
+    for step in 0..STEPS {
+        examiner.one_step::<K>(&first, step, ROWS, Order::Sorted)?;
+    }
+    let saved = first.save().ok_or("it declares state but saves none")?;
+    let second = examiner.fresh::<K>()?;
+    second.load(&saved)?;
+    let goes_on = examiner.one_step::<K>(&first, STEPS, ROWS, Order::Sorted)?;
+    let restored = examiner.one_step::<K>(&second, STEPS, ROWS, Order::Sorted)?;
+    same(
+        &goes_on,
+        &restored,
+        "after the state was saved and restored",
+    )?;
+    let strange = State {
+        schema: u32::MAX,
+        bytes: vec![0xff; 33],
+    };
+    // Whether it takes that is its own affair; that it survives is not.
+    let _ = second.load(&strange);
+    let bytes = saved.bytes.len();
+    Ok(format!("{bytes} bytes, restored bit by bit"))
+}

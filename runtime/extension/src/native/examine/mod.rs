@@ -1,0 +1,128 @@
+//! What a plugin is worth: determinism, hard inputs, state, parameters, speed. Runs in a child
+//! process, since it runs the plugin.
+
+mod costs;
+mod examiner;
+mod inputs;
+mod looks;
+
+use super::inspect::inspect;
+use super::kind::{AsController, AsFitness, AsPlanner};
+use super::library::Library;
+use costs::{leaks, speed};
+use examiner::{Examiner, Order};
+use inputs::{Examined, grid_roads};
+use roadwright_agent::ModuleKind;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Names of looks after which nothing more is asked of what has failed them.
+const SPEED: &str = "speed";
+const LEAKS: &str = "leaks";
+pub(crate) const ENDING: [&str; 2] = [SPEED, LEAKS];
+/// Rows of a batch.
+const ROWS: usize = 256;
+
+/// One thing that was looked at.
+pub(crate) struct Finding {
+    pub(crate) name: &'static str,
+    /// `None`: fine; else what is wrong.
+    pub(crate) problem: Option<String>,
+    /// What was seen.
+    pub(crate) note: String,
+}
+
+/// Looks at a library; `report` is told about each finding as soon as it is known.
+pub(crate) fn examine(path: &Path, mut report: impl FnMut(&Finding)) -> Result<bool, String> {
+    let (inspected, _) = inspect(path).map_err(|error| error.to_string())?;
+    let info = inspected.info;
+    let library = Library::open(path).map_err(|error| error.to_string())?;
+    let mut is_good = true;
+    let changed = library.changed_mode;
+    let mut tell = |finding: Finding| {
+        is_good &= finding.problem.is_none();
+        report(&finding);
+    };
+    tell(Finding {
+        name: "floating point mode",
+        problem: None,
+        note: if changed {
+            "loading changes it (-ffast-math?); Roadwright corrects that, results may differ".into()
+        } else {
+            "kept".into()
+        },
+    });
+    let examiner = Examiner {
+        library: Arc::new(library),
+        roads: grid_roads(),
+        info: info.clone(),
+    };
+    for kind in info.module_kinds() {
+        match kind {
+            ModuleKind::Controller => examine_kind::<AsController>(&examiner, &mut tell),
+            ModuleKind::Fitness => examine_kind::<AsFitness>(&examiner, &mut tell),
+            ModuleKind::Planner => examine_kind::<AsPlanner>(&examiner, &mut tell),
+            ModuleKind::Behaviour => {}
+        }
+    }
+    Ok(is_good)
+}
+
+/// A digest of all that a library answers, for a comparison of two processes.
+pub(crate) fn digest(path: &Path) -> Result<String, String> {
+    let (inspected, _) = inspect(path).map_err(|error| error.to_string())?;
+    let library = Library::open(path).map_err(|error| error.to_string())?;
+    let examiner = Examiner {
+        library: Arc::new(library),
+        roads: grid_roads(),
+        info: inspected.info.clone(),
+    };
+    let mut hasher = blake3::Hasher::new();
+    for kind in inspected.info.module_kinds() {
+        let history = match kind {
+            ModuleKind::Controller => examiner.history::<AsController>(ROWS, Order::Sorted)?,
+            ModuleKind::Fitness => examiner.history::<AsFitness>(ROWS, Order::Sorted)?,
+            ModuleKind::Planner => examiner.history::<AsPlanner>(ROWS, Order::Sorted)?,
+            ModuleKind::Behaviour => Vec::new(),
+        };
+        hasher.update(&history);
+    }
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+type Looked = Result<String, String>;
+
+/// Looks at one thing.
+type Look = fn(&Examiner) -> Looked;
+
+fn examine_kind<K: Examined>(examiner: &Examiner, tell: &mut dyn FnMut(Finding)) {
+    let looks: [(&'static str, Look); 11] = [
+        ("usual inputs", looks::usual_inputs::<K>),
+        (SPEED, speed::<K>),
+        (LEAKS, leaks::<K>),
+        ("the same twice", looks::same_twice::<K>),
+        ("batches of 1 and 7", looks::split::<K>),
+        ("shuffled agents", looks::shuffled::<K>),
+        ("hard inputs", looks::hard_inputs::<K>),
+        ("parameters", looks::parameters::<K>),
+        ("agents come and go", looks::agents_come_and_go::<K>),
+        ("two threads", looks::two_threads::<K>),
+        ("state", looks::state::<K>),
+    ];
+    for (name, look) in looks {
+        let (problem, note) = match look(examiner) {
+            Ok(note) => (None, note),
+            Err(problem) => (Some(problem), String::new()),
+        };
+        // What is far too slow would take for ever to look at, and what leaks fill the memory.
+        let is_over = ENDING.contains(&name) && problem.is_some();
+        tell(Finding {
+            name,
+            problem,
+            note,
+        });
+        if is_over {
+            return;
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Asking the library about rows, and mending what it does not answer soundly.
+
+use super::{Active, Native};
+use crate::lock::locked;
+use crate::native::backend::{Batch, MOST_ROWS, bytes_of, bytes_of_mut};
+use crate::native::cell::now;
+use crate::native::kind::{AsController, AsFitness, Kind, Numbers};
+use roadwright_agent::{Conduct, Controller, Fitness, Lookahead, ParameterSet, Step};
+use roadwright_plugin_api::abi::{
+    CAP_PARALLEL_SLICES, CAP_WANTS_DEFAULTS, ROW_KEEP, ROW_NOT_WRITTEN, ROW_OK,
+};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput, FitnessInput, FitnessOutput};
+use std::sync::atomic::Ordering;
+
+/// Rows of one call to a plugin whose steps may run in parallel: those of a thread's slice, so that
+/// the same rows come together with any number of threads.
+const PARALLEL_ROWS: usize = 64;
+
+impl<K: Kind> Native<K> {
+    /// Asks the library about rows, and the built-in module about what it does not answer.
+    fn ask(&self, step: &Step<'_>, inputs: &[K::Input], outputs: &mut [K::Output]) {
+        let Some(active) = &self.active else {
+            K::answer(&self.fallback, step, inputs, outputs);
+            return;
+        };
+        let parallel = active.generation.info.has(CAP_PARALLEL_SLICES);
+        let size = if parallel { PARALLEL_ROWS } else { MOST_ROWS };
+        let _one = (!parallel).then(|| locked(&self.one_at_a_time));
+        let mut rest = step.indices.chunks(size).zip(step.ids.chunks(size));
+        for (inputs, outputs) in inputs.chunks(size).zip(outputs.chunks_mut(size)) {
+            let Some((indices, ids)) = rest.next() else {
+                return;
+            };
+            let step = Step {
+                indices,
+                ids,
+                ..*step
+            };
+            self.ask_chunk(active, &step, inputs, outputs);
+        }
+    }
+
+    fn ask_chunk(
+        &self,
+        active: &Active,
+        step: &Step<'_>,
+        inputs: &[K::Input],
+        outputs: &mut [K::Output],
+    ) {
+        let count = inputs.len();
+        if active.generation.info.has(CAP_WANTS_DEFAULTS) {
+            K::answer(&self.fallback, step, inputs, outputs);
+        }
+        let mut seeds = [0u64; MOST_ROWS];
+        for (seed, &id) in seeds.iter_mut().zip(step.ids) {
+            *seed = step.seed_of(id);
+        }
+        let mut status = [0u8; MOST_ROWS];
+        let status = &mut status[..count];
+        let began = now();
+        // Slices that run at once must not depend on each other's order: a fault of this step
+        // counts from the next one on.
+        let is_parallel = active.generation.info.has(CAP_PARALLEL_SLICES);
+        let is_faulted = !is_parallel && locked(&self.health).fault.is_some();
+        let answered = if is_faulted {
+            Ok(false)
+        } else {
+            let _call = self.cell.enter(&active.generation, active.is_isolated);
+            active.backend.step(&mut Batch {
+                step: *step,
+                seeds: &seeds[..count],
+                inputs: bytes_of(inputs),
+                outputs: bytes_of_mut(outputs),
+                status,
+                roads: None,
+                delays: &[],
+                route: &mut [],
+                route_length: 0,
+            })
+        };
+        let seconds = began.elapsed().as_secs_f64();
+        let (replaced, bad) = self.mend(step, inputs, outputs, status);
+        self.cell.note_time(count, seconds, replaced);
+        let mut health = locked(&self.health);
+        health.rows += count as u64;
+        match answered {
+            Ok(changed) => {
+                health.answered += 1;
+                health.mode_changed |= changed;
+                health.bad_rows += bad;
+            }
+            Err(fault) if fault.is_fatal => health.fault = Some(fault),
+            Err(fault) => {
+                health.flaw.clone_from(&fault.message);
+                health.bad_rows += replaced;
+                drop(health);
+                self.cell.note_fault(&fault.message);
+            }
+        }
+    }
+
+    /// Replaces what is missing or makes no sense by the built-in module's answers; says how many
+    /// rows that were, and how many of them the plugin did not leave to us on purpose.
+    fn mend(
+        &self,
+        step: &Step<'_>,
+        inputs: &[K::Input],
+        outputs: &mut [K::Output],
+        status: &[u8],
+    ) -> (u64, u64) {
+        if status.contains(&ROW_KEEP) {
+            self.keeps.store(true, Ordering::Relaxed);
+        }
+        let is_sound =
+            |(status, output): (&u8, &K::Output)| *status == ROW_OK && K::flaw(output).is_none();
+        let keeps = self.keeps.load(Ordering::Relaxed);
+        if !keeps && status.iter().zip(&*outputs).all(is_sound) {
+            return (0, 0);
+        }
+        let mut previous = locked(&self.previous);
+        previous.resize(self.capacity as usize, K::Output::default());
+        let (mut replaced, mut bad) = (0, 0);
+        for row in 0..inputs.len() {
+            let index = step.indices[row] as usize;
+            let flaw = match status[row] {
+                ROW_OK => K::flaw(&outputs[row]),
+                ROW_KEEP => {
+                    outputs[row] = previous.get(index).copied().unwrap_or_default();
+                    None
+                }
+                _ => Some(""),
+            };
+            if let Some(flaw) = flaw {
+                replaced += 1;
+                bad += u64::from(status[row] != ROW_NOT_WRITTEN);
+                if !flaw.is_empty() {
+                    self.report_flaw(flaw, step, row, &inputs[row]);
+                }
+                let one = Step {
+                    indices: &step.indices[row..=row],
+                    ids: &step.ids[row..=row],
+                    ..*step
+                };
+                let (input, output) = (&inputs[row..=row], &mut outputs[row..=row]);
+                K::answer(&self.fallback, &one, input, output);
+            }
+            if let Some(previous) = previous.get_mut(index) {
+                *previous = outputs[row];
+            }
+        }
+        (replaced, bad)
+    }
+
+    fn report_flaw(&self, flaw: &str, step: &Step<'_>, row: usize, input: &K::Input) {
+        let message = format!(
+            "{} gave {flaw} for agent {} at t={:.2} s",
+            K::KIND.name(),
+            step.ids[row],
+            step.time
+        );
+        let mut health = locked(&self.health);
+        let is_first = health.flaw.is_empty();
+        health.flaw = message.clone();
+        drop(health);
+        if is_first {
+            let saved = self.cell.save_input(&message, &input.numbers());
+            let saved = saved.map_or(String::new(), |path| {
+                format!(" (input saved to {})", path.display())
+            });
+            self.cell.note_fault(&format!("{message}{saved}"));
+        } else {
+            self.cell.state().faults += 1;
+        }
+    }
+}
+
+impl Controller for Native<AsController> {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        step: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        self.ask(step, inputs, outputs);
+    }
+
+    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
+        let wanted = self.active.as_ref().and_then(|active| active.lookahead);
+        wanted.unwrap_or_else(|| self.fallback.lookahead())
+    }
+}
+
+impl Fitness for Native<AsFitness> {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        step: &Step<'_>,
+        inputs: &[FitnessInput],
+        _: &[Conduct],
+        outputs: &mut [FitnessOutput],
+    ) {
+        self.ask(step, inputs, outputs);
+    }
+}

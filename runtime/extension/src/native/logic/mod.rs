@@ -1,0 +1,325 @@
+//! A module of a run whose answers come from a library, with a built-in one behind it.
+//!
+//! The parts: `asking` sends rows to the library and checks what comes back, `planning` does the
+//! same for planners, `takeover` exchanges builds at step boundaries, `saving` keeps a module for a
+//! saved world.
+
+mod asking;
+mod planning;
+mod saving;
+mod takeover;
+
+use super::backend::{Backend, Fault, State};
+use super::cell::{Cell, Generation};
+use super::in_process::InProcess;
+use super::kind::Kind;
+use super::roads::FlatRoads;
+use crate::event::Level;
+use crate::lock::locked;
+use roadwright_agent::{
+    Logic, LogicState, Lookahead, Module, ModuleKind, ParameterSet, StepBoundary, Swap,
+};
+use roadwright_plugin_api::abi::{CAP_PARALLEL_SLICES, CAP_STATE};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Steps with more than a hundredth of unusable rows that make a fault.
+const BAD_STEPS: u32 = 10;
+/// How often the state is kept for a restart, s of simulation.
+const SNAPSHOT_TIME: f64 = 1.0;
+/// Answered batches after which a build is not on trial any more.
+const TRIAL_BATCHES: u32 = 100;
+
+/// What is said of a plugin that changes the floating point mode.
+const CHANGED_MODE: &str = "changes the floating point mode, as libraries built with -ffast-math do; \
+                            it is put back after each call";
+
+/// An instance that answers now.
+struct Active {
+    generation: Arc<Generation>,
+    is_isolated: bool,
+    backend: Box<dyn Backend>,
+    lookahead: Option<Lookahead>,
+    /// Values of its parameters as it knows them.
+    sent: Vec<f64>,
+}
+
+/// How the last steps went.
+#[derive(Default)]
+struct Health {
+    /// Why the instance cannot go on.
+    fault: Option<Fault>,
+    rows: u64,
+    bad_rows: u64,
+    /// Batches that were answered since the last boundary.
+    answered: u32,
+    /// Steps in a row with too many unusable rows.
+    bad_steps: u32,
+    /// Why the last unusable row was so.
+    flaw: String,
+    mode_changed: bool,
+}
+
+/// A module of a run whose answers come from a library.
+pub(crate) struct Native<K: Kind> {
+    cell: Arc<Cell>,
+    fallback: Module<K::Logic>,
+    active: Option<Active>,
+    seen: u64,
+    /// Agents that this module has, by agent index.
+    present: Vec<bool>,
+    capacity: u32,
+    health: Mutex<Health>,
+    /// Held while a plugin is asked whose steps must not run in parallel.
+    one_at_a_time: Mutex<()>,
+    /// Answers of the step before, by agent index, once the plugin has asked to keep one.
+    previous: Mutex<Vec<K::Output>>,
+    keeps: AtomicBool,
+    snapshot: Option<State>,
+    snapshot_at: f64,
+    restarts: Vec<f64>,
+    trial: u32,
+    roads: Mutex<Option<Arc<FlatRoads>>>,
+}
+
+impl<K: Kind> Native<K> {
+    /// A module that uses what the cell wishes for, with `fallback` behind it.
+    pub(crate) fn new(cell: Arc<Cell>, fallback: Module<K::Logic>) -> Self {
+        let mut native = Self {
+            seen: 0,
+            cell,
+            fallback,
+            active: None,
+            present: Vec::new(),
+            capacity: 0,
+            health: Mutex::default(),
+            one_at_a_time: Mutex::default(),
+            previous: Mutex::default(),
+            keeps: AtomicBool::new(false),
+            snapshot: None,
+            snapshot_at: 0.0,
+            restarts: Vec::new(),
+            trial: 0,
+            roads: Mutex::default(),
+        };
+        native.seen = native.cell.version();
+        let wish = native.cell.wish();
+        if let Some(generation) = wish.generation {
+            match native.start(generation.clone(), wish.is_isolated) {
+                Ok(active) => native.active = Some(active),
+                Err(fault) => {
+                    native.cell.withdraw(&generation.hash, &fault.message);
+                    native.cell.say(Level::Error, &fault.message);
+                }
+            }
+        }
+        native
+    }
+
+    /// Makes an instance that knows the agents.
+    fn start(&mut self, generation: Arc<Generation>, is_isolated: bool) -> Result<Active, Fault> {
+        let _call = self.cell.enter(&generation, is_isolated);
+        let backend = make_backend(&self.cell, &generation, K::KIND, is_isolated)?;
+        let present = self.present.iter().enumerate();
+        let indices: Vec<u32> = present
+            .filter(|(_, present)| **present)
+            .map(|(index, _)| index as u32)
+            .collect();
+        if !indices.is_empty() {
+            backend.agents_changed(self.capacity, &indices, &[])?;
+        }
+        // Its trial begins with its first step.
+        self.trial = if is_isolated { 0 } else { TRIAL_BATCHES };
+        Ok(Active {
+            sent: backend.parameters().iter().map(|p| p.default).collect(),
+            lookahead: backend.lookahead(),
+            generation,
+            is_isolated,
+            backend,
+        })
+    }
+
+    fn note_agents(&mut self, moment: &StepBoundary<'_>) {
+        self.capacity = moment.capacity;
+        self.present.resize(moment.capacity as usize, false);
+        for &index in moment.removed {
+            self.present[index as usize] = false;
+        }
+        for &index in moment.added {
+            self.present[index as usize] = true;
+        }
+    }
+
+    /// Whether the last step was one too bad; the health starts anew.
+    fn verdict(&mut self) -> Option<Fault> {
+        let health = self
+            .health
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        let too_many = health.bad_rows * 100 > health.rows;
+        health.bad_steps = match (health.rows, too_many) {
+            (0, _) => health.bad_steps,
+            (_, true) => health.bad_steps + 1,
+            (_, false) => 0,
+        };
+        (health.rows, health.bad_rows) = (0, 0);
+        if std::mem::take(&mut health.mode_changed) {
+            self.cell.say(Level::Warning, CHANGED_MODE);
+        }
+        if let Some(fault) = health.fault.take() {
+            return Some(fault);
+        }
+        (health.bad_steps >= BAD_STEPS).then(|| {
+            health.bad_steps = 0;
+            Fault {
+                message: format!("unusable answers for {BAD_STEPS} steps: {}", health.flaw),
+                is_fatal: true,
+            }
+        })
+    }
+
+    fn active_hash(&self) -> String {
+        let active = self.active.as_ref();
+        active.map_or(String::new(), |active| active.generation.hash.clone())
+    }
+
+    fn live(&mut self, parameters: &mut ParameterSet, moment: &StepBoundary<'_>) -> Option<Swap> {
+        self.note_agents(moment);
+        let fault = self.verdict();
+        let mut swap = fault.and_then(|fault| self.recover(&fault, moment));
+        if self.cell.version() != self.seen
+            && let Some(followed) = self.follow_wish(parameters, moment)
+        {
+            swap = Some(match swap {
+                // The build before takes over from one that could not go on.
+                Some(fault) => Swap {
+                    note: format!("{}; back to: {}", fault.note, followed.note),
+                    from: fault.from,
+                    ..followed
+                },
+                None => followed,
+            });
+        }
+        self.send_parameters(parameters);
+        // A fresh instance knows everybody already.
+        if swap.is_none()
+            && !(moment.added.is_empty() && moment.removed.is_empty())
+            && let Some(active) = &self.active
+        {
+            let _call = self.cell.enter(&active.generation, active.is_isolated);
+            let told = active
+                .backend
+                .agents_changed(moment.capacity, moment.added, moment.removed);
+            if let Err(fault) = told {
+                locked(&self.health).fault = Some(fault);
+            }
+        }
+        if let Some(active) = &self.active {
+            if active.generation.info.has(CAP_STATE)
+                && moment.time - self.snapshot_at >= SNAPSHOT_TIME
+            {
+                self.snapshot_at = moment.time;
+                let _call = self.cell.enter(&active.generation, active.is_isolated);
+                self.snapshot = active.backend.save();
+            }
+            if self.trial == TRIAL_BATCHES {
+                let hash = &active.generation.hash;
+                self.cell.quarantine.begin_trial(hash, self.cell.id);
+            }
+            let answered = std::mem::take(&mut locked(&self.health).answered);
+            if self.trial > 0 && answered > 0 {
+                self.trial = self.trial.saturating_sub(answered);
+                if self.trial == 0 {
+                    self.cell.quarantine.end_trial(&active.generation.hash);
+                }
+            }
+        }
+        swap
+    }
+}
+
+impl<K: Kind> Drop for Native<K> {
+    fn drop(&mut self) {
+        if let Some(active) = &self.active {
+            self.cell.quarantine.end_trial(&active.generation.hash);
+        }
+    }
+}
+
+/// An instance of a build, as a kind of module.
+pub(crate) fn make_backend(
+    cell: &Cell,
+    generation: &Generation,
+    kind: ModuleKind,
+    is_isolated: bool,
+) -> Result<Box<dyn Backend>, Fault> {
+    if is_isolated {
+        return make_isolated(cell, generation, kind);
+    }
+    let library = generation.library().map_err(|error| Fault {
+        message: error.to_string(),
+        is_fatal: true,
+    })?;
+    if library.changed_mode {
+        cell.say(Level::Warning, CHANGED_MODE);
+    }
+    Ok(Box::new(InProcess::new(library, kind)?))
+}
+
+#[cfg(unix)]
+fn make_isolated(
+    cell: &Cell,
+    generation: &Generation,
+    kind: ModuleKind,
+) -> Result<Box<dyn Backend>, Fault> {
+    let isolated = super::isolated::Isolated::start(cell, generation, kind)?;
+    Ok(Box::new(isolated))
+}
+
+#[cfg(not(unix))]
+fn make_isolated(_: &Cell, _: &Generation, _: ModuleKind) -> Result<Box<dyn Backend>, Fault> {
+    Err(Fault {
+        message: "isolated mode is not available on this system".into(),
+        is_fatal: true,
+    })
+}
+
+impl<K: Kind> Logic for Native<K> {
+    fn save_state(&self) -> LogicState {
+        self.keep()
+    }
+
+    fn load_state(&mut self, state: &[u8]) -> Result<(), String> {
+        self.take_back(state)
+    }
+
+    fn has_step_boundary(&self) -> bool {
+        true
+    }
+
+    fn asks_whole(&self) -> bool {
+        let active = self.active.as_ref();
+        active.is_some_and(|a| !a.generation.info.has(CAP_PARALLEL_SLICES))
+    }
+
+    fn version(&self) -> String {
+        let active = self.active.as_ref();
+        active.map_or(String::new(), |active| {
+            let tier = if active.is_isolated {
+                "isolated"
+            } else {
+                "native"
+            };
+            let hash = active.generation.short_hash();
+            format!("{} {hash} {tier}", active.generation.info.version)
+        })
+    }
+
+    fn at_step_boundary(
+        &mut self,
+        parameters: &mut ParameterSet,
+        moment: &StepBoundary<'_>,
+    ) -> Option<Swap> {
+        self.live(parameters, moment)
+    }
+}

@@ -1,0 +1,132 @@
+//! Asking a library for routes. Every route that comes back is checked; the built-in planner answers
+//! where there is none, or none that can be driven.
+
+use super::{Active, Native};
+use crate::lock::locked;
+use crate::native::backend::{Batch, MOST_ROUTE, MOST_ROWS, bytes_of, bytes_of_mut};
+use crate::native::cell::now;
+use crate::native::kind::AsPlanner;
+use crate::native::roads::{FlatRoads, checked_route};
+use roadwright_agent::{ParameterSet, Planner, PlannerView, Step};
+use roadwright_plugin_api::abi::{ROW_NOT_WRITTEN, ROW_OK};
+use roadwright_plugin_api::{PlannerInput, PlannerOutput};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
+use std::sync::Arc;
+
+impl Planner for Native<AsPlanner> {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        step: &Step<'_>,
+        view: &PlannerView<'_>,
+        inputs: &[PlannerInput],
+        routes: &mut Vec<LaneletId>,
+        outputs: &mut [PlannerOutput],
+    ) {
+        let Some(active) = &self.active else {
+            self.fallback.step(step, view, inputs, routes, outputs);
+            return;
+        };
+        let roads = self.flat(view.graph);
+        let _one = locked(&self.one_at_a_time);
+        // Each question may be answered with all lanelets: no answer depends on its neighbours.
+        let size = (MOST_ROUTE / roads.lanelets.len().max(1)).clamp(1, MOST_ROWS);
+        let agents = step.indices.chunks(size).zip(step.ids.chunks(size));
+        let rows = inputs.chunks(size).zip(outputs.chunks_mut(size));
+        for ((indices, ids), (inputs, outputs)) in agents.zip(rows) {
+            let step = Step {
+                indices,
+                ids,
+                ..*step
+            };
+            self.plan_chunk(active, &step, (view, &roads), inputs, routes, outputs);
+        }
+    }
+}
+
+impl Native<AsPlanner> {
+    fn flat(&self, graph: &LaneGraph) -> Arc<FlatRoads> {
+        let mut kept = locked(&self.roads);
+        match &*kept {
+            Some(roads) if roads.version == graph.identity() => roads.clone(),
+            _ => {
+                let roads = Arc::new(FlatRoads::new(graph));
+                *kept = Some(roads.clone());
+                roads
+            }
+        }
+    }
+
+    fn plan_chunk(
+        &self,
+        active: &Active,
+        step: &Step<'_>,
+        (view, roads): (&PlannerView<'_>, &FlatRoads),
+        inputs: &[PlannerInput],
+        routes: &mut Vec<LaneletId>,
+        outputs: &mut [PlannerOutput],
+    ) {
+        let count = inputs.len();
+        let seeds: Vec<u64> = step.ids.iter().map(|&id| step.seed_of(id)).collect();
+        let mut status = vec![0u8; count];
+        let mut route = vec![0u32; (count * roads.lanelets.len()).min(MOST_ROUTE)];
+        let began = now();
+        let is_faulted = locked(&self.health).fault.is_some();
+        let answered = if is_faulted {
+            Ok(false)
+        } else {
+            let _call = self.cell.enter(&active.generation, active.is_isolated);
+            active.backend.step(&mut Batch {
+                step: *step,
+                seeds: &seeds,
+                inputs: bytes_of(inputs),
+                outputs: bytes_of_mut(outputs),
+                status: &mut status,
+                roads: Some(roads),
+                delays: view.delays,
+                route: &mut route,
+                route_length: 0,
+            })
+        };
+        let seconds = began.elapsed().as_secs_f64();
+        let (mut replaced, mut bad) = (0, 0);
+        for (row, (input, output)) in inputs.iter().zip(outputs.iter_mut()).enumerate() {
+            let found = (status[row] == ROW_OK && answered.is_ok())
+                .then(|| checked_route(roads, input, output, &route));
+            match found {
+                Some(Ok(lanelets)) => {
+                    output.start = routes.len() as u32;
+                    output.count = lanelets.len() as u32;
+                    routes.extend_from_slice(lanelets);
+                }
+                wrong => {
+                    replaced += 1;
+                    bad += u64::from(status[row] != ROW_NOT_WRITTEN);
+                    if let Some(Err(flaw)) = wrong {
+                        locked(&self.health).flaw.clone_from(&flaw);
+                        self.cell.note_fault(&flaw);
+                    }
+                    let one = std::slice::from_mut(output);
+                    let step = Step {
+                        indices: &step.indices[row..=row],
+                        ids: &step.ids[row..=row],
+                        ..*step
+                    };
+                    self.fallback.step(&step, view, &[*input], routes, one);
+                }
+            }
+        }
+        self.cell.note_time(count, seconds, replaced);
+        let mut health = locked(&self.health);
+        health.rows += count as u64;
+        health.bad_rows += bad;
+        match answered {
+            Ok(changed) => {
+                health.answered += 1;
+                health.mode_changed |= changed;
+            }
+            Err(fault) if fault.is_fatal => health.fault = Some(fault),
+            Err(fault) => health.flaw = fault.message,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A module in a saved world.
+
+use super::{Health, Native};
+use crate::lock::locked;
+use crate::native::backend::{State, bytes_of, bytes_of_mut};
+use crate::native::kind::Kind;
+use roadwright_agent::{Logic, LogicState};
+use roadwright_plugin_api::abi::CAP_STATELESS;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+/// What a save keeps of a module: the state of the plugin, and the host's own.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Kept {
+    own: Option<(u32, Vec<u8>)>,
+    keeps: bool,
+    previous: Vec<u8>,
+    snapshot: Option<(u32, Vec<u8>)>,
+    snapshot_at: f64,
+    restarts: Vec<f64>,
+    trial: u32,
+    bad_steps: u32,
+    flaw: String,
+    /// Of the last step, which is judged at the next boundary.
+    rows: u64,
+    bad_rows: u64,
+    mode_changed: bool,
+}
+
+impl<K: Kind> Native<K> {
+    pub(super) fn keep(&self) -> LogicState {
+        let Some(active) = &self.active else {
+            return self.fallback.logic.save_state();
+        };
+        let own = active.backend.save();
+        if own.is_none() && !active.generation.info.has(CAP_STATELESS) {
+            return LogicState::Unknown;
+        }
+        let health = locked(&self.health);
+        if health.fault.is_some() {
+            // It has just failed: what it keeps is not to be trusted before the next boundary.
+            return LogicState::Unknown;
+        }
+        let kept = Kept {
+            own: own.map(|state| (state.schema, state.bytes)),
+            keeps: self.keeps.load(Ordering::Relaxed),
+            previous: bytes_of(&locked(&self.previous)).to_vec(),
+            snapshot: self
+                .snapshot
+                .clone()
+                .map(|state| (state.schema, state.bytes)),
+            snapshot_at: self.snapshot_at,
+            restarts: self.restarts.clone(),
+            trial: self.trial,
+            bad_steps: health.bad_steps,
+            flaw: health.flaw.clone(),
+            rows: health.rows,
+            bad_rows: health.bad_rows,
+            mode_changed: health.mode_changed,
+        };
+        LogicState::Bytes(postcard::to_allocvec(&kept).unwrap_or_default())
+    }
+
+    pub(super) fn take_back(&mut self, state: &[u8]) -> Result<(), String> {
+        let kept: Kept = postcard::from_bytes(state).map_err(|error| error.to_string())?;
+        let Some(active) = &self.active else {
+            return Err("it is not in use now".into());
+        };
+        let state = |(schema, bytes)| State { schema, bytes };
+        if let Some(own) = kept.own {
+            active.backend.load(&state(own))?;
+        }
+        let size = size_of::<K::Output>();
+        let mut previous = vec![K::Output::default(); kept.previous.len() / size];
+        let whole = previous.len() * size;
+        bytes_of_mut(&mut previous).copy_from_slice(&kept.previous[..whole]);
+        *locked(&self.previous) = previous;
+        self.keeps.store(kept.keeps, Ordering::Relaxed);
+        self.snapshot = kept.snapshot.map(state);
+        self.snapshot_at = kept.snapshot_at;
+        self.restarts = kept.restarts;
+        self.trial = kept.trial;
+        let health = self
+            .health
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        *health = Health {
+            answered: 0,
+            fault: None,
+            rows: kept.rows,
+            bad_rows: kept.bad_rows,
+            bad_steps: kept.bad_steps,
+            flaw: kept.flaw,
+            mode_changed: kept.mode_changed,
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,189 @@
+//! Exchanging what answers, at a step boundary: after a fault, and when the cell wishes for another
+//! build.
+
+use super::{Kind, Native};
+use crate::event::Level;
+use crate::native::backend::Fault;
+use roadwright_agent::{ParameterSet, StepBoundary, Swap};
+
+/// Restarts of a faulted instance in a time before its build goes into quarantine.
+const MOST_RESTARTS: usize = 3;
+/// That time, s of simulation.
+const RESTART_TIME: f64 = 60.0;
+
+impl<K: Kind> Native<K> {
+    /// What follows a fault: a fresh instance with the state kept last (its parameters are sent as
+    /// those of any other), or after too many of those the end of the build.
+    pub(super) fn recover(&mut self, fault: &Fault, moment: &StepBoundary<'_>) -> Option<Swap> {
+        let active = self.active.take()?;
+        let agents = self.present.iter().filter(|present| **present).count();
+        let time = moment.time;
+        self.restarts.retain(|at| time - at < RESTART_TIME);
+        let (generation, is_isolated) = (active.generation.clone(), active.is_isolated);
+        drop(active);
+        if self.restarts.len() < MOST_RESTARTS {
+            self.restarts.push(time);
+            let count = self.restarts.len();
+            self.cell.state().restarts += 1;
+            match self.start(generation.clone(), is_isolated) {
+                Ok(active) => {
+                    let state = self.snapshot.clone();
+                    let kept = state.is_some_and(|state| active.backend.load(&state).is_ok());
+                    self.active = Some(active);
+                    let kept = if kept { "state kept" } else { "started fresh" };
+                    let note = format!(
+                        "{}; fallback for {agents} agents, restart {count} of {MOST_RESTARTS}, {kept}",
+                        fault.message
+                    );
+                    self.cell.note_fault(&note);
+                    return Some(self.swap(&generation.hash, note));
+                }
+                Err(again) => self.cell.note_fault(&again.message),
+            }
+        }
+        let why = format!(
+            "{}; out after {} restarts",
+            fault.message,
+            self.restarts.len()
+        );
+        self.cell.quarantine.end_trial(&generation.hash);
+        // What takes over is what the cell wishes for then.
+        self.cell.withdraw(&generation.hash, &why);
+        self.restarts.clear();
+        self.snapshot = None;
+        let note = format!("{why}; {} drives", self.fallback.info.id);
+        self.cell.say(Level::Error, &note);
+        Some(self.swap(&generation.hash, note))
+    }
+
+    /// Puts the parameters of the active instance in place of others; gives the keys that are
+    /// known to one side only.
+    fn take_parameters(&mut self, parameters: &mut ParameterSet) -> Vec<String> {
+        let Some(active) = &self.active else {
+            return Vec::new();
+        };
+        let infos = active.backend.parameters();
+        let mut taken = ParameterSet::new(infos);
+        let mut strange = Vec::new();
+        for (index, old) in parameters.infos().iter().enumerate() {
+            match infos.iter().find(|info| info.key == old.key) {
+                Some(info) => {
+                    let value = parameters.at(index).clamp(info.min, info.max);
+                    // What was only a default follows the new default; a clamped value of a known
+                    // key is always taken.
+                    if parameters.at(index) != old.default {
+                        let _ = taken.set(info.key, value);
+                    }
+                }
+                None => strange.push(format!("{} is gone", old.key)),
+            }
+        }
+        let is_new = |key: &str| parameters.infos().iter().all(|old| old.key != key);
+        let new = infos.iter().filter(|info| is_new(info.key));
+        strange.extend(new.map(|info| format!("{} is new", info.key)));
+        *parameters = taken;
+        strange
+    }
+
+    /// Lets what the cell wishes for take over.
+    pub(super) fn follow_wish(
+        &mut self,
+        parameters: &mut ParameterSet,
+        moment: &StepBoundary<'_>,
+    ) -> Option<Swap> {
+        self.seen = self.cell.version();
+        let wish = self.cell.wish();
+        let old_hash = self.active_hash();
+        let Some(generation) = wish.generation else {
+            let old = self.active.take()?;
+            self.cell.quarantine.end_trial(&old.generation.hash);
+            let note = format!("{} drives", self.fallback.info.id);
+            return Some(self.swap(&old_hash, note));
+        };
+        let state = self.active.as_ref().and_then(|a| a.backend.save());
+        let new = match self.start(generation.clone(), wish.is_isolated) {
+            Ok(new) => new,
+            Err(fault) => {
+                let why = format!("{} is not used: {}", generation.info.version, fault.message);
+                self.cell.say(Level::Error, &why);
+                // Not being able to start a child says nothing against the build.
+                if !wish.is_isolated {
+                    self.cell.withdraw(&generation.hash, &why);
+                }
+                // The instance before goes on, as the cell wishes after a withdrawal.
+                self.seen = self.cell.version();
+                return None;
+            }
+        };
+        let kept = match &state {
+            None => "no state to keep".to_owned(),
+            Some(state) => match new.backend.load(state) {
+                Ok(()) => "state kept".to_owned(),
+                Err(why) => {
+                    let agents = self.present.iter().filter(|present| **present).count();
+                    format!("{why}: started fresh for {agents} agents")
+                }
+            },
+        };
+        self.snapshot = state;
+        if old_hash != generation.hash || wish.is_isolated {
+            self.cell.quarantine.end_trial(&old_hash);
+        }
+        self.active = Some(new);
+        self.restarts.clear();
+        let strange = self.take_parameters(parameters);
+        let mut note = format!(
+            "{} {} active at step {} ({kept}, {} parameters)",
+            generation.info.name,
+            generation.info.version,
+            moment.step,
+            parameters.infos().len()
+        );
+        if !strange.is_empty() {
+            note += &format!("; {}", strange.join(", "));
+        }
+        self.cell.say(Level::Info, &note);
+        Some(self.swap(&old_hash, note))
+    }
+
+    fn swap(&self, from: &str, note: String) -> Swap {
+        Swap {
+            info: self
+                .active
+                .as_ref()
+                .map_or(self.fallback.info, |active| active.generation.module),
+            from: from.to_owned(),
+            to: self.active_hash(),
+            note,
+        }
+    }
+
+    /// Tells the instance parameters that have changed.
+    pub(super) fn send_parameters(&mut self, parameters: &mut ParameterSet) {
+        let Some(active) = &self.active else {
+            return;
+        };
+        // Another build may have come between choosing the module and making it.
+        if !std::ptr::eq(parameters.infos(), active.backend.parameters()) {
+            self.take_parameters(parameters);
+        }
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        let _call = self.cell.enter(&active.generation, active.is_isolated);
+        let mut changed = false;
+        for index in 0..active.sent.len().min(parameters.infos().len()) {
+            let value = parameters.at(index);
+            if active.sent[index] != value {
+                active.sent[index] = value;
+                changed = true;
+                if let Err(fault) = active.backend.set_parameter(index, value) {
+                    self.cell.note_fault(&fault.message);
+                }
+            }
+        }
+        if changed {
+            active.lookahead = active.backend.lookahead();
+        }
+    }
+}
