@@ -90,6 +90,46 @@ fn mistakes_are_told_with_their_place() {
 }
 
 #[test]
+fn long_lines_are_cut_around_the_place() {
+    let shown = |said: &str| -> (String, String) {
+        let mut lines = said.lines().skip(1).map(|line| line[4..].to_owned());
+        (lines.next().unwrap(), lines.next().unwrap())
+    };
+    for (before, after) in [(0, 500), (500, 500), (500, 0), (0, 0)] {
+        let (before, after) = ("é ".repeat(before / 2), " ü".repeat(after / 2));
+        let text = format!("/* {before}*/ fn behave(agent) {{ nobody(1) }} /*{after}*/");
+        let (line, caret) = shown(&error(&text));
+        assert!(line.chars().count() <= 122, "{line}");
+        let below: String = line.chars().skip(caret.len() - 1).take(6).collect();
+        assert_eq!(below, "nobody", "{line}\n{caret}");
+        assert_eq!(line.starts_with('…'), !before.is_empty(), "{line}");
+        assert_eq!(line.ends_with('…'), !after.is_empty(), "{line}");
+    }
+    // What a terminal obeys takes one place, and is not sent to it.
+    let (line, caret) = shown(&error("/* \u{1b}[2J\t*/ fn behave(agent) { nobody(1) }"));
+    assert!(line.starts_with("/* \u{fffd}[2J */"), "{line}");
+    assert_eq!(line.chars().nth(caret.len() - 1), Some('n'));
+}
+
+#[test]
+fn functions_have_a_limit_of_parameters() {
+    let names: Vec<String> = (0..10_000).map(|at| format!("p{at}")).collect();
+    let text = format!("fn fat({}) {{}} fn behave(agent) {{}}", names.join(","));
+    let began = Instant::now();
+    let said = error(&text);
+    assert!(
+        said.starts_with("x.rhai:1:4: fn fat has more than 64 parameters"),
+        "{said}"
+    );
+    assert!(said.len() < 500, "{said}");
+    assert!(
+        began.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+#[test]
 fn what_can_be_known_is_found_before_running() {
     let inside = |body: &str| format!("fn behave(me) {{\n  if me.time > 1e9 {{ {body} }}\n}}");
     for (text, line, words) in [

@@ -4,8 +4,9 @@ use super::api::register;
 use super::budget::{OPERATIONS, begin_call, limit};
 use super::check::unknown_names;
 use super::members::mistakes;
+use super::tokens::too_many_parameters;
 use crate::lock::locked;
-use crate::native::backend::{intern, intern_parameters};
+use crate::native::backend::{intern, intern_parameters, printable};
 use rhai::module_resolvers::DummyModuleResolver;
 use rhai::packages::{Package, StandardPackage};
 use rhai::{
@@ -24,6 +25,11 @@ const IMPORT_DEPTH: usize = 4;
 pub const LONGEST_SCRIPT: u64 = 256 * 1024;
 /// Seed of Rhai's own hashing: fixed, so that nothing differs between runs.
 const HASHING: [u64; 4] = [0x526f_6164, 0x7772_6967, 0x6874_2e31, 0x2e30_0000];
+
+/// Characters of a line that an error shows: those of a line in a usual editor, and more.
+const SHOWN: usize = 120;
+/// How many of them stand before the place that it is about.
+const SHOWN_BEFORE: usize = 80;
 
 /// What is wrong with a script, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -45,20 +51,38 @@ impl std::fmt::Display for ScriptError {
         if self.line == 0 {
             return write!(f, "{}: {}", self.file, self.message);
         }
+        let (shown, caret) = self.excerpt();
         write!(
             f,
-            "{}:{}:{}: {}\n    {}\n    {}^",
+            "{}:{}:{}: {}\n    {shown}\n    {}^",
             self.file,
             self.line,
             self.column,
             self.message,
-            self.line_text,
-            " ".repeat(self.column.saturating_sub(1))
+            " ".repeat(caret)
         )
     }
 }
 
 impl ScriptError {
+    /// The line, cut around the column if it is long, and how many characters stand before the
+    /// column in what is left. A script can be one line of 256 KiB.
+    fn excerpt(&self) -> (String, usize) {
+        let column = self.column.saturating_sub(1);
+        let length = self.line_text.chars().count();
+        if length <= SHOWN {
+            return (self.line_text.clone(), column);
+        }
+        let first = column
+            .saturating_sub(SHOWN_BEFORE)
+            .min(length.saturating_sub(SHOWN));
+        let cut = |is_cut: bool| if is_cut { "…" } else { "" };
+        let before = cut(first > 0);
+        let text: String = self.line_text.chars().skip(first).take(SHOWN).collect();
+        let shown = format!("{before}{text}{}", cut(first + SHOWN < length));
+        (shown, column - first + before.chars().count())
+    }
+
     pub(super) fn at(file: &str, text: &str, position: Position, message: String) -> Self {
         let line = position.line().unwrap_or(0);
         let source = line.checked_sub(1).and_then(|at| text.lines().nth(at));
@@ -67,7 +91,9 @@ impl ScriptError {
             line,
             column: position.position().unwrap_or(usize::from(line > 0)),
             message,
-            line_text: source.unwrap_or_default().replace('\t', " "),
+            // One character each for tabulators and what a terminal obeys: the caret stands below
+            // the column.
+            line_text: printable(source.unwrap_or_default()),
         }
     }
 }
@@ -189,6 +215,9 @@ fn compile_at_depth(
     }
     let described = Parameters::default();
     let mut first = engine(&described);
+    if let Some((position, message)) = too_many_parameters(&first, text) {
+        return Err(error(position, message));
+    }
     let ast = first
         .compile(text)
         .map_err(|e| error(e.position(), with_hint(&e.err_type().to_string())))?;

@@ -10,6 +10,7 @@ mod logic;
 mod members;
 mod rehearsal;
 mod steps;
+mod tokens;
 mod warnings;
 
 pub use api::{ApiItem, ApiKind, api, api_markdown};
