@@ -5,6 +5,7 @@ use crate::native::probe::{helper_command, nonce};
 use crate::patience::{Ending, wait_for};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ pub fn helper(arguments: &[OsString]) -> i32 {
         #[cfg(unix)]
         ["serve", library, kind, rows, memory] => serve(library, kind, rows, memory),
         _ => {
-            eprintln!("roadwright: this is called by Roadwright itself");
+            complain("roadwright: this is called by Roadwright itself");
             2
         }
     }
@@ -38,10 +39,22 @@ fn serve(library: &str, kind: &str, rows: &str, memory: &str) -> i32 {
     match crate::native::serve(Path::new(library), kind, Path::new(rows)) {
         Ok(()) => 0,
         Err(error) => {
-            eprintln!("roadwright: isolated module: {error}");
+            complain(&format!("roadwright: isolated module: {error}"));
             2
         }
     }
+}
+
+/// Prints a line to the process that has started this one. Unlike `println!` it does not panic when
+/// that process is gone and nobody reads on: an exit code of a panic would look like a crash of the
+/// plugin.
+pub(crate) fn print(line: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{line}");
+}
+
+/// The same on standard error.
+pub(crate) fn complain(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 /// Why an examination has come to no end of its own.
@@ -73,17 +86,17 @@ fn examine(library: &Path, nonce: &str) -> i32 {
         };
         // On a line of its own, whatever the library has printed before.
         if let Ok(line) = serde_json::to_string(&line) {
-            println!("\n{nonce} {line}");
+            print(&format!("\n{nonce} {line}"));
         }
     };
     let examined = crate::native::examine::examine(library, tell);
     // After all that the library may have printed.
-    println!("\n{END}{nonce}");
+    print(&format!("\n{END}{nonce}"));
     match examined {
         Ok(true) => 0,
         Ok(false) => 1,
         Err(why) => {
-            eprintln!("{why}");
+            complain(&why);
             2
         }
     }
@@ -97,7 +110,7 @@ fn digest(library: &Path, nonce: &str) -> i32 {
             0
         }
         Err(why) => {
-            eprintln!("{why}");
+            complain(&why);
             2
         }
     }
@@ -129,7 +142,7 @@ pub fn ask_child(what: &str, library: &Path, helper: &[OsString]) -> Result<Stri
 /// Prints a child's answer, one line, to the process that has started it with a nonce.
 pub fn answer_parent(nonce: &str, line: &str) {
     // On a line of its own, whatever the library has printed before.
-    println!("\n{END}{nonce} {line}");
+    print(&format!("\n{END}{nonce} {line}"));
 }
 
 const NO_PROGRAM: &str = "there is no program to examine plugins with";

@@ -12,6 +12,7 @@ pub mod author;
 mod build;
 mod catalogue;
 mod event;
+mod hangup;
 mod helper;
 mod host;
 mod lock;
@@ -24,6 +25,7 @@ mod watch;
 
 pub use catalogue::{FileRow, FileState, Lamp, MANY_GENERATIONS, ModuleRow, Trust, Wanted};
 pub use event::{Event, Level};
+pub use hangup::with_hangup_kept;
 pub use helper::{Checked, ReportLine, answer_parent, ask_child, check_plugin, helper};
 pub use host::{CallWatch, Hang, Host, HostOptions, ISOLATED_MEMORY};
 pub(crate) use native::native_now;

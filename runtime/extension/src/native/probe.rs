@@ -6,6 +6,7 @@ use super::inspect::inspect;
 use super::kind::{AsController, AsFitness, AsPlanner, Kind};
 use super::library::Library;
 use super::roads::FlatRoads;
+use crate::helper::{complain, print};
 use crate::patience::{in_a_group, wait_for};
 use roadwright_agent::{ModuleKind, Step};
 use roadwright_plugin_api::abi::{ROW_OK, RwPoint, RwStrip};
@@ -109,11 +110,11 @@ pub(crate) fn nonce() -> String {
 pub(crate) fn run_trial(library: &Path, nonce: &str) -> i32 {
     match trial(library) {
         Ok(()) => {
-            println!("{GOOD} {nonce}");
+            print(&format!("{GOOD} {nonce}"));
             0
         }
         Err(why) => {
-            eprintln!("roadwright-probe: {}", why.replace('\n', " "));
+            complain(&format!("roadwright-probe: {}", why.replace('\n', " ")));
             3
         }
     }
@@ -137,10 +138,10 @@ fn trial(path: &Path) -> Result<(), String> {
 
 fn try_kind<K: Kind>(library: &Arc<Library>) -> Result<(), String> {
     let failed = |what: &str, message: String| format!("Failed its trial: {what}: {message}");
-    println!("{PHASE}create of its trial");
+    print(&format!("{PHASE}create of its trial"));
     let backend =
         InProcess::new(library.clone(), K::KIND).map_err(|f| failed("create", f.message))?;
-    println!("{PHASE}the steps of its trial");
+    print(&format!("{PHASE}the steps of its trial"));
     let indices: Vec<u32> = (0..ROWS as u32).collect();
     let ids: Vec<u64> = (1..=ROWS as u64).collect();
     backend

@@ -1,0 +1,29 @@
+//! The signal of a closed terminal.
+
+/// Lets `install` put handlers of signals in place, and keeps SIGHUP ignored if it is ignored now.
+///
+/// `nohup` starts a program with SIGHUP ignored, so that it survives the terminal. A handler would
+/// undo that, and children would inherit the default, which ends them.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "asks for and restores the action of a signal")]
+pub fn with_hangup_kept<T>(install: impl FnOnce() -> T) -> T {
+    // SAFETY: without a new action the call only writes the old one, into a structure that is zeroed
+    // as the C library expects and lives as long as the call.
+    let is_ignored = unsafe {
+        let mut old: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(libc::SIGHUP, std::ptr::null(), &raw mut old) == 0
+            && old.sa_sigaction == libc::SIG_IGN
+    };
+    let done = install();
+    if is_ignored {
+        // SAFETY: ignoring a signal runs no code of ours.
+        unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
+    }
+    done
+}
+
+/// Lets `install` put handlers of signals in place; there is no SIGHUP here.
+#[cfg(not(unix))]
+pub fn with_hangup_kept<T>(install: impl FnOnce() -> T) -> T {
+    install()
+}
