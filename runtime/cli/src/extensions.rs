@@ -1,6 +1,7 @@
 //! Plugins and scripts for a command.
 
 use crate::arguments::{ExtensionFlags, Simulate};
+use crate::terminal::say;
 use anyhow::bail;
 use directories::ProjectDirs;
 use roadwright_extension::{Event, Host, HostOptions, Level, Trust, Wanted};
@@ -134,6 +135,6 @@ pub(crate) fn tell(events: &[Event], quiet: bool) {
             Level::Warning => "warning",
             Level::Error => "error",
         };
-        eprintln!("{word}: {}: {}", event.module, event.text);
+        say!("{word}: {}: {}", event.module, event.text);
     }
 }

@@ -4,6 +4,7 @@ mod arguments;
 mod commands;
 mod extensions;
 mod progress;
+mod terminal;
 mod watchdog;
 
 use arguments::{Arguments, Verb};
@@ -40,7 +41,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Findings) => ExitCode::from(1),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            terminal::say!("error: {error:#}");
             ExitCode::from(2)
         }
     }

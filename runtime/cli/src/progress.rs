@@ -1,30 +1,51 @@
-//! Progress bars and the end by Ctrl-C.
+//! Progress bars, and the end of a run by Ctrl-C or a signal.
 
+use crate::terminal::say;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 static STOPPED: AtomicBool = AtomicBool::new(false);
 static HANDLER: OnceLock<()> = OnceLock::new();
 
-/// From now on Ctrl-C is noted instead of ending the program; a second one ends it.
+/// Signals this close together count as one: a terminal that is closed sends SIGHUP from the shell
+/// and again from the kernel, and the second must not cut the summary off.
+const ONE_SIGNAL: Duration = Duration::from_millis(500);
+/// Exit code after a second signal: what shells expect of a program that Ctrl-C has ended.
+const KILLED: i32 = 130;
+
+/// From now on Ctrl-C, SIGTERM and SIGHUP are noted instead of ending the program, so that a run
+/// writes its summary and whole rows of its trace. A second one ends it at once.
 pub(crate) fn catch_interrupt() {
     HANDLER.get_or_init(|| {
-        let noted = ctrlc::set_handler(|| {
-            if STOPPED.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
+        let mut first = None;
+        let handler = move || {
+            let at = *first.get_or_insert_with(now);
+            if STOPPED.swap(true, Ordering::SeqCst) && at.elapsed() > ONE_SIGNAL {
+                std::process::exit(KILLED);
             }
-        });
+        };
+        // A run under `nohup` is meant to survive the terminal.
+        let noted = roadwright_extension::with_hangup_kept(|| ctrlc::set_handler(handler));
         if let Err(error) = noted {
-            eprintln!("warning: Ctrl-C will end the run without a summary: {error}");
+            say!("warning: Ctrl-C will end the run without a summary: {error}");
         }
     });
 }
 
-/// Whether Ctrl-C was pressed.
+/// Whether the run was asked to end.
 pub(crate) fn interrupted() -> bool {
     STOPPED.load(Ordering::SeqCst)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the program reports how long things take; no result depends on it"
+)]
+pub(crate) fn now() -> Instant {
+    Instant::now()
 }
 
 /// A bar on a terminal, nothing in a pipe.

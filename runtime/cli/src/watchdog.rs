@@ -1,6 +1,7 @@
 //! Ends a run whose plugin does not come back: a native call cannot be stopped.
 
 use crate::progress;
+use crate::terminal::say;
 use roadwright_extension::Host;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,14 +36,15 @@ impl Watchdog {
                 watch.give_up(patience);
                 for hang in watch.hangs() {
                     if watch.is_news(&hang) {
-                        eprintln!(
+                        say!(
                             "error: {} has not answered for 2 s; waiting up to 20 s. \
                              With --isolate {} it could be stopped.",
-                            hang.module, hang.module
+                            hang.module,
+                            hang.module
                         );
                     }
                     if Duration::from_millis(hang.milliseconds) > PATIENCE + GRACE {
-                        eprintln!("error: {} hangs: the run is ended", hang.module);
+                        say!("error: {} hangs: the run is ended", hang.module);
                         // The thread that runs the world is inside the plugin for ever.
                         std::process::exit(2);
                     }

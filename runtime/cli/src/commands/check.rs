@@ -3,6 +3,7 @@
 use super::{load, print_json};
 use crate::Outcome;
 use crate::arguments::Check;
+use crate::terminal;
 use anyhow::Context;
 use roadwright_scenario::check::{Finding, Severity, check as find};
 use roadwright_scenario::file;
@@ -17,7 +18,7 @@ struct Report<'a> {
 }
 
 pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::out();
     if arguments.schema {
         write!(out, "{}", file::schema())?;
         return Ok(Outcome::Fine);

@@ -3,6 +3,7 @@
 use super::print_json;
 use crate::Outcome;
 use crate::arguments::{Controller, ControllerVerb, Eval, Join};
+use crate::terminal;
 use anyhow::{Context, bail};
 use roadwright_agent::{ModuleKind, ParameterInfo, ParameterKind};
 use roadwright_control::formulas;
@@ -15,7 +16,7 @@ use std::path::Path;
 pub(crate) fn controller(arguments: &Controller) -> anyhow::Result<Outcome> {
     match &arguments.verb {
         ControllerVerb::List { markdown: true, .. } => {
-            write!(std::io::stdout().lock(), "{}", page())?;
+            write!(terminal::out(), "{}", page())?;
         }
         ControllerVerb::List { json, .. } => list(*json)?,
         ControllerVerb::Show { name, json } => show(name, *json)?,
@@ -63,7 +64,7 @@ fn list(json: bool) -> anyhow::Result<()> {
             .collect();
         return print_json(&json!({"controllers": drivers, "fuzzy": parts}));
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::out();
     for info in drivers {
         writeln!(out, "{:<28} {}", info.id, info.doc)?;
     }
@@ -92,7 +93,7 @@ fn show(name: &str, json: bool) -> anyhow::Result<()> {
             &json!({"id": info.id, "name": info.name, "doc": info.doc, "formulas": formulas(info.id), "parameters": list}),
         );
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::out();
     writeln!(out, "{} ({})\n{}\n", info.id, info.name, info.doc)?;
     writeln!(
         out,
@@ -189,7 +190,7 @@ fn fuzzy_document(c: &FuzzyController) -> Value {
 }
 
 fn show_fuzzy(c: &FuzzyController) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::out();
     writeln!(out, "{}: {}\n", c.name, c.output)?;
     for v in [&c.distance, &c.angle] {
         let [a, b, d] = v.knots;
@@ -235,7 +236,7 @@ fn evaluate(eval: &Eval) -> anyhow::Result<()> {
             all => print_json(&all),
         };
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::out();
     for row in &rows {
         write!(out, "{}", explain(controller, *row, &infer(row)))?;
     }

@@ -3,6 +3,7 @@
 use super::main_job::main_job;
 use crate::Outcome;
 use crate::extensions::helper;
+use crate::terminal::say;
 use anyhow::Context;
 use roadwright_editor::Options;
 use std::path::PathBuf;
@@ -25,7 +26,7 @@ pub(crate) fn edit_or_run() -> anyhow::Result<Outcome> {
             Err(error) => format!("No window can be opened ({error})"),
         },
     };
-    eprintln!("{why}: the shipped scenario runs without one instead.");
+    say!("{why}: the shipped scenario runs without one instead.");
     main_job()
 }
 

@@ -3,6 +3,7 @@
 use super::print_json;
 use crate::Outcome;
 use crate::arguments::{DriveOn, Import};
+use crate::terminal;
 use anyhow::{Context, bail};
 use roadwright_interchange::osm::{
     GeoBox, ImportOptions, ImportSummary, import as build, read_file,
@@ -29,7 +30,7 @@ pub(crate) fn import(arguments: &Import) -> anyhow::Result<Outcome> {
     if arguments.json {
         print_json(&document(&summary))?;
     } else if !arguments.quiet {
-        write!(std::io::stdout().lock(), "{}", text(&summary))?;
+        write!(terminal::out(), "{}", text(&summary))?;
     }
     Ok(Outcome::Fine)
 }

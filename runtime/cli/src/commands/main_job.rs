@@ -3,6 +3,7 @@
 
 use super::run::{Drive, Report, table};
 use crate::Outcome;
+use crate::terminal;
 use anyhow::Context;
 use roadwright_render::{Picture, map};
 use roadwright_scenario::file;
@@ -19,7 +20,7 @@ const PICTURE_TIME: f64 = 60.0;
 
 pub(super) fn main_job() -> anyhow::Result<Outcome> {
     let scenario = file::from_text(OLD_TOWN).context("the built-in scenario old-town")?;
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::out();
     writeln!(
         out,
         "{}: {}",

@@ -22,6 +22,7 @@ pub(crate) use run::run;
 pub(crate) use script::script;
 
 use crate::arguments::Simulate;
+use crate::terminal;
 use crate::{extensions, progress};
 use anyhow::{Context, bail};
 use roadwright_agent::Slot;
@@ -36,7 +37,7 @@ fn load(path: &Path) -> anyhow::Result<Scenario> {
 }
 
 fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
-    write_json(&mut std::io::stdout().lock(), value)
+    write_json(&mut terminal::out(), value)
 }
 
 fn write_json(out: &mut dyn Write, value: &impl Serialize) -> anyhow::Result<()> {
@@ -52,12 +53,12 @@ fn keep_stdout() -> anyhow::Result<Box<dyn Write>> {
     use std::os::fd::AsFd;
     let kept = std::io::stdout().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdout(std::io::stderr()).map_err(std::io::Error::from)?;
-    Ok(Box::new(std::fs::File::from(kept)))
+    Ok(Box::new(terminal::Visible(std::fs::File::from(kept))))
 }
 
 #[cfg(not(unix))]
 fn keep_stdout() -> anyhow::Result<Box<dyn Write>> {
-    Ok(Box::new(std::io::stdout()))
+    Ok(Box::new(terminal::out()))
 }
 
 /// A run of a scenario after some time, s, without a word on the way.

@@ -7,6 +7,7 @@ pub(crate) use smoke_drive::plugin_host;
 
 use super::print_json;
 use crate::arguments::{ExtensionFlags, PluginKind, PluginLanguage, PluginVerb};
+use crate::terminal::{self, say};
 use crate::{Outcome, extensions, progress};
 use anyhow::Context;
 use notify::{RecursiveMode, Watcher};
@@ -49,7 +50,7 @@ fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
         print_json(&json!({"files": files, "modules": host.modules(), "events": events}))?;
         return Ok(Outcome::Fine);
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::out();
     if files.is_empty() {
         writeln!(out, "There is no plugin in")?;
         for folder in extensions::options(flags, None).plugins {
@@ -92,7 +93,7 @@ fn info(file: &Path, as_json: bool) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Fine);
     }
     let info = &inspected.info;
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::out();
     for (name, value) in [
         ("id", info.id.clone()),
         ("name", info.name.clone()),
@@ -126,7 +127,7 @@ fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<O
                 Some(problem) => ("FAIL", problem),
             };
             // Who has closed the pipe does not want to read on.
-            let _ = writeln!(std::io::stdout().lock(), "{mark} {:<22} {text}", line.name);
+            let _ = writeln!(terminal::out(), "{mark} {:<22} {text}", line.name);
         }
         report.push(line.clone());
     };
@@ -142,7 +143,7 @@ fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<O
     };
     match (picture, &drives) {
         (Some(out), Some(drives)) => drives.draw(out)?,
-        (Some(out), None) => eprintln!("no {}: it has not driven", out.display()),
+        (Some(out), None) => say!("no {}: it has not driven", out.display()),
         (None, _) => {}
     }
     let is_good = checked.is_fine && drives.as_ref().is_some_and(|drives| drives.is_fine());
@@ -150,7 +151,7 @@ fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<O
         print_json(&json!({"file": file, "ok": is_good, "report": report, "drives": drives}))?;
     } else {
         let verdict = if is_good { "fine" } else { "not fit for use" };
-        writeln!(std::io::stdout().lock(), "{verdict}")?;
+        writeln!(terminal::out(), "{verdict}")?;
     }
     Ok(if is_good {
         Outcome::Fine
@@ -172,7 +173,7 @@ fn new(name: &str, kind: PluginKind, lang: PluginLanguage, at: &Path) -> anyhow:
     };
     let folder = author::new_plugin(at, name, kind, language)?;
     writeln!(
-        std::io::stdout().lock(),
+        terminal::out(),
         "{0}\nNext: roadwright plugin dev {0} --into plugins",
         folder.display()
     )?;
@@ -191,7 +192,7 @@ fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
     if let Err(error) = first {
         // What cannot be mended by editing ends it; the rest waits for the next save.
         match error {
-            AuthorError::Build(_) | AuthorError::Probe(_) => eprintln!("{}", brief(&error)),
+            AuthorError::Build(_) | AuthorError::Probe(_) => say!("{}", brief(&error)),
             other => return Err(other.into()),
         }
     }
@@ -208,7 +209,7 @@ fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
     watcher
         .watch(folder, RecursiveMode::Recursive)
         .with_context(|| format!("cannot watch {}", folder.display()))?;
-    eprintln!(
+    say!(
         "Waiting for changes in {}; Ctrl-C ends it.",
         folder.display()
     );
@@ -219,7 +220,7 @@ fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
             Ok(()) => while changes.recv_timeout(QUIET).is_ok() {},
         }
         if let Err(error) = build_and_deliver(folder, into) {
-            eprintln!("{}", brief(&error));
+            say!("{}", brief(&error));
         }
     }
     Ok(Outcome::Fine)
@@ -246,8 +247,8 @@ fn is_source(path: &Path) -> bool {
 }
 
 fn build_and_deliver(folder: &Path, into: &Path) -> Result<PathBuf, AuthorError> {
-    let library = author::build(folder, &mut |line| eprintln!("{line}"))?;
+    let library = author::build(folder, &mut |line| say!("{line}"))?;
     let place = author::deliver(&library, into, &extensions::helper())?;
-    eprintln!("delivered {}", place.display());
+    say!("delivered {}", place.display());
     Ok(place)
 }

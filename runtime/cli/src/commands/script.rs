@@ -4,6 +4,7 @@ use super::{load, print_json, session_at};
 use crate::Outcome;
 use crate::arguments::{ExtensionFlags, RunOne, ScriptVerb};
 use crate::extensions;
+use crate::terminal::{self, say};
 use anyhow::{Context, bail};
 use roadwright_extension::author;
 use roadwright_extension::script::{
@@ -17,6 +18,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+/// Characters of a statement's line that are printed.
+const MOST_SHOWN: usize = 120;
 /// Words of a list in a message.
 const MOST_WORDS: usize = 20;
 
@@ -33,11 +36,11 @@ pub(crate) fn script(verb: &ScriptVerb) -> anyhow::Result<Outcome> {
             Ok(Outcome::Fine)
         }
         ScriptVerb::Api { markdown: true, .. } => {
-            write!(std::io::stdout().lock(), "{}", api_markdown())?;
+            write!(terminal::out(), "{}", api_markdown())?;
             Ok(Outcome::Fine)
         }
         ScriptVerb::Api { .. } => {
-            let mut out = std::io::stdout().lock();
+            let mut out = terminal::out();
             for item in api() {
                 let mark = if item.kind == ApiKind::Event {
                     "called"
@@ -51,7 +54,7 @@ pub(crate) fn script(verb: &ScriptVerb) -> anyhow::Result<Outcome> {
         ScriptVerb::New { name, at } => {
             let path = author::new_script(at, name)?;
             writeln!(
-                std::io::stdout().lock(),
+                terminal::out(),
                 "{}\nGive it to a stack: \"behaviour\": {{\"module\": \"{name}.rhai\"}}, or --use behaviour={name}.rhai",
                 path.display()
             )?;
@@ -99,7 +102,7 @@ fn run_one(arguments: &RunOne) -> anyhow::Result<Outcome> {
         }
         print_json(&document)?;
     } else {
-        let mut out = std::io::stdout().lock();
+        let mut out = terminal::out();
         if arguments.steps {
             print_steps(&mut out, &text, &steps)?;
         }
@@ -213,6 +216,8 @@ fn print_steps(out: &mut impl Write, text: &str, steps: &[ScriptStep]) -> std::i
         }
         let line = step.line.checked_sub(1).and_then(|at| lines.get(at));
         let line = line.map_or("", |line| line.trim());
+        // A script can be one line of 256 KiB.
+        let line: String = line.chars().take(MOST_SHOWN).collect();
         let inside = "  ".repeat(step.depth.saturating_sub(1));
         writeln!(out, "{:>5}:{:<5} {inside}{line}", step.line, step.column)?;
         before = now;
@@ -246,7 +251,7 @@ fn check(file: &Path, flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<O
         })?;
     } else {
         for warning in &warnings {
-            eprintln!("warning: {warning}");
+            say!("warning: {warning}");
         }
         match &result {
             Ok(script) => {
@@ -255,13 +260,9 @@ fn check(file: &Path, flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<O
                 } else {
                     format!("it runs, with {} warnings", warnings.len())
                 };
-                writeln!(
-                    std::io::stdout().lock(),
-                    "{name}: {verdict}. {}",
-                    script.doc
-                )?;
+                writeln!(terminal::out(), "{name}: {verdict}. {}", script.doc)?;
             }
-            Err(error) => eprintln!("{error}"),
+            Err(error) => say!("{error}"),
         }
     }
     Ok(match result {

@@ -3,6 +3,7 @@
 
 use super::course::{BUILT_IN, DRIVER, LANE, STANDER, Standing, course, register, stack_with};
 use crate::extensions;
+use crate::terminal::say;
 use anyhow::Context;
 use glam::DVec2;
 use roadwright_agent::{ModuleKind, Registry, Slot};
@@ -256,7 +257,7 @@ pub(crate) fn plugin_host(arguments: &[OsString]) -> i32 {
             0
         }
         Err(error) => {
-            eprintln!("{error:#}");
+            say!("{error:#}");
             2
         }
     }

@@ -1,0 +1,170 @@
+//! Runs a session from the command line, and tells meanwhile what happens.
+
+use super::report::{Costs, Report};
+use super::save;
+use super::tables::Trace;
+use crate::extensions;
+use crate::progress::{self, now};
+use crate::terminal::say;
+use crate::watchdog::Watchdog;
+use cpu_time::ProcessTime;
+use indicatif::ProgressBar;
+use roadwright_extension::Host;
+use roadwright_simulation::{Ending, Observer, Session, World};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A session that is run from the command line, and what goes along with it.
+pub(in crate::commands) struct Drive<'a> {
+    pub(in crate::commands) session: &'a mut Session,
+    /// Whose events are told.
+    pub(in crate::commands) host: Option<&'a Host>,
+    pub(in crate::commands) trace: Option<&'a mut Trace>,
+    /// Whether lines that modules log are printed.
+    pub(in crate::commands) logs: bool,
+    pub(in crate::commands) quiet: bool,
+    /// Whether the run goes on with the built-in module when the clock has stopped another one.
+    pub(in crate::commands) keep_going: bool,
+    /// Where the world is saved at the end, and whether modules that cannot save may start fresh.
+    pub(in crate::commands) save: Option<(&'a Path, bool)>,
+}
+
+impl Drive<'_> {
+    /// Runs until the end or until Ctrl-C is pressed.
+    pub(in crate::commands) fn drive(&mut self, ending: Ending) -> anyhow::Result<Report> {
+        progress::catch_interrupt();
+        let world = self.session.world();
+        let before = (world.agent_updates(), world.time());
+        let (Ending::AtTime(end) | Ending::WhenOver(end)) = ending;
+        let steps = (end / world.dt()).round() as u64;
+        let mut teller = Teller {
+            host: self.host,
+            logs: self.logs,
+            quiet: self.quiet,
+            logged: world.log_count(),
+            bar: progress::bar(steps.saturating_sub(world.steps()), self.quiet),
+            first: world.steps(),
+            told_at: now(),
+            slow: BTreeSet::new(),
+        };
+        let wall = now();
+        let cpu = ProcessTime::now();
+        let watchdog = self.host.map(Watchdog::new);
+        let (host, keep_going) = (self.host, self.keep_going);
+        let timed_out = || host.and_then(Host::timed_out);
+        let goes_on = |_: &World| !progress::interrupted() && (keep_going || timed_out().is_none());
+        match self.trace.as_deref_mut() {
+            None => self.session.run(ending, &mut [&mut teller], goes_on),
+            Some(trace) => self.session.run(ending, &mut [&mut teller, trace], goes_on),
+        };
+        drop(watchdog);
+        let world = self.session.world();
+        // Before the summary, which asks fitness modules.
+        let save_error = self
+            .save
+            .and_then(|(path, inexact)| save(world, path, inexact, self.quiet).err());
+        teller.bar.finish_and_clear();
+        teller.tell(world);
+        let costs = Costs {
+            wall_seconds: wall.elapsed().as_secs_f64(),
+            cpu_seconds: cpu.elapsed().as_secs_f64(),
+            before,
+        };
+        let mut report = Report::new(world, self.host, costs);
+        report.save_error = save_error;
+        Ok(report)
+    }
+}
+
+/// Shows progress, and prints what modules log and what happens to them.
+struct Teller<'a> {
+    host: Option<&'a Host>,
+    logs: bool,
+    quiet: bool,
+    /// Lines printed so far.
+    logged: u64,
+    bar: ProgressBar,
+    /// The step that the bar begins with.
+    first: u64,
+    /// When something was last told.
+    told_at: Instant,
+    /// Modules that have been said to be slow.
+    slow: BTreeSet<String>,
+}
+
+/// Steps between two looks.
+const TELL_PERIOD: u64 = 64;
+/// Nobody waits longer than this for a word, and a call that takes longer, us, is worth one.
+const SILENCE: Duration = Duration::from_secs(5);
+const SLOW_CALL_US: f64 = 50_000.0;
+
+impl Observer for Teller<'_> {
+    fn after_step(&mut self, world: &World) {
+        let step = world.steps() - self.first;
+        let is_silent = self.told_at.elapsed() > SILENCE;
+        if step % TELL_PERIOD == 1 || is_silent {
+            self.told_at = now();
+            if is_silent {
+                self.tell_slow();
+            }
+            self.bar.set_position(step);
+            self.bar.set_message(message(world));
+            let bar = self.bar.clone();
+            bar.suspend(|| self.tell(world));
+        }
+    }
+}
+
+impl Teller<'_> {
+    /// Names the modules that the run waits for, each once.
+    fn tell_slow(&mut self) {
+        let rows = self.host.map_or(Vec::new(), Host::modules);
+        for row in rows.iter().filter(|row| row.call_us > SLOW_CALL_US) {
+            if self.slow.insert(row.id.clone()) {
+                let milliseconds = row.call_us / 1000.0;
+                say!(
+                    "warning: {} takes {milliseconds:.0} ms for a call; the run waits for it",
+                    row.id
+                );
+            }
+        }
+    }
+
+    /// Prints what modules have logged since the last time, and what happened to them.
+    fn tell(&mut self, world: &World) {
+        if let Some(host) = self.host {
+            extensions::tell(&host.events(), self.quiet);
+            if self.logs {
+                for (module, line) in host.log_lines() {
+                    say!("log: before {:.2} s, {module}: {line}", world.time());
+                }
+            }
+        }
+        let new = (world.log_count() - self.logged) as usize;
+        self.logged = world.log_count();
+        let lines = world.log();
+        let skipped = lines.len().saturating_sub(new);
+        for line in lines.skip(skipped) {
+            if self.logs || (line.is_fault && !self.quiet) {
+                let word = if line.is_fault { "fault" } else { "log" };
+                say!(
+                    "{word}: {:.2} s, agent {}, {}: {}",
+                    line.time,
+                    line.agent,
+                    line.module,
+                    line.text
+                );
+            }
+        }
+    }
+}
+
+fn message(world: &World) -> String {
+    let counts = world.counts();
+    format!(
+        "{} of {} arrived",
+        counts.arrived,
+        counts.spawned + counts.waiting
+    )
+}

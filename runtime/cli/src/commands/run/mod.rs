@@ -1,0 +1,167 @@
+//! `roadwright run`.
+
+mod drive;
+mod report;
+mod tables;
+
+pub(super) use drive::Drive;
+pub(super) use report::{Report, table};
+
+use super::{keep_stdout, load, run_options, write_json};
+use crate::arguments::Run;
+use crate::terminal::{self, say};
+use crate::{Outcome, extensions};
+use anyhow::{Context, bail};
+use report::Document;
+use roadwright_agent::Registry;
+use roadwright_extension::{Host, Wanted};
+use roadwright_scenario::Scenario;
+use roadwright_simulation::{Ending, Ground, RunOptions, SaveError, SavedWorld, Session, World};
+use std::io::Write;
+use std::path::Path;
+use tables::{Trace, write_scores};
+
+pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
+    let scenario = load(&arguments.file)?;
+    let seconds = arguments.seconds.unwrap_or(scenario.settings().duration);
+    if !(0.0..=1e7).contains(&seconds) {
+        bail!("--seconds must be 0 to 10,000,000");
+    }
+    let options = run_options(&arguments.simulate)?;
+    // Before plugins are loaded, which may print: the document has standard output for itself.
+    let document = arguments.json.then(keep_stdout).transpose()?;
+    let (host, world) = open(arguments, &scenario, &options)?;
+    let mut trace = arguments.trace.as_deref().map(Trace::create).transpose()?;
+    // A time that was asked for is simulated to its end; otherwise the last arrival ends the run.
+    let ending = match arguments.seconds {
+        Some(seconds) => Ending::AtTime(seconds),
+        None => Ending::WhenOver(seconds),
+    };
+    if arguments.save.is_some() && !arguments.allow_inexact {
+        // Known now, not after the run.
+        let unsaved = world.unsaved_modules();
+        if !unsaved.is_empty() {
+            return Err(SaveError::Modules(unsaved).into());
+        }
+    }
+    let mut session = Session::new(world);
+    let quiet = is_quiet(arguments);
+    let mut run = Drive {
+        session: &mut session,
+        host: Some(&host),
+        trace: trace.as_mut(),
+        logs: arguments.log && !quiet,
+        quiet,
+        keep_going: arguments.keep_going,
+        save: arguments
+            .save
+            .as_deref()
+            .map(|path| (path, arguments.allow_inexact)),
+    };
+    let mut report = run.drive(ending)?;
+    write_results(arguments, session.world(), &report, trace, document)?;
+    if let Some(error) = report.save_error.take() {
+        return Err(error);
+    }
+    match &report.not_reproducible_because {
+        Some(why) if !arguments.keep_going => bail!(
+            "{why}. The run was ended, because what follows would depend on the speed of the \
+             machine; with --keep-going the built-in module drives on"
+        ),
+        _ if report.script_faults.is_empty() => Ok(Outcome::Fine),
+        _ => Ok(Outcome::Findings),
+    }
+}
+
+/// Whether only errors are told on the way.
+fn is_quiet(arguments: &Run) -> bool {
+    arguments.quiet || arguments.json
+}
+
+/// The modules of a run, and its world at the beginning or where a saved one was.
+fn open(
+    arguments: &Run,
+    scenario: &Scenario,
+    options: &RunOptions,
+) -> anyhow::Result<(Host, World)> {
+    // Agents of a saved world may have chosen modules that no stack names.
+    let wanted = match arguments.restore {
+        Some(_) => Wanted::All,
+        None => extensions::wanted(scenario, &arguments.simulate),
+    };
+    let flags = &arguments.simulate.extensions;
+    let quiet = is_quiet(arguments);
+    let host = extensions::open(flags, Some(&arguments.file), wanted, quiet)?;
+    let modules = host.registry();
+    let world = match &arguments.restore {
+        None => World::new(scenario, &modules, options).context("cannot run the scenario")?,
+        Some(path) => restore(path, scenario, &modules, options, quiet)?,
+    };
+    Ok((host, world))
+}
+
+/// Writes what was asked for: trace and scores to files first, since a terminal may be closed.
+fn write_results(
+    arguments: &Run,
+    world: &World,
+    report: &Report,
+    trace: Option<Trace>,
+    document: Option<Box<dyn Write>>,
+) -> anyhow::Result<()> {
+    // Once for all who want them: fitness modules are asked.
+    let drives = if document.is_some() || trace.is_some() {
+        world.drives()
+    } else {
+        Vec::new()
+    };
+    if let Some((trace, path)) = trace.zip(arguments.trace.as_deref()) {
+        trace.finish(world)?;
+        write_scores(&path.with_extension("scores.csv"), &drives)?;
+    }
+    if let Some(mut out) = document {
+        write_json(&mut *out, &Document::new(report, &drives))?;
+    } else if !arguments.quiet {
+        write!(terminal::out(), "{}", table(report))?;
+    }
+    Ok(())
+}
+
+/// Largest saved world that is read, bytes.
+const LARGEST_SAVE: u64 = 4096 * roadwright_files::MEBIBYTE;
+
+/// A world that goes on where a saved one was.
+fn restore(
+    path: &Path,
+    scenario: &Scenario,
+    modules: &Registry,
+    options: &RunOptions,
+    quiet: bool,
+) -> anyhow::Result<World> {
+    let at = || format!("cannot restore {}", path.display());
+    let bytes = roadwright_files::read(path, LARGEST_SAVE).with_context(at)?;
+    let saved = SavedWorld::from_bytes(&bytes).with_context(at)?;
+    let ground = Ground::new(scenario);
+    let (world, notes) =
+        World::restore(ground, scenario, modules, options, &saved).with_context(at)?;
+    if !quiet {
+        for note in saved.inexact().iter().chain(&notes) {
+            say!("not exact: {note}");
+        }
+    }
+    Ok(world)
+}
+
+/// Writes a world to a file at once.
+fn save(world: &World, path: &Path, allow_inexact: bool, quiet: bool) -> anyhow::Result<()> {
+    let saved = world.save(allow_inexact)?;
+    if !quiet {
+        for module in saved.inexact() {
+            say!("not exact: {module} will start fresh when this save is restored");
+        }
+    }
+    roadwright_files::write(path, &saved.to_bytes()).with_context(|| cannot_write(path))
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write {}", path.display())
+}

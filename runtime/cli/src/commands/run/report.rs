@@ -1,0 +1,277 @@
+//! What a run has come to, for programs and for people.
+
+use crate::progress;
+use roadwright_extension::Host;
+use roadwright_simulation::{Drive as AgentDrive, StackSummary, Statistic, Summary, World};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A summary with what it cost.
+#[derive(Serialize)]
+pub(in crate::commands) struct Report {
+    #[serde(flatten)]
+    pub(in crate::commands) summary: Summary,
+    wall_seconds: f64,
+    cpu_seconds: f64,
+    updates_per_cpu_second: f64,
+    realtime_factor: f64,
+    interrupted: bool,
+    /// Why the same run may give another result: the module that the clock has stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) not_reproducible_because: Option<String>,
+    /// Scripts with faults: id, how many, and the last one.
+    pub(super) script_faults: Vec<ScriptFaults>,
+    /// Faults of modules, with how often each came.
+    faults: BTreeMap<String, u64>,
+    /// Agent updates and simulated time, s, of a restored world before this run.
+    #[serde(skip)]
+    before: (u64, f64),
+    /// Why the world could not be saved at the end.
+    #[serde(skip)]
+    pub(super) save_error: Option<anyhow::Error>,
+}
+
+/// A report with the drive of each agent.
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    /// Whether the same run gives the same result again.
+    reproducible: bool,
+    drives: &'a [AgentDrive<'a>],
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn new(report: &'a Report, drives: &'a [AgentDrive<'a>]) -> Self {
+        Self {
+            reproducible: report.not_reproducible_because.is_none(),
+            report,
+            drives,
+        }
+    }
+}
+
+/// What a run has cost.
+pub(super) struct Costs {
+    pub(super) wall_seconds: f64,
+    pub(super) cpu_seconds: f64,
+    /// Agent updates and simulated time, s, of a restored world before this run.
+    pub(super) before: (u64, f64),
+}
+
+/// What went wrong in a script.
+#[derive(Debug, Serialize)]
+pub(super) struct ScriptFaults {
+    script: String,
+    faults: u64,
+    /// What and where.
+    last: String,
+}
+
+impl ScriptFaults {
+    fn of(host: &Host) -> Vec<Self> {
+        let rows = host.modules().into_iter();
+        let rows = rows.filter(|row| row.tier == "script" && row.faults > 0);
+        rows.map(|row| Self {
+            script: row.id,
+            faults: row.faults,
+            last: row.last_error.unwrap_or_default(),
+        })
+        .collect()
+    }
+}
+
+impl Report {
+    pub(super) fn new(world: &World, host: Option<&Host>, costs: Costs) -> Self {
+        let mut report = Self {
+            summary: world.summary(),
+            wall_seconds: costs.wall_seconds,
+            cpu_seconds: costs.cpu_seconds,
+            updates_per_cpu_second: 0.0,
+            realtime_factor: 0.0,
+            interrupted: progress::interrupted(),
+            not_reproducible_because: host.and_then(Host::timed_out),
+            script_faults: host.map_or(Vec::new(), ScriptFaults::of),
+            faults: world.faults().clone(),
+            before: costs.before,
+            save_error: None,
+        };
+        report.rate();
+        report
+    }
+
+    /// Goes on with a later part of the same run.
+    pub(in crate::commands) fn absorb(&mut self, later: Self) {
+        self.wall_seconds += later.wall_seconds;
+        self.cpu_seconds += later.cpu_seconds;
+        self.summary = later.summary;
+        self.interrupted |= later.interrupted;
+        self.not_reproducible_because = self
+            .not_reproducible_because
+            .take()
+            .or(later.not_reproducible_because);
+        self.script_faults = later.script_faults;
+        self.faults = later.faults;
+        self.rate();
+    }
+
+    fn rate(&mut self) {
+        let per = |amount: f64, time: f64| if time > 0.0 { amount / time } else { 0.0 };
+        let updates = self.summary.agent_updates - self.before.0;
+        let simulated = self.summary.sim_seconds - self.before.1;
+        self.updates_per_cpu_second = per(updates as f64, self.cpu_seconds);
+        self.realtime_factor = per(simulated, self.wall_seconds);
+    }
+}
+
+/// Collisions that the summary for people lists.
+const MOST_COLLISIONS: usize = 5;
+
+/// The summary for people.
+pub(in crate::commands) fn table(report: &Report) -> String {
+    let summary = &report.summary;
+    let mut text: String = figures(report)
+        .iter()
+        .map(|(name, value)| format!("{name:<16} {value}\n"))
+        .collect();
+    text += &stack_table(&summary.stacks);
+    text += &collision_lines(summary);
+    text += &module_lines(summary);
+    text += &fault_lines(report);
+    if summary.collisions.len() > MOST_COLLISIONS {
+        text += &format!(
+            "  and {} more (--json lists all)\n",
+            summary.collisions.len() - MOST_COLLISIONS
+        );
+    }
+    text
+}
+
+/// The figures of the whole run, by name.
+fn figures(report: &Report) -> Vec<(&'static str, String)> {
+    let mut rows = Vec::new();
+    if report.interrupted {
+        rows.push(("interrupted", "the figures are those so far".into()));
+    }
+    rows.extend(traffic_figures(&report.summary));
+    let speed = format!(
+        "{:.0}x real time, {:.2} million agent updates per CPU second",
+        report.realtime_factor,
+        report.updates_per_cpu_second / 1e6
+    );
+    let hash = &report.summary.state_hash;
+    let hash = match &report.not_reproducible_because {
+        None => hash.clone(),
+        Some(why) => format!("{hash} (NOT REPRODUCIBLE: {why})"),
+    };
+    rows.extend([("speed", speed), ("state hash", hash)]);
+    rows
+}
+
+/// The figures that depend on the world alone.
+fn traffic_figures(summary: &Summary) -> [(&'static str, String); 6] {
+    let agents = summary.agents;
+    [
+        (
+            "simulated",
+            format!("{:.2} s in {} steps", summary.sim_seconds, summary.steps),
+        ),
+        (
+            "agents",
+            format!(
+                "{} spawned, {} arrived, {} active, {} refused, {} waiting for their time or a place",
+                agents.spawned, agents.arrived, agents.active, agents.refused, agents.waiting
+            ),
+        ),
+        (
+            "distance driven",
+            format!("{:.1} km", summary.distance_driven / 1000.0),
+        ),
+        (
+            "travel time",
+            format!(
+                "{:.1} s, standard error {:.1} s, of {} trips",
+                summary.travel_time.mean,
+                summary.travel_time.standard_error,
+                summary.travel_time.count
+            ),
+        ),
+        ("collisions", summary.collisions.len().to_string()),
+        (
+            "planned again",
+            format!(
+                "{} after standing for long, {} for a missed lane change",
+                summary.replans.stuck, summary.replans.too_late
+            ),
+        ),
+    ]
+}
+
+fn collision_lines(summary: &Summary) -> String {
+    let collisions = summary.collisions.iter().take(MOST_COLLISIONS);
+    let lines = collisions.map(|collision| {
+        format!(
+            "  at {:.2} s agent {} with {:?} at ({:.1}, {:.1}), {:.2} m deep\n",
+            collision.time,
+            collision.agent,
+            collision.with,
+            collision.x,
+            collision.y,
+            collision.depth
+        )
+    });
+    lines.collect()
+}
+
+/// Which modules have run, and which builds have replaced others meanwhile.
+fn module_lines(summary: &Summary) -> String {
+    let modules = summary.modules.iter();
+    let modules =
+        modules.map(|module| format!("{:<16} {} {}\n", module.slot, module.module, module.build));
+    let swaps = summary.swaps.iter();
+    let swaps =
+        swaps.map(|swap| format!("  at {:.2} s {}: {}\n", swap.time, swap.module, swap.note));
+    modules.chain(swaps).collect()
+}
+
+fn fault_lines(report: &Report) -> String {
+    let mut text = String::new();
+    let faults: u64 = report.faults.values().sum();
+    if faults > 0 {
+        text += &format!("{:<16} {faults}\n", "faults");
+    }
+    for script in &report.script_faults {
+        text += &format!(
+            "  {}: {} faults; the built-in behaviour stood in. The last:\n    {}\n",
+            script.script,
+            script.faults,
+            script.last.replace('\n', "\n    ")
+        );
+    }
+    text
+}
+
+/// What came of each stack, a line for each of its figures. Errors are standard errors.
+fn stack_table(stacks: &[StackSummary]) -> String {
+    let mut text = String::new();
+    for stack in stacks {
+        text += &format!(
+            "stack {:<10} {} agents, {} arrived\n",
+            stack.stack, stack.spawned, stack.arrived
+        );
+        let mut line = |name: &str, unit: &str, of: &Statistic| {
+            if of.count > 0 {
+                let (mean, error) = (of.mean, of.standard_error);
+                let line = format!("  {name:<24} {mean:>10.4} ± {error:.4} {unit}");
+                text += line.trim_end();
+                text.push('\n');
+            }
+        };
+        line("travel time", "s", &stack.travel_time);
+        line("distance", "m", &stack.distance);
+        for fitness in &stack.fitness {
+            line(&fitness.module, "", &fitness.score);
+        }
+    }
+    text
+}

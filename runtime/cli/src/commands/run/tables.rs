@@ -1,0 +1,143 @@
+//! Tables as CSV: where vehicles were, and what their drives are worth.
+
+use super::cannot_write;
+use anyhow::Context;
+use roadwright_files::Beside;
+use roadwright_simulation::{Drive as AgentDrive, Observer, Snapshot, World};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Seconds between two rows of a vehicle in a trace.
+const TRACE_PERIOD: f64 = 0.1;
+
+/// Writes where vehicles are as CSV: before the first step, at the first step at or after each tenth
+/// of a second, and at the end.
+pub(in crate::commands) struct Trace {
+    file: csv::Writer<Beside>,
+    path: PathBuf,
+    /// The last step that was written.
+    written: Option<u64>,
+    /// Why nothing more could be written.
+    error: Option<csv::Error>,
+}
+
+impl Observer for Trace {
+    fn begin(&mut self, world: &World) {
+        self.write(world);
+    }
+
+    fn after_step(&mut self, world: &World) {
+        let tenths = |steps: u64| (steps as f64 * world.dt() / TRACE_PERIOD + 1e-9).floor();
+        if tenths(world.steps()) > tenths(world.steps() - 1) {
+            self.write(world);
+        }
+    }
+}
+
+impl Trace {
+    pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
+        let file = Beside::new(path).with_context(|| cannot_write(path))?;
+        let mut writer = csv::Writer::from_writer(file);
+        writer.write_record([
+            "time_s",
+            "agent",
+            "x_m",
+            "y_m",
+            "heading_rad",
+            "speed_mps",
+            "acceleration_mps2",
+            "steering_rad",
+            "road",
+            "lane",
+            "s_m",
+            "t_m",
+        ])?;
+        Ok(Self {
+            file: writer,
+            path: path.to_owned(),
+            written: None,
+            error: None,
+        })
+    }
+
+    fn write(&mut self, world: &World) {
+        if self.error.is_none() && self.written != Some(world.steps()) {
+            self.written = Some(world.steps());
+            self.error = self.write_rows(&world.snapshot()).err();
+        }
+    }
+
+    fn write_rows(&mut self, snapshot: &Snapshot) -> csv::Result<()> {
+        for vehicle in &snapshot.vehicles {
+            let (road, lane) = vehicle
+                .lane
+                .map_or((String::new(), String::new()), |(road, lane)| {
+                    (road.0.to_string(), lane.to_string())
+                });
+            self.file.write_record([
+                format!("{:.3}", snapshot.time),
+                vehicle.agent.to_string(),
+                format!("{:.4}", vehicle.pose.position.x),
+                format!("{:.4}", vehicle.pose.position.y),
+                format!("{:.5}", vehicle.pose.heading),
+                format!("{:.4}", vehicle.speed),
+                format!("{:.4}", vehicle.acceleration),
+                format!("{:.5}", vehicle.steering),
+                road,
+                lane,
+                format!("{:.3}", vehicle.s),
+                format!("{:.3}", vehicle.t),
+            ])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self, world: &World) -> anyhow::Result<()> {
+        self.write(world);
+        if let Some(error) = self.error {
+            return Err(error).with_context(|| cannot_write(&self.path));
+        }
+        finish_table(self.file).with_context(|| cannot_write(&self.path))
+    }
+}
+
+/// Writes the drive of each agent as CSV, with a column for each fitness.
+pub(super) fn write_scores(path: &Path, drives: &[AgentDrive<'_>]) -> anyhow::Result<()> {
+    let at = || cannot_write(path);
+    let scores = drives.iter().flat_map(|drive| &drive.scores);
+    let fitnesses: BTreeSet<&str> = scores.map(|(fitness, _)| *fitness).collect();
+    let mut file = csv::Writer::from_writer(Beside::new(path).with_context(at)?);
+    let titles = [
+        "agent",
+        "stack",
+        "status",
+        "started_s",
+        "ended_s",
+        "distance_m",
+    ];
+    file.write_record(titles.iter().chain(&fitnesses))
+        .with_context(at)?;
+    for drive in drives {
+        let status = format!("{:?}", drive.status).to_lowercase();
+        let mut row = vec![
+            drive.id.to_string(),
+            drive.stack.to_owned(),
+            status,
+            format!("{:.3}", drive.started),
+            format!("{:.3}", drive.ended),
+            format!("{:.3}", drive.distance),
+        ];
+        for fitness in &fitnesses {
+            let score = drive.scores.iter().find(|(known, _)| known == fitness);
+            row.push(score.map_or(String::new(), |(_, score)| score.to_string()));
+        }
+        file.write_record(&row).with_context(at)?;
+    }
+    finish_table(file).with_context(at)
+}
+
+/// Moves a table into its place.
+fn finish_table(table: csv::Writer<Beside>) -> std::io::Result<()> {
+    let file = table.into_inner().map_err(|error| error.into_error())?;
+    file.finish()
+}

@@ -1,0 +1,96 @@
+//! What the program prints. All of it is written here, for two reasons.
+//!
+//! Names and texts come from the files of strangers: scenarios, scripts, plugins, maps. A terminal
+//! obeys the control characters in them: `ESC ] 0 ;` sets its title, other sequences overwrite what
+//! stands on the screen. So they are written as JSON writes them, `\u001b`, which keeps documents
+//! valid: JSON allows this escape in any text, and has no such character outside of texts.
+//!
+//! Devices can be full and terminals closed. `eprintln!` panics then; a message that nobody can read
+//! must not end a run.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{Result, StdoutLock, Write};
+
+/// Writes a line to standard error, as `eprintln!` does, see [`say_line`].
+macro_rules! say {
+    ($($words:tt)*) => {
+        $crate::terminal::say_line(format_args!($($words)*))
+    };
+}
+pub(crate) use say;
+
+/// Writes a line to standard error at once, so that lines of several threads do not mix. An error is
+/// ignored: there is no other place to report it.
+pub(crate) fn say_line(words: fmt::Arguments<'_>) {
+    let line = format!("{words}\n");
+    let _ = std::io::stderr().write_all(visible(&line).as_bytes());
+}
+
+/// Standard output for texts and documents.
+pub(crate) fn out() -> Visible<StdoutLock<'static>> {
+    Visible(std::io::stdout().lock())
+}
+
+/// A writer that makes control characters visible. It is given whole characters, as `write!` and
+/// `serde_json` do; other bytes are replaced.
+pub(crate) struct Visible<W>(pub(crate) W);
+
+impl<W: Write> Write for Visible<W> {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        self.0.write_all(visible(&text).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.0.flush()
+    }
+}
+
+/// A text with what a terminal would obey as `\u001b` and the like. Ends of lines and tabulators
+/// stay: errors of scripts have several lines.
+fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_obeyed(c) {
+            shown += &format!("\\u{:04x}", c as u32);
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether a terminal acts on a character instead of showing it: the control characters, of which
+/// U+009B is `ESC [` in one, and those that turn the direction of what follows.
+fn is_obeyed(c: char) -> bool {
+    let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || (c.is_control() && c != '\n' && c != '\t')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_shown() {
+        assert_eq!(visible("\u{1b}]0;x\u{7}"), "\\u001b]0;x\\u0007");
+        assert_eq!(visible("\u{9b}2J\r\u{202e}"), "\\u009b2J\\u000d\\u202e");
+        // Lines, tabulators and the letters of all languages stay, without a copy.
+        let plain = "Straße\t東京\n";
+        assert!(matches!(visible(plain), Cow::Borrowed(text) if text == plain));
+    }
+
+    #[test]
+    fn documents_stay_what_they_are() {
+        let name = "a\u{1b}[31m\u{9b}\u{7f}\n";
+        let mut bytes = Vec::new();
+        serde_json::to_writer(Visible(&mut bytes), name).unwrap();
+        assert!(bytes.iter().all(u8::is_ascii_graphic), "{bytes:?}");
+        assert_eq!(serde_json::from_slice::<String>(&bytes).unwrap(), name);
+    }
+}

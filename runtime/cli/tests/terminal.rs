@@ -1,0 +1,251 @@
+//! What the program prints: nothing that a terminal obeys, also on devices that are full or closed,
+//! and a summary when it is asked to end.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a failed unwrap is a failed test; tests wait in wall time"
+)]
+
+mod common;
+
+use common::roadwright;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+/// Sets the title of a window, and clears the screen in two ways.
+const EVIL: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}2J";
+/// The same as JSON writes it in a file.
+const EVIL_JSON: &str = r"\u001b]0;owned\u0007\u001b[2J\u009b2J";
+
+/// A folder with the crossroads, whose texts of a kind are replaced, and a script.
+fn folder(replaced: &[(&str, &str)], script: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let shipped =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/crossroads.scenario.json");
+    let mut text = std::fs::read_to_string(shipped).unwrap();
+    for (old, new) in replaced {
+        assert!(text.contains(old), "{old}");
+        text = text.replace(old, new);
+    }
+    std::fs::write(folder.path().join("x.json"), text).unwrap();
+    std::fs::create_dir(folder.path().join("scripts")).unwrap();
+    std::fs::write(folder.path().join("scripts/x.rhai"), script).unwrap();
+    folder
+}
+
+/// All that was printed.
+fn printed(output: &Output) -> String {
+    String::from_utf8([output.stdout.clone(), output.stderr.clone()].concat()).unwrap()
+}
+
+fn is_obeyed(c: char) -> bool {
+    c.is_control() && c != '\n'
+}
+
+#[test]
+fn names_and_logs_do_not_reach_the_terminal_as_commands() {
+    let evil = |name: &str| format!("{name}{EVIL_JSON}");
+    let folder = folder(
+        &[
+            ("\"idm\"", &format!("\"{}\"", evil("idm"))),
+            ("\"module\": \"idm", "\"module\": \"idm"),
+            ("\"Sunset Avenue\"", &format!("\"{}\"", evil("Sunset"))),
+            (
+                "\"name\": \"Car\"",
+                &format!("\"name\": \"{}\"", evil("Car")),
+            ),
+            (
+                "\"name\": \"crossroads\"",
+                &format!("\"name\": \"{}\"", evil("x")),
+            ),
+        ],
+        &format!("fn behave(agent) {{ agent.log(\"logged{EVIL}\"); agent.mark(\"{EVIL}\"); }}"),
+    );
+    // The module of the stack is still there.
+    let path = folder.path().join("x.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let module = format!("\"module\": \"{}\"", evil("idm"));
+    std::fs::write(&path, text.replace(&module, "\"module\": \"idm\"")).unwrap();
+
+    let broken = format!("fn behave(agent) {{ throw \"thrown{EVIL}\"; }} // {EVIL}");
+    std::fs::write(folder.path().join("scripts/broken.rhai"), broken).unwrap();
+    let missing = format!("no{EVIL}.json");
+    let run = ["run", "x.json", "--seconds", "20", "--use"];
+    for (words, said) in [
+        (
+            [&run[..], &["behaviour=x.rhai", "--log"]].concat(),
+            "logged\\u001b]0;owned",
+        ),
+        (
+            [&run[..], &["behaviour=broken.rhai"]].concat(),
+            "thrown\\u001b]0;owned",
+        ),
+        (
+            [&run[..], &[&format!("behaviour={EVIL}")]].concat(),
+            "\\u001b]0;owned",
+        ),
+        (
+            vec!["run", "x.json", "--seconds", "1"],
+            "stack idm\\u001b]0;owned",
+        ),
+        (
+            vec!["run", "x.json", "--seconds", "1", "--json"],
+            "idm\\u001b]0;owned",
+        ),
+        (vec!["check", "x.json"], ""),
+        (vec!["check", "x.json", "--json"], ""),
+        (vec!["check", &missing], "no\\u001b]0;owned"),
+        (
+            vec!["script", "check", "scripts/broken.rhai"],
+            "thrown\\u001b]0;owned",
+        ),
+        (
+            vec!["script", "run-one", "scripts/x.rhai", "--steps"],
+            "\\u001b]0;owned",
+        ),
+    ] {
+        let printed = printed(&roadwright(folder.path(), &words));
+        assert!(!printed.contains(is_obeyed), "{words:?}: {printed:?}");
+        assert!(printed.contains(said), "{words:?}: {printed}");
+    }
+}
+
+#[test]
+fn documents_hold_what_was_in_the_file() {
+    let folder = folder(&[("\"pursuit\": {", &format!("\"a{EVIL_JSON}\": {{"))], "");
+    let output = roadwright(
+        folder.path(),
+        &["run", "x.json", "--seconds", "1", "--json"],
+    );
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let stacks = document["stacks"].as_array().unwrap();
+    let named = |stack: &serde_json::Value| stack["stack"] == format!("a{EVIL}");
+    // Only stacks that somebody drives with are listed.
+    assert!(stacks.is_empty() || stacks.iter().any(|s| named(s) || s["stack"].is_string()));
+    assert!(!printed(&output).contains(is_obeyed));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_does_not_end_a_run() {
+    use std::fs::File;
+    let folder = folder(&[], "fn behave(agent) { agent.log(\"x\"); }");
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    let run = [
+        "run",
+        "x.json",
+        "--seconds",
+        "5",
+        "--use",
+        "behaviour=x.rhai",
+        "--log",
+    ];
+    let mut command = common::command(folder.path(), &run);
+    let output = command.stderr(full()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(printed(&output).contains("state hash"));
+    for words in [
+        &run[..],
+        &["check", "x.json"],
+        &["script", "check", "none.rhai"],
+        &["script", "api"],
+    ] {
+        // Standard output that cannot be written is an error that is told where it can be.
+        let mut command = common::command(folder.path(), words);
+        let output = command.stdout(full()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(printed(&output).contains("error: "), "{words:?}");
+        let mut command = common::command(folder.path(), words);
+        let output = command.stdout(full()).stderr(full()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+    }
+}
+
+/// A run that logs without end, with a trace, and its first line: then it catches signals.
+#[cfg(unix)]
+fn long_run(
+    folder: &Path,
+    before: &str,
+) -> (
+    std::process::Child,
+    std::io::BufReader<std::process::ChildStderr>,
+) {
+    use std::io::BufRead;
+    use std::process::{Command, Stdio};
+    let plain = common::command(folder, &[]);
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &format!("{before} exec \"$0\" \"$@\"")])
+        .arg(plain.get_program())
+        .args(["run", "x.json", "--seconds", "1000000", "--trace", "t.csv"])
+        .args(["--use", "behaviour=x.rhai", "--log"])
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    for (name, value) in plain.get_envs() {
+        command.env(name, value.unwrap());
+    }
+    let mut child = command.spawn().unwrap();
+    let mut reader = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("log: ") {
+        line.clear();
+        assert_ne!(reader.read_line(&mut line).unwrap(), 0);
+    }
+    (child, reader)
+}
+
+#[cfg(unix)]
+fn signal(child: &std::process::Child, name: &str) {
+    let id = child.id().to_string();
+    let status = std::process::Command::new("kill")
+        .args([name, &id])
+        .status();
+    assert!(status.unwrap().success());
+}
+
+/// Waits for the end of a run that was asked to end, and looks at what it has written.
+#[cfg(unix)]
+fn ends_in_good_order(folder: &Path, child: std::process::Child) {
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let printed = printed(&output);
+    assert!(
+        printed.contains("the figures are those so far"),
+        "{printed}"
+    );
+    let trace = std::fs::read_to_string(folder.join("t.csv")).unwrap();
+    assert!(trace.ends_with('\n') && trace.lines().count() > 1);
+    assert!(trace.lines().all(|row| row.split(',').count() == 12));
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_end_a_run_like_ctrl_c() {
+    let folder = folder(&[], "fn behave(agent) { agent.log(\"x\"); }");
+    for name in ["-TERM", "-HUP"] {
+        let (child, mut stderr) = long_run(folder.path(), "");
+        let drain = std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        signal(&child, name);
+        // As when a terminal is closed: again at once.
+        signal(&child, name);
+        ends_in_good_order(folder.path(), child);
+        drain.join().unwrap().unwrap();
+        std::fs::remove_file(folder.path().join("t.csv")).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_ignores_hangups_survives_them() {
+    let folder = folder(&[], "fn behave(agent) { agent.log(\"x\"); }");
+    let (mut child, mut stderr) = long_run(folder.path(), "trap '' HUP;");
+    let drain = std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+    signal(&child, "-HUP");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert!(child.try_wait().unwrap().is_none());
+    signal(&child, "-TERM");
+    ends_in_good_order(folder.path(), child);
+    drain.join().unwrap().unwrap();
+}
