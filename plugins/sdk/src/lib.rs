@@ -35,7 +35,23 @@
 //! ```
 //!
 //! Build it as a `cdylib` and put the library into a folder of plugins. Panics are caught inside
-//! the plugin and told to the host with their place; the host then drives with its own module.
+//! the plugin and reported to the host with their place; the built-in module answers instead.
+//!
+//! # Parts
+//!
+//! - [`Plugin`] says what a plugin is and lists its parameters; [`Controller`], [`Planner`] and
+//!   [`Fitness`] answer, one row at a time.
+//! - [`Parameters`] binds names, ranges and units to fields.
+//! - [`export_plugin!`] makes the entry that the host calls. [`export`] is what it is made of.
+//! - [`math`] has functions that give the same bits on every processor; those of the standard
+//!   library do not.
+//!
+//! # Words
+//!
+//! - **Row**: what is asked and answered about one agent. A **batch** is the rows of one call.
+//! - **Instance**: one value of your type. A run has one for each setting of its parameters.
+//! - **Agent index**: a number below the capacity that an agent keeps while it drives, see
+//!   [`PerAgent`].
 
 pub mod export;
 pub mod math;

@@ -1,9 +1,56 @@
-//! Modules that come from outside: compiled plugins and Rhai scripts, swapped while agents drive.
+//! Modules that come from outside: compiled plugins and Rhai scripts, replaced while agents drive.
 //!
-//! A plugin's file is looked at without running it, tried in a child process, copied to a path of
-//! its own and loaded for ever; a newer build takes over between two steps, with parameters and
-//! state. A script is compiled and tried out; its agents' memory belongs to the host and survives.
-//! Where a module does not answer, or not sensibly, the built-in one does.
+//! A [`Host`] watches folders and offers what it finds there in a registry, beside the built-in
+//! modules. Where a module from outside does not answer, or gives an unusable answer, the built-in
+//! one answers instead.
+//!
+//! ```
+//! use roadwright_extension::{Host, HostOptions, ISOLATED_MEMORY, Trust, Wanted, script};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let text = "// Keeps calm.\nfn behave(agent) { agent.speed_factor = 0.9; }";
+//! std::fs::write(folder.path().join("calm.rhai"), text)?;
+//! let host = Host::open(HostOptions {
+//!     plugins: Vec::new(),
+//!     scripts: vec![folder.path().to_owned()],
+//!     cache: folder.path().join("cache"),
+//!     helper: Vec::new(),
+//!     trust: Trust::Hashes(Default::default()),
+//!     wanted: Wanted::All,
+//!     isolated: Default::default(),
+//!     isolated_memory: ISOLATED_MEMORY,
+//!     watch: false,
+//!     builtin: roadwright_simulation::builtin_modules(),
+//! });
+//! assert!(host.modules().iter().any(|row| row.id == "calm.rhai"));
+//!
+//! let Err(mistake) = script::compile("x.rhai", "fn behave(agent) { agent.sped }", None) else {
+//!     panic!("`sped` is no property");
+//! };
+//! assert!(mistake.to_string().contains("did you mean \"speed\"?"));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! # Parts
+//!
+//! - `catalogue`: files, from the first sign of a change to a build that may run.
+//! - `native`: compiled plugins. Inspected without running, tried in a child process, copied,
+//!   loaded permanently, asked in batches, replaced between two steps.
+//! - [`script`]: Rhai scripts. Compiled, rehearsed, limited by counting operations.
+//! - [`author`]: projects for plugins and scripts, and building them.
+//! - `helper`, `patience`: what child processes do, and waiting for them up to a limit.
+//! - `quarantine`: builds that did harm and are not loaded again.
+//!
+//! # Words
+//!
+//! - **Build**: the bytes of a library, named by their hash. A **generation** is a build that has
+//!   been loaded by a host.
+//! - **Settling**: a file that has changed is left alone until it stays the same.
+//! - **Trust**: which builds may run, by hash.
+//! - **Trial**: before loading, a child process asks a build once; after loading, a build is on trial
+//!   for its first batches, and quarantined if the program dies meanwhile.
+//! - **Cell**: what all runs share about a module. It holds the **wish**: the build to use.
+//! - **Fallback**: the built-in module that answers rows that the plugin does not.
 //!
 //! Results of a run never depend on the clock; it is read to time modules, to notice those that
 //! hang and to wait for files that are being written.

@@ -9,15 +9,19 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// How often a child is looked at.
+// Polled: the standard library has no wait for a process with a time limit.
 const LOOK: Duration = Duration::from_millis(2);
 /// How long its pipes are read after it has ended: who still holds them is not waited for.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 /// Most bytes of a pipe that wait to be looked at; what came before is forgotten.
+// A plugin can print without end; what it printed last says most about how it ended.
 const MOST: usize = 1 << 20;
 
 /// Lets a child that is started by a command have a process group of its own, so that its children
 /// can be ended with it.
 pub(crate) fn in_a_group(command: &mut Command) -> &mut Command {
+    // It also keeps Ctrl-C from the child: the terminal sends that to the group in the foreground,
+    // and the run wants answers until it has written its summary.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     command
@@ -58,6 +62,7 @@ pub(crate) fn wait_for(
         }
         std::thread::sleep(LOOK);
     };
+    // What it has started holds its pipes open, and would hold up the loop below.
     end_group(&child);
     let ended = native_now();
     while !(stdout.is_closed() && stderr.is_closed()) && ended.elapsed() < LAST_WORDS {

@@ -1,5 +1,15 @@
 //! Builds that did harm are not loaded again: those that faulted too often, and those that were
 //! on trial when the program died.
+//!
+//! ```text
+//! before the first step   write PID-HASH.trial and lock it
+//! after 100 good batches  remove it                      -> the build is trusted
+//! the process dies        the system drops the lock, the file stays
+//! the next start          an unlocked .trial             -> HASH.held, the build stays out
+//! ```
+//!
+//! Builds are named by the hash of their bytes: a new build of the same plugin has not done what the
+//! old one did, and may run; the same build under another name may not.
 
 use crate::lock::locked;
 use crate::native::ends::Ends;
@@ -37,12 +47,15 @@ struct State {
     /// Why, by hash.
     held: BTreeMap<String, String>,
     /// Marks that this process holds, locked as long as it lives.
+    // The file is kept open: closing it would drop the lock, and another Roadwright that starts
+    // meanwhile would take the mark for that of a dead process.
     trials: BTreeMap<String, File>,
     /// Builds that have ended the program, on trial or later.
     ends: Ends,
 }
 
 /// So many late ends of the program keep a build out.
+// After its trial a build has run well for some time: one crash may have another cause.
 const MOST_ENDS: u32 = 2;
 
 /// What is said of a build that has ended the program after its trial.
@@ -68,6 +81,7 @@ impl Quarantine {
             ends: crate::native::ends::read(ends),
             ..State::default()
         };
+        // Without a folder (a full or read-only disk) plugins run all the same, unprotected.
         let _ = std::fs::create_dir_all(folder);
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         for path in entries.map(|entry| entry.path()) {
@@ -90,6 +104,8 @@ impl Quarantine {
             if file.try_lock().is_err() {
                 continue;
             }
+            // The process died inside a build, or was killed while it was on trial. The two cannot be
+            // told apart, and to load a build that crashes again costs more than a needless Retry.
             let trial = std::fs::read(&path).ok();
             let trial = trial.and_then(|bytes| serde_json::from_slice::<Trial>(&bytes).ok());
             if let Some(Trial { hash, module }) = trial {

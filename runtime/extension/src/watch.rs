@@ -35,6 +35,7 @@ impl Watch {
                 EventKind::Access(AccessKind::Close(AccessMode::Write))
                     | EventKind::Modify(ModifyKind::Name(_))
             );
+            // Our own reading makes such events, and would lead to reading again.
             if matches!(event.kind, EventKind::Access(_)) && !is_closed {
                 return;
             }
@@ -76,6 +77,7 @@ where
     {
         return Some(Box::new(watcher));
     }
+    // Network drives send no events, and systems limit the number of watches.
     let config = Config::default().with_poll_interval(POLL);
     let mut watcher = PollWatcher::new(handler, config).ok()?;
     watcher.watch(folder, RecursiveMode::Recursive).ok()?;

@@ -1,6 +1,11 @@
 //! Files that strangers have made or named: looked at before they are read, and written so that
 //! what was there before is never lost.
 //!
+//! Reading ([`read()`], [`read_text`]) has a limit in bytes, and refuses folders, pipes and devices,
+//! which may never end. Writing ([`write()`], [`Beside`]) makes a new file **beside** the old one and
+//! moves it into place: a program that is killed, or a disk that is full, leaves the old file.
+//! **Sweeping** removes what killed programs have left.
+//!
 //! ```
 //! # fn main() -> std::io::Result<()> {
 //! # let folder = tempfile::tempdir()?;

@@ -16,6 +16,7 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
     // A pipe without a writer blocks whoever opens it: it is looked at before.
     check(&std::fs::metadata(path)?, limit)?;
     let file = File::open(path)?;
+    // Another file may have taken its place since.
     check(&file.metadata()?, limit)?;
     let mut bytes = Vec::new();
     // It may grow while it is read.

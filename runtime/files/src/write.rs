@@ -50,6 +50,7 @@ impl Beside {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
+        // The same folder, and so the same disk: only there a move replaces the old file at once.
         let folder = folder_of(&path);
         sweep(folder);
         let file = create(folder)?;
@@ -67,6 +68,8 @@ impl Beside {
     /// If not all could be written, or it cannot be moved; what was there before is untouched then.
     pub fn finish(mut self) -> Result<()> {
         self.file.flush()?;
+        // Before the move: after a failure of power the name must not stand for bytes that were
+        // never written.
         self.file.as_file().sync_all()?;
         self.file.persist(&self.path).map_err(|error| error.error)?;
         sync_folder(folder_of(&self.path));

@@ -1,4 +1,7 @@
 //! Copies of libraries, which nobody else writes to: those are loaded.
+//!
+//! The author's file is overwritten by the next build. A library that is mapped into this process
+//! would change under its feet, and the loader gives the old one for a path that it knows.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -41,6 +44,8 @@ fn sweep(folder: &Path) {
     for entry in entries {
         let name = entry.file_name();
         let name = name.to_string_lossy();
+        // Names begin with the id of their process. The id may have been given to another one since:
+        // then the copies stay until that ends as well.
         let process = name.split('-').next().unwrap_or_default();
         let alive = Path::new("/proc").join(process).exists();
         // Where there is no /proc, nothing is known: copies of the day before are old enough.
@@ -71,6 +76,7 @@ fn write(bytes: &[u8], copy: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
+        // Readable and executable for the user alone: nobody may change what is loaded.
         std::fs::set_permissions(copy, std::fs::Permissions::from_mode(0o500))?;
     }
     Ok(())

@@ -1,11 +1,17 @@
 //! When a file that is being written has come to rest.
+//!
+//! Compilers write libraries in several steps, and editors write scripts through temporary files. A
+//! look in between would see half a file and call it broken.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A file has to stay the same for this long.
+// Shorter, and a linker that pauses between two writes is caught in the middle; longer, and authors
+// wait for their own change.
 const REST: Duration = Duration::from_millis(150);
 /// The same after its writer has closed it or it was moved into place.
+// Not zero: a tool may close a file and open it again to go on.
 const CLOSED_REST: Duration = Duration::from_millis(30);
 /// A file that stays incomplete for this long is an error.
 pub(crate) const INCOMPLETE: Duration = Duration::from_secs(10);
@@ -15,6 +21,7 @@ pub(crate) const INCOMPLETE: Duration = Duration::from_secs(10);
 pub(crate) struct Stamp {
     size: u64,
     modified: Option<std::time::SystemTime>,
+    // A file that was moved into place can have the size and the time of the one before.
     inode: u64,
 }
 
@@ -66,6 +73,7 @@ impl Settling {
     pub(crate) fn is_at_rest(&mut self, path: &Path, now: Instant) -> bool {
         let stamp = Stamp::of(path);
         if stamp != self.stamp {
+            // What was noted of the file before does not hold for this one.
             self.stamp = stamp;
             self.since = now;
             self.next_try = now;
@@ -80,6 +88,7 @@ impl Settling {
     /// It was at rest but is incomplete: waits longer and longer; says whether that is an error now.
     pub(crate) fn note_incomplete(&mut self, now: Instant) -> bool {
         let since = *self.incomplete_since.get_or_insert(now);
+        // A copy over a slow network takes seconds; each look reads the whole file.
         self.next_try = now + self.wait;
         self.wait = (self.wait * 2).min(Duration::from_secs(2));
         now.duration_since(since) >= INCOMPLETE

@@ -8,6 +8,8 @@ pub enum Trust {
     /// All of them.
     All,
     /// Those with these hashes, or with hashes that begin so (at least 8 digits).
+    // Hashes and not paths or ids: permission is for the bytes that somebody has decided about. A
+    // file that is replaced, or another one that says it is the same plugin, has none.
     Hashes(BTreeSet<String>),
 }
 
@@ -25,6 +27,7 @@ impl Trust {
             Self::All => true,
             Self::Hashes(hashes) => hashes
                 .iter()
+                // Fewer digits would be met by chance, and an empty text by every build.
                 .any(|allowed| allowed.len() >= 8 && hash.starts_with(allowed.as_str())),
         }
     }

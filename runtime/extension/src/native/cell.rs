@@ -228,6 +228,7 @@ impl Cell {
             kind,
             state: Mutex::default(),
             version: AtomicU64::new(1),
+            // Apart from the state and its lock: written in each call, read by the watchdog.
             entered: AtomicU64::new(0),
             running: AtomicU32::new(0),
             hang_reported: AtomicBool::new(false),
@@ -501,6 +502,7 @@ impl Cell {
 
     /// Notes how long a call took.
     pub(crate) fn note_time(&self, rows: usize, seconds: f64, fallback: u64) {
+        // Called in every batch: a sample is not worth waiting for another thread.
         let Ok(mut state) = self.state.try_lock() else {
             return;
         };

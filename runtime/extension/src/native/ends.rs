@@ -35,6 +35,7 @@ pub(crate) struct LastWords {
 impl LastWords {
     /// Opens the file of a process in a folder. Without one nothing is remembered.
     pub(crate) fn open(folder: &Path, name: &str) -> Option<Self> {
+        // Opened now: a signal handler must not allocate, and opening a file does.
         std::fs::create_dir_all(folder).ok()?;
         let path = folder.join(format!("{name}.{OPEN}"));
         let file = File::create(&path).ok()?;
@@ -68,6 +69,7 @@ pub(crate) fn read(folder: &Path) -> Ends {
         if file.try_lock().is_err() {
             continue;
         }
+        // The handler could not ask for the time: the system has noted when it wrote.
         let said = std::fs::read_to_string(path).unwrap_or_default();
         let when = file.metadata().and_then(|meta| meta.modified());
         let when = when.map_or(String::new(), wall_clock);

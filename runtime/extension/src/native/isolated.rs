@@ -1,5 +1,17 @@
 //! An instance of a plugin in a process of its own: rows in shared memory, calls over a socket.
 //! A crash or an endless loop there costs only the answers of its agents.
+//!
+//! ```text
+//!      this process                        the child
+//!      write rows  ---> shared memory
+//!      send 'S'    ---> socket      --->   read rows, ask the library, write answers
+//!      read rows   <--- shared memory
+//!                  <--- socket      <---   one byte: done
+//! ```
+//!
+//! A batch of 1,024 rows has up to 280 KB, which a socket would copy into the system and out of it.
+//! The socket orders the accesses to the memory, and it has what memory lacks: a read with a time
+//! limit, which tells of a hang, and an end, which tells of a crash at once.
 
 use super::backend::{
     Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, State, bytes_of, bytes_of_mut, intern_parameters,
@@ -86,6 +98,7 @@ impl Isolated {
             let what = what.to_owned();
             move |error: std::io::Error| fatal(format!("cannot {what} an isolated module: {error}"))
         };
+        // A file and not anonymous memory: the child is another program, which opens it by its path.
         let folder = generation.copy.parent().unwrap_or(&generation.copy);
         std::fs::create_dir_all(folder).map_err(io("prepare"))?;
         let library = &generation.copy;
@@ -114,6 +127,7 @@ impl Isolated {
             .arg(&memory_path)
             .arg(cell.isolated_memory.to_string())
             .stdin(Stdio::from(theirs))
+            // Nobody reads what it prints: a pipe would fill, and hold it up.
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -134,6 +148,8 @@ impl Isolated {
             lookahead: Mutex::new(None),
         };
         let started = isolated.call_within(&Call::Start, START_PATIENCE);
+        // Both sides have mapped it, or the child has failed: without a name nothing is left behind,
+        // however the two end.
         let _ = std::fs::remove_file(&memory_path);
         match started? {
             Reply::Started {
@@ -208,6 +224,7 @@ impl Link {
 
     /// Sets how long an answer may take, if it is not set so already.
     fn be_patient(&mut self, patience: Duration) -> std::io::Result<()> {
+        // Spares a call to the system in each step.
         if self.patience != patience {
             self.socket.set_read_timeout(Some(patience))?;
             self.patience = patience;
@@ -356,6 +373,7 @@ impl Backend for Isolated {
         batch
             .status
             .copy_from_slice(&memory[layout.status..layout.status + count]);
+        // The child is not trusted: what it says about lengths is held to what there is.
         let length = (answer.route_length as usize)
             .min(batch.route.len())
             .min(MOST_ROUTE);

@@ -16,6 +16,7 @@ use std::sync::Mutex;
 use thiserror::Error;
 
 /// Lines of a library's log that are kept.
+// A plugin can log in every step: without a limit its log would fill the memory.
 const LOG_LINES: usize = 200;
 /// A line is cut at this length, bytes.
 const LOG_LINE: usize = 2000;
@@ -174,6 +175,7 @@ impl Library {
         // SAFETY: the symbol has this type in every plugin of this major version.
         let main = unsafe { library.get::<RwMain>(MAIN_SYMBOL.as_bytes()) };
         let main = main.map_err(|error| LoadError::Loader(whole_text(&error)))?;
+        // Leaked with it: a thread of the library may log at any time, also after its last instance.
         let context: &'static Context = Box::leak(Box::default());
         let host: &'static HostSide = Box::leak(Box::new(HostSide {
             raw: RwHost {
@@ -188,6 +190,7 @@ impl Library {
                 get_extension: Some(get_extension),
             },
         }));
+        // A plugin of an older minor version fills in less: what it does not know stays null.
         let mut api = RwApi {
             size: size_of::<RwApi>() as u32,
             reserved: 0,

@@ -32,6 +32,7 @@ pub(crate) fn limit_this_process(memory: u64) {
 
 /// Address space that this process uses now, MiB; 0 where that cannot be told.
 pub(super) fn used_memory() -> u64 {
+    // The second number would be the resident part; the limit above is on the address space.
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = statm
         .split(' ')

@@ -25,6 +25,7 @@ pub(crate) const MOST_LANELETS: usize = 1 << 20;
 /// Largest row, bytes.
 const ROW: usize = roadwright_plugin_api::MAX_RECORD;
 /// Longest message, bytes.
+// Either side may be broken: a length that was read is not allocated unseen.
 const MOST_MESSAGE: usize = 1 << 30;
 
 /// Where the arrays of a batch lie in shared memory, bytes from its start.
@@ -45,6 +46,7 @@ pub(super) struct Layout {
 }
 
 /// The numbers of a step, as doubles: exact up to 2^53.
+// One type for all, so that the head is a row like the others and needs no layout of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct StepHead {
     pub(super) count: f64,

@@ -11,6 +11,8 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 
 /// Operations of one call.
+// About a millisecond of a slow call. A limit by time would let a busy machine stop other scripts
+// than an idle one, and the same run would give another result.
 pub(super) const OPERATIONS: u64 = 20_000;
 /// Operations that an element of an array, an entry of a map, and a few bytes of a text count for
 /// where a call goes through all of them: an operation takes about 0.05 us, a comparison of
@@ -20,6 +22,7 @@ const ENTRY: u64 = 8;
 const BYTES: u64 = 4;
 
 /// Operations between two looks at what has been charged beyond them.
+// The closure runs for every operation: a division by a constant is all that most of them cost.
 const LOOK: u64 = 64;
 
 thread_local! {
@@ -49,6 +52,7 @@ pub(super) fn charge(operations: u64) -> Result<(), Box<EvalAltResult>> {
 pub(super) fn limit(engine: &mut Engine) {
     limit_sizes(engine);
     engine.set_max_operations(OPERATIONS);
+    // The stack of a thread is what recursion and nesting use up: both end the process if they win.
     engine.set_max_call_levels(16);
     engine.set_max_variables(128);
     engine.set_max_functions(64);

@@ -23,6 +23,7 @@ impl<K: Kind> Native<K> {
             K::answer(&self.fallback, step, inputs, outputs);
             return;
         };
+        // Cut at fixed places, whatever the number of threads: a fault then strikes the same rows.
         let parallel = active.generation.info.has(CAP_PARALLEL_SLICES);
         let size = if parallel { PARALLEL_ROWS } else { MOST_ROWS };
         let _one = (!parallel).then(|| locked(&self.one_at_a_time));
@@ -51,6 +52,7 @@ impl<K: Kind> Native<K> {
         if active.generation.info.has(CAP_WANTS_DEFAULTS) {
             K::answer(&self.fallback, step, inputs, outputs);
         }
+        // On the stack: no allocation in each batch.
         let mut seeds = [0u64; MOST_ROWS];
         for (seed, &id) in seeds.iter_mut().zip(step.ids) {
             *seed = step.seed_of(id);
@@ -113,6 +115,7 @@ impl<K: Kind> Native<K> {
         }
         let is_sound =
             |(status, output): (&u8, &K::Output)| *status == ROW_OK && K::flaw(output).is_none();
+        // The usual case looks at each row once, and takes no lock.
         let keeps = self.keeps.load(Ordering::Relaxed);
         if !keeps && status.iter().zip(&*outputs).all(is_sound) {
             return (0, 0);
@@ -162,6 +165,7 @@ impl<K: Kind> Native<K> {
         let is_first = health.flaw.is_empty();
         health.flaw = message.clone();
         drop(health);
+        // One file is enough to reproduce it, and a plugin at fault may fail in every step.
         if is_first {
             let saved = self.cell.save_input(&message, &input.numbers());
             let saved = saved.map_or(String::new(), |path| {

@@ -23,6 +23,7 @@ use roadwright_plugin_api::abi::{CAP_PARALLEL_SLICES, CAP_STATE};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
+// One bad step can come from one bad input; ten in a row are a habit.
 /// Steps with more than a hundredth of unusable rows that make a fault.
 const BAD_STEPS: u32 = 10;
 /// How often the state is kept for a restart, s of simulation.
@@ -128,7 +129,8 @@ impl<K: Kind> Native<K> {
         if !indices.is_empty() {
             backend.agents_changed(self.capacity, &indices, &[])?;
         }
-        // Its trial begins with its first step.
+        // Its trial begins with its first step. A crash of an isolated one leaves this process alive:
+        // there is nothing to mark.
         self.trial = if is_isolated { 0 } else { TRIAL_BATCHES };
         Ok(Active {
             sent: backend.parameters().iter().map(|p| p.default).collect(),
@@ -156,6 +158,8 @@ impl<K: Kind> Native<K> {
             .health
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
+        // Judged at the boundary and not row by row: slices of one step run at once, and the verdict
+        // must not depend on which of them ends first.
         let too_many = health.bad_rows * 100 > health.rows;
         health.bad_steps = match (health.rows, too_many) {
             (0, _) => health.bad_steps,

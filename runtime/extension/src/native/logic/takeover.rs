@@ -20,6 +20,7 @@ impl<K: Kind> Native<K> {
         let time = moment.time;
         self.restarts.retain(|at| time - at < RESTART_TIME);
         let (generation, is_isolated) = (active.generation.clone(), active.is_isolated);
+        // Before the next one starts: an isolated child is ended, and its memory is free.
         drop(active);
         if self.restarts.len() < MOST_RESTARTS {
             self.restarts.push(time);
@@ -100,6 +101,7 @@ impl<K: Kind> Native<K> {
             let note = format!("{} drives", self.fallback.info.id);
             return Some(self.swap(&old_hash, note));
         };
+        // The old instance stays until the new one stands: a build that does not start changes nothing.
         let state = self.active.as_ref().and_then(|a| a.backend.save());
         let new = match self.start(generation.clone(), wish.is_isolated) {
             Ok(new) => new,
