@@ -42,56 +42,42 @@ fn is_obeyed(c: char) -> bool {
     c.is_control() && c != '\n'
 }
 
-#[test]
-fn names_and_logs_do_not_reach_the_terminal_as_commands() {
-    let evil = |name: &str| format!("{name}{EVIL_JSON}");
-    let folder = folder(
+/// A folder with a scenario that has evil names for a stack, a vehicle, a road and itself.
+fn evil_folder() -> tempfile::TempDir {
+    let evil = |before: &str| format!("{before}{EVIL_JSON}\"");
+    let module = "\"module\": ";
+    folder(
         &[
-            ("\"idm\"", &format!("\"{}\"", evil("idm"))),
-            ("\"module\": \"idm", "\"module\": \"idm"),
-            ("\"Sunset Avenue\"", &format!("\"{}\"", evil("Sunset"))),
+            ("\"idm\"", &evil("\"idm")),
+            // The module of that name stays.
             (
-                "\"name\": \"Car\"",
-                &format!("\"name\": \"{}\"", evil("Car")),
+                &evil(&format!("{module}\"idm")),
+                &format!("{module}\"idm\""),
             ),
-            (
-                "\"name\": \"crossroads\"",
-                &format!("\"name\": \"{}\"", evil("x")),
-            ),
+            ("\"Sunset Avenue\"", &evil("\"Sunset")),
+            ("\"name\": \"Car\"", &evil("\"name\": \"Car")),
+            ("\"name\": \"crossroads\"", &evil("\"name\": \"x")),
         ],
         &format!("fn behave(agent) {{ agent.log(\"logged{EVIL}\"); agent.mark(\"{EVIL}\"); }}"),
-    );
-    // The module of the stack is still there.
-    let path = folder.path().join("x.json");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let module = format!("\"module\": \"{}\"", evil("idm"));
-    std::fs::write(&path, text.replace(&module, "\"module\": \"idm\"")).unwrap();
+    )
+}
 
+#[test]
+fn names_and_logs_do_not_reach_the_terminal_as_commands() {
+    let folder = evil_folder();
     let broken = format!("fn behave(agent) {{ throw \"thrown{EVIL}\"; }} // {EVIL}");
     std::fs::write(folder.path().join("scripts/broken.rhai"), broken).unwrap();
     let missing = format!("no{EVIL}.json");
-    let run = ["run", "x.json", "--seconds", "20", "--use"];
+    let run = ["run", "x.json", "--seconds", "20"];
+    let with = |words: &[&'static str]| [&run[..], words].concat();
     for (words, said) in [
         (
-            [&run[..], &["behaviour=x.rhai", "--log"]].concat(),
+            with(&["--use", "behaviour=x.rhai", "--log"]),
             "logged\\u001b]0;owned",
         ),
-        (
-            [&run[..], &["behaviour=broken.rhai"]].concat(),
-            "thrown\\u001b]0;owned",
-        ),
-        (
-            [&run[..], &[&format!("behaviour={EVIL}")]].concat(),
-            "\\u001b]0;owned",
-        ),
-        (
-            vec!["run", "x.json", "--seconds", "1"],
-            "stack idm\\u001b]0;owned",
-        ),
-        (
-            vec!["run", "x.json", "--seconds", "1", "--json"],
-            "idm\\u001b]0;owned",
-        ),
+        (with(&[]), "thrown\\u001b]0;owned"),
+        (with(&[]), "stack idm\\u001b]0;owned"),
+        (with(&["--json"]), "idm\\u001b]0;owned"),
         (vec!["check", "x.json"], ""),
         (vec!["check", "x.json", "--json"], ""),
         (vec!["check", &missing], "no\\u001b]0;owned"),
@@ -100,8 +86,8 @@ fn names_and_logs_do_not_reach_the_terminal_as_commands() {
             "thrown\\u001b]0;owned",
         ),
         (
-            vec!["script", "run-one", "scripts/x.rhai", "--steps"],
-            "\\u001b]0;owned",
+            vec!["script", "run-one", "scripts/x.rhai", "--event", "behave"],
+            "logged",
         ),
     ] {
         let printed = printed(&roadwright(folder.path(), &words));
@@ -112,17 +98,16 @@ fn names_and_logs_do_not_reach_the_terminal_as_commands() {
 
 #[test]
 fn documents_hold_what_was_in_the_file() {
-    let folder = folder(&[("\"pursuit\": {", &format!("\"a{EVIL_JSON}\": {{"))], "");
+    let folder = evil_folder();
     let output = roadwright(
         folder.path(),
-        &["run", "x.json", "--seconds", "1", "--json"],
+        &["run", "x.json", "--seconds", "20", "--json"],
     );
+    assert!(!printed(&output).contains(is_obeyed));
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let stacks = document["stacks"].as_array().unwrap();
-    let named = |stack: &serde_json::Value| stack["stack"] == format!("a{EVIL}");
-    // Only stacks that somebody drives with are listed.
-    assert!(stacks.is_empty() || stacks.iter().any(|s| named(s) || s["stack"].is_string()));
-    assert!(!printed(&output).contains(is_obeyed));
+    let name = format!("idm{EVIL}");
+    assert!(stacks.iter().any(|stack| stack["stack"] == name.as_str()));
 }
 
 #[cfg(target_os = "linux")]
