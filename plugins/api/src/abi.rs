@@ -221,7 +221,7 @@ pub struct RwApi {
     pub get_extension: Option<unsafe extern "C" fn(*const c_char, u64) -> *const c_void>,
 }
 
-/// Fills `out`; gives a status.
+/// Fills `out` and returns a status.
 pub type RwMain = unsafe extern "C" fn(*const RwHost, *mut RwApi) -> i32;
 
 /// A batch of rows of one kind.

@@ -204,43 +204,8 @@ impl Planner for LatticePlanner {
             if node == goal {
                 break;
             }
-            let strip_id = self.nodes[node as usize].strip;
             let cost = self.cost_of(node);
-            let last = self.first[strip_id as usize + 1] - 1;
-            let strip = &roads.strips[strip_id as usize];
-            let stations = f64::from(last - self.first[strip_id as usize]);
-            let spacing = strip.length / stations;
-            let delay = self.delay_weight * f64::from(roads.delays[strip_id as usize]);
-            let station_time = spacing / strip.speed_limit.max(0.1) + delay / stations;
-            let mut reached: Vec<(u32, f64)> = Vec::new();
-            if node < last {
-                reached.push((node + 1, station_time));
-            } else {
-                let next = roads.successors(strip_id).iter();
-                let open_to_us = |next: &&u32| {
-                    let bus_only = roads.strips[**next as usize].flags & 1 != 0;
-                    !bus_only || input.bus == 1
-                };
-                for &next in next.filter(open_to_us) {
-                    let turns = roads.strips[next as usize].turn != 0;
-                    let turn = if turns { self.turn_time } else { 0.0 };
-                    reached.push((self.first[next as usize], turn));
-                }
-            }
-            let steps = (self.change_length / spacing).ceil().max(1.0) as u32;
-            let may_change = strip_id != input.strip || input.may_change_first == 1;
-            let beside = [strip.left, strip.right].into_iter();
-            for lane in beside.filter(|&lane| lane != NONE && may_change && node + steps <= last) {
-                let bus_only = roads.strips[lane as usize].flags & 1 != 0;
-                if bus_only && input.bus == 0 {
-                    continue;
-                }
-                let along = f64::from(node + steps - self.first[strip_id as usize]) / stations;
-                let s = along * roads.strips[lane as usize].length;
-                let time = f64::from(steps) * station_time + self.change_time;
-                reached.push((self.node_at(roads, lane, s), time));
-            }
-            for (next, time) in reached {
+            for (next, time) in self.reached_from(roads, input, node) {
                 let total = cost + time;
                 if total < self.cost_of(next) {
                     let strip = self.nodes[next as usize].strip;
@@ -258,6 +223,47 @@ impl Planner for LatticePlanner {
 }
 
 impl LatticePlanner {
+    /// The nodes that a node leads to, with the time that each takes, s: the next station of its
+    /// strip, or the strips after its last one, and those beside it after a change of lane.
+    fn reached_from(&self, roads: &Roads<'_>, input: &PlannerInput, node: u32) -> Vec<(u32, f64)> {
+        let strip_id = self.nodes[node as usize].strip;
+        let last = self.first[strip_id as usize + 1] - 1;
+        let strip = &roads.strips[strip_id as usize];
+        let stations = f64::from(last - self.first[strip_id as usize]);
+        let spacing = strip.length / stations;
+        let delay = self.delay_weight * f64::from(roads.delays[strip_id as usize]);
+        let station_time = spacing / strip.speed_limit.max(0.1) + delay / stations;
+        let mut reached: Vec<(u32, f64)> = Vec::new();
+        if node < last {
+            reached.push((node + 1, station_time));
+        } else {
+            let next = roads.successors(strip_id).iter();
+            let open_to_us = |next: &&u32| {
+                let bus_only = roads.strips[**next as usize].flags & 1 != 0;
+                !bus_only || input.bus == 1
+            };
+            for &next in next.filter(open_to_us) {
+                let turns = roads.strips[next as usize].turn != 0;
+                let turn = if turns { self.turn_time } else { 0.0 };
+                reached.push((self.first[next as usize], turn));
+            }
+        }
+        let steps = (self.change_length / spacing).ceil().max(1.0) as u32;
+        let may_change = strip_id != input.strip || input.may_change_first == 1;
+        let beside = [strip.left, strip.right].into_iter();
+        for lane in beside.filter(|&lane| lane != NONE && may_change && node + steps <= last) {
+            let bus_only = roads.strips[lane as usize].flags & 1 != 0;
+            if bus_only && input.bus == 0 {
+                continue;
+            }
+            let along = f64::from(node + steps - self.first[strip_id as usize]) / stations;
+            let s = along * roads.strips[lane as usize].length;
+            let time = f64::from(steps) * station_time + self.change_time;
+            reached.push((self.node_at(roads, lane, s), time));
+        }
+        reached
+    }
+
     /// Opens what follows the strip of the start, which itself stays unreached.
     fn leave_strip(
         &mut self,

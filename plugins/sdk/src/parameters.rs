@@ -166,7 +166,7 @@ pub(crate) fn describe(list: impl FnOnce(&mut Parameters<'_>)) -> Vec<RwParamInf
     }
 }
 
-/// Sets the parameter at an index; says whether there is one.
+/// Sets the parameter at an index. Returns whether there is one.
 pub(crate) fn set(index: usize, value: f64, list: impl FnOnce(&mut Parameters<'_>)) -> bool {
     let mut task = Task::Set { index, value };
     let mut parameters = Parameters {

@@ -1,4 +1,4 @@
-//! Ends a run whose plugin does not come back: a native call cannot be stopped.
+//! Ends a run whose plugin does not return: a native call cannot be stopped.
 
 use crate::progress;
 use crate::terminal::say;
@@ -45,7 +45,7 @@ impl Watchdog {
                     }
                     if Duration::from_millis(hang.milliseconds) > PATIENCE + GRACE {
                         say!("error: {} hangs: the run is ended", hang.module);
-                        // The thread that runs the world is inside the plugin for ever.
+                        // The thread that runs the world is inside the plugin and does not come back.
                         std::process::exit(2);
                     }
                 }

@@ -100,7 +100,7 @@ pub enum AuthorError {
         /// Why not.
         error: std::io::Error,
     },
-    /// The compiler says no.
+    /// The build has failed.
     #[error("the build failed:\n{0}")]
     Build(String),
     /// What was built cannot be loaded.
@@ -142,7 +142,7 @@ fn check_name(name: &str) -> Result<(), AuthorError> {
     }
 }
 
-/// Makes a project that builds and passes the check as it is; gives its folder.
+/// Creates a project that builds and passes the check as it is. Returns its folder.
 ///
 /// # Errors
 /// If the name cannot be used, the folder is there already, or a file cannot be written.
@@ -157,16 +157,7 @@ pub fn new_plugin(
     if folder.exists() {
         return Err(AuthorError::Exists(folder));
     }
-    // The ending keeps it apart from the traits of the SDK.
-    let type_name: String = name
-        .split('_')
-        .filter_map(|word| {
-            let mut letters = word.chars();
-            let first = letters.next()?.to_ascii_uppercase();
-            Some(std::iter::once(first).chain(letters).collect::<String>())
-        })
-        .chain(["Plugin".to_owned()])
-        .collect();
+    let type_name = type_name_of(name);
     let fill = |text: &str| {
         text.replace("@NAME@", name)
             .replace("@TYPE@", &type_name)
@@ -175,55 +166,8 @@ pub fn new_plugin(
     };
     let put = |file: &str, text: &str| write(&folder.join(file), &fill(text));
     match language {
-        Language::Rust => {
-            put("Cargo.toml", include_str!("../templates/plugin.toml"))?;
-            put(
-                "src/lib.rs",
-                match kind {
-                    ModuleKind::Planner => include_str!("../templates/planner.rs.txt"),
-                    ModuleKind::Controller => include_str!("../templates/controller.rs.txt"),
-                    ModuleKind::Fitness => include_str!("../templates/fitness.rs.txt"),
-                    ModuleKind::Behaviour => return Err(AuthorError::Behaviour),
-                },
-            )?;
-            for (file, text) in SDK.iter().chain(&API) {
-                write(&folder.join("roadwright-plugin-sdk").join(file), text)?;
-            }
-            for (file, text) in LIBM {
-                write(&folder.join("roadwright-plugin-sdk/libm").join(file), text)?;
-            }
-            put(".gitignore", "/target\n")?;
-        }
-        Language::C | Language::Cpp => {
-            let is_c = language == Language::C;
-            let text = match kind {
-                ModuleKind::Planner => include_str!("../templates/planner.c.txt"),
-                ModuleKind::Controller => include_str!("../templates/controller.c.txt"),
-                ModuleKind::Fitness => include_str!("../templates/fitness.c.txt"),
-                ModuleKind::Behaviour => return Err(AuthorError::Behaviour),
-            };
-            let (file, language) = if is_c {
-                (format!("{name}.c"), "c")
-            } else {
-                (format!("{name}.cpp"), "c++")
-            };
-            let text = text.replace("@LANGUAGE@", language);
-            put(&file, &if is_c { text } else { guarded(&text) })?;
-            put("roadwright_plugin.h", HEADER)?;
-            let makefile = include_str!("../templates/Makefile.txt");
-            let (compiler, flags) = if is_c {
-                ("$(CC)", "-std=c11")
-            } else {
-                ("$(CXX)", "-std=c++17")
-            };
-            put(
-                "Makefile",
-                &makefile
-                    .replace("@FILE@", &file)
-                    .replace("@COMPILER@", compiler)
-                    .replace("@STANDARD@", flags),
-            )?;
-        }
+        Language::Rust => put_rust(&folder, kind, &put)?,
+        Language::C | Language::Cpp => put_c(name, kind, language == Language::C, &put)?,
     }
     let prefix = if language == Language::Rust {
         "lib"
@@ -236,6 +180,73 @@ pub fn new_plugin(
         &readme.replace("@LIBRARY@", &format!("{prefix}{name}.so")),
     )?;
     Ok(folder)
+}
+
+/// The name of a plugin's type: `my_car` makes `MyCarPlugin`.
+fn type_name_of(name: &str) -> String {
+    // The ending keeps it apart from the traits of the SDK.
+    name.split('_')
+        .filter_map(|word| {
+            let mut letters = word.chars();
+            let first = letters.next()?.to_ascii_uppercase();
+            Some(std::iter::once(first).chain(letters).collect::<String>())
+        })
+        .chain(["Plugin".to_owned()])
+        .collect()
+}
+
+/// Writes a file of a project, by its name and a text with marks such as `@NAME@`.
+type Put<'a> = dyn Fn(&str, &str) -> Result<(), AuthorError> + 'a;
+
+fn put_rust(folder: &Path, kind: ModuleKind, put: &Put<'_>) -> Result<(), AuthorError> {
+    put("Cargo.toml", include_str!("../templates/plugin.toml"))?;
+    put(
+        "src/lib.rs",
+        match kind {
+            ModuleKind::Planner => include_str!("../templates/planner.rs.txt"),
+            ModuleKind::Controller => include_str!("../templates/controller.rs.txt"),
+            ModuleKind::Fitness => include_str!("../templates/fitness.rs.txt"),
+            ModuleKind::Behaviour => return Err(AuthorError::Behaviour),
+        },
+    )?;
+    for (file, text) in SDK.iter().chain(&API) {
+        write(&folder.join("roadwright-plugin-sdk").join(file), text)?;
+    }
+    for (file, text) in LIBM {
+        write(&folder.join("roadwright-plugin-sdk/libm").join(file), text)?;
+    }
+    put(".gitignore", "/target\n")
+}
+
+/// The same for C and C++.
+fn put_c(name: &str, kind: ModuleKind, is_c: bool, put: &Put<'_>) -> Result<(), AuthorError> {
+    let text = match kind {
+        ModuleKind::Planner => include_str!("../templates/planner.c.txt"),
+        ModuleKind::Controller => include_str!("../templates/controller.c.txt"),
+        ModuleKind::Fitness => include_str!("../templates/fitness.c.txt"),
+        ModuleKind::Behaviour => return Err(AuthorError::Behaviour),
+    };
+    let (file, language) = if is_c {
+        (format!("{name}.c"), "c")
+    } else {
+        (format!("{name}.cpp"), "c++")
+    };
+    let text = text.replace("@LANGUAGE@", language);
+    put(&file, &if is_c { text } else { guarded(&text) })?;
+    put("roadwright_plugin.h", HEADER)?;
+    let makefile = include_str!("../templates/Makefile.txt");
+    let (compiler, flags) = if is_c {
+        ("$(CC)", "-std=c11")
+    } else {
+        ("$(CXX)", "-std=c++17")
+    };
+    put(
+        "Makefile",
+        &makefile
+            .replace("@FILE@", &file)
+            .replace("@COMPILER@", compiler)
+            .replace("@STANDARD@", flags),
+    )
 }
 
 /// A C source as one in C++ whose steps let no exception out.
@@ -257,7 +268,7 @@ fn guarded(text: &str) -> String {
     )
 }
 
-/// Writes a new script into a folder; gives its path.
+/// Writes a new script into a folder. Returns its path.
 ///
 /// # Errors
 /// As [`new_plugin`].

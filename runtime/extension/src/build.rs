@@ -39,7 +39,7 @@ pub fn build(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<PathBuf, Autho
     build_with_compiler(folder, tell)
 }
 
-/// Runs a tool and tells what it says to standard error; gives its standard output.
+/// Runs a tool and reports what it writes to standard error. Returns its standard output.
 fn run(command: &mut Command, tell: &mut dyn FnMut(&str)) -> Result<String, AuthorError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let start = |error| AuthorError::Start {

@@ -212,7 +212,7 @@ impl Host {
             .for_module(id, |cell| cell.set_isolated(isolated));
     }
 
-    /// Back to the build before; says whether there was one.
+    /// Goes back to the previous build. Returns whether there was one.
     pub fn roll_back(&self, id: &str) -> bool {
         let mut rolled = false;
         self.catalogue

@@ -1,4 +1,4 @@
-//! Waiting for a child process, but not for ever, and not for what it has left behind.
+//! Waiting for a child process up to a limit, without waiting for what it has left behind.
 
 use crate::lock::locked;
 use crate::native_now;
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// How often a child is looked at.
 // Polled: the standard library has no wait for a process with a time limit.
 const LOOK: Duration = Duration::from_millis(2);
-/// How long its pipes are read after it has ended: who still holds them is not waited for.
+/// How long its pipes are read after it has ended: other processes may hold them open.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 /// Most bytes of a pipe that wait to be looked at; what came before is forgotten.
 // A plugin can print without end; what it printed last says most about how it ended.
@@ -36,8 +36,8 @@ pub(crate) struct Ending {
     pub(crate) complaint: String,
 }
 
-/// Waits for a child, and gives each line of its standard output as it comes. One that takes too
-/// long is ended; so are its own children.
+/// Waits for a child, and passes on each line of its standard output as it arrives. A child that
+/// takes too long is ended, and so are its own children.
 ///
 /// # Errors
 /// If the child is lost.
@@ -81,7 +81,7 @@ pub(crate) fn wait_for(
 pub(crate) fn end_group(child: &Child) {
     use rustix::process::{Pid, Signal, kill_process_group};
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // There is nobody left, or it was never a group of its own.
+        // An error means that the group has ended, or that the child never had one of its own.
         let _ = kill_process_group(group, Signal::KILL);
     }
 }

@@ -58,7 +58,7 @@ struct State {
 // After its trial a build has run well for some time: one crash may have another cause.
 const MOST_ENDS: u32 = 2;
 
-/// What is said of a build that has ended the program after its trial.
+/// The message about a build that has ended the program after its trial.
 pub(crate) struct LateEnd {
     pub(crate) text: String,
     /// Whether it has done so too often to be loaded into this process again.
@@ -75,7 +75,7 @@ pub(crate) struct Quarantine {
 
 impl Quarantine {
     /// Opens the folders of marks. Marks whose process has died tell that it died on trial, or
-    /// who has ended it later.
+    /// which build has ended it later.
     pub(crate) fn open(folder: &Path, ends: &Path) -> Self {
         let mut state = State {
             ends: crate::native::ends::read(ends),
@@ -145,7 +145,7 @@ impl Quarantine {
         self.state().held.get(hash).cloned()
     }
 
-    /// What is said of a build that has ended the program before, if it has.
+    /// The message about a build that has ended the program before, if it has.
     pub(crate) fn late_end(&self, hash: &str) -> Option<LateEnd> {
         let state = self.state();
         let end = state.ends.get(hash)?;

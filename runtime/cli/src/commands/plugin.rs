@@ -126,7 +126,7 @@ fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<O
                 None => ("ok  ", &line.note),
                 Some(problem) => ("FAIL", problem),
             };
-            // Who has closed the pipe does not want to read on.
+            // A closed pipe: the reader has seen enough.
             let _ = writeln!(terminal::out(), "{mark} {:<22} {text}", line.name);
         }
         report.push(line.clone());

@@ -1,4 +1,4 @@
-//! Copies of libraries, which nobody else writes to: those are loaded.
+//! Copies of libraries, which nothing else writes to: the copies are what is loaded.
 //!
 //! The author's file is overwritten by the next build. A library that is mapped into this process
 //! would change under its feet, and the loader gives the old one for a path that it knows.
@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A folder of copies that is gone with this.
+/// A folder of copies that is removed when this is dropped.
 pub(super) struct Copies {
     folder: PathBuf,
 }
@@ -20,7 +20,7 @@ impl Copies {
         }
     }
 
-    /// Writes a library as a file of its own; gives its path.
+    /// Writes a library as a file of its own. Returns its path.
     pub(super) fn add(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, String> {
         let copy = self
             .folder

@@ -71,7 +71,7 @@ impl Files {
         self.looked.insert(path.to_owned(), stamp);
     }
 
-    /// A file was looked at and is incomplete; says whether it goes on settling.
+    /// Notes that a file is incomplete. Returns whether it keeps settling.
     pub(crate) fn note_incomplete(&mut self, path: &Path, now: Instant) -> bool {
         let settling = self.settling.get_mut(path);
         settling.is_some_and(|settling| !settling.note_incomplete(now))

@@ -85,7 +85,8 @@ impl Settling {
         stamp.is_some() && now.duration_since(self.since) >= rest && now >= self.next_try
     }
 
-    /// It was at rest but is incomplete: waits longer and longer; says whether that is an error now.
+    /// It was at rest but is incomplete: the next looks come less and less often. Returns whether that
+    /// is an error now.
     pub(crate) fn note_incomplete(&mut self, now: Instant) -> bool {
         let since = *self.incomplete_since.get_or_insert(now);
         // A copy over a slow network takes seconds; each look reads the whole file.

@@ -52,7 +52,7 @@ pub(crate) struct State {
 
 /// An instance of a plugin.
 pub(crate) trait Backend: Send + Sync {
-    /// Answers a batch; says whether the floating point mode was changed.
+    /// Answers a batch. Returns whether the floating point mode was changed.
     fn step(&self, batch: &mut Batch<'_>) -> Result<bool, Fault>;
     /// Agents have come and gone.
     fn agents_changed(&self, capacity: u32, added: &[u32], removed: &[u32]) -> Result<(), Fault>;

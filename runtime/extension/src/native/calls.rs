@@ -42,7 +42,7 @@ impl Calls {
         self.0.load(Ordering::Acquire) & GIVEN_UP != 0
     }
 
-    /// Gives up calls that have begun at a time in ms or before; says whether there were any that
+    /// Gives up calls that have begun at a time in ms or before. Returns whether there were any that
     /// were not given up already.
     pub(crate) fn give_up(&self, begun_by: u64) -> bool {
         let given_up = self
@@ -54,7 +54,7 @@ impl Calls {
         given_up.is_ok()
     }
 
-    /// Ends a call; says whether it was not given up.
+    /// Ends a call. Returns false if it was given up.
     fn end_one(&self) -> bool {
         let before = self
             .0
@@ -68,7 +68,7 @@ impl Calls {
 }
 
 impl Call<'_> {
-    /// Ends the call; says whether its answer counts.
+    /// Ends the call. Returns whether its answer counts.
     pub(crate) fn end(self) -> bool {
         let counts = self.0.end_one();
         std::mem::forget(self);

@@ -25,7 +25,7 @@ pub(crate) struct Generation {
     pub(crate) number: u32,
     pub(crate) info: PluginInfo,
     pub(crate) module: ModuleInfo,
-    /// Who is to blame if the program ends in it.
+    /// The build to name if the program ends inside of it.
     pub(crate) who: &'static Who,
     pub(crate) hash: String,
     /// The file that it came from.
@@ -243,7 +243,7 @@ impl Cell {
         locked(&self.state)
     }
 
-    /// Another number means that the wish has changed.
+    /// A number that changes with the wish: runs compare it once a step, without a lock.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
@@ -373,8 +373,8 @@ impl Cell {
         }
     }
 
-    /// A build that cannot go on: the one before it takes over, if there is one that is not in
-    /// quarantine; else the built-in module. Gives what takes over.
+    /// Quarantines a build and falls back to the newest earlier build that is not quarantined, else to
+    /// the built-in module. Returns the build now in use.
     pub(crate) fn withdraw(&self, hash: &str, why: &str) -> Option<Arc<Generation>> {
         self.quarantine.add(hash, why);
         let mut state = self.state();
@@ -402,7 +402,7 @@ impl Cell {
         next
     }
 
-    /// Back to the build before the active one.
+    /// Goes back to the build before the active one. Returns whether there was one.
     pub(crate) fn roll_back(&self) -> bool {
         let mut state = self.state();
         let Some(before) = state.previous.pop() else {
@@ -441,7 +441,7 @@ impl Cell {
         }
     }
 
-    /// Writes the input that led to an unusable answer beside the quarantine's marks; gives where.
+    /// Writes the input that led to an unusable answer beside the quarantine's marks. Returns its path.
     pub(crate) fn save_input(
         &self,
         message: &str,
@@ -495,7 +495,7 @@ impl Cell {
         (taken > patience + more).then_some(taken)
     }
 
-    /// Whether this hang has not been told yet.
+    /// Whether this hang has not been reported yet.
     pub(crate) fn is_new_hang(&self) -> bool {
         !self.hang_reported.swap(true, Ordering::Relaxed)
     }

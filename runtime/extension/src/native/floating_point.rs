@@ -51,7 +51,7 @@ fn read() -> u64 {
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn write(_: u64) {}
 
-/// Runs `f` and puts the mode back; says whether `f` had changed it.
+/// Runs `f` and restores the mode. Returns whether `f` had changed it.
 pub(crate) fn guarded<T>(f: impl FnOnce() -> T) -> (T, bool) {
     let before = read();
     let result = f();

@@ -51,7 +51,7 @@ impl InProcess {
         let mut raw: *mut RwInstance = std::ptr::null_mut();
         let calls = &library.context.calls;
         let call = calls.begin(milliseconds()).ok_or_else(given_up)?;
-        // SAFETY: the host structure lives for ever, and `raw` is a place for a pointer.
+        // SAFETY: the host structure is never freed, and `raw` is a place for a pointer.
         let (status, _) = floating_point::guarded(|| unsafe {
             create(library.host(), kind_bit(kind), &raw mut raw)
         });

@@ -39,7 +39,7 @@ const GRACE: Duration = Duration::from_millis(500);
 const START_PATIENCE: Duration = Duration::from_secs(10);
 
 struct Link {
-    /// Who is told when the clock stops the module.
+    /// Named in the event when the clock stops the module.
     module: &'static str,
     events: Arc<Events>,
     child: Child,
@@ -104,15 +104,8 @@ impl Isolated {
         let library = &generation.copy;
         let layout = Layout::new();
         let memory_path = folder.join(format!("{}-{}.rows", kind.name(), next_number()));
-        let file = std::fs::File::options()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&memory_path)
-            .map_err(io("share memory with"))?;
-        file.set_len(layout.size as u64)
-            .map_err(io("share memory with"))?;
-        let memory = map(&file).map_err(io("share memory with"))?;
+        let memory =
+            share_memory(&memory_path, layout.size as u64).map_err(io("share memory with"))?;
         let (socket, theirs) = UnixStream::pair().map_err(io("talk to"))?;
         let theirs: OwnedFd = theirs.into();
         let (program, arguments) = cell
@@ -193,6 +186,17 @@ fn next_number() -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Memory in a new file, which the child opens by its path.
+fn share_memory(path: &std::path::Path, size: u64) -> std::io::Result<memmap2::MmapMut> {
+    let file = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(path)?;
+    file.set_len(size)?;
+    map(&file)
 }
 
 #[expect(unsafe_code, reason = "maps a file that is shared with the child")]

@@ -20,7 +20,7 @@ thread_local! {
     static RUNNING: Cell<Option<&'static Who>> = const { Cell::new(None) };
 }
 
-/// Notes that the thread goes into a build; gives the one that it was in before.
+/// Notes that the thread enters a build. Returns the one that it was in before.
 pub(super) fn enter(who: Option<&'static Who>) -> Option<&'static Who> {
     RUNNING.replace(who)
 }
@@ -129,7 +129,7 @@ mod unix {
         }
     }
 
-    /// Notes for the next start who has ended the program, and how.
+    /// Notes for the next start which build has ended the program, and how.
     fn note(who: &Who, how: &str) {
         let file = FILE.load(Ordering::Acquire);
         if file != NOWHERE {

@@ -1,4 +1,4 @@
-//! A loaded library: a copy of the file that stays loaded for ever.
+//! A loaded library: a copy of the file that is never unloaded.
 
 use super::backend::printable;
 use super::calls::Calls;
@@ -24,7 +24,7 @@ const LOG_LINE: usize = 2000;
 /// Why a library cannot be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum LoadError {
-    /// The loader says no.
+    /// The loader refuses it.
     #[error("{0}")]
     Loader(String),
     /// Its entry refuses.
@@ -52,7 +52,7 @@ pub(crate) struct LibraryLog(Mutex<Lines>);
 #[derive(Default)]
 struct Lines {
     all: VecDeque<String>,
-    /// How many of the last ones have not been told.
+    /// How many of the last ones have not been reported.
     untold: usize,
 }
 
@@ -69,7 +69,7 @@ impl LibraryLog {
         lines.untold = (lines.untold + 1).min(LOG_LINES);
     }
 
-    /// The lines that have not been told yet.
+    /// The lines that have not been reported yet.
     pub(crate) fn take_untold(&self) -> Vec<String> {
         let mut lines = locked(&self.0);
         let told = lines.all.len() - std::mem::take(&mut lines.untold);
@@ -82,26 +82,26 @@ impl LibraryLog {
     }
 }
 
-/// What the functions of the host work with; it lives for ever.
+/// What the functions of the host work with; never freed.
 #[derive(Default)]
 pub(crate) struct Context {
     pub(crate) log: LibraryLog,
     pub(crate) calls: Calls,
-    /// Held while calls are given up and that is told: who comes back from one waits for it.
+    /// Held while calls are given up and that is reported: a call that returns meanwhile waits for it.
     pub(crate) telling: Mutex<()>,
 }
 
-/// What instances see of the host; it lives for ever.
+/// What instances see of the host; never freed.
 struct HostSide {
     raw: RwHost,
 }
 
 // SAFETY: the structure is written once before it is shared; its context is a `Context`, which
 // may be used from any thread.
-#[expect(unsafe_code, reason = "raw pointers to what lives for ever")]
+#[expect(unsafe_code, reason = "raw pointers to what is never freed")]
 unsafe impl Sync for HostSide {}
 // SAFETY: as above.
-#[expect(unsafe_code, reason = "raw pointers to what lives for ever")]
+#[expect(unsafe_code, reason = "raw pointers to what is never freed")]
 unsafe impl Send for HostSide {}
 
 /// A loaded library.
@@ -156,7 +156,7 @@ unsafe extern "C" fn get_extension(_: *mut c_void, _: *const c_char, _: u64) -> 
 }
 
 impl Library {
-    /// Loads a library from a path that nobody else writes to, for ever.
+    /// Loads a library permanently, from a path that nothing else writes to.
     ///
     /// # Errors
     /// If it cannot be loaded or does not offer what it must.
@@ -191,36 +191,13 @@ impl Library {
             },
         }));
         // A plugin of an older minor version fills in less: what it does not know stays null.
-        let mut api = RwApi {
-            size: size_of::<RwApi>() as u32,
-            reserved: 0,
-            create: None,
-            destroy: None,
-            step: None,
-            agents_changed: None,
-            param_count: None,
-            param_info: None,
-            param_get: None,
-            param_set: None,
-            state_save: None,
-            state_load: None,
-            last_error: None,
-            get_extension: None,
-        };
-        // SAFETY: the host structure lives for ever, and the table has the size that it says.
+        let mut api = EMPTY;
+        // SAFETY: the host structure is never freed, and the table has the size that it says.
         let status = unsafe { main(&raw const host.raw, &raw mut api) };
         if status < 0 {
             return Err(LoadError::Main(status));
         }
-        for (offered, name) in [
-            (api.create.is_some(), "create"),
-            (api.destroy.is_some(), "destroy"),
-            (api.step.is_some(), "step"),
-        ] {
-            if !offered {
-                return Err(LoadError::Missing(name));
-            }
-        }
+        check_required(&api)?;
         Ok(Self {
             api,
             host,
@@ -232,6 +209,36 @@ impl Library {
     /// What instances see of the host.
     pub(crate) fn host(&self) -> *const RwHost {
         &raw const self.host.raw
+    }
+}
+
+/// The table that a plugin fills.
+const EMPTY: RwApi = RwApi {
+    size: size_of::<RwApi>() as u32,
+    reserved: 0,
+    create: None,
+    destroy: None,
+    step: None,
+    agents_changed: None,
+    param_count: None,
+    param_info: None,
+    param_get: None,
+    param_set: None,
+    state_save: None,
+    state_load: None,
+    last_error: None,
+    get_extension: None,
+};
+
+fn check_required(api: &RwApi) -> Result<(), LoadError> {
+    let required = [
+        (api.create.is_some(), "create"),
+        (api.destroy.is_some(), "destroy"),
+        (api.step.is_some(), "step"),
+    ];
+    match required.iter().find(|(is_offered, _)| !is_offered) {
+        Some((_, name)) => Err(LoadError::Missing(name)),
+        None => Ok(()),
     }
 }
 

@@ -10,7 +10,7 @@ const FILE: u64 = 1024 * MIB;
 /// Open files.
 const FILES: u64 = 256;
 
-/// Limits this process from now on, for ever: memory to so many MiB of address space, files to 1 GiB
+/// Limits this process permanently: memory to so many MiB of address space, files to 1 GiB
 /// each and 256 at once, and no dumps of its memory. What is limited harder already stays so.
 pub(crate) fn limit_this_process(memory: u64) {
     for (resource, most) in [

@@ -147,9 +147,9 @@ pub(super) struct Other {
     pub(super) facts: AgentFacts,
     pub(super) vehicle: ImmutableString,
     pub(super) stack: ImmutableString,
-    /// From the one who looks, m.
+    /// From the agent that looks, m.
     pub(super) distance: f64,
-    /// Direction against the heading of the one who looks, rad.
+    /// Direction relative to the heading of the agent that looks, rad.
     pub(super) angle: f64,
 }
 
@@ -262,7 +262,7 @@ impl Agent {
         Memory(self.clone())
     }
 
-    /// Asks for an effect; says whether it was taken: there are so many for one call.
+    /// Asks for an effect. Returns whether it was taken: a call has a limit of them.
     pub(super) fn ask(&self, effect: Effect) -> bool {
         let mut content = self.content();
         let has_room = content.effects.len() < MOST_EFFECTS;

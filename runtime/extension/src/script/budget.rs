@@ -30,7 +30,7 @@ thread_local! {
     static CHARGED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Lets the count of a call begin anew.
+/// Resets the count for a new call.
 pub(super) fn begin_call() {
     CHARGED.set(0);
 }

@@ -148,6 +148,20 @@ pub(super) struct Handlers {
     pub(super) no_route: bool,
 }
 
+impl Handlers {
+    fn of(script: &Compiled) -> Self {
+        Self {
+            start: script.has("on_start", 1),
+            arrive: script.has("on_arrive", 1),
+            blocked: script.has("on_blocked", 1),
+            message: script.has("on_message", 2),
+            near: script.has("on_near", 2),
+            collision: script.has("on_collision", 2),
+            no_route: script.has("on_no_route", 1),
+        }
+    }
+}
+
 /// A script that can be called.
 pub struct Compiled {
     pub(super) engine: Engine,
@@ -166,7 +180,7 @@ pub struct Compiled {
     modules: BTreeMap<String, rhai::Shared<Module>>,
 }
 
-/// An engine with the limits and the interface of scripts; gives the interface's items.
+/// An engine with the limits and the interface of scripts.
 fn engine(parameters: &Parameters) -> Engine {
     // Once for the process; a second time changes nothing.
     let _ = rhai::config::hashing::set_hashing_seed(Some(HASHING));
@@ -221,29 +235,11 @@ fn compile_at_depth(
     let ast = first
         .compile(text)
         .map_err(|e| error(e.position(), with_hint(&e.err_type().to_string())))?;
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(text.as_bytes());
-    let mut imports = Vec::new();
-    let mut modules: BTreeMap<String, rhai::Shared<Module>> = BTreeMap::new();
-    for (name, alias, position) in imports_of(&ast) {
-        let name = name.map_err(|message| error(position, message))?;
-        let (path, imported) = import(&name, folder, depth).map_err(|inner| match inner {
-            ImportError::Here(message) => error(position, message),
-            ImportError::There(inner) => *inner,
-        })?;
-        // What it imports itself is registered with its engine, and has to be with ours.
-        let top = without_imports(&imported.ast);
-        begin_call();
-        let module = Module::eval_ast_as_new(Scope::new(), &top, &imported.engine)
-            .map_err(|e| error(position, e.to_string()))?;
-        hasher.update(imported.hash.as_bytes());
-        imports.extend(imported.imports);
-        for (alias, module) in imported.modules {
-            modules.entry(alias).or_insert(module);
-        }
-        imports.push(path);
-        modules.insert(alias, module.into());
-    }
+    let imported = import_all(&ast, folder, depth, text).map_err(|inner| match inner {
+        (position, ImportError::Here(message)) => error(position, message),
+        (_, ImportError::There(inner)) => *inner,
+    })?;
+    let modules = imported.modules;
     for (alias, module) in &modules {
         first.register_static_module(alias, module.clone());
     }
@@ -285,19 +281,11 @@ fn compile_at_depth(
         handlers: Handlers::default(),
         parameters: intern_parameters(parameters),
         doc: intern(&first_comment(text)),
-        hash: hasher.finalize().to_hex().to_string(),
-        imports,
+        hash: imported.hash,
+        imports: imported.files,
         modules,
     };
-    compiled.handlers = Handlers {
-        start: compiled.has("on_start", 1),
-        arrive: compiled.has("on_arrive", 1),
-        blocked: compiled.has("on_blocked", 1),
-        message: compiled.has("on_message", 2),
-        near: compiled.has("on_near", 2),
-        collision: compiled.has("on_collision", 2),
-        no_route: compiled.has("on_no_route", 1),
-    };
+    compiled.handlers = Handlers::of(&compiled);
     Ok(compiled)
 }
 
@@ -432,6 +420,49 @@ enum ImportError {
     Here(String),
     /// What is imported is wrong.
     There(Box<ScriptError>),
+}
+
+/// What a script imports, directly and through others.
+struct Imported {
+    files: Vec<PathBuf>,
+    modules: BTreeMap<String, rhai::Shared<Module>>,
+    /// Hash of the script's text and of all imports: a script changes with what it imports.
+    hash: String,
+}
+
+/// Compiles what a script imports; an error comes with the place of its `import`.
+fn import_all(
+    ast: &AST,
+    folder: Option<&Path>,
+    depth: usize,
+    text: &str,
+) -> Result<Imported, (Position, ImportError)> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(text.as_bytes());
+    let mut files = Vec::new();
+    let mut modules: BTreeMap<String, rhai::Shared<Module>> = BTreeMap::new();
+    for (name, alias, position) in imports_of(ast) {
+        let here = |message: String| (position, ImportError::Here(message));
+        let name = name.map_err(here)?;
+        let (path, imported) = import(&name, folder, depth).map_err(|error| (position, error))?;
+        // What it imports itself is registered with its engine, and has to be with ours.
+        let top = without_imports(&imported.ast);
+        begin_call();
+        let module = Module::eval_ast_as_new(Scope::new(), &top, &imported.engine)
+            .map_err(|error| here(error.to_string()))?;
+        hasher.update(imported.hash.as_bytes());
+        files.extend(imported.imports);
+        for (alias, module) in imported.modules {
+            modules.entry(alias).or_insert(module);
+        }
+        files.push(path);
+        modules.insert(alias, module.into());
+    }
+    Ok(Imported {
+        files,
+        modules,
+        hash: hasher.finalize().to_hex().to_string(),
+    })
 }
 
 /// A script from the folder of scripts, and from nowhere else.

@@ -247,23 +247,23 @@ impl Scripts {
         });
     }
 
+    /// The cell of a script, which is new if nothing was known of it.
+    fn cell_of(&self, id: &str) -> Arc<ScriptCell> {
+        let make = || {
+            Arc::new(ScriptCell {
+                id: intern(id),
+                version: AtomicU64::new(1),
+                state: Mutex::default(),
+            })
+        };
+        let mut catalog = self.catalog();
+        let cell = catalog.cells.entry(id.to_owned()).or_insert_with(make);
+        cell.clone()
+    }
+
     /// Compiles a text; if it is sound it is what runs use from their next step on.
     fn take(&self, id: &str, path: Option<&Path>, text: String) {
-        let cell = {
-            let mut catalog = self.catalog();
-            let make = || {
-                Arc::new(ScriptCell {
-                    id: intern(id),
-                    version: AtomicU64::new(1),
-                    state: Mutex::default(),
-                })
-            };
-            catalog
-                .cells
-                .entry(id.to_owned())
-                .or_insert_with(make)
-                .clone()
-        };
+        let cell = self.cell_of(id);
         // A folder that comes first keeps its file.
         let rank = |path: Option<&Path>| {
             let place = |f: &PathBuf| path.is_some_and(|path| path.starts_with(f));

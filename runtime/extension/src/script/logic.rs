@@ -13,7 +13,7 @@ use roadwright_agent::{
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
 use std::sync::Arc;
 
-/// Who has been standing for this long is blocked, s; and again after as long.
+/// An agent that has been standing for this long is blocked, s; and again after as long.
 const BLOCKED: f64 = 10.0;
 /// Agents this close are near, m.
 const NEAR: f64 = 30.0;
@@ -138,7 +138,7 @@ fn deliver(compiled: &Compiled, agent: &Agent, letter: Mail) -> Result<(), Scrip
             content
                 .effects
                 .push(Effect::Log("there is no way to where it was to go".into()));
-            // Who has arrived and cannot go on does not block the road for ever.
+            // An agent that has arrived and cannot continue must not block the road permanently.
             if content.facts.is_some_and(|facts| facts.has_arrived) {
                 content.effects.push(Effect::Leave);
             }
@@ -363,7 +363,7 @@ impl Behaviour for ScriptLogic {
             if let Some(text) = content.count_faults(done.is_err()) {
                 effects.push(index, Effect::Fault(text));
             }
-            // Nobody stays on the road for ever because of a mistake.
+            // A mistake in a script must not keep an agent on the road permanently.
             let is_there = content.facts.is_some_and(|facts| facts.has_arrived);
             if (is_off || done.is_err()) && is_there && !content.is_held() {
                 effects.push(index, Effect::Leave);
@@ -403,7 +403,7 @@ fn side_of(own: i8, wanted: i8) -> f64 {
     })
 }
 
-/// Without a script those who have arrived leave.
+/// Without a script, agents that have arrived leave.
 fn leave_all(scene: Option<&Arc<Scene>>, step: &Step<'_>, effects: &mut Effects) {
     for &index in step.indices {
         let facts = scene.and_then(|scene| scene.with_index(index));
@@ -429,7 +429,7 @@ pub(super) fn prepare(
     content.input = *input;
     content.facts = scene.and_then(|scene| scene.with_index(index)).copied();
     content.scene = scene.cloned();
-    // Who has left the road is not followed any more.
+    // An agent that has left the road is no longer followed.
     let drives = |id: &u64| scene.is_some_and(|scene| scene.with_id(*id).is_some());
     content.wants.follows = content.wants.follows.filter(drives);
     content.wants.flees = content.wants.flees.filter(drives);

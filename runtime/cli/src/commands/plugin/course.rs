@@ -42,40 +42,10 @@ pub(super) enum Standing {
 /// If the scenario cannot be put together.
 pub(super) fn course(driver: Stack, standing: Standing) -> anyhow::Result<Scenario> {
     let mut scenario = Scenario::new("Smoke drive");
-    let bend = |radius: f64| Segment::Arc {
-        length: FRAC_PI_2 * radius.abs(),
-        curvature: radius.recip(),
-    };
-    let straight = |length: f64| Segment::Line { length };
-    let north = Pose {
-        heading: FRAC_PI_2,
-        ..Pose::default()
-    };
-    let winding = vec![
-        straight(70.0),
-        bend(40.0),
-        straight(10.0),
-        bend(-30.0),
-        straight(40.0),
-    ];
-    let winding = ReferenceLine::new(north, winding)?;
-    let end = winding.end().position;
-    let west = ReferenceLine::straight(end, glam::DVec2::new(end.x - 150.0, end.y))?;
-    let east = ReferenceLine::straight(end, glam::DVec2::new(end.x + 70.0, end.y))?;
-    for line in [winding, west, east] {
-        let style = RoadStyle {
-            name: String::new(),
-            class: RoadClass::Collector,
-            layer: 0,
-            speed_limit: RoadClass::Collector.default_speed_limit(),
-            section: CrossSection::driving(1, 1, LANE),
-        };
-        let edit = draw::road(&scenario, &line, &style)?;
-        scenario.apply(edit)?;
-    }
+    add_roads(&mut scenario)?;
     let stander = Stack::with_controller(STANDING);
     for (name, mut stack) in [("driver", driver.clone()), (STANDING, stander)] {
-        // Who stands is rated by the same.
+        // The standing car is rated by the same fitness.
         stack.fitness = driver.fitness.clone();
         scenario.apply(Edit::Stack(name.into(), Some(Box::new(stack))))?;
     }
@@ -106,6 +76,42 @@ pub(super) fn course(driver: Stack, standing: Standing) -> anyhow::Result<Scenar
     Ok(scenario)
 }
 
+/// A bending road, and a straight one across its end.
+fn add_roads(scenario: &mut Scenario) -> anyhow::Result<()> {
+    let bend = |radius: f64| Segment::Arc {
+        length: FRAC_PI_2 * radius.abs(),
+        curvature: radius.recip(),
+    };
+    let straight = |length: f64| Segment::Line { length };
+    let north = Pose {
+        heading: FRAC_PI_2,
+        ..Pose::default()
+    };
+    let winding = vec![
+        straight(70.0),
+        bend(40.0),
+        straight(10.0),
+        bend(-30.0),
+        straight(40.0),
+    ];
+    let winding = ReferenceLine::new(north, winding)?;
+    let end = winding.end().position;
+    let west = ReferenceLine::straight(end, glam::DVec2::new(end.x - 150.0, end.y))?;
+    let east = ReferenceLine::straight(end, glam::DVec2::new(end.x + 70.0, end.y))?;
+    for line in [winding, west, east] {
+        let style = RoadStyle {
+            name: String::new(),
+            class: RoadClass::Collector,
+            layer: 0,
+            speed_limit: RoadClass::Collector.default_speed_limit(),
+            section: CrossSection::driving(1, 1, LANE),
+        };
+        let edit = draw::road(scenario, &line, &style)?;
+        scenario.apply(edit)?;
+    }
+    Ok(())
+}
+
 /// A stack of built-in modules but for one slot.
 pub(super) fn stack_with(slot: Slot, module: &str) -> Stack {
     let mut stack = Stack::with_controller(BUILT_IN);
@@ -126,7 +132,7 @@ impl Stand {
     };
 }
 
-/// Adds the controller of the car that stands; gives what lets it go.
+/// Adds the controller of the standing car. Returns the switch that lets it drive.
 pub(super) fn register(registry: &mut Registry) -> Arc<AtomicBool> {
     let may_go = Arc::new(AtomicBool::new(false));
     let shared = may_go.clone();

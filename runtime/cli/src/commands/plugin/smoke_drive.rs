@@ -31,7 +31,7 @@ const DRIVE: &str = "drive";
 const MOST_TIMES: f64 = 3.0;
 /// Most simulated time of the built-in drivers, s; they take less.
 const LONGEST: f64 = 300.0;
-/// Who is so far beside the lane has left the course, m.
+/// A car so far beside its lane has left the course, m.
 const LOST: f64 = 20.0;
 /// Slower than this is standing, m/s, and so near the other car is behind it, m.
 const STANDS: f64 = 0.3;
@@ -130,7 +130,7 @@ impl Watch {
         let stands = driver.speed.abs() < STANDS && gap < BEHIND;
         self.stood = if stands { self.stood + dt } else { 0.0 };
         if self.stood > WAIT && !self.may_go.swap(true, Ordering::Relaxed) {
-            // Who stands inside of it does not stand behind it.
+            // A car that stands inside of it does not stand behind it.
             self.gap = (gap > 0.0).then_some(gap);
         }
     }
@@ -402,7 +402,7 @@ impl Drives {
             color,
             label: module.clone(),
         });
-        // Room for the title, and for who leaves the road.
+        // Room for the title, and for a car that leaves the road.
         let room = DVec2::splat(1.3 * LOST);
         let bounds = scenario.bounds().context("the course is empty")?;
         let tested = self.controller.as_ref().or(self.planner.as_ref());

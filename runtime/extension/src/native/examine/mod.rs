@@ -114,7 +114,8 @@ fn examine_kind<K: Examined>(examiner: &Examiner, tell: &mut dyn FnMut(Finding))
             Ok(note) => (None, note),
             Err(problem) => (Some(problem), String::new()),
         };
-        // What is far too slow would take for ever to look at, and what leaks fill the memory.
+        // The other looks would take hours with what is far too slow, and fill the memory with what
+        // leaks.
         let is_over = ENDING.contains(&name) && problem.is_some();
         tell(Finding {
             name,

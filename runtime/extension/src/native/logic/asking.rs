@@ -101,8 +101,8 @@ impl<K: Kind> Native<K> {
         }
     }
 
-    /// Replaces what is missing or makes no sense by the built-in module's answers; says how many
-    /// rows that were, and how many of them the plugin did not leave to us on purpose.
+    /// Replaces missing and unusable rows by the built-in module's answers. Returns how many rows
+    /// that were, and how many of them the plugin did not leave to us on purpose.
     fn mend(
         &self,
         step: &Step<'_>,

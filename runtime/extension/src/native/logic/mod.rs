@@ -45,7 +45,7 @@ struct Active {
     sent: Vec<f64>,
 }
 
-/// How the last steps went.
+/// How the last steps went, as counted since the last boundary.
 #[derive(Default)]
 struct Health {
     /// Why the instance cannot go on.
@@ -152,7 +152,7 @@ impl<K: Kind> Native<K> {
         }
     }
 
-    /// Whether the last step was one too bad; the health starts anew.
+    /// Judges the last step and resets its counts; a fault if the instance cannot go on.
     fn verdict(&mut self) -> Option<Fault> {
         let health = self
             .health

@@ -3,7 +3,7 @@
 
 use super::{Active, Native};
 use crate::lock::locked;
-use crate::native::backend::{Batch, MOST_ROUTE, MOST_ROWS, bytes_of, bytes_of_mut};
+use crate::native::backend::{Batch, Fault, MOST_ROUTE, MOST_ROWS, bytes_of, bytes_of_mut};
 use crate::native::cell::now;
 use crate::native::kind::AsPlanner;
 use crate::native::roads::{FlatRoads, checked_route};
@@ -57,6 +57,15 @@ impl Native<AsPlanner> {
         }
     }
 
+    /// Asks the library, unless it has failed since the last boundary: then no row is answered.
+    fn ask_for_routes(&self, active: &Active, batch: &mut Batch<'_>) -> Result<bool, Fault> {
+        if locked(&self.health).fault.is_some() {
+            return Ok(false);
+        }
+        let _call = self.cell.enter(&active.generation, active.is_isolated);
+        active.backend.step(batch)
+    }
+
     fn plan_chunk(
         &self,
         active: &Active,
@@ -71,23 +80,18 @@ impl Native<AsPlanner> {
         let mut status = vec![0u8; count];
         let mut route = vec![0u32; (count * roads.lanelets.len()).min(MOST_ROUTE)];
         let began = now();
-        let is_faulted = locked(&self.health).fault.is_some();
-        let answered = if is_faulted {
-            Ok(false)
-        } else {
-            let _call = self.cell.enter(&active.generation, active.is_isolated);
-            active.backend.step(&mut Batch {
-                step: *step,
-                seeds: &seeds,
-                inputs: bytes_of(inputs),
-                outputs: bytes_of_mut(outputs),
-                status: &mut status,
-                roads: Some(roads),
-                delays: view.delays,
-                route: &mut route,
-                route_length: 0,
-            })
+        let mut batch = Batch {
+            step: *step,
+            seeds: &seeds,
+            inputs: bytes_of(inputs),
+            outputs: bytes_of_mut(outputs),
+            status: &mut status,
+            roads: Some(roads),
+            delays: view.delays,
+            route: &mut route,
+            route_length: 0,
         };
+        let answered = self.ask_for_routes(active, &mut batch);
         let seconds = began.elapsed().as_secs_f64();
         let (mut replaced, mut bad) = (0, 0);
         for (row, (input, output)) in inputs.iter().zip(outputs.iter_mut()).enumerate() {

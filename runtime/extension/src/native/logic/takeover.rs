@@ -12,8 +12,8 @@ const MOST_RESTARTS: usize = 3;
 const RESTART_TIME: f64 = 60.0;
 
 impl<K: Kind> Native<K> {
-    /// What follows a fault: a fresh instance with the state kept last (its parameters are sent as
-    /// those of any other), or after too many of those the end of the build.
+    /// Recovers from a fault: starts a fresh instance with the state kept last (its parameters are
+    /// sent as those of any other), or after too many restarts withdraws the build.
     pub(super) fn recover(&mut self, fault: &Fault, moment: &StepBoundary<'_>) -> Option<Swap> {
         let active = self.active.take()?;
         let agents = self.present.iter().filter(|present| **present).count();
@@ -57,8 +57,8 @@ impl<K: Kind> Native<K> {
         Some(self.swap(&generation.hash, note))
     }
 
-    /// Puts the parameters of the active instance in place of others; gives the keys that are
-    /// known to one side only.
+    /// Replaces parameters by those of the active instance. Returns the keys that only one side
+    /// knows.
     fn take_parameters(&mut self, parameters: &mut ParameterSet) -> Vec<String> {
         let Some(active) = &self.active else {
             return Vec::new();
@@ -86,7 +86,7 @@ impl<K: Kind> Native<K> {
         strange
     }
 
-    /// Lets what the cell wishes for take over.
+    /// Switches to the build that the cell wishes for.
     pub(super) fn follow_wish(
         &mut self,
         parameters: &mut ParameterSet,
@@ -160,7 +160,7 @@ impl<K: Kind> Native<K> {
         }
     }
 
-    /// Tells the instance parameters that have changed.
+    /// Sends the instance the parameters that have changed.
     pub(super) fn send_parameters(&mut self, parameters: &mut ParameterSet) {
         let Some(active) = &self.active else {
             return;

@@ -12,7 +12,7 @@ pub(super) fn destinations(api: &mut Registrar<'_>) {
         api,
         "go_to",
         "agent.go_to(x: float, y: float)",
-        "Drives to the lane nearest to a place, m, instead of its destination; from the end of a path by the lane that is close. Where no way leads, on_no_route is called.",
+        "Drives to the lane nearest to a place, m, instead of its destination; from the end of a path by the lane that is close. If no route leads there, on_no_route is called.",
         |a: &mut Agent, x: Dynamic, y: Dynamic| -> Outcome<()> {
             charge(ROUTE)?;
             a.go_to(number(&x)?, number(&y)?);

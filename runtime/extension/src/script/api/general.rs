@@ -32,7 +32,7 @@ pub(super) fn events(api: &mut Registrar<'_>) {
         (
             "on_message",
             "fn on_message(agent, message)",
-            "Called for every message that has come since the last call.",
+            "Called for every message that has arrived since the last call.",
         ),
         (
             "on_near",
@@ -42,12 +42,12 @@ pub(super) fn events(api: &mut Registrar<'_>) {
         (
             "on_collision",
             "fn on_collision(agent, other)",
-            "Called for every collision that it has been in since the last call; other is () if that was no vehicle.",
+            "Called for every collision that it has been in since the last call; other is () if it was not with a vehicle.",
         ),
         (
             "on_no_route",
             "fn on_no_route(agent)",
-            "Called after a go_to to where no way leads. Without this handler an agent that has arrived then leaves the road.",
+            "Called after a go_to to a place that no route leads to. Without this handler an agent that has arrived then leaves the road.",
         ),
     ] {
         api.note(Event, name, signature, doc);

@@ -26,7 +26,7 @@ pub(super) fn groups(api: &mut Registrar<'_>) {
         api,
         "quit",
         "agent.quit(group: string)",
-        "Is a member of a group no more; who leaves the road is in none.",
+        "Leaves a group. An agent that leaves the road leaves all its groups.",
         |a: &mut Agent, group: &str| a.ask(Effect::Quit(short(group)))
     );
     call!(
@@ -48,7 +48,7 @@ pub(super) fn letters(api: &mut Registrar<'_>) {
         api,
         "send",
         "agent.send(other, topic: string, value)",
-        "Tells another agent something, with a number or a map of up to 16 numbers and texts; it hears it the next time it is asked.",
+        "Sends a message to another agent, with a number or a map of up to 16 numbers and texts; it arrives the next time the other agent's behaviour is called.",
         |a: &mut Agent, other: Dynamic, topic: &str, value: Dynamic| -> Outcome<()> {
             send(a, &other, letter(topic, value)?)
         }
@@ -66,7 +66,7 @@ pub(super) fn letters(api: &mut Registrar<'_>) {
         api,
         "send_group",
         "agent.send_group(group: string, topic: string, value)",
-        "Tells all other members of a group something, with a number or a map.",
+        "Sends a message to all other members of a group, with a number or a map.",
         |a: &mut Agent, group: &str, topic: &str, value: Dynamic| -> Outcome<()> {
             a.ask(Effect::SendGroup {
                 group: short(group),
@@ -79,7 +79,7 @@ pub(super) fn letters(api: &mut Registrar<'_>) {
         api,
         "broadcast",
         "agent.broadcast(radius: float, topic: string, value)",
-        "Tells everybody within a distance, m, something, with a number or a map.",
+        "Sends a message to everybody within a distance, m, with a number or a map.",
         |a: &mut Agent, radius: Dynamic, topic: &str, value: Dynamic| -> Outcome<()> {
             broadcast(a, number(&radius)?, letter(topic, value)?);
             Ok(())

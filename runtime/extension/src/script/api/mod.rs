@@ -151,6 +151,7 @@ fn register_agent(api: &mut Registrar<'_>) {
     road::lane(api);
     road::ahead(api);
     wants::speed(api);
+    wants::standing(api);
     wants::signals(api);
     wants::lane(api);
     paths::free_paths(api);

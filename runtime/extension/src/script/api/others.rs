@@ -46,7 +46,7 @@ pub(super) fn properties(api: &mut Registrar<'_>) {
             => other.facts.length;
         "distance" -> "float", "How far away it is, m."
             => other.distance;
-        "angle" -> "float", "Where it is against the own heading, rad, positive to the left."
+        "angle" -> "float", "Direction to it relative to the own heading, rad, positive to the left."
             => other.angle;
         "vehicle" -> "string", "Name of its vehicle type."
             => other.vehicle.clone();

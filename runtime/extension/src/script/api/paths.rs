@@ -72,7 +72,7 @@ pub(super) fn passing(api: &mut Registrar<'_>) {
         api,
         "pass",
         "agent.pass(offset: float, within: float, along: float)",
-        "Passes what stands: drives so far to the left of its lane's middle (below 0: to the right), m, over a distance, m, gets there and back within another one, and then goes on to its destinations. Who comes is not looked at.",
+        "Passes an obstacle: drives so far to the left of its lane's middle (below 0: to the right), m, over a distance, m, gets there and back within another one, and then continues to its destinations. It does not look out for other traffic meanwhile.",
         |a: &mut Agent, offset: Dynamic, within: Dynamic, along: Dynamic| -> Outcome<()> {
             let swerve = swerve(&offset, &within, number(&along)?, true)?;
             charge(ROUTE)?;

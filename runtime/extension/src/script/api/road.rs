@@ -29,7 +29,7 @@ pub(super) fn lane(api: &mut Registrar<'_>) {
         api,
         "road_speed_within",
         "agent.road_speed_within(distance: float) -> float",
-        "Lowest speed that limits and bends allow on its way within a distance, m/s; it looks 200 m ahead at most, and a million stands for a way that ends before.",
+        "Lowest speed that limits and bends allow on its route within a distance, m/s; it looks 200 m ahead at most. A million if the route ends before.",
         |a: &mut Agent, distance: Dynamic| -> Outcome<f64> {
             charge(LOOK_AHEAD)?;
             Ok(a.road_speed_within(number(&distance)?))
@@ -40,9 +40,9 @@ pub(super) fn lane(api: &mut Registrar<'_>) {
             => agent.content().facts.map_or(0.0, |facts| facts.t);
         "lane_remaining" -> "float", "Distance to the end of the lane, m."
             => agent.content().input.lane_remaining;
-        "has_lane_left" -> "bool", "Whether there is a lane to the left that one can change to."
+        "has_lane_left" -> "bool", "Whether there is a lane to the left to change to."
             => agent.content().input.lane_left > 0.0;
-        "has_lane_right" -> "bool", "Whether there is a lane to the right that one can change to."
+        "has_lane_right" -> "bool", "Whether there is a lane to the right to change to."
             => agent.content().input.lane_right > 0.0;
     }
 }
@@ -50,9 +50,9 @@ pub(super) fn lane(api: &mut Registrar<'_>) {
 /// Vehicles before and behind it, the next junction, its destination.
 pub(super) fn ahead(api: &mut Registrar<'_>) {
     properties! { api, agent: Agent;
-        "leader" -> "Other", "The vehicle ahead on its way, within 200 m; () if there is none."
+        "leader" -> "Other", "The vehicle ahead on its route, within 200 m; () if there is none."
             => other_of(agent, |facts| facts.leader);
-        "follower" -> "Other", "The nearest vehicle behind whose way it is ahead on; () if there is none."
+        "follower" -> "Other", "The nearest vehicle that has this one ahead on its route; () if there is none."
             => other_of(agent, |facts| facts.follower);
         "leader_gap" -> "float", "Free space to the vehicle ahead in the lane, m; a million if there is none."
             => agent.content().input.leader_gap;

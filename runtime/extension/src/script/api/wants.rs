@@ -13,7 +13,7 @@ use roadwright_plugin_api::NOTHING;
 pub(in crate::script) const HORN: &str = "horn";
 const HORN_REACH: f64 = 50.0;
 
-/// Speed, stopping and braking.
+/// The highest speed, and the factor on the speed of the road.
 pub(super) fn speed(api: &mut Registrar<'_>) {
     set!(
         api,
@@ -37,6 +37,10 @@ pub(super) fn speed(api: &mut Registrar<'_>) {
             Ok(())
         }
     );
+}
+
+/// Stopping, braking and leaving.
+pub(super) fn standing(api: &mut Registrar<'_>) {
     call!(
         api,
         "stop",
@@ -48,7 +52,7 @@ pub(super) fn speed(api: &mut Registrar<'_>) {
         api,
         "resume",
         "agent.resume()",
-        "Goes on after stop(), wait() or brake(), and keeps to no lane any more.",
+        "Continues after stop(), wait() or brake(), and no longer keeps to a lane.",
         |a: &mut Agent| {
             let mut content = a.content();
             content.wants.is_stopped = false;
