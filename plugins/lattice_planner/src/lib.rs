@@ -230,6 +230,7 @@ impl LatticePlanner {
         let last = self.first[strip_id as usize + 1] - 1;
         let strip = &roads.strips[strip_id as usize];
         let stations = f64::from(last - self.first[strip_id as usize]);
+        // Stations divide a strip evenly: the last one is at its end, whatever its length.
         let spacing = strip.length / stations;
         let delay = self.delay_weight * f64::from(roads.delays[strip_id as usize]);
         let station_time = spacing / strip.speed_limit.max(0.1) + delay / stations;
@@ -252,6 +253,7 @@ impl LatticePlanner {
         let may_change = strip_id != input.strip || input.may_change_first == 1;
         let beside = [strip.left, strip.right].into_iter();
         for lane in beside.filter(|&lane| lane != NONE && may_change && node + steps <= last) {
+            // The bit of `RW_STRIP_BUS_ONLY`.
             let bus_only = roads.strips[lane as usize].flags & 1 != 0;
             if bus_only && input.bus == 0 {
                 continue;

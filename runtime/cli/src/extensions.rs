@@ -25,6 +25,8 @@ pub(crate) fn options(flags: &ExtensionFlags, scenario: Option<&Path>) -> HostOp
     let beside = scenario.and_then(Path::parent);
     let folders = |given: &[PathBuf], name: &str| {
         let mut folders = given.to_vec();
+        // Of two modules with one id the first counts: what was asked for, then what came with the
+        // scenario, then what the user has for all.
         folders.extend(beside.map(|folder| folder.join(name)));
         folders.extend(user.as_ref().map(|user| user.data_dir().join(name)));
         folders
@@ -79,6 +81,7 @@ pub(crate) fn open(
     quiet: bool,
 ) -> anyhow::Result<Host> {
     check_folders(flags)?;
+    // The flags are checked with what the host has found: hashes and ids are known only then.
     let host = Host::open(HostOptions {
         wanted,
         ..options(flags, scenario)
@@ -102,6 +105,7 @@ fn check_folders(flags: &ExtensionFlags) -> anyhow::Result<()> {
 fn check_names(flags: &ExtensionFlags, host: &Host) -> anyhow::Result<()> {
     let files = host.files();
     for hash in &flags.allow_plugin {
+        // Fewer digits than `Trust` accepts would allow nothing, without a word.
         let is_hash = hash.len() >= 8 && hash.chars().all(|c| c.is_ascii_hexdigit());
         if !is_hash {
             bail!("--allow-plugin {hash}: expected at least 8 hexadecimal digits of a hash");

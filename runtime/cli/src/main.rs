@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             terminal::say!("error: {error:#}");
+            // 1 is for work that was done and found something wrong.
             ExitCode::from(2)
         }
     }

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// A call that takes longer is given up and ends the run. It has been complained about before.
+// Long, since giving up makes the result depend on the machine: a debugger or a busy disk may hold a
+// call up for some seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The same once Ctrl-C was pressed.
 const LAST_PATIENCE: Duration = Duration::from_secs(2);
@@ -27,6 +29,7 @@ impl Watchdog {
         let (watch, is_ending) = (host.watch_calls(), ending.clone());
         std::thread::spawn(move || {
             while !is_ending.load(Ordering::Relaxed) {
+                // Short against all limits above, and no cost that a run would notice.
                 std::thread::sleep(Duration::from_millis(250));
                 let patience = if progress::interrupted() {
                     LAST_PATIENCE

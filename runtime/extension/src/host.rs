@@ -81,6 +81,7 @@ impl CallWatch {
 
     /// Whether a hang has not been told of yet.
     pub fn is_news(&self, hang: &Hang) -> bool {
+        // Asked again: the call may have returned since the hang was noticed.
         let plugins = self.0.plugins();
         let mut cells = plugins.cells.values().filter(|c| c.id == hang.module);
         cells.any(|cell| cell.hangs_for(HANG).is_some() && cell.is_new_hang())
@@ -190,6 +191,7 @@ impl Host {
             let inspected = files.filter_map(|file| file.inspected.as_ref());
             inspected.map(|inspected| inspected.hash.clone()).collect()
         };
+        // Asking for it is the permission to try again.
         for hash in hashes {
             self.catalogue.quarantine.pardon(&hash);
         }

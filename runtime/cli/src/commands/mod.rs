@@ -40,6 +40,7 @@ fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     write_json(&mut terminal::out(), value)
 }
 
+// Flushed here: an error when the program ends would be lost, and a cut document taken for a whole one.
 fn write_json(out: &mut dyn Write, value: &impl Serialize) -> anyhow::Result<()> {
     serde_json::to_writer_pretty(&mut *out, value).map_err(std::io::Error::from)?;
     writeln!(out)?;
@@ -51,6 +52,7 @@ fn write_json(out: &mut dyn Write, value: &impl Serialize) -> anyhow::Result<()>
 #[cfg(unix)]
 fn keep_stdout() -> anyhow::Result<Box<dyn Write>> {
     use std::os::fd::AsFd;
+    // The descriptor itself: a plugin prints with the C library, which knows nothing of Rust's writers.
     let kept = std::io::stdout().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdout(std::io::stderr()).map_err(std::io::Error::from)?;
     Ok(Box::new(terminal::Visible(std::fs::File::from(kept))))

@@ -21,6 +21,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// After a change this much quiet is waited for.
+// Editors save several files at once, and one file in several steps: a build for each would be wasted.
 const QUIET: Duration = Duration::from_millis(200);
 
 pub(crate) fn plugin(verb: &PluginVerb) -> anyhow::Result<Outcome> {

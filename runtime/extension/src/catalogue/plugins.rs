@@ -107,7 +107,7 @@ impl Catalogue {
     fn consider(&self, path: &Path, now: Instant) {
         let stamp = Stamp::of(path);
         let looked = inspect(path);
-        // Nobody looks again where nothing is watched.
+        // Where nothing is watched there is no later look: an incomplete file is an error at once.
         if let Err(error) = &looked
             && self.options.watch
             && error.may_be_incomplete()

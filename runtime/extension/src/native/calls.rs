@@ -8,6 +8,7 @@ const GIVEN_UP: u64 = 1;
 /// One more call in progress.
 const ONE: u64 = 1 << 1;
 /// The bits that count calls.
+// 15 bits, so that 48 are left for a time in ms: enough for 8,900 years.
 const COUNT: u64 = 0x7fff << 1;
 /// Where the time stands at which the first of the calls began, ms.
 const SINCE: u32 = 16;
@@ -71,6 +72,7 @@ impl Call<'_> {
     /// Ends the call. Returns whether its answer counts.
     pub(crate) fn end(self) -> bool {
         let counts = self.0.end_one();
+        // Else `drop` would end it a second time.
         std::mem::forget(self);
         counts
     }

@@ -56,6 +56,8 @@ pub(crate) fn guarded<T>(f: impl FnOnce() -> T) -> (T, bool) {
     let before = read();
     let result = f();
     let changed = read() != before;
+    // Put back even though it was the plugin's wish: other modules of the same thread would compute
+    // other bits than in a run without this plugin.
     if changed {
         write(before);
     }

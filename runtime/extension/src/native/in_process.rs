@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// More parameters are not listed.
+// Counts come from the plugin: one that returns garbage must not fill the memory.
 const MOST_PARAMETERS: u32 = 256;
 /// More bytes of state are not kept.
 const MOST_STATE: usize = 256 << 20;
@@ -55,6 +56,7 @@ impl InProcess {
         let (status, _) = floating_point::guarded(|| unsafe {
             create(library.host(), kind_bit(kind), &raw mut raw)
         });
+        // Whatever it has made is left alone: the call was given up, and may be half done.
         if !call.end() {
             return Err(given_up());
         }
@@ -96,6 +98,7 @@ impl InProcess {
                 doc: [0; 160],
                 choices: [0; 256],
             };
+            // Zeroed above: a field that the plugin does not fill is empty, not random.
             // SAFETY: `raw` is a place for one description.
             let status = unsafe { info(self.raw, number, &raw mut raw) };
             if status >= 0 && raw.key[0] != 0 && is_shown(&raw) {

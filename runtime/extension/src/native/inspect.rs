@@ -1,4 +1,8 @@
 //! What a file of a plugin says, read without running any of it.
+//!
+//! Loading a library runs its initialisers before anything can be asked. So the description is plain
+//! data under a known symbol, and it is read out of the file: whose it is, for which computer and
+//! which interface can be said of files that nobody has allowed to run.
 
 use super::backend::printable;
 use object::read::elf::ElfFile64;
@@ -129,6 +133,8 @@ pub fn inspect(path: &Path) -> Result<(Inspected, Vec<u8>), InspectError> {
     if meta.len() > MAX_SIZE {
         return Err(InspectError::Read("larger than 512 MiB".into()));
     }
+    // The bytes are returned as well: what was inspected and hashed is what is copied and loaded, also
+    // if the file changes meanwhile.
     let bytes = std::fs::read(path).map_err(read)?;
     Ok((inspect_bytes(&bytes)?, bytes))
 }
@@ -185,7 +191,7 @@ fn check_elf_extent(bytes: &[u8]) -> Result<(), InspectError> {
     }
     let short = |what: &str| InspectError::Truncated(format!("{what} beyond its end"));
     let Ok(elf) = ElfFile64::<object::Endianness>::parse(bytes) else {
-        // Another class or damaged; what it is is said below.
+        // Of another class (32 bits), which `check_platform` names, or damaged.
         return match File::parse(bytes) {
             Ok(_) => Ok(()),
             Err(error) => Err(InspectError::Truncated(error.to_string())),
@@ -206,6 +212,8 @@ fn check_elf_extent(bytes: &[u8]) -> Result<(), InspectError> {
     if end.is_none_or(|end| end > length) {
         return Err(short("section table"));
     }
+    // The loader maps segments without a look at the length of the file, and dies at the first access
+    // beyond it.
     for segment in elf.elf_program_headers() {
         let end = segment
             .p_offset
@@ -216,6 +224,7 @@ fn check_elf_extent(bytes: &[u8]) -> Result<(), InspectError> {
         }
     }
     for section in elf.elf_section_table().iter() {
+        // Zeros that are made by the loader, not stored (`.bss`).
         let is_empty = section.sh_type.get(endian) == object::elf::SHT_NOBITS;
         let end = section
             .sh_offset
@@ -309,6 +318,7 @@ fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
     if field(0, 8) != MAGIC {
         return Err(bad("it does not begin with RWPLUG1"));
     }
+    // A plugin may use what a later minor version has, and still run with less: it says which it needs.
     let (major, minor, least) = (u16_at(12), u16_at(14), u16_at(16));
     if major != ABI_MAJOR {
         return Err(InspectError::Major { found: major });
@@ -319,6 +329,7 @@ fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
     if (u32_at(8) as usize) < size_of::<RwPluginInfo>() {
         return Err(bad("it is shorter than that of ABI 1.0"));
     }
+    // The same version with other fields: built against a changed copy of the header.
     if u64_at(32) != ROW_SCHEMA {
         return Err(bad("its rows have other fields"));
     }
@@ -344,6 +355,7 @@ fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
         caps: u64_at(24),
         abi: (major, minor),
     };
+    // Ids become parts of file names (saved inputs) and of command lines.
     let sound = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     if info.id.is_empty() || !info.id.chars().all(sound) {
         return Err(bad("its id must be letters, digits, '.', '_' and '-'"));

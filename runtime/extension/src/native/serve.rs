@@ -311,6 +311,7 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
         .write(true)
         .open(memory)?;
     let memory = map(&file)?;
+    // Nothing is loaded before the host asks: its limit for starting covers that.
     let started: Option<Call> = read_message(&mut socket)?;
     if !matches!(started, Some(Call::Start)) {
         return Err(Error::new(ErrorKind::InvalidData, "not started"));
@@ -334,6 +335,7 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
     loop {
         let call: Option<Call> = match read_message(&mut server.socket) {
             Ok(call) => call,
+            // The host has dropped its side, or has died: no child outlives it.
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -369,6 +371,7 @@ fn start(library: &Path, kind: &str) -> Result<InProcess, Fault> {
         is_fatal: true,
     };
     let kind = ModuleKind::from_name(kind).ok_or_else(|| fatal(format!("no kind {kind}")))?;
+    // A damaged copy would kill this process with SIGBUS; an error names what is wrong.
     inspect(library).map_err(|error| fatal(error.to_string()))?;
     let library = Library::open(library).map_err(|error| fatal(error.to_string()))?;
     let context = library.context;
@@ -377,6 +380,7 @@ fn start(library: &Path, kind: &str) -> Result<InProcess, Fault> {
     Ok(instance)
 }
 
+// A process that dies of its memory limit cannot say so: the last number stands in shared memory.
 /// Tells the host now and then how much memory this process uses, for what it says of a crash.
 fn watch_memory(mut shared: memmap2::MmapMut) {
     let at = Layout::new().used;
@@ -468,6 +472,8 @@ impl Server {
         let layout = Layout::new();
         let memory = &mut self.memory;
         let mut head = StepHead::read(&memory[layout.head..]);
+        // Copies, not views: the plugin gets inputs that it may scribble on, and memory that the host
+        // shares is touched only here.
         let count = (head.count as usize).min(MOST_ROWS);
         let has_roads = head.has_roads > 0.0;
         let ids = rows_from::<u64>(&memory[layout.ids..], count);

@@ -128,7 +128,8 @@ fn charge_for_sizes(engine: &mut Engine) {
             ("insert", vec![array, int, value]),
         ]
     });
-    // A function that takes anything would make every look-up of a function longer.
+    // Listed type by type: a function that takes anything would make every look-up of a function
+    // longer.
     let all = all.into_iter().map(|(name, types)| (name, types.to_vec()));
     for (name, types) in all.chain(of_values) {
         engine.register_raw_fn(name, &types, move |context, args: &mut Arguments<'_>| {
@@ -165,6 +166,7 @@ fn call_unlimited(
     context: &NativeCallContext<'_>,
     args: &mut Arguments<'_>,
 ) -> Result<Dynamic, Box<EvalAltResult>> {
+    // Called by name through the engine of the script, it would find the charging one again.
     static PLAIN: OnceLock<Engine> = OnceLock::new();
     let plain = PLAIN.get_or_init(|| {
         let mut engine = Engine::new_raw();

@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex};
 use thiserror::Error;
 
 /// Imports of imports.
+// Also what ends a circle of imports.
 const IMPORT_DEPTH: usize = 4;
 /// Largest script, bytes.
 pub const LONGEST_SCRIPT: u64 = 256 * 1024;
@@ -223,6 +224,7 @@ fn compile_at_depth(
 ) -> Result<Compiled, ScriptError> {
     let error =
         |position: Position, message: String| ScriptError::at(file, text, position, message);
+    // Texts come from the editor as well, not only from files that are read with a limit.
     if text.len() as u64 > LONGEST_SCRIPT {
         let message = format!("scripts have at most {} KiB", LONGEST_SCRIPT / 1024);
         return Err(error(Position::NONE, message));
@@ -243,7 +245,7 @@ fn compile_at_depth(
     for (alias, module) in &modules {
         first.register_static_module(alias, module.clone());
     }
-    // The top is run once: constants and parameters.
+    // The top is run once: constants and parameters. It has the budget of one call, like a handler.
     let top = without_imports(&ast);
     let mut scope = Scope::new();
     begin_call();
@@ -494,6 +496,7 @@ fn import(
         let meta = std::fs::symlink_metadata(path);
         meta.is_ok_and(|meta| meta.file_type().is_symlink())
     };
+    // A link could lead out of the folder, to a file that the user did not mean to show to a script.
     let on_the_way = path.ancestors().take_while(|at| *at != folder);
     if on_the_way.into_iter().any(is_link) {
         return here(format!("\"{name}\": links are not followed"));

@@ -136,7 +136,7 @@ impl Scripts {
         for (id, text) in shipped() {
             scripts.take(id, None, (*text).to_owned());
         }
-        // What ships is no news.
+        // Scripts that ship are no news to report.
         scripts.events.drain();
         scripts
     }
@@ -264,7 +264,7 @@ impl Scripts {
     /// Compiles a text; if it is sound it is what runs use from their next step on.
     fn take(&self, id: &str, path: Option<&Path>, text: String) {
         let cell = self.cell_of(id);
-        // A folder that comes first keeps its file.
+        // Of two files with one id the folder that is listed first wins, whichever was read last.
         let rank = |path: Option<&Path>| {
             let place = |f: &PathBuf| path.is_some_and(|path| path.starts_with(f));
             self.folders.iter().position(place).unwrap_or(usize::MAX)

@@ -76,6 +76,7 @@ pub(super) fn call(
 /// Calls everything that is due for an agent.
 fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), ScriptError> {
     let handlers = compiled.handlers;
+    // Before the calls: a handler that fails is not called again, as if it had run.
     let begins = !std::mem::replace(&mut agent.content().has_started, true);
     if begins && handlers.start {
         call(compiled, "on_start", (agent.clone(),))?;
@@ -152,6 +153,7 @@ fn deliver(compiled: &Compiled, agent: &Agent, letter: Mail) -> Result<(), Scrip
 fn newly_near(agent: &Agent) -> Vec<Other> {
     let (now, _) = agent.nearby(NEAR);
     let mut ids: Vec<u64> = now.iter().map(|other| other.facts.id).collect();
+    // By id, for the search below; `nearby` sorts by distance.
     ids.sort_unstable();
     let before = std::mem::replace(&mut agent.content().near, ids);
     let is_new = |other: &Other| before.binary_search(&other.facts.id).is_err();
@@ -161,6 +163,7 @@ fn newly_near(agent: &Agent) -> Vec<Other> {
 fn is_newly_blocked(agent: &Agent) -> bool {
     let mut content = agent.content();
     let held = content.is_held() || content.facts.is_some_and(|facts| facts.has_arrived);
+    // Whole periods of ten seconds: 9.9 s make 0, 10 s make 1, and each new one calls the handler.
     let periods = (content.input.waiting / BLOCKED) as u32;
     let is_new = periods > content.told_blocked && !held;
     content.told_blocked = if held { 0 } else { periods };
@@ -208,6 +211,7 @@ impl Content {
         if let Some(id) = wants.flees {
             self.effects.push(Effect::Flee(id));
         }
+        // A script may not make its agent miss a turn: near the end of the lane the route decides.
         let is_early = self.input.lane_remaining > ROUTE_FIRST;
         let side = match wants.use_lane.filter(|_| is_early) {
             // There is time for what the route needs later.
@@ -234,6 +238,7 @@ impl Content {
     fn overtaking_side(&self) -> f64 {
         let input = &self.input;
         let wished = input.road_speed.min(self.wants.desired_speed);
+        // 1 m/s slower at least: behind a leader of about the wished speed nothing is gained.
         let is_slow = input.leader_gap < OVERTAKE_GAP && input.leader_speed < wished - 1.0;
         match (is_slow, input.lane_left > 0.0, input.lane_right > 0.0) {
             (true, true, _) => 1.0,
@@ -272,6 +277,7 @@ impl Logic for ScriptLogic {
     ) -> Option<Swap> {
         self.agents
             .resize_with(moment.capacity as usize, Agent::default);
+        // Its index will be another agent's, which must not remember what this one did.
         for &index in moment.removed {
             self.agents[index as usize] = Agent::default();
         }
@@ -286,6 +292,7 @@ impl Logic for ScriptLogic {
             return None;
         }
         (self.compiled, self.is_disabled) = (compiled, is_disabled);
+        // A new version has not failed yet.
         for agent in &self.agents {
             agent.content().faults = 0;
         }
@@ -332,6 +339,8 @@ impl Behaviour for ScriptLogic {
         effects: &mut Effects,
     ) {
         let (base, values) = (&self.base.logic, &self.base.parameters);
+        // First, for all rows: what a script does not ask for stays as the built-in behaviour wants it,
+        // and a script that fails leaves a sound answer behind.
         base.step(values, step, scene, inputs, outputs, effects);
         let Some(compiled) = self.active() else {
             leave_all(scene, step, effects);

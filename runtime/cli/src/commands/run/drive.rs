@@ -52,6 +52,7 @@ impl Drive<'_> {
         let cpu = ProcessTime::now();
         let watchdog = self.host.map(Watchdog::new);
         let (host, keep_going) = (self.host, self.keep_going);
+        // Once the clock has stopped a module, every later step depends on the speed of the machine.
         let timed_out = || host.and_then(Host::timed_out);
         let goes_on = |_: &World| !progress::interrupted() && (keep_going || timed_out().is_none());
         match self.trace.as_deref_mut() {
@@ -94,6 +95,7 @@ struct Teller<'a> {
 }
 
 /// Steps between two looks.
+// A look takes the locks of the host and of the log: in each step it would be felt.
 const TELL_PERIOD: u64 = 64;
 /// Nobody waits longer than this for a word, and a call that takes longer, us, is worth one.
 const SILENCE: Duration = Duration::from_secs(5);
@@ -111,6 +113,7 @@ impl Observer for Teller<'_> {
             self.bar.set_position(step);
             self.bar.set_message(message(world));
             let bar = self.bar.clone();
+            // Lines would else be printed into the bar.
             bar.suspend(|| self.tell(world));
         }
     }

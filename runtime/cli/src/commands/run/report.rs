@@ -116,6 +116,7 @@ impl Report {
     }
 
     fn rate(&mut self) {
+        // A run without a step took no time; JSON knows no infinity.
         let per = |amount: f64, time: f64| if time > 0.0 { amount / time } else { 0.0 };
         let updates = self.summary.agent_updates - self.before.0;
         let simulated = self.summary.sim_seconds - self.before.1;

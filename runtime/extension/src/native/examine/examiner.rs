@@ -16,8 +16,10 @@ use std::sync::Arc;
 /// Steps that an instance is asked for.
 pub(super) const STEPS: u64 = 20;
 /// Steps long after those: what goes wrong may do so late.
+// Counters that overflow, buffers that fill and times that lose digits show up only then.
 const LATE: [u64; 4] = [1_000, 1_001, 100_000, 10_000_000];
 /// Marks that a plugin must not write over.
+// Neither zero nor a status nor part of a usual number.
 const CANARY: u8 = 0xa5;
 
 /// What came of asking an instance about rows.

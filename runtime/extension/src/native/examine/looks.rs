@@ -183,6 +183,7 @@ pub(super) fn two_threads<K: Examined>(examiner: &Examiner) -> Looked {
         }
         Ok(told)
     };
+    // One after the other, on an instance of their own: what two threads must agree with.
     let expected = [half(&alone, true)?, half(&alone, false)?];
     let found = std::thread::scope(|scope| {
         let left = scope.spawn(|| half(&shared, true));
