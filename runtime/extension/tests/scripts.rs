@@ -97,7 +97,7 @@ fn long_lines_are_cut_around_the_place() {
     };
     for (before, after) in [(0, 500), (500, 500), (500, 0), (0, 0)] {
         let (before, after) = ("é ".repeat(before / 2), " ü".repeat(after / 2));
-        let text = format!("/* {before}*/ fn behave(agent) {{ nobody(1) }} /*{after}*/");
+        let text = format!("/* {before}*/ fn behave(agent) {{ nobody(1) }} /* {after}*/");
         let (line, caret) = shown(&error(&text));
         assert!(line.chars().count() <= 122, "{line}");
         let below: String = line.chars().skip(caret.len() - 1).take(6).collect();
