@@ -93,7 +93,9 @@ fn compare(graph: &LaneGraph, questions: &[PlannerInput], answers: &[PlannerOutp
         let ahead = graph.successors(id).iter().map(|&next| (next, through));
         let aside = [lanelet.left, lanelet.right].map(|next| (next, change));
         for (next, cost) in ahead.chain(aside) {
-            if next != NO_LANELET && !graph.lanelet(next).bus_only {
+            if next != NO_LANELET
+                && graph.lanelet(next).access == roadwright_scenario::LaneAccess::All
+            {
                 plain.add_edge(id.into(), next.into(), cost);
             }
         }

@@ -5,6 +5,7 @@ use roadwright_agent::{
     Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Step,
 };
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
+use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -196,7 +197,7 @@ impl<'a> Search<'a> {
     fn run(&mut self, input: &PlannerInput, routes: &mut Vec<LaneletId>) -> PlannerOutput {
         self.scratch.stamp += 1;
         self.scratch.open.clear();
-        let bus = input.bus != 0;
+        let class = VehicleClass::from_number(input.bus);
         let goal = self.costs.bounds_to(input.goal_strip);
         let share = input.s / self.graph.lanelet(input.strip).length();
         let beside = self.lanes_beside(input);
@@ -216,7 +217,7 @@ impl<'a> Search<'a> {
             // in full.
             let through = changing - here / lanelet.speed_limit + self.traverse_time(lane);
             for &next in self.graph.successors(lane) {
-                self.reach(next, FROM_BESIDE | place as u32, through, &goal, bus);
+                self.reach(next, FROM_BESIDE | place as u32, through, &goal, class);
             }
         }
         while let Some(Reverse((_, lanelet))) = self.scratch.open.pop() {
@@ -231,7 +232,7 @@ impl<'a> Search<'a> {
             if lanelet == input.goal_strip {
                 return self.answer(input, cost, &beside, routes);
             }
-            self.expand(lanelet, cost, &goal, bus);
+            self.expand(lanelet, cost, &goal, class);
         }
         PlannerOutput::default()
     }
@@ -239,6 +240,7 @@ impl<'a> Search<'a> {
     /// The start and the lanes that can be changed to from it, with the time that changing costs;
     /// from the nearest outwards.
     fn lanes_beside(&self, input: &PlannerInput) -> Vec<(LaneletId, f64)> {
+        let class = VehicleClass::from_number(input.bus);
         let mut lanes = vec![(input.strip, 0.0)];
         if input.may_change_first == 0 {
             return lanes;
@@ -248,8 +250,7 @@ impl<'a> Search<'a> {
             loop {
                 let lanelet = self.graph.lanelet(lane);
                 let side = if to_left { lanelet.left } else { lanelet.right };
-                let usable =
-                    side != NO_LANELET && (input.bus != 0 || !self.graph.lanelet(side).bus_only);
+                let usable = side != NO_LANELET && self.graph.lanelet(side).access.admits(class);
                 if !usable {
                     break;
                 }
@@ -274,16 +275,16 @@ impl<'a> Search<'a> {
         std::iter::once(beside[0].0).chain((from..=place).map(|i| beside[i].0))
     }
 
-    fn expand(&mut self, id: LaneletId, cost: f64, goal: &Bounds<'_>, bus: bool) {
+    fn expand(&mut self, id: LaneletId, cost: f64, goal: &Bounds<'_>, class: VehicleClass) {
         let through = cost + self.traverse_time(id);
         for &next in self.graph.successors(id) {
-            self.reach(next, id, through, goal, bus);
+            self.reach(next, id, through, goal, class);
         }
         let lanelet = self.graph.lanelet(id);
         let changed = cost + self.costs.change(id);
         for side in [lanelet.left, lanelet.right] {
             if side != NO_LANELET {
-                self.reach(side, id, changed, goal, bus);
+                self.reach(side, id, changed, goal, class);
             }
         }
     }
@@ -295,7 +296,14 @@ impl<'a> Search<'a> {
 
     /// Opens a lanelet at a cost, if it is not closed or open at less already.
     #[inline]
-    fn reach(&mut self, id: LaneletId, parent: u32, cost: f64, goal: &Bounds<'_>, bus: bool) {
+    fn reach(
+        &mut self,
+        id: LaneletId,
+        parent: u32,
+        cost: f64,
+        goal: &Bounds<'_>,
+        class: VehicleClass,
+    ) {
         let mark = &mut self.scratch.marks[id as usize];
         // The stamp says whether the mark is of this search: nothing is cleared between searches, which
         // visit a small part of the lanelets.
@@ -305,7 +313,7 @@ impl<'a> Search<'a> {
             }
             mark.left
         } else {
-            if !bus && self.graph.lanelet(id).bus_only {
+            if !self.graph.lanelet(id).access.admits(class) {
                 return;
             }
             goal.left_from(id)

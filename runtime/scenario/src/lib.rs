@@ -41,6 +41,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod access;
 mod agents;
 pub mod check;
 mod dynamics;
@@ -62,6 +63,7 @@ mod stack;
 mod unique_map;
 mod vehicle_type;
 
+pub use access::{LaneAccess, VehicleClass};
 pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};
 pub use dynamics::DynamicsLevel;
 pub use edit::{Edit, EditError, MAX_ROAD_ENDS};

@@ -1,5 +1,6 @@
 //! Kinds of vehicles.
 
+use crate::access::VehicleClass;
 use crate::quantity::{Acceleration, Mass, Quantity, Size, Speed, SteeringLock, Validate, at};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,9 +61,13 @@ impl VehicleType {
     /// Vehicles longer than this are taken for buses: they may use bus lanes, m.
     pub const BUS_LENGTH: f64 = 9.0;
 
-    /// Whether it may use bus lanes.
-    pub fn is_bus(&self) -> bool {
-        self.length > Self::BUS_LENGTH
+    /// What it counts as where lanes are reserved.
+    pub fn class(&self) -> VehicleClass {
+        if self.length > Self::BUS_LENGTH {
+            VehicleClass::Bus
+        } else {
+            VehicleClass::Car
+        }
     }
 
     /// A mid-size car.

@@ -148,7 +148,8 @@ pub(crate) fn summary(world: &World) -> Summary {
         agents: counts(world),
         agent_updates: world.agent_updates,
         collisions: world.traffic.contacts.log.clone(),
-        distance_driven: trips.distances.iter().sum(),
+        // From 0.0: the sum of no numbers is -0.0.
+        distance_driven: trips.distances.iter().fold(0.0, |sum, way| sum + way),
         replans: world.replans,
         travel_time: Statistic::of(&trips.times),
         stacks: stacks

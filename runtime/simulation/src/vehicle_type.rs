@@ -3,6 +3,7 @@
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_scenario::VehicleClass;
 use roadwright_vehicle::OneTrackLimits;
 use std::sync::Arc;
 
@@ -21,8 +22,8 @@ pub(crate) struct VehicleType {
     pub(crate) body_centre: f64,
     /// Of the circle around the middle that holds the body, m.
     pub(crate) radius: f64,
-    /// Whether it may use bus lanes.
-    pub(crate) bus: bool,
+    /// What it counts as where lanes are reserved.
+    pub(crate) class: VehicleClass,
     pub(crate) limits: OneTrackLimits,
 }
 
@@ -36,7 +37,7 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
             front: described.front(),
             body_centre: described.body_centre(),
             radius: 0.5 * size.length(),
-            bus: described.is_bus(),
+            class: described.class(),
             limits: OneTrackLimits::from(described),
         }
     }

@@ -2,6 +2,7 @@
 
 use roadwright_plugin_api::abi::{RwPoint, RwStrip, STRIP_BUS_ONLY, STRIP_CONNECTION};
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
+use roadwright_scenario::LaneAccess;
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletKind};
 
@@ -25,7 +26,7 @@ impl FlatRoads {
         for (id, lanelet) in (0..).zip(graph.lanelets()) {
             let points = graph.line(id).points();
             let mut flags = 0;
-            if lanelet.bus_only {
+            if lanelet.access == LaneAccess::Buses {
                 flags |= STRIP_BUS_ONLY;
             }
             let mut turn = 0;

@@ -1,6 +1,7 @@
 //! Findings about agents and flows.
 
 use super::{Code, Finding, ObjectId, Severity, Subjects};
+use crate::access::VehicleClass;
 use crate::agents::{Agent, Place};
 use crate::ids::AgentId;
 use crate::lane_graph::LaneletId;
@@ -51,7 +52,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// Reachable lanelets by start, so that agents from one place share a search.
-type Reach = BTreeMap<(LaneletId, bool), Vec<bool>>;
+type Reach = BTreeMap<(LaneletId, VehicleClass), Vec<bool>>;
 
 /// Where a place is, m; the origin if it is on no lane.
 fn position_of(subjects: &Subjects<'_>, place: &Place) -> DVec2 {
@@ -85,21 +86,22 @@ fn journey(
             Err(message) => return push(Code::NoSuchLane, stop, message),
         }
     }
-    let bus = subjects
+    let class = subjects
         .scenario
         .vehicle_types()
         .get(vehicle)
-        .is_some_and(VehicleType::is_bus);
+        .map(VehicleType::class)
+        .unwrap_or_default();
     for (pair, places) in lanelets.windows(2).zip(stops.windows(2)) {
         // Open ground has no lanes to check.
         let [Some(from), Some(to)] = [pair[0], pair[1]] else {
             continue;
         };
         let seen = reach
-            .entry((from, bus))
-            .or_insert_with(|| subjects.graph.reachable_from(from, bus));
+            .entry((from, class))
+            .or_insert_with(|| subjects.graph.reachable_from(from, class));
         // On the starting lane itself a destination behind needs a way round.
-        if !seen[to as usize] || behind(subjects, places, from, to, bus) {
+        if !seen[to as usize] || behind(subjects, places, from, to, class) {
             let message = "no way leads there from where it comes; see one-way streets, turn \
                            restrictions and bus lanes";
             return push(Code::UnreachableDestination, &places[1], message.into());
@@ -130,7 +132,7 @@ fn behind(
     places: &[Place],
     from: LaneletId,
     to: LaneletId,
-    bus: bool,
+    class: VehicleClass,
 ) -> bool {
     let [Place::Lane(a), Place::Lane(b)] = [places[0], places[1]] else {
         return false;
@@ -142,7 +144,7 @@ fn behind(
     let successors = subjects.graph.successors(from);
     !successors
         .iter()
-        .any(|&next| subjects.graph.reachable_from(next, bus)[to as usize])
+        .any(|&next| subjects.graph.reachable_from(next, class)[to as usize])
 }
 
 /// Agents that start inside an obstacle, a tree or each other.

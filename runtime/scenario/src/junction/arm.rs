@@ -1,8 +1,9 @@
 //! Arms: road ends seen outward from a junction.
 
 use super::ArmEnd;
+use crate::access::LaneAccess;
 use crate::ids::RoadId;
-use crate::road::{DrivingSide, LaneType, Road, RoadEnd};
+use crate::road::{DrivingSide, Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine, heading_of};
@@ -25,8 +26,8 @@ pub struct Arm<'a> {
 pub struct ArmLane {
     /// Lane id in the road.
     pub id: i8,
-    /// Whether only buses may use it.
-    pub bus_only: bool,
+    /// Who may use it.
+    pub access: LaneAccess,
     /// Whether it is driven towards the junction.
     pub entering: bool,
     /// Pose of its centre at the cut, in the direction of driving.
@@ -139,7 +140,7 @@ impl<'a> Arm<'a> {
                 };
                 ArmLane {
                     id: lane.id,
-                    bus_only: lane.kind == LaneType::Bus,
+                    access: LaneAccess::of(lane.kind),
                     entering,
                     pose,
                     width: band.width,

@@ -16,6 +16,7 @@ use super::arm::{Arm, ArmLane};
 use super::corner::U_TURN_RADIUS;
 use super::curve::connecting_curve;
 use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site};
+use crate::access::LaneAccess;
 use crate::road::DrivingSide;
 use roadwright_geometry::math::wrap_angle;
 
@@ -168,10 +169,10 @@ fn links(entering: &[ArmLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
     let mut links = Vec::new();
     // Apart from each other, so that a bus lane at the kerb takes no turn away from the lane beside
     // it: which lane is outermost is counted among its own kind.
-    for bus_only in [false, true] {
+    for access in [LaneAccess::All, LaneAccess::Buses] {
         let own = |lanes: &[ArmLane]| -> Vec<usize> {
             (0..lanes.len())
-                .filter(|&i| lanes[i].bus_only == bus_only)
+                .filter(|&i| lanes[i].access == access)
                 .collect()
         };
         let from = own(entering);
@@ -330,8 +331,8 @@ fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side:
         if links.iter().any(|link| link.from == from) {
             continue;
         }
-        let bus = entering[from].bus_only;
-        let usable = |exit: &Exit| exit.lanes.iter().any(|lane| bus || !lane.bus_only);
+        let access = entering[from].access;
+        let usable = |exit: &Exit| exit.lanes.iter().any(|lane| lane.access.includes(access));
         let best = (0..exits.len())
             .filter(|&e| usable(&exits[e]))
             .min_by(|&a, &b| exits[a].change.abs().total_cmp(&exits[b].change.abs()));
@@ -342,7 +343,7 @@ fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side:
         let place = |i: usize, n: usize| (i as f64 + 0.5) / n as f64;
         let wanted = place(from, entering.len());
         let to = (0..lanes.len())
-            .filter(|&i| bus || !lanes[i].bus_only)
+            .filter(|&i| lanes[i].access.includes(access))
             .min_by(|&a, &b| {
                 let miss = |i: usize| (place(i, lanes.len()) - wanted).abs();
                 let tied = (miss(a) - miss(b)).abs() < 1e-9;
@@ -374,7 +375,7 @@ fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], sid
             let source = links
                 .iter()
                 .filter(|link| link.exit == e)
-                .filter(|link| lane.bus_only || !entering[link.from].bus_only)
+                .filter(|link| entering[link.from].access.includes(lane.access))
                 .min_by(|a, b| {
                     let distance = |link: &Link| link.to.abs_diff(to);
                     distance(a)
@@ -418,7 +419,7 @@ fn connecting_path(
         kind,
         curve,
         width: (from.width, to.width),
-        bus_only: from.bus_only || to.bus_only,
+        access: from.access.and(to.access),
     };
     let drivable = turn != Turn::UTurn || path.min_radius() >= U_TURN_RADIUS;
     drivable.then_some(path)

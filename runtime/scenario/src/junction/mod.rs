@@ -21,6 +21,7 @@ pub use layout::{Layout, Trim, layout, layout_after_edit};
 pub use links::Turn;
 pub use outline::OutlineEdge;
 
+use crate::access::LaneAccess;
 use crate::ids::{NodeId, RoadId};
 use crate::road::{DrivingSide, RoadEnd};
 use glam::DVec2;
@@ -80,8 +81,8 @@ pub struct ConnectingPath {
     pub curve: Option<ReferenceLine>,
     /// Width at the start and at the end, m.
     pub width: (f64, f64),
-    /// Whether only buses may use it.
-    pub bus_only: bool,
+    /// Who may use it.
+    pub access: LaneAccess,
 }
 
 impl ConnectingPath {

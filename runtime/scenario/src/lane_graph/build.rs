@@ -5,10 +5,11 @@
 
 use super::after_edit::{Before, first_paths};
 use super::{LaneGraph, Lanelet, LaneletId, LaneletKind, Links, NO_LANELET, PathLanelets};
+use crate::access::LaneAccess;
 use crate::ids::RoadId;
 use crate::junction::{ConnectingPath, LaneEnd, Layout};
 use crate::network::RoadNetwork;
-use crate::road::{DrivingSide, LaneSection, LaneType, Road, RoadEnd};
+use crate::road::{DrivingSide, LaneSection, Road, RoadEnd};
 use crate::scenario::Scenario;
 use roadwright_geometry::centre_line::CentreLines;
 use roadwright_geometry::{DVec2, ReferenceLine};
@@ -161,7 +162,7 @@ impl Builder {
             line,
             width,
             speed_limit: lane.speed_limit.unwrap_or(road.speed_limit),
-            bus_only: lane.kind == LaneType::Bus,
+            access: LaneAccess::of(lane.kind),
             layer: road.layer,
             successors: Links::default(),
             predecessors: Links::default(),
@@ -286,7 +287,7 @@ impl Builder {
             line,
             width: 0.5 * (path.width.0 + path.width.1),
             speed_limit: limit.min(corner),
-            bus_only: path.bus_only,
+            access: path.access,
             layer: a.layer.max(b.layer),
             successors: Links::default(),
             predecessors: Links::default(),

@@ -21,6 +21,7 @@ mod reach;
 
 pub use after_edit::Before;
 
+use crate::access::LaneAccess;
 use crate::agents::LanePlace;
 use crate::ids::RoadId;
 use crate::junction::{Layout, Turn};
@@ -80,8 +81,8 @@ pub struct Lanelet {
     pub left: LaneletId,
     /// Lane to the right that a vehicle can change to, or [`NO_LANELET`].
     pub right: LaneletId,
-    /// Whether only buses may use it.
-    pub bus_only: bool,
+    /// Who may use it.
+    pub access: LaneAccess,
     /// Level: vehicles on other levels pass above or below.
     pub layer: i8,
     /// Mean width, m.

@@ -1,6 +1,7 @@
 //! What can be reached from where.
 
 use super::{LaneGraph, LaneletId, NO_LANELET};
+use crate::access::{LaneAccess, VehicleClass};
 use std::collections::VecDeque;
 
 impl LaneGraph {
@@ -13,13 +14,13 @@ impl LaneGraph {
     }
 
     /// Lanelets that can be driven to from one, lane changes included. O(lanelets).
-    pub fn reachable_from(&self, start: LaneletId, bus: bool) -> Vec<bool> {
+    pub fn reachable_from(&self, start: LaneletId, class: VehicleClass) -> Vec<bool> {
         let mut seen = vec![false; self.lanelets.len()];
         seen[start as usize] = true;
         let mut open = VecDeque::from([start]);
         while let Some(id) = open.pop_front() {
             for next in self.next_of(id) {
-                let usable = bus || !self.lanelet(next).bus_only;
+                let usable = self.lanelet(next).access.admits(class);
                 if usable && !seen[next as usize] {
                     seen[next as usize] = true;
                     open.push_back(next);
@@ -39,10 +40,10 @@ impl LaneGraph {
             graph.add_node(());
         }
         for id in 0..self.lanelets.len() as LaneletId {
-            if self.lanelet(id).bus_only {
+            if self.lanelet(id).access != LaneAccess::All {
                 continue;
             }
-            let usable = |next: &LaneletId| !self.lanelet(*next).bus_only;
+            let usable = |next: &LaneletId| self.lanelet(*next).access == LaneAccess::All;
             for next in self.next_of(id).filter(usable) {
                 graph.add_edge(id.into(), next.into(), ());
             }

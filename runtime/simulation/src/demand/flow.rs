@@ -6,8 +6,39 @@ use roadwright_geometry::math::{Stream, ln};
 use roadwright_scenario::{Flow, FlowId};
 use serde::{Deserialize, Serialize};
 
-/// Ids of flow agents start here, above those of agents in files.
-const FIRST_ID: u64 = 1 << 40;
+/// What the id of an agent says about where it comes from.
+///
+/// ```text
+/// 0 .. 2^40                          the scenario, random trips, scripts: as they are counted
+/// 2^40 + flow * 2^32 + number        number-th agent of a flow
+/// ```
+///
+/// So the ids of one flow do not depend on what other flows do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AgentKey {
+    /// Not of a flow.
+    Counted(u64),
+    /// The agent of a flow, numbered from 1.
+    OfFlow(FlowId, u64),
+}
+
+impl AgentKey {
+    const FIRST_OF_FLOWS: u64 = 1 << 40;
+
+    pub(crate) fn of(id: u64) -> Self {
+        match id.checked_sub(Self::FIRST_OF_FLOWS) {
+            Some(place) => Self::OfFlow(FlowId((place >> 32) as u32), place & u64::from(u32::MAX)),
+            None => Self::Counted(id),
+        }
+    }
+
+    pub(crate) fn id(self) -> u64 {
+        match self {
+            Self::Counted(id) => id,
+            Self::OfFlow(flow, number) => Self::FIRST_OF_FLOWS + (u64::from(flow.0) << 32) + number,
+        }
+    }
+}
 
 /// A flow that is running.
 pub(crate) struct RunningFlow {
@@ -72,7 +103,7 @@ impl RunningFlow {
 
     /// Whether an agent is one of this flow.
     pub(crate) fn owns(&self, agent: u64) -> bool {
-        agent >= FIRST_ID && (agent - FIRST_ID) >> 32 == u64::from(self.progress.id.0)
+        matches!(AgentKey::of(agent), AgentKey::OfFlow(flow, _) if flow == self.progress.id)
     }
 
     pub(crate) fn progress(&self) -> &FlowProgress {
@@ -97,8 +128,7 @@ impl RunningFlow {
         }
         progress.next_time += progress.gap();
         progress.count += 1;
-        // 2^40 + flow * 2^32 + count: the ids of one flow do not depend on what other flows do.
-        Some(FIRST_ID + (u64::from(progress.id.0) << 32) + progress.count)
+        Some(AgentKey::OfFlow(progress.id, progress.count).id())
     }
 }
 
@@ -110,5 +140,26 @@ impl FlowProgress {
             return f64::INFINITY;
         }
         -ln(1.0 - self.stream.next_unit()) / rate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_agents_say_where_they_come_from() {
+        for key in [
+            AgentKey::Counted(1),
+            AgentKey::Counted((1 << 40) - 1),
+            AgentKey::OfFlow(FlowId(1), 1),
+            AgentKey::OfFlow(FlowId(4_000_000_000), 7),
+        ] {
+            assert_eq!(AgentKey::of(key.id()), key);
+        }
+        assert_eq!(
+            AgentKey::OfFlow(FlowId(2), 5).id(),
+            (1 << 40) + (2 << 32) + 5
+        );
     }
 }

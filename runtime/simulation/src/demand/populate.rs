@@ -1,6 +1,7 @@
 //! Agents between random places that can reach each other.
 
 use roadwright_geometry::math::Stream;
+use roadwright_scenario::LaneAccess;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
 use std::collections::BTreeMap;
 
@@ -38,7 +39,9 @@ impl<'a> Places<'a> {
             // is a route.
             .filter(|&id| {
                 let lanelet = graph.lanelet(id);
-                !lanelet.is_connection() && !lanelet.bus_only && lanelet.length() >= MIN_LANE
+                !lanelet.is_connection()
+                    && lanelet.access == LaneAccess::All
+                    && lanelet.length() >= MIN_LANE
             })
             .collect();
         let mut total = 0.0;

@@ -114,7 +114,8 @@ impl<'a> Moves<'a> {
             is_beside || self.after.leads_to(pair[0], pair[1])
         };
         let is_open = |(&old, &new): (&LaneletId, &LaneletId)| {
-            self.before.lanelet(old).bus_only || !self.after.lanelet(new).bus_only
+            let (before, after) = (self.before.lanelet(old), self.after.lanelet(new));
+            after.access.includes(before.access)
         };
         let goals_ahead = route.goals.iter().zip(goals).skip(reached);
         let has_same_goals = goals_ahead.into_iter().all(|pair| match pair {

@@ -199,7 +199,7 @@ impl Roads {
             hasher.write_u32(lanelet.left);
             hasher.write_u32(lanelet.right);
             hasher.write_u64(lanelet.speed_limit.to_bits());
-            hasher.write_u8(u8::from(lanelet.bus_only));
+            hasher.write_u8(lanelet.access as u8);
         }
     }
 

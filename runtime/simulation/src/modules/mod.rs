@@ -247,7 +247,7 @@ impl Modules {
             step: clock.moment(instance.rate),
             agent,
             id: who.id,
-            bus: types.get(who.vehicle_type).bus,
+            class: types.get(who.vehicle_type).class,
         }
     }
 

@@ -4,6 +4,7 @@ use super::{Goal, Leg, Route};
 use crate::agents::{Claim, LanePosition, Progress};
 use roadwright_agent::{Module, Planner, PlannerView, Step};
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
+use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::LaneletId;
 
 /// A planner that is asked for one agent.
@@ -14,8 +15,8 @@ pub(crate) struct Asking<'a> {
     pub(crate) step: Step<'a>,
     pub(crate) agent: u32,
     pub(crate) id: u64,
-    /// Whether its vehicle may use bus lanes.
-    pub(crate) bus: bool,
+    /// What its vehicle counts as where lanes are reserved.
+    pub(crate) class: VehicleClass,
 }
 
 impl Asking<'_> {
@@ -45,7 +46,7 @@ impl Asking<'_> {
     ) -> Option<Route> {
         let start = route.lanelet(from)?;
         let goals = &route.goals[reached as usize..];
-        let inputs = questions((start, s), goals, self.bus)?;
+        let inputs = questions((start, s), goals, self.class)?;
         let answers = self.all(&inputs)?;
         Some(route.with_plan(reached, from, &answers))
     }
@@ -102,10 +103,14 @@ impl Route {
 }
 
 /// A question for each goal on a lane, from the goal before it; `None` if one is off the lanes.
-fn questions(start: (LaneletId, f64), goals: &[Goal], bus: bool) -> Option<Vec<PlannerInput>> {
+fn questions(
+    start: (LaneletId, f64),
+    goals: &[Goal],
+    class: VehicleClass,
+) -> Option<Vec<PlannerInput>> {
     let mut from = start;
     let question = |goal: &Goal| {
-        let input = goal_input(*goal, from, bus)?;
+        let input = goal_input(*goal, from, class)?;
         from = (input.goal_strip, input.goal_s);
         Some(input)
     };
@@ -113,7 +118,11 @@ fn questions(start: (LaneletId, f64), goals: &[Goal], bus: bool) -> Option<Vec<P
 }
 
 /// The question how to get to a goal; `None` if that is off the lanes.
-pub(crate) fn goal_input(goal: Goal, from: (LaneletId, f64), bus: bool) -> Option<PlannerInput> {
+pub(crate) fn goal_input(
+    goal: Goal,
+    from: (LaneletId, f64),
+    class: VehicleClass,
+) -> Option<PlannerInput> {
     let Goal::Lane { lanelet, s } = goal else {
         return None;
     };
@@ -122,7 +131,7 @@ pub(crate) fn goal_input(goal: Goal, from: (LaneletId, f64), bus: bool) -> Optio
         s: from.1,
         goal_strip: lanelet,
         goal_s: s,
-        bus: u32::from(bus),
+        bus: class.number(),
         may_change_first: 1,
     })
 }
@@ -132,7 +141,7 @@ pub(crate) struct Trip {
     pub(crate) agent: u32,
     pub(crate) id: u64,
     pub(crate) start: (LaneletId, f64),
-    pub(crate) bus: bool,
+    pub(crate) class: VehicleClass,
 }
 
 /// Plans all legs of several agents in one question to their planner. An agent without a route gets
@@ -147,7 +156,7 @@ pub(crate) fn plan_legs(
     let counts: Vec<Option<usize>> = trips
         .iter()
         .map(|(trip, route)| {
-            let own = questions(trip.start, &route.goals, trip.bus)?;
+            let own = questions(trip.start, &route.goals, trip.class)?;
             asked.extend(own.iter().map(|&input| Question {
                 agent: trip.agent,
                 id: trip.id,

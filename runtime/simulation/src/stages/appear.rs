@@ -134,7 +134,7 @@ fn trip<'a>(scene: Scene<'_>, exit: &'a Exit<'_>, agent: u32) -> (Trip, &'a Rout
         agent,
         id: who.id,
         start: (position.lanelet, position.s),
-        bus: scene.types.get(who.vehicle_type).bus,
+        class: scene.types.get(who.vehicle_type).class,
     };
     (trip, exit.routes.get(exit.agents.progress[index].route))
 }

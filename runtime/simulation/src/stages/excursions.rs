@@ -227,11 +227,11 @@ impl Effecting<'_> {
 
     /// A route from a place on a lane to goals in their order.
     fn route_from(&self, agent: u32, (lanelet, s, _): Spot, goals: Vec<Goal>) -> Option<Route> {
-        let bus = self.vehicle_type(agent).bus;
+        let class = self.vehicle_type(agent).class;
         let mut lanelets = vec![lanelet];
         let (mut from, mut legs) = ((lanelet, s), Vec::new());
         for goal in &goals {
-            let input = goal_input(*goal, from, bus)?;
+            let input = goal_input(*goal, from, class)?;
             from = (input.goal_strip, input.goal_s);
             // Each leg begins with the lanelet that the one before ended on.
             lanelets.extend_from_slice(&self.asking(agent).route(input)?[1..]);

@@ -219,7 +219,7 @@ impl Scene<'_> {
         let vehicle_type = self.types.get(self.agents.identity[index].vehicle_type);
         let input = PlannerInput {
             may_change_first: u32::from(!is_too_late && !is_near_end),
-            ..goal_input(goal, (lanelet, s), vehicle_type.bus)?
+            ..goal_input(goal, (lanelet, s), vehicle_type.class)?
         };
         Some(Need {
             trigger,

@@ -6,6 +6,7 @@ use crate::agents::{Phase, Progress};
 use crate::route::{Goal, Route, goal_input};
 use glam::DVec2;
 use roadwright_plugin_api::PlannerInput;
+use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::LaneletId;
 
 /// Minimum time between replans while chasing or fleeing, s.
@@ -144,8 +145,8 @@ impl Effecting<'_> {
             .granted_to
             .max(self.agents.progress[index].at)
             .min(route.lanelets.len() as u32 - 1);
-        let bus = self.vehicle_type(agent).bus;
-        let flight = self.flight(route.lanelets[from as usize], danger, bus);
+        let class = self.vehicle_type(agent).class;
+        let flight = self.flight(route.lanelets[from as usize], danger, class);
         let Some(&end) = flight.last() else { return };
         let s = self.ground.lanelet(end).length();
         let reached = self.goals_behind(agent);
@@ -158,7 +159,7 @@ impl Effecting<'_> {
 
     /// Lanelets after one, each the successor whose end is farthest from the danger; of two that are
     /// equally far the smaller one.
-    fn flight(&self, from: LaneletId, danger: DVec2, bus: bool) -> Vec<LaneletId> {
+    fn flight(&self, from: LaneletId, danger: DVec2, class: VehicleClass) -> Vec<LaneletId> {
         let graph = self.ground.graph();
         let mut flight: Vec<LaneletId> = Vec::new();
         let (mut at, mut length) = (from, 0.0);
@@ -169,7 +170,7 @@ impl Effecting<'_> {
             };
             let open = graph.successors(at).iter().copied();
             let open = open.filter(|&next| {
-                let is_free = bus || !graph.lanelet(next).bus_only;
+                let is_free = graph.lanelet(next).access.admits(class);
                 is_free && next != from && !flight.contains(&next)
             });
             let best = open.max_by(|&a, &b| distance(a).total_cmp(&distance(b)).then(b.cmp(&a)));
@@ -207,7 +208,8 @@ impl Effecting<'_> {
         // A junction has let it in from the lane that it is on, and holds the way for it.
         let is_committed =
             self.agents.claim[index].granted_to > progress.at + 1 || self.has_arrived(agent);
-        let is_closed = graph.lanelet(target).bus_only && !self.vehicle_type(agent).bus;
+        let class = self.vehicle_type(agent).class;
+        let is_closed = !graph.lanelet(target).access.admits(class);
         let view = self.surroundings().with(self.agents);
         !is_committed
             && !is_closed
@@ -232,7 +234,7 @@ impl Effecting<'_> {
         let goal = route.next_goal(progress.reached)?;
         let input = PlannerInput {
             may_change_first: 0,
-            ..goal_input(goal, (target, s), asking.bus)?
+            ..goal_input(goal, (target, s), asking.class)?
         };
         let beyond = asking.route(input)?;
         let goal_at = route.goal_at(progress.reached)?;
