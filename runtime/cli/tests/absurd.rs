@@ -6,9 +6,10 @@
 mod drawn;
 
 use drawn::{crossroads, draw, street};
-use roadwright_geometry::{DVec2, Pose, ReferenceLine};
+use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment};
 use roadwright_scenario::{
-    Edit, Forest, ForestId, Obstacle, ObstacleId, RoadId, Scenario, Shape, file,
+    Edit, Forest, ForestId, Lane, LaneSection, LaneType, Node, NodeId, Obstacle, ObstacleId, Road,
+    RoadClass, RoadId, Scenario, Shape, file,
 };
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -242,4 +243,60 @@ fn scripts_beside_a_scenario_do_not_hold_it_up() {
     let output = roadwright(folder.path(), &words).expect("it ends");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
+}
+
+/// A scenario in which `arms` roads of `lanes` lanes each way meet at one node.
+fn star(arms: u32, lanes: i8) -> Scenario {
+    let mut scenario = Scenario::new("star");
+    let section = LaneSection {
+        s: 0.0,
+        lanes: (-lanes..=lanes)
+            .rev()
+            .filter(|id| *id != 0)
+            .map(|id| Lane::new(id, LaneType::Driving, 0.5))
+            .collect(),
+    };
+    let mut edits = vec![Edit::Node(NodeId(1), Some(Node::at(DVec2::ZERO)))];
+    for arm in 0..arms {
+        let heading = f64::from(arm) * std::f64::consts::TAU / f64::from(arms);
+        let line = ReferenceLine::new(
+            Pose::new(0.0, 0.0, heading),
+            vec![Segment::Line { length: 900.0 }],
+        );
+        let line = line.unwrap();
+        let far = NodeId(arm + 2);
+        edits.push(Edit::Node(far, Some(Node::at(line.end().position))));
+        let road = Road {
+            from: NodeId(1),
+            to: far,
+            name: String::new(),
+            class: RoadClass::Arterial,
+            layer: 0,
+            speed_limit: 14.0,
+            reference_line: line,
+            lane_offset: Vec::new(),
+            lane_sections: vec![section.clone()],
+        };
+        edits.push(Edit::Road(RoadId(arm + 1), Some(Box::new(road))));
+    }
+    scenario.apply(Edit::Batch(edits)).unwrap();
+    scenario
+}
+
+#[test]
+fn junctions_of_too_many_lanes_get_no_connections() {
+    // One of 32 roads with 20 lanes each way had millions of pairs of connections: a minute and 2 GB.
+    for (arms, lanes) in [(32, 20), (32, 3), (8, 40)] {
+        let [(code, findings), (run, _)] = told(&star(arms, lanes));
+        assert_eq!(code, Some(0), "{findings}");
+        assert!(
+            findings.contains("too-much") && findings.contains("node 1"),
+            "{findings}"
+        );
+        assert_eq!(run, Some(0));
+    }
+    // A large one of a real town is made.
+    let [(_, findings), (run, _)] = told(&star(8, 4));
+    assert!(!findings.contains("too-much"), "{findings}");
+    assert_eq!(run, Some(0));
 }

@@ -183,7 +183,7 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 Code::JunctionDegraded,
                 node,
                 junction.centre,
-                "its legs overlap so much that only a rough outline could be built".to_owned(),
+                "its arms overlap so much that only a rough outline could be built".to_owned(),
             ),
             Flag::Squeezed(road) if squeezed.insert(road) => (
                 Code::RoadSqueezed,
@@ -200,6 +200,14 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                     "lane {} leads into a junction and out of it nowhere",
                     at.lane
                 ),
+            ),
+            Flag::TooManyLanes => (
+                Code::TooMuch,
+                node,
+                junction.centre,
+                "more than 200 lanes meet here, or more than 8 km of connections: none is made; \
+                 let fewer roads meet, or give them fewer lanes"
+                    .to_owned(),
             ),
             Flag::NoCurve(from, to) => (
                 Code::ImpossibleTurn,

@@ -17,7 +17,8 @@ use super::corner::U_TURN_RADIUS;
 use super::curve::connecting_curve;
 use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site};
 use crate::access::LaneAccess;
-use crate::road::DrivingSide;
+use crate::road::{DrivingSide, RoadEnd};
+use roadwright_geometry::ReferenceLine;
 use roadwright_geometry::math::wrap_angle;
 
 /// Which way a path turns.
@@ -40,6 +41,13 @@ const NEARLY_STRAIGHT: f64 = 45.0 * std::f64::consts::PI / 180.0;
 /// Turning by more is turning back, rad.
 const U_TURN: f64 = 170.0 * std::f64::consts::PI / 180.0;
 
+/// Most lanes that a junction connects, entering and leaving together. A large one of a real town
+/// has sixty; links are found in the square of it.
+const MAX_LANES: usize = 200;
+/// Longest sum of all connections of a junction, m. A large one of a real town has two kilometres;
+/// conflicts are found in the square of it.
+const MAX_CONNECTIONS: f64 = 8_000.0;
+
 /// A way out of the junction, seen from one arm.
 struct Exit {
     arm: usize,
@@ -57,8 +65,36 @@ struct Link {
     kind: LinkKind,
 }
 
-/// All connecting paths of a junction, ordered by (from, to).
+/// All connecting paths of a junction, ordered by (from, to); none where there would be more than
+/// any junction has.
 pub(super) fn paths(
+    site: &Site<'_>,
+    arms: &[Arm<'_>],
+    trims: &[f64],
+    flags: &mut Vec<Flag>,
+) -> Vec<ConnectingPath> {
+    let lanes = |arm: &Arm<'_>| {
+        let section = match arm.end {
+            RoadEnd::Start => arm.road.lane_sections.first(),
+            RoadEnd::End => arm.road.lane_sections.last(),
+        };
+        let lanes = section.into_iter().flat_map(|section| &section.lanes);
+        lanes.filter(|lane| lane.kind.is_drivable()).count()
+    };
+    if arms.iter().map(lanes).sum::<usize>() > MAX_LANES {
+        flags.push(Flag::TooManyLanes);
+        return Vec::new();
+    }
+    let mut paths = all_paths(site, arms, trims, flags);
+    let lengths = paths.iter().filter_map(|path| path.curve.as_ref());
+    if lengths.map(ReferenceLine::length).sum::<f64>() > MAX_CONNECTIONS {
+        flags.push(Flag::TooManyLanes);
+        paths.clear();
+    }
+    paths
+}
+
+fn all_paths(
     site: &Site<'_>,
     arms: &[Arm<'_>],
     trims: &[f64],

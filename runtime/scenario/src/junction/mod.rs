@@ -103,6 +103,8 @@ pub enum Flag {
     Squeezed(RoadId),
     /// A lane that enters has no way on.
     NoExit(LaneEnd),
+    /// It has more lanes, or longer connections, than any junction of a real town: none is made.
+    TooManyLanes,
     /// Some lanes could not be joined by a smooth curve.
     NoCurve(LaneEnd, LaneEnd),
 }
