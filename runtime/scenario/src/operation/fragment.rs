@@ -21,24 +21,30 @@ pub fn copied(scenario: &Scenario, objects: &Objects) -> Scenario {
     copy
 }
 
-/// The edits that put copies of objects into an empty scenario: what others name comes first.
+/// The edits that put copies of objects into an empty scenario.
+///
+/// What others refer to comes first, since each edit is checked by itself: vehicle types and stacks
+/// before agents, nodes before roads, roads before the agents on them.
 fn copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
-    let has = |id| objects.contains(&id);
-    let has_road = |id: RoadId| has(ObjectId::Road(id));
+    let has_road = |id: RoadId| objects.contains(&ObjectId::Road(id));
     let on_copy = |place: &Place| match place {
         Place::Lane(at) => has_road(at.road),
         Place::Ground(_) => true,
     };
+    // An agent needs its start. A flow needs both of its places: without a destination it is no
+    // flow, while an agent without one can still stand there.
     let agents: Vec<_> = scenario
         .agents
         .iter()
-        .filter(|(id, agent)| has(ObjectId::Agent(**id)) && on_copy(&agent.start))
+        .filter(|(id, agent)| objects.contains(&ObjectId::Agent(**id)) && on_copy(&agent.start))
         .collect();
     let flows: Vec<_> = scenario
         .flows
         .iter()
-        .filter(|(id, flow)| has(ObjectId::Flow(**id)) && flow.places().into_iter().all(on_copy))
+        .filter(|(id, _)| objects.contains(&ObjectId::Flow(**id)))
+        .filter(|(_, flow)| flow.places().into_iter().all(on_copy))
         .collect();
+    // The driving side is part of the copy: the lanes of its roads mean nothing without it.
     let mut edits = vec![Edit::About(Box::new(About {
         driving_side: scenario.about().driving_side,
         ..About::default()
@@ -48,35 +54,9 @@ fn copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
         .map(|(_, agent)| (&agent.vehicle, &agent.stack));
     let of_flows = flows.iter().map(|(_, flow)| (&flow.vehicle, &flow.stack));
     let users: Vec<_> = of_agents.chain(of_flows).collect();
-    for (key, vehicle) in &scenario.vehicle_types {
-        if users.iter().any(|user| user.0 == key) {
-            edits.push(Edit::VehicleType(
-                key.clone(),
-                Some(Box::new(vehicle.clone())),
-            ));
-        }
-    }
-    for (key, stack) in &scenario.stacks {
-        if users.iter().any(|user| user.1 == key) {
-            edits.push(Edit::Stack(key.clone(), Some(Box::new(stack.clone()))));
-        }
-    }
+    edits.extend(used_kinds(scenario, &users));
     edits.extend(road_copies(scenario, has_road));
-    for (&id, obstacle) in &scenario.obstacles {
-        if has(ObjectId::Obstacle(id)) {
-            edits.push(Edit::Obstacle(id, Some(Box::new(obstacle.clone()))));
-        }
-    }
-    for (&id, forest) in &scenario.forests {
-        if has(ObjectId::Forest(id)) {
-            edits.push(Edit::Forest(id, Some(Box::new(forest.clone()))));
-        }
-    }
-    for (&id, point) in &scenario.points_of_interest {
-        if has(ObjectId::PointOfInterest(id)) {
-            edits.push(Edit::PointOfInterest(id, Some(Box::new(point.clone()))));
-        }
-    }
+    edits.extend(thing_copies(scenario, objects));
     for (&id, agent) in agents {
         let mut agent = agent.clone();
         agent.via.retain(on_copy);
@@ -89,6 +69,41 @@ fn copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
     edits
 }
 
+/// The edits for the vehicle types and stacks that users name, as (vehicle type, stack).
+fn used_kinds(scenario: &Scenario, users: &[(&String, &String)]) -> Vec<Edit> {
+    let vehicles = scenario
+        .vehicle_types
+        .iter()
+        .filter(|(key, _)| users.iter().any(|user| user.0 == *key))
+        .map(|(key, vehicle)| Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone()))));
+    let stacks = scenario
+        .stacks
+        .iter()
+        .filter(|(key, _)| users.iter().any(|user| user.1 == *key))
+        .map(|(key, stack)| Edit::Stack(key.clone(), Some(Box::new(stack.clone()))));
+    vehicles.chain(stacks).collect()
+}
+
+/// The edits for obstacles, forests and points of interest, which refer to nothing else.
+fn thing_copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
+    let copy = |object: &ObjectId| match *object {
+        ObjectId::Obstacle(id) => {
+            let obstacle = scenario.obstacles.get(&id)?.clone();
+            Some(Edit::Obstacle(id, Some(Box::new(obstacle))))
+        }
+        ObjectId::Forest(id) => {
+            let forest = scenario.forests.get(&id)?.clone();
+            Some(Edit::Forest(id, Some(Box::new(forest))))
+        }
+        ObjectId::PointOfInterest(id) => {
+            let point = scenario.points_of_interest.get(&id)?.clone();
+            Some(Edit::PointOfInterest(id, Some(Box::new(point))))
+        }
+        ObjectId::Node(_) | ObjectId::Road(_) | ObjectId::Agent(_) | ObjectId::Flow(_) => None,
+    };
+    objects.iter().filter_map(copy).collect()
+}
+
 /// The edits for roads and the nodes at their ends, with the turn restrictions among them.
 fn road_copies(scenario: &Scenario, has: impl Fn(RoadId) -> bool) -> Vec<Edit> {
     let network = scenario.network();
@@ -96,6 +111,7 @@ fn road_copies(scenario: &Scenario, has: impl Fn(RoadId) -> bool) -> Vec<Edit> {
     let ends: BTreeSet<NodeId> = chosen()
         .flat_map(|(_, road)| [road.from, road.to])
         .collect();
+    // A turn restriction names two roads; it is copied only with both.
     let nodes = network.nodes().filter(|(id, _)| ends.contains(id));
     let nodes = nodes.map(|(id, node)| {
         let mut node = node.clone();
@@ -109,7 +125,7 @@ fn road_copies(scenario: &Scenario, has: impl Fn(RoadId) -> bool) -> Vec<Edit> {
 /// The edit that adds all of `piece` to a scenario under new ids, moved by `motion`, and the new
 /// objects.
 ///
-/// Vehicle types and stacks that the scenario has already under the same key are not replaced.
+/// Vehicle types and stacks that the scenario already has under the same key are not replaced.
 ///
 /// # Errors
 /// If a road would leave the world.
@@ -118,87 +134,154 @@ pub fn pasted(
     piece: &Scenario,
     motion: &Motion,
 ) -> Result<(Edit, Objects), OperationError> {
-    let mut edits = Vec::new();
-    let mut objects = Objects::new();
     let (next_node, next_road) = (
         scenario.network().next_node_id().0,
         scenario.network().next_road_id().0,
     );
-    let nodes: BTreeMap<NodeId, NodeId> =
-        new_ids(piece.network.nodes().map(|(id, _)| id), next_node, NodeId);
-    let roads: BTreeMap<RoadId, RoadId> =
-        new_ids(piece.network.roads().map(|(id, _)| id), next_road, RoadId);
-    for (id, node) in piece.network.nodes() {
-        let mut node = node.clone();
-        let p = motion.point(node.position());
-        (node.x, node.y) = (p.x, p.y);
-        let known = |id: &RoadId| roads.contains_key(id);
-        node.restrictions.retain(|r| known(&r.from) && known(&r.to));
-        for restriction in &mut node.restrictions {
-            restriction.from = roads[&restriction.from];
-            restriction.to = roads[&restriction.to];
-        }
-        edits.push(Edit::Node(nodes[&id], Some(node)));
-    }
-    for (id, road) in piece.network.roads() {
-        let mut road = road.clone();
-        (road.from, road.to) = (nodes[&road.from], nodes[&road.to]);
-        road.reference_line = motion.line(&road.reference_line)?;
-        objects.insert(ObjectId::Road(roads[&id]));
-        edits.push(Edit::Road(roads[&id], Some(Box::new(road))));
-    }
-    for (key, kind) in &piece.vehicle_types {
-        if !scenario.vehicle_types.contains_key(key) {
-            edits.push(Edit::VehicleType(key.clone(), Some(Box::new(kind.clone()))));
-        }
-    }
-    for (key, stack) in &piece.stacks {
-        if !scenario.stacks.contains_key(key) {
-            edits.push(Edit::Stack(key.clone(), Some(Box::new(stack.clone()))));
-        }
-    }
-    let first = scenario.next_obstacle_id().0;
-    for (obstacle, id) in piece.obstacles.values().zip(first..) {
-        let mut obstacle = obstacle.clone();
-        obstacle.shape = motion.shape(&obstacle.shape);
-        objects.insert(ObjectId::Obstacle(ObstacleId(id)));
-        edits.push(Edit::Obstacle(ObstacleId(id), Some(Box::new(obstacle))));
-    }
-    let first = scenario.next_forest_id().0;
-    for (forest, id) in piece.forests.values().zip(first..) {
-        let mut forest = forest.clone();
-        forest.area.iter_mut().for_each(|p| *p = motion.point(*p));
-        objects.insert(ObjectId::Forest(ForestId(id)));
-        edits.push(Edit::Forest(ForestId(id), Some(Box::new(forest))));
-    }
-    let first = scenario.next_point_of_interest_id().0;
-    for (point, id) in piece.points_of_interest.values().zip(first..) {
-        let id = PointOfInterestId(id);
-        objects.insert(ObjectId::PointOfInterest(id));
-        let point = motion.point_of_interest(point);
-        edits.push(Edit::PointOfInterest(id, Some(Box::new(point))));
-    }
-    let place = |place: &mut Place| {
-        *place = match *place {
-            Place::Lane(at) => Place::lane(roads[&at.road], at.lane, at.s),
-            Place::Ground(ground) => motion.ground(ground),
-        };
+    // New ids follow the largest one in use, in the order of the old ones: a piece with the roads
+    // 3, 7 and 8, pasted where road 20 is the last, brings the roads 21, 22 and 23. So a piece can
+    // be pasted any number of times, and the same paste gives the same ids.
+    let mut pasting = Pasting {
+        scenario,
+        piece,
+        motion,
+        nodes: new_ids(piece.network.nodes().map(|(id, _)| id), next_node, NodeId),
+        roads: new_ids(piece.network.roads().map(|(id, _)| id), next_road, RoadId),
+        edits: Vec::new(),
+        objects: Objects::new(),
     };
-    let first = scenario.next_agent_id().0;
-    for (agent, id) in piece.agents.values().zip(first..) {
-        let mut agent = agent.clone();
-        agent.places_mut().for_each(place);
-        objects.insert(ObjectId::Agent(AgentId(id)));
-        edits.push(Edit::Agent(AgentId(id), Some(Box::new(agent))));
+    pasting.add_network()?;
+    pasting.add_kinds();
+    pasting.add_things();
+    pasting.add_agents();
+    Ok((Edit::Batch(pasting.edits), pasting.objects))
+}
+
+/// A paste under construction. Its parts are added in the order in which they refer to each other.
+struct Pasting<'a> {
+    scenario: &'a Scenario,
+    piece: &'a Scenario,
+    motion: &'a Motion,
+    /// New ids by the ids in the piece.
+    nodes: BTreeMap<NodeId, NodeId>,
+    roads: BTreeMap<RoadId, RoadId>,
+    edits: Vec<Edit>,
+    /// What the paste adds, so that a tool can select it. Nodes are not in it: they follow their
+    /// roads.
+    objects: Objects,
+}
+
+impl Pasting<'_> {
+    fn add_network(&mut self) -> Result<(), OperationError> {
+        let roads = &self.roads;
+        for (id, node) in self.piece.network.nodes() {
+            let mut node = node.clone();
+            let p = self.motion.point(node.position());
+            (node.x, node.y) = (p.x, p.y);
+            // The text of a piece may come from anywhere: restrictions that name roads which are
+            // not in it are left out.
+            let known = |id: &RoadId| roads.contains_key(id);
+            node.restrictions.retain(|r| known(&r.from) && known(&r.to));
+            for restriction in &mut node.restrictions {
+                restriction.from = roads[&restriction.from];
+                restriction.to = roads[&restriction.to];
+            }
+            self.edits.push(Edit::Node(self.nodes[&id], Some(node)));
+        }
+        for (id, road) in self.piece.network.roads() {
+            let mut road = road.clone();
+            (road.from, road.to) = (self.nodes[&road.from], self.nodes[&road.to]);
+            road.reference_line = self.motion.line(&road.reference_line)?;
+            self.objects.insert(ObjectId::Road(roads[&id]));
+            self.edits
+                .push(Edit::Road(roads[&id], Some(Box::new(road))));
+        }
+        Ok(())
     }
-    let first = scenario.next_flow_id().0;
-    for (flow, id) in piece.flows.values().zip(first..) {
-        let mut flow = flow.clone();
-        flow.places_mut().into_iter().for_each(place);
-        objects.insert(ObjectId::Flow(FlowId(id)));
-        edits.push(Edit::Flow(FlowId(id), Some(Box::new(flow))));
+
+    /// Vehicle types and stacks whose keys the scenario does not have yet.
+    fn add_kinds(&mut self) {
+        for (key, kind) in &self.piece.vehicle_types {
+            if !self.scenario.vehicle_types.contains_key(key) {
+                let kind = Some(Box::new(kind.clone()));
+                self.edits.push(Edit::VehicleType(key.clone(), kind));
+            }
+        }
+        for (key, stack) in &self.piece.stacks {
+            if !self.scenario.stacks.contains_key(key) {
+                let stack = Some(Box::new(stack.clone()));
+                self.edits.push(Edit::Stack(key.clone(), stack));
+            }
+        }
     }
-    Ok((Edit::Batch(edits), objects))
+
+    fn add_things(&mut self) {
+        let (piece, motion) = (self.piece, self.motion);
+        let first = self.scenario.next_obstacle_id().0;
+        for (obstacle, id) in piece.obstacles.values().zip(first..) {
+            let mut obstacle = obstacle.clone();
+            obstacle.shape = motion.shape(&obstacle.shape);
+            let id = ObstacleId(id);
+            self.add(
+                ObjectId::Obstacle(id),
+                Edit::Obstacle(id, Some(Box::new(obstacle))),
+            );
+        }
+        let first = self.scenario.next_forest_id().0;
+        for (forest, id) in piece.forests.values().zip(first..) {
+            let mut forest = forest.clone();
+            forest.area.iter_mut().for_each(|p| *p = motion.point(*p));
+            let id = ForestId(id);
+            self.add(
+                ObjectId::Forest(id),
+                Edit::Forest(id, Some(Box::new(forest))),
+            );
+        }
+        let first = self.scenario.next_point_of_interest_id().0;
+        for (point, id) in piece.points_of_interest.values().zip(first..) {
+            let point = motion.point_of_interest(point);
+            let id = PointOfInterestId(id);
+            self.add(
+                ObjectId::PointOfInterest(id),
+                Edit::PointOfInterest(id, Some(Box::new(point))),
+            );
+        }
+    }
+
+    fn add_agents(&mut self) {
+        let piece = self.piece;
+        let first = self.scenario.next_agent_id().0;
+        for (agent, id) in piece.agents.values().zip(first..) {
+            let mut agent = agent.clone();
+            agent
+                .places_mut()
+                .for_each(|place| *place = self.pasted_place(place));
+            let id = AgentId(id);
+            self.add(ObjectId::Agent(id), Edit::Agent(id, Some(Box::new(agent))));
+        }
+        let first = self.scenario.next_flow_id().0;
+        for (flow, id) in piece.flows.values().zip(first..) {
+            let mut flow = flow.clone();
+            for place in flow.places_mut() {
+                *place = self.pasted_place(place);
+            }
+            let id = FlowId(id);
+            self.add(ObjectId::Flow(id), Edit::Flow(id, Some(Box::new(flow))));
+        }
+    }
+
+    fn add(&mut self, object: ObjectId, edit: Edit) {
+        self.objects.insert(object);
+        self.edits.push(edit);
+    }
+
+    /// A place on a lane follows its road by name, one on the ground by the motion.
+    fn pasted_place(&self, place: &Place) -> Place {
+        match *place {
+            Place::Lane(at) => Place::lane(self.roads[&at.road], at.lane, at.s),
+            Place::Ground(ground) => self.motion.ground(ground),
+        }
+    }
 }
 
 fn new_ids<K: Ord>(

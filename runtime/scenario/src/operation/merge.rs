@@ -5,7 +5,8 @@ use super::roads::{BENT_SHARE, from_the_other_end, turned_round};
 use super::users::{renamed, with_places, with_restrictions};
 use crate::agents::Place;
 use crate::edit::Edit;
-use crate::ids::NodeId;
+use crate::ids::{NodeId, RoadId};
+use crate::network::RoadNetwork;
 use crate::road::{Poly3, Road, RoadEnd};
 use crate::scenario::Scenario;
 use roadwright_geometry::ReferenceLine;
@@ -15,52 +16,14 @@ use roadwright_geometry::ReferenceLine;
 /// The road with the smaller id stays; the lanes of both must be the same at the node.
 ///
 /// # Errors
-/// [`OperationError::NotTwoRoads`] if other than two roads end there, or their lanes differ.
+/// [`OperationError::NotTwoRoads`] unless exactly two roads end there and their lanes match.
 pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError> {
-    let network = scenario.network();
-    let not_two = OperationError::NotTwoRoads(node);
-    let ends = network.ends_at(node);
-    let [(first, first_end), (second, second_end)] = ends.as_slice() else {
-        return Err(not_two);
-    };
-    let (Some(a), Some(b)) = (network.road(*first), network.road(*second)) else {
-        return Err(not_two);
-    };
-    if first == second {
-        return Err(not_two);
-    }
-    // Seen so that the first road ends at the node and the second one starts there.
-    let turned_a = *first_end == RoadEnd::Start;
-    let turned_b = *second_end == RoadEnd::End;
-    let head = if turned_a { turned_round(a) } else { a.clone() };
-    let tail = if turned_b { turned_round(b) } else { b.clone() };
-    let lanes = |road: &Road, s: f64| -> Vec<_> {
-        let lanes = &road.section_at(s).lanes;
-        lanes.iter().map(|l| (l.id, l.kind, l.direction)).collect()
-    };
-    if lanes(&head, head.length()) != lanes(&tail, 0.0) || head.layer != tail.layer {
-        return Err(not_two);
-    }
-    let seam = head.length();
-    let mut road = head.clone();
-    road.to = tail.to;
-    road.reference_line = head.reference_line.joined(&tail_line(&head, &tail)?)?;
-    append_lane_offset(&mut road, &tail, seam);
-    append_lane_sections(&mut road, &tail, seam);
-    let (len_a, len_b) = (a.length(), b.length());
-    let (first, second) = (*first, *second);
-    let places = with_places(scenario, |place| {
-        Some(match place {
-            Place::Lane(at) if at.road == first && turned_a => from_the_other_end(at, first, len_a),
-            Place::Lane(at) if at.road == second && turned_b => {
-                Place::lane(first, -at.lane, seam + (len_b - at.s).clamp(0.0, len_b))
-            }
-            Place::Lane(at) if at.road == second => Place::lane(first, at.lane, seam + at.s),
-            _ => *place,
-        })
-    });
+    let pair = Pair::at(scenario.network(), node).ok_or(OperationError::NotTwoRoads(node))?;
+    let (first, second) = (pair.first, pair.second);
+    let road = pair.merged_road()?;
+    let places = with_places(scenario, |place| Some(pair.merged_place(place)));
     let restrictions = with_restrictions(scenario, |at, restriction| {
-        // Those at the seam go with it.
+        // Those at the node itself are deleted with it.
         let name = |road| if road == second { first } else { road };
         Some(if at == node {
             *restriction
@@ -68,6 +31,8 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
             renamed(restriction, name)
         })
     });
+    // The longer road first: places move onto its new part, and only then is the second road free
+    // of users and can be deleted, and after it the node, at which nothing ends any more.
     let mut edits = vec![Edit::Road(first, Some(Box::new(road)))];
     edits.extend(places.into_iter().map(|(_, edit)| edit));
     edits.push(Edit::Road(second, None));
@@ -76,8 +41,114 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
     Ok(Edit::Batch(edits))
 }
 
+/// Two roads that meet at a node, with copies that run the same way through it.
+///
+/// ```text
+///   stored      o---first-->N<--second---o      both end at N: the second one is turned round
+///   as a pair   o---head--->N---tail---->o      seam: the distance of N along the result
+/// ```
+struct Pair {
+    first: RoadId,
+    second: RoadId,
+    /// Whether the first road starts at the node, so that its copy runs the other way.
+    first_is_turned: bool,
+    /// Whether the second road ends at the node.
+    second_is_turned: bool,
+    /// Lengths as stored, m. A turned line sums its segments in another order, so its length may
+    /// differ in the last bit.
+    first_length: f64,
+    second_length: f64,
+    /// The first road, ending at the node.
+    head: Road,
+    /// The second road, starting at the node.
+    tail: Road,
+}
+
+impl Pair {
+    /// The roads at a node, if they are two and can be one.
+    fn at(network: &RoadNetwork, node: NodeId) -> Option<Self> {
+        let ends = network.ends_at(node);
+        let &[(first, first_end), (second, second_end)] = ends.as_slice() else {
+            return None;
+        };
+        if first == second {
+            // A loop: both ends of one road.
+            return None;
+        }
+        let (a, b) = (network.road(first)?, network.road(second)?);
+        let first_is_turned = first_end == RoadEnd::Start;
+        let second_is_turned = second_end == RoadEnd::End;
+        let oriented = |road: &Road, turn: bool| {
+            if turn {
+                turned_round(road)
+            } else {
+                road.clone()
+            }
+        };
+        let pair = Self {
+            first,
+            second,
+            first_is_turned,
+            second_is_turned,
+            first_length: a.length(),
+            second_length: b.length(),
+            head: oriented(a, first_is_turned),
+            tail: oriented(b, second_is_turned),
+        };
+        pair.fits().then_some(pair)
+    }
+
+    /// Whether lanes run on through the node and the roads lie on one layer. Widths may differ: the
+    /// result has a lane section on either side of the seam then.
+    fn fits(&self) -> bool {
+        let lanes = |road: &Road, s: f64| -> Vec<_> {
+            let lanes = &road.section_at(s).lanes;
+            lanes.iter().map(|l| (l.id, l.kind, l.direction)).collect()
+        };
+        lanes(&self.head, self.head.length()) == lanes(&self.tail, 0.0)
+            && self.head.layer == self.tail.layer
+    }
+
+    /// Distance along the result at which the tail begins, m.
+    fn seam(&self) -> f64 {
+        self.head.length()
+    }
+
+    fn merged_road(&self) -> Result<Road, OperationError> {
+        let (head, tail) = (&self.head, &self.tail);
+        let mut road = head.clone();
+        road.to = tail.to;
+        road.reference_line = head.reference_line.joined(&tail_line(head, tail)?)?;
+        append_lane_offset(&mut road, tail, self.seam());
+        append_lane_sections(&mut road, tail, self.seam());
+        Ok(road)
+    }
+
+    /// Where a place is once the roads are one.
+    ///
+    /// With 100 m and 60 m, both ending at the node: lane -1 of the second road at s = 20, which is
+    /// 40 m from the node, becomes lane 1 of the first road at s = 140.
+    fn merged_place(&self, place: &Place) -> Place {
+        let (first, seam) = (self.first, self.seam());
+        match place {
+            Place::Lane(at) if at.road == first && self.first_is_turned => {
+                from_the_other_end(at, first, self.first_length)
+            }
+            Place::Lane(at) if at.road == self.second && self.second_is_turned => {
+                let from_node = (self.second_length - at.s).clamp(0.0, self.second_length);
+                Place::lane(first, -at.lane, seam + from_node)
+            }
+            Place::Lane(at) if at.road == self.second => Place::lane(first, at.lane, seam + at.s),
+            _ => *place,
+        }
+    }
+}
+
 /// Continues the lateral shift of lane 0 beyond the seam with that of the tail.
 fn append_lane_offset(road: &mut Road, tail: &Road, seam: f64) {
+    // An empty list means 0 everywhere. One constant on both sides holds for the whole already.
+    // Otherwise both lists have to be spelled out, a constant 0 for an empty one: a polynomial
+    // holds until the next one starts, so the head's last would run on over the tail.
     if road.lane_offset != tail.lane_offset || !is_constant(&tail.lane_offset) {
         if road.lane_offset.is_empty() {
             road.lane_offset.push(Poly3::constant(0.0));
@@ -96,8 +167,11 @@ fn append_lane_offset(road: &mut Road, tail: &Road, seam: f64) {
     }
 }
 
-/// Adds the lane sections of the tail, unless they only go on with the last one.
+/// Adds the lane sections of the tail, unless they only continue the last one of the head.
 fn append_lane_sections(road: &mut Road, tail: &Road, seam: f64) {
+    // Splitting a plain road and merging its parts gives one section again, not two equal ones.
+    // Widths that change along the road count from the start of their section, so such a section
+    // cannot be left out even where the lists look the same.
     let plain = tail
         .lane_sections
         .iter()
@@ -140,11 +214,19 @@ fn tail_line(head: &Road, tail: &Road) -> Result<ReferenceLine, OperationError> 
     if turn.abs() < 1e-9 && gap < 1e-6 {
         return Ok(line.clone());
     }
+    // Reference lines have a continuous heading, so a kink at the node is taken up by the first
+    // part of the tail:
+    //
+    //     ---head--->N                      ---head--->.
+    //                 \ tail     becomes                `\ bend
+    //                  \                                  \  rest of the tail, where it was
+    //
+    // At most 30 m are bent, so that a long tail keeps its place.
     let bent = (BENT_SHARE * line.length()).min(30.0);
     let bend = ReferenceLine::join(end, line.pose(bent))?;
     let chord = (line.pose(bent).position - end.position).length();
     if bend.length() > 2.0 * chord {
-        // The roads meet at a corner, not in a line.
+        // The roads meet at a corner and not in a line: a clothoid between them would loop.
         return Err(roadwright_geometry::GeometryError::NoJoin.into());
     }
     Ok(bend.joined(&line.slice(bent, line.length())?)?)
