@@ -1,4 +1,4 @@
-//! Taking objects out, with what cannot be without them.
+//! Deleting objects, with all that cannot exist without them.
 
 use super::Objects;
 use super::users::{with_places, with_restrictions};
@@ -8,11 +8,11 @@ use crate::ids::{NodeId, ObjectId, RoadId};
 use crate::scenario::Scenario;
 use std::collections::BTreeSet;
 
-/// The edit that takes objects out.
+/// The edit that deletes objects.
 ///
-/// A node takes the roads that end there along, a road the agents that start on it, flows from or
-/// to it, and nodes that nothing else ends at. Destinations and way-points on a road that goes are
-/// forgotten. Ids that do not exist are left out.
+/// With a node its roads are deleted; with a road the agents that start on it, the flows from or
+/// to it, and the nodes at which nothing else ends. Destinations and way-points on a deleted road
+/// are dropped. Ids that do not exist are ignored.
 pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
     let network = scenario.network();
     let mut roads = BTreeSet::new();
@@ -30,14 +30,20 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
         }
     }
     nodes.extend(bare_nodes(scenario, &roads));
-    let mut edits = Vec::new();
-    edits.extend(
-        objects
-            .iter()
-            .filter_map(|object| taken_out(scenario, *object)),
-    );
+    // The order keeps every edit valid by itself. An edit that deletes a road is refused while an
+    // agent stands on it, and one that deletes a node while a road ends there:
+    //
+    //     agents, flows  ->  restrictions  ->  roads  ->  nodes
+    //
+    // The inverse of the batch runs backwards, so nodes come back first and agents last.
+    let mut edits: Vec<_> = objects
+        .iter()
+        .filter_map(|object| taken_out(scenario, *object))
+        .collect();
     let left = |place: &Place| (!stands_on(place, &roads)).then_some(*place);
     let followers = with_places(scenario, left).into_iter();
+    // Agents and flows that are deleted themselves have their edit already; a second one would fail
+    // as they are gone.
     edits.extend(
         followers
             .filter(|(object, _)| !objects.contains(object))
@@ -47,6 +53,7 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
         let dangles = [restriction.from, restriction.to]
             .iter()
             .any(|road| roads.contains(road));
+        // A node that is deleted needs no edit of its restrictions.
         (nodes.contains(&node) || !dangles).then_some(*restriction)
     }));
     edits.extend(roads.into_iter().map(|id| Edit::Road(id, None)));
@@ -74,8 +81,9 @@ fn stands_on(place: &Place, roads: &BTreeSet<RoadId>) -> bool {
     matches!(place, Place::Lane(at) if roads.contains(&at.road))
 }
 
-/// The edit that takes out an object that stands by itself, if it exists.
+/// The edit that deletes an object that no other object needs, if it exists.
 fn taken_out(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
+    // Roads and nodes have users; they follow at the end of the batch.
     match object {
         ObjectId::Node(_) | ObjectId::Road(_) => None,
         ObjectId::Obstacle(id) => {

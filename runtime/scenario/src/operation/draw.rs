@@ -8,7 +8,7 @@ use crate::agents::Place;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
 use crate::network::Node;
-use crate::road::{CrossSection, LaneSection, Poly3, Road, RoadClass};
+use crate::road::{CrossSection, Lane, LaneSection, Poly3, Road, RoadClass};
 use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::projection::Projector;
@@ -42,7 +42,7 @@ pub enum DrawError {
     /// The road does not exist.
     #[error("{0} does not exist")]
     NoSuchRoad(RoadId),
-    /// A piece would have no sane geometry.
+    /// A piece would have no valid geometry.
     #[error("the road cannot be cut there: {0}")]
     Geometry(#[from] GeometryError),
     /// The road is too short to draw.
@@ -52,12 +52,12 @@ pub enum DrawError {
 
 /// The edit that draws a road along a line.
 ///
-/// Where it ends within [`JOIN_DISTANCE`] of a node it joins it; where it ends on a road or
-/// crosses one on its layer, that road is cut and a node put there. If an end misses the node that
+/// An end within [`JOIN_DISTANCE`] of a node joins it; where the line ends on a road or
+/// crosses one on its layer, that road is cut and a node is inserted. If an end misses the node that
 /// it joins by more than a millimetre, the outer third of the road is bent onto it.
 ///
 /// # Errors
-/// If the line is too short or a cut road would be left without sane geometry.
+/// If the line is too short or a piece of a cut road would have no valid geometry.
 pub fn road(
     scenario: &Scenario,
     line: &ReferenceLine,
@@ -66,31 +66,25 @@ pub fn road(
     if line.length() < MIN_PIECE {
         return Err(DrawError::TooShort(line.length()));
     }
+    // A line drawn across two streets, with its end on a third:
+    //
+    //         |       |     /                       |       |      /
+    //     ----+-------+----o        becomes     o---o-------o-----o
+    //         |       |     \                       |       |      \
+    //
+    // Crossings are found before any node is made, so that cuts near an end of the new line can be
+    // left to the node at that end.
     let mut drawing = Drawing::new(scenario);
     let mut cuts = drawing.crossings(line, style.layer);
     cuts.retain(|cut| cut.own_s > MIN_PIECE && cut.own_s < line.length() - MIN_PIECE);
     let start = drawing.end_node(line.start().position, style.layer);
     let end = drawing.end_node(line.end().position, style.layer);
-    let mut stops = vec![(0.0, start)];
-    for cut in cuts {
-        // Too close to the last stop: the road is not cut for nothing.
-        if stops
-            .last()
-            .is_some_and(|last| cut.own_s - last.0 <= MIN_PIECE)
-        {
-            continue;
-        }
-        let node = drawing.node_on(cut.road, cut.s);
-        if node != end && stops.iter().all(|stop| stop.1 != node) {
-            stops.push((cut.own_s, node));
-        }
-    }
-    stops.push((line.length(), end));
+    let stops = drawing.stops(line.length(), start, end, &cuts);
     drawing.add_pieces(line, style, &stops)?;
     drawing.finish()
 }
 
-/// The edit that cuts a road at distance `s`, with the node put there.
+/// The edit that cuts a road at distance `s`, with a new node there.
 ///
 /// The first part keeps the id. Agents, flows and turn restrictions follow the part that they
 /// stand on.
@@ -107,6 +101,11 @@ pub fn split(scenario: &Scenario, id: RoadId, s: f64) -> Result<Edit, DrawError>
         return Err(DrawError::TooShort(shorter));
     }
     let mut drawing = Drawing::new(scenario);
+    // The parts of a road of 100 m, cut at 30 m, with an agent at 50 m:
+    //
+    //     o------- id ---a---o     becomes     o-- id --o-- new --a--o
+    //
+    // The agent is then on the new road at 20 m. Restrictions at the far node name the new road.
     drawing.node_on(id, s);
     drawing.finish()
 }
@@ -177,6 +176,7 @@ impl<'a> Drawing<'a> {
             .map(|(id, position)| ((position - point).length(), id))
             .filter(|(distance, _)| *distance <= JOIN_DISTANCE)
             .min_by(|a, b| a.0.total_cmp(&b.0));
+        // A node wins over a road: at its ends every road is near its node as well.
         if let Some((_, id)) = near {
             return id;
         }
@@ -184,6 +184,8 @@ impl<'a> Drawing<'a> {
             .roads()
             .filter(|(_, road)| road.layer == layer && is_near(road, point))
             .map(|(id, road)| {
+                // Without its bounds, every road would be projected on, which costs far more than a
+                // comparison.
                 let foot = Projector::new(road.reference_line.clone()).closest(point);
                 let miss = (road.reference_line.pose(foot.s).position - point).length();
                 (miss, id, foot.s)
@@ -207,6 +209,7 @@ impl<'a> Drawing<'a> {
         if s > road.length() - MIN_PIECE {
             return road.to;
         }
+        // Both ends of the new line, or an end and a crossing, may want a cut at the same spot.
         let made = self.cuts.get(&id).into_iter().flatten();
         if let Some((_, node)) = made.copied().find(|(at, _)| (at - s).abs() < MIN_PIECE) {
             return node;
@@ -231,12 +234,41 @@ impl<'a> Drawing<'a> {
                 continue;
             }
             for (own_s, s) in crossing_distances(&own, &sampled(&road.reference_line)) {
+                // Polylines miss the lines by up to 5 cm; the node is to lie on both.
                 let (own_s, s) = refine(line, &road.reference_line, own_s, s);
                 found.push(Crossing { own_s, road: id, s });
             }
         }
         found.sort_by(|a, b| a.own_s.total_cmp(&b.own_s).then(a.road.cmp(&b.road)));
         found
+    }
+
+    /// The nodes along the new road with their distances, both ends included.
+    fn stops(
+        &mut self,
+        length: f64,
+        start: NodeId,
+        end: NodeId,
+        cuts: &[Crossing],
+    ) -> Vec<(f64, NodeId)> {
+        let mut stops = vec![(0.0, start)];
+        for cut in cuts {
+            // Too close to the last stop: the existing road is not cut in vain.
+            if stops
+                .last()
+                .is_some_and(|last| cut.own_s - last.0 <= MIN_PIECE)
+            {
+                continue;
+            }
+            // Near the end of the crossed road this is its node, which may be a stop already: two
+            // roads that end there are crossed at the same node.
+            let node = self.node_on(cut.road, cut.s);
+            if node != end && stops.iter().all(|stop| stop.1 != node) {
+                stops.push((cut.own_s, node));
+            }
+        }
+        stops.push((length, end));
+        stops
     }
 
     /// Adds the new road, cut at its stops.
@@ -280,6 +312,7 @@ impl<'a> Drawing<'a> {
         let misses = (start.position - first)
             .length()
             .max((end.position - last).length());
+        // A miss below a millimetre cannot be seen; the piece keeps its lines and arcs.
         if misses < 1e-3 {
             return Ok(piece.clone());
         }
@@ -298,6 +331,8 @@ impl<'a> Drawing<'a> {
     fn finish(mut self) -> Result<Edit, DrawError> {
         let cuts = std::mem::take(&mut self.cuts);
         for (id, mut at) in cuts {
+            // Cuts were collected first and are made once: a road crossed twice is cut in three at
+            // once, and distances along the uncut road hold for all of them.
             at.sort_by(|a, b| a.0.total_cmp(&b.0));
             self.cut_road(id, &at)?;
         }
@@ -313,13 +348,15 @@ impl<'a> Drawing<'a> {
     /// The piece of a cut road that ends at a node; the road itself if it is not cut.
     fn piece_at(&self, road: RoadId, node: NodeId) -> RoadId {
         let old = self.scenario.network().road(road);
+        // The first piece keeps the id and the start of the road, so only its end has another name.
+        // A loop starts and ends at one node; its restrictions then go to the last piece.
         match self.pieces.get(&road).and_then(|pieces| pieces.last()) {
             Some(&(_, last)) if old.is_some_and(|old| old.to == node) => last,
             _ => road,
         }
     }
 
-    /// A place on the piece that it lies on from now on.
+    /// A place, on the piece of its road that it now lies on.
     fn on_piece(&self, place: &Place) -> Place {
         let Place::Lane(at) = place else {
             return *place;
@@ -327,6 +364,7 @@ impl<'a> Drawing<'a> {
         let Some(pieces) = self.pieces.get(&at.road) else {
             return *place;
         };
+        // With pieces from 0, 30 and 70 m, s = 50 m is on the second one, 20 m from its start.
         let index = pieces.partition_point(|piece| piece.0 <= at.s);
         let (start, road) = pieces[index.saturating_sub(1)];
         Place::lane(road, at.lane, at.s - start)
@@ -343,6 +381,8 @@ impl<'a> Drawing<'a> {
         stops.push((road.length(), road.to));
         let mut pieces = Vec::new();
         for (i, pair) in stops.windows(2).enumerate() {
+            // The first piece keeps the id, so that what names the road needs no change in the
+            // common case of a cut beyond it.
             let piece_id = if i == 0 { id } else { self.new_road_id() };
             let mut piece = piece_of(road, pair[0].0, pair[1].0)?;
             (piece.from, piece.to) = (pair[0].1, pair[1].1);
@@ -364,32 +404,35 @@ fn piece_of(road: &Road, from: f64, to: f64) -> Result<Road, GeometryError> {
     let mut piece = road.clone();
     piece.reference_line = road.reference_line.slice(from, to)?;
     piece.lane_offset = cut_polynomials(&road.lane_offset, from, to);
-    let sections = road
-        .lane_sections
-        .iter()
-        .enumerate()
-        .filter_map(|(i, section)| {
-            let (start, end) = (section.s.max(from), road.section_end(i).min(to));
-            (end - start > 1e-6).then(|| LaneSection {
-                s: start - from,
-                lanes: section
-                    .lanes
-                    .iter()
-                    .map(|lane| {
-                        let mut lane = lane.clone();
-                        lane.width =
-                            cut_polynomials(&lane.width, start - section.s, end - section.s);
-                        lane
-                    })
-                    .collect(),
-            })
-        });
+    let sections = road.lane_sections.iter().enumerate();
+    // Of sections at 0, 40 and 90 m the piece from 30 to 70 m keeps the first two, at 0 and 10 m.
+    // The last micrometre is no section: a cut at a section's start rounds to either side of it.
+    let sections = sections.filter_map(|(i, section)| {
+        let (start, end) = (section.s.max(from), road.section_end(i).min(to));
+        (end - start > 1e-6).then(|| section_part(section, start, end, from))
+    });
     piece.lane_sections = sections.collect();
     Ok(piece)
 }
 
+/// The part of a lane section between two distances along its road; `origin` is where the new
+/// road starts.
+fn section_part(section: &LaneSection, start: f64, end: f64, origin: f64) -> LaneSection {
+    let cut = |lane: &Lane| Lane {
+        // Widths count from the start of the section, not of the road.
+        width: cut_polynomials(&lane.width, start - section.s, end - section.s),
+        ..lane.clone()
+    };
+    LaneSection {
+        s: start - origin,
+        lanes: section.lanes.iter().map(cut).collect(),
+    }
+}
+
 /// The polynomials that hold between two distances, measured from the first of them.
 fn cut_polynomials(list: &[Poly3], from: f64, to: f64) -> Vec<Poly3> {
+    // The polynomial that holds at `from` starts before it and is measured from `from` on; later
+    // ones only have their start shifted.
     let first = list
         .partition_point(|poly| poly.s <= from)
         .saturating_sub(1);
@@ -429,6 +472,8 @@ fn crossing_distances(a: &[(f64, DVec2)], b: &[(f64, DVec2)]) -> Vec<(f64, f64)>
             let (u, v) = (p[1].1 - p[0].1, q[1].1 - q[0].1);
             let cross = u.perp_dot(v);
             let gap = q[0].1 - p[0].1;
+            // p0 + i u = q0 + j v, solved with the cross product. Parallel chords divide by 0; the
+            // result is infinite or not a number and lies in neither range.
             let (i, j) = (gap.perp_dot(v) / cross, gap.perp_dot(u) / cross);
             if (0.0..=1.0).contains(&i) && (0.0..=1.0).contains(&j) {
                 let along = |w: &[(f64, DVec2)], t: f64| w[0].0 + t * (w[1].0 - w[0].0);
@@ -439,7 +484,7 @@ fn crossing_distances(a: &[(f64, DVec2)], b: &[(f64, DVec2)]) -> Vec<(f64, f64)>
     found
 }
 
-/// Newton's method for the exact crossing.
+/// The exact crossing near a guess, by Newton's method: both lines are replaced by their tangents.
 fn refine(a: &ReferenceLine, b: &ReferenceLine, mut s: f64, mut t: f64) -> (f64, f64) {
     for _ in 0..6 {
         let (p, q) = (a.pose(s), b.pose(t));
@@ -448,6 +493,8 @@ fn refine(a: &ReferenceLine, b: &ReferenceLine, mut s: f64, mut t: f64) -> (f64,
         if cross.abs() < 1e-6 {
             break;
         }
+        // Each step about doubles the number of correct digits; the first guess is within about 5
+        // cm.
         let gap = q.position - p.position;
         s = (s + gap.perp_dot(v) / cross).clamp(0.0, a.length());
         t = (t + gap.perp_dot(u) / cross).clamp(0.0, b.length());

@@ -42,9 +42,10 @@ impl Motion {
         }
     }
 
-    /// Where a point goes.
+    /// The moved point.
     pub fn point(&self, p: DVec2) -> DVec2 {
         if self.angle == 0.0 {
+            // Not by way of sine and cosine: a shift of whole metres leaves whole metres.
             return p + self.shift;
         }
         let (sin, cos) = sin_cos(self.angle);
@@ -63,6 +64,8 @@ impl Motion {
             position: self.point(start.position),
             heading: self.heading(start.heading),
         };
+        // Segments hold lengths and curvatures only, so moving the start moves the whole line
+        // rigidly.
         Ok(ReferenceLine::new(moved, line.segments().to_vec())?)
     }
 
@@ -113,13 +116,20 @@ impl Motion {
         let p = self.point(place.position());
         Place::ground(p.x, p.y, self.heading(place.heading))
     }
+
+    /// Moves a place on open ground. One on a lane follows its road and is left alone.
+    fn move_ground(&self, place: &mut Place) {
+        if let Place::Ground(ground) = *place {
+            *place = self.ground(ground);
+        }
+    }
 }
 
 /// The edit that moves objects.
 ///
-/// A road takes its nodes along; roads that hang on moved nodes by one end keep their other end
-/// and are bent in between, as locally as their shape allows. Places on lanes move with their
-/// road; places on open ground that belong to a moved agent move with it.
+/// The nodes of a moved road move too; roads with one end at a moved node keep their other end and
+/// are bent in between, as locally as their shape allows. Places on lanes move with their road;
+/// places on open ground that belong to a moved agent move with it.
 ///
 /// # Errors
 /// If a road cannot take the shape that it would get.
@@ -147,11 +157,17 @@ pub fn moved(
         if !from && !to {
             continue;
         }
+        // Road B is moved, with it its nodes n and m; A and C follow with one end:
+        //
+        //   o---A---n===B===m---C---o        A, C: bent        B: moved rigidly
+        //
+        // A road between two moved nodes is moved rigidly even if it was not chosen itself.
         let line = if from && to {
             motion.line(&road.reference_line)?
         } else {
             with_end_at(&road.reference_line, from, |p| motion.point(p))?
         };
+        // A bent road changes its length, and places on it keep their share of it.
         lengths.insert(id, (road.length(), line.length()));
         edits.push(Edit::Road(id, Some(Box::new(fitted(road, line)))));
     }
@@ -198,24 +214,20 @@ fn moved_thing(scenario: &Scenario, object: ObjectId, motion: &Motion) -> Option
             Some(Edit::PointOfInterest(id, Some(Box::new(point))))
         }
         ObjectId::Agent(id) => {
-            let mut agent = scenario.agents().get(&id)?.clone();
-            let before = agent.clone();
-            for place in agent.places_mut() {
-                if let Place::Ground(ground) = *place {
-                    *place = motion.ground(ground);
-                }
-            }
-            (agent != before).then(|| Edit::Agent(id, Some(Box::new(agent))))
+            let before = scenario.agents().get(&id)?;
+            let mut agent = before.clone();
+            agent
+                .places_mut()
+                .for_each(|place| motion.move_ground(place));
+            (agent != *before).then(|| Edit::Agent(id, Some(Box::new(agent))))
         }
         ObjectId::Flow(id) => {
-            let mut flow = scenario.flows().get(&id)?.clone();
-            let before = flow.clone();
+            let before = scenario.flows().get(&id)?;
+            let mut flow = before.clone();
             for place in flow.places_mut() {
-                if let Place::Ground(ground) = *place {
-                    *place = motion.ground(ground);
-                }
+                motion.move_ground(place);
             }
-            (flow != before).then(|| Edit::Flow(id, Some(Box::new(flow))))
+            (flow != *before).then(|| Edit::Flow(id, Some(Box::new(flow))))
         }
     }
 }

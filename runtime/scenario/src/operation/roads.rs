@@ -1,11 +1,12 @@
-//! Changing one road: shape, direction, lanes; merging two.
+//! Changing one road: its shape, direction and lanes.
 
 use super::OperationError;
 use super::users::with_places;
 use crate::agents::{LanePlace, Place};
 use crate::edit::Edit;
 use crate::ids::RoadId;
-use crate::road::{Lane, LaneDirection, Poly3, Road, RoadEnd};
+use crate::network::RoadNetwork;
+use crate::road::{DrivingSide, Lane, LaneDirection, Poly3, Road, RoadEnd};
 use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::alignment::Alignment;
@@ -17,12 +18,19 @@ use std::collections::BTreeMap;
 /// Share of a line that is bent when its end is moved and it has no points of intersection.
 pub(super) const BENT_SHARE: f64 = 1.0 / 3.0;
 
-/// The line with its start (or end) where `to` takes it; the other end stays.
+/// The line with its start (or end) moved to where `to` says; the other end stays.
 pub(super) fn with_end_at(
     line: &ReferenceLine,
     start: bool,
     to: impl Fn(DVec2) -> DVec2,
 ) -> Result<ReferenceLine, OperationError> {
+    // A line of straights and curves is moved by its first point of intersection: only the straight
+    // and the curve next to the end change, and radii stay where legs leave room. Other lines, and
+    // those whose curves do not fit any more, are bent over a third of their length:
+    //
+    //   o--.                            o'-.
+    //       `--.____________     to         `-.___________
+    //    |  third |  rest stays
     if let Some(mut points) = Alignment::of(line) {
         let index = if start { 0 } else { points.points().len() - 1 };
         let target = to(points.points()[index].position);
@@ -31,6 +39,7 @@ pub(super) fn with_end_at(
             return Ok(line);
         }
     }
+    // The end of a line is the start of the reversed one.
     if !start {
         return Ok(with_end_at(&line.reversed(), true, to)?.reversed());
     }
@@ -39,6 +48,9 @@ pub(super) fn with_end_at(
         position: to(line.start().position),
         heading: line.start().heading,
     };
+    // A join of two poses that face away from each other winds round. One of four times the length
+    // of the road is such a detour (100 m more: short roads may be pulled far), and a straight line
+    // is what the hand that moved the end expects.
     let head = ReferenceLine::join(from, line.pose(bent));
     let head = match head {
         Ok(head) if head.length() < 4.0 * line.length() + 100.0 => head,
@@ -49,6 +61,8 @@ pub(super) fn with_end_at(
 
 /// The road along another line, its lane sections stretched to the new length.
 pub(super) fn fitted(road: &Road, line: ReferenceLine) -> Road {
+    // Lane sections and widths keep their share of the road: a taper from 40 to 60 m of 100 m runs
+    // from 60 to 90 m of 150 m.
     let scale = line.length() / road.length();
     let mut road = road.clone();
     if (scale - 1.0).abs() > 1e-12 {
@@ -68,6 +82,8 @@ pub(super) fn fitted(road: &Road, line: ReferenceLine) -> Road {
 
 /// A polynomial over a distance that has become `scale` times as long.
 fn stretched(poly: &Poly3, scale: f64) -> Poly3 {
+    // The value at scale * s is to be the old one at s: each power of the distance is divided by
+    // the scale once more.
     Poly3 {
         s: poly.s * scale,
         a: poly.a,
@@ -87,6 +103,7 @@ pub(super) fn stretched_places(
             && let Some((before, now)) = stretched.get(&at.road)
             && (before - now).abs() > 1e-9
         {
+            // Halfway along stays halfway along; the clamp takes care of rounding at the end.
             let s = (at.s * now / before).clamp(0.0, *now);
             return Some(Place::lane(at.road, at.lane, s));
         }
@@ -109,7 +126,7 @@ pub fn reshaped(
 ) -> Result<Edit, OperationError> {
     let network = scenario.network();
     let road = network.road(id).ok_or(OperationError::NoSuchRoad(id))?;
-    let mut nodes = Vec::new();
+    let mut edits = Vec::new();
     let mut roads = BTreeMap::from([(id, fitted(road, line.clone()))]);
     for (end, node_id, position) in [
         (RoadEnd::Start, road.from, line.start().position),
@@ -118,26 +135,17 @@ pub fn reshaped(
         let Some(node) = network.node(node_id) else {
             continue;
         };
+        // Rounding of the line's end is no move: neighbours keep their exact shape.
         if (node.position() - position).length() < 1e-6 {
             continue;
         }
         let mut node = node.clone();
         (node.x, node.y) = (position.x, position.y);
-        nodes.push(Edit::Node(node_id, Some(node)));
-        for (other, other_end) in network.ends_at(node_id) {
-            if (other, other_end) == (id, end) {
-                continue;
-            }
-            // A road with both ends here, or between both moved nodes, follows twice.
-            if let Some(neighbour) = roads.get(&other).or(network.road(other)) {
-                let start = other_end == RoadEnd::Start;
-                let line = with_end_at(&neighbour.reference_line, start, |_| position)?;
-                let followed = fitted(neighbour, line);
-                roads.insert(other, followed);
-            }
-        }
+        edits.push(Edit::Node(node_id, Some(node)));
+        let others = network.ends_at(node_id).into_iter();
+        let others = others.filter(|other| *other != (id, end));
+        follow(network, &mut roads, others, position)?;
     }
-    let mut edits = nodes;
     let length = |id: &RoadId| network.road(*id).map_or(0.0, Road::length);
     let lengths = roads
         .iter()
@@ -149,8 +157,27 @@ pub fn reshaped(
     Ok(Edit::Batch(edits))
 }
 
-/// The edit that lets a road run the other way: s from the other end, lanes mirrored, so that
-/// nothing moves and everyone drives as before.
+/// Moves the ends of roads to a position; the changed roads are collected in `roads`.
+fn follow(
+    network: &RoadNetwork,
+    roads: &mut BTreeMap<RoadId, Road>,
+    ends: impl Iterator<Item = (RoadId, RoadEnd)>,
+    position: DVec2,
+) -> Result<(), OperationError> {
+    for (id, end) in ends {
+        // A road with both ends here, or between both moved nodes, follows twice.
+        if let Some(road) = roads.get(&id).or(network.road(id)) {
+            let start = end == RoadEnd::Start;
+            let line = with_end_at(&road.reference_line, start, |_| position)?;
+            let followed = fitted(road, line);
+            roads.insert(id, followed);
+        }
+    }
+    Ok(())
+}
+
+/// The edit that lets a road run the other way: s counts from the other end and lanes are mirrored,
+/// so that nothing moves and all agents drive as before.
 ///
 /// # Errors
 /// If the road does not exist.
@@ -159,6 +186,7 @@ pub fn reversed(scenario: &Scenario, id: RoadId) -> Result<Edit, OperationError>
         .network()
         .road(id)
         .ok_or(OperationError::NoSuchRoad(id))?;
+    // Restrictions name roads and nodes, not ends of roads: they hold as they are.
     let length = road.length();
     let mut edits = vec![Edit::Road(id, Some(Box::new(turned_round(road))))];
     let places = with_places(scenario, |place| {
@@ -189,8 +217,12 @@ pub(super) fn turned_round(road: &Road) -> Road {
             let mut section = road.lane_sections[index].clone();
             let end = road.section_end(index);
             let span = end - section.s;
+            // A section that ran from 30 to 50 m of 80 m runs from 30 to 50 m still, as 80 - 50 =
+            // 30; one from 0 to 30 m runs from 50 to 80 m.
             section.s = length - end;
             for lane in &mut section.lanes {
+                // Left of the line becomes right of it. Standard lanes stay standard: side and
+                // travel along s both flip.
                 lane.id = -lane.id;
                 lane.width = mirrored(&lane.width, span, 1.0);
             }
@@ -198,6 +230,7 @@ pub(super) fn turned_round(road: &Road) -> Road {
             section
         })
         .collect();
+    // Not 1e-15: lanes are only valid if the first section starts at exactly 0.
     if let Some(first) = turned.lane_sections.first_mut() {
         first.s = 0.0;
     }
@@ -210,6 +243,8 @@ fn mirrored(list: &[Poly3], length: f64, sign: f64) -> Vec<Poly3> {
         .rev()
         .map(|i| {
             let end = list.get(i + 1).map_or(length, |next| next.s);
+            // p(u) from the polynomial's end, run through backwards: p(-u), so odd powers change
+            // sign. Widths keep their sign, the lane offset changes it (left becomes right).
             let at_end = list[i].rebased(end);
             Poly3 {
                 s: (length - end).max(0.0),
@@ -232,10 +267,12 @@ pub fn simplified(scenario: &Scenario, id: RoadId, tolerance: f64) -> Result<Edi
         .network()
         .road(id)
         .ok_or(OperationError::NoSuchRoad(id))?;
+    // The fit sees points alone, so it does not matter what the line was made of.
     let samples = road.reference_line.sample(0.05, 0.0);
     let options = StrokeOptions {
         tolerance,
         spacing: 1.0,
+        // No bend much tighter than the tightest one that is there; a straight road gets 900 m.
         min_radius: 0.9 / road.reference_line.max_curvature().max(1e-3),
     };
     let line = fit(&samples, &options)?.line;
@@ -244,6 +281,7 @@ pub fn simplified(scenario: &Scenario, id: RoadId, tolerance: f64) -> Result<Edi
         let foot = projector.closest(*point);
         (line.pose(foot.s).position - *point).length()
     };
+    // The fit keeps to the tolerance about; a road that it misses by more is better left as it is.
     if samples.iter().map(miss).fold(0.0, f64::max) > 1.5 * tolerance {
         return Ok(Edit::Batch(Vec::new()));
     }
@@ -255,10 +293,10 @@ pub fn simplified(scenario: &Scenario, id: RoadId, tolerance: f64) -> Result<Edi
 
 /// The edit that gives a lane section other lanes, listed from left to right.
 ///
-/// Ids are counted anew: `left` lanes lie to the left of the reference line, the rest to its
-/// right. Lanes that were there, told by their ids, keep the way they are driven and who is on
-/// them; a new lane has the id 0. Who starts on a lane that is gone goes with it, as do flows;
-/// goals there are forgotten.
+/// Ids are assigned again: `left` lanes lie to the left of the reference line, the rest to its
+/// right. Lanes that were there, recognised by their ids, keep their direction and the places on
+/// them; a new lane has the id 0. Agents that start on a deleted lane are deleted with it, as are
+/// flows from or to it; goals there are dropped.
 ///
 /// # Errors
 /// If the road does not exist.
@@ -276,25 +314,16 @@ pub fn with_lanes(
     let Some(own) = changed.lane_sections.get_mut(section) else {
         return Err(missing);
     };
+    // Old id to new one; a lane that is not in the new list keeps `None`: it is gone.
     let mut new_ids: BTreeMap<i8, Option<i8>> =
         own.lanes.iter().map(|lane| (lane.id, None)).collect();
     own.lanes = lanes
         .into_iter()
         .enumerate()
-        .map(|(i, mut lane)| {
-            let (old, forward) = (lane.id, lane.is_forward(side));
-            lane.id = if i < left {
-                (left - i) as i8
-            } else {
-                -((i - left) as i8) - 1
-            };
+        .map(|(i, lane)| {
+            let old = lane.id;
+            let lane = renumbered(lane, i, left, side);
             new_ids.entry(old).and_modify(|new| *new = Some(lane.id));
-            if old != 0 && lane.kind.is_drivable() && lane.is_forward(side) != forward {
-                lane.direction = match lane.direction {
-                    LaneDirection::Standard => LaneDirection::Reversed,
-                    LaneDirection::Reversed => LaneDirection::Standard,
-                };
-            }
             lane
         })
         .collect();
@@ -310,4 +339,26 @@ pub fn with_lanes(
     let mut edits: Vec<_> = places.into_iter().map(|(_, edit)| edit).collect();
     edits.push(Edit::Road(id, Some(Box::new(changed))));
     Ok(Edit::Batch(edits))
+}
+
+/// A lane with the id of its position from the left.
+///
+/// With `left` = 2 of 5 lanes the ids are 2, 1, -1, -2, -3.
+fn renumbered(mut lane: Lane, index: usize, left: usize, side: DrivingSide) -> Lane {
+    let (old, forward) = (lane.id, lane.is_forward(side));
+    lane.id = if index < left {
+        (left - index) as i8
+    } else {
+        -((index - left) as i8) - 1
+    };
+    // The side of the reference line says which way a lane is driven. A lane that changed sides
+    // because the line moved across it becomes a contraflow lane, so that its traffic goes on as
+    // before; a new lane (id 0) takes the direction of its side.
+    if old != 0 && lane.kind.is_drivable() && lane.is_forward(side) != forward {
+        lane.direction = match lane.direction {
+            LaneDirection::Standard => LaneDirection::Reversed,
+            LaneDirection::Reversed => LaneDirection::Standard,
+        };
+    }
+    lane
 }
