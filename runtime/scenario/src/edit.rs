@@ -18,7 +18,7 @@ use thiserror::Error;
 
 /// A change of a scenario.
 ///
-/// For objects `Some` puts the object in or replaces it and `None` takes it out. An edit holds
+/// For objects `Some` inserts or replaces the object and `None` deletes it. An edit holds
 /// everything it needs, so it can be stored, sent and applied later.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Edit {
@@ -79,15 +79,15 @@ pub enum EditError {
         /// What is wrong.
         why: &'static str,
     },
-    /// Something is taken out that is not there.
+    /// Something is deleted that does not exist.
     #[error("{0} does not exist")]
     Missing(String),
-    /// Something that is still used is taken out.
+    /// Something is deleted that is still used.
     #[error("cannot delete {what}: {user} uses it")]
     InUse {
-        /// What is taken out.
+        /// What is deleted.
         what: String,
-        /// Who uses it.
+        /// The first user found.
         user: String,
     },
     /// An agent or flow names something that is not there.
@@ -128,11 +128,19 @@ impl Scenario {
     /// Applies an edit and returns its inverse.
     ///
     /// Applying the inverse gives back a scenario equal to the first one. Cost: that of the
-    /// changed objects, plus a look at the users of what is taken out.
+    /// changed objects, plus a search for users of what is deleted.
     ///
     /// # Errors
     /// If the change would break the integrity of the scenario. It is then unchanged.
     pub fn apply(&mut self, edit: Edit) -> Result<Edit, EditError> {
+        // The whole edit is checked before anything changes, so that an error leaves no trace.
+        //
+        // An inverse has the form of its edit with the old value in it:
+        //
+        //     edit                    before         inverse
+        //     Road(7, Some(new))      no road 7      Road(7, None)
+        //     Road(7, Some(new))      old road 7     Road(7, Some(old))
+        //     Road(7, None)           old road 7     Road(7, Some(old))
         check_values(&edit)?;
         match edit {
             Edit::About(about) => Ok(Edit::About(Box::new(std::mem::replace(
@@ -189,6 +197,11 @@ impl Scenario {
     }
 
     fn apply_all(&mut self, edits: Vec<Edit>) -> Result<Edit, EditError> {
+        // All or nothing: if the third edit fails, the inverses of the second and the first are
+        // applied. An inverse cannot fail, as it restores a state in which all checks held.
+        //
+        // The inverse of a batch is the inverses backwards: with [Node(1), Road(2) from it]
+        // inserted, the road has to be deleted before the node.
         let mut inverses = Vec::with_capacity(edits.len());
         for edit in edits {
             match self.apply(edit) {
@@ -207,6 +220,10 @@ impl Scenario {
     }
 
     fn take_node(&mut self, id: NodeId) -> Result<Edit, EditError> {
+        // References are checked in both directions: what is inserted names only what exists, and
+        // what is deleted is named by nothing. So no edit leaves a dangling id, in whatever order
+        // edits come. Turn restrictions are the exception: they are allowed to dangle and are then
+        // without effect.
         if let Some(&(road, _)) = self.network.ends_at(id).first() {
             return Err(EditError::NodeInUse { node: id, road });
         }
@@ -221,6 +238,8 @@ impl Scenario {
             if self.network.node(node).is_none() {
                 return Err(EditError::NoSuchNode { road: id, node });
             }
+            // A road that is replaced does not count against itself. One that starts and ends here
+            // counts once; that is one end more than the limit at worst.
             let others = self
                 .network
                 .ends_at(node)
@@ -273,6 +292,8 @@ impl Scenario {
                 .map_or(EditError::Missing("terrain".into()), wrong)
         };
         let terrain = self.terrain.as_ref().ok_or_else(first_error)?;
+        // The field is immutable and shared with copies of the scenario, so it is replaced as a
+        // whole.
         let mut heights = terrain.heights().to_vec();
         let mut old = Vec::with_capacity(samples.len());
         for sample in samples {
@@ -286,6 +307,8 @@ impl Scenario {
         self.terrain = Some(Arc::new(
             terrain.with_heights(heights).map_err(|_| first_error())?,
         ));
+        // The same sample may be set twice in one edit: going backwards, the inverse sets its first
+        // value last.
         old.reverse();
         Ok(Edit::TerrainSamples(old))
     }
@@ -352,6 +375,8 @@ impl Scenario {
         if !self.stacks.contains_key(stack) {
             return Err(dangling(format!("stack \"{stack}\"")));
         }
+        // Only the road has to exist. Whether the lane does, and s lies on the road, is a finding
+        // of `check`: a road may be shortened while agents stand on it.
         for place in places {
             if let Place::Lane(at) = place
                 && self.network.road(at.road).is_none()
@@ -365,7 +390,7 @@ impl Scenario {
 
 /// Most road ends at one node: a junction considers all pairs of their lanes.
 pub const MAX_ROAD_ENDS: usize = 32;
-/// Largest id: there is always a next one.
+/// Largest id: far enough below 2^32 that the next ids can be counted up without overflow.
 const MAX_ID: u32 = 4_000_000_000;
 
 fn valid(what: impl fmt::Display, value: &impl Validate) -> Result<(), EditError> {
@@ -375,7 +400,7 @@ fn valid(what: impl fmt::Display, value: &impl Validate) -> Result<(), EditError
     })
 }
 
-/// Looks at the numbers of the object that an edit puts in.
+/// Checks the numbers of the object that an edit inserts.
 fn check_values(edit: &Edit) -> Result<(), EditError> {
     match edit {
         Edit::About(about) => valid("about", &**about),
@@ -389,7 +414,7 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
         Edit::Stack(key, Some(stack)) => valid(key, &**stack),
         Edit::Agent(id, Some(agent)) => valid(id, &**agent),
         Edit::Flow(id, Some(flow)) => valid(id, &**flow),
-        // What is taken out has no numbers; heights and batches look at theirs themselves.
+        // What is deleted has no numbers; heights and batches check theirs themselves.
         Edit::Node(_, None)
         | Edit::Road(_, None)
         | Edit::Obstacle(_, None)
@@ -405,7 +430,7 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
     }
 }
 
-/// Puts in, replaces or takes out a map entry and returns the old value.
+/// Inserts, replaces or deletes a map entry and returns the old value.
 fn swap<K: Ord, V>(
     map: &mut BTreeMap<K, V>,
     key: K,

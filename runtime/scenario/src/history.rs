@@ -11,10 +11,11 @@ use crate::scenario::Scenario;
 pub struct History {
     undo: Vec<Step>,
     redo: Vec<Step>,
+    /// The gesture between `begin` and `end`.
     open: Option<Step>,
 }
 
-/// One step: what it is called and the edits that take it back, last first.
+/// One step: its label and the edits that undo it, in the order in which it was done.
 #[derive(Debug, Clone, PartialEq)]
 struct Step {
     label: String,
@@ -31,7 +32,7 @@ impl History {
         });
     }
 
-    /// Applies an edit to the scenario and remembers how to take it back.
+    /// Applies an edit to the scenario and remembers how to undo it.
     ///
     /// Outside a gesture the edit is a step of its own.
     ///
@@ -43,7 +44,11 @@ impl History {
         label: &str,
         edit: Edit,
     ) -> Result<(), EditError> {
+        // First the scenario: if it refuses the edit, the steps that could be redone are still
+        // there.
         let inverse = scenario.apply(edit)?;
+        // What was undone belongs to another course of events: its edits may name objects that this
+        // edit deletes.
         self.redo.clear();
         match &mut self.open {
             Some(step) => step.inverses.push(inverse),
@@ -62,7 +67,7 @@ impl History {
         }
     }
 
-    /// Takes back what the open gesture did so far, and ends it.
+    /// Undoes what the open gesture did so far, and ends it without a step.
     pub fn abort(&mut self, scenario: &mut Scenario) {
         if let Some(step) = self.open.take() {
             turn(scenario, step);
@@ -99,8 +104,11 @@ impl History {
     }
 }
 
-/// Takes a step back and returns the step that takes that back.
+/// Undoes a step and returns the step that undoes the undoing.
 fn turn(scenario: &mut Scenario, step: Step) -> Step {
+    // Edits a, b of a drag left the inverses [a', b']. Undoing applies b', then a', and collects
+    // their inverses in that order: [b'', a'']. Turned once more these run a'', b'': the drag
+    // again. So one function undoes and redoes, and neither needs to know which of the two it does.
     let inverses = step
         .inverses
         .into_iter()
