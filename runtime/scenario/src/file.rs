@@ -153,8 +153,8 @@ pub fn load(path: &Path) -> Result<Scenario, FileError> {
     })
 }
 
-/// Writes a scenario to a file at once: beside it first, then moved into its place. Links are
-/// followed and permissions kept, as [`roadwright_files::Beside`] says.
+/// Writes a scenario to a file in one step: a file beside it is written first, then moved into its
+/// place. Links are followed and permissions kept, as [`roadwright_files::Beside`] says.
 ///
 /// # Errors
 /// If the file cannot be written; what was there before is then untouched.
@@ -178,9 +178,12 @@ pub fn save_text(text: &str, path: &Path) -> Result<(), FileError> {
 /// # Errors
 /// If the text is not a scenario of a known version.
 pub fn from_text(text: &str) -> Result<Scenario, TextError> {
+    // The header is read by itself first: a file of a newer version may have keys that this version
+    // refuses, and "a newer Roadwright is needed" helps more than "unknown field".
     let header = migrate::header(text)?;
     if header < VERSION {
         let migrated = migrate::migrate(text, header)?;
+        // Lines in errors count in the migrated text then.
         return parse(&migrated);
     }
     parse(text)
@@ -188,6 +191,8 @@ pub fn from_text(text: &str) -> Result<Scenario, TextError> {
 
 fn parse(text: &str) -> Result<Scenario, TextError> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
+    // Parsed in two steps: serde checks keys, types and ranges and knows where it is; what objects
+    // mean to each other is checked by the edits, which know only ids (hence `line_of`).
     let document: Document =
         serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
             let key = error.path().to_string();
@@ -200,6 +205,8 @@ fn parse(text: &str) -> Result<Scenario, TextError> {
 /// A JSON error without the position that it repeats in its text.
 fn json_error(error: &serde_json::Error, key: &str) -> TextError {
     let text = error.to_string();
+    // serde_json ends its messages with " at line 3 column 7"; the place stands before them here,
+    // in the form file:line:column that editors and terminals can follow.
     let message = text.split(" at line ").next().unwrap_or(&text);
     TextError {
         line: error.line(),
@@ -210,9 +217,11 @@ fn json_error(error: &serde_json::Error, key: &str) -> TextError {
     }
 }
 
-/// Puts a document together through the one door that all changes take.
+/// Builds the scenario of a document by edits, the one door that all changes take.
 fn assemble(document: Document, text: &str) -> Result<Scenario, TextError> {
     let mut scenario = Scenario::default();
+    // Edits hold a file to what is demanded of any other change: a road between nodes that exist,
+    // an agent with a known vehicle type, and so on.
     for (section, key, edit) in edits(document) {
         scenario.apply(edit).map_err(|error| TextError {
             line: line_of(text, section, &key),
@@ -224,84 +233,73 @@ fn assemble(document: Document, text: &str) -> Result<Scenario, TextError> {
     Ok(scenario)
 }
 
-/// The edits that make a document, each with its section and key: what others name comes first.
+/// The edits that make a document, each with its section and key; what others refer to comes
+/// first.
 fn edits(document: Document) -> impl Iterator<Item = (&'static str, String, Edit)> {
     let about = Edit::About(Box::new(document.about));
+    let settings = Edit::Settings(document.settings);
     let terrain = document.terrain.map(|t| Edit::Terrain(Some(Box::new(t))));
-    let vehicle_type = |key: String, v| Edit::VehicleType(key, Some(Box::new(v)));
-    let stack = |key: String, v| Edit::Stack(key, Some(Box::new(v)));
-    let name = String::clone;
     [
         ("about", String::new(), about),
-        ("settings", String::new(), Edit::Settings(document.settings)),
+        ("settings", String::new(), settings),
     ]
     .into_iter()
     .chain(terrain.map(|edit| ("terrain", String::new(), edit)))
     .chain(section(
         "vehicle_types",
         document.vehicle_types,
-        name,
-        vehicle_type,
+        |key, v| (key.clone(), Edit::VehicleType(key, Some(Box::new(v)))),
     ))
-    .chain(section("stacks", document.stacks, name, stack))
-    .chain(section(
-        "nodes",
-        document.nodes,
-        |id| id.0.to_string(),
-        |id, v| Edit::Node(id, Some(v)),
-    ))
-    .chain(section(
-        "roads",
-        document.roads,
-        |id| id.0.to_string(),
-        |id, v| Edit::Road(id, Some(Box::new(v))),
-    ))
-    .chain(section(
-        "obstacles",
-        document.obstacles,
-        |id| id.0.to_string(),
-        |id, v| Edit::Obstacle(id, Some(Box::new(v))),
-    ))
-    .chain(section(
-        "forests",
-        document.forests,
-        |id| id.0.to_string(),
-        |id, v| Edit::Forest(id, Some(Box::new(v))),
-    ))
+    .chain(section("stacks", document.stacks, |key, v| {
+        (key.clone(), Edit::Stack(key, Some(Box::new(v))))
+    }))
+    .chain(section("nodes", document.nodes, |id, v| {
+        (id.0.to_string(), Edit::Node(id, Some(v)))
+    }))
+    .chain(section("roads", document.roads, |id, v| {
+        (id.0.to_string(), Edit::Road(id, Some(Box::new(v))))
+    }))
+    .chain(section("obstacles", document.obstacles, |id, v| {
+        (id.0.to_string(), Edit::Obstacle(id, Some(Box::new(v))))
+    }))
+    .chain(section("forests", document.forests, |id, v| {
+        (id.0.to_string(), Edit::Forest(id, Some(Box::new(v))))
+    }))
     .chain(section(
         "points_of_interest",
         document.points_of_interest,
-        |id| id.0.to_string(),
-        |id, v| Edit::PointOfInterest(id, Some(Box::new(v))),
+        |id, v| {
+            (
+                id.0.to_string(),
+                Edit::PointOfInterest(id, Some(Box::new(v))),
+            )
+        },
     ))
-    .chain(section(
-        "agents",
-        document.agents,
-        |id| id.0.to_string(),
-        |id, v| Edit::Agent(id, Some(Box::new(v))),
-    ))
-    .chain(section(
-        "flows",
-        document.flows,
-        |id| id.0.to_string(),
-        |id, v| Edit::Flow(id, Some(Box::new(v))),
-    ))
+    .chain(section("agents", document.agents, |id, v| {
+        (id.0.to_string(), Edit::Agent(id, Some(Box::new(v))))
+    }))
+    .chain(section("flows", document.flows, |id, v| {
+        (id.0.to_string(), Edit::Flow(id, Some(Box::new(v))))
+    }))
 }
 
-/// The objects of one section as edits.
+/// The objects of one section; `edit` returns the key of an object in the file and its edit.
 fn section<K, V>(
     name: &'static str,
     objects: BTreeMap<K, V>,
-    key: impl Fn(&K) -> String,
-    edit: impl Fn(K, V) -> Edit,
+    edit: impl Fn(K, V) -> (String, Edit),
 ) -> impl Iterator<Item = (&'static str, String, Edit)> {
-    let objects = objects.into_iter();
-    objects.map(move |(id, value)| (name, key(&id), edit(id, value)))
+    objects.into_iter().map(move |(id, value)| {
+        let (key, edit) = edit(id, value);
+        (name, key, edit)
+    })
 }
 
 /// The line on which an object starts, found by its section and key; 0 if not found.
 fn line_of(text: &str, section: &str, key: &str) -> usize {
     let (section, key) = (format!("\"{section}\""), format!("\"{key}\""));
+    // Files that Roadwright wrote have one object per line. In others the line may not be found, or
+    // be that of a key of the same name further down: it is a help, and the key is what counts.
     let mut lines = (1..)
         .zip(text.lines())
         .skip_while(|(_, line)| !line.contains(&section));
@@ -312,6 +310,9 @@ fn line_of(text: &str, section: &str, key: &str) -> usize {
 
 /// The text of a scenario: the same bytes for equal scenarios.
 pub fn to_text(scenario: &Scenario) -> String {
+    // The order is that of `Document`. Maps are ordered by key and numbers are written in their
+    // shortest form, so equal scenarios give equal bytes: tests, hashes and version control rely on
+    // it.
     let mut out = write::Writer::new();
     out.value("format", &FORMAT);
     out.value("version", &VERSION);

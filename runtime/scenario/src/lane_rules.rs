@@ -1,9 +1,9 @@
-//! What the lanes of a road have to keep to: order, ids and widths; and the numbers of a road.
+//! Rules for the lanes of a road: order, ids and widths; and the ranges of its numbers.
 
 use crate::quantity::{Coefficient, Distance, Quantity, Speed, Validate, at};
-use crate::road::{Poly3, Road};
+use crate::road::{LaneSection, Poly3, Road};
 
-/// What every road needs to be evaluated at all.
+/// What every road must satisfy before its lanes can be evaluated at all.
 pub(crate) fn check_lanes(road: &Road) -> Result<(), &'static str> {
     let sections = &road.lane_sections;
     if sections.first().is_none_or(|section| section.s != 0.0) {
@@ -18,25 +18,7 @@ pub(crate) fn check_lanes(road: &Road) -> Result<(), &'static str> {
     {
         return Err("a lane section starts beyond the end of the road");
     }
-    for section in sections {
-        if section.lanes.iter().any(|lane| lane.id == 0) {
-            return Err("lane 0 is the reference line and cannot be listed");
-        }
-        if section
-            .lanes
-            .windows(2)
-            .any(|pair| pair[1].id >= pair[0].id)
-        {
-            return Err("lanes must be listed by falling id, each once");
-        }
-        if section
-            .lanes
-            .iter()
-            .any(|lane| lane.id.unsigned_abs() > MAX_LANES)
-        {
-            return Err("lane ids run from -100 to 100");
-        }
-    }
+    sections.iter().try_for_each(check_ids)?;
     for (index, section) in sections.iter().enumerate() {
         let length = road.section_end(index) - section.s;
         for lane in &section.lanes {
@@ -47,6 +29,20 @@ pub(crate) fn check_lanes(road: &Road) -> Result<(), &'static str> {
         }
     }
     check_polynomials(&road.lane_offset, road.length(), -MAX_OFFSET..=MAX_OFFSET)
+}
+
+fn check_ids(section: &LaneSection) -> Result<(), &'static str> {
+    let lanes = &section.lanes;
+    if lanes.iter().any(|lane| lane.id == 0) {
+        return Err("lane 0 is the reference line and cannot be listed");
+    }
+    if lanes.windows(2).any(|pair| pair[1].id >= pair[0].id) {
+        return Err("lanes must be listed by falling id, each once");
+    }
+    if lanes.iter().any(|lane| lane.id.unsigned_abs() > MAX_LANES) {
+        return Err("lane ids run from -100 to 100");
+    }
+    Ok(())
 }
 
 /// Lane ids on either side.
@@ -70,6 +66,8 @@ fn check_polynomials(
     }
     for (i, poly) in list.iter().enumerate() {
         let end = list.get(i + 1).map_or(length, |next| next.s).max(poly.s);
+        // A cubic is looked at in nine places, not at its true extrema: this guards against absurd
+        // files, and a dip between two samples is small for any width that a road has.
         let place = |k: i32| poly.s + (end - poly.s) * f64::from(k) / 8.0;
         // A lane may narrow to nothing; rounding may take it a little below.
         let inside = |value: f64| value >= range.start() - 1e-3 && value <= *range.end();

@@ -76,6 +76,8 @@ impl Node {
 /// threads while it is edited further.
 #[derive(Debug, Clone, Default)]
 pub struct RoadNetwork {
+    // Stable: the indices of other nodes and edges stay when one is deleted, so the two maps below
+    // need no repair.
     graph: StableDiGraph<(NodeId, Node), (RoadId, Arc<Road>)>,
     node_index: BTreeMap<NodeId, NodeIndex>,
     road_index: BTreeMap<RoadId, EdgeIndex>,
@@ -83,6 +85,9 @@ pub struct RoadNetwork {
 
 impl PartialEq for RoadNetwork {
     fn eq(&self, other: &Self) -> bool {
+        // By ids and contents, not by the graph's indices, which depend on the order of edits: a
+        // road that was deleted and brought back by undo may have another index. Roads are compared
+        // by pointer first: a copy with one changed road compares one road.
         let shared = |network: &Self, id| network.shared_road(id).map(Arc::as_ptr);
         self.nodes().eq(other.nodes())
             && self.road_count() == other.road_count()
@@ -109,7 +114,7 @@ impl RoadNetwork {
         self.road_index.get(&id).map(|&index| &*self.graph[index].1)
     }
 
-    /// A road by id, shared: two networks that give the same pointer have the same road.
+    /// A road by id, shared: two networks that return the same pointer have the same road.
     pub fn shared_road(&self, id: RoadId) -> Option<&Arc<Road>> {
         self.road_index.get(&id).map(|&index| &self.graph[index].1)
     }
@@ -151,6 +156,8 @@ impl RoadNetwork {
         let mut all: Vec<_> = ends(Direction::Outgoing, RoadEnd::Start)
             .chain(ends(Direction::Incoming, RoadEnd::End))
             .collect();
+        // petgraph lists edges by their age; everything derived from a junction must depend on the
+        // scenario alone.
         all.sort_unstable();
         all
     }
@@ -173,7 +180,7 @@ impl RoadNetwork {
         )
     }
 
-    /// Puts a node in or replaces it; returns the one that was there.
+    /// Inserts or replaces a node; returns the one that was there.
     pub(crate) fn put_node(&mut self, id: NodeId, node: Node) -> Option<Node> {
         if let Some(&index) = self.node_index.get(&id) {
             return Some(std::mem::replace(&mut self.graph[index].1, node));
@@ -182,15 +189,16 @@ impl RoadNetwork {
         None
     }
 
-    /// Takes a node out. The caller has made sure that no road ends there.
+    /// Deletes a node. The caller has made sure that no road ends there.
     pub(crate) fn remove_node(&mut self, id: NodeId) -> Option<Node> {
         let index = self.node_index.remove(&id)?;
         self.graph.remove_node(index).map(|(_, node)| node)
     }
 
-    /// Puts a road in or replaces it; returns the one that was there. The caller has made sure
-    /// that its nodes exist.
+    /// Inserts or replaces a road; returns the one that was there. The caller has made sure that its
+    /// nodes exist.
     pub(crate) fn put_road(&mut self, id: RoadId, road: Road) -> Option<Road> {
+        // Also when it is replaced: petgraph cannot move the ends of an edge.
         let old = self.remove_road(id);
         if let (Some(&from), Some(&to)) = (
             self.node_index.get(&road.from),
@@ -202,7 +210,7 @@ impl RoadNetwork {
         old
     }
 
-    /// Takes a road out.
+    /// Deletes a road.
     pub(crate) fn remove_road(&mut self, id: RoadId) -> Option<Road> {
         let index = self.road_index.remove(&id)?;
         let (_, road) = self.graph.remove_edge(index)?;

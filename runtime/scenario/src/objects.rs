@@ -203,6 +203,9 @@ impl Forest {
     fn cells(&self) -> Option<(f64, DVec2, (usize, usize))> {
         let (low, high) = polygon::bounds(&self.area)?;
         let size = high - low;
+        // One tree per cell of side `spacing`, but no more than about a million cells: a huge
+        // forest with a tiny spacing is thinned by larger cells instead of running out of memory.
+        // The second bound is for long and thin areas.
         let cell = self
             .spacing
             .max((size.element_product() / MAX_TREES as f64).sqrt())
@@ -226,6 +229,8 @@ impl Forest {
         let Some((cell, first, (columns, rows))) = self.cells() else {
             return Vec::new();
         };
+        // Trees per hectare (1e4 m^2) to trees per cell: 400 per hectare and cells of 3 m give
+        // 0.36.
         let per_cell = (self.density * cell * cell / 1e4).min(1.0);
         let mut row_above: Vec<Option<DVec2>> = vec![None; columns];
         let mut trees = Vec::new();
@@ -236,8 +241,15 @@ impl Forest {
                 // The cell's place in the world names its stream, so growing the area keeps trees.
                 let key = ((corner.x as i64 as u64) << 32) ^ (corner.y as i64 as u64 & 0xFFFF_FFFF);
                 let mut stream = Stream::new(self.seed, "forest", key);
+                // All three numbers are drawn before anything is decided: what a cell holds does
+                // not depend on its neighbours, only whether it may stay.
                 let keep = stream.next_unit() < per_cell;
                 let tree = (corner + DVec2::new(stream.next_unit(), stream.next_unit())) * cell;
+                // Cells are as wide as the spacing, so only the eight neighbours can be too close;
+                // four of them have been visited already. The later tree gives way.
+                //
+                //   a a a     a: row above, c: this row
+                //   c x .
                 let neighbours = [
                     column.checked_sub(1).and_then(|c| current[c]),
                     column.checked_sub(1).and_then(|c| row_above[c]),
@@ -248,6 +260,7 @@ impl Forest {
                     .iter()
                     .flatten()
                     .all(|other| (*other - tree).length() >= self.spacing);
+                // The polygon is asked last: it costs the most.
                 if keep && clear && polygon::contains(&self.area, tree) {
                     current[column] = Some(tree);
                     trees.push(tree);

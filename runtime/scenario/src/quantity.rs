@@ -35,6 +35,7 @@ pub(crate) trait Quantity {
 
     /// Refuses a number outside of the range; one that is no number is outside of all.
     fn check(value: f64) -> Result<f64, String> {
+        // Written so that NaN fails: all comparisons with it are false.
         let above = match Self::LEAST {
             Bound::With(least) => value >= least,
             Bound::Without(least) => value > least,

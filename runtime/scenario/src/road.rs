@@ -168,6 +168,8 @@ impl Poly3 {
 
     /// Value at `s` of a list of polynomials, each holding until the next; 0 for an empty list.
     pub fn value_in(list: &[Self], s: f64) -> f64 {
+        // At a border the later polynomial holds. Before the first one (which starts at 0, but s
+        // may be a rounding error below) the first holds.
         let index = list.partition_point(|poly| poly.s <= s);
         list.get(index.saturating_sub(1))
             .map_or(0.0, |poly| poly.value(s))
@@ -179,6 +181,8 @@ impl Poly3 {
         Self {
             s: 0.0,
             a: self.value(s),
+            // Taylor coefficients at s: the first derivative, half the second, a sixth of the
+            // third.
             b: self.b + ds * (2.0 * self.c + 3.0 * self.d * ds),
             c: self.c + 3.0 * self.d * ds,
             d: self.d,
@@ -229,6 +233,11 @@ impl Lane {
 
     /// Whether it is driven along growing s.
     pub fn is_forward(&self, side: DrivingSide) -> bool {
+        //                      lane 1 (left of the line)   lane -1 (right of it)
+        // right-hand traffic   against s                   along s
+        // left-hand traffic    along s                     against s
+        //
+        // `reversed` turns the answer round.
         let right_of_line = self.id < 0;
         let standard = (side == DrivingSide::Right) == right_of_line;
         standard != (self.direction == LaneDirection::Reversed)
@@ -339,6 +348,11 @@ impl Road {
 
     /// Where the lanes of a section lie at distance `s`, in the order of the section.
     pub fn lane_bands(&self, section: &LaneSection, s: f64) -> Vec<LaneBand> {
+        // Lanes are stacked outwards from lane 0, which the lane offset shifts against the
+        // reference line:
+        //
+        //   lane   2      1    |   -1      -2          with offset 0 and widths of 3 m:
+        //       |------|-------0-------|-------|       centres 4.5, 1.5, -1.5, -4.5
         let offset = Poly3::value_in(&self.lane_offset, s);
         let width = |lane: &Lane| Poly3::value_in(&lane.width, s - section.s).max(0.0);
         section
@@ -433,6 +447,7 @@ impl CrossSection {
     /// A one-way road lies centred on its line; a two-way road has its line between the
     /// directions.
     pub fn lanes(&self, side: DrivingSide) -> (Vec<Poly3>, LaneSection) {
+        // Traffic along the road keeps to its own side: right-hand lanes are negative.
         let sign: i8 = if side == DrivingSide::Right { -1 } else { 1 };
         let numbered = |list: &[(LaneType, f64)], sign: i8| {
             list.iter()
@@ -446,6 +461,8 @@ impl CrossSection {
         let drivable = |list: &[(LaneType, f64)]| list.iter().any(|(kind, _)| kind.is_drivable());
         let total = |list: &[(LaneType, f64)]| list.iter().map(|(_, width)| width).sum::<f64>();
         let two_way = drivable(&self.forward) && drivable(&self.backward);
+        // Two lanes of 3 m along a right-hand one-way road are -1 and -2, from 0 to -6 m; an offset
+        // of +3 m puts them from 3 to -3. Sidewalks and parking do not make a road two-way.
         let offset = if two_way {
             0.0
         } else {

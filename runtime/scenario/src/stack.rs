@@ -17,7 +17,7 @@ use std::fmt;
 ///
 /// The columns: name, field and key in files, kind of its modules, how many of them, modules
 /// unless a file says otherwise, how often they are asked unless a file says otherwise in Hz, and
-/// what it is for. Planner's and controller's rates: source 003, section 8.2.
+/// what it is for. Planner's and controller's rates: [Gerdelan 2011], section 8.2.
 #[macro_export]
 macro_rules! for_each_slot {
     ($callback:ident) => {
@@ -143,6 +143,7 @@ impl From<ModuleSetting> for ModuleSettings {
 impl Serialize for ModuleSettings {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0[..] {
+            // As files are written by hand: one fitness needs no brackets.
             [one] => one.serialize(serializer),
             list => list.serialize(serializer),
         }
@@ -169,6 +170,8 @@ impl<'de> Deserialize<'de> for ModuleSettings {
             }
         }
 
+        // Not `untagged`: its errors say "did not match any variant" and lose the key that is
+        // wrong.
         deserializer.deserialize_any(OneOrList)
     }
 }

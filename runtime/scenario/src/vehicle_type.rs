@@ -88,7 +88,7 @@ impl VehicleType {
         }
     }
 
-    /// The Willys MB jeep: hull, axles and mass of source 003, table B.3.
+    /// The Willys MB jeep: hull, axles and mass of [Gerdelan 2011], table B.3.
     ///
     /// Top speed follows from its rev limit (4000 rpm) in third gear. The steering lock and rate
     /// are those of traffic driving; the table's belong to the mechanical model.
@@ -109,7 +109,7 @@ impl VehicleType {
         }
     }
 
-    /// The Enviro 400 double-deck bus: hull, axles and mass of source 003, table B.4.
+    /// The Enviro 400 double-deck bus: hull, axles and mass of [Gerdelan 2011], table B.4.
     ///
     /// Top speed follows from its last torque point (2600 rpm) in third gear; steering as for
     /// [`willys_mb`](Self::willys_mb).

@@ -8,6 +8,8 @@ use serde_json::Value;
 type Migration = fn(&mut Value) -> Result<(), String>;
 
 /// Step i turns version i + 1 into version i + 2. Steps are only ever appended.
+// Steps work on plain JSON, not on types: the types of today have forgotten the old form. A step is
+// never changed once it is released, or files would depend on which version migrated them.
 const MIGRATIONS: &[Migration] = &[];
 
 /// The version that is written.
@@ -64,6 +66,8 @@ pub(super) fn migrate(text: &str, version: u32) -> Result<String, TextError> {
 
 fn migrate_by(steps: &[Migration], text: &str, version: u32) -> Result<String, TextError> {
     let mut document: Value = serde_json::from_str(text).map_err(|error| json_error(&error, ""))?;
+    // A file of version 2 skips step 0 (from 1 to 2) and takes step 1 (2 to 3), then step 2, and so
+    // on.
     for (from, step) in (1u32..).zip(steps).skip(version as usize - 1) {
         step(&mut document).map_err(|message| {
             TextError::whole(

@@ -50,6 +50,7 @@ impl Writer {
             self.out.extend(b": ");
             self.compact(&value);
         }
+        // An empty section is left out, key and all: it reads back as empty.
         if !first {
             self.out.extend(b"\n  }");
         }
@@ -72,6 +73,7 @@ impl Writer {
 
     /// A map key: numbers become strings.
     fn compact_key(&mut self, id: &impl Serialize) {
+        // JSON has only texts as keys; ids are numbers.
         let value = serde_json::to_value(id).expect("ids are plain data");
         match value {
             serde_json::Value::String(text) => self.compact(&text),
@@ -88,6 +90,7 @@ impl Writer {
 }
 
 /// Compact JSON with a blank after commas and colons.
+// One object per line makes long lines; the blanks let them wrap and be read.
 struct Spaced;
 
 impl Formatter for Spaced {
