@@ -60,16 +60,51 @@ pub(super) fn build(
     options: &ImportOptions,
     warnings: &mut Warnings,
 ) -> Result<Built, ImportError> {
-    let (elements, clip) = &away_from_antimeridian(elements, options.clip);
-    let mut places: BTreeMap<i64, OsmNode> = BTreeMap::new();
-    let mut styles = Vec::new();
-    let mut runs: Vec<Run> = Vec::new();
-    let mut synthetic = elements
-        .nodes
-        .first_key_value()
-        .map_or(0, |(id, _)| *id)
-        .min(0);
-    let mut way_count = 0;
+    let (elements, area) = &away_from_antimeridian(elements, options.clip);
+    let mut clipper = Clipper::new(elements, *area);
+    let drivable = drivable_runs(&mut clipper, warnings);
+    let (runs, places) = (drivable.runs, clipper.places);
+    if runs.is_empty() {
+        let hint = if area.is_some() {
+            " inside the box"
+        } else {
+            ""
+        };
+        return Err(ImportError::NoRoads(hint));
+    }
+    // Signals come last: they are assigned to junctions, so all junctions have to be known. A
+    // signal that becomes a node of its own is a place to cut, too.
+    let mut cuts = cut_nodes(&runs);
+    cuts.extend(runs.iter().flat_map(|run| sharp_nodes(run, &places)));
+    let (signals, signal_count) = place_signals(&runs, &places, &mut cuts);
+    warn_of_signals_off_roads(elements, &places, warnings);
+    let mut pieces = cut_runs(&runs, &cuts, &places, warnings);
+    leave_out_crowded(&mut pieces, warnings);
+    if pieces.is_empty() {
+        return Err(ImportError::NoRoads(" that has a length"));
+    }
+    Ok(Built {
+        pieces,
+        styles: drivable.styles,
+        places,
+        signals,
+        signal_count,
+        way_count: drivable.way_count,
+    })
+}
+
+/// The ways that motor vehicles use, before they are cut.
+struct Drivable {
+    runs: Vec<Run>,
+    styles: Vec<WayStyle>,
+    /// Ways with at least one run.
+    way_count: usize,
+}
+
+/// The runs of all drivable ways, each in the direction in which its road will run.
+fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable {
+    let (mut runs, mut styles, mut way_count) = (Vec::new(), Vec::new(), 0);
+    let elements = clipper.elements;
     for way in &elements.ways {
         let style = match tags::style(&way.tags) {
             Ok(style) => style,
@@ -78,59 +113,44 @@ pub(super) fn build(
                 continue;
             }
         };
-        let lists = present_runs(elements, way, *clip, &mut places, &mut synthetic, warnings);
+        let lists = clipper.runs_of(way, warnings);
         if lists.is_empty() {
             continue;
         }
         way_count += 1;
-        let index = styles.len();
         let reversed = style.reversed;
-        styles.push(style);
         runs.extend(lists.into_iter().map(|mut nodes| {
+            // `oneway=-1` was turned into a one-way road along its line by the reading of the tags.
             if reversed {
                 nodes.reverse();
             }
             Run {
                 way: way.id,
-                style: index,
+                style: styles.len(),
                 nodes,
             }
         }));
+        styles.push(style);
     }
-    if runs.is_empty() {
-        let hint = if clip.is_some() {
-            " inside the box"
-        } else {
-            ""
-        };
-        return Err(ImportError::NoRoads(hint));
+    Drivable {
+        runs,
+        styles,
+        way_count,
     }
-    let mut cuts = cut_nodes(&runs);
-    cuts.extend(runs.iter().flat_map(|run| sharp_nodes(run, &places)));
-    let (signals, signal_count) = place_signals(&runs, &places, &mut cuts);
-    let off_road = elements
-        .nodes
-        .iter()
-        .filter(|(id, node)| node.signals && !places.contains_key(*id));
-    for (id, _) in off_road {
+}
+
+fn warn_of_signals_off_roads(
+    elements: &Elements,
+    places: &BTreeMap<i64, OsmNode>,
+    warnings: &mut Warnings,
+) {
+    let signals = elements.nodes.iter().filter(|(_, node)| node.signals);
+    for (id, _) in signals.filter(|(id, _)| !places.contains_key(*id)) {
         warnings.add(
             "signals that stand on no drivable way",
             format!("node {id}"),
         );
     }
-    let mut pieces = cut_runs(&runs, &cuts, &places, warnings);
-    leave_out_crowded(&mut pieces, warnings);
-    if pieces.is_empty() {
-        return Err(ImportError::NoRoads(" that has a length"));
-    }
-    Ok(Built {
-        pieces,
-        styles,
-        places,
-        signals,
-        signal_count,
-        way_count,
-    })
 }
 
 /// Data on both sides of the meridian of 180 degrees (Fiji, Chukotka) with the western part counted
@@ -154,6 +174,8 @@ fn away_from_antimeridian(
         high - low
     };
     let wraps = clip.is_some_and(|area| area.west > area.east);
+    // Two nodes on Fiji at 179.9 and -179.9 span 359.8 degrees; counted on beyond 180, they are at
+    // 179.9 and 180.1 and span 0.2. Other data are left as they are.
     if !wraps && (span(|v| v) <= 180.0 || span(east_of) >= span(|v| v)) {
         return (Cow::Borrowed(elements), clip);
     }
@@ -169,60 +191,93 @@ fn away_from_antimeridian(
     (Cow::Owned(shifted), clip)
 }
 
-/// The stretches of a way whose nodes are in the data and in the box, cut at the box's edge.
-fn present_runs(
-    elements: &Elements,
-    way: &Way,
-    clip: Option<GeoBox>,
-    places: &mut BTreeMap<i64, OsmNode>,
-    synthetic: &mut i64,
-    warnings: &mut Warnings,
-) -> Vec<Vec<i64>> {
-    let mut runs: Vec<Vec<i64>> = Vec::new();
-    let mut current: Vec<i64> = Vec::new();
-    let mut previous: Option<&OsmNode> = None;
-    let mut missing = false;
-    let mut at_edge = |inside: &OsmNode, outside: &OsmNode, area: GeoBox| {
-        *synthetic -= 1;
-        (*synthetic, edge_point(inside, outside, area))
-    };
-    for id in &way.nodes {
-        let node = elements.nodes.get(id);
-        let inside = node.is_some_and(|node| clip.is_none_or(|area| area.contains(node)));
-        missing |= node.is_none();
-        if let (true, Some(node)) = (inside, node) {
-            if let (true, Some(before), Some(area)) = (current.is_empty(), previous, clip) {
-                let (edge, place) = at_edge(node, before, area);
-                places.insert(edge, place);
-                current.push(edge);
-            }
-            places.insert(*id, *node);
-            current.push(*id);
-        } else {
-            if let (false, Some(before), Some(after), Some(area)) =
-                (current.is_empty(), previous, node, clip)
-            {
-                let (edge, place) = at_edge(before, after, area);
-                places.insert(edge, place);
-                current.push(edge);
-            }
-            runs.push(std::mem::take(&mut current));
+/// Finds the nodes of ways that are in the data and in the box, and makes nodes at the box's edge.
+struct Clipper<'a> {
+    elements: &'a Elements,
+    area: Option<GeoBox>,
+    /// All nodes in use, old and new.
+    places: BTreeMap<i64, OsmNode>,
+    /// Id of the last node that was made. Editors give new nodes negative ids, so ids that are made
+    /// here count down from the least one in the data.
+    last_made: i64,
+}
+
+impl<'a> Clipper<'a> {
+    fn new(elements: &'a Elements, area: Option<GeoBox>) -> Self {
+        let least = elements.nodes.first_key_value().map_or(0, |(id, _)| *id);
+        Self {
+            elements,
+            area,
+            places: BTreeMap::new(),
+            last_made: least.min(0),
         }
-        previous = node;
     }
-    runs.push(current);
-    if clip.is_some_and(|area| crosses_unseen(elements, way, area)) {
-        let reason = "ways that cross the box between two nodes outside of it";
-        warnings.add(reason, format!("way {}", way.id));
+
+    /// The stretches of a way whose nodes are in the data and in the box, cut at the box's edge.
+    fn runs_of(&mut self, way: &Way, warnings: &mut Warnings) -> Vec<Vec<i64>> {
+        let runs = self.split(way);
+        let object = || format!("way {}", way.id);
+        if self
+            .area
+            .is_some_and(|area| crosses_unseen(self.elements, way, area))
+        {
+            let reason = "ways that cross the box between two nodes outside of it";
+            warnings.add(reason, object());
+        }
+        if way
+            .nodes
+            .iter()
+            .any(|id| !self.elements.nodes.contains_key(id))
+        {
+            // Extracts end somewhere: the nodes beyond their edge are often left out.
+            warnings.add("ways with nodes that are missing in the data", object());
+        }
+        runs
     }
-    if missing {
-        warnings.add(
-            "ways of which some nodes are missing in the data",
-            format!("way {}", way.id),
-        );
+
+    /// Splits a way wherever a node is missing or outside.
+    ///
+    /// ```text
+    ///              +--------- box ---------+
+    ///     a ------ e ---- b ---- c ------- f ---- d        a b c d become one run e b c f
+    ///              +-----------------------+               with the new nodes e and f
+    /// ```
+    fn split(&mut self, way: &Way) -> Vec<Vec<i64>> {
+        let mut runs: Vec<Vec<i64>> = Vec::new();
+        let mut current: Vec<i64> = Vec::new();
+        let mut previous: Option<&OsmNode> = None;
+        for id in &way.nodes {
+            let node = self.elements.nodes.get(id);
+            let inside = node.is_some_and(|node| self.area.is_none_or(|area| area.contains(node)));
+            if let Some(node) = node.filter(|_| inside) {
+                // The first node inside after one that is known and outside.
+                if let (true, Some(before)) = (current.is_empty(), previous) {
+                    current.extend(self.edge_node(node, before));
+                }
+                self.places.insert(*id, *node);
+                current.push(*id);
+            } else {
+                // The last one inside before such a node. A missing node has no place: the run ends
+                // at the last node that is known.
+                if let (false, Some(before), Some(after)) = (current.is_empty(), previous, node) {
+                    current.extend(self.edge_node(before, after));
+                }
+                runs.push(std::mem::take(&mut current));
+            }
+            previous = node;
+        }
+        runs.push(current);
+        runs.retain(|run| run.len() > 1);
+        runs
     }
-    runs.retain(|run| run.len() > 1);
-    runs
+
+    /// A new node on the edge of the box, between a node inside and one outside.
+    fn edge_node(&mut self, inside: &OsmNode, outside: &OsmNode) -> Option<i64> {
+        let place = edge_point(inside, outside, self.area?);
+        self.last_made -= 1;
+        self.places.insert(self.last_made, place);
+        Some(self.last_made)
+    }
 }
 
 /// Whether a way runs through the box between two of its nodes that lie outside.
@@ -257,6 +312,8 @@ fn edge_point(inside: &OsmNode, outside: &OsmNode, area: GeoBox) -> OsmNode {
             1.0
         }
     };
+    // The way leaves the box where it first crosses a side: the smaller share of the two axes.
+    // Straight in degrees is straight enough: nodes are close together.
     let t = share(inside.latitude, outside.latitude, area.south, area.north).min(share(
         inside.longitude,
         outside.longitude,
@@ -276,7 +333,10 @@ fn cut_nodes(runs: &[Run]) -> BTreeSet<i64> {
     for run in runs {
         let last = run.nodes.len() - 1;
         for (i, &node) in run.nodes.iter().enumerate() {
-            // An end counts as a meeting of its own.
+            // An end counts as a meeting of its own. Junctions in OpenStreetMap are nodes that ways
+            // share; lines that only cross in the plane (bridges) share none. A node inside one way
+            // and at the end of another counts 1 + 2; one at the ends of two ways counts 4; one
+            // that a single way passes counts 1 and is a mere vertex.
             *seen.entry(node).or_default() += if i == 0 || i == last { 2 } else { 1 };
         }
     }
@@ -288,6 +348,7 @@ fn cut_nodes(runs: &[Run]) -> BTreeSet<i64> {
 
 /// Inner nodes of a run at which it turns sharply.
 fn sharp_nodes(run: &Run, places: &BTreeMap<i64, OsmNode>) -> Vec<i64> {
+    // Any projection near the run will do for angles, and the centre of the data is not known yet.
     let first = &places[&run.nodes[0]];
     let projection = LocalProjection::new(first.latitude, first.longitude);
     let point = |node: &i64| {
@@ -305,7 +366,8 @@ fn sharp_nodes(run: &Run, places: &BTreeMap<i64, OsmNode>) -> Vec<i64> {
         .collect()
 }
 
-/// Gives each signal to the nearest junction along its way, or makes it a node of its own.
+/// Assigns each signal to the nearest junction along its way, or to a new node where it stands.
+/// Returns the nodes with signals and the number of signals.
 fn place_signals(
     runs: &[Run],
     places: &BTreeMap<i64, OsmNode>,
@@ -315,6 +377,10 @@ fn place_signals(
     let mut counted = BTreeSet::new();
     for run in runs {
         for (i, &node) in run.nodes.iter().enumerate() {
+            // Mapped at the stop line of each approach or once on the junction
+            // (Tag:highway=traffic_signals on the wiki allows both), signals guard the junction:
+            // four stop lines 15 m before a crossing are one signalled node. Those without a
+            // junction within reach are at pedestrian crossings.
             if !places[&node].signals {
                 continue;
             }
@@ -360,6 +426,7 @@ fn nearest_cut(
         .map(|(_, node)| node)
 }
 
+/// Cuts runs at the cut nodes.
 fn cut_runs(
     runs: &[Run],
     cuts: &BTreeSet<i64>,
@@ -368,41 +435,48 @@ fn cut_runs(
 ) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for run in runs {
+        // Both ends of a run are cut nodes, so every node lies between two of them.
         let mut start = 0;
         for i in 1..run.nodes.len() {
-            if !cuts.contains(&run.nodes[i]) {
-                continue;
-            }
-            let nodes = &run.nodes[start..=i];
-            start = i;
-            let length: f64 = nodes
-                .windows(2)
-                .map(|pair| great_circle_distance(&places[&pair[0]], &places[&pair[1]]))
-                .sum();
-            if length < MIN_LENGTH {
-                warnings.add("stretches shorter than 5 cm", format!("way {}", run.way));
-                continue;
-            }
-            let mut push = |nodes: &[i64]| {
-                pieces.push(Piece {
-                    way: run.way,
-                    style: run.style,
-                    nodes: nodes.to_vec(),
-                });
-            };
-            if nodes[0] == nodes[nodes.len() - 1] && nodes.len() > 3 {
-                // A loop would start and end at one junction: cut it in the middle.
-                let middle = nodes.len() / 2;
-                push(&nodes[..=middle]);
-                push(&nodes[middle..]);
-            } else if nodes[0] != nodes[nodes.len() - 1] {
-                push(nodes);
-            } else {
-                warnings.add("loops of two points", format!("way {}", run.way));
+            if cuts.contains(&run.nodes[i]) {
+                match stretch(&run.nodes[start..=i], places) {
+                    Ok(parts) => pieces.extend(parts.into_iter().map(|nodes| Piece {
+                        way: run.way,
+                        style: run.style,
+                        nodes: nodes.to_vec(),
+                    })),
+                    Err(reason) => warnings.add(reason, format!("way {}", run.way)),
+                }
+                start = i;
             }
         }
     }
     pieces
+}
+
+/// The nodes between two cuts as one road or two, or why they make none.
+fn stretch<'a>(
+    nodes: &'a [i64],
+    places: &BTreeMap<i64, OsmNode>,
+) -> Result<Vec<&'a [i64]>, &'static str> {
+    let length: f64 = nodes
+        .windows(2)
+        .map(|pair| great_circle_distance(&places[&pair[0]], &places[&pair[1]]))
+        .sum();
+    let is_loop = nodes[0] == nodes[nodes.len() - 1];
+    if length < MIN_LENGTH {
+        Err("stretches shorter than 5 cm")
+    } else if !is_loop {
+        Ok(vec![nodes])
+    } else if nodes.len() > 3 {
+        // A loop would start and end at one junction: cut it in the middle. A turning circle a b c
+        // d a at the end of a street becomes the roads a b c and c d a.
+        let middle = nodes.len() / 2;
+        Ok(vec![&nodes[..=middle], &nodes[middle..]])
+    } else {
+        // There and back on the same line.
+        Err("loops of two points")
+    }
 }
 
 /// Leaves out pieces that would be a road too many at one of their nodes.
@@ -450,6 +524,7 @@ impl Built {
                 longitude_deg: centre.1,
             }),
         })))?;
+        // Nodes before roads: the scenario refuses a road that ends nowhere.
         let ids = self.node_ids();
         for (osm, id) in &ids {
             let mut node = Node::at(self.world(&projection, *osm));
@@ -517,6 +592,12 @@ impl Built {
             .iter()
             .map(|&n| self.world(projection, n))
             .collect();
+        // The survey is a polyline. Each inner vertex b becomes an arc of at most 40 m radius that
+        // passes it within 15 cm; ends are met exactly, so that roads meet at their nodes.
+        //
+        //     a --------.  b               A turn of 10 degrees gets a radius of 39 m, one of
+        //                ` .               20 degrees 9.7 m.
+        //                    ` c
         let reference_line = fillet(&points, FILLET).map_err(|error| ImportError::Geometry {
             way: piece.way,
             error,
@@ -552,6 +633,8 @@ const LEFT_HAND: [&str; 76] = [
 
 /// The driving side of the country that a place lies in.
 fn side_of(latitude: f64, longitude: f64) -> DrivingSide {
+    // Data that come with the program: an import asks no server, and gives the same result
+    // anywhere.
     let boundaries = CountryBoundaries::from_reader(BOUNDARIES_ODBL_360X180);
     let (Ok(boundaries), Ok(place)) = (boundaries, LatLon::new(latitude, longitude)) else {
         return DrivingSide::Right;
