@@ -50,7 +50,7 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// Adds a node. One that is not on Earth counts as missing.
+    /// Adds a node. One outside of the valid degrees counts as missing.
     pub(crate) fn add_node(&mut self, id: i64, latitude: f64, longitude: f64, signals: bool) {
         if latitude.abs() > 90.0 || longitude.abs() > 180.0 {
             return;
@@ -65,6 +65,8 @@ impl Elements {
 
     /// Adds a way if it is a road or path.
     pub(crate) fn add_way(&mut self, way: Way) {
+        // Most ways of an extract are buildings and land use: left out while reading, they take no
+        // memory. Nodes cannot be left out, as files list them before the ways that use them.
         if way.tags.contains_key("highway") {
             self.ways.push(way);
         }

@@ -47,14 +47,14 @@ pub enum ImportError {
         /// What is wrong.
         what: String,
     },
-    /// OSM data that ask for something that this reader does not do.
+    /// OSM data that need something that this reader does not support.
     #[error(
         "the file needs {0}, which is not supported. Convert it, for instance by \
          osmium cat --output-format=pbf"
     )]
     Unsupported(String),
-    /// Nothing that one can drive on.
-    #[error("no way for motor vehicles in it{0}")]
+    /// No drivable way.
+    #[error("no road for motor vehicles found{0}")]
     NoRoads(&'static str),
     /// Geometry that cannot be built (coordinates out of range).
     #[error("way {way}: {error}")]
@@ -64,7 +64,7 @@ pub enum ImportError {
         /// What is wrong.
         error: GeometryError,
     },
-    /// The scenario does not take an object.
+    /// The scenario refuses an object.
     #[error(transparent)]
     Edit(#[from] EditError),
 }
@@ -129,6 +129,7 @@ impl Warnings {
     pub(crate) fn add(&mut self, reason: impl Into<String>, object: String) {
         let (count, examples) = self.0.entry(reason.into()).or_default();
         *count += 1;
+        // A city has thousands of footpaths: five ids are enough to look one up.
         if examples.len() < 5 {
             examples.push(object);
         }
@@ -144,7 +145,7 @@ impl Warnings {
     }
 }
 
-/// What an import brought.
+/// What an import resulted in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportSummary {
     /// Drivable ways found (inside the box, if any).
@@ -161,9 +162,9 @@ pub struct ImportSummary {
     pub lane_km: f64,
     /// Traffic signals on drivable ways.
     pub signals: usize,
-    /// Turn restrictions that hold.
+    /// Turn restrictions that were kept.
     pub restrictions: usize,
-    /// On which side one drives.
+    /// Driving side.
     pub driving_side: DrivingSide,
     /// What was left out and why.
     pub warnings: Vec<ImportWarning>,
@@ -189,6 +190,9 @@ pub fn read_file(path: &Path) -> Result<Elements, ImportError> {
 /// # Errors
 /// If the bytes are no OSM data, or damaged.
 pub fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
+    // By content, not by name: files are renamed and piped. Whitespace and a byte order mark may
+    // stand before the first tag of an XML file. A PBF file starts with a length of four bytes,
+    // then the name of its first blob.
     let text_start = bytes
         .iter()
         .position(|b| !b.is_ascii_whitespace() && !b"\xEF\xBB\xBF".contains(b));
@@ -224,11 +228,22 @@ pub fn import(
     let mut warnings = Warnings::default();
     let built = roads::build(elements, options, &mut warnings)?;
     let restrictions = restrictions::collect(elements, &built, &mut warnings);
-    let scenario = built.into_scenario(options, &restrictions)?;
-    let side = scenario.0.about().driving_side;
-    let layout = layout(scenario.0.network(), side);
-    let graph = LaneGraph::new(&scenario.0, &layout);
-    let (scenario, ways, signals) = scenario;
+    let (scenario, ways, signals) = built.into_scenario(options, &restrictions)?;
+    let summary = ImportSummary {
+        ways,
+        signals,
+        restrictions: restrictions.values().map(Vec::len).sum(),
+        warnings: warnings.into_list(),
+        ..measured(&scenario)
+    };
+    Ok((scenario, summary))
+}
+
+/// The part of a summary that the scenario itself tells; the rest is empty.
+fn measured(scenario: &Scenario) -> ImportSummary {
+    let side = scenario.about().driving_side;
+    let layout = layout(scenario.network(), side);
+    let graph = LaneGraph::new(scenario, &layout);
     let network = scenario.network();
     let lanes = |road: &roadwright_scenario::Road| {
         let sections = road.lane_sections.iter();
@@ -236,21 +251,22 @@ pub fn import(
             .map(|s| s.lanes.iter().filter(|l| l.kind.is_drivable()).count())
             .sum::<usize>()
     };
+    // Without the connections inside junctions, whose number depends on the layout and not on the
+    // data.
     let lane_pieces = graph
         .lanelets()
         .iter()
         .filter(|lanelet| !lanelet.is_connection());
-    let summary = ImportSummary {
-        ways,
+    ImportSummary {
+        ways: 0,
         roads: network.road_count(),
         junctions: layout.junctions.iter().filter(|j| j.is_crossing()).count(),
         lanes: network.roads().map(|(_, road)| lanes(road)).sum(),
         road_km: network.roads().map(|(_, road)| road.length()).sum::<f64>() / 1000.0,
         lane_km: lane_pieces.map(|lanelet| lanelet.length()).sum::<f64>() / 1000.0,
-        signals,
-        restrictions: restrictions.values().map(Vec::len).sum(),
+        signals: 0,
+        restrictions: 0,
         driving_side: side,
-        warnings: warnings.into_list(),
-    };
-    Ok((scenario, summary))
+        warnings: Vec::new(),
+    }
 }

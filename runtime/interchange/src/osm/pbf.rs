@@ -25,10 +25,15 @@ const MIN_BUDGET: u64 = 2_000_000;
 pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
     let mut reader = PbfReader {
         elements: Elements::default(),
+        // zlib packs zeros a thousandfold, and a dense node of zeros takes three bytes unpacked:
+        // without a budget a file of 0.5 MB could fill the memory with nodes.
         left: MIN_BUDGET.max(2 * bytes.len() as u64),
     };
     let mut rest = bytes;
     while !rest.is_empty() {
+        //   4 bytes    length of the header, big-endian
+        //   header     type, size of the blob
+        //   blob       raw or zlib: a header block first, then blocks of elements
         let length = take(&mut rest, 4)?;
         let length = u32::from_be_bytes(length.try_into().expect("four bytes")) as usize;
         if length > MAX_HEADER {
@@ -72,14 +77,14 @@ impl<'a> Value<'a> {
     fn number(&self) -> Result<u64, ImportError> {
         match self {
             Self::Number(value) => Ok(*value),
-            Self::Bytes(_) => Err(damaged("a list stands where a number belongs")),
+            Self::Bytes(_) => Err(damaged("found bytes where a number is expected")),
         }
     }
 
     fn bytes(&self) -> Result<&'a [u8], ImportError> {
         match self {
             Self::Bytes(bytes) => Ok(bytes),
-            Self::Number(_) => Err(damaged("a number stands where a list belongs")),
+            Self::Number(_) => Err(damaged("found a number where bytes are expected")),
         }
     }
 
@@ -88,7 +93,8 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The signed number that was folded so that small negative ones stay short.
+/// Decodes the signed numbers of protobuf, which are folded so that small negative ones stay short:
+/// 0, 1, 2, 3, 4 stand for 0, -1, 1, -2, 2.
 fn zigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
@@ -100,6 +106,8 @@ fn for_each_field<'a>(
 ) -> Result<(), ImportError> {
     let mut stream = CodedInputStream::from_bytes(message);
     while let Some(tag) = stream.read_raw_tag_or_eof().map_err(damaged)? {
+        // A tag is the field's number and its wire type: 0 varint, 1 eight bytes, 2 length and
+        // bytes, 5 four bytes. Types 3 and 4 (groups) are long out of use.
         let value = match tag & 7 {
             0 => Value::Number(stream.read_raw_varint64().map_err(damaged)?),
             1 => Value::Number(stream.read_fixed64().map_err(damaged)?),
@@ -107,6 +115,8 @@ fn for_each_field<'a>(
             2 => {
                 let count = stream.read_raw_varint32().map_err(damaged)?;
                 let start = stream.pos() as usize;
+                // Fails where the message is shorter than it claims, so the slice below is in
+                // range.
                 stream.skip_raw_bytes(count).map_err(damaged)?;
                 Value::Bytes(&message[start..start + count as usize])
             }
@@ -125,7 +135,7 @@ fn packed(bytes: &[u8]) -> impl Iterator<Item = Result<u64, ImportError>> {
         Ok(false) => Some(stream.read_raw_varint64().map_err(damaged)),
         Err(error) => Some(Err(damaged(error))),
     })
-    // After an error the stream stands still: it would be repeated for ever.
+    // After an error the stream stands still: the error would be repeated endlessly.
     .scan(false, |failed, item| {
         (!std::mem::replace(failed, item.is_err())).then_some(item)
     })
@@ -134,6 +144,9 @@ fn packed(bytes: &[u8]) -> impl Iterator<Item = Result<u64, ImportError>> {
 /// The values of a list whose entries are differences to the one before.
 fn deltas(bytes: &[u8]) -> impl Iterator<Item = Result<i64, ImportError>> {
     packed(bytes).scan(0_i64, |sum, item| {
+        // Neighbours in a file are neighbours on the map and in the numbering, so differences are
+        // short: the ids 1000, 1001, 1005 are written as 1000, 1, 4. Damaged data may overflow;
+        // they then wrap.
         Some(item.map(|value| {
             *sum = sum.wrapping_add(zigzag(value));
             *sum
@@ -184,6 +197,7 @@ fn unpacked(blob: &[u8]) -> Result<Vec<u8>, ImportError> {
 
 fn inflated(packed: &[u8]) -> Result<Vec<u8>, ImportError> {
     let mut content = Vec::new();
+    // One byte more than allowed, to tell a full block from one that is too large.
     let mut decoder = flate2::read::ZlibDecoder::new(packed).take(MAX_BLOCK + 1);
     decoder.read_to_end(&mut content).map_err(damaged)?;
     if content.len() as u64 > MAX_BLOCK {
@@ -195,6 +209,9 @@ fn inflated(packed: &[u8]) -> Result<Vec<u8>, ImportError> {
 /// Refuses a file that requires what this reader does not do.
 fn check_features(header: &[u8]) -> Result<(), ImportError> {
     for_each_field(header, |field, value| {
+        // Field 4 lists what a reader must support. "HistoricalInformation" puts deleted versions
+        // among the elements: read as if current, they would bring back demolished streets.
+        // Optional features (field 5) can be ignored.
         if field != 4 {
             return Ok(());
         }
@@ -208,7 +225,7 @@ fn check_features(header: &[u8]) -> Result<(), ImportError> {
     })
 }
 
-/// What a block says once for all its elements.
+/// What a block states once for all its elements.
 struct Block<'a> {
     strings: Vec<&'a [u8]>,
     /// Nanodegrees per unit of a coordinate.
@@ -219,6 +236,7 @@ struct Block<'a> {
 
 impl<'a> Block<'a> {
     fn degrees(&self, offset: i64, value: i64) -> f64 {
+        // Units of `granularity` nanodegrees, 100 by default: about 1 cm.
         1e-9 * offset.wrapping_add(self.granularity.wrapping_mul(value)) as f64
     }
 
@@ -226,14 +244,14 @@ impl<'a> Block<'a> {
         let text = usize::try_from(index)
             .ok()
             .and_then(|i| self.strings.get(i));
-        let text = text.ok_or_else(|| damaged("a text that its table does not hold"))?;
+        let text = text.ok_or_else(|| damaged("a string index beyond the string table"))?;
         std::str::from_utf8(text).map_err(|_| damaged("a text that is not UTF-8"))
     }
 }
 
 struct PbfReader {
     elements: Elements,
-    /// How many elements, references and tags may still come.
+    /// How many more elements, references and tags are accepted.
     left: u64,
 }
 
@@ -248,6 +266,7 @@ impl PbfReader {
     fn block(&mut self, message: &[u8]) -> Result<(), ImportError> {
         let mut block = Block {
             strings: Vec::new(),
+            // The defaults of the format: fields with these values are not written.
             granularity: 100,
             latitude_offset: 0,
             longitude_offset: 0,
@@ -313,6 +332,9 @@ impl PbfReader {
             }
             Ok(())
         })?;
+        // Three parallel lists of differences, and one list of tags for all nodes: key, value, key,
+        // value, 0, key, value, 0, ... with a 0 after each node. A list that is empty means no tags
+        // at all.
         let mut tags = packed(tags);
         let places = deltas(latitudes).zip(deltas(longitudes));
         for (id, (latitude, longitude)) in deltas(ids).zip(places) {
@@ -322,8 +344,8 @@ impl PbfReader {
         Ok(())
     }
 
-    /// Reads the pairs of key and value of one node up to their end mark; gives whether they are
-    /// those of traffic signals.
+    /// Reads the pairs of key and value of one node up to their end mark; returns whether they
+    /// contain `highway=traffic_signals`.
     fn dense_tags(
         &mut self,
         block: &Block<'_>,
@@ -395,6 +417,7 @@ impl PbfReader {
         let mut members = Vec::new();
         for ((role, member), kind) in packed(roles).zip(deltas(ids)).zip(packed(kinds)) {
             self.spend(1)?;
+            // An unknown kind is kept as such: no role asks for it.
             let kind = *['n', 'w', 'r'].get(kind? as usize).unwrap_or(&'?');
             members.push((kind, member?, block.text(role?)?.to_owned()));
         }

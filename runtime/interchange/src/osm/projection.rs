@@ -29,6 +29,8 @@ impl LocalProjection {
             latitude_deg.to_radians(),
             longitude_deg.to_radians() - self.longitude,
         );
+        // The clamp keeps places a quarter of the globe away finite; they are refused later as out
+        // of the world.
         let x = atanh((cos(latitude) * sin(east)).clamp(-0.999_999, 0.999_999));
         let y = atan2(tan(latitude), cos(east)) - self.latitude;
         EARTH_RADIUS * DVec2::new(x, y)
@@ -51,6 +53,8 @@ pub fn great_circle_distance(a: &OsmNode, b: &OsmNode) -> f64 {
     let (phi_a, phi_b) = (a.latitude.to_radians(), b.latitude.to_radians());
     let half_phi = 0.5 * (phi_b - phi_a);
     let half_lambda = 0.5 * (b.longitude - a.longitude).to_radians();
+    // Haversine, since the plain cosine formula loses all digits for neighbours: at 1 m the cosine
+    // differs from 1 by 1e-14.
     let h = sin(half_phi) * sin(half_phi)
         + cos(phi_a) * cos(phi_b) * sin(half_lambda) * sin(half_lambda);
     2.0 * EARTH_RADIUS * asin(h.sqrt())

@@ -6,12 +6,14 @@ use super::roads::{Built, road_id};
 use roadwright_scenario::{Restriction, RestrictionKind, RoadId};
 use std::collections::BTreeMap;
 
-/// The restrictions that hold, by OSM node.
+/// The restrictions that can be kept, by OSM node.
 pub(super) fn collect(
     elements: &Elements,
     built: &Built,
     warnings: &mut Warnings,
 ) -> BTreeMap<i64, Vec<Restriction>> {
+    // Relations name ways and a node; the scenario names roads. So: the roads by (way, node at an
+    // end).
     let mut ends: BTreeMap<(i64, i64), Vec<RoadId>> = BTreeMap::new();
     for (index, piece) in built.pieces.iter().enumerate() {
         for node in [piece.nodes[0], piece.nodes[piece.nodes.len() - 1]] {
@@ -28,36 +30,23 @@ pub(super) fn collect(
         }
     }
     for list in found.values_mut() {
+        // Two relations may say the same, and their order in a file means nothing.
         list.sort_by_key(|r| (r.from, r.to, r.kind == RestrictionKind::Only));
         list.dedup();
     }
     found
 }
 
-/// One relation as restrictions at a node, or why it does not hold.
+/// One relation as a restriction at a node, or why it is left out.
 fn read(
     relation: &Relation,
     ends: &BTreeMap<(i64, i64), Vec<RoadId>>,
 ) -> Result<(i64, Vec<Restriction>), &'static str> {
-    let value = relation
-        .tags
-        .get("restriction")
-        .or(relation.tags.get("restriction:motorcar"));
-    let kind = match value.map(String::as_str) {
-        Some(v) if v.starts_with("no_") => RestrictionKind::No,
-        Some(v) if v.starts_with("only_") => RestrictionKind::Only,
-        Some(_) => return Err("turn restrictions of an unknown kind"),
-        None => return Err("turn restrictions that hold at times or for some vehicles only"),
-    };
-    let member = |role: &'static str| relation.members.iter().filter(move |m| m.2 == role);
-    let mut vias = member("via");
-    let via = match (vias.next(), vias.next()) {
-        (Some(('n', id, _)), None) => *id,
-        (Some(_), _) => return Err("turn restrictions by way of a street, not a point"),
-        (None, _) => return Err("turn restrictions without a via member"),
-    };
+    let kind = kind_of(relation)?;
+    let via = via_node(relation)?;
+    // A way was cut at its junctions: of its roads, the one that ends at the via node is meant.
     let roads = |role: &'static str| -> Vec<RoadId> {
-        let ways = member(role).filter(|m| m.0 == 'w');
+        let ways = members(relation, role).filter(|m| m.0 == 'w');
         ways.filter_map(|m| ends.get(&(m.1, via)))
             .flatten()
             .copied()
@@ -67,9 +56,13 @@ fn read(
     if from.is_empty() || to.is_empty() {
         return Err("turn restrictions between ways that are not imported or do not meet");
     }
-    // A way that passes the via node has two roads there; the turn concerns one of each, which
-    // the angle in the name would tell. Forbidding all is wrong, so these are left to the rare
-    // editor that cuts ways as the wiki asks.
+    // A way that passes the via node has two roads there, and the turn concerns one of them, which
+    // only the angle in the name (no_left_turn) would tell:
+    //
+    //     from ----> via ----> from        into which `to`, coming from which side?
+    //
+    // Forbidding both is wrong. Relation:restriction on the wiki asks mappers to cut ways at the
+    // via node, so such relations are few; they are left out with a warning.
     if from.len() > 1 || to.len() > 1 {
         return Err("turn restrictions whose ways are not cut at the via node");
     }
@@ -79,4 +72,39 @@ fn read(
         to: to[0],
     };
     Ok((via, vec![restriction]))
+}
+
+/// Whether a turn is forbidden or prescribed; the rest of the value (left turn, U-turn) follows from
+/// the members.
+fn kind_of(relation: &Relation) -> Result<RestrictionKind, &'static str> {
+    // `restriction:hgv` or `restriction:conditional` alone say nothing about all cars at all times.
+    let value = relation
+        .tags
+        .get("restriction")
+        .or(relation.tags.get("restriction:motorcar"));
+    match value.map(String::as_str) {
+        Some(v) if v.starts_with("no_") => Ok(RestrictionKind::No),
+        Some(v) if v.starts_with("only_") => Ok(RestrictionKind::Only),
+        Some(_) => Err("turn restrictions of an unknown kind"),
+        None => Err("turn restrictions that hold at times or for some vehicles only"),
+    }
+}
+
+/// The node at which the turn is made.
+fn via_node(relation: &Relation) -> Result<i64, &'static str> {
+    let mut vias = members(relation, "via");
+    match (vias.next(), vias.next()) {
+        (Some(('n', id, _)), None) => Ok(*id),
+        // A U-turn by way of the short street between two carriageways: two turns, of which each
+        // alone is allowed. A scenario has restrictions at single nodes only.
+        (Some(_), _) => Err("turn restrictions via a way instead of a node"),
+        (None, _) => Err("turn restrictions without a via member"),
+    }
+}
+
+fn members<'a>(
+    relation: &'a Relation,
+    role: &'static str,
+) -> impl Iterator<Item = &'a (char, i64, String)> {
+    relation.members.iter().filter(move |m| m.2 == role)
 }

@@ -1,4 +1,7 @@
 //! What the tags of a way say about a road.
+//!
+//! The meaning of tags is that of the OpenStreetMap wiki, on the page of each key: Key:highway,
+//! Key:access, Key:oneway, Key:lanes, Key:layer, Key:maxspeed.
 
 use super::elements::Tags;
 use roadwright_scenario::{CrossSection, LaneType, RoadClass};
@@ -23,6 +26,7 @@ pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
     let Some((class, lane_width)) = class_of(highway) else {
         return Err(format!("highway={highway}: not for motor vehicles"));
     };
+    // The nodes of a square run around it; as a street it would be a ring of traffic.
     if get("area") == Some("yes") {
         return Err("area=yes: an area, not a street".into());
     }
@@ -42,6 +46,8 @@ pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
 /// Class and usual lane width, m, of the highways that motor vehicles use.
 fn class_of(highway: &str) -> Option<(RoadClass, f64)> {
     Some(match highway {
+        // Widths are the usual ones of the class: `width` is rarely tagged, and then often means
+        // the whole carriageway with what is parked on it.
         "motorway" => (RoadClass::Motorway, 3.5),
         "motorway_link" | "trunk_link" => (RoadClass::Ramp, 3.5),
         "trunk" | "primary" | "primary_link" => (RoadClass::Arterial, 3.25),
@@ -54,7 +60,7 @@ fn class_of(highway: &str) -> Option<(RoadClass, f64)> {
     })
 }
 
-/// Who may drive.
+/// Which motor vehicles may use a way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
     All,
@@ -67,7 +73,9 @@ fn access(tags: &Tags) -> Result<Access, String> {
         .iter()
         .any(|k| matches!(get(k), Some("yes" | "designated" | "official")));
     let busway = matches!(get("highway"), Some("busway" | "bus_guideway"));
-    // The most specific key decides.
+    // Keys form a hierarchy (Key:access): a car is a motor vehicle, a motor vehicle is a vehicle.
+    // The most specific key decides, so access=no with motor_vehicle=yes is open. `private` and
+    // `destination` stay open as well: driveways and car parks are where trips begin and end.
     let general = ["motorcar", "motor_vehicle", "vehicle", "access"]
         .iter()
         .find_map(|k| get(k));
@@ -89,6 +97,8 @@ enum Direction {
 
 fn direction(tags: &Tags) -> Direction {
     let get = |key: &str| tags.get(key).map(String::as_str);
+    // `yes`, `no` and `-1` are the values of Key:oneway, the others older spellings. Without the
+    // tag, roundabouts, motorways and their slip roads are taken to be one-way.
     match get("oneway") {
         Some("yes" | "true" | "1") => Direction::Along,
         Some("-1" | "reverse") => Direction::Against,
@@ -113,54 +123,74 @@ fn section(
     direction: Direction,
     access: Access,
 ) -> CrossSection {
-    let count = |key: &str| {
-        let value = tags
-            .get(key)?
-            .split(';')
-            .next()?
-            .trim()
-            .parse::<f64>()
-            .ok()?;
-        (1.0..=12.0).contains(&value).then_some(value as usize)
-    };
-    let total = count("lanes");
-    let (forward, backward) = if direction == Direction::Both {
-        let all = total.unwrap_or(2).max(2);
-        match (count("lanes:forward"), count("lanes:backward")) {
-            (Some(f), Some(b)) => (f, b),
-            (Some(f), None) => (f, all.saturating_sub(f).max(1)),
-            (None, Some(b)) => (all.saturating_sub(b).max(1), b),
-            (None, None) => (all.div_ceil(2), (all / 2).max(1)),
-        }
-    } else {
-        let usual = if class == RoadClass::Motorway { 2 } else { 1 };
-        (total.or(count("lanes:forward")).unwrap_or(usual), 0)
-    };
+    let (forward, backward) = lane_counts(tags, class, direction);
     let mut section = CrossSection::driving(forward, backward, width);
     if access == Access::BusOnly {
         for lane in section.forward.iter_mut().chain(&mut section.backward) {
             lane.0 = LaneType::Bus;
         }
     } else {
-        let one_way = direction != Direction::Both;
-        let any = if one_way {
-            count("lanes:psv").or(count("lanes:bus"))
-        } else {
-            None
-        };
-        let along = count("lanes:psv:forward")
-            .or(count("lanes:bus:forward"))
-            .or(any);
-        let against = count("lanes:psv:backward").or(count("lanes:bus:backward"));
-        reserve_for_buses(&mut section.forward, along);
-        reserve_for_buses(&mut section.backward, against);
+        add_bus_lanes(&mut section, tags, direction);
     }
     section
+}
+
+/// A number of lanes from a tag; `None` if it is missing or absurd.
+fn count(tags: &Tags, key: &str) -> Option<usize> {
+    // `lanes=2;3` stands where two stretches were joined: the first value is as good as any. Halves
+    // such as 1.5 are in use for narrow two-way roads and are rounded down.
+    let value = tags.get(key)?.split(';').next()?.trim();
+    let value = value.parse::<f64>().ok()?;
+    (1.0..=12.0).contains(&value).then_some(value as usize)
+}
+
+/// Lanes along and against the way.
+///
+/// | tags | along | against |
+/// | --- | --- | --- |
+/// | none | 1 | 1 |
+/// | lanes=3 | 2 | 1 |
+/// | lanes=3, lanes:backward=2 | 1 | 2 |
+/// | lanes=3, oneway=yes | 3 | 0 |
+fn lane_counts(tags: &Tags, class: RoadClass, direction: Direction) -> (usize, usize) {
+    let count = |key| count(tags, key);
+    let total = count("lanes");
+    if direction != Direction::Both {
+        let usual = if class == RoadClass::Motorway { 2 } else { 1 };
+        return (total.or(count("lanes:forward")).unwrap_or(usual), 0);
+    }
+    // `lanes` counts both directions together (Key:lanes). A two-way road with lanes=1 is one that
+    // two vehicles share; there is no such road here, so it gets a lane each way.
+    let all = total.unwrap_or(2).max(2);
+    match (count("lanes:forward"), count("lanes:backward")) {
+        (Some(f), Some(b)) => (f, b),
+        (Some(f), None) => (f, all.saturating_sub(f).max(1)),
+        (None, Some(b)) => (all.saturating_sub(b).max(1), b),
+        (None, None) => (all.div_ceil(2), (all / 2).max(1)),
+    }
+}
+
+/// Turns lanes into bus lanes as `lanes:psv` and `lanes:bus` say; `lanes` includes them already.
+fn add_bus_lanes(section: &mut CrossSection, tags: &Tags, direction: Direction) {
+    let count = |key| count(tags, key);
+    // Without a direction in the key, a number is only clear where there is one direction.
+    let any = if direction == Direction::Both {
+        None
+    } else {
+        count("lanes:psv").or(count("lanes:bus"))
+    };
+    let along = count("lanes:psv:forward")
+        .or(count("lanes:bus:forward"))
+        .or(any);
+    let against = count("lanes:psv:backward").or(count("lanes:bus:backward"));
+    reserve_for_buses(&mut section.forward, along);
+    reserve_for_buses(&mut section.backward, against);
 }
 
 /// Makes the outermost lanes bus lanes, but leaves one for everybody.
 fn reserve_for_buses(lanes: &mut [(LaneType, f64)], count: Option<usize>) {
     let count = count.unwrap_or(0).min(lanes.len().saturating_sub(1));
+    // Lanes are listed from the middle outwards, so the last ones lie at the kerb, where stops are.
     let first = lanes.len() - count;
     for lane in &mut lanes[first..] {
         lane.0 = LaneType::Bus;
@@ -171,6 +201,8 @@ fn layer(tags: &Tags) -> i8 {
     let get = |key: &str| tags.get(key).map(String::as_str);
     let tagged = get("layer").and_then(|value| value.trim().parse::<f64>().ok());
     let is = |key: &str| get(key).is_some_and(|value| value != "no");
+    // A bridge without a layer is above the ground: what matters is that it is not cut where it
+    // crosses the road below. A passage through a building stays at street level.
     match tagged {
         Some(layer) => layer.clamp(-10.0, 10.0) as i8,
         None if is("bridge") => 1,
@@ -192,12 +224,15 @@ fn tagged_speed(value: &str) -> Option<f64> {
             .ok()
             .filter(|v| *v >= 1.0 && *v <= 300.0)
     };
+    // Numbers without a unit are km/h (Key:maxspeed). Names such as IE:urban and `none` have no
+    // number: the default of the class holds.
     if let Some(mph) = value.strip_suffix("mph") {
         return Some(number(mph)? * 0.44704);
     }
     if let Some(knots) = value.strip_suffix("knots") {
         return Some(number(knots)? * 0.514_444);
     }
+    // Walking pace: 6 km/h.
     if value == "walk" {
         return Some(6.0 / 3.6);
     }

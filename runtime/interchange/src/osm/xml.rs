@@ -23,6 +23,22 @@ enum Open {
     },
 }
 
+impl Open {
+    fn node(tag: &BytesStart<'_>) -> Result<Self, String> {
+        let (latitude, longitude) = (number(tag, "lat")?, number(tag, "lon")?);
+        if latitude.abs() > 90.0 || longitude.abs() > 180.0 {
+            return Err(format!(
+                "a node at latitude {latitude}, longitude {longitude}"
+            ));
+        }
+        Ok(Self::Node {
+            id: integer(tag, "id")?,
+            latitude,
+            longitude,
+        })
+    }
+}
+
 /// Reads OSM XML. Attributes that only matter to editing (version, user, ...) may be missing.
 pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -45,6 +61,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
             Ok(Event::End(tag)) => state.end(tag.name().as_ref()),
             Ok(Event::Eof) => break,
             Ok(_) => {}
+            // Before <osm> broken XML means that the file is something else (a web page), after it
+            // that it is damaged: people need different advice.
             Err(error) if state.in_osm => return Err(damaged(&error.to_string(), line())),
             Err(error) => return Err(ImportError::Foreign(format!("broken XML: {error}"))),
         }
@@ -58,6 +76,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
         return Err(ImportError::Foreign("XML without an <osm> element".into()));
     }
     if !state.closed {
+        // A download that was cut off between two elements is well-formed so far. Without this
+        // check half a city would be imported without a word.
         let line = line_at(bytes, bytes.len());
         return Err(damaged("the file ends before </osm>: it is cut off", line));
     }
@@ -71,6 +91,8 @@ fn damaged(what: &str, line: usize) -> ImportError {
     }
 }
 
+// Counted only for errors: lines are not needed otherwise, and counting them as the file is read
+// costs time.
 fn line_at(bytes: &[u8], offset: usize) -> usize {
     1 + bytes[..offset.min(bytes.len())]
         .iter()
@@ -99,20 +121,7 @@ impl State {
             return Ok(());
         }
         match name.as_ref() {
-            "node" => {
-                let (latitude, longitude) = (number(tag, "lat")?, number(tag, "lon")?);
-                if latitude.abs() > 90.0 || longitude.abs() > 180.0 {
-                    return Err(format!(
-                        "a node at latitude {latitude}, longitude {longitude}"
-                    ));
-                }
-                let id = integer(tag, "id")?;
-                self.open(Open::Node {
-                    id,
-                    latitude,
-                    longitude,
-                });
-            }
+            "node" => self.open(Open::node(tag)?),
             "way" => self.open(Open::Way {
                 id: integer(tag, "id")?,
                 nodes: Vec::new(),
@@ -126,6 +135,7 @@ impl State {
                     nodes.push(integer(tag, "ref")?);
                 }
             }
+            // node, way, relation: the first letter is what PBF's numbers become, too.
             "member" => {
                 let kind = required(tag, "type")?.chars().next().unwrap_or('?');
                 let (id, role) = (integer(tag, "ref")?, text(tag, "role")?.unwrap_or_default());
