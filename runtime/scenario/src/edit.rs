@@ -133,8 +133,6 @@ impl Scenario {
     /// # Errors
     /// If the change would break the integrity of the scenario. It is then unchanged.
     pub fn apply(&mut self, edit: Edit) -> Result<Edit, EditError> {
-        // The whole edit is checked before anything changes, so that an error leaves no trace.
-        //
         // An inverse has the form of its edit with the old value in it:
         //
         //     edit                    before         inverse
@@ -151,11 +149,10 @@ impl Scenario {
                 &mut self.settings,
                 settings,
             ))),
-            Edit::Node(id, Some(_)) if id.0 > MAX_ID => Err(EditError::OutOfRange {
-                what: id.to_string(),
-                message: format!("ids run up to {MAX_ID}"),
-            }),
-            Edit::Node(id, Some(node)) => Ok(Edit::Node(id, self.network.put_node(id, node))),
+            Edit::Node(id, Some(node)) => {
+                check_id(id.0, &id)?;
+                Ok(Edit::Node(id, self.network.put_node(id, node)))
+            }
             Edit::Node(id, None) => self.take_node(id),
             Edit::Road(id, Some(road)) => self.put_road(id, *road),
             Edit::Road(id, None) => self.take_road(id),
@@ -249,12 +246,7 @@ impl Scenario {
                 return Err(EditError::TooManyEnds { road: id, node });
             }
         }
-        if id.0 > MAX_ID {
-            return Err(EditError::OutOfRange {
-                what: id.to_string(),
-                message: format!("ids run up to {MAX_ID}"),
-            });
-        }
+        check_id(id.0, &id)?;
         check_lanes(&road).map_err(|why| EditError::BadLanes { road: id, why })?;
         Ok(Edit::Road(
             id,
@@ -392,6 +384,16 @@ impl Scenario {
 pub const MAX_ROAD_ENDS: usize = 32;
 /// Largest id: far enough below 2^32 that the next ids can be counted up without overflow.
 const MAX_ID: u32 = 4_000_000_000;
+
+fn check_id(number: u32, what: &impl fmt::Display) -> Result<(), EditError> {
+    if number <= MAX_ID {
+        return Ok(());
+    }
+    Err(EditError::OutOfRange {
+        what: what.to_string(),
+        message: format!("ids run up to {MAX_ID}"),
+    })
+}
 
 fn valid(what: impl fmt::Display, value: &impl Validate) -> Result<(), EditError> {
     value.validate().map_err(|message| EditError::OutOfRange {

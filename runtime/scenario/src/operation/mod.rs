@@ -32,13 +32,13 @@ pub enum OperationError {
     /// The road does not exist.
     #[error("{0} does not exist")]
     NoSuchRoad(RoadId),
-    /// Two roads can be merged only where exactly they meet.
-    #[error("at {0} not exactly two roads with the same lanes meet")]
+    /// Roads can be merged only where exactly two meet and their lanes match.
+    #[error("cannot merge at {0}: exactly two roads with the same lanes have to meet there")]
     NotTwoRoads(NodeId),
-    /// The new shape has no sane geometry.
+    /// The new shape has no valid geometry.
     #[error("the road cannot take this shape: {0}")]
     Geometry(#[from] GeometryError),
-    /// The road would be cut where it cannot be.
+    /// The road cannot be drawn or cut like this.
     #[error(transparent)]
     Draw(#[from] DrawError),
 }
