@@ -71,10 +71,7 @@ enum { RW_LOG_DEBUG = 0, RW_LOG_INFO = 1, RW_LOG_WARNING = 2, RW_LOG_ERROR = 3 }
 
 enum { RW_PARAM_NUMBER = 0, RW_PARAM_INTEGER = 1, RW_PARAM_BOOL = 2, RW_PARAM_CHOICE = 3 };
 enum {
-  RW_PARAM_HIDDEN = 1,
-  RW_PARAM_READ_ONLY = 2,
-  RW_PARAM_NEEDS_RESTART = 4,
-  RW_PARAM_LOG_SCALE = 8
+  RW_PARAM_HIDDEN = 1
 };
 
 #define RW_NO_STRIP UINT32_C(0xffffffff)
@@ -228,7 +225,7 @@ typedef struct rw_param_info {
   char group[48]; /* '/' between the levels of a tree */
   char unit[16];
   uint32_t kind;  /* RW_PARAM_NUMBER ... RW_PARAM_CHOICE */
-  uint32_t flags; /* RW_PARAM_HIDDEN ... */
+  uint32_t flags; /* RW_PARAM_HIDDEN or 0; the other bits are 0 for now */
   double min;
   double max;
   double default_value;

@@ -90,12 +90,6 @@ pub const PARAM_CHOICE: u32 = 3;
 
 /// A parameter's flag: not shown.
 pub const PARAM_HIDDEN: u32 = 1;
-/// A parameter's flag: shown, but set by the plugin only.
-pub const PARAM_READ_ONLY: u32 = 2;
-/// A parameter's flag: takes effect on the next start.
-pub const PARAM_NEEDS_RESTART: u32 = 4;
-/// A parameter's flag: its slider is logarithmic.
-pub const PARAM_LOG_SCALE: u32 = 8;
 
 /// Stands for no strip in [`RwStrip::left`] and [`RwStrip::right`].
 pub const NO_STRIP: u32 = u32::MAX;
@@ -340,7 +334,7 @@ pub struct RwParamInfo {
     pub unit: [u8; 16],
     /// `PARAM_NUMBER` to `PARAM_CHOICE`.
     pub kind: u32,
-    /// `PARAM_HIDDEN` to `PARAM_LOG_SCALE`, joined by or.
+    /// `PARAM_HIDDEN` or 0; the other bits are 0 for now.
     pub flags: u32,
     /// Smallest value.
     pub min: f64,

@@ -2,7 +2,7 @@
 //! reading and setting.
 
 use roadwright_plugin_api::abi::{
-    PARAM_BOOL, PARAM_CHOICE, PARAM_INTEGER, PARAM_LOG_SCALE, PARAM_NUMBER, RwParamInfo, text,
+    PARAM_BOOL, PARAM_CHOICE, PARAM_INTEGER, PARAM_NUMBER, RwParamInfo, text,
 };
 use std::ops::RangeInclusive;
 
@@ -140,14 +140,6 @@ impl Parameter<'_> {
     pub fn group(mut self, group: &str) -> Self {
         if let Some(info) = &mut self.0 {
             info.group = text(group);
-        }
-        self
-    }
-
-    /// Its slider is logarithmic.
-    pub fn log_scale(mut self) -> Self {
-        if let Some(info) = &mut self.0 {
-            info.flags |= PARAM_LOG_SCALE;
         }
         self
     }

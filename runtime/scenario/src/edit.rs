@@ -235,14 +235,14 @@ impl Scenario {
             if self.network.node(node).is_none() {
                 return Err(EditError::NoSuchNode { road: id, node });
             }
-            // A road that is replaced does not count against itself. One that starts and ends here
-            // counts once; that is one end more than the limit at worst.
+            // A road that is replaced does not count against itself.
             let others = self
                 .network
                 .ends_at(node)
                 .into_iter()
                 .filter(|end| end.0 != id);
-            if others.count() >= MAX_ROAD_ENDS {
+            let own = 1 + usize::from(road.from == road.to);
+            if others.count() + own > MAX_ROAD_ENDS {
                 return Err(EditError::TooManyEnds { road: id, node });
             }
         }

@@ -33,7 +33,7 @@ fn with_line(line: ReferenceLine) -> Scenario {
 }
 
 fn with_agent(change: impl FnOnce(&mut Agent)) -> Scenario {
-    let mut agent = west_to_north();
+    let mut agent = west_to_east();
     change(&mut agent);
     with(Edit::Agent(AgentId(1), Some(Box::new(agent))))
 }
@@ -98,7 +98,7 @@ fn agents_in_wrong_places_are_found() {
     assert_eq!(codes(&scenario), [Code::AgentInObstacle]);
     let mut twins = with_agent(|_| ());
     twins
-        .apply(Edit::Agent(AgentId(2), Some(Box::new(west_to_north()))))
+        .apply(Edit::Agent(AgentId(2), Some(Box::new(west_to_east()))))
         .unwrap();
     assert_eq!(codes(&twins), [Code::AgentsOverlap]);
 }
@@ -156,7 +156,7 @@ fn turns_that_nobody_can_drive_are_found() {
     };
     draw(&mut scenario, (0.0, 0.0), (60.0, 0.0), &alley);
     draw(&mut scenario, (60.0, 0.0), (2.0, 12.0), &alley);
-    let mut agent = west_to_north();
+    let mut agent = west_to_east();
     agent.start = Place::lane(RoadId(1), -1, 5.0);
     agent.destination = Some(Place::lane(RoadId(2), -1, 30.0));
     scenario

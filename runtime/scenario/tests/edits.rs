@@ -28,7 +28,7 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
         7 => {
             let agent = Agent {
                 start: Place::lane(RoadId(id), -1, a.abs()),
-                ..west_to_north()
+                ..west_to_east()
             };
             Edit::Agent(AgentId(id), Some(Box::new(agent)))
         }
@@ -146,7 +146,7 @@ fn an_aborted_gesture_leaves_nothing() {
 fn what_is_in_use_cannot_be_deleted() {
     let mut scenario = crossroads();
     scenario
-        .apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_north()))))
+        .apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_east()))))
         .unwrap();
     let error = |scenario: &mut Scenario, edit| scenario.apply(edit).unwrap_err().to_string();
     assert_eq!(
@@ -185,7 +185,7 @@ fn crossing_a_road_makes_a_junction() {
 fn ending_on_a_road_makes_a_junction_and_moves_what_stands_there() {
     let mut scenario = Scenario::new("t");
     draw(&mut scenario, (0.0, 0.0), (200.0, 0.0), &street("main"));
-    let mut agent = west_to_north();
+    let mut agent = west_to_east();
     agent.start = Place::lane(RoadId(1), -1, 150.0);
     agent.destination = Some(Place::lane(RoadId(1), -1, 50.0));
     scenario
@@ -246,7 +246,7 @@ fn an_agent_on_two_cut_roads_follows_both() {
     let mut scenario = Scenario::new("two");
     draw(&mut scenario, (0.0, 0.0), (200.0, 0.0), &street("south"));
     draw(&mut scenario, (0.0, 50.0), (200.0, 50.0), &street("north"));
-    let mut agent = west_to_north();
+    let mut agent = west_to_east();
     agent.start = Place::lane(RoadId(1), -1, 150.0);
     agent.destination = Some(Place::lane(RoadId(2), -1, 160.0));
     scenario

@@ -12,7 +12,7 @@ use roadwright_scenario::*;
 fn sample() -> Scenario {
     let mut scenario = crossroads();
     scenario
-        .apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_north()))))
+        .apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_east()))))
         .unwrap();
     scenario
         .apply(Edit::Obstacle(

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{crate_at, crossroads, draw, street, west_to_north};
+use common::{crate_at, crossroads, draw, street, west_to_east};
 use proptest::prelude::*;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::check::check;
@@ -17,7 +17,7 @@ use roadwright_scenario::*;
 fn town() -> Scenario {
     let mut scenario = crossroads();
     for edit in [
-        Edit::Agent(AgentId(1), Some(Box::new(west_to_north()))),
+        Edit::Agent(AgentId(1), Some(Box::new(west_to_east()))),
         Edit::Obstacle(ObstacleId(1), Some(Box::new(crate_at(30.0, 30.0)))),
         Edit::Forest(
             ForestId(1),
@@ -216,7 +216,7 @@ fn what_was_split_can_be_merged() {
     let agent = Agent {
         start: Place::lane(RoadId(1), -1, 150.0),
         destination: Some(Place::lane(RoadId(1), -1, 190.0)),
-        ..west_to_north()
+        ..west_to_east()
     };
     scenario
         .apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
@@ -325,4 +325,39 @@ proptest! {
             prop_assert!(check(&after).iter().all(|f| f.code != check::Code::JointGap), "{:?}", check(&after));
         }
     }
+}
+
+#[test]
+fn a_merge_next_to_a_full_node_needs_no_room_there() {
+    // 32 roads end at a node; the merged road replaces one of them.
+    let mut scenario = Scenario::new("full");
+    let far = |i: u32| {
+        let pose = Pose::new(0.0, 0.0, f64::from(i) * std::f64::consts::TAU / 32.0);
+        let point = pose.position + pose.forward() * 300.0;
+        (point.x, point.y)
+    };
+    for i in 0..32 {
+        draw(&mut scenario, (0.0, 0.0), far(i), &street("ray"));
+    }
+    let cut = applied(&scenario, draw::split(&scenario, RoadId(5), 150.0).unwrap());
+    let two_ends = |id: &NodeId| cut.network().ends_at(*id).len() == 2;
+    let (seam, _) = cut.network().nodes().find(|(id, _)| two_ends(id)).unwrap();
+    for turned in [false, true] {
+        let id = RoadId(if turned { 5 } else { 33 });
+        let cut = applied(&cut, reversed(&cut, id).unwrap());
+        let whole = applied(&cut, merged(&cut, seam).unwrap());
+        assert_eq!(whole.network().road_count(), 32);
+    }
+    // One more does not fit, and neither does a loop, which has both of its ends here.
+    let full = scenario.network().nodes().next().unwrap().0;
+    let mut road = scenario.network().road(RoadId(1)).unwrap().clone();
+    road.to = road.from;
+    assert_eq!(road.from, full);
+    let error = scenario
+        .apply(Edit::Road(RoadId(1), Some(Box::new(road))))
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("already has 32 road ends"),
+        "{error}"
+    );
 }

@@ -70,7 +70,7 @@ fn every_controller_drives_through_a_junction_and_arrives() {
                     stack: controller.into(),
                     start,
                     destination: Some(goal),
-                    ..west_to_north()
+                    ..west_to_east()
                 },
             );
         }
@@ -101,7 +101,7 @@ fn a_queue_stops_behind_an_obstacle_without_touching() {
             Agent {
                 start,
                 destination: Some(on_lane(1, -1, 390.0)),
-                ..west_to_north()
+                ..west_to_east()
             },
         );
     }
@@ -137,7 +137,7 @@ fn what_drives_into_an_obstacle_is_a_collision() {
         stack: "pursuit".into(),
         start: Place::ground(0.0, 0.0, 0.0),
         destination: Some(Place::ground(80.0, 0.0, 0.0)),
-        ..west_to_north()
+        ..west_to_east()
     };
     put(&mut scenario, 1, agent);
     let summary = run(&scenario, 60.0);
@@ -162,7 +162,7 @@ fn the_fuzzy_driver_avoids_what_the_pursuer_hits() {
         stack: "fuzzy_driver".into(),
         start: Place::ground(0.0, 0.0, 0.0),
         destination: Some(Place::ground(100.0, 0.0, 0.0)),
-        ..west_to_north()
+        ..west_to_east()
     };
     put(&mut scenario, 1, agent);
     let summary = run(&scenario, 120.0);
@@ -186,7 +186,7 @@ fn lanes_are_changed_to_reach_the_destination() {
             Agent {
                 start,
                 destination: Some(goal),
-                ..west_to_north()
+                ..west_to_east()
             },
         );
     }
@@ -204,10 +204,10 @@ fn who_cannot_get_there_is_refused() {
         Agent {
             start: on_lane(2, -1, 50.0),
             destination: Some(on_lane(1, -1, 5.0)),
-            ..west_to_north()
+            ..west_to_east()
         },
     );
-    put(&mut scenario, 2, west_to_north());
+    put(&mut scenario, 2, west_to_east());
     let summary = run(&scenario, 120.0);
     assert_eq!((summary.agents.refused, summary.agents.arrived), (1, 1));
 }
@@ -223,7 +223,7 @@ fn agents_wait_until_their_place_is_free() {
             Agent {
                 start,
                 destination: Some(goal),
-                ..west_to_north()
+                ..west_to_east()
             },
         );
     }
@@ -277,7 +277,7 @@ fn bridges_and_roads_below_do_not_meet() {
         Agent {
             start: on_lane(1, -1, 20.0),
             destination: Some(on_lane(1, -1, 190.0)),
-            ..west_to_north()
+            ..west_to_east()
         },
     );
     put(
@@ -286,7 +286,7 @@ fn bridges_and_roads_below_do_not_meet() {
         Agent {
             start: on_lane(2, -1, 20.0),
             destination: Some(on_lane(2, -1, 190.0)),
-            ..west_to_north()
+            ..west_to_east()
         },
     );
     let summary = run(&scenario, 60.0);
@@ -391,7 +391,7 @@ fn the_last_way_point_is_the_destination_of_those_without_one() {
         start: Place::ground(0.0, 0.0, 0.0),
         via: vec![Place::ground(40.0, 0.0, 0.0), Place::ground(80.0, 0.0, 0.0)],
         destination: None,
-        ..west_to_north()
+        ..west_to_east()
     };
     put(&mut scenario, 1, agent.clone());
     assert_eq!(run(&scenario, 60.0).agents.arrived, 1);
@@ -437,7 +437,7 @@ fn an_obstacle_with_a_notch_is_hit_once() {
         stack: "pursuit".into(),
         start: Place::ground(0.0, 1.0, 0.0),
         destination: Some(Place::ground(80.0, 1.0, 0.0)),
-        ..west_to_north()
+        ..west_to_east()
     };
     put(&mut scenario, 1, agent);
     assert_eq!(run(&scenario, 60.0).collisions.len(), 1);

@@ -122,7 +122,7 @@ fn the_command_line_goes_before_the_agent_and_that_before_the_settings() {
         scenario.apply(Edit::Settings(level)).unwrap();
         let driver = Agent {
             dynamics: agent,
-            ..west_to_north()
+            ..west_to_east()
         };
         let edit = Edit::Agent(AgentId(1), Some(Box::new(driver)));
         scenario.apply(edit).unwrap();
@@ -193,7 +193,7 @@ fn off_the_lanes_agents_are_told_why_they_drive_another_level() {
 #[test]
 fn an_agent_takes_another_level_where_it_is() {
     let mut scenario = crossroads();
-    let driver = west_to_north();
+    let driver = west_to_east();
     let edit = Edit::Agent(AgentId(1), Some(Box::new(driver.clone())));
     scenario.apply(edit).unwrap();
     let mut world = world(&scenario, &RunOptions::default());
@@ -269,7 +269,7 @@ fn blindly_over_a_junction(start: f64) -> Scenario {
             start: Place::lane(first, -1, s),
             destination: Some(Place::lane(second, -1, 240.0)),
             speed,
-            ..west_to_north()
+            ..west_to_east()
         };
         let edit = Edit::Agent(AgentId(id as u32 + 1), Some(Box::new(agent)));
         scenario.apply(edit).unwrap();

@@ -4,7 +4,7 @@
 #[path = "../../scenario/tests/common/mod.rs"]
 mod common;
 
-use common::{crate_at, crossroads, draw, street, west_to_north};
+use common::{crate_at, crossroads, draw, street, west_to_east};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::*;
 use roadwright_simulation::{RunOptions, Status, World, builtin_modules};
@@ -17,7 +17,7 @@ struct Run {
 impl Run {
     fn new() -> Self {
         let mut scenario = crossroads();
-        let agent = Edit::Agent(AgentId(1), Some(Box::new(west_to_north())));
+        let agent = Edit::Agent(AgentId(1), Some(Box::new(west_to_east())));
         scenario.apply(agent).unwrap();
         let world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
         Self { scenario, world }
@@ -133,7 +133,7 @@ fn an_agent_that_is_deleted_is_gone_and_a_new_one_comes() {
     run.edit(Edit::Agent(AgentId(1), None));
     assert!(run.world.snapshot().vehicles.is_empty());
     run.drive(1.0);
-    let mut late = west_to_north();
+    let mut late = west_to_east();
     late.start = Place::lane(RoadId(2), -1, 5.0);
     run.edit(Edit::Agent(AgentId(2), Some(Box::new(late))));
     run.drive(80.0);
@@ -156,7 +156,7 @@ fn a_bad_edit_leaves_the_run_as_it_is() {
     run.drive(3.0);
     let hash = run.world.state_hash();
     let mut other = run.scenario.clone();
-    let mut agent = west_to_north();
+    let mut agent = west_to_east();
     agent.destination = Some(Place::lane(RoadId(2), -7, 20.0));
     other
         .apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
@@ -234,9 +234,9 @@ fn a_lenient_run_refuses_who_has_nowhere_to_go_and_drives_the_rest() {
     let aimless = Agent {
         destination: None,
         start: Place::lane(RoadId(2), -1, 5.0),
-        ..west_to_north()
+        ..west_to_east()
     };
-    for (id, agent) in [(1, west_to_north()), (2, aimless)] {
+    for (id, agent) in [(1, west_to_east()), (2, aimless)] {
         let edit = Edit::Agent(AgentId(id), Some(Box::new(agent)));
         scenario.apply(edit).unwrap();
     }
@@ -314,7 +314,7 @@ fn a_flow_that_is_deleted_and_undone_numbers_its_agents_on() {
 fn who_waits_on_a_road_that_goes_does_not_come_back() {
     let mut run = with_flow(3600.0);
     run.drive(20.0);
-    let mut late = west_to_north();
+    let mut late = west_to_east();
     late.start = Place::lane(RoadId(2), -1, 30.0);
     late.depart = 40.0;
     run.edit(Edit::Agent(AgentId(7), Some(Box::new(late))));
@@ -377,7 +377,7 @@ fn a_destination_dragged_over_open_ground_leaves_no_junction_blocked() {
         start: Place::lane(RoadId(2), -1, 5.0),
         destination: Some(Place::lane(RoadId(3), -1, 80.0)),
         depart: 14.0,
-        ..west_to_north()
+        ..west_to_east()
     };
     run.edit(Edit::Agent(AgentId(2), Some(Box::new(second))));
     // Until the first one is let in.
@@ -406,7 +406,7 @@ fn agents_of_a_deleted_stack_leave_and_others_drive_on() {
         let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
         let mut edited = scenario.clone();
         edited
-            .apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_north()))))
+            .apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_east()))))
             .unwrap();
         (0..300).for_each(|_| world.step());
         world
@@ -438,7 +438,7 @@ fn agents_of_a_deleted_stack_leave_and_others_drive_on() {
 #[test]
 fn what_an_agent_has_done_does_not_count_after_it_starts_again() {
     let mut scenario = crossroads();
-    let mut drawn = west_to_north();
+    let mut drawn = west_to_east();
     drawn.destination = None;
     scenario
         .apply(Edit::Agent(AgentId(1), Some(Box::new(drawn))))
@@ -451,7 +451,7 @@ fn what_an_agent_has_done_does_not_count_after_it_starts_again() {
     assert_eq!(world.counts().refused, 1);
     let mut edited = scenario.clone();
     edited
-        .apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_north()))))
+        .apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_east()))))
         .unwrap();
     world
         .update(&scenario, &edited, &builtin_modules())
@@ -463,7 +463,7 @@ fn what_an_agent_has_done_does_not_count_after_it_starts_again() {
     assert_eq!((world.counts().arrived, world.counts().spawned), (1, 1));
     // Its destination is moved: it sets out again, and has arrived once in the end.
     let mut moved = edited.clone();
-    let mut agent = west_to_north();
+    let mut agent = west_to_east();
     agent.destination = Some(Place::lane(RoadId(4), -1, 60.0));
     moved
         .apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
@@ -576,7 +576,7 @@ fn on_a_long_road(eastwards: bool, level: DynamicsLevel, own_goal: bool) -> Run 
         let agent = Agent {
             start: place(from),
             destination: Some(place(to)),
-            ..west_to_north()
+            ..west_to_east()
         };
         let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
         scenario.apply(edit).unwrap();

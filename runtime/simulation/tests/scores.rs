@@ -5,7 +5,7 @@
 mod common;
 mod modules;
 
-use common::{draw, street, west_to_north};
+use common::{draw, street, west_to_east};
 use roadwright_agent::Slot;
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
@@ -53,7 +53,7 @@ fn scores(controller: ModuleSetting, share: f64) -> BTreeMap<String, f64> {
             stack: name.into(),
             start: Place::lane(RoadId(1), -1, 100.0 - 20.0 * f64::from(id)),
             destination: Some(Place::lane(RoadId(1), -1, 890.0)),
-            ..west_to_north()
+            ..west_to_east()
         };
         let edit = Edit::Agent(AgentId(id + 1), Some(Box::new(agent)));
         road.apply(edit).unwrap();

@@ -9,7 +9,7 @@ pub(crate) mod drawn;
 pub(crate) mod modules;
 
 use common::{Bench, run};
-use drawn::{draw, street, west_to_north};
+use drawn::{draw, street, west_to_east};
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{
     Agent, AgentId, CrossSection, Edit, ModuleSetting, Place, PointOfInterest, PointOfInterestId,
@@ -60,7 +60,7 @@ impl Road {
                 stack: "wish".into(),
                 start: Place::lane(RoadId(1), -2, 100.0 - 20.0 * f64::from(id)),
                 destination: Some(Place::lane(RoadId(2), -2, 450.0)),
-                ..west_to_north()
+                ..west_to_east()
             };
             let edit = Edit::Agent(AgentId(id + 1), Some(Box::new(agent)));
             road.apply(edit).unwrap();

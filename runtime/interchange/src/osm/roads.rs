@@ -1,18 +1,17 @@
 //! Roads and nodes from ways.
 
-use super::elements::{Elements, OsmNode, Way};
+use super::clip::{Clipper, away_from_antimeridian};
+use super::elements::{Elements, OsmNode};
 use super::projection::{LocalProjection, great_circle_distance};
 use super::tags::{self, WayStyle};
-use super::{ATTRIBUTION, GeoBox, ImportError, ImportOptions, Warnings};
+use super::{ATTRIBUTION, ImportError, ImportOptions, Warnings};
 use country_boundaries::{BOUNDARIES_ODBL_360X180, CountryBoundaries, LatLon};
 use glam::DVec2;
 use roadwright_geometry::fillet::{FilletOptions, fillet};
-use roadwright_geometry::polygon;
 use roadwright_scenario::{
     About, DrivingSide, Edit, GeoOrigin, MAX_ROAD_ENDS, Node, NodeId, Restriction, Road, RoadId,
     Scenario,
 };
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How traced points become a smooth line: a vertex is missed by at most 15 cm.
@@ -150,180 +149,6 @@ fn warn_of_signals_off_roads(
             "signals that stand on no drivable way",
             format!("node {id}"),
         );
-    }
-}
-
-/// Data on both sides of the meridian of 180 degrees (Fiji, Chukotka) with the western part counted
-/// on beyond 180, so that neighbours have neighbouring longitudes; other data as they are.
-fn away_from_antimeridian(
-    elements: &Elements,
-    clip: Option<GeoBox>,
-) -> (Cow<'_, Elements>, Option<GeoBox>) {
-    let east_of = |longitude: f64| {
-        if longitude < 0.0 {
-            longitude + 360.0
-        } else {
-            longitude
-        }
-    };
-    let span = |value: fn(f64) -> f64| {
-        let longitudes = elements.nodes.values().map(|node| value(node.longitude));
-        let (low, high) = longitudes.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| {
-            (l.min(v), h.max(v))
-        });
-        high - low
-    };
-    let wraps = clip.is_some_and(|area| area.west > area.east);
-    // Two nodes on Fiji at 179.9 and -179.9 span 359.8 degrees; counted on beyond 180, they are at
-    // 179.9 and 180.1 and span 0.2. Other data are left as they are.
-    if !wraps && (span(|v| v) <= 180.0 || span(east_of) >= span(|v| v)) {
-        return (Cow::Borrowed(elements), clip);
-    }
-    let mut shifted = elements.clone();
-    for node in shifted.nodes.values_mut() {
-        node.longitude = east_of(node.longitude);
-    }
-    let clip = clip.map(|area| GeoBox {
-        west: east_of(area.west),
-        east: east_of(area.east),
-        ..area
-    });
-    (Cow::Owned(shifted), clip)
-}
-
-/// Finds the nodes of ways that are in the data and in the box, and makes nodes at the box's edge.
-struct Clipper<'a> {
-    elements: &'a Elements,
-    area: Option<GeoBox>,
-    /// All nodes in use, old and new.
-    places: BTreeMap<i64, OsmNode>,
-    /// Id of the last node that was made. Editors give new nodes negative ids, so ids that are made
-    /// here count down from the least one in the data.
-    last_made: i64,
-}
-
-impl<'a> Clipper<'a> {
-    fn new(elements: &'a Elements, area: Option<GeoBox>) -> Self {
-        let least = elements.nodes.first_key_value().map_or(0, |(id, _)| *id);
-        Self {
-            elements,
-            area,
-            places: BTreeMap::new(),
-            last_made: least.min(0),
-        }
-    }
-
-    /// The stretches of a way whose nodes are in the data and in the box, cut at the box's edge.
-    fn runs_of(&mut self, way: &Way, warnings: &mut Warnings) -> Vec<Vec<i64>> {
-        let runs = self.split(way);
-        let object = || format!("way {}", way.id);
-        if self
-            .area
-            .is_some_and(|area| crosses_unseen(self.elements, way, area))
-        {
-            let reason = "ways that cross the box between two nodes outside of it";
-            warnings.add(reason, object());
-        }
-        if way
-            .nodes
-            .iter()
-            .any(|id| !self.elements.nodes.contains_key(id))
-        {
-            // Extracts end somewhere: the nodes beyond their edge are often left out.
-            warnings.add("ways with nodes that are missing in the data", object());
-        }
-        runs
-    }
-
-    /// Splits a way wherever a node is missing or outside.
-    ///
-    /// ```text
-    ///              +--------- box ---------+
-    ///     a ------ e ---- b ---- c ------- f ---- d        a b c d become one run e b c f
-    ///              +-----------------------+               with the new nodes e and f
-    /// ```
-    fn split(&mut self, way: &Way) -> Vec<Vec<i64>> {
-        let mut runs: Vec<Vec<i64>> = Vec::new();
-        let mut current: Vec<i64> = Vec::new();
-        let mut previous: Option<&OsmNode> = None;
-        for id in &way.nodes {
-            let node = self.elements.nodes.get(id);
-            let inside = node.is_some_and(|node| self.area.is_none_or(|area| area.contains(node)));
-            if let Some(node) = node.filter(|_| inside) {
-                // The first node inside after one that is known and outside.
-                if let (true, Some(before)) = (current.is_empty(), previous) {
-                    current.extend(self.edge_node(node, before));
-                }
-                self.places.insert(*id, *node);
-                current.push(*id);
-            } else {
-                // The last one inside before such a node. A missing node has no place: the run ends
-                // at the last node that is known.
-                if let (false, Some(before), Some(after)) = (current.is_empty(), previous, node) {
-                    current.extend(self.edge_node(before, after));
-                }
-                runs.push(std::mem::take(&mut current));
-            }
-            previous = node;
-        }
-        runs.push(current);
-        runs.retain(|run| run.len() > 1);
-        runs
-    }
-
-    /// A new node on the edge of the box, between a node inside and one outside.
-    fn edge_node(&mut self, inside: &OsmNode, outside: &OsmNode) -> Option<i64> {
-        let place = edge_point(inside, outside, self.area?);
-        self.last_made -= 1;
-        self.places.insert(self.last_made, place);
-        Some(self.last_made)
-    }
-}
-
-/// Whether a way runs through the box between two of its nodes that lie outside.
-fn crosses_unseen(elements: &Elements, way: &Way, area: GeoBox) -> bool {
-    let corners = [
-        DVec2::new(area.west, area.south),
-        DVec2::new(area.east, area.south),
-        DVec2::new(area.east, area.north),
-        DVec2::new(area.west, area.north),
-    ];
-    let place = |node: &OsmNode| DVec2::new(node.longitude, node.latitude);
-    way.nodes.windows(2).any(|pair| {
-        let (Some(a), Some(b)) = (elements.nodes.get(&pair[0]), elements.nodes.get(&pair[1]))
-        else {
-            return false;
-        };
-        let outside = !area.contains(a) && !area.contains(b);
-        outside
-            && polygon::edges(&corners)
-                .any(|(c, d)| polygon::segments_cross(place(a), place(b), c, d))
-    })
-}
-
-/// The point on the way from an inner to an outer node where the box ends.
-fn edge_point(inside: &OsmNode, outside: &OsmNode, area: GeoBox) -> OsmNode {
-    let share = |from: f64, to: f64, low: f64, high: f64| {
-        if to < low {
-            (low - from) / (to - from)
-        } else if to > high {
-            (high - from) / (to - from)
-        } else {
-            1.0
-        }
-    };
-    // The way leaves the box where it first crosses a side: the smaller share of the two axes.
-    // Straight in degrees is straight enough: nodes are close together.
-    let t = share(inside.latitude, outside.latitude, area.south, area.north).min(share(
-        inside.longitude,
-        outside.longitude,
-        area.west,
-        area.east,
-    ));
-    OsmNode {
-        latitude: inside.latitude + t * (outside.latitude - inside.latitude),
-        longitude: inside.longitude + t * (outside.longitude - inside.longitude),
-        signals: false,
     }
 }
 

@@ -33,9 +33,10 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
     });
     // The longer road first: places move onto its new part, and only then is the second road free
     // of users and can be deleted, and after it the node, at which nothing ends any more.
-    let mut edits = vec![Edit::Road(first, Some(Box::new(road)))];
-    edits.extend(places.into_iter().map(|(_, edit)| edit));
+    let mut edits: Vec<_> = places.into_iter().map(|(_, edit)| edit).collect();
+    // The second road goes first: where it ends there may be no room for one end more.
     edits.push(Edit::Road(second, None));
+    edits.push(Edit::Road(first, Some(Box::new(road))));
     edits.push(Edit::Node(node, None));
     edits.extend(restrictions);
     Ok(Edit::Batch(edits))

@@ -41,8 +41,8 @@ pub(crate) fn crossroads() -> Scenario {
     scenario
 }
 
-/// An agent that drives from the west to the north end of the crossroads.
-pub(crate) fn west_to_north() -> Agent {
+/// An agent that drives from the west to the east end of the crossroads, straight over it.
+pub(crate) fn west_to_east() -> Agent {
     Agent {
         name: String::new(),
         vehicle: "car".into(),
