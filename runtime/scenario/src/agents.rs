@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "a place: {\"road\":, \"lane\":, \"s\":} or {\"x\":, \"y\":, \"heading\":}"
+    expecting = "expected a place: {\"road\":, \"lane\":, \"s\":} or {\"x\":, \"y\":, \"heading\":}"
 )]
 pub enum Place {
     /// On a lane.

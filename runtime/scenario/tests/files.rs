@@ -102,6 +102,11 @@ fn wrong_values_are_refused_with_line_key_and_expectation() {
         message.contains("expected a number, found \"here\""),
         "{message}"
     );
+    let message = changed("\"destination\": {\"road\"", "\"destination\": {\"street\"");
+    assert!(
+        message.contains("destination: expected a place: {"),
+        "{message}"
+    );
     let message = changed("\"length\": 100.0", "\"length\": 0.0");
     assert!(message.contains("segment 0 is 0 m long"), "{message}");
     let message = changed("\"length\": 100.0", "\"length\": 1e300");
