@@ -314,6 +314,32 @@ fn streets_across_the_antimeridian_stay_together() {
     assert!(cut.road_km < summary.road_km && cut.roads >= 2, "{cut:?}");
 }
 
+#[test]
+fn a_box_that_does_not_cross_the_antimeridian_takes_the_data_as_they_are() {
+    // One stray node in Fiji and one in Alaska: the data span nearly the whole circle, and would be
+    // narrower when counted on beyond 180 degrees.
+    let stray = "<node id=\"901\" lat=\"-16.8\" lon=\"179.99\"/>\
+                 <node id=\"902\" lat=\"53.3\" lon=\"-179.99\"/></osm>";
+    let text = CROSSROADS
+        .replace("lon=\"-6.2", "lon=\"-176.2")
+        .replace("</osm>", stray);
+    let elements = read(text.as_bytes()).unwrap();
+    let options = |west: f64, east: f64| ImportOptions {
+        clip: Some(GeoBox {
+            west,
+            south: -80.0,
+            east,
+            north: 80.0,
+        }),
+        ..ImportOptions::default()
+    };
+    let (_, alone) = imported(&read(CROSSROADS.as_bytes()).unwrap());
+    for (west, east) in [(-177.0, -176.0), (-180.0, 180.0)] {
+        let (_, summary) = import(&elements, &options(west, east)).unwrap();
+        assert_eq!(summary.roads, alone.roads, "{west} to {east}");
+    }
+}
+
 /// The real data, if they are at hand.
 fn data(name: &str) -> Option<PathBuf> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))

@@ -20,17 +20,24 @@ pub(super) fn away_from_antimeridian(
             longitude
         }
     };
-    let span = |value: fn(f64) -> f64| {
+    let span = |value: &dyn Fn(f64) -> f64| {
         let longitudes = elements.nodes.values().map(|node| value(node.longitude));
         let (low, high) = longitudes.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| {
             (l.min(v), h.max(v))
         });
         high - low
     };
-    let wraps = clip.is_some_and(|area| area.west > area.east);
-    // Two nodes on Fiji at 179.9 and -179.9 span 359.8 degrees; counted on beyond 180, they are at
-    // 179.9 and 180.1 and span 0.2. Other data are left as they are.
-    if !wraps && (span(|v| v) <= 180.0 || span(east_of) >= span(|v| v)) {
+    let across = match clip {
+        // A box says itself on which side of the world it lies.
+        Some(area) => area.west > area.east,
+        // Two nodes on Fiji at 179.9 and -179.9 span 359.8 degrees; counted on beyond 180, they are
+        // at 179.9 and 180.1 and span 0.2.
+        None => {
+            let as_they_are = span(&|v| v);
+            as_they_are > 180.0 && span(&east_of) < as_they_are
+        }
+    };
+    if !across {
         return (Cow::Borrowed(elements), clip);
     }
     let mut shifted = elements.clone();
