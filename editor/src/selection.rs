@@ -4,19 +4,6 @@ use crate::app::Editor;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{ObjectId, Scenario};
 
-/// Whether an object is in a scenario.
-pub(crate) fn exists(scenario: &Scenario, object: ObjectId) -> bool {
-    match object {
-        ObjectId::Node(id) => scenario.network().node(id).is_some(),
-        ObjectId::Road(id) => scenario.network().road(id).is_some(),
-        ObjectId::Obstacle(id) => scenario.obstacles().contains_key(&id),
-        ObjectId::Forest(id) => scenario.forests().contains_key(&id),
-        ObjectId::PointOfInterest(id) => scenario.points_of_interest().contains_key(&id),
-        ObjectId::Agent(id) => scenario.agents().contains_key(&id),
-        ObjectId::Flow(id) => scenario.flows().contains_key(&id),
-    }
-}
-
 /// Everything that a person would call an object. Nodes are left out: they move and vanish with
 /// their roads.
 fn everything(scenario: &Scenario) -> Objects {
@@ -54,6 +41,6 @@ impl Editor {
         let scenario = self.model.document.scenario();
         self.model
             .selection
-            .retain(|object| exists(scenario, *object));
+            .retain(|object| scenario.contains(*object));
     }
 }

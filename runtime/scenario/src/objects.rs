@@ -1,8 +1,6 @@
 //! What stands beside the roads: obstacles, forests and points of interest.
 
-use crate::quantity::{
-    self, Angle, Coordinate, Corners, Mass, PerHectare, Quantity, Size, Validate, at,
-};
+use crate::quantity::{Angle, Coordinate, Corners, Mass, PerHectare, Quantity, Size, Validate, at};
 use glam::DVec2;
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -129,7 +127,7 @@ pub struct Obstacle {
     /// Mass, kg; absent for something fixed to the ground.
     #[serde(
         default,
-        deserialize_with = "quantity::read_mass_if_given",
+        deserialize_with = "Mass::read_if_given",
         skip_serializing_if = "Option::is_none"
     )]
     #[schemars(with = "Option<Mass>")]
@@ -154,7 +152,7 @@ pub struct PointOfInterest {
     /// where that does not matter.
     #[serde(
         default,
-        deserialize_with = "quantity::read_angle_if_given",
+        deserialize_with = "Angle::read_if_given",
         skip_serializing_if = "Option::is_none"
     )]
     #[schemars(with = "Option<Angle>")]

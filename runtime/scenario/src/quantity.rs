@@ -61,6 +61,16 @@ pub(crate) trait Quantity {
         value.map_or(Ok(()), |value| Self::check(value).map(drop))
     }
 
+    /// Reads one from a file.
+    fn read<'de, D: Deserializer<'de>>(d: D) -> Result<f64, D::Error> {
+        Self::check(f64::deserialize(d)?).map_err(D::Error::custom)
+    }
+
+    /// Reads one from a key that may be left out, and is there.
+    fn read_if_given<'de, D: Deserializer<'de>>(d: D) -> Result<Option<f64>, D::Error> {
+        Self::read(d).map(Some)
+    }
+
     /// The range in the words of JSON Schema.
     fn schema() -> Schema {
         let mut schema = json_schema!({ "type": "number" });
@@ -88,13 +98,6 @@ macro_rules! quantities {
             const EXPECTED: &'static str = $expected;
             const LEAST: Bound = $least;
             const LARGEST: Bound = $largest;
-        }
-
-        impl $name {
-            /// Reads one from a file.
-            pub(crate) fn read<'de, D: Deserializer<'de>>(d: D) -> Result<f64, D::Error> {
-                Self::check(f64::deserialize(d)?).map_err(D::Error::custom)
-            }
         }
 
         impl JsonSchema for $name {
@@ -155,30 +158,6 @@ quantities! {
     Longitude: With(-180.0), With(180.0), "-180 to 180 degrees";
     /// A coefficient of a polynomial.
     Coefficient: With(-1e6), With(1e6), "a coefficient within +-1,000,000";
-}
-
-/// Reads an optional speed, m/s, from a key that is there.
-pub(crate) fn read_speed_if_given<'de, D: Deserializer<'de>>(
-    d: D,
-) -> Result<Option<f64>, D::Error> {
-    Speed::read(d).map(Some)
-}
-
-/// Reads an optional angle, rad, from a key that is there.
-pub(crate) fn read_angle_if_given<'de, D: Deserializer<'de>>(
-    d: D,
-) -> Result<Option<f64>, D::Error> {
-    Angle::read(d).map(Some)
-}
-
-/// Reads an optional mass, kg, from a key that is there.
-pub(crate) fn read_mass_if_given<'de, D: Deserializer<'de>>(d: D) -> Result<Option<f64>, D::Error> {
-    Mass::read(d).map(Some)
-}
-
-/// Reads an optional rate, Hz, from a key that is there.
-pub(crate) fn read_rate_if_given<'de, D: Deserializer<'de>>(d: D) -> Result<Option<f64>, D::Error> {
-    Rate::read(d).map(Some)
 }
 
 /// The corners of an area, m: at least three.

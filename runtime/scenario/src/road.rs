@@ -1,7 +1,7 @@
 //! Roads: a reference line with lane sections, in OpenDRIVE's terms.
 
 use crate::ids::NodeId;
-use crate::quantity::{self, Coefficient, Distance, Speed};
+use crate::quantity::{Coefficient, Distance, Quantity, Speed};
 use roadwright_geometry::ReferenceLine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -208,7 +208,7 @@ pub struct Lane {
     /// Speed limit, m/s, where it differs from the road's.
     #[serde(
         default,
-        deserialize_with = "quantity::read_speed_if_given",
+        deserialize_with = "Speed::read_if_given",
         skip_serializing_if = "Option::is_none"
     )]
     #[schemars(with = "Option<Speed>")]

@@ -2,7 +2,7 @@
 
 use crate::agents::{Agent, Flow, Place};
 use crate::dynamics::DynamicsLevel;
-use crate::ids::{AgentId, FlowId, ForestId, ObstacleId, PointOfInterestId};
+use crate::ids::{AgentId, FlowId, ForestId, ObjectId, ObstacleId, PointOfInterestId};
 use crate::network::RoadNetwork;
 use crate::objects::{Forest, MAX_PLACES, Obstacle, PointOfInterest};
 use crate::quantity::{Duration, Latitude, Longitude, Quantity, TimeOfDay, TimeStep, Validate, at};
@@ -189,6 +189,19 @@ impl Scenario {
     /// Stacks by key.
     pub fn stacks(&self) -> &BTreeMap<String, Stack> {
         &self.stacks
+    }
+
+    /// Whether it holds an object.
+    pub fn contains(&self, object: ObjectId) -> bool {
+        match object {
+            ObjectId::Node(id) => self.network.node(id).is_some(),
+            ObjectId::Road(id) => self.network.road(id).is_some(),
+            ObjectId::Obstacle(id) => self.obstacles.contains_key(&id),
+            ObjectId::Forest(id) => self.forests.contains_key(&id),
+            ObjectId::PointOfInterest(id) => self.points_of_interest.contains_key(&id),
+            ObjectId::Agent(id) => self.agents.contains_key(&id),
+            ObjectId::Flow(id) => self.flows.contains_key(&id),
+        }
     }
 
     /// Agents by id.

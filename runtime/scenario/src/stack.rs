@@ -1,7 +1,7 @@
 //! Stacks: the modules of one kind of agent, by slot. A slot is declared here, in one line.
 
 use crate::named::named;
-use crate::quantity::{self, Quantity, Rate, Validate, at};
+use crate::quantity::{Quantity, Rate, Validate, at};
 use crate::unique_map::unique;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -99,7 +99,7 @@ pub struct ModuleSetting {
     /// How often it is asked, Hz; absent: the default of its slot.
     #[serde(
         default,
-        deserialize_with = "quantity::read_rate_if_given",
+        deserialize_with = "Rate::read_if_given",
         skip_serializing_if = "Option::is_none"
     )]
     #[schemars(with = "Option<Rate>")]

@@ -2,7 +2,7 @@
 
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::ids::RoadId;
-use crate::junction::{Flag, Junction, LaneEnd};
+use crate::junction::{Flag, Junction, LaneEnd, MAX_CONNECTIONS, MAX_LANES};
 use crate::road::{Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::polygon;
@@ -205,9 +205,11 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 Code::TooMuch,
                 node,
                 junction.centre,
-                "more than 200 lanes meet here, or more than 8 km of connections: none is made; \
-                 let fewer roads meet, or give them fewer lanes"
-                    .to_owned(),
+                format!(
+                    "more than {MAX_LANES} lanes meet here, or more than {} km of connections: none \
+                     is made; let fewer roads meet, or give them fewer lanes",
+                    MAX_CONNECTIONS / 1000.0
+                ),
             ),
             Flag::NoCurve(from, to) => (
                 Code::ImpossibleTurn,

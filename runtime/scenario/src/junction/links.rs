@@ -43,10 +43,10 @@ const U_TURN: f64 = 170.0 * std::f64::consts::PI / 180.0;
 
 /// Most lanes that a junction connects, entering and leaving together. A large one of a real town
 /// has sixty; links are found in the square of it.
-const MAX_LANES: usize = 200;
+pub(crate) const MAX_LANES: usize = 200;
 /// Longest sum of all connections of a junction, m. A large one of a real town has two kilometres;
 /// conflicts are found in the square of it.
-const MAX_CONNECTIONS: f64 = 8_000.0;
+pub(crate) const MAX_CONNECTIONS: f64 = 8_000.0;
 
 /// A way out of the junction, seen from one arm.
 struct Exit {

@@ -19,6 +19,7 @@ pub use corner::Corner;
 pub use curve::connecting_curve;
 pub use layout::{Layout, Trim, layout, layout_after_edit};
 pub use links::Turn;
+pub(crate) use links::{MAX_CONNECTIONS, MAX_LANES};
 pub use outline::OutlineEdge;
 
 use crate::access::LaneAccess;

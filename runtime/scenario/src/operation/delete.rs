@@ -83,28 +83,16 @@ fn stands_on(place: &Place, roads: &BTreeSet<RoadId>) -> bool {
 
 /// The edit that deletes an object that no other object needs, if it exists.
 fn taken_out(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
-    // Roads and nodes have users; they follow at the end of the batch.
+    if !scenario.contains(object) {
+        return None;
+    }
     match object {
+        // Roads and nodes have users; they follow at the end of the batch.
         ObjectId::Node(_) | ObjectId::Road(_) => None,
-        ObjectId::Obstacle(id) => {
-            let exists = scenario.obstacles().contains_key(&id);
-            exists.then_some(Edit::Obstacle(id, None))
-        }
-        ObjectId::Forest(id) => {
-            let exists = scenario.forests().contains_key(&id);
-            exists.then_some(Edit::Forest(id, None))
-        }
-        ObjectId::PointOfInterest(id) => {
-            let exists = scenario.points_of_interest().contains_key(&id);
-            exists.then_some(Edit::PointOfInterest(id, None))
-        }
-        ObjectId::Agent(id) => {
-            let exists = scenario.agents().contains_key(&id);
-            exists.then_some(Edit::Agent(id, None))
-        }
-        ObjectId::Flow(id) => {
-            let exists = scenario.flows().contains_key(&id);
-            exists.then_some(Edit::Flow(id, None))
-        }
+        ObjectId::Obstacle(id) => Some(Edit::Obstacle(id, None)),
+        ObjectId::Forest(id) => Some(Edit::Forest(id, None)),
+        ObjectId::PointOfInterest(id) => Some(Edit::PointOfInterest(id, None)),
+        ObjectId::Agent(id) => Some(Edit::Agent(id, None)),
+        ObjectId::Flow(id) => Some(Edit::Flow(id, None)),
     }
 }

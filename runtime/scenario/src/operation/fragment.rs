@@ -1,6 +1,7 @@
 //! Copy and paste: a piece of a scenario is a scenario itself, so its text can be pasted anywhere.
 
 use super::motion::Motion;
+use super::users::renamed;
 use super::{Objects, OperationError};
 use crate::agents::Place;
 use crate::edit::Edit;
@@ -183,8 +184,7 @@ impl Pasting<'_> {
             let known = |id: &RoadId| roads.contains_key(id);
             node.restrictions.retain(|r| known(&r.from) && known(&r.to));
             for restriction in &mut node.restrictions {
-                restriction.from = roads[&restriction.from];
-                restriction.to = roads[&restriction.to];
+                *restriction = renamed(restriction, |id| roads[&id]);
             }
             self.edits.push(Edit::Node(self.nodes[&id], Some(node)));
         }

@@ -31,8 +31,6 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
             renamed(restriction, name)
         })
     });
-    // The longer road first: places move onto its new part, and only then is the second road free
-    // of users and can be deleted, and after it the node, at which nothing ends any more.
     let mut edits: Vec<_> = places.into_iter().map(|(_, edit)| edit).collect();
     // The second road goes first: where it ends there may be no room for one end more.
     edits.push(Edit::Road(second, None));
