@@ -271,7 +271,7 @@ mod tests {
         session.finish();
         drop(session);
         let newer = std::fs::read_to_string(&scenario_file).unwrap();
-        let newer = newer.replacen("\"version\": 1", "\"version\": 999", 1);
+        let newer = newer.replacen("\"version\": 2", "\"version\": 999", 1);
         std::fs::write(&scenario_file, &newer).unwrap();
         assert!(recoveries(folder.path()).is_empty());
         assert_eq!(std::fs::read_to_string(&scenario_file).unwrap(), newer);

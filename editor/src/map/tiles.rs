@@ -120,13 +120,13 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
     }
     for index in &tile.junctions {
         let junction = &scene.layout.junctions[*index];
-        junction.signals.hash(&mut hasher);
+        junction.control.hash(&mut hasher);
         for point in junction.polygon() {
             (point.x.to_bits(), point.y.to_bits()).hash(&mut hasher);
         }
         // Arrows and stop lines of a junction follow the lanes of its roads.
         for arm in &junction.arms {
-            arm.road.hash(&mut hasher);
+            (arm.road, arm.sign).hash(&mut hasher);
             network
                 .shared_road(arm.road)
                 .map(Arc::as_ptr)

@@ -8,7 +8,7 @@ use roadwright_interchange::osm::{
     read, read_file,
 };
 use roadwright_scenario::check::{Code, check};
-use roadwright_scenario::{DrivingSide, LaneType, RestrictionKind, Scenario};
+use roadwright_scenario::{Control, DrivingSide, LaneType, RestrictionKind, Scenario};
 use std::path::PathBuf;
 
 /// A crossroads in Dublin with a one-way arm, a banned turn and a footpath.
@@ -56,10 +56,10 @@ fn a_crossroads_arrives_whole() {
     let restricted = scenario
         .network()
         .nodes()
-        .find(|(_, n)| !n.restrictions.is_empty())
+        .find(|(_, n)| !n.rules.restrictions.is_empty())
         .unwrap();
-    assert_eq!(restricted.1.restrictions[0].kind, RestrictionKind::No);
-    assert!(restricted.1.signals);
+    assert_eq!(restricted.1.rules.restrictions[0].kind, RestrictionKind::No);
+    assert_eq!(restricted.1.rules.control, Some(Control::Signals));
     let reasons: Vec<_> = summary.warnings.iter().map(|w| w.reason.as_str()).collect();
     assert!(reasons.iter().any(|r| r.contains("footway")), "{reasons:?}");
     assert!(reasons.iter().any(|r| r.contains("via")), "{reasons:?}");

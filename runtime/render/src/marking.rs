@@ -6,7 +6,7 @@ use crate::palette::{MARKING, QUIET_INK, SIGNAL, faded, rgb};
 use crate::road::Stretch;
 use glam::DVec2;
 use roadwright_geometry::Pose;
-use roadwright_scenario::junction::{Arm, Junction, Layout};
+use roadwright_scenario::junction::{Arm, Junction, Layout, Sign};
 use roadwright_scenario::{DrivingSide, Lane, LaneType, RoadClass, Scenario};
 
 /// Fewer pixels per metre show no markings.
@@ -128,7 +128,7 @@ pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctio
                 // A little before the cut, and not quite as wide as the lane.
                 let at = |left: f64| lane.pose.point(-0.4, left * (0.5 * lane.width - 0.15));
                 canvas.line(&[at(1.0), at(-1.0)], 0.35, 1.0, None, faded(MARKING, 0.95));
-                if junction.signals {
+                if end.sign == Sign::Signal {
                     let post = lane.pose.point(-0.4, 0.0);
                     canvas.circle(post, 0.55, 2.0, rgb(QUIET_INK));
                     canvas.circle(post, 0.38, 1.4, rgb(SIGNAL));

@@ -12,6 +12,7 @@ pub use migrate::VERSION;
 use crate::agents::{Agent, Flow};
 use crate::edit::Edit;
 use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, PointOfInterestId, RoadId};
+use crate::junction_rules::JunctionRules;
 use crate::network::Node;
 use crate::objects::{Forest, Obstacle, PointOfInterest};
 use crate::road::Road;
@@ -114,6 +115,9 @@ struct Document {
     /// Junctions and road ends by id.
     #[serde(default, deserialize_with = "unique")]
     nodes: BTreeMap<NodeId, Node>,
+    /// What is decided about junctions, by node.
+    #[serde(default, deserialize_with = "unique")]
+    junctions: BTreeMap<NodeId, JunctionRules>,
     /// Roads by id.
     #[serde(default, deserialize_with = "unique")]
     roads: BTreeMap<RoadId, Road>,
@@ -182,9 +186,11 @@ pub fn from_text(text: &str) -> Result<Scenario, TextError> {
     // refuses, and "a newer Roadwright is needed" helps more than "unknown field".
     let header = migrate::header(text)?;
     if header < VERSION {
-        let migrated = migrate::migrate(text, header)?;
-        // Lines in errors count in the migrated text then.
-        return parse(&migrated);
+        // Lines in errors count in the migrated text, if there was something to migrate.
+        return match migrate::migrate(text, header)? {
+            Some(migrated) => parse(&migrated),
+            None => parse(text),
+        };
     }
     parse(text)
 }
@@ -218,7 +224,18 @@ fn json_error(error: &serde_json::Error, key: &str) -> TextError {
 }
 
 /// Builds the scenario of a document by edits, the one door that all changes take.
-fn assemble(document: Document, text: &str) -> Result<Scenario, TextError> {
+fn assemble(mut document: Document, text: &str) -> Result<Scenario, TextError> {
+    for (id, rules) in std::mem::take(&mut document.junctions) {
+        let Some(node) = document.nodes.get_mut(&id) else {
+            return Err(TextError {
+                line: line_of(text, "junctions", &id.0.to_string()),
+                column: 0,
+                key: format!("junctions.{}", id.0),
+                message: "there is no node of this id".into(),
+            });
+        };
+        node.rules = rules;
+    }
     let mut scenario = Scenario::default();
     // Edits hold a file to what is demanded of any other change: a road between nodes that exist,
     // an agent with a known vehicle type, and so on.
@@ -321,6 +338,9 @@ pub fn to_text(scenario: &Scenario) -> String {
     out.map("vehicle_types", &scenario.vehicle_types);
     out.map("stacks", &scenario.stacks);
     out.entries("nodes", scenario.network.nodes());
+    let nodes = scenario.network().nodes();
+    let decided = nodes.filter(|(_, node)| !node.rules.is_empty());
+    out.entries("junctions", decided.map(|(id, node)| (id, &node.rules)));
     out.entries("roads", scenario.network.roads());
     if let Some(terrain) = scenario.terrain() {
         out.value("terrain", terrain);

@@ -50,6 +50,7 @@ pub mod file;
 mod history;
 mod ids;
 pub mod junction;
+mod junction_rules;
 pub mod lane_graph;
 mod lane_rules;
 mod named;
@@ -69,6 +70,7 @@ pub use dynamics::DynamicsLevel;
 pub use edit::{Edit, EditError, MAX_ROAD_ENDS};
 pub use history::History;
 pub use ids::{AgentId, FlowId, ForestId, NodeId, ObjectId, ObstacleId, PointOfInterestId, RoadId};
+pub use junction_rules::{Control, JunctionRules, Movement, SignalMode, SignalPlan, SignalStage};
 pub use network::{Node, Restriction, RestrictionKind, RoadNetwork};
 pub use objects::{Forest, Obstacle, PointOfInterest, Shape};
 pub use road::{

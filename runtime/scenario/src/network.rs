@@ -1,8 +1,9 @@
 //! The road graph: nodes are junctions and road ends, edges are roads.
 
 use crate::ids::{NodeId, RoadId};
+use crate::junction_rules::JunctionRules;
 use crate::quantity::{Coordinate, Quantity, Validate, at};
-use crate::road::{Road, RoadEnd, is_default};
+use crate::road::{Road, RoadEnd};
 use glam::DVec2;
 use petgraph::Direction;
 use petgraph::stable_graph::{EdgeIndex, NodeIndex, StableDiGraph};
@@ -45,12 +46,9 @@ pub struct Node {
     #[serde(deserialize_with = "Coordinate::read")]
     #[schemars(with = "Coordinate")]
     pub y: f64,
-    /// Whether traffic signals stand here.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub signals: bool,
-    /// Turn restrictions of the junction.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub restrictions: Vec<Restriction>,
+    /// What is decided about its junction. Files keep it in a section of its own.
+    #[serde(skip)]
+    pub rules: JunctionRules,
 }
 
 impl Node {
@@ -59,8 +57,7 @@ impl Node {
         Self {
             x: position.x,
             y: position.y,
-            signals: false,
-            restrictions: Vec::new(),
+            rules: JunctionRules::default(),
         }
     }
 
@@ -221,6 +218,7 @@ impl RoadNetwork {
 impl Validate for Node {
     fn validate(&self) -> Result<(), String> {
         at("x", Coordinate::check(self.x))?;
-        at("y", Coordinate::check(self.y))
+        at("y", Coordinate::check(self.y))?;
+        self.rules.validate()
     }
 }

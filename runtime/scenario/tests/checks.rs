@@ -124,7 +124,7 @@ fn dangling_restrictions_are_found() {
     let centre = scenario.network().road(RoadId(1)).unwrap().to;
     let mut node = scenario.network().node(centre).unwrap().clone();
     let kind = RestrictionKind::No;
-    node.restrictions.push(Restriction {
+    node.rules.restrictions.push(Restriction {
         kind,
         from: RoadId(1),
         to: RoadId(88),

@@ -35,15 +35,55 @@ fn a_file_of_version_1_still_opens() {
     let scenario = from_text(text).unwrap();
     assert_eq!(scenario.network().road_count(), 4);
     assert_eq!(scenario.agents().len(), 1);
-    if file::VERSION == 1 {
-        assert_eq!(to_text(&scenario), text);
-    }
+}
+
+#[test]
+fn signals_and_restrictions_of_version_1_become_rules_of_junctions() {
+    let text = include_str!("files/version-1.scenario.json").replace(
+        "\"5\": {\"x\": 0.0, \"y\": 0.0}",
+        "\"5\": {\"x\": 0.0, \"y\": 0.0, \"signals\": true, \
+         \"restrictions\": [{\"kind\": \"no\", \"from\": 1, \"to\": 3}]}",
+    );
+    let scenario = from_text(&text).unwrap();
+    let rules = |id: u32| &scenario.network().node(NodeId(id)).unwrap().rules;
+    assert_eq!(rules(5).control, Some(Control::Signals));
+    assert_eq!(rules(5).restrictions.len(), 1);
+    assert!(rules(1).is_empty());
+    let written = to_text(&scenario);
+    assert!(written.contains("\"junctions\": {\n    \"5\": {\"control\": \"signals\""));
+    assert!(from_text(&written).unwrap() == scenario);
+    // What is wrong is still told with its place.
+    let wrong = text.replace("\"signals\": true", "\"signals\": 7");
+    let error = from_text(&wrong).unwrap_err().to_string();
+    assert!(
+        error.contains("nodes.5.signals: expected true or false"),
+        "{error}"
+    );
+}
+
+#[test]
+fn rules_of_a_junction_without_a_node_are_refused() {
+    let text = to_text(&sample());
+    let at = text.find("\"roads\"").unwrap();
+    let section = "\"junctions\": {\n    \"77\": {\"control\": \"stop\"}\n  },\n  ";
+    let error = from_text(&format!("{}{section}{}", &text[..at], &text[at..])).unwrap_err();
+    assert_eq!(error.key, "junctions.77");
+    assert!(
+        error.line > 0 && error.message.contains("no node"),
+        "{error:?}"
+    );
+    let wild = section.replace("77", "1").replace("stop", "anarchy");
+    let error = from_text(&format!("{}{wild}{}", &text[..at], &text[at..])).unwrap_err();
+    assert!(
+        error.to_string().contains("unknown value \"anarchy\""),
+        "{error}"
+    );
 }
 
 #[test]
 fn format_and_version_come_first_and_objects_have_a_line_each() {
     let text = to_text(&sample());
-    assert!(text.starts_with("{\n  \"format\": \"roadwright-scenario\",\n  \"version\": 1,\n"));
+    assert!(text.starts_with("{\n  \"format\": \"roadwright-scenario\",\n  \"version\": 2,\n"));
     let roads = text
         .lines()
         .filter(|line| line.contains("\"reference_line\""))
@@ -127,7 +167,7 @@ fn wrong_values_are_refused_with_line_key_and_expectation() {
         message.contains("agent 1 names vehicle type \"boat\""),
         "{message}"
     );
-    let message = changed("\"version\": 1", "\"version\": 2000");
+    let message = changed("\"version\": 2", "\"version\": 2000");
     assert!(
         message.contains("a newer Roadwright is needed"),
         "{message}"

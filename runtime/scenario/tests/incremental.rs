@@ -53,7 +53,7 @@ fn change(scenario: &mut Scenario, (kind, which, size): (u8, usize, f64)) {
         }
         4 => {
             let mut lit = scenario.network().node(node).unwrap().clone();
-            lit.signals = !lit.signals;
+            lit.rules.control = Some(Control::Signals);
             drop(scenario.apply(Edit::Node(node, Some(lit))));
         }
         _ => {

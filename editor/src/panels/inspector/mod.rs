@@ -3,6 +3,7 @@
 mod agent;
 mod flow;
 mod forest;
+mod junction;
 mod lanes;
 mod node;
 mod obstacle;

@@ -2,6 +2,7 @@
 
 use super::super::property::{EXTENT, Property};
 use super::super::widgets::{change, heading};
+use super::junction;
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_geometry::DVec2;
@@ -39,16 +40,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     Grid::new("node")
         .num_columns(2)
         .show(ui, |ui| position(ui, model, id, node, actions));
-    let mut signals = node.signals;
-    if ui.checkbox(&mut signals, "Traffic signals").changed() {
-        let node = Node {
-            signals,
-            ..node.clone()
-        };
-        let edit = Edit::Node(id, Some(node));
-        actions.push(Action::Apply("Change signals".into(), edit));
-    }
     ui.label(format!("{} road ends meet here.", ends.len()));
+    junction::ui(ui, model, id, node, actions);
     restrictions(ui, id, node, actions);
     forbid(ui, id, node, &ends, actions);
 }
@@ -77,11 +70,11 @@ fn position(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut V
 
 /// Turns that are forbidden or prescribed here.
 fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
-    if node.restrictions.is_empty() {
+    if node.rules.restrictions.is_empty() {
         return;
     }
     heading(ui, "Turn restrictions");
-    for (i, restriction) in node.restrictions.iter().enumerate() {
+    for (i, restriction) in node.rules.restrictions.iter().enumerate() {
         ui.horizontal(|ui| {
             ui.label(format!(
                 "{:?} from {} to {}",
@@ -89,7 +82,7 @@ fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>)
             ));
             if ui.small_button("Remove").clicked() {
                 let mut node = node.clone();
-                node.restrictions.remove(i);
+                node.rules.restrictions.remove(i);
                 let edit = Edit::Node(id, Some(node));
                 actions.push(Action::Apply("Remove restriction".into(), edit));
             }
@@ -114,7 +107,7 @@ fn forbid(
                 for (to, _) in ends.iter().filter(|(to, _)| to != from) {
                     if ui.button(format!("to {to}")).clicked() {
                         let mut node = node.clone();
-                        node.restrictions.push(Restriction {
+                        node.rules.restrictions.push(Restriction {
                             kind: RestrictionKind::No,
                             from: *from,
                             to: *to,

@@ -9,8 +9,8 @@ use country_boundaries::{BOUNDARIES_ODBL_360X180, CountryBoundaries, LatLon};
 use glam::DVec2;
 use roadwright_geometry::fillet::{FilletOptions, fillet};
 use roadwright_scenario::{
-    About, DrivingSide, Edit, GeoOrigin, MAX_ROAD_ENDS, Node, NodeId, Restriction, Road, RoadId,
-    Scenario,
+    About, Control, DrivingSide, Edit, GeoOrigin, MAX_ROAD_ENDS, Node, NodeId, Restriction, Road,
+    RoadId, Scenario,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -353,8 +353,8 @@ impl Built {
         let ids = self.node_ids();
         for (osm, id) in &ids {
             let mut node = Node::at(self.world(&projection, *osm));
-            node.signals = self.signals.contains(osm);
-            node.restrictions = restrictions.get(osm).cloned().unwrap_or_default();
+            node.rules.control = (self.signals.contains(osm)).then_some(Control::Signals);
+            node.rules.restrictions = restrictions.get(osm).cloned().unwrap_or_default();
             scenario.apply(Edit::Node(*id, Some(node)))?;
         }
         for (index, piece) in self.pieces.iter().enumerate() {

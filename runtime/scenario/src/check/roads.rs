@@ -156,7 +156,7 @@ fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             .into_iter()
             .map(|(road, _)| road)
             .collect();
-        for restriction in &node.restrictions {
+        for restriction in &node.rules.restrictions {
             for road in [restriction.from, restriction.to] {
                 if !roads.contains(&road) {
                     findings.push(Finding {

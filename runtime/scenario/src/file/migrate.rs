@@ -2,7 +2,7 @@
 
 use super::{FORMAT, TextError, json_error};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A step that turns a document of one version into the next one.
 type Migration = fn(&mut Value) -> Result<(), String>;
@@ -10,7 +10,38 @@ type Migration = fn(&mut Value) -> Result<(), String>;
 /// Step i turns version i + 1 into version i + 2. Steps are only ever appended.
 // Steps work on plain JSON, not on types: the types of today have forgotten the old form. A step is
 // never changed once it is released, or files would depend on which version migrated them.
-const MIGRATIONS: &[Migration] = &[];
+const MIGRATIONS: &[Migration] = &[signals_and_restrictions_to_junctions];
+
+/// From 1 to 2: what nodes said about their junctions stands in a section of its own.
+fn signals_and_restrictions_to_junctions(document: &mut Value) -> Result<(), String> {
+    let Some(nodes) = document.get_mut("nodes").and_then(Value::as_object_mut) else {
+        return Ok(());
+    };
+    let mut junctions = Map::new();
+    for (id, node) in nodes.iter_mut() {
+        let Some(node) = node.as_object_mut() else {
+            continue;
+        };
+        let mut rules = Map::new();
+        match node.remove("signals") {
+            None | Some(Value::Bool(false)) => {}
+            Some(Value::Bool(true)) => {
+                rules.insert("control".into(), "signals".into());
+            }
+            Some(_) => return Err(format!("nodes.{id}.signals: expected true or false")),
+        }
+        if let Some(restrictions) = node.remove("restrictions") {
+            rules.insert("restrictions".into(), restrictions);
+        }
+        if !rules.is_empty() {
+            junctions.insert(id.clone(), rules.into());
+        }
+    }
+    if !junctions.is_empty() {
+        document["junctions"] = junctions.into();
+    }
+    Ok(())
+}
 
 /// The version that is written.
 pub const VERSION: u32 = MIGRATIONS.len() as u32 + 1;
@@ -26,7 +57,7 @@ struct Header {
 pub(super) fn header(text: &str) -> Result<u32, TextError> {
     if text.trim().is_empty() {
         let message = "the file is empty; a scenario starts with {\"format\": \
-                       \"roadwright-scenario\", \"version\": 1";
+                       \"roadwright-scenario\", \"version\": 2";
         return Err(TextError::whole("", message.into()));
     }
     let header: Header = serde_json::from_str(text).map_err(|error| json_error(&error, ""))?;
@@ -59,13 +90,15 @@ pub(super) fn header(text: &str) -> Result<u32, TextError> {
     }
 }
 
-/// Brings a document of an older version to the current one.
-pub(super) fn migrate(text: &str, version: u32) -> Result<String, TextError> {
+/// Brings a document of an older version to the current one; `None` if nothing but the number of
+/// the version is to be changed.
+pub(super) fn migrate(text: &str, version: u32) -> Result<Option<String>, TextError> {
     migrate_by(MIGRATIONS, text, version)
 }
 
-fn migrate_by(steps: &[Migration], text: &str, version: u32) -> Result<String, TextError> {
+fn migrate_by(steps: &[Migration], text: &str, version: u32) -> Result<Option<String>, TextError> {
     let mut document: Value = serde_json::from_str(text).map_err(|error| json_error(&error, ""))?;
+    let original = document.clone();
     // A file of version 2 skips step 0 (from 1 to 2) and takes step 1 (2 to 3), then step 2, and so
     // on.
     for (from, step) in (1u32..).zip(steps).skip(version as usize - 1) {
@@ -75,9 +108,12 @@ fn migrate_by(steps: &[Migration], text: &str, version: u32) -> Result<String, T
                 format!("migrating from version {from}: {message}"),
             )
         })?;
-        document["version"] = Value::from(from + 1);
     }
-    Ok(document.to_string())
+    if document == original {
+        return Ok(None);
+    }
+    document["version"] = Value::from(steps.len() + 1);
+    Ok(Some(document.to_string()))
 }
 
 #[cfg(test)]
@@ -101,7 +137,10 @@ mod tests {
         }
         let steps: &[Migration] = &[rename, double];
         let first = migrate_by(steps, r#"{"version": 1, "streets": {"width": 1.5}}"#, 1).unwrap();
-        assert_eq!(first, r#"{"version":3,"roads":{"width":3.0}}"#);
+        assert_eq!(
+            first.as_deref(),
+            Some(r#"{"version":3,"roads":{"width":3.0}}"#)
+        );
         let second = migrate_by(steps, r#"{"version": 2, "roads": {"width": 1.5}}"#, 2).unwrap();
         assert_eq!(second, first);
         let error = migrate_by(steps, r#"{"version": 1}"#, 1).unwrap_err();

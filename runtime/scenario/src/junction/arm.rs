@@ -1,6 +1,6 @@
 //! Arms: road ends seen outward from a junction.
 
-use super::ArmEnd;
+use super::{ArmEnd, Sign};
 use crate::access::LaneAccess;
 use crate::ids::RoadId;
 use crate::road::{DrivingSide, Road, RoadEnd};
@@ -100,14 +100,15 @@ impl<'a> Arm<'a> {
         heading_of(far - self.outward.start().position)
     }
 
-    /// The arm's end when cut back by `trim`.
-    pub fn cut(&self, trim: f64) -> ArmEnd {
+    /// The arm's end when cut back by `trim`, with its sign.
+    pub fn cut(&self, trim: f64, sign: Sign) -> ArmEnd {
         ArmEnd {
             road: self.road_id,
             end: self.end,
             trim,
             left_cut: self.left_edge(trim).position,
             right_cut: self.right_edge(trim).position,
+            sign,
         }
     }
 

@@ -10,8 +10,10 @@
 //! one: merging goes on in rounds until none is used up. A cluster is a set of nodes that are merged;
 //! it is known by its smallest node, its root.
 
+use super::rings::rings;
 use super::{Arm, Junction, Site, build, corner};
 use crate::ids::{NodeId, RoadId};
+use crate::junction_rules::JunctionRules;
 use crate::network::{RestrictionKind, RoadNetwork};
 use crate::road::{DrivingSide, Road, RoadEnd};
 use glam::DVec2;
@@ -66,6 +68,8 @@ pub struct Layout {
     pub trims: BTreeMap<RoadId, Trim>,
     /// Roads that lie wholly inside a merged junction.
     pub internal: BTreeSet<RoadId>,
+    /// Roads that are the rings of roundabouts.
+    pub rings: BTreeSet<RoadId>,
     /// Trims of the roads that were squeezed.
     limits: BTreeMap<RoadId, Trim>,
 }
@@ -106,7 +110,14 @@ pub fn layout_after_edit(
 ) -> Layout {
     // A fixed point: junctions are kept as they were until something that is laid out again reaches
     // them. `redone` only grows, so there are at most as many rounds as junctions; mostly it is one.
+    let rings = rings(edited, side);
     let mut redone = changed_junctions(network, edited, before);
+    // A road that becomes part of a ring, or is no longer one, changes junctions all around it.
+    for road in before.rings.symmetric_difference(&rings) {
+        let ends = [network, edited].map(|network| network.road(*road));
+        let nodes = ends.into_iter().flatten().flat_map(|r| [r.from, r.to]);
+        redone.extend(nodes.filter_map(|node| before.junction_of.get(&node)));
+    }
     loop {
         grow(&mut redone, (network, before), edited);
         // The junction of a node, if it is kept.
@@ -114,7 +125,7 @@ pub fn layout_after_edit(
             let junction = before.junction_of.get(&node).copied();
             junction.filter(|junction| !redone.contains(junction))
         };
-        let mut planner = Planner::resumed(edited, side, before, kept);
+        let mut planner = Planner::resumed(edited, side, rings.clone(), before, kept);
         let roots = planner.members.keys().copied();
         planner.merge_short_roads(roots.filter(|&root| kept(root).is_none()).collect());
         let reached = planner.reached(before, kept);
@@ -198,6 +209,7 @@ struct Planner<'a> {
     parent: BTreeMap<NodeId, NodeId>,
     members: BTreeMap<NodeId, Vec<NodeId>>,
     internal: BTreeSet<RoadId>,
+    rings: BTreeSet<RoadId>,
     trims: BTreeMap<RoadId, Trim>,
     limits: BTreeMap<RoadId, Trim>,
 }
@@ -210,6 +222,7 @@ impl<'a> Planner<'a> {
             parent: network.nodes().map(|(id, _)| (id, id)).collect(),
             members: network.nodes().map(|(id, _)| (id, vec![id])).collect(),
             internal: BTreeSet::new(),
+            rings: rings(network, side),
             trims: BTreeMap::new(),
             limits: BTreeMap::new(),
         }
@@ -219,6 +232,7 @@ impl<'a> Planner<'a> {
     fn resumed(
         network: &'a RoadNetwork,
         side: DrivingSide,
+        rings: BTreeSet<RoadId>,
         before: &Layout,
         kept: impl Fn(NodeId) -> Option<usize>,
     ) -> Self {
@@ -243,6 +257,7 @@ impl<'a> Planner<'a> {
             network,
             side,
             internal: internal.collect(),
+            rings,
             trims: trims.collect(),
             limits: limits.filter(|(id, _)| stays(id)).collect(),
             parent,
@@ -352,7 +367,8 @@ impl<'a> Planner<'a> {
             };
             let (a, b) = (self.root(road.from), self.root(road.to));
             // The road itself may wind farther than the nodes are apart.
-            if road.length() > MAX_CLUSTER || self.extent(a, b) > MAX_CLUSTER {
+            let is_long = road.length() > MAX_CLUSTER || self.extent(a, b) > MAX_CLUSTER;
+            if is_long || self.breaks_ring(id, a, b) {
                 self.squeeze(id);
                 continue;
             }
@@ -362,6 +378,19 @@ impl<'a> Planner<'a> {
         }
         // A root that was merged away again in this round is no longer one.
         changed.into_iter().map(|node| self.root(node)).collect()
+    }
+
+    /// Whether merging two clusters over a road would take a ring apart: traffic goes around its
+    /// island, however small it is.
+    fn breaks_ring(&self, road: RoadId, a: NodeId, b: NodeId) -> bool {
+        let on_ring = |root: NodeId| {
+            let mut nodes = self.members[&root].iter();
+            nodes.any(|&node| {
+                let ends = self.network.ends_at(node);
+                ends.iter().any(|(id, _)| self.rings.contains(id))
+            })
+        };
+        self.rings.contains(&road) || (on_ring(a) && on_ring(b))
     }
 
     /// Largest distance between two nodes of the clusters together, m.
@@ -433,20 +462,32 @@ impl<'a> Planner<'a> {
         }
         layout.trims = self.trims;
         layout.internal = self.internal;
+        layout.rings = self.rings;
         layout.limits = self.limits;
         layout
     }
 
+    /// What is decided about a cluster: what the smallest of its nodes says about which anything is
+    /// decided, and the turn restrictions are each node's own.
+    fn rules(&self, root: NodeId) -> JunctionRules {
+        let nodes = self.members[&root].iter();
+        let mut rules = nodes.filter_map(|&id| Some(&self.network.node(id)?.rules));
+        rules
+            .find(|rules| rules.control.is_some() || rules.plan.is_some())
+            .cloned()
+            .unwrap_or_default()
+    }
+
     fn build(&self, root: NodeId) -> Junction {
         let members = &self.members[&root];
-        let nodes = members.iter().filter_map(|&id| self.network.node(id));
         let allows = |from: (RoadId, RoadEnd), to: (RoadId, RoadEnd)| self.allows(root, from, to);
         let limits = |road: RoadId, end: RoadEnd| self.limits.get(&road).map(|trim| trim.at(end));
         let site = Site {
             nodes: members.clone(),
             centre: self.centre(root),
             side: self.side,
-            signals: nodes.clone().any(|node| node.signals),
+            rules: self.rules(root),
+            is_ring: &|road| self.rings.contains(&road),
             allows: &allows,
             limits: &limits,
         };
@@ -493,7 +534,12 @@ impl<'a> Planner<'a> {
         let Some(node) = self.network.node(node) else {
             return false;
         };
-        let own = || node.restrictions.iter().filter(move |r| r.from == from);
+        let own = || {
+            node.rules
+                .restrictions
+                .iter()
+                .filter(move |r| r.from == from)
+        };
         let forbidden = own().any(|r| r.kind == RestrictionKind::No && r.to == to);
         let mut only = own().filter(|r| r.kind == RestrictionKind::Only).peekable();
         // "Only to that road" forbids all others; several such rules allow each of their roads.

@@ -20,9 +20,14 @@ use crate::access::LaneAccess;
 use crate::road::{DrivingSide, RoadEnd};
 use roadwright_geometry::ReferenceLine;
 use roadwright_geometry::math::wrap_angle;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Which way a path turns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum Turn {
     /// To the left.
     Left,

@@ -7,23 +7,31 @@
 
 mod arm;
 mod conflicts;
+mod control;
 mod corner;
 mod curve;
 mod layout;
 mod links;
 mod outline;
+mod right_of_way;
+mod rings;
+mod signals;
 
 pub use arm::{Arm, ArmLane};
 pub use conflicts::{Conflict, Conflicts, Interval};
+pub use control::Sign;
 pub use corner::Corner;
 pub use curve::connecting_curve;
 pub use layout::{Layout, Trim, layout, layout_after_edit};
 pub use links::Turn;
 pub(crate) use links::{MAX_CONNECTIONS, MAX_LANES};
 pub use outline::OutlineEdge;
+pub use right_of_way::RightOfWay;
+pub use signals::{DEFAULT_CYCLE, Light, Signals, Stage};
 
 use crate::access::LaneAccess;
 use crate::ids::{NodeId, RoadId};
+use crate::junction_rules::{Control, JunctionRules, SignalMode, SignalPlan};
 use crate::road::{DrivingSide, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::ReferenceLine;
@@ -41,6 +49,8 @@ pub struct ArmEnd {
     pub left_cut: DVec2,
     /// Where the cut meets the right edge, seen outward, m.
     pub right_cut: DVec2,
+    /// What who comes from there is told.
+    pub sign: Sign,
 }
 
 /// A lane at the end of a road.
@@ -125,8 +135,12 @@ pub struct Junction {
     pub outline: Vec<OutlineEdge>,
     /// Lane links with their curves, ordered by (from, to).
     pub paths: Vec<ConnectingPath>,
-    /// Whether traffic signals stand here.
-    pub signals: bool,
+    /// What says who goes first.
+    pub control: Control,
+    /// How its signals run, as far as that is decided.
+    pub plan: SignalPlan,
+    /// Which side is driven on.
+    pub side: DrivingSide,
     /// What to know about it.
     pub flags: Vec<Flag>,
 }
@@ -152,8 +166,10 @@ pub struct Site<'a> {
     pub centre: DVec2,
     /// The driving side.
     pub side: DrivingSide,
-    /// Whether traffic signals stand here.
-    pub signals: bool,
+    /// What is decided about it.
+    pub rules: JunctionRules,
+    /// Whether a road belongs to the ring of a roundabout.
+    pub is_ring: &'a dyn Fn(RoadId) -> bool,
     /// Whether a turn from one arm into another is allowed and drivable.
     pub allows: &'a dyn Fn((RoadId, RoadEnd), (RoadId, RoadEnd)) -> bool,
     /// Upper limits of the trims by (road, end), where a road is too short for its junctions.
@@ -187,10 +203,25 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
     if degraded {
         flags.push(Flag::Degraded);
     }
+    let JunctionRules {
+        control: wanted,
+        major,
+        plan,
+        ..
+    } = &site.rules;
+    let flashes = plan
+        .as_ref()
+        .is_some_and(|plan| plan.mode == SignalMode::Flashing);
+    let decided = control::Decided {
+        control: *wanted,
+        major,
+        flashes,
+    };
+    let (control, signs) = control::control(&arms, site.side, decided, site.is_ring);
     let ends = arms
         .iter()
-        .zip(&trims)
-        .map(|(arm, &trim)| arm.cut(trim))
+        .zip(trims.iter().zip(signs))
+        .map(|(arm, (&trim, sign))| arm.cut(trim, sign))
         .collect();
     // In an order that does not depend on that of the arms.
     flags.sort_unstable();
@@ -201,7 +232,9 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         corners,
         outline,
         paths,
-        signals: site.signals,
+        control,
+        plan: plan.clone().unwrap_or_default(),
+        side: site.side,
         flags,
     }
 }

@@ -37,7 +37,8 @@ fn junction_of(roads: &[Road], side: DrivingSide) -> Junction {
         nodes: vec![NodeId(0)],
         centre: DVec2::ZERO,
         side,
-        signals: false,
+        rules: JunctionRules::default(),
+        is_ring: &|_| false,
         allows: &|_, _| true,
         limits: &|_, _| None,
     };
@@ -165,7 +166,8 @@ fn forbidden_turns_have_no_path() {
         nodes: vec![NodeId(0)],
         centre: DVec2::ZERO,
         side: RIGHT,
-        signals: false,
+        rules: JunctionRules::default(),
+        is_ring: &|_| false,
         allows: &|from, to| !(from.0 == RoadId(1) && to.0 == RoadId(2)),
         limits: &|_, _| None,
     };
@@ -267,7 +269,7 @@ proptest! {
         let ends = |order: &[usize]| {
             let arms = order.iter()
                 .map(|&i| Arm::new(RoadId(i as u32 + 1), &roads[i], RoadEnd::Start)).collect();
-            build(&Site { nodes: vec![NodeId(0)], centre: DVec2::ZERO, side: RIGHT, signals: false,
+            build(&Site { nodes: vec![NodeId(0)], centre: DVec2::ZERO, side: RIGHT, rules: JunctionRules::default(), is_ring: &|_| false,
                 allows: &|_, _| true, limits: &|_, _| None }, arms)
         };
         let order: Vec<_> = (0..roads.len()).collect();
@@ -361,4 +363,374 @@ fn connections_conflict_where_they_cross() {
             "every path of a crossroads meets another"
         );
     }
+}
+
+/// A junction of residential streets with one lane each way at some bearings.
+fn ruled(
+    bearings: &[f64],
+    side: DrivingSide,
+    change: impl Fn(&mut [Road], &mut JunctionRules),
+) -> Junction {
+    let section = || CrossSection::driving(1, 1, 3.5);
+    let mut roads: Vec<Road> = bearings
+        .iter()
+        .map(|&b| arm(b, 100.0, section(), side))
+        .collect();
+    let mut rules = JunctionRules::default();
+    change(&mut roads, &mut rules);
+    let arms = roads
+        .iter()
+        .zip(1..)
+        .map(|(road, id)| Arm::new(RoadId(id), road, RoadEnd::Start));
+    let site = Site {
+        nodes: vec![NodeId(0)],
+        centre: DVec2::ZERO,
+        side,
+        rules,
+        is_ring: &|_| false,
+        allows: &|_, _| true,
+        limits: &|_, _| None,
+    };
+    build(&site, arms.collect())
+}
+
+/// The sign of each road, by road.
+fn signs(junction: &Junction) -> Vec<Sign> {
+    let mut signs: Vec<_> = junction
+        .arms
+        .iter()
+        .map(|arm| (arm.road, arm.sign))
+        .collect();
+    signs.sort_unstable();
+    signs.into_iter().map(|(_, sign)| sign).collect()
+}
+
+/// Index of the path from one road into another.
+fn path(junction: &Junction, from: u32, to: u32) -> u32 {
+    let is = |p: &ConnectingPath| (p.from.road, p.to.road) == (RoadId(from), RoadId(to));
+    junction.paths.iter().position(is).unwrap() as u32
+}
+
+const CROSS: [f64; 4] = [0.0, 90.0, 180.0, 270.0];
+
+#[test]
+fn control_follows_from_the_roads_unless_it_is_decided() {
+    let equal = ruled(&CROSS, RIGHT, |_, _| ());
+    assert_eq!(equal.control, Control::Uncontrolled);
+    // Roads 1 and 3 in line and of a higher class go first.
+    let avenue = ruled(&CROSS, RIGHT, |roads, _| {
+        roads[0].class = RoadClass::Arterial;
+        roads[2].class = RoadClass::Arterial;
+    });
+    assert_eq!(avenue.control, Control::Priority);
+    let expected = [Sign::None, Sign::Yield, Sign::None, Sign::Yield];
+    assert_eq!(signs(&avenue), expected);
+    // One arm of a higher class goes on in the one opposite.
+    let ending = ruled(&CROSS, RIGHT, |roads, _| {
+        roads[0].class = RoadClass::Arterial
+    });
+    assert_eq!(signs(&ending), expected);
+    // A decision of a person goes before that, and may name the roads.
+    let decided = ruled(&CROSS, RIGHT, |_, rules| {
+        rules.control = Some(Control::Stop);
+        rules.major = vec![RoadId(1), RoadId(2)];
+    });
+    let expected = [Sign::None, Sign::None, Sign::Stop, Sign::Stop];
+    assert_eq!(signs(&decided), expected);
+    let lit = ruled(&CROSS, RIGHT, |_, rules| {
+        rules.control = Some(Control::Signals)
+    });
+    assert_eq!(signs(&lit), [Sign::Signal; 4]);
+    // A T of main streets: the through road goes first; of residential ones nobody does.
+    let t = |class: RoadClass| {
+        ruled(&[0.0, 180.0, 270.0], RIGHT, |roads, _| {
+            roads.iter_mut().for_each(|road| road.class = class);
+        })
+    };
+    assert_eq!(
+        signs(&t(RoadClass::Collector)),
+        [Sign::None, Sign::None, Sign::Yield]
+    );
+    assert_eq!(t(RoadClass::Residential).control, Control::Uncontrolled);
+}
+
+#[test]
+fn who_gives_way_follows_the_rules_in_their_order() {
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        // Road 1 in the east, 2 in the north, 3 in the west, 4 in the south.
+        let equal = ruled(&CROSS, side, |_, _| ());
+        let conflicts = Conflicts::of(&equal);
+        let right = RightOfWay::of(&equal, &conflicts);
+        let (from_south, from_east) = (path(&equal, 4, 2), path(&equal, 1, 3));
+        // The east is on the right of who comes from the south.
+        let nearer = side == DrivingSide::Right;
+        assert_eq!(right.gives_way(from_south, from_east), nearer);
+        assert_eq!(right.gives_way(from_east, from_south), !nearer);
+        // Across the oncoming traffic.
+        let far = if nearer { 3 } else { 1 };
+        let (turning, oncoming) = (path(&equal, 4, far), path(&equal, 2, 4));
+        assert!(right.gives_way(turning, oncoming) && !right.gives_way(oncoming, turning));
+        // No two give way to each other, under any control.
+        for control in Control::ALL {
+            let junction = ruled(&CROSS, side, |_, rules| rules.control = Some(control));
+            let conflicts = Conflicts::of(&junction);
+            let right = RightOfWay::of(&junction, &conflicts);
+            for conflict in conflicts.list() {
+                let (a, b) = conflict.paths;
+                assert!(
+                    !(right.gives_way(a, b) && right.gives_way(b, a)),
+                    "{control:?}"
+                );
+            }
+            let anybody = (0..junction.paths.len() as u32).any(|p| right.gives_way_to_any(p));
+            let in_turns = matches!(control, Control::AllWayStop | Control::Zipper);
+            assert_eq!(anybody, !in_turns, "{control:?}");
+        }
+        // A sign goes before the side.
+        let signed = ruled(&CROSS, side, |_, rules| {
+            rules.control = Some(Control::Priority);
+            rules.major = vec![RoadId(2), RoadId(4)];
+        });
+        let right = RightOfWay::of(&signed, &Conflicts::of(&signed));
+        assert!(right.gives_way(path(&signed, 1, 3), path(&signed, 4, 2)));
+        assert!(right.gives_way(path(&signed, 3, 1), path(&signed, 4, 2)));
+    }
+}
+
+/// The signals of a crossing.
+fn signals(junction: &Junction, speed: f64) -> Signals {
+    Signals::of(junction, &Conflicts::of(junction), |_| speed).unwrap()
+}
+
+#[test]
+fn a_plain_crossing_has_two_stages_and_nobody_crosses_green() {
+    let junction = ruled(&CROSS, RIGHT, |_, rules| {
+        rules.control = Some(Control::Signals)
+    });
+    let conflicts = Conflicts::of(&junction);
+    let right = RightOfWay::of(&junction, &conflicts);
+    let signals = signals(&junction, 50.0 / 3.6);
+    assert_eq!(signals.stages.len(), 2);
+    assert!((signals.cycle() - DEFAULT_CYCLE).abs() < 1e-9);
+    // y = 1 + 13.9 / 6.1, [ITE 1999].
+    assert!(
+        (signals.stages[0].amber - 3.277).abs() < 1e-3,
+        "{signals:?}"
+    );
+    assert!(signals.stages[0].all_red > 0.5 && signals.stages[0].all_red <= 5.0);
+    for stage in &signals.stages {
+        for conflict in conflicts.list() {
+            let (a, b) = conflict.paths;
+            let both = stage.green[a as usize] && stage.green[b as usize];
+            assert!(
+                !both
+                    || right.gives_way(a, b)
+                    || right.gives_way(b, a)
+                    || junction.paths[a as usize].turn == junction.paths[b as usize].turn
+            );
+        }
+    }
+    // Everybody has green once in a cycle, amber after it, and red in between.
+    for path in 0..junction.paths.len() {
+        let lights: Vec<_> = (0..600)
+            .map(|i| signals.light(path, f64::from(i) * 0.1))
+            .collect();
+        for light in [Light::Red, Light::Amber, Light::Green] {
+            assert!(lights.contains(&light), "path {path} never shows {light:?}");
+        }
+        for pair in lights.windows(2) {
+            let is_order = !matches!(
+                pair,
+                [Light::Green, Light::Red] | [Light::Amber, Light::Green]
+            );
+            assert!(is_order, "{pair:?}");
+        }
+    }
+    // An offset moves all of it, also back from time 0.
+    let mut later = signals.clone();
+    later.offset = 17.0;
+    for i in 0..700 {
+        let time = f64::from(i) * 0.1;
+        assert_eq!(later.light(0, time + 17.0), signals.light(0, time));
+    }
+}
+
+#[test]
+fn lanes_that_turn_across_several_lanes_get_a_stage_of_their_own() {
+    let wide = |roads: &mut [Road], rules: &mut JunctionRules| {
+        rules.control = Some(Control::Signals);
+        for (road, bearing) in roads.iter_mut().zip(CROSS) {
+            *road = arm(bearing, 100.0, CrossSection::driving(3, 3, 3.25), RIGHT);
+        }
+    };
+    let junction = ruled(&CROSS, RIGHT, wide);
+    let signals = signals(&junction, 50.0 / 3.6);
+    // The innermost of three lanes turns left and goes straight on: no lane turns only.
+    assert_eq!(signals.stages.len(), 2);
+    // Fast oncoming traffic is not turned across: the arms have green one after the other.
+    let fast = Signals::of(&junction, &Conflicts::of(&junction), |_| 25.0).unwrap();
+    assert_eq!(fast.stages.len(), 4);
+}
+
+#[test]
+fn given_stages_and_flashing_are_obeyed() {
+    let given = ruled(&CROSS, RIGHT, |_, rules| {
+        rules.control = Some(Control::Signals);
+        let movement = |road: u32, turns: Vec<Turn>| crate::Movement {
+            road: RoadId(road),
+            turns,
+        };
+        let stage = |green, time| crate::SignalStage { green, time };
+        rules.plan = Some(SignalPlan {
+            stages: vec![
+                stage(
+                    vec![movement(1, vec![]), movement(3, vec![Turn::Straight])],
+                    20.0,
+                ),
+                stage(vec![movement(2, vec![])], 10.0),
+            ],
+            offset: 5.0,
+            ..SignalPlan::default()
+        });
+    });
+    let signals = signals(&given, 13.9);
+    assert_eq!(signals.stages[0].time, 20.0);
+    assert_eq!(
+        signals.light(path(&given, 3, 1) as usize, 6.0),
+        Light::Green
+    );
+    // The left turn of road 3 is in no stage: it has red for ever.
+    assert_eq!(signals.light(path(&given, 3, 2) as usize, 6.0), Light::Red);
+    assert_eq!(signals.light(path(&given, 2, 4) as usize, 6.0), Light::Red);
+    let flashing = ruled(&CROSS, RIGHT, |_, rules| {
+        rules.control = Some(Control::Signals);
+        rules.major = vec![RoadId(1), RoadId(3)];
+        rules.plan = Some(SignalPlan {
+            mode: SignalMode::Flashing,
+            ..SignalPlan::default()
+        });
+    });
+    assert!(Signals::of(&flashing, &Conflicts::of(&flashing), |_| 13.9).is_none());
+    assert_eq!(
+        signs(&flashing),
+        [Sign::None, Sign::Yield, Sign::None, Sign::Yield]
+    );
+}
+
+/// A network of one-way roads along a ring, with an arm at each node; `way` is +1 for
+/// counter-clockwise.
+fn ring(radius: f64, arms: u32, way: f64, side: DrivingSide) -> crate::RoadNetwork {
+    let mut network = crate::RoadNetwork::default();
+    let step = way * std::f64::consts::TAU / f64::from(arms);
+    let at = |i: u32, r: f64| unit(step * f64::from(i)) * r;
+    let section = |forward: usize, backward: usize| CrossSection::driving(forward, backward, 4.0);
+    let road = |from: u32, to: u32, line: ReferenceLine, section: CrossSection, side| {
+        let (lane_offset, lanes) = section.lanes(side);
+        Road {
+            from: NodeId(from),
+            to: NodeId(to),
+            name: String::new(),
+            class: RoadClass::Residential,
+            layer: 0,
+            speed_limit: 10.0,
+            reference_line: line,
+            lane_offset,
+            lane_sections: vec![lanes],
+        }
+    };
+    for i in 0..arms {
+        network.put_node(NodeId(i), crate::Node::at(at(i, radius)));
+        network.put_node(NodeId(100 + i), crate::Node::at(at(i, radius + 80.0)));
+    }
+    for i in 0..arms {
+        let next = (i + 1) % arms;
+        let heading = step * f64::from(i) + way * std::f64::consts::FRAC_PI_2;
+        let start = roadwright_geometry::Pose {
+            position: at(i, radius),
+            heading,
+        };
+        let bend = roadwright_geometry::Segment::Arc {
+            length: radius * step.abs(),
+            curvature: way / radius,
+        };
+        let line = ReferenceLine::new(start, vec![bend]).unwrap();
+        network.put_road(RoadId(i), road(i, next, line, section(1, 0), side));
+        let out = ReferenceLine::straight(at(i, radius), at(i, radius + 80.0)).unwrap();
+        network.put_road(RoadId(100 + i), road(i, 100 + i, out, section(1, 1), side));
+    }
+    network
+}
+
+#[test]
+fn a_ring_stays_a_ring_and_goes_first() {
+    for (way, side) in [(1.0, DrivingSide::Right), (-1.0, DrivingSide::Left)] {
+        for radius in [6.5, 15.0, 40.0] {
+            let network = ring(radius, 4, way, side);
+            let layout = layout(&network, side);
+            assert_eq!(
+                layout.rings,
+                (0..4).map(RoadId).collect(),
+                "radius {radius}"
+            );
+            // No road of it is swallowed, and at each of its nodes it has the right of way.
+            assert!(
+                layout.internal.is_empty(),
+                "radius {radius}: {:?}",
+                layout.internal
+            );
+            for node in 0..4 {
+                let junction = &layout.junctions[layout.junction_of[&NodeId(node)]];
+                assert_eq!(junction.control, Control::Roundabout);
+                for end in &junction.arms {
+                    let expected = if end.road.0 >= 100 {
+                        Sign::Yield
+                    } else {
+                        Sign::None
+                    };
+                    assert_eq!(end.sign, expected);
+                }
+            }
+        }
+        // Driven the other way round it is no roundabout; nor is a block of streets.
+        let wrong = ring(15.0, 4, -way, side);
+        assert!(layout(&wrong, side).rings.is_empty());
+    }
+}
+
+#[test]
+fn a_block_of_one_way_streets_is_no_roundabout() {
+    let mut network = crate::RoadNetwork::default();
+    let corners = [
+        DVec2::ZERO,
+        DVec2::new(60.0, 0.0),
+        DVec2::new(60.0, 60.0),
+        DVec2::new(0.0, 60.0),
+    ];
+    for (corner, id) in corners.iter().zip(0..) {
+        network.put_node(NodeId(id), crate::Node::at(*corner));
+    }
+    for id in 0..4u32 {
+        let (from, to) = (corners[id as usize], corners[(id as usize + 1) % 4]);
+        let mut road = arm(0.0, 60.0, CrossSection::driving(1, 0, 3.5), RIGHT);
+        road.reference_line = ReferenceLine::straight(from, to).unwrap();
+        (road.from, road.to) = (NodeId(id), NodeId((id + 1) % 4));
+        network.put_road(RoadId(id), road);
+    }
+    assert!(layout(&network, RIGHT).rings.is_empty());
+}
+
+#[test]
+fn an_edit_of_a_ring_reaches_all_around_it() {
+    let side = DrivingSide::Right;
+    let network = ring(25.0, 5, 1.0, side);
+    let before = layout(&network, side);
+    let mut edited = network.clone();
+    let mut road = network.road(RoadId(2)).unwrap().clone();
+    let (lane_offset, lanes) = CrossSection::driving(1, 1, 4.0).lanes(side);
+    (road.lane_offset, road.lane_sections) = (lane_offset, vec![lanes]);
+    edited.put_road(RoadId(2), road);
+    let after = layout_after_edit((&network, &before), &edited, side);
+    assert!(after == layout(&edited, side) && after.rings.is_empty());
+    let back = layout_after_edit((&edited, &after), &network, side);
+    assert!(back == before && !back.rings.is_empty());
 }

@@ -1,7 +1,7 @@
 //! Deleting objects, with all that cannot exist without them.
 
 use super::Objects;
-use super::users::{with_places, with_restrictions};
+use super::users::{with_places, with_rules};
 use crate::agents::Place;
 use crate::edit::Edit;
 use crate::ids::{NodeId, ObjectId, RoadId};
@@ -33,7 +33,7 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
     // The order keeps every edit valid by itself. An edit that deletes a road is refused while an
     // agent stands on it, and one that deletes a node while a road ends there:
     //
-    //     agents, flows  ->  restrictions  ->  roads  ->  nodes
+    //     agents, flows  ->  rules  ->  roads  ->  nodes
     //
     // The inverse of the batch runs backwards, so nodes come back first and agents last.
     let mut edits: Vec<_> = objects
@@ -49,12 +49,9 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
             .filter(|(object, _)| !objects.contains(object))
             .map(|(_, edit)| edit),
     );
-    edits.extend(with_restrictions(scenario, |node, restriction| {
-        let dangles = [restriction.from, restriction.to]
-            .iter()
-            .any(|road| roads.contains(road));
-        // A node that is deleted needs no edit of its restrictions.
-        (nodes.contains(&node) || !dangles).then_some(*restriction)
+    edits.extend(with_rules(scenario, |node, road| {
+        // A node that is deleted needs no edit of its rules.
+        (nodes.contains(&node) || !roads.contains(&road)).then_some(road)
     }));
     edits.extend(roads.into_iter().map(|id| Edit::Road(id, None)));
     edits.extend(nodes.into_iter().map(|id| Edit::Node(id, None)));

@@ -3,7 +3,7 @@
 //! These functions look at a scenario and return the [`Edit`] that makes the change, so a tool
 //! can show it before it is applied.
 
-use super::users::{renamed, with_places, with_restrictions};
+use super::users::{with_places, with_rules};
 use crate::agents::Place;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
@@ -86,7 +86,7 @@ pub fn road(
 
 /// The edit that cuts a road at distance `s`, with a new node there.
 ///
-/// The first part keeps the id. Agents, flows and turn restrictions follow the part that they
+/// The first part keeps the id. Agents, flows and rules of junctions follow the part that they
 /// stand on.
 ///
 /// # Errors
@@ -336,11 +336,9 @@ impl<'a> Drawing<'a> {
             at.sort_by(|a, b| a.0.total_cmp(&b.0));
             self.cut_road(id, &at)?;
         }
-        let restrictions = with_restrictions(self.scenario, |node, restriction| {
-            Some(renamed(restriction, |road| self.piece_at(road, node)))
-        });
+        let rules = with_rules(self.scenario, |node, road| Some(self.piece_at(road, node)));
         let places = with_places(self.scenario, |place| Some(self.on_piece(place)));
-        self.edits.extend(restrictions);
+        self.edits.extend(rules);
         self.edits.extend(places.into_iter().map(|(_, edit)| edit));
         Ok(Edit::Batch(self.edits))
     }
@@ -349,7 +347,7 @@ impl<'a> Drawing<'a> {
     fn piece_at(&self, road: RoadId, node: NodeId) -> RoadId {
         let old = self.scenario.network().road(road);
         // The first piece keeps the id and the start of the road, so only its end has another name.
-        // A loop starts and ends at one node; its restrictions then go to the last piece.
+        // A loop starts and ends at one node; its rules then go to the last piece.
         match self.pieces.get(&road).and_then(|pieces| pieces.last()) {
             Some(&(_, last)) if old.is_some_and(|old| old.to == node) => last,
             _ => road,

@@ -1,7 +1,6 @@
 //! Copy and paste: a piece of a scenario is a scenario itself, so its text can be pasted anywhere.
 
 use super::motion::Motion;
-use super::users::renamed;
 use super::{Objects, OperationError};
 use crate::agents::Place;
 use crate::edit::Edit;
@@ -112,11 +111,11 @@ fn road_copies(scenario: &Scenario, has: impl Fn(RoadId) -> bool) -> Vec<Edit> {
     let ends: BTreeSet<NodeId> = chosen()
         .flat_map(|(_, road)| [road.from, road.to])
         .collect();
-    // A turn restriction names two roads; it is copied only with both.
+    // What names roads is copied only with all of them.
     let nodes = network.nodes().filter(|(id, _)| ends.contains(id));
     let nodes = nodes.map(|(id, node)| {
         let mut node = node.clone();
-        node.restrictions.retain(|r| has(r.from) && has(r.to));
+        node.rules = node.rules.on_roads(|road| has(road).then_some(road));
         Edit::Node(id, Some(node))
     });
     let roads = chosen().map(|(id, road)| Edit::Road(id, Some(Box::new(road.clone()))));
@@ -179,13 +178,9 @@ impl Pasting<'_> {
             let mut node = node.clone();
             let p = self.motion.point(node.position());
             (node.x, node.y) = (p.x, p.y);
-            // The text of a piece may come from anywhere: restrictions that name roads which are
+            // The text of a piece may come from anywhere: rules that name roads which are
             // not in it are left out.
-            let known = |id: &RoadId| roads.contains_key(id);
-            node.restrictions.retain(|r| known(&r.from) && known(&r.to));
-            for restriction in &mut node.restrictions {
-                *restriction = renamed(restriction, |id| roads[&id]);
-            }
+            node.rules = node.rules.on_roads(|road| roads.get(&road).copied());
             self.edits.push(Edit::Node(self.nodes[&id], Some(node)));
         }
         for (id, road) in self.piece.network.roads() {

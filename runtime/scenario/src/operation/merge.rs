@@ -2,7 +2,7 @@
 
 use super::OperationError;
 use super::roads::{BENT_SHARE, from_the_other_end, turned_round};
-use super::users::{renamed, with_places, with_restrictions};
+use super::users::{with_places, with_rules};
 use crate::agents::Place;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
@@ -22,21 +22,17 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
     let (first, second) = (pair.first, pair.second);
     let road = pair.merged_road()?;
     let places = with_places(scenario, |place| Some(pair.merged_place(place)));
-    let restrictions = with_restrictions(scenario, |at, restriction| {
+    let rules = with_rules(scenario, |at, road| {
         // Those at the node itself are deleted with it.
-        let name = |road| if road == second { first } else { road };
-        Some(if at == node {
-            *restriction
-        } else {
-            renamed(restriction, name)
-        })
+        let is_renamed = at != node && road == second;
+        Some(if is_renamed { first } else { road })
     });
     let mut edits: Vec<_> = places.into_iter().map(|(_, edit)| edit).collect();
     // The second road goes first: where it ends there may be no room for one end more.
     edits.push(Edit::Road(second, None));
     edits.push(Edit::Road(first, Some(Box::new(road))));
     edits.push(Edit::Node(node, None));
-    edits.extend(restrictions);
+    edits.extend(rules);
     Ok(Edit::Batch(edits))
 }
 

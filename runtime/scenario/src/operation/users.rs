@@ -1,9 +1,9 @@
-//! Agents, flows and turn restrictions that refer to roads: what has to change when roads do.
+//! Agents, flows and rules of junctions that refer to roads: what has to change when roads do.
 
 use crate::agents::Place;
 use crate::edit::Edit;
-use crate::ids::{ObjectId, RoadId};
-use crate::network::Restriction;
+use crate::ids::{NodeId, ObjectId, RoadId};
+use crate::network::Node;
 use crate::scenario::Scenario;
 
 /// Edits of the agents and flows whose places change; `moved` returns `None` for a place that is
@@ -48,32 +48,24 @@ pub(super) fn with_places(
     edits
 }
 
-/// Edits of the nodes whose turn restrictions change; one that becomes `None` is dropped.
-pub(super) fn with_restrictions(
+/// Edits of the nodes in whose rules roads get other names; what names a road that gets `None` is
+/// dropped.
+pub(super) fn with_rules(
     scenario: &Scenario,
-    changed: impl Fn(crate::ids::NodeId, &Restriction) -> Option<Restriction>,
+    name: impl Fn(NodeId, RoadId) -> Option<RoadId>,
 ) -> Vec<Edit> {
     let mut edits = Vec::new();
     for (id, node) in scenario.network().nodes() {
-        let restrictions: Vec<_> = node
-            .restrictions
-            .iter()
-            .filter_map(|restriction| changed(id, restriction))
-            .collect();
-        if restrictions != node.restrictions {
-            let mut node = node.clone();
-            node.restrictions = restrictions;
-            edits.push(Edit::Node(id, Some(node)));
+        let rules = node.rules.on_roads(|road| name(id, road));
+        if rules != node.rules {
+            edits.push(Edit::Node(
+                id,
+                Some(Node {
+                    rules,
+                    ..node.clone()
+                }),
+            ));
         }
     }
     edits
-}
-
-/// A restriction with other names of its roads.
-pub(super) fn renamed(restriction: &Restriction, name: impl Fn(RoadId) -> RoadId) -> Restriction {
-    Restriction {
-        kind: restriction.kind,
-        from: name(restriction.from),
-        to: name(restriction.to),
-    }
 }

@@ -1,0 +1,185 @@
+//! What rules a junction, and what each of its arms is told.
+//!
+//! A person may decide it ([`JunctionRules`](crate::JunctionRules)); otherwise it follows from the
+//! roads that meet:
+//!
+//! | the roads | the control |
+//! | --- | --- |
+//! | a ring of one-way roads, driven around its island | [`Control::Roundabout`] |
+//! | some are of a higher class | [`Control::Priority`]; if it is only one arm, the major road goes on in the arm that continues it best |
+//! | equal, from [`RoadClass::Collector`] on, three arms, two in line | [`Control::Priority`] of the two |
+//! | equal, all one-way, two become one | [`Control::Zipper`] |
+//! | others | [`Control::Uncontrolled`] |
+//!
+//! Traffic signals are always a decision: of a person, or of the data that were imported.
+
+use super::Arm;
+use crate::ids::RoadId;
+use crate::junction_rules::Control;
+use crate::road::{DrivingSide, RoadClass};
+use roadwright_geometry::math::wrap_angle;
+use std::f64::consts::PI;
+
+/// What an arm is told at its stop line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Sign {
+    /// Nothing.
+    #[default]
+    None,
+    /// Give way.
+    Yield,
+    /// Stop, then give way.
+    Stop,
+    /// Traffic signals.
+    Signal,
+}
+
+/// Two arms within this of a straight line continue each other, rad.
+const IN_LINE: f64 = 45.0 * PI / 180.0;
+
+/// An arm, as far as right of way depends on it.
+struct Approach {
+    road: RoadId,
+    bearing: f64,
+    rank: u8,
+    enters: bool,
+    leaves: bool,
+}
+
+/// What a person has decided.
+pub(super) struct Decided<'a> {
+    pub(super) control: Option<Control>,
+    /// The roads that go first; empty: those that follow from the roads.
+    pub(super) major: &'a [RoadId],
+    /// Whether its signals only flash: then it is ruled by signs.
+    pub(super) flashes: bool,
+}
+
+/// The control of a junction and the sign of each arm. `is_ring` says which roads are part of a
+/// roundabout's ring.
+pub(super) fn control(
+    arms: &[Arm<'_>],
+    side: DrivingSide,
+    decided: Decided<'_>,
+    is_ring: &dyn Fn(RoadId) -> bool,
+) -> (Control, Vec<Sign>) {
+    let approaches: Vec<_> = arms.iter().map(|arm| approach(arm, side)).collect();
+    let on_ring = approaches.iter().filter(|arm| is_ring(arm.road)).count();
+    let control = decided.control.unwrap_or_else(|| match () {
+        () if on_ring >= 2 => Control::Roundabout,
+        () => derived(&approaches),
+    });
+    let first = |sign: Sign| {
+        let majors = if !decided.major.is_empty() {
+            let is_major = |arm: &Approach| decided.major.contains(&arm.road);
+            approaches.iter().map(is_major).collect()
+        } else if control == Control::Roundabout && on_ring > 0 {
+            approaches.iter().map(|arm| is_ring(arm.road)).collect()
+        } else {
+            majors(&approaches)
+        };
+        let told = |is_major: bool| if is_major { Sign::None } else { sign };
+        majors.into_iter().map(told).collect()
+    };
+    let all = |sign: Sign| vec![sign; arms.len()];
+    let mut signs: Vec<Sign> = match control {
+        Control::Uncontrolled | Control::Zipper => all(Sign::None),
+        Control::Priority | Control::Roundabout => first(Sign::Yield),
+        Control::Stop => first(Sign::Stop),
+        Control::AllWayStop => all(Sign::Stop),
+        Control::Signals if decided.flashes => first(Sign::Yield),
+        Control::Signals => all(Sign::Signal),
+    };
+    for (sign, approach) in signs.iter_mut().zip(&approaches) {
+        // Nobody comes from there who could obey.
+        if !approach.enters {
+            *sign = Sign::None;
+        }
+    }
+    (control, signs)
+}
+
+fn approach(arm: &Arm<'_>, side: DrivingSide) -> Approach {
+    let drives = |entering: bool| !arm.lanes(0.0, side, entering).is_empty();
+    Approach {
+        road: arm.road_id,
+        bearing: arm.bearing(),
+        rank: rank(arm.road.class),
+        enters: drives(true),
+        leaves: drives(false),
+    }
+}
+
+/// Order of classes at a junction. Slip roads end at lesser roads than they come from: they give
+/// way to all but service roads.
+fn rank(class: RoadClass) -> u8 {
+    match class {
+        RoadClass::Path => 0,
+        RoadClass::Service => 1,
+        RoadClass::Ramp => 2,
+        RoadClass::Residential => 3,
+        RoadClass::Collector => 4,
+        RoadClass::Arterial => 5,
+        RoadClass::Motorway => 6,
+    }
+}
+
+fn derived(approaches: &[Approach]) -> Control {
+    let entering = || approaches.iter().filter(|arm| arm.enters);
+    if approaches.len() < 3 || entering().count() < 2 {
+        return Control::Uncontrolled;
+    }
+    let ranks = || approaches.iter().map(|arm| arm.rank);
+    let (lowest, highest) = (ranks().min(), ranks().max());
+    if lowest != highest {
+        return Control::Priority;
+    }
+    let leaving = approaches.iter().filter(|arm| arm.leaves).count();
+    let is_one_way = approaches.iter().all(|arm| arm.enters != arm.leaves);
+    if is_one_way && leaving == 1 && approaches.len() == 3 {
+        return Control::Zipper;
+    }
+    let is_main = highest >= Some(rank(RoadClass::Collector));
+    if is_main && approaches.len() == 3 && best_pair(approaches).is_some() {
+        return Control::Priority;
+    }
+    Control::Uncontrolled
+}
+
+/// Which arms belong to the road that goes first.
+fn majors(approaches: &[Approach]) -> Vec<bool> {
+    let highest = approaches.iter().map(|arm| arm.rank).max();
+    let is_high = |i: usize| Some(approaches[i].rank) == highest;
+    let high: Vec<usize> = (0..approaches.len()).filter(|&i| is_high(i)).collect();
+    let pair = match high[..] {
+        // It goes on somewhere: in the arm that lies most nearly opposite.
+        [only] => (0..approaches.len())
+            .filter(|&i| i != only)
+            .min_by(|&a, &b| {
+                let bend = |i: usize| bend(&approaches[only], &approaches[i]);
+                bend(a).total_cmp(&bend(b)).then(a.cmp(&b))
+            })
+            .map(|partner| (only, partner)),
+        // All alike: the two that are in line.
+        _ if high.len() == approaches.len() => best_pair(approaches),
+        _ => return (0..approaches.len()).map(is_high).collect(),
+    };
+    (0..approaches.len())
+        .map(|i| pair.is_none_or(|(a, b)| i == a || i == b))
+        .collect()
+}
+
+/// The two arms that continue each other best, if any two do.
+fn best_pair(approaches: &[Approach]) -> Option<(usize, usize)> {
+    let n = approaches.len();
+    let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
+    let size = |&(a, b): &(usize, usize)| bend(&approaches[a], &approaches[b]);
+    pairs
+        .filter(|pair| size(pair) < IN_LINE)
+        .min_by(|one, other| size(one).total_cmp(&size(other)))
+}
+
+/// By how much the way from one arm into another differs from straight on, rad.
+fn bend(a: &Approach, b: &Approach) -> f64 {
+    wrap_angle(a.bearing - b.bearing + PI).abs()
+}

@@ -1,0 +1,219 @@
+//! Who gives way to whom in a junction, connection by connection.
+//!
+//! Of two connections in conflict at most one gives way; the first of these rules that speaks
+//! decides:
+//!
+//! 1. Who turns back gives way.
+//! 2. Who has a sign gives way to who has none.
+//! 3. Of two that come towards each other, who turns across the other's way gives way.
+//! 4. Who has the other one on the nearer side gives way: on the right in right-hand traffic.
+//!
+//! At an all-way stop and where lanes become one, nobody gives way: who came first goes first.
+//!
+//! ```text
+//!             |  b  |
+//!             |  :  |          In right-hand traffic b comes from the left of a: b has a on its
+//!   ----------+  :  +---       right and gives way (4). c turns left across the way of a and
+//!     a ......:..:......>      gives way (3). With a yield sign for b only the sign counts (2).
+//!             |  :  |
+//!   ----------+  v  +---
+//!          <.....   .... c
+//! ```
+
+use super::{Conflicts, ConnectingPath, Junction, Sign, Turn};
+use crate::junction_rules::Control;
+use crate::road::DrivingSide;
+use glam::DVec2;
+use roadwright_geometry::heading_of;
+use roadwright_geometry::math::wrap_angle;
+use std::f64::consts::PI;
+
+/// Arms that are this far apart face each other, rad.
+const ONCOMING: f64 = 135.0 * PI / 180.0;
+
+/// Critical gaps, s: the shortest time to the next vehicle on the other way in which half of all
+/// drivers go. [HCM 2000], exhibit 17-5, two lanes.
+const GAP_NEAR_TURN: f64 = 6.2;
+const GAP_STRAIGHT: f64 = 6.5;
+const GAP_FAR_TURN: f64 = 7.1;
+const GAP_FAR_TURN_FROM_MAJOR: f64 = 4.1;
+/// The same for entering a roundabout, s: what makes its capacity 1,380 exp(-0.00102 v) with a
+/// follow-up time of 2.6 s. [HCM 2010], equation 21-3.
+const GAP_ROUNDABOUT: f64 = 5.0;
+
+/// Where another arm lies, seen from one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Same,
+    Oncoming,
+    /// On the side from which vehicles go first.
+    NearSide,
+    FarSide,
+}
+
+/// Who gives way to whom in one junction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RightOfWay {
+    control: Control,
+    /// Row by row a bit for each path that the row's path gives way to.
+    rows: Vec<u64>,
+    words: usize,
+    /// The sign of each path.
+    signs: Vec<Sign>,
+    /// The critical gap of each path, s.
+    gaps: Vec<f64>,
+}
+
+impl RightOfWay {
+    /// Finds it from the layout of a junction. O(pairs of paths in conflict).
+    pub fn of(junction: &Junction, conflicts: &Conflicts) -> Self {
+        let arms = Arms::new(junction);
+        let n = junction.paths.len();
+        let words = n.div_ceil(64);
+        let mut rows = vec![0; n * words];
+        for conflict in conflicts.list() {
+            let (a, b) = (conflict.paths.0 as usize, conflict.paths.1 as usize);
+            let (one, other) = (&junction.paths[a], &junction.paths[b]);
+            if arms.gives_way(one, other) {
+                rows[a * words + b / 64] |= 1 << (b % 64);
+            } else if arms.gives_way(other, one) {
+                rows[b * words + a / 64] |= 1 << (a % 64);
+            }
+        }
+        let paths = junction.paths.iter();
+        Self {
+            control: junction.control,
+            rows,
+            words,
+            signs: paths.clone().map(|path| arms.sign(path)).collect(),
+            gaps: paths.map(|path| arms.critical_gap(path)).collect(),
+        }
+    }
+
+    /// What says who goes first.
+    pub fn control(&self) -> Control {
+        self.control
+    }
+
+    /// Whether who is on one path gives way to who is on another. O(1).
+    #[inline]
+    pub fn gives_way(&self, path: u32, other: u32) -> bool {
+        let row = path as usize * self.words;
+        self.rows[row + other as usize / 64] & (1 << (other % 64)) != 0
+    }
+
+    /// Whether a path gives way to any other. O(paths / 64).
+    #[inline]
+    pub fn gives_way_to_any(&self, path: u32) -> bool {
+        let row = path as usize * self.words;
+        self.rows[row..row + self.words]
+            .iter()
+            .any(|word| *word != 0)
+    }
+
+    /// What who comes along a path is told.
+    #[inline]
+    pub fn sign(&self, path: u32) -> Sign {
+        self.signs[path as usize]
+    }
+
+    /// The time to the next vehicle that lets who comes along a path go before it, s.
+    #[inline]
+    pub fn critical_gap(&self, path: u32) -> f64 {
+        self.gaps[path as usize]
+    }
+}
+
+/// The arms of a junction, as far as right of way depends on them.
+pub(super) struct Arms<'a> {
+    junction: &'a Junction,
+    bearings: Vec<f64>,
+}
+
+impl<'a> Arms<'a> {
+    pub(super) fn new(junction: &'a Junction) -> Self {
+        let middle = |left: DVec2, right: DVec2| 0.5 * (left + right);
+        let arms = junction.arms.iter();
+        let bearings =
+            arms.map(|arm| heading_of(middle(arm.left_cut, arm.right_cut) - junction.centre));
+        Self {
+            junction,
+            bearings: bearings.collect(),
+        }
+    }
+
+    fn index(&self, path: &ConnectingPath) -> Option<usize> {
+        let arms = &self.junction.arms;
+        arms.iter()
+            .position(|arm| (arm.road, arm.end) == (path.from.road, path.from.end))
+    }
+
+    pub(super) fn sign(&self, path: &ConnectingPath) -> Sign {
+        self.index(path)
+            .map_or(Sign::None, |arm| self.junction.arms[arm].sign)
+    }
+
+    /// Whether a path turns across the way of oncoming vehicles.
+    pub(super) fn is_far_turn(&self, path: &ConnectingPath) -> bool {
+        path.turn
+            == match self.junction.side {
+                DrivingSide::Right => Turn::Left,
+                DrivingSide::Left => Turn::Right,
+            }
+    }
+
+    pub(super) fn are_oncoming(&self, a: &ConnectingPath, b: &ConnectingPath) -> bool {
+        self.seen(a, b) == Seen::Oncoming
+    }
+
+    fn seen(&self, from: &ConnectingPath, other: &ConnectingPath) -> Seen {
+        let (Some(a), Some(b)) = (self.index(from), self.index(other)) else {
+            return Seen::Same;
+        };
+        if a == b {
+            return Seen::Same;
+        }
+        // From the south (-90 degrees) the arm in the east (0) lies to the right: by +90.
+        let apart = wrap_angle(self.bearings[b] - self.bearings[a]);
+        let is_right = apart > 0.0;
+        match (apart.abs() >= ONCOMING, self.junction.side) {
+            (true, _) => Seen::Oncoming,
+            (false, DrivingSide::Right) if is_right => Seen::NearSide,
+            (false, DrivingSide::Left) if !is_right => Seen::NearSide,
+            (false, _) => Seen::FarSide,
+        }
+    }
+
+    /// Whether one of two paths in conflict gives way to the other.
+    fn gives_way(&self, path: &ConnectingPath, other: &ConnectingPath) -> bool {
+        if matches!(self.junction.control, Control::AllWayStop | Control::Zipper) {
+            return false;
+        }
+        let turns_back = |path: &ConnectingPath| path.turn == Turn::UTurn;
+        if turns_back(path) != turns_back(other) {
+            return turns_back(path);
+        }
+        let is_first = |path: &ConnectingPath| self.sign(path) == Sign::None;
+        if is_first(path) != is_first(other) {
+            return is_first(other);
+        }
+        match self.seen(path, other) {
+            Seen::Same | Seen::FarSide => false,
+            Seen::Oncoming => self.is_far_turn(path) && !self.is_far_turn(other),
+            Seen::NearSide => true,
+        }
+    }
+
+    fn critical_gap(&self, path: &ConnectingPath) -> f64 {
+        if self.junction.control == Control::Roundabout {
+            return GAP_ROUNDABOUT;
+        }
+        match (self.sign(path), path.turn) {
+            (Sign::None | Sign::Signal, _) => GAP_FAR_TURN_FROM_MAJOR,
+            (_, Turn::Straight) => GAP_STRAIGHT,
+            (_, Turn::UTurn) => GAP_FAR_TURN,
+            (..) if self.is_far_turn(path) => GAP_FAR_TURN,
+            (..) => GAP_NEAR_TURN,
+        }
+    }
+}

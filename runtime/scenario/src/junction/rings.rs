@@ -1,0 +1,162 @@
+//! Rings of roundabouts: closed chains of one-way roads around an island.
+//!
+//! ```text
+//!            |  ^
+//!        .--<+<--.        Right-hand traffic drives around counter-clockwise. Where a
+//!       v         ^       road leaves the ring, the ring is the way that bends most
+//!    ---+  island +---    to the inside; no bend of it is as sharp as the corner of
+//!       v         ^       a block, and it is about as round as a circle.
+//!        '-->+>--'
+//! ```
+
+use crate::ids::{NodeId, RoadId};
+use crate::network::RoadNetwork;
+use crate::road::{DrivingSide, Road};
+use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{Pose, polygon};
+use std::collections::{BTreeMap, BTreeSet};
+use std::f64::consts::PI;
+
+/// Most roads of a ring: the largest real ones have a score of arms.
+const MAX_ROADS: usize = 48;
+/// Length of the ring, m: radii of 5 to 130 m.
+const LENGTH: std::ops::Range<f64> = 30.0..820.0;
+/// The sharpest bend at a node, rad: blocks of one-way streets have corners of 90 degrees.
+const MAX_BEND: f64 = 70.0 * PI / 180.0;
+/// The least share of the area of a circle of the same length: a square has 0.785.
+const ROUNDNESS: f64 = 0.7;
+/// Distance between the points of a ring by which its area is found, m.
+const SAMPLING: f64 = 2.0;
+
+/// A one-way road in its direction of driving.
+struct OneWay {
+    road: RoadId,
+    is_forward: bool,
+    start: Pose,
+    end: Pose,
+    from: NodeId,
+    to: NodeId,
+}
+
+/// The roads of all rings. O(one-way roads).
+pub(super) fn rings(network: &RoadNetwork, side: DrivingSide) -> BTreeSet<RoadId> {
+    let roads = network.roads();
+    let roads: Vec<OneWay> = roads
+        .filter_map(|(id, road)| one_way(id, road, side))
+        .collect();
+    let mut leaving: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
+    for (i, road) in roads.iter().enumerate() {
+        leaving.entry(road.from).or_default().push(i);
+    }
+    let next: Vec<Option<usize>> = roads
+        .iter()
+        .map(|road| inner_way(road, leaving.get(&road.to)?, &roads, side))
+        .collect();
+    let mut rings = BTreeSet::new();
+    let mut is_done = vec![false; roads.len()];
+    for first in 0..roads.len() {
+        if is_done[first] {
+            continue;
+        }
+        let Some(ring) = ring_from(first, &next) else {
+            continue;
+        };
+        for &i in &ring {
+            is_done[i] = true;
+        }
+        if is_roundabout(&ring, &roads, network, side) {
+            rings.extend(ring.iter().map(|&i| roads[i].road));
+        }
+    }
+    rings
+}
+
+fn one_way(id: RoadId, road: &Road, side: DrivingSide) -> Option<OneWay> {
+    let drives = |forward: bool| road.lanes_driven(0.0, forward, side) > 0;
+    if road.length() > LENGTH.end || drives(true) == drives(false) {
+        return None;
+    }
+    let (start, end) = (road.reference_line.start(), road.reference_line.end());
+    let is_forward = drives(true);
+    let (start, end, from, to) = if is_forward {
+        (start, end, road.from, road.to)
+    } else {
+        (end.reversed(), start.reversed(), road.to, road.from)
+    };
+    Some(OneWay {
+        road: id,
+        is_forward,
+        start,
+        end,
+        from,
+        to,
+    })
+}
+
+/// The one-way road that leaves most to the inside of a ring.
+fn inner_way(
+    road: &OneWay,
+    leaving: &[usize],
+    roads: &[OneWay],
+    side: DrivingSide,
+) -> Option<usize> {
+    let inside = match side {
+        DrivingSide::Right => 1.0,
+        DrivingSide::Left => -1.0,
+    };
+    let bend = |i: &usize| inside * wrap_angle(roads[*i].start.heading - road.end.heading);
+    leaving
+        .iter()
+        .filter(|i| bend(i).abs() < MAX_BEND)
+        .max_by(|a, b| bend(a).total_cmp(&bend(b)).then(b.cmp(a)))
+        .copied()
+}
+
+/// The chain from a road on, if it closes at that road.
+fn ring_from(first: usize, next: &[Option<usize>]) -> Option<Vec<usize>> {
+    let mut ring = vec![first];
+    while ring.len() <= MAX_ROADS {
+        let last = *ring.last()?;
+        match next[last]? {
+            i if i == first => return Some(ring),
+            i => ring.push(i),
+        }
+    }
+    None
+}
+
+/// Whether a closed chain is driven around its inside and is round.
+fn is_roundabout(
+    ring: &[usize],
+    roads: &[OneWay],
+    network: &RoadNetwork,
+    side: DrivingSide,
+) -> bool {
+    let mut points = Vec::new();
+    let mut length = 0.0;
+    for &i in ring {
+        let Some(road) = network.road(roads[i].road) else {
+            return false;
+        };
+        length += road.length();
+        if length > LENGTH.end {
+            return false;
+        }
+        let count = (road.length() / SAMPLING).ceil().max(1.0) as usize;
+        let pose = |k: usize| {
+            let share = k as f64 / count as f64;
+            let share = if roads[i].is_forward {
+                share
+            } else {
+                1.0 - share
+            };
+            road.reference_line.pose(share * road.length()).position
+        };
+        points.extend((0..count).map(pose));
+    }
+    let area = match side {
+        DrivingSide::Right => polygon::signed_area(&points),
+        DrivingSide::Left => -polygon::signed_area(&points),
+    };
+    LENGTH.contains(&length) && area > ROUNDNESS * length * length / (4.0 * PI)
+}

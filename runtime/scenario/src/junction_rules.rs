@@ -1,0 +1,197 @@
+//! What a person has decided about a junction: only what differs from what is derived is stored.
+
+use crate::ids::RoadId;
+use crate::junction::Turn;
+use crate::network::Restriction;
+use crate::quantity::{Cycle, Duration, Quantity, Validate, at};
+use crate::road::is_default;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What says who goes first at a junction.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Control {
+    /// Nothing: vehicles from the nearer side go first.
+    Uncontrolled,
+    /// The major roads go first, the others give way.
+    Priority,
+    /// The major roads go first, the others stop and give way.
+    Stop,
+    /// Everybody stops; who came first goes first.
+    AllWayStop,
+    /// Traffic signals.
+    Signals,
+    /// The ring goes first, who enters gives way.
+    Roundabout,
+    /// Lanes that become one: by turns.
+    Zipper,
+}
+
+impl Control {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Uncontrolled,
+        Self::Priority,
+        Self::Stop,
+        Self::AllWayStop,
+        Self::Signals,
+        Self::Roundabout,
+        Self::Zipper,
+    ];
+
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uncontrolled => "uncontrolled",
+            Self::Priority => "priority",
+            Self::Stop => "stop",
+            Self::AllWayStop => "all_way_stop",
+            Self::Signals => "signals",
+            Self::Roundabout => "roundabout",
+            Self::Zipper => "zipper",
+        }
+    }
+}
+
+/// What is decided about a junction by hand. Empty: all is derived from the roads.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JunctionRules {
+    /// What says who goes first; left out, it follows from the classes of the roads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<Control>,
+    /// The roads that go first, for `priority`, `stop` and `roundabout`; left out, those of the
+    /// highest class, or those that go straight on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub major: Vec<RoadId>,
+    /// Turn restrictions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub restrictions: Vec<Restriction>,
+    /// How the signals run; left out, a plan is made from the lanes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<SignalPlan>,
+}
+
+impl JunctionRules {
+    /// The rules with other names of their roads; what names a road without a new name is dropped.
+    pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Self {
+        let restriction = |old: &Restriction| {
+            Some(Restriction {
+                kind: old.kind,
+                from: name(old.from)?,
+                to: name(old.to)?,
+            })
+        };
+        let movement = |old: &Movement| {
+            Some(Movement {
+                road: name(old.road)?,
+                turns: old.turns.clone(),
+            })
+        };
+        let stage = |old: &SignalStage| SignalStage {
+            green: old.green.iter().filter_map(movement).collect(),
+            time: old.time,
+        };
+        Self {
+            control: self.control,
+            major: self.major.iter().filter_map(|&road| name(road)).collect(),
+            restrictions: self.restrictions.iter().filter_map(restriction).collect(),
+            plan: self.plan.as_ref().map(|plan| SignalPlan {
+                stages: plan.stages.iter().map(stage).collect(),
+                ..plan.clone()
+            }),
+        }
+    }
+
+    /// Whether all is derived.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Validate for JunctionRules {
+    fn validate(&self) -> Result<(), String> {
+        let Some(plan) = &self.plan else {
+            return Ok(());
+        };
+        at("plan.offset", Duration::check(plan.offset))?;
+        at("plan.cycle", Cycle::check_if_given(plan.cycle))?;
+        for (i, stage) in plan.stages.iter().enumerate() {
+            at(&format!("plan.stages.{i}.time"), Cycle::check(stage.time))?;
+        }
+        Ok(())
+    }
+}
+
+/// How signals run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SignalMode {
+    /// By fixed times.
+    #[default]
+    Fixed,
+    /// Amber flashes: the rules of `priority` hold.
+    Flashing,
+}
+
+/// A plan of traffic signals.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SignalPlan {
+    /// How they run.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub mode: SignalMode,
+    /// Time from one start of the first stage to the next, s: the green times that are derived fill
+    /// it. Without effect where stages are given.
+    #[serde(
+        default,
+        deserialize_with = "Cycle::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<Cycle>")]
+    pub cycle: Option<f64>,
+    /// When the first stage starts for the first time, s: for waves of green along a street.
+    #[serde(
+        default,
+        deserialize_with = "Duration::read",
+        skip_serializing_if = "is_default"
+    )]
+    #[schemars(with = "Duration")]
+    pub offset: f64,
+    /// The stages in their order; left out, they are made from the lanes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<SignalStage>,
+}
+
+/// What has green at the same time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SignalStage {
+    /// The movements that have green.
+    pub green: Vec<Movement>,
+    /// How long, s.
+    #[serde(deserialize_with = "Cycle::read")]
+    #[schemars(with = "Cycle")]
+    pub time: f64,
+}
+
+/// The vehicles that come from one road and turn in some ways.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Movement {
+    /// The road that they come from.
+    pub road: RoadId,
+    /// Where they turn; left out, all ways.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<Turn>,
+}
+
+impl Movement {
+    /// Whether vehicles that come from a road and turn in a way are meant.
+    pub fn includes(&self, road: RoadId, turn: Turn) -> bool {
+        self.road == road && (self.turns.is_empty() || self.turns.contains(&turn))
+    }
+}
