@@ -1,6 +1,6 @@
 //! The intelligent driver model, steered by a pursuit point.
 
-use crate::laws::{STOP_GAP, pursuit_steering};
+use crate::laws::{STOP_GAP, steady_steering};
 use roadwright_agent::{
     Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
@@ -145,11 +145,7 @@ impl Controller for Idm {
         for (input, output) in inputs.iter().zip(outputs) {
             *output = ControllerOutput {
                 acceleration: model.acceleration(input),
-                steering: pursuit_steering(
-                    input.wheelbase,
-                    input.waypoint_distance,
-                    input.waypoint_angle,
-                ),
+                steering: steady_steering(input),
             };
         }
     }

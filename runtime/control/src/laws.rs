@@ -26,6 +26,28 @@ pub fn pursuit_steering(wheelbase: f64, distance: f64, angle: f64) -> f64 {
     atan(wheelbase * curvature)
 }
 
+/// Lateral acceleration beyond which nobody steers, m/s^2.
+const LATERAL_ACCELERATION: f64 = 4.0;
+
+/// Steering for the way-point of a row, within a lateral acceleration of 4 m/s^2.
+///
+/// Without the limit a long vehicle that is beside its lane at speed asks for more steering than its
+/// actuator can follow, comes back too late, and weaves from side to side for ever.
+#[inline]
+pub fn steady_steering(input: &ControllerInput) -> f64 {
+    let ControllerInput {
+        speed,
+        wheelbase,
+        waypoint_distance,
+        waypoint_angle,
+        ..
+    } = *input;
+    let wanted = pursuit_steering(wheelbase, waypoint_distance, waypoint_angle);
+    // v^2 / radius is the lateral acceleration; standing, any steering will do.
+    let largest = atan(wheelbase * LATERAL_ACCELERATION / (speed * speed).max(0.1));
+    wanted.clamp(-largest, largest)
+}
+
 /// Highest speed from which one can still stop in `gap` metres behind something that moves at
 /// `front_speed` and may itself brake, after a reaction time: the safe speed of [Krauss 1998], in the form that SUMO uses.
 ///
@@ -60,6 +82,24 @@ mod tests {
         // A point 10 m away at 30 degrees lies on a circle of radius 10 m.
         let steering = pursuit_steering(2.7, 10.0, 30f64.to_radians());
         assert!((2.7 / roadwright_geometry::math::tan(steering) - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn steering_stays_within_what_tyres_hold() {
+        let input = |speed: f64| ControllerInput {
+            speed,
+            wheelbase: 5.2,
+            waypoint_distance: 6.0,
+            waypoint_angle: 0.8,
+            ..ControllerInput::default()
+        };
+        // At walking speed it is that of the circle, at 11 m/s v^2 tan(steering) / wheelbase = 4.
+        assert_eq!(
+            steady_steering(&input(1.0)),
+            pursuit_steering(5.2, 6.0, 0.8)
+        );
+        let fast = roadwright_geometry::math::tan(steady_steering(&input(11.0)));
+        assert!((121.0 * fast / 5.2 - 4.0).abs() < 1e-9);
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! Pursuit of a point on the route with proportional cruising and proportional-derivative following.
 
-use crate::laws::{halting_speed, pursuit_steering};
+use crate::laws::{halting_speed, steady_steering};
 use roadwright_agent::{
     Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
@@ -137,11 +137,7 @@ impl Controller for Pursuit {
         for (input, output) in inputs.iter().zip(outputs) {
             *output = ControllerOutput {
                 acceleration: law.acceleration(input),
-                steering: pursuit_steering(
-                    input.wheelbase,
-                    input.waypoint_distance,
-                    input.waypoint_angle,
-                ),
+                steering: steady_steering(input),
             };
         }
     }

@@ -1,6 +1,7 @@
 //! A small world for unit tests: roads drawn by hand, cars put on them by hand, no modules.
 
 use crate::agents::{Agents, Identity, LanePosition, Motion, Phase, Row};
+use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::perception::View;
@@ -10,7 +11,9 @@ use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
-use roadwright_scenario::{CrossSection, DynamicsLevel, RoadClass, Scenario};
+use roadwright_scenario::{
+    CrossSection, DynamicsLevel, Edit, JunctionRules, Node, RoadClass, Scenario,
+};
 use std::sync::Arc;
 
 /// A straight road: from a point to another, with so many lanes in its direction and so many back.
@@ -27,9 +30,24 @@ pub(crate) struct Stand {
     pub(crate) claims: Claims,
 }
 
+/// The clock at a step of 0.1 s.
+pub(crate) fn clock(step: u64) -> Clock {
+    Clock {
+        dt: 0.1,
+        seed: 1,
+        begins_at: 12.0,
+        step,
+    }
+}
+
 impl Stand {
     /// Straight roads without cars.
     pub(crate) fn on(roads: &[Straight]) -> Self {
+        Self::ruled(roads, &JunctionRules::default())
+    }
+
+    /// Straight roads whose junctions have rules; roads are numbered from 1.
+    pub(crate) fn ruled(roads: &[Straight], rules: &JunctionRules) -> Self {
         let mut scenario = Scenario::new("stand");
         for &(from, to, forward, backward) in roads {
             let style = RoadStyle {
@@ -43,6 +61,23 @@ impl Stand {
             let edit = draw::road(&scenario, &line.unwrap(), &style).unwrap();
             scenario.apply(edit).unwrap();
         }
+        let network = scenario.network();
+        let crossings = network
+            .nodes()
+            .filter(|(id, _)| network.ends_at(*id).len() > 2);
+        let edits: Vec<Edit> = crossings
+            .map(|(id, node)| {
+                let rules = rules.clone();
+                Edit::Node(
+                    id,
+                    Some(Node {
+                        rules,
+                        ..node.clone()
+                    }),
+                )
+            })
+            .collect();
+        scenario.apply(Edit::Batch(edits)).unwrap();
         let ground = Ground::new(&scenario);
         Self {
             types: VehicleTypes::new(&scenario),
@@ -57,10 +92,16 @@ impl Stand {
 
     /// Two streets of 200 m that cross in the middle.
     pub(crate) fn crossing() -> Self {
-        Self::on(&[
+        Self::crossing_of(&JunctionRules::default())
+    }
+
+    /// The same with a junction that has rules.
+    pub(crate) fn crossing_of(rules: &JunctionRules) -> Self {
+        let roads = [
             ((-100.0, 0.0), (100.0, 0.0), 1, 1),
             ((0.0, -100.0), (0.0, 100.0), 1, 1),
-        ])
+        ];
+        Self::ruled(&roads, rules)
     }
 
     /// The lanelets straight across, for who comes along a direction.

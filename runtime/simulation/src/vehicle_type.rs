@@ -4,6 +4,7 @@ use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::VehicleClass;
+use roadwright_scenario::junction::Body;
 use roadwright_vehicle::OneTrackLimits;
 use std::sync::Arc;
 
@@ -44,6 +45,12 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
 }
 
 impl VehicleType {
+    /// Whether it counts as a bus or lorry in junctions: it swings out in bends.
+    #[inline]
+    pub(crate) fn is_long(&self) -> bool {
+        self.front > Body::CAR.front || self.width > Body::CAR.width
+    }
+
     /// What a body covers whose middle is at a place, m.
     #[inline]
     pub(crate) fn footprint(&self, middle: DVec2, heading: f64) -> OrientedBox {

@@ -204,7 +204,7 @@ impl World {
             ..
         } = &mut self.traffic;
         let (routes, agents) = (&mut self.routes, &mut self.agents);
-        claims.update(self.clock.step, ground, types, routes, index, agents);
+        claims.update(&self.clock, (ground, types), routes, index, agents);
         delays.update(&self.clock, agents);
         let planned = plan::plan(
             &self.clock,

@@ -10,12 +10,16 @@
 //! ```
 
 use super::{ConnectingPath, Junction};
-use roadwright_geometry::DVec2;
 use roadwright_geometry::centre_line::{CentreLines, LineSpan};
+use roadwright_geometry::{DVec2, Pose, ReferenceLine};
 
-/// Connections whose centre lines come closer than this cannot be driven at once, m: the width of
-/// a wide car or narrow bus and a margin.
-const CLEARANCE: f64 = 2.6;
+/// Vehicles keep this far from each other, with what they drive beside their line, m.
+const MARGIN: f64 = 0.4;
+/// Lanes beside each other are no conflict however narrow they are: of two connections that share a
+/// road, only what is closer than this share of the distance between their lanes there counts.
+const LANE_SHARE: f64 = 0.95;
+/// Bodies that swing out less than this keep to their lanes, m.
+const STEADY: f64 = 0.5;
 /// Lengthens the squared clearance, m^2: points are about a metre apart, so the nearest place of a
 /// line lies up to half a metre beside its nearest point, and 0.5^2 is missing.
 const SAMPLING: f64 = 0.25;
@@ -40,6 +44,45 @@ pub struct Conflict {
     pub intervals: (Interval, Interval),
 }
 
+/// A body that drives along connections with its rear axle.
+///
+/// ```text
+///         ..----+        The front corner of a body that drives a bend of radius R swings out
+///      .-'  ____|        beyond the lane that its rear axle keeps to: by the difference of
+///     /  .-'    front    sqrt((R + w/2)^2 + front^2) and R + w/2.
+///    |  /  w
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Body {
+    /// Width, m.
+    pub width: f64,
+    /// How far the front is before the rear axle, m.
+    pub front: f64,
+}
+
+impl Body {
+    /// A wide car or a van.
+    pub const CAR: Self = Self {
+        width: 1.9,
+        front: 3.8,
+    };
+    /// A bus or a lorry.
+    pub const LONG: Self = Self {
+        width: 2.55,
+        front: 8.0,
+    };
+
+    /// How far it swings out on a connection, m.
+    fn swing(self, path: &ConnectingPath) -> f64 {
+        let side = path.min_radius() + 0.5 * self.width;
+        if side.is_finite() {
+            (side * side + self.front * self.front).sqrt() - side
+        } else {
+            0.0
+        }
+    }
+}
+
 /// The conflicts of one junction.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Conflicts {
@@ -49,6 +92,9 @@ pub struct Conflicts {
     list: Vec<Conflict>,
     /// Whether a path conflicts with any other.
     contested: Vec<bool>,
+    /// Pairs that leave one lane, the first smaller than the second, with the lengths that the two
+    /// run together, m.
+    partings: Vec<((u32, u32), (f64, f64))>,
 }
 
 /// A connection as points in a box.
@@ -59,9 +105,14 @@ struct Swept {
 }
 
 impl Conflicts {
-    /// Finds the conflicts of a junction from its layout alone. O(pairs of paths that come near
+    /// Finds the conflicts of cars in a junction from its layout alone. O(pairs of paths that come near
     /// each other times their points).
     pub fn of(junction: &Junction) -> Self {
+        Self::of_bodies(junction, Body::CAR)
+    }
+
+    /// The same for other bodies.
+    pub fn of_bodies(junction: &Junction, body: Body) -> Self {
         let paths = &junction.paths;
         let mut lines = CentreLines::default();
         let swept: Vec<Option<Swept>> = paths.iter().map(|p| sweep(p, &mut lines)).collect();
@@ -71,17 +122,22 @@ impl Conflicts {
             table: vec![NONE; n * n],
             list: Vec::new(),
             contested: vec![false; n],
+            partings: Vec::new(),
         };
         for i in 0..n {
             for j in 0..i {
-                // From one lane vehicles come one behind the other: they are never there at once.
-                if paths[i].from == paths[j].from {
-                    continue;
-                }
                 let met = match (&swept[i], &swept[j]) {
-                    (Some(a), Some(b)) => meeting(a, b, &lines),
+                    (Some(a), Some(b)) => {
+                        meeting(a, b, clearance(&paths[i], &paths[j], body), &lines)
+                    }
                     _ => None,
                 };
+                // From one lane vehicles come one behind the other: they are never there at once.
+                if paths[i].from == paths[j].from {
+                    let together = met.map_or((0.0, 0.0), |(a, b)| (b.to, a.to));
+                    conflicts.partings.push(((j as u32, i as u32), together));
+                    continue;
+                }
                 // Into one lane they must take turns, wherever they meet.
                 let met = met.or((paths[i].to == paths[j].to).then(Default::default));
                 if let Some(intervals) = met {
@@ -89,6 +145,7 @@ impl Conflicts {
                 }
             }
         }
+        conflicts.partings.sort_unstable_by_key(|entry| entry.0);
         conflicts
     }
 
@@ -125,6 +182,17 @@ impl Conflicts {
         self.contested[path as usize]
     }
 
+    /// How far a path runs together with another one from the same lane, m from its start; 0 if they
+    /// come from different lanes. O(log pairs).
+    pub fn parting(&self, path: u32, other: u32) -> f64 {
+        let pair = (path.min(other), path.max(other));
+        let found = self.partings.binary_search_by_key(&pair, |entry| entry.0);
+        found.map_or(0.0, |index| {
+            let (first, second) = self.partings[index].1;
+            if pair.0 == path { first } else { second }
+        })
+    }
+
     /// All pairs, in the order of their paths.
     pub fn list(&self) -> &[Conflict] {
         &self.list
@@ -138,9 +206,50 @@ fn sweep(path: &ConnectingPath, lines: &mut CentreLines) -> Option<Swept> {
     Some(Swept { span, low, high })
 }
 
-/// Where two centre lines come closer than the clearance.
-fn meeting(a: &Swept, b: &Swept, lines: &CentreLines) -> Option<(Interval, Interval)> {
-    let limit = CLEARANCE * CLEARANCE + SAMPLING;
+/// How close two connections may come to each other, m.
+fn clearance(a: &ConnectingPath, b: &ConnectingPath, body: Body) -> f64 {
+    let (swing, other) = (body.swing(a), body.swing(b));
+    let clearance = body.width + MARGIN + swing + other;
+    // A bus that swings out into the lane beside it does meet who is there.
+    if body.front > Body::CAR.front && swing.max(other) > STEADY {
+        return clearance;
+    }
+    clearance.min(LANE_SHARE * lane_distance(a, b))
+}
+
+/// The least distance between lanes of two connections on a road that they share, m.
+fn lane_distance(a: &ConnectingPath, b: &ConnectingPath) -> f64 {
+    let ends = |path: &ConnectingPath| {
+        let curve = path.curve.as_ref();
+        let place = |at: fn(&ReferenceLine) -> Pose| curve.map(|curve| at(curve).position);
+        [
+            (path.from, place(ReferenceLine::start)),
+            (path.to, place(ReferenceLine::end)),
+        ]
+    };
+    let mut least = f64::INFINITY;
+    for (lane, place) in ends(a) {
+        for (other, beside) in ends(b) {
+            let shares_road = (lane.road, lane.end) == (other.road, other.end);
+            if let (Some(place), Some(beside)) = (place, beside)
+                && shares_road
+                && lane != other
+            {
+                least = least.min((place - beside).length());
+            }
+        }
+    }
+    least
+}
+
+/// Where two centre lines come closer than a clearance.
+fn meeting(
+    a: &Swept,
+    b: &Swept,
+    clearance: f64,
+    lines: &CentreLines,
+) -> Option<(Interval, Interval)> {
+    let limit = clearance * clearance + SAMPLING;
     // Boxes first: in a large junction most pairs are far apart.
     let reach = DVec2::splat(limit.sqrt());
     if (a.low - reach).cmpgt(b.high).any() || (b.low - reach).cmpgt(a.high).any() {

@@ -18,7 +18,7 @@ mod rings;
 mod signals;
 
 pub use arm::{Arm, ArmLane};
-pub use conflicts::{Conflict, Conflicts, Interval};
+pub use conflicts::{Body, Conflict, Conflicts, Interval};
 pub use control::Sign;
 pub use corner::Corner;
 pub use curve::connecting_curve;

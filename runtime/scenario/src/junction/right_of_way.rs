@@ -38,7 +38,7 @@ const GAP_STRAIGHT: f64 = 6.5;
 const GAP_FAR_TURN: f64 = 7.1;
 const GAP_FAR_TURN_FROM_MAJOR: f64 = 4.1;
 /// The same for entering a roundabout, s: what makes its capacity 1,380 exp(-0.00102 v) with a
-/// follow-up time of 2.6 s. [HCM 2010], equation 21-3.
+/// follow-up time of 2.6 s. [HCM 2016], equation 22-1.
 const GAP_ROUNDABOUT: f64 = 5.0;
 
 /// Where another arm lies, seen from one.
@@ -58,6 +58,8 @@ pub struct RightOfWay {
     /// Row by row a bit for each path that the row's path gives way to.
     rows: Vec<u64>,
     words: usize,
+    /// Whether any bit is set.
+    has_order: bool,
     /// The sign of each path.
     signs: Vec<Sign>,
     /// The critical gap of each path, s.
@@ -83,6 +85,7 @@ impl RightOfWay {
         let paths = junction.paths.iter();
         Self {
             control: junction.control,
+            has_order: rows.iter().any(|word| *word != 0),
             rows,
             words,
             signs: paths.clone().map(|path| arms.sign(path)).collect(),
@@ -100,6 +103,12 @@ impl RightOfWay {
     pub fn gives_way(&self, path: u32, other: u32) -> bool {
         let row = path as usize * self.words;
         self.rows[row + other as usize / 64] & (1 << (other % 64)) != 0
+    }
+
+    /// Whether any path gives way to another.
+    #[inline]
+    pub fn has_order(&self) -> bool {
+        self.has_order
     }
 
     /// Whether a path gives way to any other. O(paths / 64).

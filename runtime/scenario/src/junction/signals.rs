@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Amber is as long as drivers need who cannot stop any more: `1 s + v / (2 * 3.05 m/s^2)`, at
-//! least 3 s ([ITE 1999], equation 1 for level ground). Then all is red until the last one has left
+//! least 3 s ([ITE 1999], for level ground). Then all is red until the last one has left
 //! the place where the first one of the next stage meets it.
 
 use super::right_of_way::Arms;
@@ -269,9 +269,10 @@ impl Plan<'_> {
             let is_alike = |group: usize| groups[group].is_far_turn == groups[first].is_far_turn;
             // Those without green before those that have it already.
             for (is_new, alike) in [(true, true), (true, false), (false, true), (false, false)] {
-                for group in 0..groups.len() {
-                    let wanted = has_green[group] != is_new && is_alike(group) == alike;
-                    if wanted && !chosen.contains(&group) && fits(&chosen, group) {
+                let wanted =
+                    |&group: &usize| has_green[group] != is_new && is_alike(group) == alike;
+                for group in (0..groups.len()).filter(wanted) {
+                    if !chosen.contains(&group) && fits(&chosen, group) {
                         chosen.push(group);
                     }
                 }

@@ -10,7 +10,7 @@ mod rows;
 pub use finished::{Drive, Status};
 pub(crate) use finished::{Finished, FinishedRow, Score};
 pub(crate) use rows::{
-    Claim, Command, Identity, LanePosition, Motion, Phase, Progress, Statistics, Wish,
+    Claim, Command, Identity, LanePosition, Motion, Phase, Progress, Refusal, Statistics, Wish,
 };
 
 use crate::dynamics::keeps_to_lanes;
@@ -307,6 +307,7 @@ mod tests {
             Value::Bool(on) => visit(Value::Bool(!on)),
             Value::String(name) if name == "one_track" => visit(Value::String("lane".into())),
             Value::String(name) if name == "Off" => visit(Value::String("Left".into())),
+            Value::String(name) if name == "None" => visit(Value::String("Red".into())),
             Value::String(_) => visit(Value::String("AtGoal".into())),
             Value::Number(n) if n.is_f64() => {
                 visit(serde_json::json!(n.as_f64().unwrap_or_default() + 1.5));

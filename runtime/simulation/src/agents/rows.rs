@@ -140,6 +140,33 @@ pub(crate) struct Claim {
     pub(crate) asked_for: u32,
     /// The step of asking.
     pub(crate) asked_at: u64,
+    /// Index in the route of the connection on which it has to wait for another who passes first; 0
+    /// for none.
+    pub(crate) wall_at: u32,
+    /// Where on that connection, m.
+    pub(crate) wall_s: f32,
+    /// Why it was not let in, in the last step.
+    pub(crate) refused: Refusal,
+}
+
+/// Why an agent is not let into a junction.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Refusal {
+    /// It has not asked, or it was let in.
+    #[default]
+    None,
+    /// Another vehicle is before it.
+    NotFirst,
+    /// Its signal is not green.
+    Red,
+    /// It has to stop at the stop line first.
+    Stop,
+    /// Somebody with the right of way comes.
+    GivesWay,
+    /// Others are in its way, or have waited for longer.
+    Occupied,
+    /// There is no room beyond.
+    NoRoom,
 }
 
 /// What the behaviour of an agent wants until it wants something else.

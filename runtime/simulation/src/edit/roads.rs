@@ -288,7 +288,7 @@ impl Editing<'_> {
                 .after
                 .contested(lanelet(&agents.progress, agent, at)?)?;
             let exit = lanelet(&agents.progress, agent, at + 1)?;
-            let is_same = moves.after.has_conflicts_of(path.0, moves.before, junction);
+            let is_same = moves.after.has_law_of(path.0, moves.before, junction);
             is_same.then_some((path, exit))
         });
         // Who is inside first, then by the time of asking: as the junction would have let them in.

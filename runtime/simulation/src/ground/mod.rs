@@ -7,7 +7,7 @@ mod roads;
 
 pub(crate) use lane_finder::{LANE_REACH, Spot};
 pub(crate) use obstacles::{Obstacles, Owner};
-pub(crate) use roads::{PROFILE_BRAKING, Roads};
+pub(crate) use roads::{Law, PROFILE_BRAKING, Roads};
 
 use crate::options::SimulationError;
 use glam::DVec2;
@@ -16,7 +16,7 @@ use named_places::named_places;
 use roadwright_agent::NamedPlace;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_scenario::junction::Conflicts;
-use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId};
+use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
 use roadwright_scenario::{Road, RoadId, Scenario};
 use std::collections::BTreeMap;
 use std::hash::Hasher;
@@ -163,20 +163,42 @@ impl Ground {
         self.roads.contested(id)
     }
 
-    /// The conflicts of a junction.
-    pub(crate) fn conflicts(&self, junction: u32) -> &Conflicts {
-        self.roads.conflicts(junction)
+    /// The law of a junction.
+    #[inline]
+    pub(crate) fn law(&self, junction: u32) -> &Law {
+        self.roads.law(junction)
+    }
+
+    /// The conflicts of a junction, where a long vehicle takes part or not.
+    #[inline]
+    pub(crate) fn conflicts(&self, junction: u32, is_long: bool) -> &Conflicts {
+        self.roads.conflicts(junction, is_long)
+    }
+
+    /// How far a connection runs together with another one from the same lane, for vehicles of which
+    /// one is long or none, m from its start.
+    pub(crate) fn parting(&self, connection: LaneletId, other: LaneletId, is_long: bool) -> f64 {
+        let path = |id: LaneletId| match self.lanelet(id).kind {
+            LaneletKind::Connection { junction, path, .. } => Some((junction, path)),
+            LaneletKind::Lane { .. } => None,
+        };
+        match (path(connection), path(other)) {
+            (Some((junction, path)), Some((_, other))) => {
+                self.conflicts(junction, is_long).parting(path, other)
+            }
+            _ => 0.0,
+        }
     }
 
     /// Whether two paths of a junction conflict.
     #[inline]
     pub(crate) fn in_conflict(&self, junction: u32, a: u32, b: u32) -> bool {
-        self.roads.in_conflict(junction, a, b)
+        self.conflicts(junction, false).are_in_conflict(a, b)
     }
 
-    /// Whether a junction has the very conflicts of one of another ground.
-    pub(crate) fn has_conflicts_of(&self, junction: u32, other: &Self, theirs: u32) -> bool {
-        self.roads.has_conflicts_of(junction, &other.roads, theirs)
+    /// Whether a junction has the very law of one of another ground.
+    pub(crate) fn has_law_of(&self, junction: u32, other: &Self, theirs: u32) -> bool {
+        self.roads.has_law_of(junction, &other.roads, theirs)
     }
 
     pub(crate) fn junction_count(&self) -> usize {

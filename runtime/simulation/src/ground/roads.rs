@@ -2,10 +2,12 @@
 
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_scenario::Scenario;
-use roadwright_scenario::junction::{Conflicts, Layout, layout, layout_after_edit};
+use roadwright_scenario::junction::{
+    Body, Conflicts, Junction, Layout, RightOfWay, Signals, layout, layout_after_edit,
+};
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use std::hash::Hasher;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Comfortable lateral acceleration in bends, m/s^2.
 const LATERAL_ACCELERATION: f64 = 2.5;
@@ -20,6 +22,60 @@ const NEAR_SUCCESSORS: usize = 3;
 /// Stands for no junction.
 const NO_JUNCTION: u32 = u32::MAX;
 
+/// Who may drive when in a junction.
+#[derive(Debug)]
+pub(crate) struct Law {
+    /// Between cars.
+    pub(crate) conflicts: Conflicts,
+    /// Where a bus or lorry takes part. Found when the first one comes.
+    wide: OnceLock<Conflicts>,
+    pub(crate) right_of_way: RightOfWay,
+    pub(crate) signals: Option<Signals>,
+}
+
+impl Law {
+    fn of(junction: &Junction, scenario: &Scenario) -> Arc<Self> {
+        let conflicts = Conflicts::of(junction);
+        let right_of_way = RightOfWay::of(junction, &conflicts);
+        let speed_limit = |road| {
+            let road = scenario.network().road(road);
+            road.map_or(0.0, |road| road.speed_limit)
+        };
+        let signals = Signals::of(junction, &conflicts, speed_limit);
+        Arc::new(Self {
+            conflicts,
+            wide: OnceLock::new(),
+            right_of_way,
+            signals,
+        })
+    }
+
+    /// Adds all that decides who goes first to a hash.
+    fn hash(&self, hasher: &mut impl Hasher) {
+        for conflict in self.conflicts.list() {
+            let (a, b) = conflict.paths;
+            hasher.write_u8(u8::from(self.right_of_way.gives_way(a, b)));
+            hasher.write_u8(u8::from(self.right_of_way.gives_way(b, a)));
+        }
+        hasher.write_u8(self.right_of_way.control() as u8);
+        let Some(signals) = &self.signals else { return };
+        hasher.write_u64(signals.offset.to_bits());
+        for stage in &signals.stages {
+            for time in [stage.time, stage.amber, stage.all_red] {
+                hasher.write_u64(time.to_bits());
+            }
+            for &green in &stage.green {
+                hasher.write_u8(u8::from(green));
+            }
+        }
+    }
+
+    /// Whether who comes along a path has to ask before it enters.
+    fn is_contested(&self, path: u32) -> bool {
+        self.signals.is_some() || self.conflicts.is_contested(path)
+    }
+}
+
 /// What vehicles ask of every lanelet that they pass, in one cache line: the records of the lane graph
 /// hold much beside it that only planners and pictures want.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +85,8 @@ struct Gist {
     length: f64,
     /// Speed that the road allows at the start, m/s.
     entry_speed: f32,
-    /// Junction and path of a connection that others conflict with, or [`NO_JUNCTION`].
+    /// Junction and path of a connection that others conflict with or that has signals, or
+    /// [`NO_JUNCTION`].
     contested: (u32, u32),
     successors: [LaneletId; NEAR_SUCCESSORS],
     successor_count: u32,
@@ -38,16 +95,11 @@ struct Gist {
 const _: () = assert!(size_of::<Gist>() == 64);
 
 impl Gist {
-    fn new(
-        graph: &LaneGraph,
-        id: LaneletId,
-        conflicts: &[Arc<Conflicts>],
-        entry_speed: f32,
-    ) -> Self {
+    fn new(graph: &LaneGraph, id: LaneletId, laws: &[Arc<Law>], entry_speed: f32) -> Self {
         let lanelet = graph.lanelet(id);
         let contested = match lanelet.kind {
             LaneletKind::Connection { junction, path, .. }
-                if conflicts[junction as usize].is_contested(path) =>
+                if laws[junction as usize].is_contested(path) =>
             {
                 (junction, path)
             }
@@ -75,8 +127,8 @@ pub(crate) struct Roads {
     pub(crate) graph: LaneGraph,
     /// Speed that the road allows at each point of the centre lines, m/s.
     speeds: Vec<f32>,
-    /// Conflicts of each junction.
-    conflicts: Vec<Arc<Conflicts>>,
+    /// The law of each junction.
+    laws: Vec<Arc<Law>>,
     gists: Vec<Gist>,
 }
 
@@ -89,9 +141,9 @@ impl Roads {
             speeds.extend(speed_profile(graph.line(id), lanelet.speed_limit));
         }
         let junctions = layout.junctions.iter();
-        let conflicts = junctions.map(|junction| Arc::new(Conflicts::of(junction)));
-        let conflicts = conflicts.collect();
-        Self::of_parts(layout, graph, speeds, conflicts)
+        let laws = junctions.map(|junction| Law::of(junction, scenario));
+        let laws = laws.collect();
+        Self::of_parts(layout, graph, speeds, laws)
     }
 
     /// The roads after an edit from `old`, whose roads these are, to `new`: junctions, lanes and
@@ -117,30 +169,25 @@ impl Roads {
                 speeds.extend_from_slice(&self.speeds[first as usize..(first + count) as usize]);
             }
         }
-        let known = |junction| Some(self.conflicts[self.layout.shared(junction)?].clone());
+        let known = |junction| Some(self.laws[self.layout.shared(junction)?].clone());
         let junctions = layout.junctions.iter();
-        let conflicts = junctions
-            .map(|junction| known(junction).unwrap_or_else(|| Arc::new(Conflicts::of(junction))));
-        let conflicts = conflicts.collect();
-        Self::of_parts(layout, graph, speeds, conflicts)
+        let laws =
+            junctions.map(|junction| known(junction).unwrap_or_else(|| Law::of(junction, new)));
+        let laws = laws.collect();
+        Self::of_parts(layout, graph, speeds, laws)
     }
 
-    fn of_parts(
-        layout: Layout,
-        graph: LaneGraph,
-        speeds: Vec<f32>,
-        conflicts: Vec<Arc<Conflicts>>,
-    ) -> Self {
+    fn of_parts(layout: Layout, graph: LaneGraph, speeds: Vec<f32>, laws: Vec<Arc<Law>>) -> Self {
         let gist = |id: LaneletId| {
             let first = graph.lanelet(id).line_span().first;
-            Gist::new(&graph, id, &conflicts, speeds[first as usize])
+            Gist::new(&graph, id, &laws, speeds[first as usize])
         };
         let gists = (0..graph.lanelets().len() as LaneletId).map(gist).collect();
         Self {
             layout,
             graph,
             speeds,
-            conflicts,
+            laws,
             gists,
         }
     }
@@ -201,6 +248,7 @@ impl Roads {
             hasher.write_u64(lanelet.speed_limit.to_bits());
             hasher.write_u8(lanelet.access as u8);
         }
+        self.laws.iter().for_each(|law| law.hash(hasher));
     }
 
     /// Speed that limit and bends allow at `s` of a lanelet, m/s.
@@ -228,25 +276,33 @@ impl Roads {
         (contested.0 != NO_JUNCTION).then_some(contested)
     }
 
-    /// The conflicts of a junction.
-    pub(crate) fn conflicts(&self, junction: u32) -> &Conflicts {
-        &self.conflicts[junction as usize]
-    }
-
-    /// Whether two paths of a junction conflict.
+    /// The law of a junction.
     #[inline]
-    pub(crate) fn in_conflict(&self, junction: u32, a: u32, b: u32) -> bool {
-        self.conflicts[junction as usize].are_in_conflict(a, b)
+    pub(crate) fn law(&self, junction: u32) -> &Law {
+        &self.laws[junction as usize]
     }
 
-    /// Whether a junction has the very conflicts of one of other roads.
-    pub(crate) fn has_conflicts_of(&self, junction: u32, other: &Self, theirs: u32) -> bool {
+    /// The conflicts of a junction, where a long vehicle takes part or not.
+    #[inline]
+    pub(crate) fn conflicts(&self, junction: u32, is_long: bool) -> &Conflicts {
+        let law = self.law(junction);
+        if !is_long {
+            return &law.conflicts;
+        }
+        law.wide.get_or_init(|| {
+            let junction = &self.layout.junctions[junction as usize];
+            Conflicts::of_bodies(junction, Body::LONG)
+        })
+    }
+
+    /// Whether a junction has the very law of one of other roads.
+    pub(crate) fn has_law_of(&self, junction: u32, other: &Self, theirs: u32) -> bool {
         let (own, theirs) = (junction as usize, theirs as usize);
-        Arc::ptr_eq(&self.conflicts[own], &other.conflicts[theirs])
+        Arc::ptr_eq(&self.laws[own], &other.laws[theirs])
     }
 
     pub(crate) fn junction_count(&self) -> usize {
-        self.conflicts.len()
+        self.laws.len()
     }
 }
 

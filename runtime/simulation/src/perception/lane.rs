@@ -18,9 +18,6 @@ const LEAST_HORIZON: f64 = 30.0;
 const STOP_BEYOND: f64 = 1.5;
 /// A vehicle stops this far before the end of a lane that it has to leave sideways, m.
 const LANE_END_GAP: f64 = 1.0;
-/// A vehicle that has just turned off at a fork still blocks the other branches with its tail, m:
-/// until its rear is this far along its own branch.
-const PARTING_DISTANCE: f64 = 8.0;
 
 /// A vehicle ahead, and the distance from the own rear axle to the start of its lanelet, m.
 type Ahead = (Entry, f64);
@@ -45,10 +42,7 @@ impl View<'_> {
         let horizon = (speed * speed / (2.0 * PROFILE_BRAKING) + HORIZON_MARGIN)
             .max(lookahead)
             .max(LEAST_HORIZON);
-        let mut leader = self
-            .index
-            .ahead_on_lanelet(agent)
-            .map(|entry| (entry, -position.s));
+        let mut leader = self.leader_here(agent);
         let mut waypoint: Option<Pose> = None;
         for stretch in self.ahead(agent) {
             if stretch.distance > horizon {
@@ -94,6 +88,11 @@ impl View<'_> {
         if stretch.at > progress.at && self.is_closed(stretch, agent) {
             stop = stretch.distance - front;
         }
+        let claim = &self.agents.claim[agent as usize];
+        if claim.wall_at == stretch.at && claim.wall_at > 0 {
+            // It has been let in, and waits inside for another who passes first.
+            stop = stop.min(stretch.distance + f64::from(claim.wall_s) - front);
+        }
         if stretch.is_last && progress.holds_arrival {
             // At its last goal it stands until its behaviour says what comes next. Goals are reached
             // with the rear axle, so the front is not subtracted.
@@ -116,6 +115,19 @@ impl View<'_> {
             && self.ground.contested(stretch.lanelet).is_some()
     }
 
+    /// The vehicle ahead on the lanelet that the agent is on, or with its tail still on it.
+    fn leader_here(&self, agent: u32) -> Option<Ahead> {
+        let position = self.position(agent);
+        let on_it = self.index.ahead_on_lanelet(agent);
+        let before = match self.ground.graph().predecessors(position.lanelet) {
+            [before] => *before,
+            _ => return on_it.map(|entry| (entry, -position.s)),
+        };
+        let beside = self.parting(agent, before, position.lanelet, position.s);
+        let nearest = self.nearer(on_it, beside);
+        nearest.map(|entry| (entry, -position.s))
+    }
+
     /// The vehicle on a stretch, or at the fork at its end, that the agent has to follow. The one
     /// ahead on the agent's own lanelet is known before the walk, so only later stretches count.
     #[inline]
@@ -123,35 +135,50 @@ impl View<'_> {
         let on_it = (stretch.at > self.progress(agent).at)
             .then(|| self.index.hindmost(stretch.lanelet))
             .flatten();
-        match on_it {
-            Some(entry) => Some((entry, stretch.distance)),
-            None => self
-                .parting(self.route(agent), stretch)
-                .map(|entry| (entry, stretch.distance + stretch.length)),
+        if let Some(entry) = on_it {
+            return Some((entry, stretch.distance));
         }
+        if self.ground.successor_count(stretch.lanelet) < 2 || stretch.is_last || stretch.changes {
+            return None;
+        }
+        let own = self.route(agent).lanelet(stretch.at + 1)?;
+        let beside = self.parting(agent, stretch.lanelet, own, f64::NEG_INFINITY)?;
+        let nearest = self.nearer(self.index.hindmost(own), Some(beside))?;
+        Some((nearest, stretch.distance + stretch.length))
     }
 
-    /// A vehicle that has turned off at the fork at the end of a stretch, but whose tail still blocks
-    /// the branch that the route takes. It is on no lanelet of the route, so without this nobody
-    /// would follow it:
+    /// A vehicle that has turned off at a fork, but whose tail still blocks the branch that the route
+    /// takes. It is on no lanelet of the route, so without this nobody would follow it:
     ///
     /// ```text
     ///                    .--[A]->     A has turned off, its tail is at the fork
     ///   ---[B]----------<
     ///                    '------->    B goes on here
     /// ```
-    fn parting(&self, route: &Route, stretch: &Stretch) -> Option<Entry> {
-        if self.ground.successor_count(stretch.lanelet) < 2 || stretch.is_last || stretch.changes {
-            return None;
-        }
-        let own = route.lanelet(stretch.at + 1)?;
-        let successors = self.ground.graph().successors(stretch.lanelet);
+    ///
+    /// `before` is the lanelet before the fork, `own` the branch; those count that are beyond a place
+    /// on theirs, m.
+    fn parting(&self, agent: u32, before: LaneletId, own: LaneletId, beyond: f64) -> Option<Entry> {
+        let is_long = self.vehicle_type(agent).is_long();
+        let successors = self.ground.graph().successors(before);
         let others = successors.iter().filter(|&&other| other != own);
-        let tails = others.filter_map(|&other| self.index.hindmost(other));
-        tails
-            .filter(|entry| {
-                entry.s - self.vehicle_type(entry.agent).rear_overhang < PARTING_DISTANCE
-            })
+        let tails = others.filter_map(|&other| {
+            let entries = self.index.on_lanelet(other);
+            let first = entries.partition_point(|entry| entry.s <= beyond);
+            let entry = *entries.get(first)?;
+            let vehicle_type = self.vehicle_type(entry.agent);
+            let rear = entry.s - vehicle_type.rear_overhang;
+            let is_long = is_long || vehicle_type.is_long();
+            (rear < self.ground.parting(other, own, is_long)).then_some(entry)
+        });
+        tails.min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
+    }
+
+    /// The one of two vehicles that is less far along its lanelet.
+    fn nearer(&self, one: Option<Entry>, other: Option<Entry>) -> Option<Entry> {
+        [one, other]
+            .into_iter()
+            .flatten()
             .min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
     }
 

@@ -126,7 +126,7 @@ fn collect(held: Held, dt: f64, scene: Scene<'_>, agents: &Agents, passing: &mut
     let way = agents.motion[agent].speed * dt;
     // Where both ends were a step ago: they passed a place if it lies in between.
     let ends = |offset: f64| (along + offset - way, along + offset);
-    let conflicts = scene.ground.conflicts(held.junction);
+    let conflicts = scene.ground.conflicts(held.junction, false);
     for (number, conflict) in (0u32..).zip(conflicts.list()) {
         let side = match conflict.paths {
             (first, _) if first == held.path => 0,
@@ -217,7 +217,7 @@ mod tests {
         );
         let (first, second) = stand
             .ground
-            .conflicts(routes[0].0)
+            .conflicts(routes[0].0, false)
             .between(routes[0].1, routes[1].1)
             .unwrap();
         (seen(agents[1]), first, second)

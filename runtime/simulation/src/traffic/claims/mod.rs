@@ -7,17 +7,27 @@
 //! ```
 //!
 //! An agent asks when its braking distance reaches the stop line. A request names all connections
-//! that the agent needs at once: if it fits nowhere between two junctions, it needs both. What is
-//! decided stands behind one function, [`rule::admits`]; so far that is first come, first served.
-//! Signals and priorities are not obeyed.
+//! that the agent needs at once: if it fits nowhere between two junctions, it needs both. Whether it
+//! may enter stands in `rule.rs`: signals, signs and right of way say who may ask for his turn, and
+//! there must be room beyond. Who is let in draws a ticket. Where two ways through the junction meet,
+//! the lower ticket passes first, and the other waits before that place (`walls.rs`); so several can
+//! be inside at once. Reservations of places in time [Dresner 2008] need drivers who are punctual; an
+//! order does not.
 //!
-//! **Invariant:** two agents never hold conflicting connections at once, except where one has cut in
-//! ahead of the other on the approach and must go first ([`Scene::is_behind`]).
+//! **Invariant:** of two agents whose connections conflict, only the one with the lower ticket is in
+//! the places where they meet, until its rear has left them. Tickets on one lane are in the order of
+//! its vehicles: who has another vehicle cut in before it, or finds red before it has entered, gives
+//! its ticket back and asks again.
+//!
+//! **Why nobody waits for ever inside:** waiting goes from higher to lower tickets only, never in a
+//! circle; who holds the lowest one waits for nobody, has been promised room beyond, and leaves.
+//! **Why nobody waits for ever outside, while its exit drains:** who has waited for a minute is locked
+//! (`rule.rs`): it need not give way any more, and nobody whose way conflicts with it is let in before.
 //!
 //! # Example
 //!
-//! A drives from west to east, B from north to south, C from east to west. The swept areas of A and
-//! B meet at X, those of C and B at Y; A and C pass each other and do not conflict.
+//! A drives from west to east, B from north to south, C from east to west. A and B meet at X, C and B
+//! at Y; A and C pass each other.
 //!
 //! ```text
 //!                 |  B  |
@@ -29,34 +39,35 @@
 //!                 |  v  |
 //! ```
 //!
-//! | step | what happens | held | pending |
-//! | --- | --- | --- | --- |
-//! | 100 | A is near enough and asks; nobody is inside | A | |
-//! | 103 | B asks; it conflicts with A and has to wait | A | B |
-//! | 105 | C asks; it does not conflict with A, but B asked before it and conflicts | A | B, C |
-//! | 160 | A's rear has left the junction; B enters | B | C |
-//! | 210 | B's rear has left; C enters | C | |
-//!
-//! In step 105 C could drive beside A. It waits all the same: on a busy street one C after another
-//! would go before B, and B would wait for as long as the street is busy. Only requests that are held
-//! up by others count as pending. One whose exit is full does not: B is not to wait for a queue that
-//! is not in its way.
+//! | step | what happens | tickets |
+//! | --- | --- | --- |
+//! | 100 | A is near enough and asks; nobody is inside | A 1 |
+//! | 103 | B asks; it would have to wait long for A inside | A 1 |
+//! | 105 | C asks; it does not meet A | A 1, C 2 |
+//! | 130 | A will have left X when B comes there, and C will have left Y | A 1, C 2, B 3 |
+//! | 160 | A is gone; B is inside and waits before Y for C, who is late | C 2, B 3 |
+//! | 210 | C has left Y; B goes on | B 3 |
 //!
 //! # Parts
 //!
-//! `request.rs` finds who asks, and for what; `rule.rs` decides; this file keeps what is granted.
+//! `request.rs` finds who asks, and for what; `scene.rs` knows where everybody is; `rule.rs` decides;
+//! `walls.rs` holds the order inside; this file keeps what is granted.
 
 mod request;
 mod rule;
+mod scene;
+mod walls;
 
 use super::Index;
-use crate::agents::Agents;
+use crate::agents::{Agents, Refusal};
+use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
-use request::{Need, Request, Scene};
+use request::{Approach, Need, Request};
 use roadwright_scenario::lane_graph::LaneletId;
-use rule::Verdict;
+use rule::{Verdict, is_locked};
+use scene::{Scene, Setting};
 use serde::{Deserialize, Serialize};
 
 /// A connection that an agent may be on.
@@ -69,15 +80,21 @@ struct Grant {
     at: u32,
     /// Lanelet beyond the junction.
     exit: LaneletId,
+    /// Of two whose ways meet, the lower one passes first.
+    ticket: u64,
+    /// How long it is expected to be held up by others, s.
+    delay: f32,
 }
 
 /// What all junctions have granted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Claims {
-    /// Grants of each junction.
+    /// Grants of each junction, in the order of their tickets.
     granted: Vec<Vec<Grant>>,
     /// Junctions with a grant. Few of thousands have one, and only those are visited in a step.
     busy: Vec<u32>,
+    /// The next ticket.
+    next_ticket: u64,
     #[serde(skip)]
     scratch: Scratch,
 }
@@ -86,9 +103,13 @@ pub(crate) struct Claims {
 #[derive(Debug, Clone, Default)]
 struct Scratch {
     requests: Vec<Request>,
-    /// Connections that an earlier request of this step waits for only because of others.
+    approaches: Vec<Approach>,
+    /// Connections that those wait for who are not passed over any more.
     pending: Vec<(u32, u32)>,
     needs: Vec<Need>,
+    /// Who has to give its grants back, and from which index of its route on.
+    revoked: Vec<(u32, u32)>,
+    walls: Vec<(u32, walls::Wall)>,
 }
 
 // Scratch is not state: claims with different leftovers are equal.
@@ -174,16 +195,27 @@ impl Claims {
         at: u32,
         exit: LaneletId,
     ) {
+        let ticket = self.next_ticket;
+        self.next_ticket += 1;
+        self.add(
+            junction,
+            Grant {
+                agent,
+                path,
+                at,
+                exit,
+                ticket,
+                delay: 0.0,
+            },
+        );
+    }
+
+    fn add(&mut self, junction: u32, grant: Grant) {
         let list = &mut self.granted[junction as usize];
         if list.is_empty() {
             self.busy.push(junction);
         }
-        list.push(Grant {
-            agent,
-            path,
-            at,
-            exit,
-        });
+        list.push(grant);
     }
 
     /// Whether a vehicle holds the connection at an index of its route.
@@ -200,13 +232,25 @@ impl Claims {
         held: &Self,
         moved: impl Fn(u32, u32, u32) -> Option<((u32, u32), LaneletId)>,
     ) {
+        self.next_ticket = held.next_ticket;
         // Grants are moved one by one: an edit can split a junction or give its connections other numbers.
         for (junction, grants) in (0u32..).zip(&held.granted) {
             for grant in grants {
-                if let Some((path, exit)) = moved(grant.agent, junction, grant.at) {
-                    self.hold(grant.agent, path, grant.at, exit);
+                if let Some(((junction, path), exit)) = moved(grant.agent, junction, grant.at) {
+                    self.add(
+                        junction,
+                        Grant {
+                            path,
+                            exit,
+                            ..*grant
+                        },
+                    );
                 }
             }
+        }
+        // An edit can make one junction of two.
+        for grants in &mut self.granted {
+            grants.sort_unstable_by_key(|grant| (grant.ticket, grant.at));
         }
     }
 
@@ -253,94 +297,140 @@ impl Claims {
         });
     }
 
-    /// Takes back the grants of agents that have left their junctions, and decides all requests of
-    /// the step.
+    /// Takes back the grants of agents that have left their junctions or may not enter them any more,
+    /// decides all requests of the step, and says where those inside have to wait.
     pub(crate) fn update(
         &mut self,
-        step: u64,
-        ground: &Ground,
-        types: &VehicleTypes,
+        clock: &Clock,
+        (ground, types): (&Ground, &VehicleTypes),
         routes: &Routes,
         index: &Index,
         agents: &mut Agents,
     ) {
-        // First out, then in: a place that becomes free is given away in the same step.
-        self.keep(|grant| is_inside(grant, ground, types, routes, agents));
+        let setting = Setting {
+            ground,
+            types,
+            routes,
+            index,
+            step: clock.step,
+            dt: clock.dt,
+        };
         let mut scratch = std::mem::take(&mut self.scratch);
-        request::collect(step, ground, types, routes, agents, &mut scratch.requests);
+        // First out, then in: a place that becomes free is given away in the same step.
+        self.keep(|grant| is_inside(grant, &setting.with(agents)));
+        self.find_revoked(&setting.with(agents), &mut scratch.revoked);
+        for &(agent, at) in &scratch.revoked {
+            self.forget_from(agent, at);
+            let claim = &mut agents.claim[agent as usize];
+            claim.granted_to = claim.granted_to.min(at);
+        }
+        let lists = (&mut scratch.requests, &mut scratch.approaches);
+        request::collect(clock.step, (ground, types), routes, agents, lists);
         // Of two that asked in the same step the smaller id goes first. Ids are unique, so the order
         // does not depend on where agents are stored.
         scratch
             .requests
             .sort_unstable_by_key(|request| (request.since, request.id));
-        scratch.pending.clear();
-        for request in &scratch.requests {
-            let scene = Scene {
-                ground,
-                types,
-                routes,
-                index,
-                agents,
-            };
-            // Who stands behind another vehicle that waits cannot enter, and is not pending either:
-            // it would hold up others although it could not drive.
-            if !scene.has_turn(request) {
-                continue;
-            }
-            scene.needs(request, &mut scratch.needs);
-            let needs = &scratch.needs;
-            match self.decide(request, needs, &scratch.pending, &scene) {
-                Verdict::Granted => {
-                    agents.claim[request.agent as usize].granted_to = self.grant(request, needs);
+        scratch
+            .approaches
+            .sort_unstable_by_key(|approach| approach.path.0);
+        self.decide_all(setting, agents, &mut scratch);
+        self.set_walls(&setting.with(agents), &mut scratch.walls);
+        for &(agent, (at, s)) in &scratch.walls {
+            let claim = &mut agents.claim[agent as usize];
+            (claim.wall_at, claim.wall_s) = (at, s);
+        }
+        self.scratch = scratch;
+    }
+
+    /// Who has not entered yet and has to give its grants back: its signal has turned red, or another
+    /// vehicle has cut in before it.
+    fn find_revoked(&self, scene: &Scene<'_>, out: &mut Vec<(u32, u32)>) {
+        out.clear();
+        for &junction in &self.busy {
+            for grant in &self.granted[junction as usize] {
+                if !scene.is_before(grant) {
+                    continue;
                 }
-                Verdict::NoRoom | Verdict::NothingNeeded => {}
-                Verdict::MustWait => {
-                    let paths = needs.iter().map(|need| (need.junction, need.path));
-                    scratch.pending.extend(paths);
+                let distance = -scene.front(grant.agent, grant.at);
+                let path = (junction, grant.path);
+                let is_red =
+                    distance > 0.0 && scene.is_stopped_by_light(path, grant.agent, distance);
+                if is_red || !scene.has_turn(grant.agent, grant.at) {
+                    out.push((grant.agent, grant.at));
                 }
             }
         }
-        self.scratch = scratch;
+    }
+
+    /// Decides the requests in their order.
+    fn decide_all(&mut self, setting: Setting<'_>, agents: &mut Agents, scratch: &mut Scratch) {
+        scratch.pending.clear();
+        for request in &scratch.requests {
+            let scene = setting.with(agents);
+            // Who stands behind another vehicle that waits cannot enter, and is not pending either:
+            // it would hold up others although it could not drive.
+            let refused = if scene.has_turn(request.agent, request.at) {
+                scene.needs(request, &mut scratch.needs);
+                let needs = &scratch.needs;
+                let others = (&*scratch.pending, &*scratch.approaches);
+                match self.decide(request, needs, others, &scene) {
+                    Verdict::Granted => {
+                        agents.claim[request.agent as usize].granted_to =
+                            self.grant(request, needs);
+                        continue;
+                    }
+                    Verdict::NothingNeeded => Refusal::None,
+                    Verdict::Refused(refusal) => {
+                        // Only who is held up by others is pending. One whose exit is full is not: others
+                        // are not to wait for a queue that is not in their way.
+                        let by_others = matches!(refusal, Refusal::GivesWay | Refusal::Occupied);
+                        let is_locked = |need: &Need| is_locked(request, need.junction, &scene);
+                        if by_others && needs.first().is_some_and(is_locked) {
+                            let paths = needs.iter().map(|need| (need.junction, need.path));
+                            scratch.pending.extend(paths);
+                        }
+                        refusal
+                    }
+                }
+            } else {
+                Refusal::NotFirst
+            };
+            agents.claim[request.agent as usize].refused = refused;
+        }
     }
 
     /// Grants all that a request needs. Returns the index in the agent's route before which it may
     /// enter connections now.
     fn grant(&mut self, request: &Request, needs: &[Need]) -> u32 {
+        let ticket = self.next_ticket;
+        self.next_ticket += 1;
         for need in needs {
-            let path = (need.junction, need.path);
-            self.hold(request.agent, path, need.at, need.exit);
+            let grant = Grant {
+                agent: request.agent,
+                path: need.path,
+                at: need.at,
+                exit: need.exit,
+                ticket,
+                delay: 0.0,
+            };
+            self.add(need.junction, grant);
         }
         needs.last().map_or(0, |last| last.at + 1)
     }
 }
 
 /// Whether a vehicle that holds a grant has not left the junction with its rear.
-fn is_inside(
-    grant: &Grant,
-    ground: &Ground,
-    types: &VehicleTypes,
-    routes: &Routes,
-    agents: &Agents,
-) -> bool {
-    let agent = grant.agent as usize;
-    if !agents.drives(grant.agent) {
+fn is_inside(grant: &Grant, scene: &Scene<'_>) -> bool {
+    if !scene.agents.drives(grant.agent) {
         return false;
     }
-    let progress = &agents.progress[agent];
-    if progress.at <= grant.at {
+    if scene.agents.progress[grant.agent as usize].at <= grant.at {
         return true;
     }
-    // Distance of the rear axle beyond the connection: the lanelets in between, and s on its own.
-    // A lanelet that was left sideways is beside the one after it in the route, which is driven in
-    // its place: it does not count twice.
-    let route = routes.get(progress.route);
-    let beyond: f64 = (grant.at + 1..progress.at)
-        .filter_map(|at| Some((route.lanelet(at)?, route.lanelet(at + 1)?)))
-        .filter(|(lanelet, next)| ground.leads_to(*lanelet, *next))
-        .map(|(lanelet, _)| ground.length(lanelet))
-        .sum();
-    let overhang = types.get(agents.identity[agent].vehicle_type).rear_overhang;
-    beyond + agents.position[agent].s < overhang
+    let connection = scene.route(grant.agent).lanelet(grant.at);
+    let length = connection.map_or(0.0, |connection| scene.ground.length(connection));
+    scene.rear(grant.agent, grant.at) < length
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! Who asks to enter a junction, and for which connections.
 
-use super::Grant;
-use crate::agents::{Agents, Motion};
+use super::scene::Scene;
+use crate::agents::{Agents, Motion, Refusal};
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::route::{Route, Routes};
-use crate::traffic::Index;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_scenario::lane_graph::LaneletId;
 
@@ -12,8 +11,9 @@ use roadwright_scenario::lane_graph::LaneletId;
 /// lets it in before it would brake for it. With a larger value it holds the junction for longer
 /// before it enters, and others wait.
 const ASKING_MARGIN: f64 = 12.0;
-/// Space left behind the last vehicle beyond the junction, m.
-pub(super) const EXIT_GAP: f64 = 2.0;
+/// Others see a vehicle this long before it comes to a junction, s: the longest critical gap and a
+/// little.
+const SIGHT: f64 = 8.0;
 /// Junctions in a row that a vehicle may need at once, because it fits nowhere between them.
 const MAX_CHAIN: usize = 4;
 /// Lanelets ahead on which a vehicle in front counts as on its way into the same junction: an
@@ -43,58 +43,26 @@ pub(super) struct Need {
     pub(super) exit: LaneletId,
 }
 
-/// What requests are decided by.
-#[derive(Clone, Copy)]
-pub(super) struct Scene<'a> {
-    pub(super) ground: &'a Ground,
-    pub(super) types: &'a VehicleTypes,
-    pub(super) routes: &'a Routes,
-    pub(super) index: &'a Index,
-    pub(super) agents: &'a Agents,
+impl Request {
+    /// How long it has been waiting, s.
+    pub(super) fn age(&self, scene: &Scene<'_>) -> f64 {
+        (scene.step - self.since) as f64 * scene.dt
+    }
 }
 
-impl<'a> Scene<'a> {
-    fn route(&self, agent: u32) -> &'a Route {
-        self.routes.get(self.agents.progress[agent as usize].route)
-    }
+/// An agent that comes near a junction and has not been let in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Approach {
+    /// Junction and connection.
+    pub(super) path: (u32, u32),
+    pub(super) agent: u32,
+    /// Index of the connection in its route.
+    pub(super) at: u32,
+    /// From its front to the stop line, m.
+    pub(super) distance: f64,
+}
 
-    fn vehicle_type(&self, agent: u32) -> &'a VehicleType {
-        let number = self.agents.identity[agent as usize].vehicle_type;
-        self.types.get(number)
-    }
-
-    /// Length that a vehicle takes in a queue, m.
-    pub(super) fn space(&self, agent: u32) -> f64 {
-        self.vehicle_type(agent).length + EXIT_GAP
-    }
-
-    /// Whether `agent` has cut in ahead of the vehicle that holds `grant`, by a lane change on its
-    /// approach; then `agent` must go first.
-    ///
-    /// ```text
-    ///   [holder]----[agent]---|  junction  |
-    ///                  ^ has just changed lanes to here
-    /// ```
-    ///
-    /// Without this the two would wait for each other: the holder cannot pass the agent, and the
-    /// agent cannot enter while the holder's grant conflicts with its own connection.
-    pub(super) fn is_behind(&self, grant: &Grant, agent: u32) -> bool {
-        if grant.agent == agent {
-            return false;
-        }
-        let (own, other) = (
-            &self.agents.position[agent as usize],
-            &self.agents.position[grant.agent as usize],
-        );
-        // The agent is ahead of the holder if it stands on a lanelet that the holder has yet to drive
-        // before the junction; on the holder's own lanelet, if it is farther along.
-        let route = self.route(grant.agent);
-        let at = self.agents.progress[grant.agent as usize].at;
-        let mut between = (at..grant.at).filter_map(|at| route.lanelet(at));
-        between.any(|lanelet| lanelet == own.lanelet)
-            && (own.lanelet != other.lanelet || own.s > other.s)
-    }
-
+impl Scene<'_> {
     /// The connections that a vehicle needs at once: up to the first lane on which it can stand
     /// without its rear in a junction.
     ///
@@ -138,19 +106,20 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Whether the vehicle is the foremost on its lane that is not let in yet.
-    pub(super) fn has_turn(&self, request: &Request) -> bool {
-        let route = self.route(request.agent);
+    /// Whether the vehicle is the foremost on its lane that is not let in yet, before the connection at
+    /// an index of its route.
+    pub(super) fn has_turn(&self, agent: u32, connection: u32) -> bool {
+        let route = self.route(agent);
         let contested = route
-            .lanelet(request.at)
+            .lanelet(connection)
             .and_then(|lanelet| self.ground.contested(lanelet));
         let Some((junction, _)) = contested else {
             return false;
         };
         // On the lanelets up to the junction nobody may be ahead who still waits.
-        let mut ahead = self.index.ahead_on_lanelet(request.agent);
-        let mut at = self.agents.progress[request.agent as usize].at + 1;
-        while ahead.is_none() && at < request.at {
+        let mut ahead = self.index.ahead_on_lanelet(agent);
+        let mut at = self.agents.progress[agent as usize].at + 1;
+        while ahead.is_none() && at < connection {
             ahead = route
                 .lanelet(at)
                 .and_then(|lanelet| self.index.hindmost(lanelet));
@@ -172,33 +141,51 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The next contested connection of every agent that is close enough to ask.
+/// The next contested connection of every agent that is close enough to ask, and of those that come
+/// near junctions in which others give way to them.
 pub(super) fn collect(
     step: u64,
-    ground: &Ground,
-    types: &VehicleTypes,
+    (ground, types): (&Ground, &VehicleTypes),
     routes: &Routes,
     agents: &mut Agents,
-    requests: &mut Vec<Request>,
+    (requests, approaches): (&mut Vec<Request>, &mut Vec<Approach>),
 ) {
     requests.clear();
+    approaches.clear();
     for index in 0..agents.capacity() {
         let (who, position) = (&agents.identity[index], &agents.position[index]);
+        let claim = &mut agents.claim[index];
+        (claim.wall_at, claim.refused) = (0, Refusal::None);
         if !who.drives() || !position.is_on_lane() {
             continue;
         }
         let remaining = ground.length(position.lanelet) - position.s;
-        let reach = reach(&agents.motion[index], types.get(who.vehicle_type));
+        let motion = &agents.motion[index];
+        let vehicle_type = types.get(who.vehicle_type);
+        let reach = reach(motion, vehicle_type);
+        let sight = reach.max(SIGHT * motion.speed + vehicle_type.front);
         // Most agents are in the middle of a lane: they are done here, without their routes.
-        if remaining >= reach {
+        if remaining >= sight {
             continue;
         }
         let progress = &agents.progress[index];
-        let claim = &mut agents.claim[index];
         let route = routes.get(progress.route);
         let from = (progress.at, position.lanelet);
-        let next = next_contested(ground, route, from, (remaining, reach), claim.granted_to);
-        let Some(at) = next else { continue };
+        let next = next_contested(ground, route, from, (remaining, sight), claim.granted_to);
+        let Some((at, path, distance)) = next else {
+            continue;
+        };
+        if ground.law(path.0).right_of_way.has_order() {
+            approaches.push(Approach {
+                path,
+                agent: index as u32,
+                at,
+                distance: distance - vehicle_type.front,
+            });
+        }
+        if distance >= reach {
+            continue;
+        }
         // Its place in the order is that of the step in which it first asked for this connection.
         // A new route resets `asked_for`: the agent queues again for what it needs now.
         if claim.asked_for != at {
@@ -213,8 +200,9 @@ pub(super) fn collect(
     }
 }
 
-/// Index in a route of the first contested connection that has not been granted, from the lanelet
-/// `from` on; `None` if it begins beyond the reach. `distance` is what is left of that lanelet, m.
+/// The first contested connection in a route that has not been granted, from the lanelet `from` on:
+/// its index in the route, junction and path, and how far away it begins, m. `None` if that is beyond
+/// the reach. `distance` is what is left of the lanelet, m.
 #[inline]
 fn next_contested(
     ground: &Ground,
@@ -222,7 +210,7 @@ fn next_contested(
     from: (u32, LaneletId),
     (mut distance, reach): (f64, f64),
     granted_to: u32,
-) -> Option<u32> {
+) -> Option<(u32, (u32, u32), f64)> {
     let (mut at, mut before) = from;
     while distance < reach {
         at += 1;
@@ -231,8 +219,10 @@ fn next_contested(
         if !ground.leads_to(before, lanelet) {
             return None;
         }
-        if at >= granted_to && ground.contested(lanelet).is_some() {
-            return Some(at);
+        if at >= granted_to
+            && let Some(path) = ground.contested(lanelet)
+        {
+            return Some((at, path, distance));
         }
         distance += ground.length(lanelet);
         before = lanelet;

@@ -1,24 +1,46 @@
 //! What junctions decide by.
 
-use super::request::{Need, Request, Scene};
+use super::request::{Approach, Need, Request};
+use super::scene::Scene;
+use super::walls::Meeting;
 use super::{Claims, Grant};
+use crate::agents::Refusal;
+use roadwright_scenario::Control;
+use roadwright_scenario::junction::{Light, RightOfWay, Sign};
+
+/// Nobody is let in who would have to wait longer inside for another, s. A larger value lets more
+/// in, who then stand in each other's way.
+const LONGEST_WAIT_INSIDE: f64 = 1.0;
+/// Braking that a place to wait inside may need, m/s^2.
+const BRAKING: f64 = 4.5;
+/// Who has waited longer than this is not passed over any more, s.
+const LOCK_AFTER: f64 = 60.0;
+/// The same where nobody has the right of way: who came first goes first, but a junction holds more
+/// if somebody who does not meet him may go beside him, s.
+const TURN_AFTER: f64 = 6.0;
+/// With waiting drivers take shorter gaps, down to this share of the critical gap.
+const LEAST_GAP_SHARE: f64 = 0.6;
+/// Slower than this counts as standing, m/s.
+const STANDING: f64 = 0.2;
+/// A vehicle that stands this near to its stop line has stopped at it, m.
+const AT_LINE: f64 = 4.0;
 
 /// What comes of a request.
+#[derive(Clone, Copy, PartialEq)]
 pub(super) enum Verdict {
     Granted,
     /// The route ends before it needs anything.
     NothingNeeded,
-    /// There is no room beyond.
-    NoRoom,
-    /// Others go first.
-    MustWait,
+    Refused(Refusal),
 }
 
 /// What a junction decides by.
-struct JunctionState<'a> {
-    inside: &'a [Grant],
-    /// Connections that earlier requests wait for.
-    pending: &'a [(u32, u32)],
+pub(super) struct JunctionState<'a> {
+    pub(super) inside: &'a [Grant],
+    /// Connections that those wait for who are not passed over any more.
+    pub(super) pending: &'a [(u32, u32)],
+    /// Who comes near.
+    pub(super) approaches: &'a [Approach],
 }
 
 impl Claims {
@@ -27,7 +49,7 @@ impl Claims {
         &self,
         request: &Request,
         needs: &[Need],
-        pending: &[(u32, u32)],
+        (pending, approaches): (&[(u32, u32)], &[Approach]),
         scene: &Scene<'_>,
     ) -> Verdict {
         if needs.is_empty() {
@@ -38,22 +60,19 @@ impl Claims {
             self.has_room(request, need, is_last, scene)
         });
         if !has_room {
-            return Verdict::NoRoom;
+            return Verdict::Refused(Refusal::NoRoom);
         }
         // All or nothing. A vehicle that had the first junction of a chain and waited for the second would
         // stand in the first one and keep everybody out of it.
-        let is_admitted = needs.iter().all(|need| {
+        let refusal = needs.iter().find_map(|need| {
             let junction = JunctionState {
                 inside: &self.granted[need.junction as usize],
                 pending,
+                approaches: of_junction(approaches, need.junction),
             };
-            admits(request, need, &junction, scene)
+            refusal(request, need, &junction, scene)
         });
-        if is_admitted {
-            Verdict::Granted
-        } else {
-            Verdict::MustWait
-        }
+        refusal.map_or(Verdict::Granted, Verdict::Refused)
     }
 
     /// Whether the vehicle would find room beyond a junction, so that it does not come to stand in it.
@@ -68,9 +87,7 @@ impl Claims {
         let agents = scene.agents;
         // Who is still in the junction or before it, and has been promised the same exit.
         let promised = self.granted[need.junction as usize].iter().filter(|grant| {
-            grant.exit == need.exit
-                && agents.progress[grant.agent as usize].at <= grant.at
-                && !scene.is_behind(grant, request.agent)
+            grant.exit == need.exit && agents.progress[grant.agent as usize].at <= grant.at
         });
         // Who has been let into what lies beyond the exit drives on and leaves no queue behind.
         let queued = scene.index.on_lanelet(need.exit).iter().filter(|entry| {
@@ -89,18 +106,118 @@ impl Claims {
     }
 }
 
-/// The rule of a junction: whether a vehicle may enter now. First come, first served: nobody on a
-/// conflicting connection is inside or has asked before.
-fn admits(request: &Request, need: &Need, junction: &JunctionState<'_>, scene: &Scene<'_>) -> bool {
-    let conflicts = |path: u32| scene.ground.in_conflict(need.junction, need.path, path);
-    // Conflicts are those of swept areas, computed once for each junction (`scenario/junction`).
-    let mut inside = junction
-        .inside
+/// Those of the approaches, in the order of their junctions, that lead to one.
+fn of_junction(approaches: &[Approach], junction: u32) -> &[Approach] {
+    let from = approaches.partition_point(|approach| approach.path.0 < junction);
+    let to = approaches.partition_point(|approach| approach.path.0 <= junction);
+    &approaches[from..to]
+}
+
+/// Whether a request is not passed over any more: it need not give way, and who conflicts with it has
+/// to wait.
+pub(super) fn is_locked(request: &Request, junction: u32, scene: &Scene<'_>) -> bool {
+    let patience = match scene.ground.law(junction).right_of_way.control() {
+        Control::AllWayStop | Control::Zipper => 0.0,
+        Control::Uncontrolled => TURN_AFTER,
+        _ => LOCK_AFTER,
+    };
+    request.age(scene) >= patience
+}
+
+/// Why a vehicle may not enter a junction now; `None` if it may.
+fn refusal(
+    request: &Request,
+    need: &Need,
+    junction: &JunctionState<'_>,
+    scene: &Scene<'_>,
+) -> Option<Refusal> {
+    let path = (need.junction, need.path);
+    let law = scene.ground.law(need.junction);
+    let distance = -scene.front(request.agent, need.at);
+    if scene.is_stopped_by_light(path, request.agent, distance) {
+        return Some(Refusal::Red);
+    }
+    let is_first = need.at == request.at;
+    if is_first && scene.sign(path) == Sign::Stop && !has_stopped(request.agent, distance, scene) {
+        return Some(Refusal::Stop);
+    }
+    let is_locked = is_locked(request, need.junction, scene);
+    if is_first && !is_locked && gives_way(request, need, junction, &law.right_of_way, scene) {
+        return Some(Refusal::GivesWay);
+    }
+    let others = || junction.inside.iter().filter(|g| g.agent != request.agent);
+    if others().any(|grant| is_in_the_way(request, need, grant, scene)) {
+        return Some(Refusal::Occupied);
+    }
+    let mut earlier = junction.pending.iter().filter(|p| p.0 == need.junction);
+    let is_passed_over = |other: u32| law.conflicts.are_in_conflict(need.path, other);
+    earlier
+        .any(|&(_, other)| is_passed_over(other))
+        .then_some(Refusal::Occupied)
+}
+
+/// Whether a vehicle stands at its stop line.
+fn has_stopped(agent: u32, distance: f64, scene: &Scene<'_>) -> bool {
+    scene.speed(agent) < STANDING && distance < AT_LINE
+}
+
+/// Whether a vehicle that was let in before keeps this one out: the place where they meet is so near
+/// that it could not stop before it, or it would have to wait there for long.
+///
+/// ```text
+///              |  u |
+///   v ---------+....#....      v may enter before u has left the hatched place, if it can stop
+///              |  | |          before it, and if u will have left when v comes there. Who goes
+///                 v            first is settled: v has the higher ticket.
+/// ```
+fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_>) -> bool {
+    let agent = request.agent;
+    let Some(meeting) = Meeting::of(need.junction, (need.path, agent), grant, scene) else {
+        return false;
+    };
+    let speed = scene.speed(agent);
+    let distance = meeting.own.from - scene.front(agent, need.at);
+    if distance < speed * speed / (2.0 * BRAKING) + speed * scene.dt {
+        return true;
+    }
+    let comes = scene.time_for(distance, agent, need.at);
+    meeting.time_to_leave(grant, scene) - comes > LONGEST_WAIT_INSIDE
+}
+
+/// Whether somebody comes whom a vehicle has to let pass: who has the right of way, has not been let
+/// in yet, and would be there within the critical gap.
+fn gives_way(
+    request: &Request,
+    need: &Need,
+    junction: &JunctionState<'_>,
+    right: &RightOfWay,
+    scene: &Scene<'_>,
+) -> bool {
+    if !right.gives_way_to_any(need.path) {
+        return false;
+    }
+    let to_line = -scene.front(request.agent, need.at);
+    let waits = scene.time_for(to_line, request.agent, need.at);
+    let patience = (request.age(scene) / LOCK_AFTER).min(1.0);
+    let gap = right.critical_gap(need.path) * (1.0 - (1.0 - LEAST_GAP_SHARE) * patience);
+    let mut others = junction
+        .approaches
         .iter()
-        .filter(|grant| grant.agent != request.agent && !scene.is_behind(grant, request.agent));
-    let mut earlier = junction
-        .pending
-        .iter()
-        .filter(|(number, _)| *number == need.junction);
-    !inside.any(|grant| conflicts(grant.path)) && !earlier.any(|&(_, path)| conflicts(path))
+        .filter(|other| other.agent != request.agent && right.gives_way(need.path, other.path.1));
+    others.any(|other| {
+        if scene.light(other.path) == Light::Red || is_held_up(other, scene) {
+            return false;
+        }
+        let conflicts = scene.ground.conflicts(need.junction, false);
+        let met = conflicts.between(other.path.1, need.path);
+        let way = other.distance + met.map_or(0.0, |(place, _)| place.from);
+        scene.time_for(way, other.agent, other.at) < waits + gap
+    })
+}
+
+/// Whether a vehicle with the right of way cannot make use of it: it stands behind another, or has
+/// no room beyond.
+fn is_held_up(other: &Approach, scene: &Scene<'_>) -> bool {
+    let refused = scene.agents.claim[other.agent as usize].refused;
+    scene.speed(other.agent) < STANDING && matches!(refused, Refusal::NoRoom | Refusal::NotFirst)
 }

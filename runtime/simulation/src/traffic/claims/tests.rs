@@ -1,8 +1,10 @@
 //! Junctions with cars put at them by hand.
 
-use super::request::EXIT_GAP;
+use super::scene::EXIT_GAP;
+use crate::agents::Refusal;
 use crate::testing::Stand;
 use roadwright_geometry::DVec2;
+use roadwright_scenario::{Control, JunctionRules, RoadId};
 
 impl Stand {
     /// A car so far before the junction, m, that drives straight on.
@@ -15,9 +17,8 @@ impl Stand {
     fn step(&mut self, step: u64) {
         self.look();
         self.claims.update(
-            step,
-            &self.ground,
-            &self.types,
+            &crate::testing::clock(step),
+            (&self.ground, &self.types),
             &self.routes,
             &self.index,
             &mut self.agents,
@@ -36,36 +37,182 @@ impl Stand {
         self.agents.position[index].s = beyond;
         self.agents.progress[index].at = 2;
     }
+
+    /// Where a car has to wait inside, m along its connection.
+    fn wall(&self, agent: u32) -> Option<f32> {
+        let claim = &self.agents.claim[agent as usize];
+        (claim.wall_at > 0).then_some(claim.wall_s)
+    }
+
+    fn refused(&self, agent: u32) -> Refusal {
+        self.agents.claim[agent as usize].refused
+    }
+
+    /// Moves a car along its connection, its rear axle so far from its start, m.
+    fn drive_in(&mut self, agent: u32, s: f64) {
+        let index = agent as usize;
+        let route = self.routes.get(self.agents.progress[index].route);
+        self.agents.position[index].lanelet = route.lanelets[1];
+        self.agents.position[index].s = s;
+        self.agents.progress[index].at = 1;
+    }
+}
+
+fn ruled(control: Control) -> Stand {
+    Stand::crossing_of(&JunctionRules {
+        control: Some(control),
+        ..JunctionRules::default()
+    })
 }
 
 #[test]
-fn who_asks_first_goes_first_and_the_other_when_the_way_is_free() {
-    let mut crossing = Stand::crossing();
+fn who_comes_first_passes_first_and_the_other_waits_inside_or_out() {
+    let mut crossing = ruled(Control::Zipper);
     let first = crossing.comes(7, DVec2::X, 5.0, 4.0);
     crossing.step(1);
+    // The smaller id does not help who asks later, and the first needs far more than a second.
     let second = crossing.comes(3, DVec2::Y, 5.0, 4.0);
     crossing.step(2);
-    // The smaller id does not help who asks later.
     assert!(crossing.is_let_in(first) && !crossing.is_let_in(second));
-    // With its tail still inside, the first one keeps the other out.
-    crossing.drive_out(first, 0.1);
+    assert_eq!(crossing.refused(second), Refusal::Occupied);
+    // The first is about to leave the place where they meet: the second may come, and waits for it.
+    crossing.drive_in(first, 8.0);
     crossing.step(3);
-    assert!(!crossing.is_let_in(second));
-    crossing.drive_out(first, 6.0);
+    let place = crossing.wall(second);
+    assert!(
+        crossing.is_let_in(second) && place.is_some_and(|s| s > 0.0),
+        "{place:?}"
+    );
+    assert_eq!(crossing.wall(first), None, "who was first waits for nobody");
+    // As soon as the first one's rear has left the place, nobody waits.
+    crossing.drive_out(first, 3.0);
     crossing.step(4);
-    assert!(crossing.is_let_in(second));
+    assert_eq!(crossing.wall(second), None);
 }
 
 #[test]
-fn of_two_in_one_step_the_smaller_id_goes_first() {
+fn the_nearer_side_goes_first_whatever_the_ids() {
     for (a, b) in [(1, 2), (2, 1)] {
         let mut crossing = Stand::crossing();
-        let east = crossing.comes(a, DVec2::X, 5.0, 4.0);
-        let north = crossing.comes(b, DVec2::Y, 5.0, 4.0);
+        let from_west = crossing.comes(a, DVec2::X, 5.0, 4.0);
+        // From the south, which is on the right of who comes from the west.
+        let from_south = crossing.comes(b, DVec2::Y, 5.0, 4.0);
         crossing.step(1);
-        assert_eq!(crossing.is_let_in(east), a < b);
-        assert_eq!(crossing.is_let_in(north), b < a);
+        assert!(crossing.is_let_in(from_south) && !crossing.is_let_in(from_west));
+        assert_eq!(crossing.refused(from_west), Refusal::GivesWay);
     }
+}
+
+#[test]
+fn who_has_a_yield_sign_waits_for_a_gap() {
+    // The street from west to east goes first: roads 1 and 2, cut by the crossing into 1, 3 and 2, 4.
+    let rules = |control| JunctionRules {
+        control: Some(control),
+        major: vec![RoadId(1), RoadId(3)],
+        ..JunctionRules::default()
+    };
+    let mut crossing = Stand::crossing_of(&rules(Control::Priority));
+    let minor = crossing.comes(1, DVec2::Y, 3.0, 0.0);
+    let major = crossing.comes(2, DVec2::X, 60.0, 13.0);
+    crossing.step(1);
+    // 60 m at 13 m/s are less than the critical gap of 6.5 s.
+    assert_eq!(crossing.refused(minor), Refusal::GivesWay);
+    // Without anybody on the major road it goes at once.
+    crossing.agents.remove(major);
+    crossing.step(2);
+    assert!(crossing.is_let_in(minor));
+    // The major road waits for nobody who has not been let in.
+    let mut crossing = Stand::crossing_of(&rules(Control::Priority));
+    let minor = crossing.comes(1, DVec2::Y, 3.0, 4.0);
+    let major = crossing.comes(2, DVec2::X, 12.0, 10.0);
+    crossing.step(1);
+    assert!(crossing.is_let_in(major) && !crossing.is_let_in(minor));
+    // At a stop sign it has to stand first, even if nobody comes.
+    let mut crossing = Stand::crossing_of(&rules(Control::Stop));
+    let minor = crossing.comes(1, DVec2::Y, 6.0, 3.0);
+    crossing.step(1);
+    assert_eq!(crossing.refused(minor), Refusal::Stop);
+    crossing.agents.motion[minor as usize].speed = 0.0;
+    crossing.step(2);
+    assert!(crossing.is_let_in(minor));
+}
+
+#[test]
+fn who_has_waited_for_a_minute_is_not_passed_over() {
+    let rules = JunctionRules {
+        control: Some(Control::Priority),
+        major: vec![RoadId(1), RoadId(3)],
+        ..JunctionRules::default()
+    };
+    let mut crossing = Stand::crossing_of(&rules);
+    let minor = crossing.comes(1, DVec2::Y, 3.0, 0.0);
+    let mut let_in = 0;
+    for step in 1..700u64 {
+        // Somebody always comes on the major road, and is gone in the next step.
+        let major = crossing.comes(100 + step, DVec2::X, 14.0, 8.0);
+        crossing.step(step);
+        let_in += usize::from(crossing.is_let_in(major));
+        crossing.agents.remove(major);
+        if crossing.is_let_in(minor) {
+            // 0.1 s a step.
+            assert!((595..=605).contains(&step), "{step}");
+            assert!(let_in > 500, "the others drove: {let_in}");
+            return;
+        }
+    }
+    panic!("it waits for ever");
+}
+
+#[test]
+fn signals_are_obeyed_and_a_red_light_takes_the_grant_back() {
+    let mut crossing = ruled(Control::Signals);
+    // The first stage begins at 0 s; the green of the other street in its second half.
+    let east = crossing.comes(1, DVec2::X, 20.0, 5.0);
+    let north = crossing.comes(2, DVec2::Y, 20.0, 5.0);
+    crossing.step(0);
+    let (goes, stands) = if crossing.is_let_in(east) {
+        (east, north)
+    } else {
+        (north, east)
+    };
+    assert!(crossing.is_let_in(goes) && crossing.refused(stands) == Refusal::Red);
+    // Half a cycle later it is the other way round; who has not entered gives its grant back.
+    crossing.step(350);
+    assert!(crossing.is_let_in(stands) && !crossing.is_let_in(goes));
+    // Who cannot stop for amber any more goes on: at 12 m/s 10 m before the line.
+    let laws = (0..crossing.ground.junction_count() as u32).map(|j| crossing.ground.law(j));
+    let signals = laws.into_iter().find_map(|law| law.signals.clone());
+    let stage = signals.unwrap().stages[0].clone();
+    for (speed, passes) in [(12.0, true), (5.0, false)] {
+        let mut crossing = ruled(Control::Signals);
+        let direction = if goes == east { DVec2::X } else { DVec2::Y };
+        let agent = crossing.comes(1, direction, 10.0 + 3.6, speed);
+        crossing.step(((stage.time - 0.2) * 10.0) as u64);
+        assert!(crossing.is_let_in(agent));
+        crossing.step(((stage.time + 0.2) * 10.0) as u64);
+        assert_eq!(crossing.is_let_in(agent), passes, "{speed} m/s");
+    }
+}
+
+#[test]
+fn who_cuts_in_before_a_holder_takes_its_turn() {
+    let mut crossing = Stand::crossing();
+    let holder = crossing.comes(1, DVec2::X, 25.0, 8.0);
+    crossing.step(1);
+    assert!(crossing.is_let_in(holder));
+    // Another one that has not been let in now stands before it, and cannot enter either: a third
+    // comes from the right.
+    let third = crossing.comes(3, DVec2::Y, 4.0, 4.0);
+    let cutter = crossing.comes(2, DVec2::X, 6.0, 3.0);
+    crossing.step(2);
+    assert!(
+        !crossing.is_let_in(holder),
+        "it asks again, behind the other"
+    );
+    crossing.agents.remove(third);
+    crossing.step(3);
+    crossing.step(4);
+    assert!(crossing.is_let_in(cutter) && crossing.is_let_in(holder));
 }
 
 #[test]
@@ -84,13 +231,14 @@ fn nobody_asks_from_far_away_or_is_let_in_past_a_waiting_leader() {
     crossing.step(1);
     assert!(!crossing.is_let_in(far), "it is 60 m away at 4 m/s");
     // A crossing car holds the junction; of two in a row on the approach neither gets in.
-    let crosser = crossing.comes(2, DVec2::Y, 2.0, 4.0);
+    let crosser = crossing.comes(2, DVec2::Y, 13.0, 1.0);
     crossing.step(2);
     let leader = crossing.comes(3, DVec2::X, 4.0, 0.0);
     let follower = crossing.comes(4, DVec2::X, 12.0, 8.0);
     crossing.step(3);
     assert!(crossing.is_let_in(crosser));
     assert!(!crossing.is_let_in(leader) && !crossing.is_let_in(follower));
+    assert_eq!(crossing.refused(follower), Refusal::NotFirst);
     // Then both at once: a car that is let in does not hold up those behind it.
     crossing.drive_out(crosser, 8.0);
     crossing.step(4);

@@ -1,0 +1,186 @@
+//! Where agents are and how they move, as far as junctions decide by it.
+
+use super::Grant;
+use crate::agents::Agents;
+use crate::ground::Ground;
+use crate::route::{Route, Routes};
+use crate::traffic::Index;
+use crate::vehicle_type::{VehicleType, VehicleTypes};
+use roadwright_scenario::junction::{Light, Sign};
+
+/// Space left behind the last vehicle beyond the junction, m.
+pub(super) const EXIT_GAP: f64 = 2.0;
+/// Acceleration that drivers are expected to have, m/s^2.
+const EXPECTED_ACCELERATION: f64 = 1.5;
+/// Nobody is expected to drive slower through a junction, m/s.
+const LEAST_SPEED: f64 = 3.0;
+/// Who needs harder braking than this to stop for amber goes on, m/s^2.
+const AMBER_BRAKING: f64 = 3.0;
+
+/// What requests are decided by, but for the agents, which change in between.
+#[derive(Clone, Copy)]
+pub(super) struct Setting<'a> {
+    pub(super) ground: &'a Ground,
+    pub(super) types: &'a VehicleTypes,
+    pub(super) routes: &'a Routes,
+    pub(super) index: &'a Index,
+    /// The step, and what it is in seconds.
+    pub(super) step: u64,
+    pub(super) dt: f64,
+}
+
+/// What requests are decided by.
+#[derive(Clone, Copy)]
+pub(super) struct Scene<'a> {
+    setting: Setting<'a>,
+    pub(super) agents: &'a Agents,
+}
+
+impl<'a> Setting<'a> {
+    pub(super) fn with(self, agents: &'a Agents) -> Scene<'a> {
+        Scene {
+            setting: self,
+            agents,
+        }
+    }
+}
+
+impl<'a> std::ops::Deref for Scene<'a> {
+    type Target = Setting<'a>;
+
+    fn deref(&self) -> &Setting<'a> {
+        &self.setting
+    }
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn route(&self, agent: u32) -> &'a Route {
+        self.routes.get(self.agents.progress[agent as usize].route)
+    }
+
+    pub(super) fn vehicle_type(&self, agent: u32) -> &'a VehicleType {
+        let number = self.agents.identity[agent as usize].vehicle_type;
+        self.types.get(number)
+    }
+
+    pub(super) fn speed(&self, agent: u32) -> f64 {
+        self.agents.motion[agent as usize].speed.max(0.0)
+    }
+
+    pub(super) fn is_long(&self, agent: u32) -> bool {
+        self.vehicle_type(agent).is_long()
+    }
+
+    /// Length that a vehicle takes in a queue, m.
+    pub(super) fn space(&self, agent: u32) -> f64 {
+        self.vehicle_type(agent).length + EXIT_GAP
+    }
+
+    /// Where the rear axle of an agent is along the lanelet at an index of its route, m: negative
+    /// before it, more than its length beyond.
+    ///
+    /// ```text
+    ///     |--- 30 m ---|--- 12 m ---|--- 50 m ---|
+    ///         10 m ^ rear axle                        along the second lanelet it is at -20 m
+    /// ```
+    pub(super) fn along(&self, agent: u32, at: u32) -> f64 {
+        let (progress, position) = (
+            &self.agents.progress[agent as usize],
+            &self.agents.position[agent as usize],
+        );
+        let route = self.route(agent);
+        let (first, last) = (progress.at.min(at), progress.at.max(at));
+        // A lanelet that is left sideways is beside the one after it in the route, which is driven in
+        // its place: it does not count twice.
+        let between: f64 = (first..last)
+            .filter_map(|at| Some((route.lanelet(at)?, route.lanelet(at + 1)?)))
+            .filter(|(lanelet, next)| self.ground.leads_to(*lanelet, *next))
+            .map(|(lanelet, _)| self.ground.length(lanelet))
+            .sum();
+        if progress.at < at {
+            position.s - between
+        } else {
+            position.s + between
+        }
+    }
+
+    /// Where the front of an agent is along the lanelet at an index of its route, m.
+    pub(super) fn front(&self, agent: u32, at: u32) -> f64 {
+        self.along(agent, at) + self.vehicle_type(agent).front
+    }
+
+    /// Where the rear is, m.
+    pub(super) fn rear(&self, agent: u32, at: u32) -> f64 {
+        self.along(agent, at) - self.vehicle_type(agent).rear_overhang
+    }
+
+    /// The speed that an agent is expected to reach on the lanelet at an index of its route, m/s.
+    fn expected_speed(&self, agent: u32, at: u32) -> f64 {
+        let allowed = self.route(agent).lanelet(at);
+        let allowed = allowed.map_or(LEAST_SPEED, |lanelet| self.ground.entry_speed(lanelet));
+        allowed.max(self.speed(agent)).max(LEAST_SPEED)
+    }
+
+    /// How long an agent takes for a distance, if nothing holds it up, s.
+    pub(super) fn time_for(&self, distance: f64, agent: u32, at: u32) -> f64 {
+        time_to_cover(distance, self.speed(agent), self.expected_speed(agent, at))
+    }
+
+    /// What the signal of a path shows; green where there are none.
+    pub(super) fn light(&self, (junction, path): (u32, u32)) -> Light {
+        let signals = self.ground.law(junction).signals.as_ref();
+        signals.map_or(Light::Green, |signals| {
+            signals.light(path as usize, self.step as f64 * self.dt)
+        })
+    }
+
+    /// Whether the signal of a path stops an agent whose front is so far before the stop line, m.
+    pub(super) fn is_stopped_by_light(&self, path: (u32, u32), agent: u32, distance: f64) -> bool {
+        let speed = self.speed(agent);
+        match self.light(path) {
+            Light::Green => false,
+            Light::Amber => speed * speed <= 2.0 * AMBER_BRAKING * distance,
+            Light::Red => true,
+        }
+    }
+
+    /// What an agent is told at the stop line of a path.
+    pub(super) fn sign(&self, (junction, path): (u32, u32)) -> Sign {
+        self.ground.law(junction).right_of_way.sign(path)
+    }
+
+    /// Whether the holder of a grant has not reached its junction yet.
+    pub(super) fn is_before(&self, grant: &Grant) -> bool {
+        self.agents.progress[grant.agent as usize].at < grant.at
+    }
+}
+
+/// How long a distance takes at a constant acceleration up to a speed, s.
+fn time_to_cover(distance: f64, speed: f64, top: f64) -> f64 {
+    if distance <= 0.0 {
+        return 0.0;
+    }
+    let a = EXPECTED_ACCELERATION;
+    let to_top = (top * top - speed * speed).max(0.0) / (2.0 * a);
+    if distance < to_top {
+        // d = v t + a t^2 / 2
+        return ((speed * speed + 2.0 * a * distance).sqrt() - speed) / a;
+    }
+    (top - speed).max(0.0) / a + (distance - to_top) / top
+}
+
+#[cfg(test)]
+mod tests {
+    use super::time_to_cover;
+
+    #[test]
+    fn times_are_those_of_constant_acceleration() {
+        // From standing 12 m at 1.5 m/s^2: t = sqrt(2 d / a) = 4 s.
+        assert!((time_to_cover(12.0, 0.0, 20.0) - 4.0).abs() < 1e-12);
+        // At the top speed already.
+        assert!((time_to_cover(30.0, 10.0, 10.0) - 3.0).abs() < 1e-12);
+        // 6 m/s after 4 s and 12 m, then 6 m more.
+        assert!((time_to_cover(18.0, 0.0, 6.0) - 5.0).abs() < 1e-12);
+        assert_eq!(time_to_cover(-1.0, 3.0, 6.0), 0.0);
+    }
+}

@@ -1,0 +1,92 @@
+//! Where those wait who have been let into a junction: before the places that others pass first.
+//!
+//! ```text
+//!   ticket 7:  |  |            The car with ticket 8 has been let in, and waits before the place
+//!              |  v            where it meets the car with ticket 7, until that one's rear has
+//!    ----------+..#..+----     left it. Waiting goes from higher to lower tickets only, so it
+//!     [8]  -> |   #  |         never goes round in a circle; and who has the lowest ticket waits
+//!    ----------+..#..+----     for nobody, has room beyond, and leaves.
+//! ```
+
+use super::scene::Scene;
+use super::{Claims, Grant};
+use roadwright_scenario::junction::Interval;
+
+/// A place to wait: index in the route, and m along the lanelet there.
+pub(super) type Wall = (u32, f32);
+
+impl Claims {
+    /// Finds how long each holder of a grant is held up by others, and the nearest place at which it
+    /// has to wait, as (agent, place); those that need not wait are left out. O(pairs of grants in one
+    /// junction).
+    pub(super) fn set_walls(&mut self, scene: &Scene<'_>, out: &mut Vec<(u32, Wall)>) {
+        out.clear();
+        for &junction in &self.busy {
+            let grants = &mut self.granted[junction as usize];
+            // In the order of their tickets, so that the delays of those before are known.
+            for i in 0..grants.len() {
+                let (before, rest) = grants.split_at_mut(i);
+                let grant = &mut rest[0];
+                let mut nearest = f64::INFINITY;
+                grant.delay = 0.0;
+                for other in before.iter().filter(|other| other.agent != grant.agent) {
+                    let Some(meeting) =
+                        Meeting::of(junction, (grant.path, grant.agent), other, scene)
+                    else {
+                        continue;
+                    };
+                    grant.delay = grant.delay.max(meeting.delay(grant, other, scene));
+                    // Who is in the place already leaves it: standing there would help nobody.
+                    if scene.front(grant.agent, grant.at) <= meeting.own.from + INSIDE {
+                        nearest = nearest.min(meeting.own.from);
+                    }
+                }
+                if nearest < f64::INFINITY {
+                    out.push((grant.agent, (grant.at, nearest as f32)));
+                }
+            }
+        }
+        // Of several junctions the first on the way counts.
+        out.sort_unstable_by_key(|&(agent, (at, _))| (agent, at));
+        out.dedup_by_key(|(agent, _)| *agent);
+    }
+}
+
+/// Who is so far in a place where ways meet is not held back before it, m.
+const INSIDE: f64 = 0.5;
+
+/// The place where the ways of two agents in a junction meet, and which the other has not left.
+pub(super) struct Meeting {
+    /// On the agent's own connection, m.
+    pub(super) own: Interval,
+    /// How far the other's rear is from its end, m.
+    way_out: f64,
+}
+
+impl Meeting {
+    /// Where an agent meets the holder of a grant; `None` where it does not, or does not any more.
+    pub(super) fn of(
+        junction: u32,
+        (path, agent): (u32, u32),
+        other: &Grant,
+        scene: &Scene<'_>,
+    ) -> Option<Self> {
+        let is_long = scene.is_long(agent) || scene.is_long(other.agent);
+        let conflicts = scene.ground.conflicts(junction, is_long);
+        let (own, theirs) = conflicts.between(path, other.path)?;
+        let way_out = theirs.to - scene.rear(other.agent, other.at);
+        (way_out >= 0.0).then_some(Self { own, way_out })
+    }
+
+    /// How long the other takes to leave the place, s.
+    pub(super) fn time_to_leave(&self, other: &Grant, scene: &Scene<'_>) -> f64 {
+        scene.time_for(self.way_out, other.agent, other.at) + f64::from(other.delay)
+    }
+
+    /// How long the holder of a grant has to wait for the other one, s.
+    fn delay(&self, grant: &Grant, other: &Grant, scene: &Scene<'_>) -> f32 {
+        let distance = self.own.from - scene.front(grant.agent, grant.at);
+        let comes = scene.time_for(distance, grant.agent, grant.at);
+        (self.time_to_leave(other, scene) - comes).max(0.0) as f32
+    }
+}
