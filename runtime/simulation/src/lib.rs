@@ -86,7 +86,7 @@ pub use save::{SaveError, SavedWorld};
 pub use session::{Ending, Observer, Session};
 pub use snapshot::{Snapshot, VehicleRecord};
 pub use summary::{
-    AgentCounts, FitnessSummary, ModuleRecord, ReplanCounts, StackSummary, Statistic, Summary,
+    AgentCounts, FitnessSummary, Law, ModuleRecord, ReplanCounts, StackSummary, Statistic, Summary,
     SwapRecord,
 };
 pub use traffic::{Collision, Party};

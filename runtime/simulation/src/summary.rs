@@ -75,6 +75,19 @@ pub struct ReplanCounts {
     pub too_late: u64,
 }
 
+/// How the law of junctions was kept.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Law {
+    /// Entered a junction while their signal was red.
+    pub red_passed: u64,
+    /// Entered from a stop sign without having been let in.
+    pub stops_missed: u64,
+    /// Entered a junction without having been let in, for whatever reason.
+    pub breaches: u64,
+    /// The longest time for which anybody has waited for a junction, s.
+    pub longest_wait: f64,
+}
+
 /// A module that was replaced while the world ran.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SwapRecord {
@@ -141,6 +154,8 @@ pub struct Summary {
     pub distance_driven: f64,
     /// Routes that were planned again.
     pub replans: ReplanCounts,
+    /// How the law of junctions was kept.
+    pub law: Law,
     /// Time from start to destination of those who arrived, s.
     pub travel_time: Statistic,
     /// The same by stack, with what its agents' fitnesses say.

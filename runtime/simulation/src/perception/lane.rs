@@ -7,7 +7,7 @@ use crate::traffic::Entry;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_plugin_api::ControllerInput;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 
 /// Controllers look as far ahead as they need to stop gently, and this much farther, m; but at least
 /// so far, m, because a vehicle that stands needs nothing to stop.
@@ -18,6 +18,10 @@ const LEAST_HORIZON: f64 = 30.0;
 const STOP_BEYOND: f64 = 1.5;
 /// A vehicle stops this far before the end of a lane that it has to leave sideways, m.
 const LANE_END_GAP: f64 = 1.0;
+
+/// While its middle is farther than this from the lane that it changes to, a body is still on the one
+/// that it leaves, m.
+const LEFT_BEHIND: f64 = 1.2;
 
 /// A vehicle ahead, and the distance from the own rear axle to the start of its lanelet, m.
 type Ahead = (Entry, f64);
@@ -115,10 +119,15 @@ impl View<'_> {
             && self.ground.contested(stretch.lanelet).is_some()
     }
 
-    /// The vehicle ahead on the lanelet that the agent is on, or with its tail still on it.
+    /// The vehicle ahead on the lanelet that the agent is on, or with its tail still on it, or on the
+    /// lane that the agent has not left yet.
     fn leader_here(&self, agent: u32) -> Option<Ahead> {
         let position = self.position(agent);
         let on_it = self.index.ahead_on_lanelet(agent);
+        let on_old = (position.leaving != NO_LANELET && position.t.abs() > LEFT_BEHIND)
+            .then(|| self.ahead_on(position.leaving, agent, position.s))
+            .flatten();
+        let on_it = self.nearer(on_it, on_old);
         let before = match self.ground.graph().predecessors(position.lanelet) {
             [before] => *before,
             _ => return on_it.map(|entry| (entry, -position.s)),
@@ -172,6 +181,14 @@ impl View<'_> {
             (rear < self.ground.parting(other, own, is_long)).then_some(entry)
         });
         tails.min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
+    }
+
+    /// The next vehicle on a lanelet beyond a place, m, other than the agent itself.
+    fn ahead_on(&self, lanelet: LaneletId, agent: u32, s: f64) -> Option<Entry> {
+        let entries = self.index.on_lanelet(lanelet);
+        let first = entries.partition_point(|entry| entry.s <= s);
+        let mut ahead = entries[first..].iter();
+        ahead.find(|entry| entry.agent != agent).copied()
     }
 
     /// The one of two vehicles that is less far along its lanelet.

@@ -176,3 +176,47 @@ fn a_slower_road_ahead_is_braked_for_in_time() {
     assert!(speeds[1] <= reachable + 1e-9 && speeds[1] <= speeds[0]);
     assert!(near(speeds[0], 14.0), "{speeds:?}");
 }
+
+#[test]
+fn who_has_not_left_a_lane_yet_follows_the_one_ahead_on_it() {
+    let mut stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
+    let lanes = stand.lanes_from_the_right();
+    stand.car(2, &[lanes[0]], 108.0, 0.0);
+    let own = stand.car(1, &[lanes[1]], 100.0, 2.0);
+    // (how far beside the new lane, m; whether the body is still on the old one)
+    for (beside, is_on_both) in [(3.0, true), (1.5, true), (0.8, false)] {
+        let position = &mut stand.agents.position[own as usize];
+        (position.leaving, position.t) = (lanes[0], -beside);
+        stand.look();
+        let input = stand.view().controller_input(own, LOOKAHEAD);
+        assert_eq!(input.leader_gap < NOTHING, is_on_both, "{beside} m beside");
+    }
+}
+
+#[test]
+fn a_tail_on_another_branch_is_followed_until_the_ways_part() {
+    // One car goes straight on, the other turns off from the same lane before it.
+    let mut stand = Stand::crossing();
+    let straight = stand.straight(DVec2::X);
+    let branches = stand.ground.graph().successors(straight[0]).to_vec();
+    let turning = branches.into_iter().find(|&b| b != straight[1]).unwrap();
+    let exit = stand.ground.graph().successors(turning)[0];
+    let together = stand.ground.parting(turning, straight[1], false);
+    assert!(
+        together > 1.0 && together < stand.ground.length(turning),
+        "{together} m"
+    );
+    let overhang = stand.types.get(0).rear_overhang;
+    for (rear, is_seen) in [(together - 0.5, true), (together + 0.5, false)] {
+        // From the approach, and from the connection itself.
+        for from in [0, 1] {
+            let mut stand = Stand::crossing();
+            stand.car(2, &[turning, exit], rear + overhang, 0.0);
+            let s = [stand.ground.length(straight[0]) - 5.0, 0.5][from];
+            let own = stand.car(1, &straight[from..], s, 3.0);
+            stand.look();
+            let gap = stand.view().controller_input(own, LOOKAHEAD).leader_gap;
+            assert_eq!(gap < NOTHING, is_seen, "{gap}");
+        }
+    }
+}

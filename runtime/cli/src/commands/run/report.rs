@@ -170,7 +170,7 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
 }
 
 /// The figures that depend on the world alone.
-fn traffic_figures(summary: &Summary) -> [(&'static str, String); 6] {
+fn traffic_figures(summary: &Summary) -> [(&'static str, String); 7] {
     let agents = summary.agents;
     [
         (
@@ -203,6 +203,13 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 6] {
             format!(
                 "{} after standing for long, {} for a missed lane change",
                 summary.replans.stuck, summary.replans.too_late
+            ),
+        ),
+        (
+            "junctions",
+            format!(
+                "longest wait {:.0} s, {} entered uninvited, {} on red",
+                summary.law.longest_wait, summary.law.breaches, summary.law.red_passed
             ),
         ),
     ]

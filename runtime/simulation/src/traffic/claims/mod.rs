@@ -57,6 +57,7 @@ mod request;
 mod rule;
 mod scene;
 mod walls;
+mod watch;
 
 use super::Index;
 use crate::agents::{Agents, Refusal};
@@ -69,6 +70,11 @@ use roadwright_scenario::lane_graph::LaneletId;
 use rule::{Verdict, is_locked};
 use scene::{Scene, Setting};
 use serde::{Deserialize, Serialize};
+use watch::Intruder;
+use watch::LawCounts;
+
+/// Tickets begin here, so that there are lower ones for those who are inside without having drawn one.
+const FIRST_TICKET: u64 = 1 << 32;
 
 /// A connection that an agent may be on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -84,6 +90,10 @@ struct Grant {
     ticket: u64,
     /// How long it is expected to be held up by others, s.
     delay: f32,
+    /// Whether the agent has reached the connection.
+    has_entered: bool,
+    /// Whether it was let in.
+    is_invited: bool,
 }
 
 /// What all junctions have granted.
@@ -95,6 +105,7 @@ pub(crate) struct Claims {
     busy: Vec<u32>,
     /// The next ticket.
     next_ticket: u64,
+    counts: LawCounts,
     #[serde(skip)]
     scratch: Scratch,
 }
@@ -109,6 +120,7 @@ struct Scratch {
     needs: Vec<Need>,
     /// Who has to give its grants back, and from which index of its route on.
     revoked: Vec<(u32, u32)>,
+    intruders: Vec<Intruder>,
     walls: Vec<(u32, walls::Wall)>,
 }
 
@@ -130,12 +142,13 @@ pub(super) struct Held {
 }
 
 impl Claims {
-    /// All that is granted.
+    /// All that is granted to those who were let in.
     pub(super) fn held(&self) -> impl Iterator<Item = Held> + '_ {
         let busy = self.busy.iter();
         busy.flat_map(|&junction| {
             let grants = self.granted[junction as usize].iter();
-            grants.map(move |grant| Held {
+            let invited = grants.filter(|grant| grant.is_invited);
+            invited.map(move |grant| Held {
                 junction,
                 agent: grant.agent,
                 path: grant.path,
@@ -147,6 +160,7 @@ impl Claims {
     pub(crate) fn new(junctions: usize) -> Self {
         Self {
             granted: vec![Vec::new(); junctions],
+            next_ticket: FIRST_TICKET,
             ..Self::default()
         }
     }
@@ -206,6 +220,8 @@ impl Claims {
                 exit,
                 ticket,
                 delay: 0.0,
+                has_entered: false,
+                is_invited: true,
             },
         );
     }
@@ -216,6 +232,16 @@ impl Claims {
             self.busy.push(junction);
         }
         list.push(grant);
+    }
+
+    fn add_first(&mut self, junction: u32, grant: Grant) {
+        self.add(junction, grant);
+        self.granted[junction as usize].rotate_right(1);
+    }
+
+    /// How the law was kept.
+    pub(crate) fn counts(&self) -> LawCounts {
+        self.counts
     }
 
     /// Whether a vehicle holds the connection at an index of its route.
@@ -232,7 +258,7 @@ impl Claims {
         held: &Self,
         moved: impl Fn(u32, u32, u32) -> Option<((u32, u32), LaneletId)>,
     ) {
-        self.next_ticket = held.next_ticket;
+        (self.next_ticket, self.counts) = (held.next_ticket, held.counts);
         // Grants are moved one by one: an edit can split a junction or give its connections other numbers.
         for (junction, grants) in (0u32..).zip(&held.granted) {
             for grant in grants {
@@ -324,8 +350,8 @@ impl Claims {
             let claim = &mut agents.claim[agent as usize];
             claim.granted_to = claim.granted_to.min(at);
         }
-        let lists = (&mut scratch.requests, &mut scratch.approaches);
-        request::collect(clock.step, (ground, types), routes, agents, lists);
+        request::collect(clock.step, (ground, types), routes, agents, &mut scratch);
+        self.watch(&scratch.intruders, &setting.with(agents));
         // Of two that asked in the same step the smaller id goes first. Ids are unique, so the order
         // does not depend on where agents are stored.
         scratch
@@ -368,6 +394,7 @@ impl Claims {
         scratch.pending.clear();
         for request in &scratch.requests {
             let scene = setting.with(agents);
+            self.counts.longest_wait = self.counts.longest_wait.max(scene.step - request.since);
             // Who stands behind another vehicle that waits cannot enter, and is not pending either:
             // it would hold up others although it could not drive.
             let refused = if scene.has_turn(request.agent, request.at) {
@@ -413,6 +440,8 @@ impl Claims {
                 exit: need.exit,
                 ticket,
                 delay: 0.0,
+                has_entered: false,
+                is_invited: true,
             };
             self.add(need.junction, grant);
         }

@@ -1,6 +1,8 @@
 //! Who asks to enter a junction, and for which connections.
 
+use super::Scratch;
 use super::scene::Scene;
+use super::watch::Intruder;
 use crate::agents::{Agents, Motion, Refusal};
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::route::{Route, Routes};
@@ -142,22 +144,39 @@ impl Scene<'_> {
 }
 
 /// The next contested connection of every agent that is close enough to ask, and of those that come
-/// near junctions in which others give way to them.
+/// near junctions in which others give way to them; and who is in a junction without having been let
+/// in.
 pub(super) fn collect(
     step: u64,
     (ground, types): (&Ground, &VehicleTypes),
     routes: &Routes,
     agents: &mut Agents,
-    (requests, approaches): (&mut Vec<Request>, &mut Vec<Approach>),
+    Scratch {
+        requests,
+        approaches,
+        intruders,
+        ..
+    }: &mut Scratch,
 ) {
     requests.clear();
     approaches.clear();
+    intruders.clear();
     for index in 0..agents.capacity() {
         let (who, position) = (&agents.identity[index], &agents.position[index]);
         let claim = &mut agents.claim[index];
         (claim.wall_at, claim.refused) = (0, Refusal::None);
         if !who.drives() || !position.is_on_lane() {
             continue;
+        }
+        let at = agents.progress[index].at;
+        if claim.granted_to <= at
+            && let Some(path) = ground.contested(position.lanelet)
+        {
+            intruders.push(Intruder {
+                agent: index as u32,
+                path,
+                at,
+            });
         }
         let remaining = ground.length(position.lanelet) - position.s;
         let motion = &agents.motion[index];

@@ -1,0 +1,76 @@
+//! Watches what the law is kept like: who enters uninvited or on red, and how long others wait.
+
+use super::scene::Scene;
+use super::{Claims, Grant};
+use roadwright_scenario::junction::{Light, Sign};
+use serde::{Deserialize, Serialize};
+
+/// How the law of junctions was kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LawCounts {
+    /// Entered a junction while their signal was red.
+    pub(crate) red_passed: u64,
+    /// Entered from a stop sign without having been let in.
+    pub(crate) stops_missed: u64,
+    /// Entered a junction without having been let in, for whatever reason.
+    pub(crate) breaches: u64,
+    /// The longest time for which anybody has waited for a junction, in steps.
+    pub(crate) longest_wait: u64,
+}
+
+/// An agent in a junction that has not been let in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Intruder {
+    pub(super) agent: u32,
+    pub(super) path: (u32, u32),
+    /// Index of the connection in its route.
+    pub(super) at: u32,
+}
+
+impl Claims {
+    /// Counts who has entered since the last step, and gives those inside who were not let in what they
+    /// need, so that others keep off them: they pass first, since they are there already.
+    pub(super) fn watch(&mut self, intruders: &[Intruder], scene: &Scene<'_>) {
+        for &junction in &self.busy {
+            for grant in &mut self.granted[junction as usize] {
+                if grant.has_entered || scene.is_before(grant) {
+                    continue;
+                }
+                grant.has_entered = true;
+                let is_red = scene.light((junction, grant.path)) == Light::Red;
+                self.counts.red_passed += u64::from(is_red);
+            }
+        }
+        for intruder in intruders {
+            let (junction, path) = intruder.path;
+            if self.has(intruder.agent, junction, intruder.at) {
+                continue;
+            }
+            // Who appears in a junction has not entered it.
+            if intruder.at > 0 {
+                self.counts.breaches += 1;
+                let sign = scene.sign(intruder.path);
+                self.counts.stops_missed += u64::from(sign == Sign::Stop);
+                let is_red = scene.light(intruder.path) == Light::Red;
+                self.counts.red_passed += u64::from(is_red);
+            }
+            let Some(exit) = scene.route(intruder.agent).lanelet(intruder.at + 1) else {
+                continue;
+            };
+            let first = self.granted[junction as usize].first();
+            let ticket = first.map_or(self.next_ticket, |first| first.ticket - 1);
+            self.next_ticket += 1;
+            let grant = Grant {
+                agent: intruder.agent,
+                path,
+                at: intruder.at,
+                exit,
+                ticket,
+                delay: 0.0,
+                has_entered: true,
+                is_invited: false,
+            };
+            self.add_first(junction, grant);
+        }
+    }
+}
