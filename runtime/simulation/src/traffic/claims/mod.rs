@@ -90,7 +90,7 @@ struct Grant {
     ticket: u64,
     /// How long it is expected to be held up by others, s.
     delay: f32,
-    /// Whether the agent has reached the connection.
+    /// Whether the agent's front has reached the connection.
     has_entered: bool,
     /// Whether it was let in.
     is_invited: bool,
@@ -375,13 +375,12 @@ impl Claims {
         out.clear();
         for &junction in &self.busy {
             for grant in &self.granted[junction as usize] {
-                if !scene.is_before(grant) {
+                let distance = scene.before_line(grant);
+                if distance < 0.0 {
                     continue;
                 }
-                let distance = -scene.front(grant.agent, grant.at);
                 let path = (junction, grant.path);
-                let is_red =
-                    distance > 0.0 && scene.is_stopped_by_light(path, grant.agent, distance);
+                let is_red = scene.is_stopped_by_light(path, grant.agent, distance);
                 if is_red || !scene.has_turn(grant.agent, grant.at) {
                     out.push((grant.agent, grant.at));
                 }

@@ -149,9 +149,9 @@ impl<'a> Scene<'a> {
         self.ground.law(junction).right_of_way.sign(path)
     }
 
-    /// Whether the holder of a grant has not reached its junction yet.
-    pub(super) fn is_before(&self, grant: &Grant) -> bool {
-        self.agents.progress[grant.agent as usize].at < grant.at
+    /// How far the front of the holder of a grant is before the stop line, m; negative beyond it.
+    pub(super) fn before_line(&self, grant: &Grant) -> f64 {
+        -self.front(grant.agent, grant.at)
     }
 }
 

@@ -33,7 +33,7 @@ impl Claims {
     pub(super) fn watch(&mut self, intruders: &[Intruder], scene: &Scene<'_>) {
         for &junction in &self.busy {
             for grant in &mut self.granted[junction as usize] {
-                if grant.has_entered || scene.is_before(grant) {
+                if grant.has_entered || scene.before_line(grant) >= 0.0 {
                     continue;
                 }
                 grant.has_entered = true;

@@ -1,0 +1,322 @@
+//! The law of junctions, under more traffic than they can take.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use glam::DVec2;
+use roadwright_geometry::{ReferenceLine, unit};
+use roadwright_scenario::junction::{Conflicts, Light, Signals, layout};
+use roadwright_scenario::operation::draw::{self, RoadStyle};
+use roadwright_scenario::*;
+use roadwright_simulation::{RunOptions, Snapshot, Summary, World, builtin_modules};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Vehicles an hour on each approach: far more than can pass.
+const RATE: f64 = 1800.0;
+
+/// Streets of 150 m that meet in the middle, with a control and traffic from all to all.
+struct Crossing {
+    legs: u32,
+    lanes: usize,
+    side: DrivingSide,
+    control: Option<Control>,
+    /// Share of buses.
+    buses: f64,
+}
+
+impl Crossing {
+    fn of(control: Control) -> Self {
+        Self {
+            legs: 4,
+            lanes: 1,
+            side: DrivingSide::Right,
+            control: Some(control),
+            buses: 0.0,
+        }
+    }
+
+    fn scenario(&self) -> Scenario {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+        let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
+        let mut scenario = Scenario::new("crossing");
+        let about = About {
+            driving_side: self.side,
+            ..About::default()
+        };
+        scenario.apply(Edit::About(Box::new(about))).unwrap();
+        for (key, vehicle) in shipped.vehicle_types() {
+            let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
+            scenario.apply(edit).unwrap();
+        }
+        for (key, stack) in shipped.stacks() {
+            let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
+            scenario.apply(edit).unwrap();
+        }
+        let style = RoadStyle {
+            name: String::new(),
+            class: RoadClass::Residential,
+            layer: 0,
+            speed_limit: 13.9,
+            section: CrossSection::driving(self.lanes, self.lanes, 3.25),
+        };
+        for leg in 0..self.legs {
+            let angle = std::f64::consts::TAU * f64::from(leg) / f64::from(self.legs);
+            let line = ReferenceLine::straight(unit(angle) * 150.0, DVec2::ZERO).unwrap();
+            let edit = draw::road(&scenario, &line, &style).unwrap();
+            scenario.apply(edit).unwrap();
+        }
+        self.rule(&mut scenario);
+        self.fill(&mut scenario);
+        scenario
+    }
+
+    /// Puts the control on the node in the middle; the first road and the one opposite go first.
+    fn rule(&self, scenario: &mut Scenario) {
+        let network = scenario.network();
+        let middle = network
+            .nodes()
+            .find(|(id, _)| network.ends_at(*id).len() > 2);
+        let (id, node) = middle.map(|(id, node)| (id, node.clone())).unwrap();
+        let has_majors = matches!(self.control, Some(Control::Priority | Control::Stop));
+        let major = [1, 1 + self.legs / 2].map(RoadId).to_vec();
+        let rules = JunctionRules {
+            control: self.control,
+            major: if has_majors { major } else { Vec::new() },
+            ..JunctionRules::default()
+        };
+        scenario
+            .apply(Edit::Node(id, Some(Node { rules, ..node })))
+            .unwrap();
+    }
+
+    /// Flows from each road into each other one.
+    fn fill(&self, scenario: &mut Scenario) {
+        let inward = match self.side {
+            DrivingSide::Right => -1,
+            DrivingSide::Left => 1,
+        };
+        for from in 1..=self.legs {
+            for to in (1..=self.legs).filter(|to| *to != from) {
+                for (vehicle, share) in [("car", 1.0 - self.buses), ("enviro_400", self.buses)] {
+                    if share <= 0.0 {
+                        continue;
+                    }
+                    let flow = Flow {
+                        vehicle: vehicle.into(),
+                        stack: "idm".into(),
+                        origin: Place::lane(RoadId(from), inward, 12.0),
+                        destination: Place::lane(RoadId(to), -inward, 12.0),
+                        rate_per_hour: RATE * share / f64::from(self.legs - 1),
+                        begin: 0.0,
+                        end: 1e6,
+                        dynamics: None,
+                    };
+                    let id = scenario.next_flow_id();
+                    scenario
+                        .apply(Edit::Flow(id, Some(Box::new(flow))))
+                        .unwrap();
+                }
+            }
+        }
+    }
+
+    fn world(&self, level: DynamicsLevel, dt: f64) -> World {
+        let options = RunOptions {
+            dt: Some(dt),
+            dynamics: Some(level),
+            verify: true,
+            ..RunOptions::default()
+        };
+        World::new(&self.scenario(), &builtin_modules(), &options).unwrap()
+    }
+
+    fn run(&self, seconds: f64) -> Summary {
+        let mut world = self.world(DynamicsLevel::Lane, 0.1);
+        while world.time() < seconds {
+            world.step();
+        }
+        world.summary()
+    }
+}
+
+/// Nobody touched anybody, entered uninvited or on red, or waited for ever; how many arrived.
+fn lawful(summary: &Summary, what: &str) -> usize {
+    let touched = &summary.collisions;
+    assert!(touched.is_empty(), "{what}: {touched:?}");
+    invited(summary, what)
+}
+
+/// Nobody entered uninvited or on red, or waited for ever; how many arrived.
+fn invited(summary: &Summary, what: &str) -> usize {
+    let law = summary.law;
+    assert_eq!(
+        (law.breaches, law.red_passed, law.stops_missed),
+        (0, 0, 0),
+        "{what}"
+    );
+    // A minute until nobody passes by any more, and the turns of the other arms after that.
+    assert!(law.longest_wait < 150.0, "{what}: {} s", law.longest_wait);
+    summary.agents.arrived
+}
+
+#[test]
+fn under_every_control_all_arms_drive_and_nobody_touches() {
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        for control in Control::ALL {
+            for legs in [3, 4, 5] {
+                let crossing = Crossing {
+                    legs,
+                    side,
+                    ..Crossing::of(control)
+                };
+                let what = format!("{control:?}, {legs} legs, {side:?}");
+                let arrived = lawful(&crossing.run(180.0), &what);
+                assert!(arrived > 18, "{what}: {arrived} in three minutes");
+            }
+        }
+    }
+}
+
+#[test]
+fn buses_and_several_lanes_keep_the_law_as_well() {
+    for control in [Control::Uncontrolled, Control::Priority, Control::Signals] {
+        for (lanes, buses) in [(2, 0.0), (3, 0.0), (1, 0.3), (2, 0.3)] {
+            let crossing = Crossing {
+                lanes,
+                buses,
+                ..Crossing::of(control)
+            };
+            let what = format!("{control:?}, {lanes} lanes, {buses} buses");
+            let summary = crossing.run(180.0);
+            // A bus that turns into a narrow street swings over the line at which others stand there.
+            let arrived = if buses > 0.0 {
+                invited(&summary, &what)
+            } else {
+                lawful(&summary, &what)
+            };
+            assert!(arrived > 15, "{what}: {arrived}");
+        }
+    }
+}
+
+#[test]
+fn left_hand_traffic_passes_as_much_as_right_hand_traffic() {
+    for control in [Control::Uncontrolled, Control::Signals] {
+        let [right, left] = [DrivingSide::Right, DrivingSide::Left].map(|side| {
+            let crossing = Crossing {
+                side,
+                ..Crossing::of(control)
+            };
+            crossing.run(300.0).agents.arrived as f64
+        });
+        assert!(
+            (right - left).abs() < 0.25 * right,
+            "{control:?}: {right} and {left}"
+        );
+    }
+}
+
+#[test]
+fn the_major_road_waits_less() {
+    let crossing = Crossing::of(Control::Priority);
+    let mut world = crossing.world(DynamicsLevel::Lane, 0.1);
+    let mut passed = BTreeMap::new();
+    let mut before = BTreeMap::new();
+    while world.time() < 400.0 {
+        world.step();
+        for (agent, road, _) in entered(&world.snapshot(), &mut before) {
+            passed.entry(road).or_insert_with(Vec::new).push(agent);
+        }
+    }
+    let count = |road: u32| passed.get(&RoadId(road)).map_or(0, Vec::len);
+    let (major, minor) = (count(1) + count(3), count(2) + count(4));
+    assert!(major > 2 * minor && minor > 5, "{major} and {minor}");
+}
+
+/// Who has entered the junction since the last look, from which lane.
+fn entered(
+    snapshot: &Snapshot,
+    before: &mut BTreeMap<u64, (RoadId, i8)>,
+) -> Vec<(u64, RoadId, i8)> {
+    let mut entered = Vec::new();
+    for vehicle in &snapshot.vehicles {
+        match (vehicle.lane, before.get(&vehicle.agent)) {
+            (Some(lane), _) => {
+                before.insert(vehicle.agent, lane);
+            }
+            (None, Some(&(road, lane))) => {
+                entered.push((vehicle.agent, road, lane));
+                before.remove(&vehicle.agent);
+            }
+            (None, None) => {}
+        }
+    }
+    entered
+}
+
+#[test]
+fn nobody_passes_a_red_light_seen_from_outside() {
+    for (level, dt) in [(DynamicsLevel::Lane, 0.1), (DynamicsLevel::OneTrack, 0.05)] {
+        let crossing = Crossing::of(Control::Signals);
+        let scenario = crossing.scenario();
+        let layout = layout(scenario.network(), crossing.side);
+        let junction = layout.junctions.iter().find(|j| j.is_crossing()).unwrap();
+        let signals = Signals::of(junction, &Conflicts::of(junction), |_| 13.9).unwrap();
+        let mut world = crossing.world(level, dt);
+        let (mut before, mut count) = (BTreeMap::new(), 0);
+        let mut lit = BTreeMap::new();
+        while world.time() < 240.0 {
+            world.step();
+            let time = world.time();
+            for (agent, road, lane) in entered(&world.snapshot(), &mut before) {
+                let paths = junction.paths.iter().enumerate();
+                let own = paths.filter(|(_, p)| (p.from.road, p.from.lane) == (road, lane));
+                // The rear axle is seen to enter; the front did up to four seconds before.
+                let shown: Vec<_> = own
+                    .flat_map(|(path, _)| (0..40).map(move |i| (path, time - f64::from(i) * 0.1)))
+                    .map(|(path, time)| signals.light(path, time))
+                    .collect();
+                assert!(
+                    shown.iter().any(|light| *light != Light::Red),
+                    "agent {agent} at {time}"
+                );
+                count += 1;
+                *lit.entry(signals.stage_at(time).0).or_insert(0) += 1;
+            }
+        }
+        assert!(
+            count > 40 && lit.len() == 2,
+            "{level:?}: {count} entered, {lit:?}"
+        );
+        lawful(&world.summary(), &format!("{level:?}"));
+    }
+}
+
+#[test]
+fn saturated_junctions_are_the_same_on_every_run_and_after_a_save() {
+    let crossing = Crossing {
+        buses: 0.2,
+        ..Crossing::of(Control::Uncontrolled)
+    };
+    let options = |threads| RunOptions {
+        dt: Some(0.05),
+        threads,
+        ..RunOptions::default()
+    };
+    let scenario = crossing.scenario();
+    let world = |threads| World::new(&scenario, &builtin_modules(), &options(threads)).unwrap();
+    let (mut one, mut two) = (world(1), world(2));
+    for step in 0..1800 {
+        one.step();
+        two.step();
+        if step == 900 {
+            let saved = one.save(false).unwrap();
+            let ground = one.ground().clone();
+            let modules = builtin_modules();
+            one = World::restore(ground, &scenario, &modules, &options(1), &saved)
+                .unwrap()
+                .0;
+        }
+    }
+    assert_eq!(one.state_hash(), two.state_hash());
+    assert!(one.summary().agents.arrived > 10);
+}
