@@ -285,6 +285,7 @@ impl Canvas {
             .paint(board.painter, board.rect, board.camera, dots);
         if let Some(live) = &model.live {
             board.heat(live, model.settings.heat);
+            board.signals(&live.signals);
         }
     }
 

@@ -4,7 +4,7 @@ use roadwright_agent::{BehaviourView, Registry};
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
     AgentCounts, Collision, HeatCell, HeatMap, Inspection, LogLine, Mark, Observer, RunOptions,
-    Session, Snapshot, World,
+    Session, SignalHead, Snapshot, World,
 };
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -83,6 +83,8 @@ pub struct LivePicture {
     pub log_count: u64,
     /// What they show on the map.
     pub marks: Vec<Mark>,
+    /// What the signals show.
+    pub signals: Vec<SignalHead>,
     /// Modules that were replaced so far.
     pub swaps: usize,
     /// Why the last order could not be carried out, with the number of such messages.
@@ -433,6 +435,7 @@ impl Runner {
             };
             picture.heat = self.shown_heat.clone();
             picture.marks = world.marks().cloned().collect();
+            picture.signals = world.ground().signals(world.time()).collect();
             picture.swaps = world.swaps().len();
             picture.log_count = world.log_count();
             picture.log = if before.log_count == picture.log_count {

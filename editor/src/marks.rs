@@ -14,8 +14,11 @@ use egui::{
 use roadwright_geometry::DVec2;
 use roadwright_scenario::Scenario;
 use roadwright_scenario::check::{Finding, Severity};
-use roadwright_simulation::HeatMap;
+use roadwright_simulation::{HeatMap, SignalHead};
 
+/// Width of the bar that shows a signal, and how far it reaches to both sides of the lane's middle, m.
+const SIGNAL_BAR: f64 = 0.7;
+const SIGNAL_SIDE: f64 = 1.3;
 /// Most street names in one frame.
 const MOST_NAMES: usize = 120;
 /// Farther away than this the names of points of interest are not written, m a pixel.
@@ -57,6 +60,27 @@ impl Board<'_> {
             .rect_filled(plate, CornerRadius::same(4), self.theme.halo());
         self.painter.galley(rect.min, galley, color);
         plate
+    }
+
+    /// Draws what signals show: a bar across each lane before its stop line.
+    pub(crate) fn signals(&self, signals: &[SignalHead]) {
+        // Thinner than the eye can tell apart they are left out.
+        let width = (SIGNAL_BAR / self.camera.scale) as f32;
+        if width < 1.0 {
+            return;
+        }
+        for signal in signals {
+            let at = |side: f64| self.at(signal.stop_line.point(-0.4, side * SIGNAL_SIDE));
+            let ends = [at(-1.0), at(1.0)];
+            if !self.rect.expand(20.0).contains(ends[0]) {
+                continue;
+            }
+            // A dark rim, so that the light can be told from the road on both themes.
+            let rim = Stroke::new(width + 2.0, Color32::from_black_alpha(200));
+            self.painter.line_segment(ends, rim);
+            let light = Stroke::new(width, theme::light(signal.light));
+            self.painter.line_segment(ends, light);
+        }
     }
 
     /// Draws what scripts show, if there is room for it.

@@ -13,7 +13,7 @@ pub struct Shipped {
 }
 
 /// All of them; the first one is shown at the start.
-pub const ALL: [Shipped; 7] = [
+pub const ALL: [Shipped; 10] = [
     Shipped {
         name: "old-town",
         about: "A small town with 150 drivers of three kinds",
@@ -38,6 +38,21 @@ pub const ALL: [Shipped; 7] = [
         name: "crossroads",
         about: "One junction, traffic from four sides",
         text: include_str!("../../scenarios/crossroads.scenario.json"),
+    },
+    Shipped {
+        name: "all-junctions",
+        about: "A junction of every kind, each under traffic",
+        text: include_str!("../../scenarios/all-junctions.scenario.json"),
+    },
+    Shipped {
+        name: "roundabouts",
+        about: "Roundabouts of three sizes",
+        text: include_str!("../../scenarios/roundabouts.scenario.json"),
+    },
+    Shipped {
+        name: "signal-corridor",
+        about: "An avenue with a wave of green",
+        text: include_str!("../../scenarios/signal-corridor.scenario.json"),
     },
     Shipped {
         name: "figure-eight",

@@ -4,6 +4,7 @@ use crate::tools::{Fill, Tone};
 use egui::{Color32, CornerRadius, Stroke, Style, Visuals};
 use roadwright_render::palette;
 use roadwright_scenario::LaneType;
+use roadwright_scenario::junction::Light;
 
 /// The colours that depend on light or dark.
 #[derive(Debug, Clone, Copy)]
@@ -136,6 +137,15 @@ pub(crate) fn hex(value: u32) -> Color32 {
 pub(crate) fn heat(share: f64, alpha: u8) -> Color32 {
     let color = palette::heat(share).to_color_u8();
     Color32::from_rgba_unmultiplied(color.red(), color.green(), color.blue(), alpha)
+}
+
+/// The colour of a signal's light.
+pub(crate) fn light(light: Light) -> Color32 {
+    match light {
+        Light::Red => Color32::from_rgb(0xE5, 0x48, 0x3D),
+        Light::Amber => Color32::from_rgb(0xF2, 0xA9, 0x1E),
+        Light::Green => Color32::from_rgb(0x2F, 0xB8, 0x6A),
+    }
 }
 
 /// Sets egui's style.

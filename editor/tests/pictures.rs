@@ -6,9 +6,13 @@ mod common;
 use common::Bench;
 use egui::Key;
 use egui_kittest::SnapshotOptions;
+use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::{Action, Dialog, Next};
 use roadwright_editor::settings::Heat;
 use roadwright_editor::tools::ToolKind;
+use roadwright_scenario::{Control, NodeId, ObjectId};
+use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Pixels that may differ: letters are placed a hair apart on other processors.
 const DIFFERENT_PIXELS: usize = 400;
@@ -116,6 +120,41 @@ fn playing() {
     bench.set(|s| s.heat = Heat::Speed);
     bench.ask(Action::Do(roadwright_editor::command::Command::FrameAll));
     hold(&mut bench, "heat");
+}
+
+#[test]
+fn signals() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
+    let mut bench = Bench::open(&file);
+    bench.close_dialog();
+    bench.look_at(0.0, 0.0, 40.0);
+    for _ in 0..2_600 {
+        bench
+            .harness
+            .state_mut()
+            .ask(Action::Do(roadwright_editor::command::Command::StepOnce));
+        bench.harness.step();
+    }
+    bench.settle();
+    bench.ask(Action::Select(BTreeSet::from([ObjectId::Node(NodeId(5))])));
+    hold(&mut bench, "signals");
+    // What a person decides is there at once.
+    let role = egui::accesskit::Role::ComboBox;
+    bench
+        .harness
+        .get_by_role_and_label(role, "Control: signals")
+        .click();
+    bench.harness.run_steps(4);
+    bench.press("stop");
+    let stops = bench
+        .scenario()
+        .network()
+        .node(NodeId(5))
+        .unwrap()
+        .rules
+        .control;
+    assert_eq!(stops, Some(Control::Stop));
+    hold(&mut bench, "stop_signs");
 }
 
 #[test]

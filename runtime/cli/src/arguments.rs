@@ -42,6 +42,8 @@ pub(crate) enum Verb {
     Run(Run),
     /// Look for what is wrong with a scenario.
     Check(Check),
+    /// Tell what rules the junctions of a scenario.
+    Junction(Junction),
     /// Make a scenario of OpenStreetMap data.
     Import(Import),
     /// Draw a scenario as a picture.
@@ -217,6 +219,17 @@ pub(crate) struct Check {
     /// Print the JSON Schema of scenario files instead
     #[arg(long, conflicts_with_all = ["file", "json"])]
     pub(crate) schema: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Junction {
+    /// The scenario
+    pub(crate) file: PathBuf,
+    /// A node of the junction; left out, all junctions are listed
+    pub(crate) node: Option<u32>,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// On which side one drives.

@@ -112,14 +112,17 @@ fn arrow(canvas: &mut impl Painter, pose: Pose, half: f64) {
     canvas.polygon(&points, faded(MARKING, 0.85));
 }
 
-/// Stop lines where lanes enter junctions, and signals.
+/// Length of a dash of a line at which one gives way, and of the gap after it, m.
+const YIELD_DASH: (f64, f64) = (0.5, 0.35);
+
+/// Lines before junctions where the control asks for them, and signals.
 pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctions: &[&Junction]) {
     if canvas.scale() < MIN_SCALE {
         return;
     }
     let side = scenario.about().driving_side;
     for junction in junctions.iter().filter(|junction| junction.is_crossing()) {
-        for end in &junction.arms {
+        for end in junction.arms.iter().filter(|end| end.sign != Sign::None) {
             let Some(road) = scenario.network().road(end.road) else {
                 continue;
             };
@@ -127,7 +130,14 @@ pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctio
             for lane in lanes {
                 // A little before the cut, and not quite as wide as the lane.
                 let at = |left: f64| lane.pose.point(-0.4, left * (0.5 * lane.width - 0.15));
-                canvas.line(&[at(1.0), at(-1.0)], 0.35, 1.0, None, faded(MARKING, 0.95));
+                let dashes = (end.sign == Sign::Yield).then_some(YIELD_DASH);
+                canvas.line(
+                    &[at(1.0), at(-1.0)],
+                    0.35,
+                    1.0,
+                    dashes,
+                    faded(MARKING, 0.95),
+                );
                 if end.sign == Sign::Signal {
                     let post = lane.pose.point(-0.4, 0.0);
                     canvas.circle(post, 0.55, 2.0, rgb(QUIET_INK));

@@ -5,6 +5,8 @@
 
 #[path = "shipped_scenarios/builder.rs"]
 mod builder;
+#[path = "shipped_scenarios/junctions.rs"]
+mod junctions;
 #[path = "shipped_scenarios/old_town.rs"]
 mod old_town;
 #[path = "shipped_scenarios/scripted.rs"]
@@ -18,13 +20,16 @@ use std::path::PathBuf;
 /// All shipped scenarios with their file names.
 pub fn all() -> Vec<(&'static str, Scenario)> {
     vec![
+        ("all-junctions", junctions::all_junctions()),
         ("chase", scripted::chase()),
         ("convoy", scripted::convoy()),
         ("crossroads", small::crossroads()),
         ("figure-eight", small::figure_eight()),
         ("obstacle-field", small::obstacle_field()),
         ("old-town", old_town::old_town()),
+        ("roundabouts", junctions::roundabouts()),
         ("rush-hour", scripted::rush_hour()),
+        ("signal-corridor", junctions::signal_corridor()),
     ]
 }
 

@@ -76,7 +76,7 @@ mod vehicle_type;
 mod world;
 
 pub use agents::{Drive, Status};
-pub use ground::Ground;
+pub use ground::{Ground, SignalHead};
 pub use heat_map::{HeatCell, HeatMap};
 pub use inspect::Inspection;
 pub use messages::{LogLine, Mark};

@@ -3,6 +3,8 @@
 
 #[path = "../examples/shipped_scenarios/builder.rs"]
 mod builder;
+#[path = "../examples/shipped_scenarios/junctions.rs"]
+mod junctions;
 #[path = "../examples/shipped_scenarios/old_town.rs"]
 mod old_town;
 #[path = "../examples/shipped_scenarios/scripted.rs"]
@@ -16,7 +18,10 @@ use std::path::PathBuf;
 #[test]
 fn files_are_up_to_date() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let scenarios: [(&str, Scenario); 7] = [
+    let scenarios: [(&str, Scenario); 10] = [
+        ("all-junctions", junctions::all_junctions()),
+        ("roundabouts", junctions::roundabouts()),
+        ("signal-corridor", junctions::signal_corridor()),
         ("chase", scripted::chase()),
         ("convoy", scripted::convoy()),
         ("rush-hour", scripted::rush_hour()),

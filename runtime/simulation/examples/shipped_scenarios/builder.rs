@@ -5,7 +5,8 @@ use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{
     About, Agent, AgentId, CrossSection, DrivingSide, Edit, Flow, FlowId, Forest, ForestId,
-    LaneType, Obstacle, ObstacleId, Place, RoadClass, Scenario, Settings, Shape, Stack,
+    LaneType, Node, NodeId, Obstacle, ObstacleId, Place, RoadClass, Scenario, Settings, Shape,
+    Stack,
 };
 
 /// A scenario under construction; every change goes through the one door.
@@ -54,6 +55,17 @@ impl Builder {
     pub(crate) fn line(&mut self, line: &ReferenceLine, style: &RoadStyle) {
         let edit = draw::road(&self.scenario, line, style).expect("a road that can be drawn");
         self.apply(edit);
+    }
+
+    /// The node nearest to a place.
+    pub(crate) fn node_at(&self, at: DVec2) -> (NodeId, Node) {
+        let nodes = self.scenario.network().nodes();
+        let nearest = nodes.min_by(|a, b| {
+            let distance = |node: &Node| (node.position() - at).length_squared();
+            distance(a.1).total_cmp(&distance(b.1))
+        });
+        let (id, node) = nearest.expect("something has been drawn");
+        (id, node.clone())
     }
 
     pub(crate) fn stack(&mut self, key: &str, stack: Stack) {

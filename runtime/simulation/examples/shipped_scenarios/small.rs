@@ -5,14 +5,15 @@ use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, HeightField, Pose, ReferenceLine, Segment};
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{
-    DrivingSide, Edit, Flow, ModuleSetting, Obstacle, Place, RoadId, Scenario, Shape, Stack,
+    Control, DrivingSide, Edit, Flow, JunctionRules, ModuleSetting, Node, Obstacle, Place, RoadId,
+    Scenario, Shape, Stack,
 };
 
 /// Two avenues that cross, with a stream of cars from each side.
 pub(crate) fn crossroads() -> Scenario {
     let mut b = Builder::new(
         "crossroads",
-        "Two avenues cross; cars come from all four sides and turn all ways.",
+        "Two avenues cross at traffic signals; cars come from all four sides and turn all ways.",
         DrivingSide::Right,
     );
     b.settings(1, 300.0);
@@ -26,6 +27,16 @@ pub(crate) fn crossroads() -> Scenario {
         0.0,
         &avenue("Harbour Avenue"),
     );
+    let signals = JunctionRules {
+        control: Some(Control::Signals),
+        ..JunctionRules::default()
+    };
+    let (id, node) = b.node_at(DVec2::ZERO);
+    let lit = Node {
+        rules: signals,
+        ..node
+    };
+    b.apply(Edit::Node(id, Some(lit)));
     // Roads 1 to 4: west, south, north, east of the crossing.
     let arms = [(1, -1, 1), (2, -1, 1), (3, 1, -1), (4, 1, -1)];
     let far = |road: u32| if road <= 2 { 10.0 } else { 185.0 };

@@ -4,10 +4,13 @@ mod lane_finder;
 mod named_places;
 mod obstacles;
 mod roads;
+mod signal_heads;
 
 pub(crate) use lane_finder::{LANE_REACH, Spot};
 pub(crate) use obstacles::{Obstacles, Owner};
 pub(crate) use roads::{Law, PROFILE_BRAKING, Roads};
+use signal_heads::Post;
+pub use signal_heads::SignalHead;
 
 use crate::options::SimulationError;
 use glam::DVec2;
@@ -31,6 +34,7 @@ pub struct Ground {
     pub(crate) obstacles: Arc<Obstacles>,
     finder: Arc<OnceLock<LaneFinder>>,
     lane_middles: OnceLock<Arc<Vec<DVec2>>>,
+    signal_posts: OnceLock<Vec<Post>>,
     /// Where what has a name is.
     pub(crate) places: Arc<BTreeMap<String, NamedPlace>>,
     hash: OnceLock<u64>,
@@ -46,6 +50,7 @@ impl Ground {
             obstacles,
             finder: Arc::default(),
             lane_middles: OnceLock::new(),
+            signal_posts: OnceLock::new(),
             places: Arc::new(named_places(scenario)),
             hash: OnceLock::new(),
         })
@@ -79,6 +84,7 @@ impl Ground {
             roads,
             finder,
             lane_middles: OnceLock::new(),
+            signal_posts: OnceLock::new(),
             hash: OnceLock::new(),
         })
     }
@@ -113,6 +119,17 @@ impl Ground {
                 lanes.map(|(id, lanelet)| graph.line(id).position(0.5 * lanelet.length()));
             Arc::new(middles.collect())
         })
+    }
+
+    /// What the signals of all lanes show at a time, s. O(lanes with signals), but for the first time:
+    /// O(lanelets).
+    pub fn signals(&self, time: f64) -> impl Iterator<Item = SignalHead> + '_ {
+        let posts = self
+            .signal_posts
+            .get_or_init(|| signal_heads::posts(&self.roads));
+        posts
+            .iter()
+            .filter_map(move |post| post.at(&self.roads, time))
     }
 
     /// Length of a lanelet, m.

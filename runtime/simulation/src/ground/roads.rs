@@ -1,11 +1,11 @@
 //! The road network as the step needs it: lanelets, speeds in bends, and which paths conflict.
 
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
-use roadwright_scenario::Scenario;
 use roadwright_scenario::junction::{
     Body, Conflicts, Junction, Layout, RightOfWay, Signals, layout, layout_after_edit,
 };
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
+use roadwright_scenario::{NodeId, Scenario};
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
@@ -274,6 +274,14 @@ impl Roads {
     pub(crate) fn contested(&self, id: LaneletId) -> Option<(u32, u32)> {
         let contested = self.gists[id as usize].contested;
         (contested.0 != NO_JUNCTION).then_some(contested)
+    }
+
+    /// The smallest node of a junction.
+    pub(super) fn node(&self, junction: u32) -> Option<NodeId> {
+        self.layout.junctions[junction as usize]
+            .nodes
+            .first()
+            .copied()
     }
 
     /// The law of a junction.

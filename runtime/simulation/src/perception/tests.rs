@@ -196,7 +196,7 @@ fn who_has_not_left_a_lane_yet_follows_the_one_ahead_on_it() {
 #[test]
 fn a_tail_on_another_branch_is_followed_until_the_ways_part() {
     // One car goes straight on, the other turns off from the same lane before it.
-    let mut stand = Stand::crossing();
+    let stand = Stand::crossing();
     let straight = stand.straight(DVec2::X);
     let branches = stand.ground.graph().successors(straight[0]).to_vec();
     let turning = branches.into_iter().find(|&b| b != straight[1]).unwrap();

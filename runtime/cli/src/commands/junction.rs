@@ -1,0 +1,297 @@
+//! `roadwright junction`.
+
+use super::{load, print_json};
+use crate::Outcome;
+use crate::arguments::Junction as Arguments;
+use crate::terminal;
+use anyhow::Context;
+use roadwright_scenario::junction::{
+    Conflicts, Interval, Junction, LaneEnd, RightOfWay, Sign, Signals, Turn, layout,
+};
+use roadwright_scenario::{Control, NodeId, RoadEnd, Scenario};
+use serde::Serialize;
+use std::io::Write;
+
+/// What rules a junction.
+#[derive(Serialize)]
+struct Report {
+    node: u32,
+    /// All nodes that it stands for.
+    nodes: Vec<u32>,
+    control: Control,
+    /// Whether a person, or the data that were imported, has decided that.
+    decided: bool,
+    arms: Vec<Arm>,
+    /// Only in the report about one junction.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    paths: Vec<Path>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signals: Option<SignalReport>,
+}
+
+#[derive(Serialize)]
+struct Arm {
+    road: u32,
+    end: &'static str,
+    sign: &'static str,
+    /// Where vehicles stop, m along the road.
+    stop_line: f64,
+}
+
+/// A way through the junction.
+#[derive(Serialize)]
+struct Path {
+    from: Lane,
+    to: Lane,
+    turn: Turn,
+    /// m.
+    length: f64,
+    /// The time to the next vehicle that it goes before, s.
+    critical_gap: f64,
+    /// Paths that it meets, by their places in the list.
+    meets: Vec<Meeting>,
+}
+
+#[derive(Serialize)]
+struct Lane {
+    road: u32,
+    lane: i8,
+}
+
+#[derive(Serialize)]
+struct Meeting {
+    path: u32,
+    gives_way: bool,
+    /// Where on the own path, m from its start.
+    from: f64,
+    to: f64,
+}
+
+#[derive(Serialize)]
+struct SignalReport {
+    /// s.
+    cycle: f64,
+    offset: f64,
+    stages: Vec<StageReport>,
+}
+
+#[derive(Serialize)]
+struct StageReport {
+    /// Paths, by their places in the list.
+    green: Vec<usize>,
+    /// s.
+    time: f64,
+    amber: f64,
+    all_red: f64,
+}
+
+pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let scenario = load(&arguments.file)?;
+    let layout = layout(scenario.network(), scenario.about().driving_side);
+    let Some(node) = arguments.node else {
+        let crossings = layout.junctions.iter().filter(|j| has_rules(j));
+        let reports: Vec<_> = crossings.map(|j| Report::of(j, &scenario)).collect();
+        if arguments.json {
+            print_json(&reports)?;
+        } else {
+            let mut out = terminal::out();
+            for report in &reports {
+                writeln!(out, "{}", report.line())?;
+            }
+            writeln!(out, "{} junctions", reports.len())?;
+        }
+        return Ok(Outcome::Fine);
+    };
+    let index = layout.junction_of.get(&NodeId(node)).with_context(|| {
+        format!(
+            "there is no node {node} in {}; without a number all junctions are listed",
+            arguments.file.display()
+        )
+    })?;
+    let report = Report::in_full(&layout.junctions[*index], &scenario);
+    if arguments.json {
+        print_json(&report)?;
+    } else {
+        report.print(&mut terminal::out())?;
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Whether it matters who goes first.
+fn has_rules(junction: &Junction) -> bool {
+    junction.is_crossing() || junction.control == Control::Signals
+}
+
+impl Report {
+    fn of(junction: &Junction, scenario: &Scenario) -> Self {
+        let network = scenario.network();
+        let is_decided = |node: &NodeId| {
+            let rules = network.node(*node).map(|node| &node.rules);
+            rules.is_some_and(|rules| rules.control.is_some())
+        };
+        let arms = junction.arms.iter().map(|arm| {
+            let length = network.road(arm.road).map_or(0.0, |road| road.length());
+            let (end, stop_line) = match arm.end {
+                RoadEnd::Start => ("start", arm.trim),
+                RoadEnd::End => ("end", length - arm.trim),
+            };
+            Arm {
+                road: arm.road.0,
+                end,
+                sign: sign(arm.sign),
+                stop_line,
+            }
+        });
+        Self {
+            node: junction.nodes.first().map_or(0, |node| node.0),
+            nodes: junction.nodes.iter().map(|node| node.0).collect(),
+            control: junction.control,
+            decided: junction.nodes.iter().any(is_decided),
+            arms: arms.collect(),
+            paths: Vec::new(),
+            signals: None,
+        }
+    }
+
+    fn in_full(junction: &Junction, scenario: &Scenario) -> Self {
+        let conflicts = Conflicts::of(junction);
+        let right = RightOfWay::of(junction, &conflicts);
+        let speed_limit = |road| {
+            let road = scenario.network().road(road);
+            road.map_or(0.0, |road| road.speed_limit)
+        };
+        let signals = Signals::of(junction, &conflicts, speed_limit);
+        let paths = (0..).zip(&junction.paths).map(|(number, path)| Path {
+            from: lane(path.from),
+            to: lane(path.to),
+            turn: path.turn,
+            length: path.curve.as_ref().map_or(0.0, |curve| curve.length()),
+            critical_gap: right.critical_gap(number),
+            meets: meetings(number, junction.paths.len() as u32, &conflicts, &right),
+        });
+        Self {
+            paths: paths.collect(),
+            signals: signals.as_ref().map(SignalReport::of),
+            ..Self::of(junction, scenario)
+        }
+    }
+
+    /// In one line.
+    fn line(&self) -> String {
+        let arms = self.arms.iter().map(|arm| match arm.sign {
+            "none" => format!("{}", arm.road),
+            sign => format!("{} {sign}", arm.road),
+        });
+        let arms: Vec<_> = arms.collect();
+        let decided = if self.decided { " (decided)" } else { "" };
+        format!(
+            "node {}: {}{decided}; roads {}",
+            self.node,
+            self.control.name(),
+            arms.join(", ")
+        )
+    }
+
+    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+        writeln!(out, "{}", self.line())?;
+        for arm in &self.arms {
+            writeln!(
+                out,
+                "  road {} {}: stop line at s = {:.2} m, sign: {}",
+                arm.road, arm.end, arm.stop_line, arm.sign
+            )?;
+        }
+        for (number, path) in self.paths.iter().enumerate() {
+            writeln!(
+                out,
+                "  path {number}: road {} lane {} to road {} lane {}, {}, {:.1} m",
+                path.from.road,
+                path.from.lane,
+                path.to.road,
+                path.to.lane,
+                turn(path.turn),
+                path.length
+            )?;
+            for met in &path.meets {
+                let verb = if met.gives_way {
+                    "gives way to"
+                } else {
+                    "meets"
+                };
+                writeln!(
+                    out,
+                    "    {verb} path {} from {:.1} to {:.1} m",
+                    met.path, met.from, met.to
+                )?;
+            }
+        }
+        if let Some(signals) = &self.signals {
+            let (cycle, offset) = (signals.cycle, signals.offset);
+            writeln!(out, "  signals: cycle {cycle:.1} s, offset {offset:.1} s")?;
+            for (number, stage) in signals.stages.iter().enumerate() {
+                writeln!(
+                    out,
+                    "    stage {number}: green {:.1} s, amber {:.1} s, all red {:.1} s; paths {:?}",
+                    stage.time, stage.amber, stage.all_red, stage.green
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl SignalReport {
+    fn of(signals: &Signals) -> Self {
+        let stages = signals.stages.iter().map(|stage| StageReport {
+            green: (0..stage.green.len())
+                .filter(|&path| stage.green[path])
+                .collect(),
+            time: stage.time,
+            amber: stage.amber,
+            all_red: stage.all_red,
+        });
+        Self {
+            cycle: signals.cycle(),
+            offset: signals.offset,
+            stages: stages.collect(),
+        }
+    }
+}
+
+fn meetings(path: u32, paths: u32, conflicts: &Conflicts, right: &RightOfWay) -> Vec<Meeting> {
+    let meeting = |other: u32| {
+        let (Interval { from, to }, _) = conflicts.between(path, other)?;
+        Some(Meeting {
+            path: other,
+            gives_way: right.gives_way(path, other),
+            from,
+            to,
+        })
+    };
+    (0..paths).filter_map(meeting).collect()
+}
+
+fn lane(end: LaneEnd) -> Lane {
+    Lane {
+        road: end.road.0,
+        lane: end.lane,
+    }
+}
+
+fn sign(sign: Sign) -> &'static str {
+    match sign {
+        Sign::None => "none",
+        Sign::Yield => "yield",
+        Sign::Stop => "stop",
+        Sign::Signal => "signal",
+    }
+}
+
+fn turn(turn: Turn) -> &'static str {
+    match turn {
+        Turn::Left => "left",
+        Turn::Straight => "straight",
+        Turn::Right => "right",
+        Turn::UTurn => "back",
+    }
+}

@@ -1,0 +1,234 @@
+//! Junctions of every kind, under traffic.
+
+use crate::builder::{Builder, avenue, one_way, street};
+use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment, unit};
+use roadwright_scenario::operation::draw::RoadStyle;
+use roadwright_scenario::{
+    Control, DrivingSide, DynamicsLevel, Edit, Flow, JunctionRules, Node, Place, RoadClass, RoadId,
+    Settings, SignalPlan,
+};
+use std::f64::consts::{FRAC_PI_2, TAU};
+
+/// Length of the streets that lead to a junction, m.
+const LEG: f64 = 110.0;
+/// Where flows begin and end, m from the outer end of their road.
+const GATE: f64 = 8.0;
+
+/// One junction of each kind, side by side.
+pub(crate) fn all_junctions() -> roadwright_scenario::Scenario {
+    let mut b = builder(
+        "all-junctions",
+        "A junction of every kind: the nearer side, yield and stop signs, all-way stop, signals, a \
+         roundabout, a zipper.",
+    );
+    let crossings = [
+        (Control::Uncontrolled, (0.0, 0.0)),
+        (Control::Priority, (260.0, 0.0)),
+        (Control::Stop, (520.0, 0.0)),
+        (Control::AllWayStop, (0.0, -260.0)),
+        (Control::Signals, (260.0, -260.0)),
+    ];
+    for (control, centre) in crossings {
+        let centre = DVec2::from(centre);
+        let first = b.scenario.network().next_road_id();
+        let (x, y) = (centre.x, centre.y);
+        let name = format!("{} Street", title(control));
+        b.road(&[(x - LEG, y), (x + LEG, y)], 0.0, &street(&name));
+        b.road(&[(x, y - LEG), (x, y + LEG)], 0.0, &street(""));
+        // Drawing the second road has cut the first: it and the one beyond the crossing go first.
+        let has_majors = matches!(control, Control::Priority | Control::Stop);
+        let major = if has_majors {
+            vec![first, RoadId(first.0 + 2)]
+        } else {
+            Vec::new()
+        };
+        let rules = JunctionRules {
+            control: Some(control),
+            major,
+            ..JunctionRules::default()
+        };
+        rule(&mut b, centre, rules);
+        all_to_all(&mut b, &gates(centre, LEG, 4), 65.0);
+    }
+    roundabout(&mut b, DVec2::new(520.0, -260.0), 16.0, 4, 65.0);
+    zipper(&mut b, DVec2::new(800.0, -130.0));
+    b.scenario
+}
+
+/// Roundabouts of three sizes.
+pub(crate) fn roundabouts() -> roadwright_scenario::Scenario {
+    let mut b = builder(
+        "roundabouts",
+        "Three roundabouts, from a small one to a large one with five arms.",
+    );
+    roundabout(&mut b, DVec2::new(0.0, 0.0), 12.0, 4, 60.0);
+    roundabout(&mut b, DVec2::new(280.0, 0.0), 18.0, 4, 90.0);
+    roundabout(&mut b, DVec2::new(590.0, 0.0), 34.0, 5, 70.0);
+    b.scenario
+}
+
+/// An avenue with signals at four crossings, whose green runs along with who drives at 50 km/h.
+pub(crate) fn signal_corridor() -> roadwright_scenario::Scenario {
+    let mut b = builder(
+        "signal-corridor",
+        "An avenue with four signalled crossings; the offsets make a wave of green to the east.",
+    );
+    let crossings = [0.0, 220.0, 400.0, 620.0];
+    let (west, east) = (-160.0, 780.0);
+    b.road(&[(west, 0.0), (east, 0.0)], 0.0, &avenue("Signal Avenue"));
+    for (i, &x) in crossings.iter().enumerate() {
+        let style = street(&format!(
+            "{} Street",
+            ["First", "Second", "Third", "Fourth"][i]
+        ));
+        b.road(&[(x, -LEG), (x, LEG)], 0.0, &style);
+    }
+    for &x in &crossings {
+        // When who started with the green of the first crossing comes here at 50 km/h.
+        let offset = (x / 13.9_f64).round();
+        let rules = JunctionRules {
+            control: Some(Control::Signals),
+            plan: Some(SignalPlan {
+                cycle: Some(70.0),
+                offset,
+                ..SignalPlan::default()
+            }),
+            ..JunctionRules::default()
+        };
+        rule(&mut b, DVec2::new(x, 0.0), rules);
+    }
+    let (from, to) = (DVec2::new(west, 0.0), DVec2::new(east, 0.0));
+    for lane in [1, 2] {
+        flow(&mut b, (from, lane), (to, lane), 260.0);
+        flow(&mut b, (to, lane), (from, lane), 160.0);
+    }
+    for &x in &crossings {
+        let (south, north) = (DVec2::new(x, -LEG), DVec2::new(x, LEG));
+        flow(&mut b, (south, 1), (north, 1), 60.0);
+        flow(&mut b, (north, 1), (south, 1), 60.0);
+    }
+    b.scenario
+}
+
+fn builder(name: &str, description: &str) -> Builder {
+    let mut b = Builder::new(name, description, DrivingSide::Right);
+    b.apply(Edit::Settings(Settings {
+        dt: 0.05,
+        seed: 1,
+        duration: 600.0,
+        dynamics: DynamicsLevel::Lane,
+        ..Settings::default()
+    }));
+    b
+}
+
+fn title(control: Control) -> &'static str {
+    match control {
+        Control::Uncontrolled => "Plain",
+        Control::Priority => "Yield",
+        Control::Stop => "Stop",
+        Control::AllWayStop => "All-Way",
+        Control::Signals => "Signal",
+        Control::Roundabout => "Ring",
+        Control::Zipper => "Zipper",
+    }
+}
+
+/// Decides about the junction at a place.
+fn rule(b: &mut Builder, at: DVec2, rules: JunctionRules) {
+    let (id, node) = b.node_at(at);
+    b.apply(Edit::Node(id, Some(Node { rules, ..node })));
+}
+
+/// The outer ends of streets around a centre.
+fn gates(centre: DVec2, reach: f64, count: u32) -> Vec<DVec2> {
+    (0..count)
+        .map(|i| centre + unit(TAU * f64::from(i) / f64::from(count)) * reach)
+        .collect()
+}
+
+/// A ring with streets that lead to it.
+fn roundabout(b: &mut Builder, centre: DVec2, radius: f64, arms: u32, rate: f64) {
+    let step = TAU / f64::from(arms);
+    let ring = RoadStyle {
+        class: RoadClass::Residential,
+        ..one_way("", 1)
+    };
+    for i in 0..arms {
+        let angle = step * f64::from(i);
+        let start = Pose {
+            position: centre + unit(angle) * radius,
+            heading: angle + FRAC_PI_2,
+        };
+        let bend = Segment::Arc {
+            length: radius * step,
+            curvature: 1.0 / radius,
+        };
+        let line = ReferenceLine::new(start, vec![bend]).expect("plain numbers");
+        b.line(&line, &ring);
+    }
+    let ends = gates(centre, radius + LEG, arms);
+    for (i, &end) in (0..arms).zip(&ends) {
+        let inner = centre + unit(step * f64::from(i)) * radius;
+        let line = ReferenceLine::straight(end, inner).expect("two points");
+        b.line(&line, &street(""));
+    }
+    all_to_all(b, &ends, rate);
+}
+
+/// Two one-way streets that become one.
+fn zipper(b: &mut Builder, centre: DVec2) {
+    let ends = [
+        centre + DVec2::new(-LEG, 40.0),
+        centre + DVec2::new(-LEG, -40.0),
+        centre + DVec2::new(LEG, 0.0),
+    ];
+    let style = |name| RoadStyle {
+        class: RoadClass::Residential,
+        ..one_way(name, 1)
+    };
+    for (from, to) in [(ends[0], centre), (ends[1], centre), (centre, ends[2])] {
+        let line = ReferenceLine::straight(from, to).expect("two points");
+        b.line(&line, &style("Zipper Street"));
+    }
+    for from in [ends[0], ends[1]] {
+        flow(b, (from, 1), (ends[2], 1), 300.0);
+    }
+}
+
+/// Flows from each of some outer ends to each other one.
+fn all_to_all(b: &mut Builder, ends: &[DVec2], rate: f64) {
+    for &from in ends {
+        for &to in ends.iter().filter(|&&to| to != from) {
+            flow(b, (from, 1), (to, 1), rate);
+        }
+    }
+}
+
+/// A flow from the outer end of a road to that of another one, on lanes counted from the middle.
+fn flow(b: &mut Builder, (from, origin): (DVec2, i8), (to, destination): (DVec2, i8), rate: f64) {
+    let flow = Flow {
+        vehicle: "car".into(),
+        stack: "idm".into(),
+        dynamics: None,
+        origin: gate(b, from, origin, true),
+        destination: gate(b, to, destination, false),
+        rate_per_hour: rate,
+        begin: 0.0,
+        end: 540.0,
+    };
+    b.flow(flow);
+}
+
+/// A place near the outer end of a road, on a lane that leads in from there or out.
+fn gate(b: &Builder, end: DVec2, lane: i8, inward: bool) -> Place {
+    let (node, _) = b.node_at(end);
+    let network = b.scenario.network();
+    let (id, at) = network.ends_at(node)[0];
+    let length = network.road(id).map_or(0.0, |road| road.length());
+    // Right-hand traffic: lanes along the road have negative ids.
+    let is_start = at == roadwright_scenario::RoadEnd::Start;
+    let along = is_start == inward;
+    let s = if is_start { GATE } else { length - GATE };
+    Place::lane(id, if along { -lane } else { lane }, s)
+}

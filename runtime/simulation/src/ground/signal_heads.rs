@@ -1,0 +1,82 @@
+//! Where signals stand: at the end of each lane that they rule.
+
+use super::Roads;
+use roadwright_geometry::Pose;
+use roadwright_scenario::junction::Light;
+use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
+use roadwright_scenario::{NodeId, RoadId};
+use std::collections::BTreeMap;
+
+/// What a lane's signal shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SignalHead {
+    /// The smallest node of the junction.
+    pub node: NodeId,
+    /// The road that the lane belongs to.
+    pub road: RoadId,
+    /// Its id.
+    pub lane: i8,
+    /// The middle of the lane at the stop line, in the direction of driving, m.
+    pub stop_line: Pose,
+    /// The most that any way on from the lane shows: green if one of them may be driven.
+    pub light: Light,
+}
+
+/// A signal without what it shows.
+pub(super) struct Post {
+    junction: u32,
+    paths: Vec<u32>,
+    head: SignalHead,
+}
+
+/// The signals of all lanes, in the order of junctions and lanes.
+pub(super) fn posts(roads: &Roads) -> Vec<Post> {
+    let graph = &roads.graph;
+    let mut posts: BTreeMap<(u32, LaneletId), Post> = BTreeMap::new();
+    for id in 0..graph.lanelets().len() as LaneletId {
+        let LaneletKind::Connection { junction, path, .. } = graph.lanelet(id).kind else {
+            continue;
+        };
+        if roads.law(junction).signals.is_none() {
+            continue;
+        }
+        // A connection leads on from one lane, and a junction has a node.
+        let before = graph.predecessors(id).first().copied();
+        let Some((before, node)) = before.zip(roads.node(junction)) else {
+            continue;
+        };
+        let LaneletKind::Lane { road, lane, .. } = graph.lanelet(before).kind else {
+            continue;
+        };
+        let line = graph.line(before);
+        let head = SignalHead {
+            node,
+            road,
+            lane,
+            stop_line: line.pose(line.length()),
+            light: Light::Red,
+        };
+        let post = posts.entry((junction, before)).or_insert_with(|| Post {
+            junction,
+            paths: Vec::new(),
+            head,
+        });
+        post.paths.push(path);
+    }
+    posts.into_values().collect()
+}
+
+impl Post {
+    /// What it shows at a time, s.
+    pub(super) fn at(&self, roads: &Roads, time: f64) -> Option<SignalHead> {
+        let signals = roads.law(self.junction).signals.as_ref()?;
+        let shown = self
+            .paths
+            .iter()
+            .map(|&path| signals.light(path as usize, time));
+        Some(SignalHead {
+            light: shown.max()?,
+            ..self.head
+        })
+    }
+}
