@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use roadwright_geometry::math::{cos, sin};
 use roadwright_interchange::osm::{
-    Elements, GeoBox, ImportError, ImportOptions, ImportSummary, great_circle_distance, import,
-    read, read_file,
+    Elements, GeoBox, ImportError, ImportOptions, ImportSummary, SignKind, great_circle_distance,
+    import, read, read_file,
 };
 use roadwright_scenario::check::{Code, check};
 use roadwright_scenario::{Control, DrivingSide, LaneType, RestrictionKind, Scenario};
@@ -314,6 +314,90 @@ fn streets_across_the_antimeridian_stay_together() {
     assert!(cut.road_km < summary.road_km && cut.roads >= 2, "{cut:?}");
 }
 
+/// A crossing of two streets, with a sign 15 m before it on the way from the south (way 12 runs from the
+/// south to the north), and the control and the number of roads that go first that come of it.
+fn ruled_by(sign: &str, at_junction: &str) -> (Option<Control>, usize, ImportSummary) {
+    let text = format!(
+        r#"<?xml version="1.0"?><osm version="0.6">
+  <node id="1" lat="53.3400" lon="-6.2620"/>
+  <node id="2" lat="53.3400" lon="-6.2600">{at_junction}</node>
+  <node id="3" lat="53.3400" lon="-6.2580"/>
+  <node id="4" lat="53.3390" lon="-6.2600"/>
+  <node id="5" lat="53.3410" lon="-6.2600"/>
+  <node id="7" lat="53.33987" lon="-6.2600">{sign}</node>
+  <way id="10"><nd ref="1"/><nd ref="2"/><nd ref="3"/><tag k="highway" v="residential"/></way>
+  <way id="12"><nd ref="4"/><nd ref="7"/><nd ref="2"/><nd ref="5"/><tag k="highway" v="residential"/></way>
+</osm>"#
+    );
+    let (scenario, summary) = imported(&read(text.as_bytes()).unwrap());
+    let mut nodes = scenario.network().nodes();
+    let (_, middle) = nodes
+        .find(|(id, _)| scenario.network().ends_at(*id).len() == 4)
+        .unwrap();
+    (middle.rules.control, middle.rules.major.len(), summary)
+}
+
+#[test]
+fn signs_and_signals_are_for_the_junction_ahead_of_them() {
+    let tags = |pairs: &[(&str, &str)]| -> String {
+        let tag = |(key, value): &(&str, &str)| format!("<tag k=\"{key}\" v=\"{value}\"/>");
+        pairs.iter().map(tag).collect()
+    };
+    let ahead = ("direction", "forward");
+    // (what stands before the junction, what on it; the control, the roads that go first)
+    let cases: [(&[_], &[_], _, _); 8] = [
+        (&[], &[], None, 0),
+        (
+            &[("highway", "give_way"), ahead],
+            &[],
+            Some(Control::Priority),
+            3,
+        ),
+        (&[("highway", "stop"), ahead], &[], Some(Control::Stop), 3),
+        (&[("highway", "stop")], &[], Some(Control::Stop), 3),
+        // Against the way it is for who leaves the junction: for none here.
+        (
+            &[("highway", "stop"), ("direction", "backward")],
+            &[],
+            None,
+            0,
+        ),
+        (
+            &[],
+            &[("highway", "stop"), ("stop", "all")],
+            Some(Control::AllWayStop),
+            0,
+        ),
+        // On the junction it does not say for whom it is.
+        (&[], &[("highway", "stop")], None, 0),
+        (
+            &[("highway", "traffic_signals"), ahead],
+            &[],
+            Some(Control::Signals),
+            0,
+        ),
+    ];
+    for (before, on, control, first) in cases {
+        let (found, majors, summary) = ruled_by(&tags(before), &tags(on));
+        assert_eq!((found, majors), (control, first), "{before:?} {on:?}");
+        let signs = usize::from(matches!(
+            control,
+            Some(Control::Priority | Control::Stop | Control::AllWayStop)
+        ));
+        assert_eq!(summary.signs.min(1), signs, "{before:?} {on:?}");
+    }
+    // Signals for who drives away from the junction are a crossing of their own, 15 m beyond it.
+    let away = tags(&[
+        ("highway", "traffic_signals"),
+        ("traffic_signals:direction", "backward"),
+    ]);
+    let (control, _, summary) = ruled_by(&away, "");
+    assert_eq!(
+        (control, summary.signals, summary.controllers),
+        (None, 1, 1)
+    );
+}
+
 #[test]
 fn a_box_that_does_not_cross_the_antimeridian_takes_the_data_as_they_are() {
     // One stray node in Fiji and one in Alaska: the data span nearly the whole circle, and would be
@@ -359,9 +443,17 @@ fn the_ring_around_trinity_college_arrives_whole() {
     };
     let elements = read_file(&path).unwrap();
     assert_eq!(elements.ways.len(), 1386);
-    assert_eq!(elements.nodes.values().filter(|n| n.signals).count(), 97);
+    assert_eq!(
+        elements
+            .nodes
+            .values()
+            .filter(|n| n.sign.kind == Some(SignKind::Signals))
+            .count(),
+        97
+    );
     assert_eq!(elements.restrictions.len(), 44);
     let (scenario, summary) = imported(&elements);
+    assert_eq!((summary.signals, summary.signals_unassigned), (76, 0));
     assert_eq!(summary.driving_side, DrivingSide::Left);
     let left_out: usize = summary
         .warnings

@@ -85,6 +85,9 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
         "road_km": summary.road_km,
         "lane_km": summary.lane_km,
         "signals": summary.signals,
+        "controllers": summary.controllers,
+        "signals_unassigned": summary.signals_unassigned,
+        "signs": summary.signs,
         "restrictions": summary.restrictions,
         "driving_side": side(summary),
         "warnings": warnings,
@@ -94,7 +97,7 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
 fn text(summary: &ImportSummary) -> String {
     let mut text = format!(
         "ways             {}\nroads            {}, {:.2} km\nlanes            {}, {:.2} km\n\
-         junctions        {}\nsignals          {}\nrestrictions     {}\ntraffic          {}-hand\n",
+         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\nrestrictions     {}\ntraffic          {}-hand\n",
         summary.ways,
         summary.roads,
         summary.road_km,
@@ -102,6 +105,8 @@ fn text(summary: &ImportSummary) -> String {
         summary.lane_km,
         summary.junctions,
         summary.signals,
+        summary.controllers,
+        summary.signs,
         summary.restrictions,
         side(summary),
     );

@@ -1,6 +1,6 @@
 //! Ways as far as they lie in the box, and data across the antimeridian.
 
-use super::elements::{Elements, OsmNode, Way};
+use super::elements::{Elements, OsmNode, Sign, Way};
 use super::{GeoBox, Warnings};
 use glam::DVec2;
 use roadwright_geometry::polygon;
@@ -184,6 +184,6 @@ fn edge_point(inside: &OsmNode, outside: &OsmNode, area: GeoBox) -> OsmNode {
     OsmNode {
         latitude: inside.latitude + t * (outside.latitude - inside.latitude),
         longitude: inside.longitude + t * (outside.longitude - inside.longitude),
-        signals: false,
+        sign: Sign::default(),
     }
 }

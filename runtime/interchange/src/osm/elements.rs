@@ -12,8 +12,52 @@ pub struct OsmNode {
     pub latitude: f64,
     /// Degrees east.
     pub longitude: f64,
-    /// Whether it is tagged `highway=traffic_signals`.
-    pub signals: bool,
+    /// What stands there.
+    pub sign: Sign,
+}
+
+/// Signals or a sign at a node.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sign {
+    /// What it is.
+    pub kind: Option<SignKind>,
+    /// Whether it is for who drives along the way (`forward`) or against it, if the data say so.
+    pub direction: Option<bool>,
+    /// Whether it is for all approaches (`stop=all`).
+    pub is_for_all: bool,
+}
+
+/// A kind of sign, by `highway` of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignKind {
+    /// `traffic_signals`.
+    Signals,
+    /// `stop`.
+    Stop,
+    /// `give_way`.
+    GiveWay,
+}
+
+impl Sign {
+    /// Takes in a tag of the node.
+    pub(crate) fn add(&mut self, key: &str, value: &str) {
+        match (key, value) {
+            ("highway", "traffic_signals") => self.kind = Some(SignKind::Signals),
+            ("highway", "stop") => self.kind = Some(SignKind::Stop),
+            ("highway", "give_way") => self.kind = Some(SignKind::GiveWay),
+            ("direction" | "traffic_signals:direction", "forward") => self.direction = Some(true),
+            ("direction" | "traffic_signals:direction", "backward") => self.direction = Some(false),
+            ("stop", "all") => self.is_for_all = true,
+            _ => {}
+        }
+    }
+
+    /// The sign that tags tell of.
+    pub(crate) fn of(tags: &Tags) -> Self {
+        let mut sign = Self::default();
+        tags.iter().for_each(|(key, value)| sign.add(key, value));
+        sign
+    }
 }
 
 /// A way: a list of nodes.
@@ -51,14 +95,14 @@ pub struct Elements {
 
 impl Elements {
     /// Adds a node. One outside of the valid degrees counts as missing.
-    pub(crate) fn add_node(&mut self, id: i64, latitude: f64, longitude: f64, signals: bool) {
+    pub(crate) fn add_node(&mut self, id: i64, latitude: f64, longitude: f64, sign: Sign) {
         if latitude.abs() > 90.0 || longitude.abs() > 180.0 {
             return;
         }
         let node = OsmNode {
             latitude,
             longitude,
-            signals,
+            sign,
         };
         self.nodes.insert(id, node);
     }

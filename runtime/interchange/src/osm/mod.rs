@@ -9,10 +9,11 @@ mod pbf;
 mod projection;
 mod restrictions;
 mod roads;
+mod signs;
 mod tags;
 mod xml;
 
-pub use elements::{Elements, OsmNode, Relation, Tags, Way};
+pub use elements::{Elements, OsmNode, Relation, Sign, SignKind, Tags, Way};
 pub use projection::{LocalProjection, great_circle_distance};
 
 use roadwright_geometry::GeometryError;
@@ -163,6 +164,12 @@ pub struct ImportSummary {
     pub lane_km: f64,
     /// Traffic signals on drivable ways.
     pub signals: usize,
+    /// Junctions and crossings that have signals.
+    pub controllers: usize,
+    /// Places of signals on drivable ways that came to lie on no road.
+    pub signals_unassigned: usize,
+    /// Stop and give-way signs at junctions.
+    pub signs: usize,
     /// Turn restrictions that were kept.
     pub restrictions: usize,
     /// Driving side.
@@ -229,10 +236,13 @@ pub fn import(
     let mut warnings = Warnings::default();
     let built = roads::build(elements, options, &mut warnings)?;
     let restrictions = restrictions::collect(elements, &built, &mut warnings);
-    let (scenario, ways, signals) = built.into_scenario(options, &restrictions)?;
+    let (scenario, counts) = built.into_scenario(options, &restrictions)?;
     let summary = ImportSummary {
-        ways,
-        signals,
+        ways: counts.ways,
+        signals: counts.signals,
+        controllers: counts.controllers,
+        signals_unassigned: counts.signals_unassigned,
+        signs: counts.signs,
         restrictions: restrictions.values().map(Vec::len).sum(),
         warnings: warnings.into_list(),
         ..measured(&scenario)
@@ -266,6 +276,9 @@ fn measured(scenario: &Scenario) -> ImportSummary {
         road_km: network.roads().map(|(_, road)| road.length()).sum::<f64>() / 1000.0,
         lane_km: lane_pieces.map(|lanelet| lanelet.length()).sum::<f64>() / 1000.0,
         signals: 0,
+        controllers: 0,
+        signals_unassigned: 0,
+        signs: 0,
         restrictions: 0,
         driving_side: side,
         warnings: Vec::new(),

@@ -6,7 +6,7 @@
 //! Format: <https://wiki.openstreetmap.org/wiki/PBF_Format>.
 
 use super::ImportError;
-use super::elements::{Elements, Relation, Tags, Way};
+use super::elements::{Elements, Relation, Sign, Tags, Way};
 use protobuf::CodedInputStream;
 use std::io::Read;
 
@@ -315,8 +315,7 @@ impl PbfReader {
             Ok(())
         })?;
         let tags = self.tags(block, &tags)?;
-        let signals = tags.get("highway").is_some_and(|v| v == "traffic_signals");
-        self.add_node(block, id, latitude, longitude, signals)
+        self.add_node(block, id, (latitude, longitude), Sign::of(&tags))
     }
 
     fn dense_nodes(&mut self, block: &Block<'_>, message: &[u8]) -> Result<(), ImportError> {
@@ -338,42 +337,40 @@ impl PbfReader {
         let mut tags = packed(tags);
         let places = deltas(latitudes).zip(deltas(longitudes));
         for (id, (latitude, longitude)) in deltas(ids).zip(places) {
-            let signals = self.dense_tags(block, &mut tags)?;
-            self.add_node(block, id?, latitude?, longitude?, signals)?;
+            let sign = self.dense_tags(block, &mut tags)?;
+            self.add_node(block, id?, (latitude?, longitude?), sign)?;
         }
         Ok(())
     }
 
-    /// Reads the pairs of key and value of one node up to their end mark; returns whether they
-    /// contain `highway=traffic_signals`.
+    /// Reads the pairs of key and value of one node up to their end mark: the sign that they tell of.
     fn dense_tags(
         &mut self,
         block: &Block<'_>,
         tags: &mut impl Iterator<Item = Result<u64, ImportError>>,
-    ) -> Result<bool, ImportError> {
-        let mut signals = false;
+    ) -> Result<Sign, ImportError> {
+        let mut sign = Sign::default();
         while let Some(key) = tags.next().transpose()?.filter(|key| *key != 0) {
             self.spend(1)?;
             let Some(value) = tags.next().transpose()? else {
                 return Err(damaged("a tag without a value"));
             };
-            signals |= (block.text(key)?, block.text(value)?) == ("highway", "traffic_signals");
+            sign.add(block.text(key)?, block.text(value)?);
         }
-        Ok(signals)
+        Ok(sign)
     }
 
     fn add_node(
         &mut self,
         block: &Block<'_>,
         id: i64,
-        latitude: i64,
-        longitude: i64,
-        signals: bool,
+        (latitude, longitude): (i64, i64),
+        sign: Sign,
     ) -> Result<(), ImportError> {
         self.spend(1)?;
         let latitude = block.degrees(block.latitude_offset, latitude);
         let longitude = block.degrees(block.longitude_offset, longitude);
-        self.elements.add_node(id, latitude, longitude, signals);
+        self.elements.add_node(id, latitude, longitude, sign);
         Ok(())
     }
 

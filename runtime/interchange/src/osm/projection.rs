@@ -62,6 +62,7 @@ pub fn great_circle_distance(a: &OsmNode, b: &OsmNode) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::elements::Sign;
     use super::*;
     use proptest::prelude::*;
 
@@ -74,7 +75,7 @@ mod tests {
             let (latitude, longitude) = (53.34, -6.26);
             let projection = LocalProjection::new(latitude, longitude);
             let node = |n: f64, e: f64| OsmNode {
-                latitude: latitude + n, longitude: longitude + e, signals: false };
+                latitude: latitude + n, longitude: longitude + e, sign: Sign::default() };
             let (a, b) = (node(north, east), node(north2, east2));
             let (p, q) = (projection.to_world(a.latitude, a.longitude),
                 projection.to_world(b.latitude, b.longitude));
@@ -90,7 +91,7 @@ mod tests {
         let a = OsmNode {
             latitude: 53.0,
             longitude: -6.0,
-            signals: false,
+            sign: Sign::default(),
         };
         let b = OsmNode {
             latitude: 54.0,

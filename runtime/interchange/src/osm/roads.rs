@@ -1,8 +1,9 @@
 //! Roads and nodes from ways.
 
 use super::clip::{Clipper, away_from_antimeridian};
-use super::elements::{Elements, OsmNode};
+use super::elements::{Elements, OsmNode, SignKind};
 use super::projection::{LocalProjection, great_circle_distance};
+use super::signs::{Signals, place_signals, place_signs};
 use super::tags::{self, WayStyle};
 use super::{ATTRIBUTION, ImportError, ImportOptions, Warnings};
 use country_boundaries::{BOUNDARIES_ODBL_360X180, CountryBoundaries, LatLon};
@@ -19,8 +20,6 @@ const FILLET: FilletOptions = FilletOptions {
     radius: 40.0,
     miss: 0.15,
 };
-/// A signal this close to a junction along its way belongs to the junction, m.
-const SIGNAL_REACH: f64 = 30.0;
 /// A vertex that turns by more is a corner: the way is cut there, so that the corner gets the
 /// radius of a junction while the reference lines keep the length of the way. Radians.
 const SHARP_TURN: f64 = 0.6;
@@ -33,6 +32,8 @@ pub(super) struct Piece {
     pub(super) style: usize,
     /// OSM node ids; synthetic ones are negative beyond any in the data.
     pub(super) nodes: Vec<i64>,
+    /// Whether it runs against its way.
+    pub(super) is_reversed: bool,
 }
 
 /// Ways cut into the roads of the graph.
@@ -40,17 +41,29 @@ pub(super) struct Built {
     pub(super) pieces: Vec<Piece>,
     styles: Vec<WayStyle>,
     places: BTreeMap<i64, OsmNode>,
-    /// Graph nodes that carry signals.
-    signals: BTreeSet<i64>,
-    signal_count: usize,
+    signals: Signals,
     way_count: usize,
 }
 
+/// What went into a scenario.
+pub(super) struct Counts {
+    pub(super) ways: usize,
+    pub(super) signals: usize,
+    /// Junctions and crossings that have them.
+    pub(super) controllers: usize,
+    /// Places of signals that came to lie on no road.
+    pub(super) signals_unassigned: usize,
+    /// Stop and give-way signs at junctions.
+    pub(super) signs: usize,
+}
+
 /// A drivable way with its nodes present and inside the box.
-struct Run {
-    way: i64,
-    style: usize,
-    nodes: Vec<i64>,
+pub(super) struct Run {
+    pub(super) way: i64,
+    pub(super) style: usize,
+    pub(super) nodes: Vec<i64>,
+    /// Whether it runs against its way.
+    pub(super) is_reversed: bool,
 }
 
 /// Cuts the drivable ways into pieces.
@@ -75,7 +88,7 @@ pub(super) fn build(
     // signal that becomes a node of its own is a place to cut, too.
     let mut cuts = cut_nodes(&runs);
     cuts.extend(runs.iter().flat_map(|run| sharp_nodes(run, &places)));
-    let (signals, signal_count) = place_signals(&runs, &places, &mut cuts);
+    let signals = place_signals(&runs, &places, &mut cuts);
     warn_of_signals_off_roads(elements, &places, warnings);
     let mut pieces = cut_runs(&runs, &cuts, &places, warnings);
     leave_out_crowded(&mut pieces, warnings);
@@ -87,7 +100,6 @@ pub(super) fn build(
         styles: drivable.styles,
         places,
         signals,
-        signal_count,
         way_count: drivable.way_count,
     })
 }
@@ -127,6 +139,7 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
                 way: way.id,
                 style: styles.len(),
                 nodes,
+                is_reversed: reversed,
             }
         }));
         styles.push(style);
@@ -143,12 +156,11 @@ fn warn_of_signals_off_roads(
     places: &BTreeMap<i64, OsmNode>,
     warnings: &mut Warnings,
 ) {
-    let signals = elements.nodes.iter().filter(|(_, node)| node.signals);
+    let is_signal = |node: &OsmNode| node.sign.kind == Some(SignKind::Signals);
+    let signals = elements.nodes.iter().filter(|(_, node)| is_signal(node));
     for (id, _) in signals.filter(|(id, _)| !places.contains_key(*id)) {
-        warnings.add(
-            "signals that stand on no drivable way",
-            format!("node {id}"),
-        );
+        let reason = "signals that stand on no drivable way";
+        warnings.add(reason, format!("node {id}"));
     }
 }
 
@@ -191,66 +203,6 @@ fn sharp_nodes(run: &Run, places: &BTreeMap<i64, OsmNode>) -> Vec<i64> {
         .collect()
 }
 
-/// Assigns each signal to the nearest junction along its way, or to a new node where it stands.
-/// Returns the nodes with signals and the number of signals.
-fn place_signals(
-    runs: &[Run],
-    places: &BTreeMap<i64, OsmNode>,
-    cuts: &mut BTreeSet<i64>,
-) -> (BTreeSet<i64>, usize) {
-    let mut carriers = BTreeSet::new();
-    let mut counted = BTreeSet::new();
-    for run in runs {
-        for (i, &node) in run.nodes.iter().enumerate() {
-            // Mapped at the stop line of each approach or once on the junction
-            // (Tag:highway=traffic_signals on the wiki allows both), signals guard the junction:
-            // four stop lines 15 m before a crossing are one signalled node. Those without a
-            // junction within reach are at pedestrian crossings.
-            if !places[&node].signals {
-                continue;
-            }
-            counted.insert(node);
-            let junction = nearest_cut(run, i, places, cuts);
-            cuts.insert(junction.unwrap_or(node));
-            carriers.insert(junction.unwrap_or(node));
-        }
-    }
-    (carriers, counted.len())
-}
-
-/// The nearest cut node along a run from position `i`, within reach of a signal.
-fn nearest_cut(
-    run: &Run,
-    i: usize,
-    places: &BTreeMap<i64, OsmNode>,
-    cuts: &BTreeSet<i64>,
-) -> Option<i64> {
-    let walk = |order: &mut dyn Iterator<Item = usize>| {
-        let mut distance = 0.0;
-        let mut last = i;
-        for k in order {
-            distance += great_circle_distance(&places[&run.nodes[last]], &places[&run.nodes[k]]);
-            last = k;
-            if distance > SIGNAL_REACH {
-                return None;
-            }
-            if cuts.contains(&run.nodes[k]) {
-                return Some((distance, run.nodes[k]));
-            }
-        }
-        None
-    };
-    if cuts.contains(&run.nodes[i]) {
-        return Some(run.nodes[i]);
-    }
-    let ahead = walk(&mut (i + 1..run.nodes.len()));
-    let behind = walk(&mut (0..i).rev());
-    // At equal distance the junction ahead: signals stand before what they guard.
-    let both = [ahead, behind].into_iter().flatten();
-    both.min_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, node)| node)
-}
-
 /// Cuts runs at the cut nodes.
 fn cut_runs(
     runs: &[Run],
@@ -269,6 +221,7 @@ fn cut_runs(
                         way: run.way,
                         style: run.style,
                         nodes: nodes.to_vec(),
+                        is_reversed: run.is_reversed,
                     })),
                     Err(reason) => warnings.add(reason, format!("way {}", run.way)),
                 }
@@ -327,12 +280,12 @@ fn leave_out_crowded(pieces: &mut Vec<Piece>, warnings: &mut Warnings) {
 }
 
 impl Built {
-    /// The scenario, with how many ways and signals went into it.
+    /// The scenario, with what went into it.
     pub(super) fn into_scenario(
         self,
         options: &ImportOptions,
         restrictions: &BTreeMap<i64, Vec<Restriction>>,
-    ) -> Result<(Scenario, usize, usize), ImportError> {
+    ) -> Result<(Scenario, Counts), ImportError> {
         let centre = self.centre();
         let side = options
             .driving_side
@@ -351,9 +304,15 @@ impl Built {
         })))?;
         // Nodes before roads: the scenario refuses a road that ends nowhere.
         let ids = self.node_ids();
+        let signs = place_signs(&self.pieces, &self.places, road_id);
         for (osm, id) in &ids {
             let mut node = Node::at(self.world(&projection, *osm));
-            node.rules.control = (self.signals.contains(osm)).then_some(Control::Signals);
+            if self.signals.carriers.contains(osm) {
+                node.rules.control = Some(Control::Signals);
+            } else if let Some((control, major)) = signs.decided.get(osm) {
+                node.rules.control = Some(*control);
+                node.rules.major.clone_from(major);
+            }
             node.rules.restrictions = restrictions.get(osm).cloned().unwrap_or_default();
             scenario.apply(Edit::Node(*id, Some(node)))?;
         }
@@ -361,7 +320,15 @@ impl Built {
             let road = self.road(piece, &projection, &ids, side)?;
             scenario.apply(Edit::Road(road_id(index), Some(Box::new(road))))?;
         }
-        Ok((scenario, self.way_count, self.signal_count))
+        let nodes: BTreeSet<i64> = ids.keys().copied().collect();
+        let counts = Counts {
+            ways: self.way_count,
+            signals: self.signals.count,
+            controllers: self.signals.carriers.intersection(&nodes).count(),
+            signals_unassigned: self.signals.carriers.difference(&nodes).count(),
+            signs: signs.count,
+        };
+        Ok((scenario, counts))
     }
 
     /// Middle of the data, degrees (latitude, longitude).

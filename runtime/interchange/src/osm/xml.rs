@@ -1,7 +1,7 @@
 //! OSM XML.
 
 use super::ImportError;
-use super::elements::{Elements, Relation, Tags, Way};
+use super::elements::{Elements, Relation, Sign, Tags, Way};
 use quick_xml::Reader;
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
@@ -172,8 +172,8 @@ impl State {
                 latitude,
                 longitude,
             }) => {
-                let signals = tags.get("highway").is_some_and(|v| v == "traffic_signals");
-                self.elements.add_node(id, latitude, longitude, signals);
+                let sign = Sign::of(&tags);
+                self.elements.add_node(id, latitude, longitude, sign);
             }
             Some(Open::Way { id, nodes }) => self.elements.add_way(Way { id, nodes, tags }),
             Some(Open::Relation { id, members }) => {

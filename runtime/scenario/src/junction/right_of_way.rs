@@ -151,6 +151,11 @@ impl<'a> Arms<'a> {
         }
     }
 
+    /// Where an arm leads, rad.
+    pub(super) fn bearing(&self, arm: usize) -> f64 {
+        self.bearings[arm]
+    }
+
     fn index(&self, path: &ConnectingPath) -> Option<usize> {
         let arms = &self.junction.arms;
         arms.iter()

@@ -19,6 +19,8 @@ use super::{Conflicts, Junction};
 use crate::ids::RoadId;
 use crate::junction_rules::{Control, SignalMode};
 use crate::road::RoadEnd;
+use roadwright_geometry::math::atan2;
+use roadwright_geometry::unit;
 
 /// Time from one start of the first stage to the next where nothing else is decided, s.
 pub const DEFAULT_CYCLE: f64 = 60.0;
@@ -184,6 +186,12 @@ impl Plan<'_> {
     fn derived(&self) -> Vec<Stage> {
         let groups = self.groups();
         let greens = self.covers(&groups);
+        let mut greens = greens;
+        // In one order everywhere, so that a street has green at neighbouring junctions at once.
+        greens.sort_by(|a, b| {
+            let slant = |chosen: &[usize]| self.slant(&groups[chosen[0]]);
+            slant(a).total_cmp(&slant(b))
+        });
         let mut stages: Vec<(Vec<bool>, f64)> = greens
             .iter()
             .map(|chosen| {
@@ -252,6 +260,12 @@ impl Plan<'_> {
             }
         }
         groups
+    }
+
+    /// By how much the arm of a group differs from east and west, rad.
+    fn slant(&self, group: &Group) -> f64 {
+        let along = unit(self.arms.bearing(group.arm));
+        atan2(along.y.abs(), along.x.abs())
     }
 
     /// Sets of groups that have green together, so that each has it once at least: the first that

@@ -13,10 +13,10 @@ use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::lane_graph::LaneletId;
 
 /// An agent that has stood this long looks for another route, s; and again after as long, or
-/// twice, four times, .. as long if the one before was still the best.
-const REROUTE_AFTER: f64 = 15.0;
+/// twice, four times, .. as long if the one before was still the best. A red light is shorter.
+const REROUTE_AFTER: f64 = 45.0;
 /// How often that time is doubled.
-const MOST_DOUBLED: u8 = 4;
+const MOST_DOUBLED: u8 = 3;
 /// A lane change that has not come about this close to the end of the lane is given up, m.
 const GIVE_UP_DISTANCE: f64 = 12.0;
 /// A detour of a stuck agent leads back to its route this far ahead, m; every other attempt looks
@@ -156,7 +156,7 @@ impl Scene<'_> {
         let index = agent as usize;
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
         let since = self.clock.since(progress.planned_at);
-        // 15, 30, 60, 120, 240 s: a search through a jam looks at much of the network, and a route
+        // 45, 90, 180, 360 s: a search through a jam looks at much of the network, and a route
         // that was the best twice will probably be the best again.
         let patience = REROUTE_AFTER * f64::from(1u32 << progress.attempts.min(MOST_DOUBLED));
         let is_stuck = progress.standing > REROUTE_AFTER && since > patience;
@@ -297,14 +297,14 @@ mod tests {
         // (lane of the goal, place, m, speed, m/s, standing for, s, attempts, last routed, s ago)
         let cases = [
             ((0, 100.0, 10.0, 0.0, 0, 100.0), None),
-            // Standing: after 15 s, and after twice, four times as long.
-            ((0, 100.0, 0.0, 14.0, 0, 100.0), None),
-            ((0, 100.0, 0.0, 16.0, 0, 100.0), Some("stuck")),
-            ((0, 100.0, 0.0, 16.0, 0, 10.0), None),
-            ((0, 100.0, 0.0, 60.0, 1, 20.0), None),
-            ((0, 100.0, 0.0, 60.0, 1, 31.0), Some("stuck")),
-            ((0, 100.0, 0.0, 900.0, 9, 200.0), None),
-            ((0, 100.0, 0.0, 900.0, 9, 241.0), Some("stuck")),
+            // Standing: after 45 s, and after twice, four times as long.
+            ((0, 100.0, 0.0, 44.0, 0, 100.0), None),
+            ((0, 100.0, 0.0, 46.0, 0, 100.0), Some("stuck")),
+            ((0, 100.0, 0.0, 46.0, 0, 40.0), None),
+            ((0, 100.0, 0.0, 120.0, 1, 80.0), None),
+            ((0, 100.0, 0.0, 120.0, 1, 91.0), Some("stuck")),
+            ((0, 100.0, 0.0, 900.0, 9, 350.0), None),
+            ((0, 100.0, 0.0, 900.0, 9, 361.0), Some("stuck")),
             // The lane change that is needed cannot be made any more.
             ((1, 100.0, 10.0, 0.0, 0, 100.0), None),
             ((1, 290.0, 2.0, 0.0, 0, 100.0), Some("too late")),
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn near_the_end_of_its_lane_nobody_plans_to_change_it() {
         let allowed = |s: f64| {
-            let need = need(1, s, 0.0, 20.0, 1, 100.0).expect("it is stuck");
+            let need = need(1, s, 0.0, 50.0, 1, 100.0).expect("it is stuck");
             need.input.may_change_first
         };
         assert_eq!([allowed(100.0), allowed(280.0), allowed(295.0)], [1, 0, 0]);

@@ -94,6 +94,8 @@ struct Grant {
     has_entered: bool,
     /// Whether it was let in.
     is_invited: bool,
+    /// Whether it is the first of a chain: only there signals are looked at.
+    is_first: bool,
 }
 
 /// What all junctions have granted.
@@ -222,6 +224,7 @@ impl Claims {
                 delay: 0.0,
                 has_entered: false,
                 is_invited: true,
+                is_first: true,
             },
         );
     }
@@ -380,7 +383,8 @@ impl Claims {
                     continue;
                 }
                 let path = (junction, grant.path);
-                let is_red = scene.is_stopped_by_light(path, grant.agent, distance);
+                let is_red =
+                    grant.is_first && scene.is_stopped_by_light(path, grant.agent, distance);
                 if is_red || !scene.has_turn(grant.agent, grant.at) {
                     out.push((grant.agent, grant.at));
                 }
@@ -441,6 +445,7 @@ impl Claims {
                 delay: 0.0,
                 has_entered: false,
                 is_invited: true,
+                is_first: need.at == request.at,
             };
             self.add(need.junction, grant);
         }

@@ -15,8 +15,9 @@ const LONGEST_WAIT_INSIDE: f64 = 1.0;
 const BRAKING: f64 = 4.5;
 /// Who has waited longer than this is not passed over any more, s.
 const LOCK_AFTER: f64 = 60.0;
-/// The same where nobody has the right of way: who came first goes first, but a junction holds more
-/// if somebody who does not meet him may go beside him, s.
+/// The same where nobody has the right of way, s: who came first goes first, but a junction holds more
+/// if somebody who does not meet him may go beside him. At signals it is for who turns across the
+/// oncoming traffic: on a lane that others use as well it would hold them up for all of their green.
 const TURN_AFTER: f64 = 6.0;
 /// With waiting drivers take shorter gaps, down to this share of the critical gap.
 const LEAST_GAP_SHARE: f64 = 0.6;
@@ -118,7 +119,7 @@ fn of_junction(approaches: &[Approach], junction: u32) -> &[Approach] {
 pub(super) fn is_locked(request: &Request, junction: u32, scene: &Scene<'_>) -> bool {
     let patience = match scene.ground.law(junction).right_of_way.control() {
         Control::AllWayStop | Control::Zipper => 0.0,
-        Control::Uncontrolled => TURN_AFTER,
+        Control::Uncontrolled | Control::Signals => TURN_AFTER,
         _ => LOCK_AFTER,
     };
     request.age(scene) >= patience
@@ -134,10 +135,12 @@ fn refusal(
     let path = (need.junction, need.path);
     let law = scene.ground.law(need.junction);
     let distance = -scene.front(request.agent, need.at);
-    if scene.is_stopped_by_light(path, request.agent, distance) {
+    // Signals and signs are for who comes to the first junction of a chain: between it and the next one
+    // nobody can stand, so there is no line to stop at.
+    let is_first = need.at == request.at;
+    if is_first && scene.is_stopped_by_light(path, request.agent, distance) {
         return Some(Refusal::Red);
     }
-    let is_first = need.at == request.at;
     if is_first && scene.sign(path) == Sign::Stop && !has_stopped(request.agent, distance, scene) {
         return Some(Refusal::Stop);
     }

@@ -23,21 +23,27 @@ impl Claims {
         out.clear();
         for &junction in &self.busy {
             let grants = &mut self.granted[junction as usize];
+            if let [only] = &mut grants[..] {
+                only.delay = 0.0;
+                continue;
+            }
             // In the order of their tickets, so that the delays of those before are known.
             for i in 0..grants.len() {
                 let (before, rest) = grants.split_at_mut(i);
                 let grant = &mut rest[0];
                 let mut nearest = f64::INFINITY;
                 grant.delay = 0.0;
+                let front = scene.front(grant.agent, grant.at);
                 for other in before.iter().filter(|other| other.agent != grant.agent) {
                     let Some(meeting) =
                         Meeting::of(junction, (grant.path, grant.agent), other, scene)
                     else {
                         continue;
                     };
-                    grant.delay = grant.delay.max(meeting.delay(grant, other, scene));
+                    let delay = meeting.delay(front, grant, other, scene);
+                    grant.delay = grant.delay.max(delay);
                     // Who is in the place already leaves it: standing there would help nobody.
-                    if scene.front(grant.agent, grant.at) <= meeting.own.from + INSIDE {
+                    if front <= meeting.own.from + INSIDE {
                         nearest = nearest.min(meeting.own.from);
                     }
                 }
@@ -83,9 +89,10 @@ impl Meeting {
         scene.time_for(self.way_out, other.agent, other.at) + f64::from(other.delay)
     }
 
-    /// How long the holder of a grant has to wait for the other one, s.
-    fn delay(&self, grant: &Grant, other: &Grant, scene: &Scene<'_>) -> f32 {
-        let distance = self.own.from - scene.front(grant.agent, grant.at);
+    /// How long the holder of a grant, whose front is at a place on its connection, m, has to wait for the
+    /// other one, s.
+    fn delay(&self, front: f64, grant: &Grant, other: &Grant, scene: &Scene<'_>) -> f32 {
+        let distance = self.own.from - front;
         let comes = scene.time_for(distance, grant.agent, grant.at);
         (self.time_to_leave(other, scene) - comes).max(0.0) as f32
     }

@@ -37,7 +37,7 @@ impl Claims {
                     continue;
                 }
                 grant.has_entered = true;
-                let is_red = scene.light((junction, grant.path)) == Light::Red;
+                let is_red = grant.is_first && scene.light((junction, grant.path)) == Light::Red;
                 self.counts.red_passed += u64::from(is_red);
             }
         }
@@ -54,7 +54,10 @@ impl Claims {
                 let is_red = scene.light(intruder.path) == Light::Red;
                 self.counts.red_passed += u64::from(is_red);
             }
-            let Some(exit) = scene.route(intruder.agent).lanelet(intruder.at + 1) else {
+            let route = scene.route(intruder.agent);
+            // A route that ends in the junction leads nowhere: then the connection itself is the exit.
+            let exit = [intruder.at + 1, intruder.at].into_iter();
+            let Some(exit) = exit.filter_map(|at| route.lanelet(at)).next() else {
                 continue;
             };
             let first = self.granted[junction as usize].first();
@@ -69,6 +72,7 @@ impl Claims {
                 delay: 0.0,
                 has_entered: true,
                 is_invited: false,
+                is_first: true,
             };
             self.add_first(junction, grant);
         }

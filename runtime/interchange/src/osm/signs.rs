@@ -1,0 +1,163 @@
+//! Signals and signs: which junction, and which of its roads, they are meant for.
+//!
+//! ```text
+//!    ---+---S---[junction]      A signal or sign stands on an approach: it is meant for the
+//!       way -->                 junction ahead, in its direction, within 30 m.
+//! ```
+
+use super::elements::{OsmNode, SignKind};
+use super::projection::great_circle_distance;
+use super::roads::{Piece, Run};
+use roadwright_scenario::{Control, RoadId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A signal or sign this close to a junction along its way belongs to the junction, m.
+const REACH: f64 = 30.0;
+
+/// Where signals stand.
+pub(super) struct Signals {
+    /// Graph nodes that carry them.
+    pub(super) carriers: BTreeSet<i64>,
+    /// How many there are in the data, on drivable ways.
+    pub(super) count: usize,
+}
+
+/// Assigns each signal to the junction that it guards, or to a new node where it stands.
+pub(super) fn place_signals(
+    runs: &[Run],
+    places: &BTreeMap<i64, OsmNode>,
+    cuts: &mut BTreeSet<i64>,
+) -> Signals {
+    let mut carriers = BTreeSet::new();
+    let mut counted = BTreeSet::new();
+    for run in runs {
+        for (i, &node) in run.nodes.iter().enumerate() {
+            // Mapped at the stop line of each approach or once on the junction
+            // (Tag:highway=traffic_signals on the wiki allows both), signals guard the junction:
+            // four stop lines 15 m before a crossing are one signalled node. Those without a
+            // junction within reach are at pedestrian crossings.
+            if places[&node].sign.kind != Some(SignKind::Signals) {
+                continue;
+            }
+            counted.insert(node);
+            let junction = guarded(run, i, places, |node| cuts.contains(node));
+            let carrier = junction.map_or(node, |(_, junction)| junction);
+            cuts.insert(carrier);
+            carriers.insert(carrier);
+        }
+    }
+    Signals {
+        carriers,
+        count: counted.len(),
+    }
+}
+
+/// The junction that a signal or sign at position `i` of a run guards, with its distance, m: the one
+/// in its direction, or without one the nearest.
+fn guarded(
+    run: &Run,
+    i: usize,
+    places: &BTreeMap<i64, OsmNode>,
+    is_junction: impl Fn(&i64) -> bool,
+) -> Option<(f64, i64)> {
+    if is_junction(&run.nodes[i]) {
+        return Some((0.0, run.nodes[i]));
+    }
+    let walk = |order: &mut dyn Iterator<Item = usize>| {
+        let mut distance = 0.0;
+        let mut last = i;
+        for k in order {
+            distance += great_circle_distance(&places[&run.nodes[last]], &places[&run.nodes[k]]);
+            last = k;
+            if distance > REACH {
+                return None;
+            }
+            if is_junction(&run.nodes[k]) {
+                return Some((distance, run.nodes[k]));
+            }
+        }
+        None
+    };
+    let ahead = || walk(&mut (i + 1..run.nodes.len()));
+    let behind = || walk(&mut (0..i).rev());
+    match places[&run.nodes[i]].sign.direction {
+        // `forward` is along the way; the run may have been turned round.
+        Some(forward) if forward != run.is_reversed => ahead(),
+        Some(_) => behind(),
+        // At equal distance the junction ahead: signals stand before what they guard.
+        None => [ahead(), behind()]
+            .into_iter()
+            .flatten()
+            .min_by(|a, b| a.0.total_cmp(&b.0)),
+    }
+}
+
+/// What stop and give-way signs say about junctions.
+#[derive(Default)]
+pub(super) struct Signs {
+    /// The control of a junction, and the roads that go first.
+    pub(super) decided: BTreeMap<i64, (Control, Vec<RoadId>)>,
+    /// Signs that say something about a junction.
+    pub(super) count: usize,
+}
+
+/// Reads the signs on the approaches of each junction. Roads are numbered in the order of the
+/// pieces.
+pub(super) fn place_signs(
+    pieces: &[Piece],
+    places: &BTreeMap<i64, OsmNode>,
+    road_id: impl Fn(usize) -> RoadId,
+) -> Signs {
+    let mut ends: BTreeMap<i64, Vec<RoadId>> = BTreeMap::new();
+    for (index, piece) in pieces.iter().enumerate() {
+        for node in [piece.nodes[0], piece.nodes[piece.nodes.len() - 1]] {
+            ends.entry(node).or_default().push(road_id(index));
+        }
+    }
+    let is_crossing = |node: &i64| ends.get(node).is_some_and(|roads| roads.len() > 2);
+    // Of each junction the roads with a sign, and whether any has to stop.
+    let mut minors: BTreeMap<i64, (BTreeSet<RoadId>, bool)> = BTreeMap::new();
+    let mut signs = Signs::default();
+    for (index, piece) in pieces.iter().enumerate() {
+        let run = Run {
+            way: piece.way,
+            style: piece.style,
+            nodes: piece.nodes.clone(),
+            is_reversed: piece.is_reversed,
+        };
+        for (i, node) in piece.nodes.iter().enumerate() {
+            let sign = places[node].sign;
+            let stops = match sign.kind {
+                Some(SignKind::Stop) => true,
+                Some(SignKind::GiveWay) => false,
+                _ => continue,
+            };
+            let Some((distance, junction)) = guarded(&run, i, places, is_crossing) else {
+                continue;
+            };
+            // On the junction itself a sign does not say for whom it is, unless it is for all.
+            if distance > 0.0 || sign.is_for_all {
+                let (roads, any_stops) = minors.entry(junction).or_default();
+                if sign.is_for_all {
+                    roads.extend(&ends[&junction]);
+                }
+                roads.insert(road_id(index));
+                *any_stops |= stops;
+                signs.count += 1;
+            }
+        }
+    }
+    for (junction, (roads, stops)) in minors {
+        let all = ends[&junction].iter().copied();
+        let major: Vec<RoadId> = all.filter(|road| !roads.contains(road)).collect();
+        let control = match (stops, major.is_empty()) {
+            (true, true) => Control::AllWayStop,
+            (true, false) => Control::Stop,
+            (false, false) => Control::Priority,
+            // Everybody gives way: nobody has been told to go first.
+            (false, true) => continue,
+        };
+        signs.decided.insert(junction, (control, major));
+    }
+    signs
+}
