@@ -384,7 +384,7 @@ fn signs_and_signals_are_for_the_junction_ahead_of_them() {
             control,
             Some(Control::Priority | Control::Stop | Control::AllWayStop)
         ));
-        assert_eq!(summary.signs.min(1), signs, "{before:?} {on:?}");
+        assert_eq!(summary.signs, signs, "{before:?} {on:?}");
     }
     // Signals for who drives away from the junction are a crossing of their own, 15 m beyond it.
     let away = tags(&[

@@ -53,7 +53,10 @@ fn change(scenario: &mut Scenario, (kind, which, size): (u8, usize, f64)) {
         }
         4 => {
             let mut lit = scenario.network().node(node).unwrap().clone();
-            lit.rules.control = Some(Control::Signals);
+            lit.rules.control = match lit.rules.control {
+                None => Some(Control::Signals),
+                Some(_) => None,
+            };
             drop(scenario.apply(Edit::Node(node, Some(lit))));
         }
         _ => {

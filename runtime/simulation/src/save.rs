@@ -363,7 +363,7 @@ impl World {
     /// Whether all that a damaged save may point at is there.
     fn check_indices(&self) -> Result<(), SaveError> {
         let lanelets = self.ground.graph().lanelets().len();
-        let (junctions, capacity) = (self.ground.junction_count(), self.agents.capacity());
+        let capacity = self.agents.capacity();
         let has_kind = |vehicle_type: u16, stack: u16| {
             (vehicle_type as usize) < self.types.names.len()
                 && (stack as usize) < self.modules.stacks.len()
@@ -377,7 +377,10 @@ impl World {
         let checks = [
             ("a lanelet", self.traffic.delays.0.len() == lanelets),
             ("an added vehicle", self.demand.spawned <= MOST_SPAWNED),
-            ("a junction", self.traffic.claims.fits(junctions, capacity)),
+            (
+                "a junction",
+                self.traffic.claims.fits(&self.ground, capacity),
+            ),
             ("a route", self.routes.are_sound(lanelets)),
             (
                 "an agent",

@@ -34,6 +34,8 @@ pub(super) struct Piece {
     pub(super) nodes: Vec<i64>,
     /// Whether it runs against its way.
     pub(super) is_reversed: bool,
+    /// Whether its way says that it is the ring of a roundabout.
+    pub(super) is_ring: bool,
 }
 
 /// Ways cut into the roads of the graph.
@@ -64,6 +66,8 @@ pub(super) struct Run {
     pub(super) nodes: Vec<i64>,
     /// Whether it runs against its way.
     pub(super) is_reversed: bool,
+    /// Whether its way says that it is the ring of a roundabout.
+    pub(super) is_ring: bool,
 }
 
 /// Cuts the drivable ways into pieces.
@@ -130,6 +134,8 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
         }
         way_count += 1;
         let reversed = style.reversed;
+        let kind = way.tags.get("junction").map(String::as_str);
+        let is_ring = matches!(kind, Some("roundabout" | "circular"));
         runs.extend(lists.into_iter().map(|mut nodes| {
             // `oneway=-1` was turned into a one-way road along its line by the reading of the tags.
             if reversed {
@@ -140,6 +146,7 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
                 style: styles.len(),
                 nodes,
                 is_reversed: reversed,
+                is_ring,
             }
         }));
         styles.push(style);
@@ -222,6 +229,7 @@ fn cut_runs(
                         style: run.style,
                         nodes: nodes.to_vec(),
                         is_reversed: run.is_reversed,
+                        is_ring: run.is_ring,
                     })),
                     Err(reason) => warnings.add(reason, format!("way {}", run.way)),
                 }

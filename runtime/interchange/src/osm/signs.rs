@@ -41,7 +41,7 @@ pub(super) fn place_signals(
             }
             counted.insert(node);
             let junction = guarded(run, i, places, |node| cuts.contains(node));
-            let carrier = junction.map_or(node, |(_, junction)| junction);
+            let carrier = junction.map_or(node, |(_, junction, _)| junction);
             cuts.insert(carrier);
             carriers.insert(carrier);
         }
@@ -52,18 +52,18 @@ pub(super) fn place_signals(
     }
 }
 
-/// The junction that a signal or sign at position `i` of a run guards, with its distance, m: the one
-/// in its direction, or without one the nearest.
+/// The junction that a signal or sign at position `i` of a run guards, with its distance, m, before it and
+/// whether it lies ahead: the one in its direction, or without one the nearest.
 fn guarded(
     run: &Run,
     i: usize,
     places: &BTreeMap<i64, OsmNode>,
     is_junction: impl Fn(&i64) -> bool,
-) -> Option<(f64, i64)> {
+) -> Option<(f64, i64, bool)> {
     if is_junction(&run.nodes[i]) {
-        return Some((0.0, run.nodes[i]));
+        return Some((0.0, run.nodes[i], true));
     }
-    let walk = |order: &mut dyn Iterator<Item = usize>| {
+    let walk = |order: &mut dyn Iterator<Item = usize>, is_ahead: bool| {
         let mut distance = 0.0;
         let mut last = i;
         for k in order {
@@ -73,13 +73,13 @@ fn guarded(
                 return None;
             }
             if is_junction(&run.nodes[k]) {
-                return Some((distance, run.nodes[k]));
+                return Some((distance, run.nodes[k], is_ahead));
             }
         }
         None
     };
-    let ahead = || walk(&mut (i + 1..run.nodes.len()));
-    let behind = || walk(&mut (0..i).rev());
+    let ahead = || walk(&mut (i + 1..run.nodes.len()), true);
+    let behind = || walk(&mut (0..i).rev(), false);
     match places[&run.nodes[i]].sign.direction {
         // `forward` is along the way; the run may have been turned round.
         Some(forward) if forward != run.is_reversed => ahead(),
@@ -109,21 +109,26 @@ pub(super) fn place_signs(
     road_id: impl Fn(usize) -> RoadId,
 ) -> Signs {
     let mut ends: BTreeMap<i64, Vec<RoadId>> = BTreeMap::new();
+    let mut on_ring = BTreeSet::new();
     for (index, piece) in pieces.iter().enumerate() {
         for node in [piece.nodes[0], piece.nodes[piece.nodes.len() - 1]] {
+            if piece.is_ring {
+                on_ring.insert(node);
+            }
             ends.entry(node).or_default().push(road_id(index));
         }
     }
     let is_crossing = |node: &i64| ends.get(node).is_some_and(|roads| roads.len() > 2);
     // Of each junction the roads with a sign, and whether any has to stop.
     let mut minors: BTreeMap<i64, (BTreeSet<RoadId>, bool)> = BTreeMap::new();
-    let mut signs = Signs::default();
+    let mut counted = BTreeSet::new();
     for (index, piece) in pieces.iter().enumerate() {
         let run = Run {
             way: piece.way,
             style: piece.style,
             nodes: piece.nodes.clone(),
             is_reversed: piece.is_reversed,
+            is_ring: piece.is_ring,
         };
         for (i, node) in piece.nodes.iter().enumerate() {
             let sign = places[node].sign;
@@ -132,9 +137,16 @@ pub(super) fn place_signs(
                 Some(SignKind::GiveWay) => false,
                 _ => continue,
             };
-            let Some((distance, junction)) = guarded(&run, i, places, is_crossing) else {
+            // Where a way has been cut, both pieces see the sign; the one that goes on to the junction
+            // ahead takes it.
+            let is_end = i == 0 || i + 1 == piece.nodes.len();
+            let found = guarded(&run, i, places, is_crossing);
+            let Some((distance, junction, is_ahead)) = found else {
                 continue;
             };
+            if is_end && distance > 0.0 && sign.direction.is_none() && !is_ahead {
+                continue;
+            }
             // On the junction itself a sign does not say for whom it is, unless it is for all.
             if distance > 0.0 || sign.is_for_all {
                 let (roads, any_stops) = minors.entry(junction).or_default();
@@ -143,19 +155,25 @@ pub(super) fn place_signs(
                 }
                 roads.insert(road_id(index));
                 *any_stops |= stops;
-                signs.count += 1;
+                counted.insert(*node);
             }
         }
     }
+    let mut signs = Signs {
+        count: counted.len(),
+        ..Signs::default()
+    };
     for (junction, (roads, stops)) in minors {
         let all = ends[&junction].iter().copied();
         let major: Vec<RoadId> = all.filter(|road| !roads.contains(road)).collect();
         let control = match (stops, major.is_empty()) {
             (true, true) => Control::AllWayStop,
             (true, false) => Control::Stop,
-            (false, false) => Control::Priority,
-            // Everybody gives way: nobody has been told to go first.
+            // Entries of a roundabout give way to its ring without being told, and where everybody
+            // gives way nobody has been told to go first.
+            (false, _) if on_ring.contains(&junction) => continue,
             (false, true) => continue,
+            (false, false) => Control::Priority,
         };
         signs.decided.insert(junction, (control, major));
     }

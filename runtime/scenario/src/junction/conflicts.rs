@@ -176,6 +176,11 @@ impl Conflicts {
         })
     }
 
+    /// Number of paths of the junction.
+    pub fn path_count(&self) -> usize {
+        self.paths
+    }
+
     /// Whether a path conflicts with any other. O(1).
     #[inline]
     pub fn is_contested(&self, path: u32) -> bool {

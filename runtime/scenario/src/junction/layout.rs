@@ -13,7 +13,7 @@
 use super::rings::rings;
 use super::{Arm, Junction, Site, build, corner};
 use crate::ids::{NodeId, RoadId};
-use crate::junction_rules::JunctionRules;
+use crate::junction_rules::{Control, JunctionRules};
 use crate::network::{RestrictionKind, RoadNetwork};
 use crate::road::{DrivingSide, Road, RoadEnd};
 use glam::DVec2;
@@ -467,15 +467,31 @@ impl<'a> Planner<'a> {
         layout
     }
 
-    /// What is decided about a cluster: what the smallest of its nodes says about which anything is
-    /// decided, and the turn restrictions are each node's own.
+    /// What is decided about a cluster: signals at any of its nodes rule all of it, else what the
+    /// smallest node says that says anything. Nodes that say the same name their major roads together;
+    /// turn restrictions are each node's own.
     fn rules(&self, root: NodeId) -> JunctionRules {
         let nodes = self.members[&root].iter();
-        let mut rules = nodes.filter_map(|&id| Some(&self.network.node(id)?.rules));
-        rules
-            .find(|rules| rules.control.is_some() || rules.plan.is_some())
-            .cloned()
-            .unwrap_or_default()
+        let decided: Vec<&JunctionRules> = nodes
+            .filter_map(|&id| Some(&self.network.node(id)?.rules))
+            .filter(|rules| {
+                rules.control.is_some() || rules.plan.is_some() || !rules.major.is_empty()
+            })
+            .collect();
+        let has_signals = |rules: &&&JunctionRules| rules.control == Some(Control::Signals);
+        let chosen = decided.iter().find(has_signals).or(decided.first());
+        let Some(chosen) = chosen else {
+            return JunctionRules::default();
+        };
+        let alike = decided
+            .iter()
+            .filter(|rules| rules.control == chosen.control);
+        JunctionRules {
+            major: alike
+                .flat_map(|rules| rules.major.iter().copied())
+                .collect(),
+            ..(*chosen).clone()
+        }
     }
 
     fn build(&self, root: NodeId) -> Junction {

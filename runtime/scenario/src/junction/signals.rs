@@ -185,8 +185,7 @@ impl Plan<'_> {
     /// Stages made from the lanes.
     fn derived(&self) -> Vec<Stage> {
         let groups = self.groups();
-        let greens = self.covers(&groups);
-        let mut greens = greens;
+        let mut greens = self.covers(&groups);
         // In one order everywhere, so that a street has green at neighbouring junctions at once.
         greens.sort_by(|a, b| {
             let slant = |chosen: &[usize]| self.slant(&groups[chosen[0]]);

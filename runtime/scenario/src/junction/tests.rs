@@ -734,3 +734,67 @@ fn an_edit_of_a_ring_reaches_all_around_it() {
     let back = layout_after_edit((&edited, &after), &network, side);
     assert!(back == before && !back.rings.is_empty());
 }
+
+#[test]
+fn nodes_of_one_junction_decide_together() {
+    // Two nodes 4 m apart become one junction; roads 10 and 11 end at the first, 12 and 13 at the other.
+    let mut network = crate::RoadNetwork::default();
+    let places = [
+        (0.0, 0.0),
+        (4.0, 0.0),
+        (-90.0, 0.0),
+        (0.0, 90.0),
+        (94.0, 0.0),
+        (4.0, -90.0),
+    ];
+    for (id, place) in (0..).zip(places) {
+        network.put_node(NodeId(id), crate::Node::at(place.into()));
+    }
+    let mut join = |id: u32, from: u32, to: u32| {
+        let mut road = arm(0.0, 1.0, CrossSection::driving(1, 1, 3.5), RIGHT);
+        let at = |i: u32| DVec2::from(places[i as usize]);
+        road.reference_line = ReferenceLine::straight(at(from), at(to)).unwrap();
+        (road.from, road.to) = (NodeId(from), NodeId(to));
+        network.put_road(RoadId(id), road);
+    };
+    for (id, from, to) in [(1, 0, 1), (10, 2, 0), (11, 3, 0), (12, 4, 1), (13, 5, 1)] {
+        join(id, from, to);
+    }
+    let decided = |rules: [JunctionRules; 2]| {
+        let mut network = network.clone();
+        for (id, rules) in (0..).zip(rules) {
+            let node = network.node(NodeId(id)).unwrap().clone();
+            network.put_node(NodeId(id), crate::Node { rules, ..node });
+        }
+        let layout = layout(&network, RIGHT);
+        let junction = layout.junctions[layout.junction_of[&NodeId(0)]].clone();
+        assert_eq!(junction.nodes.len(), 2);
+        junction
+    };
+    let rules = |control: Option<Control>, major: &[u32]| JunctionRules {
+        control,
+        major: major.iter().copied().map(RoadId).collect(),
+        ..JunctionRules::default()
+    };
+    let give_way = || rules(Some(Control::Priority), &[10]);
+    // Signals at any node rule it all.
+    let lit = decided([give_way(), rules(Some(Control::Signals), &[])]);
+    assert_eq!(lit.control, Control::Signals);
+    // Nodes that say the same name their major roads together.
+    let both = decided([give_way(), rules(Some(Control::Priority), &[12])]);
+    assert_eq!(
+        signs(&both),
+        [Sign::None, Sign::Yield, Sign::None, Sign::Yield]
+    );
+}
+
+#[test]
+fn major_roads_alone_are_a_decision() {
+    let junction = ruled(&CROSS, RIGHT, |roads, rules| {
+        roads[0].class = RoadClass::Arterial;
+        roads[2].class = RoadClass::Arterial;
+        rules.major = vec![RoadId(2), RoadId(4)];
+    });
+    let expected = [Sign::Yield, Sign::None, Sign::Yield, Sign::None];
+    assert_eq!(signs(&junction), expected);
+}

@@ -140,8 +140,8 @@ pub(crate) struct Claim {
     pub(crate) asked_for: u32,
     /// The step of asking.
     pub(crate) asked_at: u64,
-    /// Index in the route of the connection on which it has to wait for another who passes first; 0
-    /// for none.
+    /// One more than the index in the route of the connection on which it has to wait for another who
+    /// passes first; 0 for none.
     pub(crate) wall_at: u32,
     /// Where on that connection, m.
     pub(crate) wall_s: f32,

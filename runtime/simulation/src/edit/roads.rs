@@ -291,11 +291,14 @@ impl Editing<'_> {
             let is_same = moves.after.has_law_of(path.0, moves.before, junction);
             is_same.then_some((path, exit))
         });
-        // Who is inside first, then by the time of asking: as the junction would have let them in.
-        let mut wanted = wanted_claims(agents, claims, firsts, moves, lanelet);
+        // Who is inside first, by the tickets that they drew; then by the time of asking: as the junction
+        // would have let them in.
+        let tickets = held.tickets(agents.capacity());
+        let before = (firsts, &*tickets);
+        let mut wanted = wanted_claims(agents, claims, before, moves, lanelet);
         wanted.sort_unstable_by_key(|wanted| wanted.order);
         for Wanted {
-            order: (is_ahead, _, _, place),
+            order: (is_ahead, _, _, _, place),
             agent,
             path,
             exit,
@@ -310,7 +313,7 @@ impl Editing<'_> {
                 claim.granted_to = place;
                 claims.forget_from(agent, place);
             } else {
-                claims.hold(agent, path, place, exit);
+                claims.hold(agent, path, place, exit, !is_ahead);
             }
         }
     }
@@ -365,7 +368,7 @@ impl Editing<'_> {
         let inside = self.ground.contested(position.lanelet);
         if let (Some(path), Some(exit)) = (inside, exit) {
             self.agents.claim[index].granted_to = 1;
-            self.traffic.claims.hold(agent, path, 0, exit);
+            self.traffic.claims.hold_inside(agent, path, 0, exit);
         }
         true
     }
@@ -373,8 +376,9 @@ impl Editing<'_> {
 
 /// A connection that an agent had been granted, or is inside of, and does not hold on the new roads.
 struct Wanted {
-    /// Whether it lies ahead, when it was asked for, the agent's id, and its index in the route.
-    order: (bool, u64, u64, u32),
+    /// Whether it lies ahead, the agent's ticket before, when it was asked for, the agent's id, and its
+    /// index in the route.
+    order: (bool, u64, u64, u64, u32),
     agent: u32,
     /// Junction and connection on the new roads.
     path: (u32, u32),
@@ -386,7 +390,7 @@ struct Wanted {
 fn wanted_claims(
     agents: &Agents,
     claims: &Claims,
-    firsts: &[u32],
+    (firsts, tickets): (&[u32], &[u64]),
     moves: &Moves<'_>,
     lanelet: impl Fn(&[Progress], u32, u32) -> Option<LaneletId>,
 ) -> Vec<Wanted> {
@@ -406,7 +410,7 @@ fn wanted_claims(
             {
                 let id = agents.identity[index].id;
                 wanted.push(Wanted {
-                    order: (place > at, claim.asked_at, id, place),
+                    order: (place > at, tickets[index], claim.asked_at, id, place),
                     agent,
                     path,
                     exit,

@@ -93,7 +93,7 @@ impl View<'_> {
             stop = stretch.distance - front;
         }
         let claim = &self.agents.claim[agent as usize];
-        if claim.wall_at == stretch.at && claim.wall_at > 0 {
+        if claim.wall_at == stretch.at + 1 {
             // It has been let in, and waits inside for another who passes first.
             stop = stop.min(stretch.distance + f64::from(claim.wall_s) - front);
         }

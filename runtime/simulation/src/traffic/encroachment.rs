@@ -191,7 +191,9 @@ mod tests {
             let lanelets = stand.straight(direction);
             let agent = stand.car(id, &lanelets, 0.0, SPEED);
             let (junction, path) = stand.ground.contested(lanelets[1]).unwrap();
-            stand.claims.hold(agent, (junction, path), 1, lanelets[2]);
+            stand
+                .claims
+                .hold(agent, (junction, path), 1, lanelets[2], true);
             routes.push((junction, path));
             agents.push(agent);
         }

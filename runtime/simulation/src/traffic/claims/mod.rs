@@ -20,7 +20,8 @@
 //! its ticket back and asks again.
 //!
 //! **Why nobody waits for ever inside:** waiting goes from higher to lower tickets only, never in a
-//! circle; who holds the lowest one waits for nobody, has been promised room beyond, and leaves.
+//! circle; who holds the lowest one waits for nobody, has been promised room beyond, and leaves, unless
+//! a red light now stops those in it who were to drive on.
 //! **Why nobody waits for ever outside, while its exit drains:** who has waited for a minute is locked
 //! (`rule.rs`): it need not give way any more, and nobody whose way conflicts with it is let in before.
 //!
@@ -67,7 +68,7 @@ use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
 use request::{Approach, Need, Request};
 use roadwright_scenario::lane_graph::LaneletId;
-use rule::{Verdict, is_locked};
+use rule::{Pending, Verdict, is_locked};
 use scene::{Scene, Setting};
 use serde::{Deserialize, Serialize};
 use watch::Intruder;
@@ -117,8 +118,8 @@ pub(crate) struct Claims {
 struct Scratch {
     requests: Vec<Request>,
     approaches: Vec<Approach>,
-    /// Connections that those wait for who are not passed over any more.
-    pending: Vec<(u32, u32)>,
+    /// What those wait for who are not passed over any more.
+    pending: Vec<Pending>,
     needs: Vec<Need>,
     /// Who has to give its grants back, and from which index of its route on.
     revoked: Vec<(u32, u32)>,
@@ -177,20 +178,29 @@ impl Claims {
         held * size_of::<Grant>() + self.scratch.requests.capacity() * size_of::<Request>()
     }
 
-    /// What is granted, by id, connection and index in the route: the same wherever agents are
+    /// What is granted, by id, connection, index in the route and ticket: the same wherever agents are
     /// stored.
-    pub(crate) fn by_id(&self, id_of: impl Fn(u32) -> u64) -> Vec<(u64, u32, u32)> {
+    pub(crate) fn by_id(&self, id_of: impl Fn(u32) -> u64) -> Vec<(u64, u32, u32, u64)> {
         let grants = self.granted.iter().flatten();
         let mut all: Vec<_> = grants
-            .map(|grant| (id_of(grant.agent), grant.path, grant.at))
+            .map(|grant| (id_of(grant.agent), grant.path, grant.at, grant.ticket))
             .collect();
         all.sort_unstable();
         all
     }
 
-    /// Whether all that is held belongs to that many junctions and agents.
-    pub(crate) fn fits(&self, junctions: usize, agents: usize) -> bool {
+    /// Whether all that is held belongs to the junctions of a ground and to so many agents.
+    pub(crate) fn fits(&self, ground: &Ground, agents: usize) -> bool {
+        let junctions = ground.junction_count();
+        let paths = |junction: usize| ground.law(junction as u32).conflicts.path_count();
+        let is_sound = |(junction, grants): (usize, &Vec<Grant>)| {
+            grants.is_sorted_by_key(|grant| grant.ticket)
+                && grants
+                    .iter()
+                    .all(|grant| (grant.path as usize) < paths(junction))
+        };
         self.granted.len() == junctions
+            && self.granted.iter().enumerate().all(is_sound)
             && self
                 .busy
                 .iter()
@@ -202,14 +212,14 @@ impl Claims {
                 .all(|grant| (grant.agent as usize) < agents)
     }
 
-    /// Notes that a vehicle is inside a junction already, on the connection at an index of its
-    /// route.
+    /// Lets a vehicle in, on the connection at an index of its route; it may be inside already.
     pub(crate) fn hold(
         &mut self,
         agent: u32,
         (junction, path): (u32, u32),
         at: u32,
         exit: LaneletId,
+        is_inside: bool,
     ) {
         let ticket = self.next_ticket;
         self.next_ticket += 1;
@@ -222,7 +232,7 @@ impl Claims {
                 exit,
                 ticket,
                 delay: 0.0,
-                has_entered: false,
+                has_entered: is_inside,
                 is_invited: true,
                 is_first: true,
             },
@@ -237,9 +247,41 @@ impl Claims {
         list.push(grant);
     }
 
-    fn add_first(&mut self, junction: u32, grant: Grant) {
+    /// Gives an agent that is inside a junction without having drawn a ticket the lowest one: others
+    /// keep off it.
+    pub(crate) fn hold_inside(
+        &mut self,
+        agent: u32,
+        (junction, path): (u32, u32),
+        at: u32,
+        exit: LaneletId,
+    ) {
+        let first = self.granted[junction as usize].first();
+        let ticket = first.map_or(self.next_ticket, |first| first.ticket.saturating_sub(1));
+        self.next_ticket += 1;
+        let grant = Grant {
+            agent,
+            path,
+            at,
+            exit,
+            ticket,
+            delay: 0.0,
+            has_entered: true,
+            is_invited: false,
+            is_first: true,
+        };
         self.add(junction, grant);
         self.granted[junction as usize].rotate_right(1);
+    }
+
+    /// The lowest ticket of each agent; `u64::MAX` for those without.
+    pub(crate) fn tickets(&self, agents: usize) -> Vec<u64> {
+        let mut tickets = vec![u64::MAX; agents];
+        for grant in self.granted.iter().flatten() {
+            let ticket = &mut tickets[grant.agent as usize];
+            *ticket = grant.ticket.min(*ticket);
+        }
+        tickets
     }
 
     /// How the law was kept.
@@ -354,7 +396,7 @@ impl Claims {
             claim.granted_to = claim.granted_to.min(at);
         }
         request::collect(clock.step, (ground, types), routes, agents, &mut scratch);
-        self.watch(&scratch.intruders, &setting.with(agents));
+        self.watch(&mut scratch.intruders, &setting.with(agents));
         // Of two that asked in the same step the smaller id goes first. Ids are unique, so the order
         // does not depend on where agents are stored.
         scratch
@@ -367,7 +409,7 @@ impl Claims {
         self.set_walls(&setting.with(agents), &mut scratch.walls);
         for &(agent, (at, s)) in &scratch.walls {
             let claim = &mut agents.claim[agent as usize];
-            (claim.wall_at, claim.wall_s) = (at, s);
+            (claim.wall_at, claim.wall_s) = (at + 1, s);
         }
         self.scratch = scratch;
     }
@@ -397,7 +439,10 @@ impl Claims {
         scratch.pending.clear();
         for request in &scratch.requests {
             let scene = setting.with(agents);
-            self.counts.longest_wait = self.counts.longest_wait.max(scene.step - request.since);
+            self.counts.longest_wait = self
+                .counts
+                .longest_wait
+                .max(scene.step.saturating_sub(request.since));
             // Who stands behind another vehicle that waits cannot enter, and is not pending either:
             // it would hold up others although it could not drive.
             let refused = if scene.has_turn(request.agent, request.at) {
@@ -408,7 +453,7 @@ impl Claims {
                     Verdict::Granted => {
                         agents.claim[request.agent as usize].granted_to =
                             self.grant(request, needs);
-                        continue;
+                        Refusal::None
                     }
                     Verdict::NothingNeeded => Refusal::None,
                     Verdict::Refused(refusal) => {
@@ -417,8 +462,12 @@ impl Claims {
                         let by_others = matches!(refusal, Refusal::GivesWay | Refusal::Occupied);
                         let is_locked = |need: &Need| is_locked(request, need.junction, &scene);
                         if by_others && needs.first().is_some_and(is_locked) {
-                            let paths = needs.iter().map(|need| (need.junction, need.path));
-                            scratch.pending.extend(paths);
+                            let is_long = scene.is_long(request.agent);
+                            let way = |need: &Need| Pending {
+                                path: (need.junction, need.path),
+                                is_long,
+                            };
+                            scratch.pending.extend(needs.iter().map(way));
                         }
                         refusal
                     }

@@ -3,7 +3,7 @@
 use super::Scratch;
 use super::scene::Scene;
 use super::watch::Intruder;
-use crate::agents::{Agents, Motion, Refusal};
+use crate::agents::{Agents, Motion};
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::route::{Route, Routes};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
@@ -48,7 +48,7 @@ pub(super) struct Need {
 impl Request {
     /// How long it has been waiting, s.
     pub(super) fn age(&self, scene: &Scene<'_>) -> f64 {
-        (scene.step - self.since) as f64 * scene.dt
+        scene.step.saturating_sub(self.since) as f64 * scene.dt
     }
 }
 
@@ -164,7 +164,9 @@ pub(super) fn collect(
     for index in 0..agents.capacity() {
         let (who, position) = (&agents.identity[index], &agents.position[index]);
         let claim = &mut agents.claim[index];
-        (claim.wall_at, claim.refused) = (0, Refusal::None);
+        // Why it was refused is known to those who are decided before it; it stays while it asks.
+        let refused = std::mem::take(&mut claim.refused);
+        claim.wall_at = 0;
         if !who.drives() || !position.is_on_lane() {
             continue;
         }
@@ -210,6 +212,7 @@ pub(super) fn collect(
         if claim.asked_for != at {
             (claim.asked_for, claim.asked_at) = (at, step);
         }
+        claim.refused = refused;
         requests.push(Request {
             since: claim.asked_at,
             id: who.id,

@@ -38,8 +38,8 @@ pub(super) enum Verdict {
 /// What a junction decides by.
 pub(super) struct JunctionState<'a> {
     pub(super) inside: &'a [Grant],
-    /// Connections that those wait for who are not passed over any more.
-    pub(super) pending: &'a [(u32, u32)],
+    /// What those wait for who are not passed over any more.
+    pub(super) pending: &'a [Pending],
     /// Who comes near.
     pub(super) approaches: &'a [Approach],
 }
@@ -50,17 +50,22 @@ impl Claims {
         &self,
         request: &Request,
         needs: &[Need],
-        (pending, approaches): (&[(u32, u32)], &[Approach]),
+        (pending, approaches): (&[Pending], &[Approach]),
         scene: &Scene<'_>,
     ) -> Verdict {
         if needs.is_empty() {
             return Verdict::NothingNeeded;
         }
-        let has_room = needs.iter().enumerate().all(|(i, need)| {
-            let is_last = i + 1 == needs.len();
-            self.has_room(request, need, is_last, scene)
-        });
-        if !has_room {
+        let (last, passed) = needs.split_last().expect("there are needs");
+        // A lane that is only passed becomes free when others let it: who waits for it long keeps them
+        // from entering it. Whether the exit drains is not theirs to say.
+        if !passed
+            .iter()
+            .all(|need| self.has_room(request, need, false, scene))
+        {
+            return Verdict::Refused(Refusal::Occupied);
+        }
+        if !self.has_room(request, last, true, scene) {
             return Verdict::Refused(Refusal::NoRoom);
         }
         // All or nothing. A vehicle that had the first junction of a chain and waited for the second would
@@ -117,12 +122,27 @@ fn of_junction(approaches: &[Approach], junction: u32) -> &[Approach] {
 /// Whether a request is not passed over any more: it need not give way, and who conflicts with it has
 /// to wait.
 pub(super) fn is_locked(request: &Request, junction: u32, scene: &Scene<'_>) -> bool {
-    let patience = match scene.ground.law(junction).right_of_way.control() {
-        Control::AllWayStop | Control::Zipper => 0.0,
-        Control::Uncontrolled | Control::Signals => TURN_AFTER,
-        _ => LOCK_AFTER,
-    };
-    request.age(scene) >= patience
+    let law = scene.ground.law(junction);
+    let age = request.age(scene);
+    match (law.right_of_way.control(), &law.signals) {
+        (Control::AllWayStop | Control::Zipper, _) => true,
+        (Control::Uncontrolled, _) => age >= TURN_AFTER,
+        // Time at a red light gives no right to go before others when it turns green.
+        (_, Some(signals)) => {
+            let (_, since_green) = signals.stage_at(scene.time());
+            age.min(since_green) >= TURN_AFTER
+        }
+        _ => age >= LOCK_AFTER,
+    }
+}
+
+/// A connection that somebody waits for who is not passed over any more.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pending {
+    /// Junction and connection.
+    pub(super) path: (u32, u32),
+    /// Whether it is a bus or lorry that waits.
+    pub(super) is_long: bool,
 }
 
 /// Why a vehicle may not enter a junction now; `None` if it may.
@@ -152,11 +172,16 @@ fn refusal(
     if others().any(|grant| is_in_the_way(request, need, grant, scene)) {
         return Some(Refusal::Occupied);
     }
-    let mut earlier = junction.pending.iter().filter(|p| p.0 == need.junction);
-    let is_passed_over = |other: u32| law.conflicts.are_in_conflict(need.path, other);
-    earlier
-        .any(|&(_, other)| is_passed_over(other))
-        .then_some(Refusal::Occupied)
+    let mut earlier = junction
+        .pending
+        .iter()
+        .filter(|p| p.path.0 == need.junction);
+    let would_pass_over = |other: &Pending| {
+        let is_long = other.is_long || scene.is_long(request.agent);
+        let conflicts = scene.ground.conflicts(need.junction, is_long);
+        conflicts.are_in_conflict(need.path, other.path.1)
+    };
+    earlier.any(would_pass_over).then_some(Refusal::Occupied)
 }
 
 /// Whether a vehicle stands at its stop line.

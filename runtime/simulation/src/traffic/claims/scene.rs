@@ -126,11 +126,16 @@ impl<'a> Scene<'a> {
         time_to_cover(distance, self.speed(agent), self.expected_speed(agent, at))
     }
 
+    /// s.
+    pub(super) fn time(&self) -> f64 {
+        self.step as f64 * self.dt
+    }
+
     /// What the signal of a path shows; green where there are none.
     pub(super) fn light(&self, (junction, path): (u32, u32)) -> Light {
         let signals = self.ground.law(junction).signals.as_ref();
         signals.map_or(Light::Green, |signals| {
-            signals.light(path as usize, self.step as f64 * self.dt)
+            signals.light(path as usize, self.time())
         })
     }
 

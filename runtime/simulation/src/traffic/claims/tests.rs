@@ -4,7 +4,7 @@ use super::scene::EXIT_GAP;
 use crate::agents::Refusal;
 use crate::testing::Stand;
 use roadwright_geometry::DVec2;
-use roadwright_scenario::{Control, JunctionRules, RoadId};
+use roadwright_scenario::{Control, JunctionRules, RoadId, SignalMode, SignalPlan};
 
 impl Stand {
     /// A car so far before the junction, m, that drives straight on.
@@ -192,6 +192,57 @@ fn signals_are_obeyed_and_a_red_light_takes_the_grant_back() {
         crossing.step(((stage.time + 0.2) * 10.0) as u64);
         assert_eq!(crossing.is_let_in(agent), passes, "{speed} m/s");
     }
+}
+
+#[test]
+fn flashing_signals_leave_the_rule_to_the_signs() {
+    let rules = JunctionRules {
+        control: Some(Control::Signals),
+        major: vec![RoadId(1), RoadId(3)],
+        plan: Some(SignalPlan {
+            mode: SignalMode::Flashing,
+            ..SignalPlan::default()
+        }),
+        ..JunctionRules::default()
+    };
+    let mut crossing = Stand::crossing_of(&rules);
+    let minor = crossing.comes(1, DVec2::Y, 3.0, 0.0);
+    for step in 1..400u64 {
+        let major = crossing.comes(100 + step, DVec2::X, 14.0, 8.0);
+        crossing.step(step);
+        assert!(
+            crossing.is_let_in(major) && !crossing.is_let_in(minor),
+            "{step}"
+        );
+        crossing.agents.remove(major);
+    }
+}
+
+#[test]
+fn who_has_the_right_of_way_and_no_room_is_not_waited_for() {
+    let rules = JunctionRules {
+        control: Some(Control::Priority),
+        major: vec![RoadId(1), RoadId(3)],
+        ..JunctionRules::default()
+    };
+    let mut crossing = Stand::crossing_of(&rules);
+    // The exit of the major road is full, and somebody stands before the junction because of that.
+    let exit = crossing.straight(DVec2::X)[2];
+    let length = crossing.ground.length(exit);
+    let space = crossing.types.get(0).length + EXIT_GAP;
+    for number in 0..(length / space) as u64 {
+        let standing = crossing.comes(100 + number, DVec2::X, 1.0, 0.0);
+        crossing.drive_out(standing, length - space * (number as f64 + 0.5));
+    }
+    let minor = crossing.comes(1, DVec2::Y, 4.0, 0.0);
+    crossing.step(1);
+    crossing.agents.claim[minor as usize].granted_to = 0;
+    crossing.claims.forget(minor);
+    let major = crossing.comes(2, DVec2::X, 4.0, 0.0);
+    crossing.step(2);
+    crossing.step(3);
+    assert_eq!(crossing.refused(major), Refusal::NoRoom);
+    assert!(crossing.is_let_in(minor), "{:?}", crossing.refused(minor));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Watches what the law is kept like: who enters uninvited or on red, and how long others wait.
 
+use super::Claims;
 use super::scene::Scene;
-use super::{Claims, Grant};
 use roadwright_scenario::junction::{Light, Sign};
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub(super) struct Intruder {
 impl Claims {
     /// Counts who has entered since the last step, and gives those inside who were not let in what they
     /// need, so that others keep off them: they pass first, since they are there already.
-    pub(super) fn watch(&mut self, intruders: &[Intruder], scene: &Scene<'_>) {
+    pub(super) fn watch(&mut self, intruders: &mut [Intruder], scene: &Scene<'_>) {
         for &junction in &self.busy {
             for grant in &mut self.granted[junction as usize] {
                 if grant.has_entered || scene.before_line(grant) >= 0.0 {
@@ -41,6 +41,9 @@ impl Claims {
                 self.counts.red_passed += u64::from(is_red);
             }
         }
+        // By id: their tickets follow each other in that order.
+        intruders
+            .sort_unstable_by_key(|intruder| scene.agents.identity[intruder.agent as usize].id);
         for intruder in intruders {
             let (junction, path) = intruder.path;
             if self.has(intruder.agent, junction, intruder.at) {
@@ -60,21 +63,7 @@ impl Claims {
             let Some(exit) = exit.filter_map(|at| route.lanelet(at)).next() else {
                 continue;
             };
-            let first = self.granted[junction as usize].first();
-            let ticket = first.map_or(self.next_ticket, |first| first.ticket - 1);
-            self.next_ticket += 1;
-            let grant = Grant {
-                agent: intruder.agent,
-                path,
-                at: intruder.at,
-                exit,
-                ticket,
-                delay: 0.0,
-                has_entered: true,
-                is_invited: false,
-                is_first: true,
-            };
-            self.add_first(junction, grant);
+            self.hold_inside(intruder.agent, (junction, path), intruder.at, exit);
         }
     }
 }
