@@ -220,6 +220,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_is_nearly_at_rest_stands() {
+        // 8 m/s^2 leave 0.65 mm/s of these 80.65: that is standing.
+        let state = OneTrackState {
+            speed: 0.080_65,
+            ..OneTrackState::default()
+        };
+        assert_eq!(step(&state, &car(), -1e9, 0.0, 0.01).speed, 0.0);
+    }
+
     proptest! {
         #[test]
         fn limits_hold_for_any_command(
@@ -230,7 +240,9 @@ mod tests {
             let state = OneTrackState { speed, steering: wheel, ..OneTrackState::default() };
             let next = step(&state, &limits, a, delta, 0.01);
             prop_assert!(next.speed >= 0.0 && next.speed <= limits.max_speed);
-            prop_assert!((next.speed - speed).abs() <= limits.max_braking * 0.01 + 1e-12);
+            // The last millimetre a second goes at once: the vehicle stands.
+            let braked = limits.max_braking * 0.01 + STANDSTILL;
+            prop_assert!((next.speed - speed).abs() <= braked);
             prop_assert!((next.steering - wheel).abs() <= limits.steering_rate * 0.01 + 1e-12);
             prop_assert!(next.steering.abs() <= limits.max_steering);
             prop_assert!(next.pose.position.is_finite());
