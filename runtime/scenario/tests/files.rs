@@ -62,6 +62,30 @@ fn signals_and_restrictions_of_version_1_become_rules_of_junctions() {
 }
 
 #[test]
+fn the_example_of_the_documentation_is_read() {
+    let page = include_str!("../../../docs/junctions.md");
+    let section = page
+        .split("```json\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    let text = format!(
+        "{{\"format\": \"roadwright-scenario\", \"version\": 2, \
+         \"about\": {{\"name\": \"example\", \"driving_side\": \"right\"}}, \
+         \"settings\": {{\"dt\": 0.01, \"seed\": 1, \"duration\": 60.0}}, \
+         \"nodes\": {{\"5\": {{\"x\": 0, \"y\": 0}}, \"9\": {{\"x\": 50, \"y\": 0}}, \
+         \"12\": {{\"x\": 90, \"y\": 0}}}}, {section}}}"
+    );
+    let scenario = from_text(&text).unwrap();
+    let rules = |id: u32| &scenario.network().node(NodeId(id)).unwrap().rules;
+    assert_eq!(rules(5).major, [RoadId(1), RoadId(4)]);
+    assert_eq!(rules(9).plan.as_ref().unwrap().cycle, Some(80.0));
+    assert_eq!(rules(12).restrictions[0].kind, RestrictionKind::No);
+}
+
+#[test]
 fn rules_of_a_junction_without_a_node_are_refused() {
     let text = to_text(&sample());
     let at = text.find("\"roads\"").unwrap();
