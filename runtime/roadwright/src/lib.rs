@@ -43,6 +43,12 @@ pub use roadwright_scenario::{
     ObstacleId, Place, Road, RoadId, RoadNetwork, Scenario, Settings, Stack, VehicleType,
 };
 
+/// What is decided about junctions: control, major roads, turn restrictions, plans of signals.
+pub use roadwright_scenario::{
+    Control, JunctionRules, Movement, Node, Restriction, RestrictionKind, SignalMode, SignalPlan,
+    SignalStage, junction::Light, junction::Turn,
+};
+
 /// Reads a scenario from a file, and writes one in one go.
 pub use roadwright_scenario::file::{load, save};
 
@@ -55,9 +61,10 @@ pub use roadwright_scenario::operation::draw;
 
 /// Running: worlds on grounds, the loop, observers, what comes of a run.
 pub use roadwright_simulation::{
-    AgentCounts, Collision, Drive, Ending, FitnessSummary, Ground, HeatMap, Inspection, LogLine,
-    ModuleOverrides, Observer, Party, RunOptions, SaveError, SavedWorld, Session, SimulationError,
-    Snapshot, StackSummary, Statistic, Status, Summary, VehicleRecord, World, builtin_modules,
+    AgentCounts, Collision, Drive, Ending, FitnessSummary, Ground, HeatMap, Inspection, Law,
+    LogLine, ModuleOverrides, Observer, Party, RunOptions, SaveError, SavedWorld, Session,
+    SignalHead, SimulationError, Snapshot, StackSummary, Statistic, Status, Summary, VehicleRecord,
+    World, builtin_modules,
 };
 
 /// Modules: what can be chosen, and what to write to add one that is linked in.
