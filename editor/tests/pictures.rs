@@ -86,13 +86,7 @@ fn playing() {
     bench.close_dialog();
     bench.look_at(0.0, 230.0, 60.0);
     // Steps by hand, so that the picture is the same every time.
-    for _ in 0..1500 {
-        bench
-            .harness
-            .state_mut()
-            .ask(Action::Do(roadwright_editor::command::Command::StepOnce));
-        bench.harness.step();
-    }
+    bench.step_run(1500);
     bench.settle();
     let driving = bench.editor().model().live.clone().unwrap();
     let fuzzy = driving.snapshot.vehicles.iter().find(|vehicle| {
@@ -106,13 +100,7 @@ fn playing() {
     let agent = watched.agent;
     bench.ask(Action::Watch(Some(agent)));
     bench.look_at(at.x, at.y, 60.0);
-    for _ in 0..200 {
-        bench
-            .harness
-            .state_mut()
-            .ask(Action::Do(roadwright_editor::command::Command::StepOnce));
-        bench.harness.step();
-    }
+    bench.step_run(200);
     bench.press_tab("Vehicle");
     hold(&mut bench, "vehicle");
     bench.press_tab("Controller");
@@ -128,13 +116,7 @@ fn signals() {
     let mut bench = Bench::open(&file);
     bench.close_dialog();
     bench.look_at(0.0, 0.0, 40.0);
-    for _ in 0..2_600 {
-        bench
-            .harness
-            .state_mut()
-            .ask(Action::Do(roadwright_editor::command::Command::StepOnce));
-        bench.harness.step();
-    }
+    bench.step_run(2_600);
     bench.settle();
     bench.ask(Action::Select(BTreeSet::from([ObjectId::Node(NodeId(5))])));
     hold(&mut bench, "signals");

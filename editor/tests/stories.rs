@@ -808,13 +808,7 @@ fn a_run_can_be_stepped_and_reset_and_repeats_itself() {
     bench.key(Key::A);
     bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
     let run = |bench: &mut Bench| {
-        for _ in 0..300 {
-            bench
-                .harness
-                .state_mut()
-                .ask(Action::Do(roadwright_editor::command::Command::StepOnce));
-            bench.harness.step();
-        }
+        bench.step_run(300);
         bench.settle();
         let live = bench.editor().model().live.clone().unwrap();
         (live.snapshot.step, live.hash)

@@ -8,6 +8,7 @@ pub(crate) use rasterizer::Rasterizer;
 use egui::{Modifiers, Pos2, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
+use roadwright_editor::command::Command;
 use roadwright_editor::extensions::Folders;
 use roadwright_editor::model::{Action, Dialog};
 use roadwright_editor::{Editor, Options};
@@ -81,6 +82,14 @@ impl Bench {
 
     pub(crate) fn scenario(&self) -> &Scenario {
         self.editor().model().document.scenario()
+    }
+
+    /// Steps a run by hand, so that it is the same every time.
+    pub(crate) fn step_run(&mut self, steps: usize) {
+        for _ in 0..steps {
+            self.harness.state_mut().ask(Action::Do(Command::StepOnce));
+            self.harness.step();
+        }
     }
 
     /// Steps until nothing is worked on beside the frame.

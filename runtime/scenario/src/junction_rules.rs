@@ -2,57 +2,44 @@
 
 use crate::ids::RoadId;
 use crate::junction::Turn;
+use crate::named::named;
 use crate::network::Restriction;
 use crate::quantity::{Cycle, Duration, Quantity, Validate, at};
 use crate::road::is_default;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What says who goes first at a junction.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Control {
-    /// Nothing: vehicles from the nearer side go first.
-    Uncontrolled,
-    /// The major roads go first, the others give way.
-    Priority,
-    /// The major roads go first, the others stop and give way.
-    Stop,
-    /// Everybody stops; who came first goes first.
-    AllWayStop,
-    /// Traffic signals.
-    Signals,
-    /// The ring goes first, who enters gives way.
-    Roundabout,
-    /// Lanes that become one: by turns.
-    Zipper,
-}
-
-impl Control {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Uncontrolled,
-        Self::Priority,
-        Self::Stop,
-        Self::AllWayStop,
-        Self::Signals,
-        Self::Roundabout,
-        Self::Zipper,
-    ];
-
-    /// The name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Uncontrolled => "uncontrolled",
-            Self::Priority => "priority",
-            Self::Stop => "stop",
-            Self::AllWayStop => "all_way_stop",
-            Self::Signals => "signals",
-            Self::Roundabout => "roundabout",
-            Self::Zipper => "zipper",
-        }
+named! {
+    /// What says who goes first at a junction.
+    #[derive(
+        Debug,
+        Clone,
+        Copy,
+        PartialEq,
+        Eq,
+        PartialOrd,
+        Ord,
+        Hash,
+        Serialize,
+        Deserialize,
+        JsonSchema,
+    )]
+    #[serde(rename_all = "snake_case")]
+    pub enum Control {
+        /// Nothing: vehicles from the nearer side go first.
+        Uncontrolled = "uncontrolled",
+        /// The major roads go first, the others give way.
+        Priority = "priority",
+        /// The major roads go first, the others stop and give way.
+        Stop = "stop",
+        /// Everybody stops; who came first goes first.
+        AllWayStop = "all_way_stop",
+        /// Traffic signals.
+        Signals = "signals",
+        /// The ring goes first, who enters gives way.
+        Roundabout = "roundabout",
+        /// Lanes that become one: by turns.
+        Zipper = "zipper",
     }
 }
 

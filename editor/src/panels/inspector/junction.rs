@@ -5,7 +5,7 @@ use super::super::widgets::heading;
 use super::traffic::Choices;
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
-use roadwright_scenario::junction::{Junction, Sign};
+use roadwright_scenario::junction::{DEFAULT_CYCLE, Junction, Sign};
 use roadwright_scenario::{Control, Edit, Node, NodeId, RoadId, SignalMode};
 
 /// Road ends from which on it matters who goes first.
@@ -67,11 +67,9 @@ const TIMES: [Property<Node>; 2] = [
     },
 ];
 
-/// What is shown while no cycle is set, s.
-const DEFAULT_CYCLE: f64 = roadwright_scenario::junction::DEFAULT_CYCLE;
-
 pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
-    let Some(junction) = junction_of(model, id) else {
+    // A node that has just been drawn has no junction before the next scene.
+    let Some(junction) = model.scene.layout.junction_at(id) else {
         return;
     };
     if junction.arms.len() < CROSSING && node.rules.control.is_none() {
@@ -97,13 +95,6 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     if has_majors(junction.control) {
         majors(ui, junction, &mut subject);
     }
-}
-
-/// The junction that a node is part of. One that has just been drawn has none before the next scene.
-fn junction_of(model: &Model, id: NodeId) -> Option<&Junction> {
-    let layout = &model.scene.layout;
-    let index = *layout.junction_of.get(&id)?;
-    layout.junctions.get(index).map(|junction| &**junction)
 }
 
 /// All controls, and what follows from the roads if nothing is decided.

@@ -6,7 +6,7 @@ use crate::arguments::Junction as Arguments;
 use crate::terminal;
 use anyhow::Context;
 use roadwright_scenario::junction::{
-    Conflicts, Interval, Junction, LaneEnd, RightOfWay, Sign, Signals, Turn, layout,
+    Conflicts, Interval, Junction, LaneEnd, RightOfWay, Signals, Turn, layout,
 };
 use roadwright_scenario::{Control, NodeId, RoadEnd, Scenario};
 use serde::Serialize;
@@ -102,13 +102,13 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
         return Ok(Outcome::Fine);
     };
-    let index = layout.junction_of.get(&NodeId(node)).with_context(|| {
+    let junction = layout.junction_at(NodeId(node)).with_context(|| {
         format!(
             "there is no node {node} in {}; without a number all junctions are listed",
             arguments.file.display()
         )
     })?;
-    let report = Report::in_full(&layout.junctions[*index], &scenario);
+    let report = Report::in_full(junction, &scenario);
     if arguments.json {
         print_json(&report)?;
     } else {
@@ -138,7 +138,7 @@ impl Report {
             Arm {
                 road: arm.road.0,
                 end,
-                sign: sign(arm.sign),
+                sign: arm.sign.name(),
                 stop_line,
             }
         });
@@ -156,11 +156,7 @@ impl Report {
     fn in_full(junction: &Junction, scenario: &Scenario) -> Self {
         let conflicts = Conflicts::of(junction);
         let right = RightOfWay::of(junction, &conflicts);
-        let speed_limit = |road| {
-            let road = scenario.network().road(road);
-            road.map_or(0.0, |road| road.speed_limit)
-        };
-        let signals = Signals::of(junction, &conflicts, speed_limit);
+        let signals = Signals::of(junction, &conflicts);
         let paths = (0..).zip(&junction.paths).map(|(number, path)| Path {
             from: lane(path.from),
             to: lane(path.to),
@@ -275,15 +271,6 @@ fn lane(end: LaneEnd) -> Lane {
     Lane {
         road: end.road.0,
         lane: end.lane,
-    }
-}
-
-fn sign(sign: Sign) -> &'static str {
-    match sign {
-        Sign::None => "none",
-        Sign::Yield => "yield",
-        Sign::Stop => "stop",
-        Sign::Signal => "signal",
     }
 }
 

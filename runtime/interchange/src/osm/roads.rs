@@ -26,7 +26,8 @@ const SHARP_TURN: f64 = 0.6;
 /// Shorter pieces are dropped, m.
 const MIN_LENGTH: f64 = 0.05;
 
-/// A stretch of way between two nodes of the graph.
+/// A stretch of a drivable way whose nodes are present and inside the box: at first as long as it can
+/// be (a run), then cut into the roads of the graph.
 pub(super) struct Piece {
     pub(super) way: i64,
     pub(super) style: usize,
@@ -57,17 +58,6 @@ pub(super) struct Counts {
     pub(super) signals_unassigned: usize,
     /// Stop and give-way signs at junctions.
     pub(super) signs: usize,
-}
-
-/// A drivable way with its nodes present and inside the box.
-pub(super) struct Run {
-    pub(super) way: i64,
-    pub(super) style: usize,
-    pub(super) nodes: Vec<i64>,
-    /// Whether it runs against its way.
-    pub(super) is_reversed: bool,
-    /// Whether its way says that it is the ring of a roundabout.
-    pub(super) is_ring: bool,
 }
 
 /// Cuts the drivable ways into pieces.
@@ -110,7 +100,7 @@ pub(super) fn build(
 
 /// The ways that motor vehicles use, before they are cut.
 struct Drivable {
-    runs: Vec<Run>,
+    runs: Vec<Piece>,
     styles: Vec<WayStyle>,
     /// Ways with at least one run.
     way_count: usize,
@@ -141,7 +131,7 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
             if reversed {
                 nodes.reverse();
             }
-            Run {
+            Piece {
                 way: way.id,
                 style: styles.len(),
                 nodes,
@@ -172,7 +162,7 @@ fn warn_of_signals_off_roads(
 }
 
 /// Nodes at which runs are cut: their ends and what two runs, or one run twice, pass.
-fn cut_nodes(runs: &[Run]) -> BTreeSet<i64> {
+fn cut_nodes(runs: &[Piece]) -> BTreeSet<i64> {
     let mut seen: BTreeMap<i64, usize> = BTreeMap::new();
     for run in runs {
         let last = run.nodes.len() - 1;
@@ -191,7 +181,7 @@ fn cut_nodes(runs: &[Run]) -> BTreeSet<i64> {
 }
 
 /// Inner nodes of a run at which it turns sharply.
-fn sharp_nodes(run: &Run, places: &BTreeMap<i64, OsmNode>) -> Vec<i64> {
+fn sharp_nodes(run: &Piece, places: &BTreeMap<i64, OsmNode>) -> Vec<i64> {
     // Any projection near the run will do for angles, and the centre of the data is not known yet.
     let first = &places[&run.nodes[0]];
     let projection = LocalProjection::new(first.latitude, first.longitude);
@@ -212,7 +202,7 @@ fn sharp_nodes(run: &Run, places: &BTreeMap<i64, OsmNode>) -> Vec<i64> {
 
 /// Cuts runs at the cut nodes.
 fn cut_runs(
-    runs: &[Run],
+    runs: &[Piece],
     cuts: &BTreeSet<i64>,
     places: &BTreeMap<i64, OsmNode>,
     warnings: &mut Warnings,
@@ -225,11 +215,8 @@ fn cut_runs(
             if cuts.contains(&run.nodes[i]) {
                 match stretch(&run.nodes[start..=i], places) {
                     Ok(parts) => pieces.extend(parts.into_iter().map(|nodes| Piece {
-                        way: run.way,
-                        style: run.style,
                         nodes: nodes.to_vec(),
-                        is_reversed: run.is_reversed,
-                        is_ring: run.is_ring,
+                        ..*run
                     })),
                     Err(reason) => warnings.add(reason, format!("way {}", run.way)),
                 }
@@ -312,7 +299,7 @@ impl Built {
         })))?;
         // Nodes before roads: the scenario refuses a road that ends nowhere.
         let ids = self.node_ids();
-        let signs = place_signs(&self.pieces, &self.places, road_id);
+        let signs = place_signs(&self.pieces, &self.places);
         for (osm, id) in &ids {
             let mut node = Node::at(self.world(&projection, *osm));
             if self.signals.carriers.contains(osm) {

@@ -7,7 +7,7 @@
 
 use super::elements::{OsmNode, SignKind};
 use super::projection::great_circle_distance;
-use super::roads::{Piece, Run};
+use super::roads::{Piece, road_id};
 use roadwright_scenario::{Control, RoadId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ pub(super) struct Signals {
 
 /// Assigns each signal to the junction that it guards, or to a new node where it stands.
 pub(super) fn place_signals(
-    runs: &[Run],
+    runs: &[Piece],
     places: &BTreeMap<i64, OsmNode>,
     cuts: &mut BTreeSet<i64>,
 ) -> Signals {
@@ -41,7 +41,7 @@ pub(super) fn place_signals(
             }
             counted.insert(node);
             let junction = guarded(run, i, places, |node| cuts.contains(node));
-            let carrier = junction.map_or(node, |(_, junction, _)| junction);
+            let carrier = junction.map_or(node, |(_, junction)| junction);
             cuts.insert(carrier);
             carriers.insert(carrier);
         }
@@ -52,18 +52,18 @@ pub(super) fn place_signals(
     }
 }
 
-/// The junction that a signal or sign at position `i` of a run guards, with its distance, m, before it and
-/// whether it lies ahead: the one in its direction, or without one the nearest.
+/// The junction that a signal or sign at position `i` of a run guards, with its distance, m: the one in
+/// its direction, or without one the nearest.
 fn guarded(
-    run: &Run,
+    run: &Piece,
     i: usize,
     places: &BTreeMap<i64, OsmNode>,
     is_junction: impl Fn(&i64) -> bool,
-) -> Option<(f64, i64, bool)> {
+) -> Option<(f64, i64)> {
     if is_junction(&run.nodes[i]) {
-        return Some((0.0, run.nodes[i], true));
+        return Some((0.0, run.nodes[i]));
     }
-    let walk = |order: &mut dyn Iterator<Item = usize>, is_ahead: bool| {
+    let walk = |order: &mut dyn Iterator<Item = usize>| {
         let mut distance = 0.0;
         let mut last = i;
         for k in order {
@@ -73,17 +73,19 @@ fn guarded(
                 return None;
             }
             if is_junction(&run.nodes[k]) {
-                return Some((distance, run.nodes[k], is_ahead));
+                return Some((distance, run.nodes[k]));
             }
         }
         None
     };
-    let ahead = || walk(&mut (i + 1..run.nodes.len()), true);
-    let behind = || walk(&mut (0..i).rev(), false);
+    let ahead = || walk(&mut (i + 1..run.nodes.len()));
+    let behind = || walk(&mut (0..i).rev());
     match places[&run.nodes[i]].sign.direction {
         // `forward` is along the way; the run may have been turned round.
         Some(forward) if forward != run.is_reversed => ahead(),
         Some(_) => behind(),
+        // Where a way has been cut both pieces see what stands there; the one that goes on takes it.
+        None if i == 0 || i + 1 == run.nodes.len() => ahead(),
         // At equal distance the junction ahead: signals stand before what they guard.
         None => [ahead(), behind()]
             .into_iter()
@@ -103,11 +105,7 @@ pub(super) struct Signs {
 
 /// Reads the signs on the approaches of each junction. Roads are numbered in the order of the
 /// pieces.
-pub(super) fn place_signs(
-    pieces: &[Piece],
-    places: &BTreeMap<i64, OsmNode>,
-    road_id: impl Fn(usize) -> RoadId,
-) -> Signs {
+pub(super) fn place_signs(pieces: &[Piece], places: &BTreeMap<i64, OsmNode>) -> Signs {
     let mut ends: BTreeMap<i64, Vec<RoadId>> = BTreeMap::new();
     let mut on_ring = BTreeSet::new();
     for (index, piece) in pieces.iter().enumerate() {
@@ -123,13 +121,6 @@ pub(super) fn place_signs(
     let mut minors: BTreeMap<i64, (BTreeSet<RoadId>, bool)> = BTreeMap::new();
     let mut counted = BTreeSet::new();
     for (index, piece) in pieces.iter().enumerate() {
-        let run = Run {
-            way: piece.way,
-            style: piece.style,
-            nodes: piece.nodes.clone(),
-            is_reversed: piece.is_reversed,
-            is_ring: piece.is_ring,
-        };
         for (i, node) in piece.nodes.iter().enumerate() {
             let sign = places[node].sign;
             let stops = match sign.kind {
@@ -137,16 +128,9 @@ pub(super) fn place_signs(
                 Some(SignKind::GiveWay) => false,
                 _ => continue,
             };
-            // Where a way has been cut, both pieces see the sign; the one that goes on to the junction
-            // ahead takes it.
-            let is_end = i == 0 || i + 1 == piece.nodes.len();
-            let found = guarded(&run, i, places, is_crossing);
-            let Some((distance, junction, is_ahead)) = found else {
+            let Some((distance, junction)) = guarded(piece, i, places, is_crossing) else {
                 continue;
             };
-            if is_end && distance > 0.0 && sign.direction.is_none() && !is_ahead {
-                continue;
-            }
             // On the junction itself a sign does not say for whom it is, unless it is for all.
             if distance > 0.0 || sign.is_for_all {
                 let (roads, any_stops) = minors.entry(junction).or_default();
@@ -171,9 +155,8 @@ pub(super) fn place_signs(
             (true, false) => Control::Stop,
             // Entries of a roundabout give way to its ring without being told, and where everybody
             // gives way nobody has been told to go first.
-            (false, _) if on_ring.contains(&junction) => continue,
-            (false, true) => continue,
-            (false, false) => Control::Priority,
+            (false, is_for_all) if is_for_all || on_ring.contains(&junction) => continue,
+            (false, _) => Control::Priority,
         };
         signs.decided.insert(junction, (control, major));
     }

@@ -9,9 +9,9 @@
 //!            |  ^  |          that end in one lane always do.
 //! ```
 
-use super::{ConnectingPath, Junction};
+use super::{ConnectingPath, Junction, LaneEnd};
+use roadwright_geometry::DVec2;
 use roadwright_geometry::centre_line::{CentreLines, LineSpan};
-use roadwright_geometry::{DVec2, Pose, ReferenceLine};
 
 /// Vehicles keep this far from each other, with what they drive beside their line, m.
 const MARGIN: f64 = 0.4;
@@ -102,6 +102,10 @@ struct Swept {
     span: LineSpan,
     low: DVec2,
     high: DVec2,
+    /// How far the body swings out on it, m.
+    swing: f64,
+    /// The lanes that it leads from and into, and where they end.
+    ends: [(LaneEnd, DVec2); 2],
 }
 
 impl Conflicts {
@@ -115,7 +119,7 @@ impl Conflicts {
     pub fn of_bodies(junction: &Junction, body: Body) -> Self {
         let paths = &junction.paths;
         let mut lines = CentreLines::default();
-        let swept: Vec<Option<Swept>> = paths.iter().map(|p| sweep(p, &mut lines)).collect();
+        let swept: Vec<Option<Swept>> = paths.iter().map(|p| sweep(p, body, &mut lines)).collect();
         let n = paths.len();
         let mut conflicts = Self {
             paths: n,
@@ -127,9 +131,7 @@ impl Conflicts {
         for i in 0..n {
             for j in 0..i {
                 let met = match (&swept[i], &swept[j]) {
-                    (Some(a), Some(b)) => {
-                        meeting(a, b, clearance(&paths[i], &paths[j], body), &lines)
-                    }
+                    (Some(a), Some(b)) => meeting(a, b, clearance(a, b, body), &lines),
                     _ => None,
                 };
                 // From one lane vehicles come one behind the other: they are never there at once.
@@ -204,42 +206,40 @@ impl Conflicts {
     }
 }
 
-fn sweep(path: &ConnectingPath, lines: &mut CentreLines) -> Option<Swept> {
-    let span = lines.push(&path.curve.as_ref()?.sample(0.01, 0.0))?;
+fn sweep(path: &ConnectingPath, body: Body, lines: &mut CentreLines) -> Option<Swept> {
+    let curve = path.curve.as_ref()?;
+    let span = lines.push(&curve.sample(0.01, 0.0))?;
     let points = lines.line(span).points();
     let (low, high) = roadwright_geometry::polygon::bounds(points)?;
-    Some(Swept { span, low, high })
+    Some(Swept {
+        span,
+        low,
+        high,
+        swing: body.swing(path),
+        ends: [
+            (path.from, curve.start().position),
+            (path.to, curve.end().position),
+        ],
+    })
 }
 
 /// How close two connections may come to each other, m.
-fn clearance(a: &ConnectingPath, b: &ConnectingPath, body: Body) -> f64 {
-    let (swing, other) = (body.swing(a), body.swing(b));
-    let clearance = body.width + MARGIN + swing + other;
+fn clearance(a: &Swept, b: &Swept, body: Body) -> f64 {
+    let clearance = body.width + MARGIN + a.swing + b.swing;
     // A bus that swings out into the lane beside it does meet who is there.
-    if body.front > Body::CAR.front && swing.max(other) > STEADY {
+    if body.front > Body::CAR.front && a.swing.max(b.swing) > STEADY {
         return clearance;
     }
     clearance.min(LANE_SHARE * lane_distance(a, b))
 }
 
 /// The least distance between lanes of two connections on a road that they share, m.
-fn lane_distance(a: &ConnectingPath, b: &ConnectingPath) -> f64 {
-    let ends = |path: &ConnectingPath| {
-        let curve = path.curve.as_ref();
-        let place = |at: fn(&ReferenceLine) -> Pose| curve.map(|curve| at(curve).position);
-        [
-            (path.from, place(ReferenceLine::start)),
-            (path.to, place(ReferenceLine::end)),
-        ]
-    };
+fn lane_distance(a: &Swept, b: &Swept) -> f64 {
     let mut least = f64::INFINITY;
-    for (lane, place) in ends(a) {
-        for (other, beside) in ends(b) {
+    for (lane, place) in a.ends {
+        for (other, beside) in b.ends {
             let shares_road = (lane.road, lane.end) == (other.road, other.end);
-            if let (Some(place), Some(beside)) = (place, beside)
-                && shares_road
-                && lane != other
-            {
+            if shares_road && lane != other {
                 least = least.min((place - beside).length());
             }
         }

@@ -16,22 +16,25 @@
 use super::Arm;
 use crate::ids::RoadId;
 use crate::junction_rules::Control;
+use crate::named::named;
 use crate::road::{DrivingSide, RoadClass};
 use roadwright_geometry::math::wrap_angle;
 use std::f64::consts::PI;
 
-/// What an arm is told at its stop line.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Sign {
-    /// Nothing.
-    #[default]
-    None,
-    /// Give way.
-    Yield,
-    /// Stop, then give way.
-    Stop,
-    /// Traffic signals.
-    Signal,
+named! {
+    /// What an arm is told at its stop line.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Sign {
+        /// Nothing.
+        #[default]
+        None = "none",
+        /// Give way.
+        Yield = "yield",
+        /// Stop, then give way.
+        Stop = "stop",
+        /// Traffic signals.
+        Signal = "signal",
+    }
 }
 
 /// Two arms within this of a straight line continue each other, rad.
@@ -65,9 +68,12 @@ pub(super) fn control(
 ) -> (Control, Vec<Sign>) {
     let approaches: Vec<_> = arms.iter().map(|arm| approach(arm, side)).collect();
     let on_ring = approaches.iter().filter(|arm| is_ring(arm.road)).count();
-    let control = decided.control.unwrap_or_else(|| match () {
-        () if on_ring >= 2 => Control::Roundabout,
-        () => derived(&approaches),
+    let control = decided.control.unwrap_or_else(|| {
+        if on_ring >= 2 {
+            Control::Roundabout
+        } else {
+            derived(&approaches)
+        }
     });
     let first = |sign: Sign| {
         let majors = if !decided.major.is_empty() {
@@ -125,8 +131,8 @@ fn rank(class: RoadClass) -> u8 {
 }
 
 fn derived(approaches: &[Approach]) -> Control {
-    let entering = || approaches.iter().filter(|arm| arm.enters);
-    if approaches.len() < 3 || entering().count() < 2 {
+    let entering = approaches.iter().filter(|arm| arm.enters).count();
+    if approaches.len() < 3 || entering < 2 {
         return Control::Uncontrolled;
     }
     let ranks = || approaches.iter().map(|arm| arm.rank);

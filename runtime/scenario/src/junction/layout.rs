@@ -10,8 +10,7 @@
 //! one: merging goes on in rounds until none is used up. A cluster is a set of nodes that are merged;
 //! it is known by its smallest node, its root.
 
-use super::rings::rings;
-use super::{Arm, Junction, Site, build, corner};
+use super::{Arm, Junction, Site, build, corner, rings};
 use crate::ids::{NodeId, RoadId};
 use crate::junction_rules::{Control, JunctionRules};
 use crate::network::{RestrictionKind, RoadNetwork};
@@ -81,6 +80,11 @@ impl Layout {
         Some((trim.start, road.length() - trim.end))
     }
 
+    /// The junction that a node is part of.
+    pub fn junction_at(&self, node: NodeId) -> Option<&Arc<Junction>> {
+        self.junctions.get(*self.junction_of.get(&node)?)
+    }
+
     /// The index of a junction that this layout shares with the one that it is from; `None` if it
     /// was laid out again there.
     pub fn shared(&self, junction: &Arc<Junction>) -> Option<usize> {
@@ -110,8 +114,18 @@ pub fn layout_after_edit(
 ) -> Layout {
     // A fixed point: junctions are kept as they were until something that is laid out again reaches
     // them. `redone` only grows, so there are at most as many rounds as junctions; mostly it is one.
-    let rings = rings(edited, side);
-    let mut redone = changed_junctions(network, edited, before);
+    let changed = changed_roads(network, edited);
+    let is_one_way = |network: &RoadNetwork| {
+        let roads = changed.iter().filter_map(|id| network.road(*id));
+        roads.into_iter().any(|road| rings::is_one_way(road, side))
+    };
+    // Rings are made of one-way roads: looking for them walks over all of those.
+    let rings = if is_one_way(network) || is_one_way(edited) {
+        rings::rings(edited, side)
+    } else {
+        before.rings.clone()
+    };
+    let mut redone = changed_junctions((network, edited), &changed, before);
     // A road that becomes part of a ring, or is no longer one, changes junctions all around it.
     for road in before.rings.symmetric_difference(&rings) {
         let ends = [network, edited].map(|network| network.road(*road));
@@ -137,30 +151,35 @@ pub fn layout_after_edit(
     }
 }
 
+/// Roads that differ in an edited network.
+fn changed_roads(network: &RoadNetwork, edited: &RoadNetwork) -> BTreeSet<RoadId> {
+    let differing = |one: &RoadNetwork, other: &RoadNetwork| -> Vec<RoadId> {
+        let is_same = |(id, road): &(RoadId, &Road)| {
+            let same = other.road(*id);
+            same.is_some_and(|same| std::ptr::eq(*road, same) || *road == same)
+        };
+        let roads = one.roads().filter(|entry| !is_same(entry));
+        roads.map(|(id, _)| id).collect()
+    };
+    let mut changed = differing(network, edited);
+    changed.extend(differing(edited, network));
+    changed.into_iter().collect()
+}
+
 /// Junctions of a layout whose nodes or roads differ in an edited network.
 fn changed_junctions(
-    network: &RoadNetwork,
-    edited: &RoadNetwork,
+    (network, edited): (&RoadNetwork, &RoadNetwork),
+    roads: &BTreeSet<RoadId>,
     before: &Layout,
 ) -> BTreeSet<usize> {
-    let mut nodes = BTreeSet::new();
-    for (id, node) in network.nodes() {
-        if edited.node(id) != Some(node) {
-            nodes.insert(id);
-        }
+    let moved = network
+        .nodes()
+        .filter(|(id, node)| edited.node(*id) != Some(*node));
+    let mut nodes: BTreeSet<NodeId> = moved.map(|(id, _)| id).collect();
+    for network in [network, edited] {
+        let roads = roads.iter().filter_map(|id| network.road(*id));
+        nodes.extend(roads.flat_map(|road| [road.from, road.to]));
     }
-    let mut compare = |one: &RoadNetwork, other: &RoadNetwork| {
-        for (id, road) in one.roads() {
-            let is_same = other
-                .road(id)
-                .is_some_and(|same| std::ptr::eq(road, same) || road == same);
-            if !is_same {
-                nodes.extend([road.from, road.to]);
-            }
-        }
-    };
-    compare(network, edited);
-    compare(edited, network);
     let junctions = nodes.iter().filter_map(|node| before.junction_of.get(node));
     junctions.copied().collect()
 }
@@ -222,7 +241,7 @@ impl<'a> Planner<'a> {
             parent: network.nodes().map(|(id, _)| (id, id)).collect(),
             members: network.nodes().map(|(id, _)| (id, vec![id])).collect(),
             internal: BTreeSet::new(),
-            rings: rings(network, side),
+            rings: rings::rings(network, side),
             trims: BTreeMap::new(),
             limits: BTreeMap::new(),
         }

@@ -51,6 +51,8 @@ pub struct ArmEnd {
     pub right_cut: DVec2,
     /// What who comes from there is told.
     pub sign: Sign,
+    /// How fast the road may be driven, m/s.
+    pub speed_limit: f64,
 }
 
 /// A lane at the end of a road.

@@ -167,6 +167,12 @@ impl<'a> Arms<'a> {
             .map_or(Sign::None, |arm| self.junction.arms[arm].sign)
     }
 
+    /// How fast the road that a path comes from may be driven, m/s.
+    pub(super) fn speed_limit(&self, path: &ConnectingPath) -> f64 {
+        let arm = self.index(path).map(|arm| &self.junction.arms[arm]);
+        arm.map_or(0.0, |arm| arm.speed_limit)
+    }
+
     /// Whether a path turns across the way of oncoming vehicles.
     pub(super) fn is_far_turn(&self, path: &ConnectingPath) -> bool {
         path.turn

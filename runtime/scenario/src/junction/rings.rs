@@ -71,13 +71,18 @@ pub(super) fn rings(network: &RoadNetwork, side: DrivingSide) -> BTreeSet<RoadId
     rings
 }
 
-fn one_way(id: RoadId, road: &Road, side: DrivingSide) -> Option<OneWay> {
+/// Whether a road is driven in one direction only.
+pub(super) fn is_one_way(road: &Road, side: DrivingSide) -> bool {
     let drives = |forward: bool| road.lanes_driven(0.0, forward, side) > 0;
-    if road.length() > LENGTH.end || drives(true) == drives(false) {
+    drives(true) != drives(false)
+}
+
+fn one_way(id: RoadId, road: &Road, side: DrivingSide) -> Option<OneWay> {
+    if road.length() > LENGTH.end || !is_one_way(road, side) {
         return None;
     }
     let (start, end) = (road.reference_line.start(), road.reference_line.end());
-    let is_forward = drives(true);
+    let is_forward = road.lanes_driven(0.0, true, side) > 0;
     let (start, end, from, to) = if is_forward {
         (start, end, road.from, road.to)
     } else {

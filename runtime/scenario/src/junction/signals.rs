@@ -91,27 +91,19 @@ struct Group {
 }
 
 impl Signals {
-    /// The signals of a junction; `None` if it has none, or they only flash. Roads tell their speed
-    /// limits, m/s. O(paths^2).
-    pub fn of(
-        junction: &Junction,
-        conflicts: &Conflicts,
-        speed_limit: impl Fn(RoadId) -> f64,
-    ) -> Option<Self> {
+    /// The signals of a junction; `None` if it has none, or they only flash. O(paths^2).
+    pub fn of(junction: &Junction, conflicts: &Conflicts) -> Option<Self> {
         let flashes = junction.plan.mode == SignalMode::Flashing;
         if junction.control != Control::Signals || flashes || junction.paths.is_empty() {
             return None;
         }
-        let speeds: Vec<f64> = junction
-            .paths
-            .iter()
-            .map(|path| speed_limit(path.from.road))
-            .collect();
+        let arms = Arms::new(junction);
+        let paths = junction.paths.iter();
         let plan = Plan {
             junction,
             conflicts,
-            speeds,
-            arms: Arms::new(junction),
+            speeds: paths.map(|path| arms.speed_limit(path)).collect(),
+            arms,
         };
         let stages = if junction.plan.stages.is_empty() {
             plan.derived()
@@ -149,9 +141,7 @@ impl Signals {
         let next = &self.stages[(i + 1) % self.stages.len()];
         match stage.green[path] {
             false => Light::Red,
-            true if within < stage.time || (next.green[path] && self.stages.len() > 1) => {
-                Light::Green
-            }
+            true if within < stage.time || next.green[path] => Light::Green,
             true if within < stage.time + stage.amber => Light::Amber,
             true => Light::Red,
         }
@@ -307,13 +297,11 @@ impl Plan<'_> {
             .flat_map(|&a| other.paths.iter().map(move |&b| (a, b)));
         pairs
             .filter(|&(a, b)| self.conflicts.are_in_conflict(a as u32, b as u32))
-            .all(|(a, b)| {
-                self.may_give_way((a, one), (b, other)) || self.may_give_way((b, other), (a, one))
-            })
+            .all(|(a, b)| self.may_give_way((a, one), b) || self.may_give_way((b, other), a))
     }
 
     /// Whether who turns across the oncoming traffic can be left to find a gap in it.
-    fn may_give_way(&self, (path, group): (usize, &Group), (other, _): (usize, &Group)) -> bool {
+    fn may_give_way(&self, (path, group): (usize, &Group), other: usize) -> bool {
         let (one, oncoming) = (&self.junction.paths[path], &self.junction.paths[other]);
         let lanes_against = self
             .junction

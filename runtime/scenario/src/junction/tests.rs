@@ -499,7 +499,11 @@ fn who_gives_way_follows_the_rules_in_their_order() {
 
 /// The signals of a crossing.
 fn signals(junction: &Junction, speed: f64) -> Signals {
-    Signals::of(junction, &Conflicts::of(junction), |_| speed).unwrap()
+    let mut junction = junction.clone();
+    for arm in &mut junction.arms {
+        arm.speed_limit = speed;
+    }
+    Signals::of(&junction, &Conflicts::of(&junction)).unwrap()
 }
 
 #[test]
@@ -568,7 +572,7 @@ fn lanes_that_turn_across_several_lanes_get_a_stage_of_their_own() {
     // The innermost of three lanes turns left and goes straight on: no lane turns only.
     assert_eq!(signals.stages.len(), 2);
     // Fast oncoming traffic is not turned across: the arms have green one after the other.
-    let fast = Signals::of(&junction, &Conflicts::of(&junction), |_| 25.0).unwrap();
+    let fast = self::signals(&junction, 25.0);
     assert_eq!(fast.stages.len(), 4);
 }
 
@@ -610,7 +614,7 @@ fn given_stages_and_flashing_are_obeyed() {
             ..SignalPlan::default()
         });
     });
-    assert!(Signals::of(&flashing, &Conflicts::of(&flashing), |_| 13.9).is_none());
+    assert!(Signals::of(&flashing, &Conflicts::of(&flashing)).is_none());
     assert_eq!(
         signs(&flashing),
         [Sign::None, Sign::Yield, Sign::None, Sign::Yield]
