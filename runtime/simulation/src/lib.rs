@@ -86,8 +86,8 @@ pub use save::{SaveError, SavedWorld};
 pub use session::{Ending, Observer, Session};
 pub use snapshot::{Snapshot, VehicleRecord};
 pub use summary::{
-    AgentCounts, FitnessSummary, Law, ModuleRecord, ReplanCounts, StackSummary, Statistic, Summary,
-    SwapRecord,
+    AgentCounts, FitnessSummary, LawCounts, ModuleRecord, ReplanCounts, StackSummary, Statistic,
+    Summary, SwapRecord,
 };
 pub use traffic::{Collision, Party};
 pub use world::World;

@@ -5,7 +5,7 @@ use crate::hash::StateHasher;
 use crate::snapshot::{Snapshot, VehicleRecord};
 use crate::stages::retire::scores;
 use crate::stages::scene::lane_of;
-use crate::summary::{AgentCounts, FitnessSummary, Law, StackSummary, Statistic, Summary};
+use crate::summary::{AgentCounts, FitnessSummary, StackSummary, Statistic, Summary};
 use crate::world::World;
 use roadwright_geometry::Pose;
 use std::collections::BTreeMap;
@@ -128,17 +128,6 @@ pub(crate) fn drives(world: &World) -> Vec<Drive<'_>> {
     finished.chain(driving.into_iter().map(so_far)).collect()
 }
 
-/// How the law of junctions was kept so far.
-fn law(world: &World) -> Law {
-    let counts = world.traffic.claims.counts();
-    Law {
-        red_passed: counts.red_passed,
-        stops_missed: counts.stops_missed,
-        breaches: counts.breaches,
-        longest_wait: counts.longest_wait as f64 * world.clock.dt,
-    }
-}
-
 /// What came of the run so far.
 pub(crate) fn summary(world: &World) -> Summary {
     let mut trips = Trips::default();
@@ -162,7 +151,7 @@ pub(crate) fn summary(world: &World) -> Summary {
         // From 0.0: the sum of no numbers is -0.0.
         distance_driven: trips.distances.iter().fold(0.0, |sum, way| sum + way),
         replans: world.replans,
-        law: law(world),
+        law: world.traffic.claims.counts(),
         travel_time: Statistic::of(&trips.times),
         stacks: stacks
             .into_iter()

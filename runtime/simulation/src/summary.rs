@@ -76,8 +76,8 @@ pub struct ReplanCounts {
 }
 
 /// How the law of junctions was kept.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub struct Law {
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct LawCounts {
     /// Entered a junction while their signal was red.
     pub red_passed: u64,
     /// Entered from a stop sign without having been let in.
@@ -155,7 +155,7 @@ pub struct Summary {
     /// Routes that were planned again.
     pub replans: ReplanCounts,
     /// How the law of junctions was kept.
-    pub law: Law,
+    pub law: LawCounts,
     /// Time from start to destination of those who arrived, s.
     pub travel_time: Statistic,
     /// The same by stack, with what its agents' fitnesses say.

@@ -267,7 +267,7 @@ fn nobody_passes_a_red_light_seen_from_outside() {
         let scenario = crossing.scenario();
         let layout = layout(scenario.network(), crossing.side);
         let junction = layout.junctions.iter().find(|j| j.is_crossing()).unwrap();
-        let signals = Signals::of(junction, &Conflicts::of(junction), |_| 13.9).unwrap();
+        let signals = Signals::of(junction, &Conflicts::of(junction)).unwrap();
         let mut world = crossing.world(level, dt);
         let (mut before, mut count) = (BTreeMap::new(), 0);
         let mut lit = BTreeMap::new();

@@ -156,6 +156,12 @@ impl Ground {
         self.roads.successor_count(id)
     }
 
+    /// The lanelet before one, if it is the only one and several lead on from there.
+    #[inline]
+    pub(crate) fn fork_before(&self, id: LaneletId) -> Option<LaneletId> {
+        self.roads.fork_before(id)
+    }
+
     /// Speed that the road allows at the start of a lanelet, m/s.
     #[inline]
     pub(crate) fn entry_speed(&self, id: LaneletId) -> f64 {

@@ -34,19 +34,13 @@ pub(crate) struct Law {
 }
 
 impl Law {
-    fn of(junction: &Junction, scenario: &Scenario) -> Arc<Self> {
+    fn of(junction: &Junction) -> Arc<Self> {
         let conflicts = Conflicts::of(junction);
-        let right_of_way = RightOfWay::of(junction, &conflicts);
-        let speed_limit = |road| {
-            let road = scenario.network().road(road);
-            road.map_or(0.0, |road| road.speed_limit)
-        };
-        let signals = Signals::of(junction, &conflicts, speed_limit);
         Arc::new(Self {
-            conflicts,
+            right_of_way: RightOfWay::of(junction, &conflicts),
+            signals: Signals::of(junction, &conflicts),
             wide: OnceLock::new(),
-            right_of_way,
-            signals,
+            conflicts,
         })
     }
 
@@ -90,6 +84,8 @@ struct Gist {
     contested: (u32, u32),
     successors: [LaneletId; NEAR_SUCCESSORS],
     successor_count: u32,
+    /// The lanelet before it, if several lead on from there, or [`NO_LANELET`].
+    fork: LaneletId,
 }
 
 const _: () = assert!(size_of::<Gist>() == 64);
@@ -117,6 +113,10 @@ impl Gist {
             contested,
             successors,
             successor_count: all.len() as u32,
+            fork: match graph.predecessors(id) {
+                [before] if graph.successors(*before).len() > 1 => *before,
+                _ => NO_LANELET,
+            },
         }
     }
 }
@@ -141,7 +141,7 @@ impl Roads {
             speeds.extend(speed_profile(graph.line(id), lanelet.speed_limit));
         }
         let junctions = layout.junctions.iter();
-        let laws = junctions.map(|junction| Law::of(junction, scenario));
+        let laws = junctions.map(|junction| Law::of(junction));
         let laws = laws.collect();
         Self::of_parts(layout, graph, speeds, laws)
     }
@@ -171,8 +171,7 @@ impl Roads {
         }
         let known = |junction| Some(self.laws[self.layout.shared(junction)?].clone());
         let junctions = layout.junctions.iter();
-        let laws =
-            junctions.map(|junction| known(junction).unwrap_or_else(|| Law::of(junction, new)));
+        let laws = junctions.map(|junction| known(junction).unwrap_or_else(|| Law::of(junction)));
         let laws = laws.collect();
         Self::of_parts(layout, graph, speeds, laws)
     }
@@ -218,6 +217,13 @@ impl Roads {
     #[inline]
     pub(crate) fn successor_count(&self, id: LaneletId) -> usize {
         self.gists[id as usize].successor_count as usize
+    }
+
+    /// The lanelet before one, if it is the only one and several lead on from there.
+    #[inline]
+    pub(crate) fn fork_before(&self, id: LaneletId) -> Option<LaneletId> {
+        let fork = self.gists[id as usize].fork;
+        (fork != NO_LANELET).then_some(fork)
     }
 
     /// The centre line of a lanelet.

@@ -127,13 +127,11 @@ impl View<'_> {
         let on_old = (position.leaving != NO_LANELET && position.t.abs() > LEFT_BEHIND)
             .then(|| self.ahead_on(position.leaving, agent, position.s))
             .flatten();
-        let on_it = self.nearer(on_it, on_old);
-        let before = match self.ground.graph().predecessors(position.lanelet) {
-            [before] => *before,
-            _ => return on_it.map(|entry| (entry, -position.s)),
-        };
-        let beside = self.parting(agent, before, position.lanelet, position.s);
-        let nearest = self.nearer(on_it, beside);
+        let beside = self
+            .ground
+            .fork_before(position.lanelet)
+            .and_then(|fork| self.parting(agent, fork, position.lanelet, position.s));
+        let nearest = self.nearest([on_it, on_old, beside].into_iter().flatten());
         nearest.map(|entry| (entry, -position.s))
     }
 
@@ -152,7 +150,7 @@ impl View<'_> {
         }
         let own = self.route(agent).lanelet(stretch.at + 1)?;
         let beside = self.parting(agent, stretch.lanelet, own, f64::NEG_INFINITY)?;
-        let nearest = self.nearer(self.index.hindmost(own), Some(beside))?;
+        let nearest = self.nearest(self.index.hindmost(own).into_iter().chain([beside]))?;
         Some((nearest, stretch.distance + stretch.length))
     }
 
@@ -172,15 +170,13 @@ impl View<'_> {
         let successors = self.ground.graph().successors(before);
         let others = successors.iter().filter(|&&other| other != own);
         let tails = others.filter_map(|&other| {
-            let entries = self.index.on_lanelet(other);
-            let first = entries.partition_point(|entry| entry.s <= beyond);
-            let entry = *entries.get(first)?;
+            let entry = self.ahead_on(other, agent, beyond)?;
             let vehicle_type = self.vehicle_type(entry.agent);
             let rear = entry.s - vehicle_type.rear_overhang;
             let is_long = is_long || vehicle_type.is_long();
             (rear < self.ground.parting(other, own, is_long)).then_some(entry)
         });
-        tails.min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
+        self.nearest(tails)
     }
 
     /// The next vehicle on a lanelet beyond a place, m, other than the agent itself.
@@ -191,12 +187,9 @@ impl View<'_> {
         ahead.find(|entry| entry.agent != agent).copied()
     }
 
-    /// The one of two vehicles that is less far along its lanelet.
-    fn nearer(&self, one: Option<Entry>, other: Option<Entry>) -> Option<Entry> {
-        [one, other]
-            .into_iter()
-            .flatten()
-            .min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
+    /// The vehicle that is least far along its lanelet.
+    fn nearest(&self, entries: impl Iterator<Item = Entry>) -> Option<Entry> {
+        entries.min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
     }
 
     /// Where the lookahead distance ends on a stretch; beyond the end of the route, or of a lane that

@@ -65,6 +65,7 @@ use crate::agents::{Agents, Refusal};
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::route::Routes;
+use crate::summary::LawCounts;
 use crate::vehicle_type::VehicleTypes;
 use request::{Approach, Need, Request};
 use roadwright_scenario::lane_graph::LaneletId;
@@ -72,7 +73,6 @@ use rule::{Pending, Verdict, is_locked};
 use scene::{Scene, Setting};
 use serde::{Deserialize, Serialize};
 use watch::Intruder;
-use watch::LawCounts;
 
 /// Tickets begin here, so that there are lower ones for those who are inside without having drawn one.
 const FIRST_TICKET: u64 = 1 << 32;
@@ -97,6 +97,23 @@ struct Grant {
     is_invited: bool,
     /// Whether it is the first of a chain: only there signals are looked at.
     is_first: bool,
+}
+
+impl Grant {
+    /// For who is let in alone, and has not entered yet.
+    fn new(agent: u32, (path, at, exit): (u32, u32, LaneletId), ticket: u64) -> Self {
+        Self {
+            agent,
+            path,
+            at,
+            exit,
+            ticket,
+            delay: 0.0,
+            has_entered: false,
+            is_invited: true,
+            is_first: true,
+        }
+    }
 }
 
 /// What all junctions have granted.
@@ -192,24 +209,16 @@ impl Claims {
     /// Whether all that is held belongs to the junctions of a ground and to so many agents.
     pub(crate) fn fits(&self, ground: &Ground, agents: usize) -> bool {
         let junctions = ground.junction_count();
-        let paths = |junction: usize| ground.law(junction as u32).conflicts.path_count();
         let is_sound = |(junction, grants): (usize, &Vec<Grant>)| {
-            grants.is_sorted_by_key(|grant| grant.ticket)
-                && grants
-                    .iter()
-                    .all(|grant| (grant.path as usize) < paths(junction))
+            let paths = ground.law(junction as u32).conflicts.path_count();
+            let exists =
+                |grant: &Grant| (grant.path as usize) < paths && (grant.agent as usize) < agents;
+            grants.is_sorted_by_key(|grant| grant.ticket) && grants.iter().all(exists)
         };
+        let mut busy = self.busy.iter();
         self.granted.len() == junctions
             && self.granted.iter().enumerate().all(is_sound)
-            && self
-                .busy
-                .iter()
-                .all(|&junction| (junction as usize) < junctions)
-            && self
-                .granted
-                .iter()
-                .flatten()
-                .all(|grant| (grant.agent as usize) < agents)
+            && busy.all(|&junction| (junction as usize) < junctions)
     }
 
     /// Lets a vehicle in, on the connection at an index of its route; it may be inside already.
@@ -221,22 +230,18 @@ impl Claims {
         exit: LaneletId,
         is_inside: bool,
     ) {
+        let ticket = self.draw_ticket();
+        let grant = Grant {
+            has_entered: is_inside,
+            ..Grant::new(agent, (path, at, exit), ticket)
+        };
+        self.add(junction, grant);
+    }
+
+    fn draw_ticket(&mut self) -> u64 {
         let ticket = self.next_ticket;
         self.next_ticket += 1;
-        self.add(
-            junction,
-            Grant {
-                agent,
-                path,
-                at,
-                exit,
-                ticket,
-                delay: 0.0,
-                has_entered: is_inside,
-                is_invited: true,
-                is_first: true,
-            },
-        );
+        ticket
     }
 
     fn add(&mut self, junction: u32, grant: Grant) {
@@ -256,19 +261,13 @@ impl Claims {
         at: u32,
         exit: LaneletId,
     ) {
+        let next = self.draw_ticket();
         let first = self.granted[junction as usize].first();
-        let ticket = first.map_or(self.next_ticket, |first| first.ticket.saturating_sub(1));
-        self.next_ticket += 1;
+        let ticket = first.map_or(next, |first| first.ticket.saturating_sub(1));
         let grant = Grant {
-            agent,
-            path,
-            at,
-            exit,
-            ticket,
-            delay: 0.0,
             has_entered: true,
             is_invited: false,
-            is_first: true,
+            ..Grant::new(agent, (path, at, exit), ticket)
         };
         self.add(junction, grant);
         self.granted[junction as usize].rotate_right(1);
@@ -439,10 +438,7 @@ impl Claims {
         scratch.pending.clear();
         for request in &scratch.requests {
             let scene = setting.with(agents);
-            self.counts.longest_wait = self
-                .counts
-                .longest_wait
-                .max(scene.step.saturating_sub(request.since));
+            self.counts.longest_wait = self.counts.longest_wait.max(request.age(&scene));
             // Who stands behind another vehicle that waits cannot enter, and is not pending either:
             // it would hold up others although it could not drive.
             let refused = if scene.has_turn(request.agent, request.at) {
@@ -482,19 +478,11 @@ impl Claims {
     /// Grants all that a request needs. Returns the index in the agent's route before which it may
     /// enter connections now.
     fn grant(&mut self, request: &Request, needs: &[Need]) -> u32 {
-        let ticket = self.next_ticket;
-        self.next_ticket += 1;
+        let ticket = self.draw_ticket();
         for need in needs {
             let grant = Grant {
-                agent: request.agent,
-                path: need.path,
-                at: need.at,
-                exit: need.exit,
-                ticket,
-                delay: 0.0,
-                has_entered: false,
-                is_invited: true,
                 is_first: need.at == request.at,
+                ..Grant::new(request.agent, (need.path, need.at, need.exit), ticket)
             };
             self.add(need.junction, grant);
         }

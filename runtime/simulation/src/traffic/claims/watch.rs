@@ -3,20 +3,6 @@
 use super::Claims;
 use super::scene::Scene;
 use roadwright_scenario::junction::{Light, Sign};
-use serde::{Deserialize, Serialize};
-
-/// How the law of junctions was kept.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct LawCounts {
-    /// Entered a junction while their signal was red.
-    pub(crate) red_passed: u64,
-    /// Entered from a stop sign without having been let in.
-    pub(crate) stops_missed: u64,
-    /// Entered a junction without having been let in, for whatever reason.
-    pub(crate) breaches: u64,
-    /// The longest time for which anybody has waited for a junction, in steps.
-    pub(crate) longest_wait: u64,
-}
 
 /// An agent in a junction that has not been let in.
 #[derive(Debug, Clone, Copy)]
@@ -59,8 +45,8 @@ impl Claims {
             }
             let route = scene.route(intruder.agent);
             // A route that ends in the junction leads nowhere: then the connection itself is the exit.
-            let exit = [intruder.at + 1, intruder.at].into_iter();
-            let Some(exit) = exit.filter_map(|at| route.lanelet(at)).next() else {
+            let beyond = route.lanelet(intruder.at + 1);
+            let Some(exit) = beyond.or_else(|| route.lanelet(intruder.at)) else {
                 continue;
             };
             self.hold_inside(intruder.agent, (junction, path), intruder.at, exit);
