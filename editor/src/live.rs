@@ -435,7 +435,7 @@ impl Runner {
             };
             picture.heat = self.shown_heat.clone();
             picture.marks = world.marks().cloned().collect();
-            picture.signals = world.ground().signals(world.time()).collect();
+            picture.signals = world.signals().collect();
             picture.swaps = world.swaps().len();
             picture.log_count = world.log_count();
             picture.log = if before.log_count == picture.log_count {

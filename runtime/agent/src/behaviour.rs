@@ -282,6 +282,8 @@ pub enum Effect {
     Leave,
     /// Signal until it is asked to signal otherwise.
     Indicate(Indicator),
+    /// Heed no signals, signs and other vehicles in junctions until it is asked to heed them again.
+    IgnoreLaw(bool),
     /// Drive forwards to a place beside the road, m, and stand there with a heading, rad.
     Park(DVec2, f64),
     /// Brake at least this hard, m/s^2, until the behaviour is asked again.

@@ -4,7 +4,7 @@ use crate::ids::RoadId;
 use crate::junction::Turn;
 use crate::named::named;
 use crate::network::Restriction;
-use crate::quantity::{Cycle, Duration, Quantity, Validate, at};
+use crate::quantity::{Clearance, Cycle, Duration, Quantity, Validate, at};
 use crate::road::is_default;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,9 @@ pub struct JunctionRules {
     pub plan: Option<SignalPlan>,
 }
 
+/// Stages that a plan may have.
+const MAX_STAGES: usize = 32;
+
 impl JunctionRules {
     /// The rules with other names of their roads; what names a road without a new name is dropped.
     pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Self {
@@ -80,7 +83,7 @@ impl JunctionRules {
         };
         let stage = |old: &SignalStage| SignalStage {
             green: old.green.iter().filter_map(movement).collect(),
-            time: old.time,
+            ..*old
         };
         Self {
             control: self.control,
@@ -106,22 +109,46 @@ impl Validate for JunctionRules {
         };
         at("plan.offset", Duration::check(plan.offset))?;
         at("plan.cycle", Cycle::check_if_given(plan.cycle))?;
+        if plan.stages.len() > MAX_STAGES {
+            let count = plan.stages.len();
+            return Err(format!("plan.stages: {count} stages; at most {MAX_STAGES}"));
+        }
         for (i, stage) in plan.stages.iter().enumerate() {
-            at(&format!("plan.stages.{i}.time"), Cycle::check(stage.time))?;
+            let place = |key: &str| format!("plan.stages.{i}.{key}");
+            at(&place("time"), Cycle::check(stage.time))?;
+            at(&place("min"), Cycle::check_if_given(stage.min))?;
+            at(&place("max"), Cycle::check_if_given(stage.max))?;
+            at(&place("amber"), Clearance::check_if_given(stage.amber))?;
+            at(&place("all_red"), Clearance::check_if_given(stage.all_red))?;
         }
         Ok(())
     }
 }
 
-/// How signals run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SignalMode {
-    /// By fixed times.
-    #[default]
-    Fixed,
-    /// Amber flashes: the rules of `priority` hold.
-    Flashing,
+named! {
+    /// How signals run.
+    #[derive(
+        Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
+    )]
+    #[serde(rename_all = "snake_case")]
+    pub enum SignalMode {
+        /// By fixed times.
+        #[default]
+        Fixed = "fixed",
+        /// By demand: who comes near keeps its green or calls for it.
+        Actuated = "actuated",
+        /// Amber flashes: the rules of `priority` hold.
+        Flashing = "flashing",
+        /// They are dark: the rules of `priority` hold.
+        Off = "off",
+    }
+}
+
+impl SignalMode {
+    /// Whether signals in this mode say who may drive; if not, signs do.
+    pub fn rules(self) -> bool {
+        matches!(self, Self::Fixed | Self::Actuated)
+    }
 }
 
 /// A plan of traffic signals.
@@ -163,6 +190,38 @@ pub struct SignalStage {
     #[serde(deserialize_with = "Cycle::read")]
     #[schemars(with = "Cycle")]
     pub time: f64,
+    /// Shortest green where signals go by demand, s; left out, 6 s.
+    #[serde(
+        default,
+        deserialize_with = "Cycle::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<Cycle>")]
+    pub min: Option<f64>,
+    /// Longest green while others wait, where signals go by demand, s; left out, 50 s.
+    #[serde(
+        default,
+        deserialize_with = "Cycle::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<Cycle>")]
+    pub max: Option<f64>,
+    /// Amber after it, s; left out, by the speed of who loses green.
+    #[serde(
+        default,
+        deserialize_with = "Clearance::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<Clearance>")]
+    pub amber: Option<f64>,
+    /// Red for all after that, s; left out, until the last one has left the junction.
+    #[serde(
+        default,
+        deserialize_with = "Clearance::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<Clearance>")]
+    pub all_red: Option<f64>,
 }
 
 /// The vehicles that come from one road and turn in some ways.

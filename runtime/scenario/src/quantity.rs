@@ -148,6 +148,8 @@ quantities! {
     Duration: With(0.0), With(1e7), "0 to 10,000,000 s";
     /// The time of a stage of traffic signals, or of all of them, s.
     Cycle: With(1.0), With(600.0), "1 to 600 s";
+    /// Amber or red between two stages of traffic signals, s.
+    Clearance: With(0.0), With(30.0), "0 to 30 s";
     /// How often a module is asked, Hz.
     Rate: Without(0.0), With(1000.0), "more than 0 and at most 1000 Hz";
     /// Vehicles per hour.

@@ -28,6 +28,7 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     hasher.add(&world.demand.departures);
     hasher.add(&(&world.traffic.contacts, &world.traffic.delays));
     hasher.add(&world.traffic.encroachment);
+    hasher.add(&world.traffic.signals.hashed());
     hasher.add(&(world.agent_updates, world.replans));
     for flow in &world.demand.flows {
         hasher.add(flow.progress());

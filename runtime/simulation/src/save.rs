@@ -20,7 +20,7 @@ use crate::options::{RunOptions, SimulationError};
 use crate::route::Routes;
 use crate::stages::company::MOST_SPAWNED;
 use crate::summary::{ReplanCounts, SwapRecord};
-use crate::traffic::{Claims, Contacts, Delays, Encroachment};
+use crate::traffic::{Claims, Contacts, Delays, Encroachment, SignalStates};
 use crate::world::World;
 use roadwright_agent::{Message, Registry};
 use roadwright_scenario::Scenario;
@@ -36,7 +36,7 @@ const FORMAT: &str = "roadwright.world";
 /// Version of the frame around the parts.
 const VERSION: u16 = 1;
 /// Version of the parts; 2: agents have levels of dynamics.
-const PART_VERSION: u16 = 4;
+const PART_VERSION: u16 = 5;
 
 /// Why a world cannot be saved or restored.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -228,6 +228,7 @@ impl World {
             (flows.collect(), &self.demand.retired_flows);
         saved.put("flows", &flows);
         saved.put("claims", &self.traffic.claims);
+        saved.put("signals", &self.traffic.signals);
         saved.put("contacts", &self.traffic.contacts);
         saved.put("delays", &self.traffic.delays);
         saved.put("encroachment", &self.traffic.encroachment);
@@ -309,6 +310,7 @@ impl World {
 
     fn restore_traffic(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
         self.traffic.claims = saved.get::<Claims>("claims")?;
+        self.traffic.signals = saved.get::<SignalStates>("signals")?;
         self.traffic.contacts = saved.get::<Contacts>("contacts")?;
         self.traffic.delays = saved.get::<Delays>("delays")?;
         self.traffic.encroachment = saved.get::<Encroachment>("encroachment")?;
@@ -381,6 +383,7 @@ impl World {
                 "a junction",
                 self.traffic.claims.fits(&self.ground, capacity),
             ),
+            ("a signal", self.traffic.signals.fit(&self.ground)),
             ("a route", self.routes.are_sound(lanelets)),
             (
                 "an agent",

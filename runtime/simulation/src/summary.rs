@@ -84,6 +84,9 @@ pub struct LawCounts {
     pub stops_missed: u64,
     /// Entered a junction without having been let in, for whatever reason.
     pub breaches: u64,
+    /// Times that the controller of a vehicle would have driven over the place where it has to stand, and
+    /// the host braked in its stead.
+    pub held_by_law: u64,
     /// The longest time for which anybody has waited for a junction, s.
     pub longest_wait: f64,
 }

@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::edit::Editing;
-use crate::ground::Ground;
+use crate::ground::{Ground, SignalHead};
 use crate::inspect::{Inspection, inspect};
 use crate::messages::{LogLine, Mark, Messages};
 use crate::modules::{Modules, Rota};
@@ -201,10 +201,12 @@ impl World {
             index,
             claims,
             delays,
+            signals,
             ..
         } = &mut self.traffic;
         let (routes, agents) = (&mut self.routes, &mut self.agents);
-        claims.update(&self.clock, (ground, types), routes, index, agents);
+        let seen = (&*index, signals);
+        claims.update(&self.clock, (ground, types), routes, seen, agents);
         delays.update(&self.clock, agents);
         let planned = plan::plan(
             &self.clock,
@@ -249,7 +251,7 @@ impl World {
             index: &self.traffic.index,
             dynamics: &self.dynamics,
         };
-        control::control(
+        let held = control::control(
             &self.clock,
             &self.modules,
             self.helpers.as_ref(),
@@ -257,6 +259,7 @@ impl World {
             surroundings,
             &mut self.agents,
         );
+        self.traffic.claims.count_held(held);
     }
 
     fn advance(&mut self) {
@@ -453,6 +456,13 @@ impl World {
         let columns = columns + self.dynamics.bytes();
         let traffic = self.traffic.index.bytes() + self.traffic.claims.bytes();
         (columns + rows + traffic) as f64 / self.agents.count().max(1) as f64
+    }
+
+    /// What the signals of all lanes show. O(lanes with signals), but for the first time on a ground:
+    /// O(lanelets).
+    pub fn signals(&self) -> impl Iterator<Item = SignalHead> + '_ {
+        let light = |path| self.traffic.signals.light(&self.ground, path);
+        self.ground.signal_heads(light)
     }
 
     /// Looks into an agent that drives; `None` for others.

@@ -287,7 +287,7 @@ fn nobody_passes_a_red_light_seen_from_outside() {
                     "agent {agent} at {time}"
                 );
                 count += 1;
-                *lit.entry(signals.stage_at(time).0).or_insert(0) += 1;
+                *lit.entry(signals.programme.stage_at(time).0).or_insert(0) += 1;
             }
         }
         assert!(
@@ -328,14 +328,10 @@ fn saturated_junctions_are_the_same_on_every_run_and_after_a_save() {
     assert!(one.summary().agents.arrived > 10);
 }
 
-#[test]
-fn drivers_who_see_nothing_are_counted() {
-    // What the tests above look for is there to be seen.
+/// What comes of the law where everybody drives with a module that the tests know.
+fn driven_with(slot: Slot, module: &str, control: Control) -> Summary {
     let mut overrides = ModuleOverrides::default();
-    overrides
-        .set(Slot::Controller, vec!["blind".into()])
-        .unwrap();
-    let crossing = Crossing::of(Control::Signals);
+    overrides.set(slot, vec![module.into()]).unwrap();
     let options = RunOptions {
         dt: Some(0.1),
         dynamics: Some(DynamicsLevel::Lane),
@@ -343,11 +339,30 @@ fn drivers_who_see_nothing_are_counted() {
         modules: overrides,
         ..RunOptions::default()
     };
+    let crossing = Crossing::of(control);
     let mut world = World::new(&crossing.scenario(), &with_test_modules(), &options).unwrap();
-    while world.time() < 60.0 {
+    while world.time() < 90.0 {
         world.step();
     }
-    let summary = world.summary();
+    world.summary()
+}
+
+#[test]
+fn who_sees_no_stop_line_is_held_before_it() {
+    for control in [Control::Signals, Control::Stop, Control::Uncontrolled] {
+        let summary = driven_with(Slot::Controller, "unlawful", control);
+        assert!(summary.law.held_by_law > 10, "{:?}", summary.law);
+        invited(&summary, control.name());
+    }
+    // Who looks ahead is not.
+    let law = driven_with(Slot::Controller, "idm", Control::Signals).law;
+    assert_eq!(law.held_by_law, 0);
+}
+
+#[test]
+fn who_ignores_the_law_is_counted() {
+    // What the tests above look for is there to be seen.
+    let summary = driven_with(Slot::Behaviour, "reckless", Control::Signals);
     let law = summary.law;
     assert!(!summary.collisions.is_empty());
     assert!(law.breaches > 5 && law.red_passed > 2, "{law:?}");

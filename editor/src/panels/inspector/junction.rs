@@ -25,10 +25,12 @@ const MODE: Choice<Node, Option<SignalMode>> = Choice {
     name: "Mode of signals",
     label: OF,
     hint: "How the signals run.",
-    get: |node| match &node.rules.plan {
+    get: |node| match node.rules.plan.as_ref().map(|plan| plan.mode) {
         None => &None,
-        Some(plan) if plan.mode == SignalMode::Flashing => &Some(SignalMode::Flashing),
-        Some(_) => &Some(SignalMode::Fixed),
+        Some(SignalMode::Fixed) => &Some(SignalMode::Fixed),
+        Some(SignalMode::Actuated) => &Some(SignalMode::Actuated),
+        Some(SignalMode::Flashing) => &Some(SignalMode::Flashing),
+        Some(SignalMode::Off) => &Some(SignalMode::Off),
     },
     set: |node, mode| match mode {
         None => node.rules.plan = None,
@@ -86,7 +88,9 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
         subject.choose(ui, &CONTROL, &controls(junction, node));
         if junction.control == Control::Signals {
             subject.choose(ui, &MODE, &modes());
-            subject.numbers(ui, &TIMES);
+            if junction.plan.mode == SignalMode::Fixed {
+                subject.numbers(ui, &TIMES);
+            }
         }
         for arm in &junction.arms {
             fact(ui, &arm.road.to_string(), told(arm.sign));
@@ -122,9 +126,11 @@ fn title(control: Control) -> &'static str {
 
 fn modes() -> Choices<Option<SignalMode>> {
     vec![
-        (None, "Fixed, times by the lanes".into()),
-        (Some(SignalMode::Fixed), "Fixed".into()),
-        (Some(SignalMode::Flashing), "Flashing amber".into()),
+        (None, "fixed, times by the lanes".into()),
+        (Some(SignalMode::Fixed), "fixed".into()),
+        (Some(SignalMode::Actuated), "by demand".into()),
+        (Some(SignalMode::Flashing), "flashing amber".into()),
+        (Some(SignalMode::Off), "off".into()),
     ]
 }
 

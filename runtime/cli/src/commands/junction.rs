@@ -6,9 +6,9 @@ use crate::arguments::Junction as Arguments;
 use crate::terminal;
 use anyhow::Context;
 use roadwright_scenario::junction::{
-    Conflicts, Interval, Junction, LaneEnd, RightOfWay, Signals, Turn, layout,
+    Conflicts, Interval, Junction, LaneEnd, Layout, RightOfWay, Signals, Turn, layout, signal_plans,
 };
-use roadwright_scenario::{Control, NodeId, RoadEnd, Scenario};
+use roadwright_scenario::{Control, NodeId, RoadEnd, Scenario, SignalMode};
 use serde::Serialize;
 use std::io::Write;
 
@@ -69,7 +69,10 @@ struct Meeting {
 
 #[derive(Serialize)]
 struct SignalReport {
-    /// s.
+    mode: SignalMode,
+    /// The nodes of all junctions that follow the same programme.
+    nodes: Vec<u32>,
+    /// s; where times are fixed.
     cycle: f64,
     offset: f64,
     stages: Vec<StageReport>,
@@ -79,8 +82,11 @@ struct SignalReport {
 struct StageReport {
     /// Paths, by their places in the list.
     green: Vec<usize>,
-    /// s.
+    /// s; `min` and `max` count where times go by demand.
     time: f64,
+    min: f64,
+    max: f64,
+    /// What comes before the next stage, s.
     amber: f64,
     all_red: f64,
 }
@@ -102,13 +108,16 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
         return Ok(Outcome::Fine);
     };
-    let junction = layout.junction_at(NodeId(node)).with_context(|| {
+    let index = layout.junction_of.get(&NodeId(node)).with_context(|| {
         format!(
             "there is no node {node} in {}; without a number all junctions are listed",
             arguments.file.display()
         )
     })?;
-    let report = Report::in_full(junction, &scenario);
+    let report = Report {
+        signals: signals(&scenario, &layout, *index),
+        ..Report::in_full(&layout.junctions[*index], &scenario)
+    };
     if arguments.json {
         print_json(&report)?;
     } else {
@@ -156,7 +165,6 @@ impl Report {
     fn in_full(junction: &Junction, scenario: &Scenario) -> Self {
         let conflicts = Conflicts::of(junction);
         let right = RightOfWay::of(junction, &conflicts);
-        let signals = Signals::of(junction, &conflicts);
         let paths = (0..).zip(&junction.paths).map(|(number, path)| Path {
             from: lane(path.from),
             to: lane(path.to),
@@ -167,7 +175,6 @@ impl Report {
         });
         Self {
             paths: paths.collect(),
-            signals: signals.as_ref().map(SignalReport::of),
             ..Self::of(junction, scenario)
         }
     }
@@ -222,35 +229,76 @@ impl Report {
             }
         }
         if let Some(signals) = &self.signals {
-            let (cycle, offset) = (signals.cycle, signals.offset);
-            writeln!(out, "  signals: cycle {cycle:.1} s, offset {offset:.1} s")?;
-            for (number, stage) in signals.stages.iter().enumerate() {
-                writeln!(
-                    out,
-                    "    stage {number}: green {:.1} s, amber {:.1} s, all red {:.1} s; paths {:?}",
-                    stage.time, stage.amber, stage.all_red, stage.green
-                )?;
-            }
+            signals.print(out)?;
         }
         Ok(())
     }
 }
 
+/// The signals of a junction, with those beside it that follow the same programme.
+fn signals(scenario: &Scenario, layout: &Layout, junction: usize) -> Option<SignalReport> {
+    let junctions = layout.junctions.iter();
+    let conflicts: Vec<_> = junctions.map(|junction| Conflicts::of(junction)).collect();
+    let own = |i: usize| Signals::of(&layout.junctions[i], &conflicts[i]);
+    let plans = signal_plans(scenario.network(), layout, own, |i| &conflicts[i]);
+    let group = plans
+        .groups
+        .iter()
+        .find(|group| group.contains(&junction))?;
+    let members = group.iter().map(|&member| &layout.junctions[member]);
+    let nodes = members.flat_map(|member| member.nodes.iter().map(|node| node.0));
+    let report = SignalReport::of(plans.signals[junction].as_ref()?, nodes.collect());
+    Some(report)
+}
+
 impl SignalReport {
-    fn of(signals: &Signals) -> Self {
-        let stages = signals.stages.iter().map(|stage| StageReport {
-            green: (0..stage.green.len())
-                .filter(|&path| stage.green[path])
-                .collect(),
-            time: stage.time,
-            amber: stage.amber,
-            all_red: stage.all_red,
+    fn of(signals: &Signals, nodes: Vec<u32>) -> Self {
+        let programme = &signals.programme;
+        let stages = (0..programme.stages.len()).map(|stage| {
+            let (green, times) = (&signals.greens[stage], programme.stages[stage]);
+            let intergreen = programme.intergreen(stage, programme.next(stage));
+            StageReport {
+                green: (0..green.len()).filter(|&path| green[path]).collect(),
+                time: times.green,
+                min: times.min,
+                max: times.max,
+                amber: intergreen.amber,
+                all_red: intergreen.all_red,
+            }
         });
         Self {
-            cycle: signals.cycle(),
-            offset: signals.offset,
+            mode: programme.mode,
+            nodes,
+            cycle: programme.cycle(),
+            offset: programme.offset,
             stages: stages.collect(),
         }
+    }
+
+    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let is_fixed = self.mode == SignalMode::Fixed;
+        if is_fixed {
+            let (cycle, offset) = (self.cycle, self.offset);
+            writeln!(out, "  signals: cycle {cycle:.1} s, offset {offset:.1} s")?;
+        } else {
+            writeln!(out, "  signals: {}", self.mode.name())?;
+        }
+        if self.nodes.len() > 1 {
+            writeln!(out, "    one programme for nodes {:?}", self.nodes)?;
+        }
+        for (number, stage) in self.stages.iter().enumerate() {
+            let green = if is_fixed {
+                format!("{:.1} s", stage.time)
+            } else {
+                format!("{:.1} to {:.1} s", stage.min, stage.max)
+            };
+            writeln!(
+                out,
+                "    stage {number}: green {green}, amber {:.1} s, all red {:.1} s; paths {:?}",
+                stage.amber, stage.all_red, stage.green
+            )?;
+        }
+        Ok(())
     }
 }
 

@@ -42,6 +42,8 @@ pub(super) struct Wants {
     /// Least braking, m/s^2; 0 for none.
     pub(super) braking: f64,
     pub(super) indicator: Indicator,
+    /// Whether it drives into junctions without having been let in.
+    pub(super) ignores_law: bool,
 }
 
 impl Default for Wants {
@@ -58,6 +60,7 @@ impl Default for Wants {
             use_lane: None,
             braking: 0.0,
             indicator: Indicator::Off,
+            ignores_law: false,
         }
     }
 }
@@ -94,6 +97,9 @@ impl std::fmt::Display for Wants {
         }
         if self.indicator != none.indicator {
             parts.push(format!("to signal {}", self.indicator.name()));
+        }
+        if self.ignores_law {
+            parts.push("to ignore the law".into());
         }
         parts.extend(self.use_lane.map(|lane| format!("lane {lane}")));
         parts.extend(self.follows.map(|id| format!("to follow {id}")));

@@ -11,7 +11,7 @@ use glam::DVec2;
 use roadwright_geometry::fillet::{FilletOptions, fillet};
 use roadwright_scenario::{
     About, Control, DrivingSide, Edit, GeoOrigin, MAX_ROAD_ENDS, Node, NodeId, Restriction, Road,
-    RoadId, Scenario,
+    RoadId, Scenario, SignalMode, SignalPlan,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -304,6 +304,11 @@ impl Built {
             let mut node = Node::at(self.world(&projection, *osm));
             if self.signals.carriers.contains(osm) {
                 node.rules.control = Some(Control::Signals);
+                // The data say where signals stand, not how they run; those of towns mostly go by demand.
+                node.rules.plan = Some(SignalPlan {
+                    mode: SignalMode::Actuated,
+                    ..SignalPlan::default()
+                });
             } else if let Some((control, major)) = signs.decided.get(osm) {
                 node.rules.control = Some(*control);
                 node.rules.major.clone_from(major);

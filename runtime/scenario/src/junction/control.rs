@@ -54,8 +54,8 @@ pub(super) struct Decided<'a> {
     pub(super) control: Option<Control>,
     /// The roads that go first; empty: those that follow from the roads.
     pub(super) major: &'a [RoadId],
-    /// Whether its signals only flash: then it is ruled by signs.
-    pub(super) flashes: bool,
+    /// Whether its signals flash or are off: then it is ruled by signs.
+    pub(super) has_signs: bool,
 }
 
 /// The control of a junction and the sign of each arm. `is_ring` says which roads are part of a
@@ -93,7 +93,7 @@ pub(super) fn control(
         Control::Priority | Control::Roundabout => first(Sign::Yield),
         Control::Stop => first(Sign::Stop),
         Control::AllWayStop => all(Sign::Stop),
-        Control::Signals if decided.flashes => first(Sign::Yield),
+        Control::Signals if decided.has_signs => first(Sign::Yield),
         Control::Signals => all(Sign::Signal),
     };
     for (sign, approach) in signs.iter_mut().zip(&approaches) {

@@ -27,11 +27,14 @@ pub use links::Turn;
 pub(crate) use links::{MAX_CONNECTIONS, MAX_LANES};
 pub use outline::OutlineEdge;
 pub use right_of_way::RightOfWay;
-pub use signals::{DEFAULT_CYCLE, Light, Signals, Stage};
+pub use signals::{
+    DEFAULT_CYCLE, Intergreen, Light, MAX_GREEN, MIN_GREEN, Programme, SignalPlans, Signals,
+    StageTimes, signal_plans,
+};
 
 use crate::access::LaneAccess;
 use crate::ids::{NodeId, RoadId};
-use crate::junction_rules::{Control, JunctionRules, SignalMode, SignalPlan};
+use crate::junction_rules::{Control, JunctionRules, SignalPlan};
 use crate::road::{DrivingSide, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::ReferenceLine;
@@ -211,13 +214,11 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         plan,
         ..
     } = &site.rules;
-    let flashes = plan
-        .as_ref()
-        .is_some_and(|plan| plan.mode == SignalMode::Flashing);
+    let has_signs = plan.as_ref().is_some_and(|plan| !plan.mode.rules());
     let decided = control::Decided {
         control: *wanted,
         major,
-        flashes,
+        has_signs,
     };
     let (control, signs) = control::control(&arms, site.side, decided, site.is_ring);
     let ends = arms

@@ -1,4 +1,5 @@
 use super::*;
+use crate::junction_rules::SignalMode;
 use crate::road::{CrossSection, Road, RoadClass};
 use proptest::prelude::*;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
@@ -514,18 +515,16 @@ fn a_plain_crossing_has_two_stages_and_nobody_crosses_green() {
     let conflicts = Conflicts::of(&junction);
     let right = RightOfWay::of(&junction, &conflicts);
     let signals = signals(&junction, 50.0 / 3.6);
-    assert_eq!(signals.stages.len(), 2);
-    assert!((signals.cycle() - DEFAULT_CYCLE).abs() < 1e-9);
+    assert_eq!(signals.greens.len(), 2);
+    assert!((signals.programme.cycle() - DEFAULT_CYCLE).abs() < 1e-9);
     // y = 1 + 13.9 / 6.1, [ITE 1999].
-    assert!(
-        (signals.stages[0].amber - 3.277).abs() < 1e-3,
-        "{signals:?}"
-    );
-    assert!(signals.stages[0].all_red > 0.5 && signals.stages[0].all_red <= 5.0);
-    for stage in &signals.stages {
+    let change = signals.programme.intergreen(0, 1);
+    assert!((change.amber - 3.277).abs() < 1e-3, "{signals:?}");
+    assert!(change.all_red > 0.5 && change.all_red <= 5.0);
+    for green in &signals.greens {
         for conflict in conflicts.list() {
             let (a, b) = conflict.paths;
-            let both = stage.green[a as usize] && stage.green[b as usize];
+            let both = green[a as usize] && green[b as usize];
             assert!(
                 !both
                     || right.gives_way(a, b)
@@ -552,7 +551,7 @@ fn a_plain_crossing_has_two_stages_and_nobody_crosses_green() {
     }
     // An offset moves all of it, also back from time 0.
     let mut later = signals.clone();
-    later.offset = 17.0;
+    later.programme.offset = 17.0;
     for i in 0..700 {
         let time = f64::from(i) * 0.1;
         assert_eq!(later.light(0, time + 17.0), signals.light(0, time));
@@ -570,10 +569,10 @@ fn lanes_that_turn_across_several_lanes_get_a_stage_of_their_own() {
     let junction = ruled(&CROSS, RIGHT, wide);
     let signals = signals(&junction, 50.0 / 3.6);
     // The innermost of three lanes turns left and goes straight on: no lane turns only.
-    assert_eq!(signals.stages.len(), 2);
+    assert_eq!(signals.greens.len(), 2);
     // Fast oncoming traffic is not turned across: the arms have green one after the other.
     let fast = self::signals(&junction, 25.0);
-    assert_eq!(fast.stages.len(), 4);
+    assert_eq!(fast.greens.len(), 4);
 }
 
 #[test]
@@ -584,7 +583,14 @@ fn given_stages_and_flashing_are_obeyed() {
             road: RoadId(road),
             turns,
         };
-        let stage = |green, time| crate::SignalStage { green, time };
+        let stage = |green, time| crate::SignalStage {
+            green,
+            time,
+            min: None,
+            max: None,
+            amber: Some(4.0),
+            all_red: None,
+        };
         rules.plan = Some(SignalPlan {
             stages: vec![
                 stage(
@@ -598,7 +604,8 @@ fn given_stages_and_flashing_are_obeyed() {
         });
     });
     let signals = signals(&given, 13.9);
-    assert_eq!(signals.stages[0].time, 20.0);
+    assert_eq!(signals.programme.stages[0].green, 20.0);
+    assert_eq!(signals.programme.intergreen(0, 1).amber, 4.0);
     assert_eq!(
         signals.light(path(&given, 3, 1) as usize, 6.0),
         Light::Green

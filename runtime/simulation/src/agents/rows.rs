@@ -147,6 +147,8 @@ pub(crate) struct Claim {
     pub(crate) wall_s: f32,
     /// Why it was not let in, in the last step.
     pub(crate) refused: Refusal,
+    /// Whether its controller was held back from driving over the place where it has to stand.
+    pub(crate) is_held: bool,
 }
 
 /// Why an agent is not let into a junction.
@@ -180,6 +182,8 @@ pub(crate) struct Wish {
     pub(crate) braking: f64,
     /// How it signals.
     pub(crate) indicator: Indicator,
+    /// Whether it drives into junctions without having been let in.
+    pub(crate) ignores_law: bool,
 }
 
 impl Default for Wish {
@@ -189,6 +193,7 @@ impl Default for Wish {
             top_speed: NOTHING,
             braking: 0.0,
             indicator: Indicator::Off,
+            ignores_law: false,
         }
     }
 }

@@ -146,6 +146,8 @@ impl Editing<'_> {
         self.move_departures(&moves, told);
         let claims = Claims::new(ground.junction_count());
         let held = std::mem::replace(&mut self.traffic.claims, claims);
+        let time = self.clock.time();
+        self.traffic.signals.take_over(before, &ground, time);
         self.traffic.encroachment = Encroachment::default();
         self.traffic.index = Index::new(ground.graph().lanelets().len());
         self.traffic.delays.move_to(&moves.lanelets, ground.graph());

@@ -18,7 +18,7 @@ use lane_finder::LaneFinder;
 use named_places::named_places;
 use roadwright_agent::NamedPlace;
 use roadwright_geometry::centre_line::CentreLine;
-use roadwright_scenario::junction::Conflicts;
+use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals};
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
 use roadwright_scenario::{Road, RoadId, Scenario};
 use std::collections::BTreeMap;
@@ -121,15 +121,32 @@ impl Ground {
         })
     }
 
-    /// What the signals of all lanes show at a time, s. O(lanes with signals), but for the first time:
-    /// O(lanelets).
-    pub fn signals(&self, time: f64) -> impl Iterator<Item = SignalHead> + '_ {
+    /// The signals of all lanes, where `light` says what that of a connection shows. O(lanes with
+    /// signals), but for the first time: O(lanelets).
+    pub(crate) fn signal_heads<'a>(
+        &'a self,
+        light: impl Fn((u32, u32)) -> Light + 'a,
+    ) -> impl Iterator<Item = SignalHead> + 'a {
         let posts = self
             .signal_posts
             .get_or_init(|| signal_heads::posts(&self.roads));
-        posts
-            .iter()
-            .filter_map(move |post| post.at(&self.roads, time))
+        posts.iter().filter_map(move |post| post.showing(&light))
+    }
+
+    /// The signals of a junction, and the group that they belong to.
+    #[inline]
+    pub(crate) fn signals(&self, junction: u32) -> Option<(usize, &Signals)> {
+        self.roads.signals(junction)
+    }
+
+    /// The programme of each group of signals.
+    pub(crate) fn programmes(&self) -> impl Iterator<Item = &Programme> {
+        self.roads.programmes()
+    }
+
+    /// The group of signals that is the same as one of another ground.
+    pub(crate) fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
+        self.roads.group_like(&other.roads, theirs)
     }
 
     /// Length of a lanelet, m.

@@ -2,7 +2,8 @@
 
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_scenario::junction::{
-    Body, Conflicts, Junction, Layout, RightOfWay, Signals, layout, layout_after_edit,
+    Body, Conflicts, Junction, Layout, Programme, RightOfWay, SignalPlans, Signals, layout,
+    layout_after_edit, signal_plans,
 };
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use roadwright_scenario::{NodeId, Scenario};
@@ -30,7 +31,8 @@ pub(crate) struct Law {
     /// Where a bus or lorry takes part. Found when the first one comes.
     wide: OnceLock<Conflicts>,
     pub(crate) right_of_way: RightOfWay,
-    pub(crate) signals: Option<Signals>,
+    /// Those that it would have by itself; which it follows stands in the plans of the roads.
+    signals: Option<Signals>,
 }
 
 impl Law {
@@ -52,16 +54,6 @@ impl Law {
             hasher.write_u8(u8::from(self.right_of_way.gives_way(b, a)));
         }
         hasher.write_u8(self.right_of_way.control() as u8);
-        let Some(signals) = &self.signals else { return };
-        hasher.write_u64(signals.offset.to_bits());
-        for stage in &signals.stages {
-            for time in [stage.time, stage.amber, stage.all_red] {
-                hasher.write_u64(time.to_bits());
-            }
-            for &green in &stage.green {
-                hasher.write_u8(u8::from(green));
-            }
-        }
     }
 
     /// Whether who comes along a path has to ask before it enters.
@@ -129,6 +121,9 @@ pub(crate) struct Roads {
     speeds: Vec<f32>,
     /// The law of each junction.
     laws: Vec<Arc<Law>>,
+    plans: SignalPlans,
+    /// For each junction the group of signals that it belongs to.
+    groups: Vec<Option<usize>>,
     gists: Vec<Gist>,
 }
 
@@ -143,7 +138,7 @@ impl Roads {
         let junctions = layout.junctions.iter();
         let laws = junctions.map(|junction| Law::of(junction));
         let laws = laws.collect();
-        Self::of_parts(layout, graph, speeds, laws)
+        Self::of_parts(scenario, layout, graph, speeds, laws)
     }
 
     /// The roads after an edit from `old`, whose roads these are, to `new`: junctions, lanes and
@@ -173,10 +168,18 @@ impl Roads {
         let junctions = layout.junctions.iter();
         let laws = junctions.map(|junction| known(junction).unwrap_or_else(|| Law::of(junction)));
         let laws = laws.collect();
-        Self::of_parts(layout, graph, speeds, laws)
+        Self::of_parts(new, layout, graph, speeds, laws)
     }
 
-    fn of_parts(layout: Layout, graph: LaneGraph, speeds: Vec<f32>, laws: Vec<Arc<Law>>) -> Self {
+    fn of_parts(
+        scenario: &Scenario,
+        layout: Layout,
+        graph: LaneGraph,
+        speeds: Vec<f32>,
+        laws: Vec<Arc<Law>>,
+    ) -> Self {
+        let own = |i: usize| laws[i].signals.clone();
+        let plans = signal_plans(scenario.network(), &layout, own, |i| &laws[i].conflicts);
         let gist = |id: LaneletId| {
             let first = graph.lanelet(id).line_span().first;
             Gist::new(&graph, id, &laws, speeds[first as usize])
@@ -187,6 +190,8 @@ impl Roads {
             graph,
             speeds,
             laws,
+            groups: plans.group_of(),
+            plans,
             gists,
         }
     }
@@ -255,6 +260,36 @@ impl Roads {
             hasher.write_u8(lanelet.access as u8);
         }
         self.laws.iter().for_each(|law| law.hash(hasher));
+        let signals = self.plans.signals.iter().flatten();
+        signals.for_each(|signals| hash_signals(signals, hasher));
+    }
+
+    /// The signals of a junction, and the group that they belong to.
+    #[inline]
+    pub(crate) fn signals(&self, junction: u32) -> Option<(usize, &Signals)> {
+        let junction = junction as usize;
+        self.groups[junction].zip(self.plans.signals[junction].as_ref())
+    }
+
+    /// The programme of each group of signals.
+    pub(crate) fn programmes(&self) -> impl Iterator<Item = &Programme> {
+        let firsts = self.plans.groups.iter().map(|group| group[0]);
+        firsts.filter_map(|first| Some(&self.plans.signals[first].as_ref()?.programme))
+    }
+
+    /// The group of signals that is the same as one of other roads: of the same nodes, and with the same
+    /// stages and times.
+    pub(crate) fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
+        let theirs = &other.plans.groups[theirs];
+        let node = other.layout.junctions[theirs[0]].nodes.first()?;
+        let own = self.groups[*self.layout.junction_of.get(node)?]?;
+        let members = &self.plans.groups[own];
+        let is_same = |(&a, &b): (&usize, &usize)| {
+            self.layout.junctions[a].nodes == other.layout.junctions[b].nodes
+                && self.plans.signals[a] == other.plans.signals[b]
+        };
+        let mut pairs = members.iter().zip(theirs);
+        (members.len() == theirs.len() && pairs.all(is_same)).then_some(own)
     }
 
     /// Speed that limit and bends allow at `s` of a lanelet, m/s.
@@ -317,6 +352,29 @@ impl Roads {
 
     pub(crate) fn junction_count(&self) -> usize {
         self.laws.len()
+    }
+}
+
+/// Adds all that signals go by to a hash.
+fn hash_signals(signals: &Signals, hasher: &mut impl Hasher) {
+    let programme = &signals.programme;
+    hasher.write_u8(programme.mode as u8);
+    hasher.write_u64(programme.offset.to_bits());
+    let write = |hasher: &mut _, times: &[f64]| {
+        for time in times {
+            Hasher::write_u64(hasher, time.to_bits());
+        }
+    };
+    let count = programme.stages.len();
+    for (from, times) in programme.stages.iter().enumerate() {
+        write(hasher, &[times.green, times.min, times.max]);
+        for to in 0..count {
+            let intergreen = programme.intergreen(from, to);
+            write(hasher, &[intergreen.amber, intergreen.all_red]);
+        }
+    }
+    for &green in signals.greens.iter().flatten() {
+        hasher.write_u8(u8::from(green));
     }
 }
 

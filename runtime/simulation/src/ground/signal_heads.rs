@@ -37,7 +37,7 @@ pub(super) fn posts(roads: &Roads) -> Vec<Post> {
         let LaneletKind::Connection { junction, path, .. } = graph.lanelet(id).kind else {
             continue;
         };
-        if roads.law(junction).signals.is_none() {
+        if roads.signals(junction).is_none() {
             continue;
         }
         // A connection leads on from one lane, and a junction has a node.
@@ -67,13 +67,9 @@ pub(super) fn posts(roads: &Roads) -> Vec<Post> {
 }
 
 impl Post {
-    /// What it shows at a time, s.
-    pub(super) fn at(&self, roads: &Roads, time: f64) -> Option<SignalHead> {
-        let signals = roads.law(self.junction).signals.as_ref()?;
-        let shown = self
-            .paths
-            .iter()
-            .map(|&path| signals.light(path as usize, time));
+    /// What it shows, where `light` says it of a connection.
+    pub(super) fn showing(&self, light: impl Fn((u32, u32)) -> Light) -> Option<SignalHead> {
+        let shown = self.paths.iter().map(|&path| light((self.junction, path)));
         Some(SignalHead {
             light: shown.max()?,
             ..self.head

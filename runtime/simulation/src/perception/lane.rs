@@ -93,7 +93,7 @@ impl View<'_> {
             stop = stretch.distance - front;
         }
         let claim = &self.agents.claim[agent as usize];
-        if claim.wall_at == stretch.at + 1 {
+        if claim.wall_at == stretch.at + 1 && !self.ignores_law(agent) {
             // It has been let in, and waits inside for another who passes first.
             stop = stop.min(stretch.distance + f64::from(claim.wall_s) - front);
         }
@@ -117,6 +117,11 @@ impl View<'_> {
     fn is_closed(&self, stretch: &Stretch, agent: u32) -> bool {
         stretch.at >= self.agents.claim[agent as usize].granted_to
             && self.ground.contested(stretch.lanelet).is_some()
+            && !self.ignores_law(agent)
+    }
+
+    fn ignores_law(&self, agent: u32) -> bool {
+        self.agents.wish[agent as usize].ignores_law
     }
 
     /// The vehicle ahead on the lanelet that the agent is on, or with its tail still on it, or on the

@@ -17,7 +17,14 @@ pub(crate) struct Controlling {
     samples: Vec<Sample>,
 }
 
-/// Asks the controllers about the agents whose turn it is.
+/// Who would have to brake harder than this to stand where it has to is held back, m/s^2. Controllers
+/// that look ahead brake before.
+const HELD_FROM: f64 = 5.0;
+/// It is to stand so far before that place, m.
+const HELD_BEFORE: f64 = 0.1;
+
+/// Asks the controllers about the agents whose turn it is. Returns how many of them had to be held back
+/// from driving over the place where they have to stand.
 pub(crate) fn control(
     clock: &Clock,
     modules: &Modules,
@@ -25,7 +32,8 @@ pub(crate) fn control(
     stage: &mut Controlling,
     surroundings: Surroundings<'_>,
     agents: &mut Agents,
-) {
+) -> u64 {
+    let mut held = 0;
     let pool = &modules.pools.controller;
     stage.rota.update(pool, agents);
     for (number, instance) in pool.instances.iter().enumerate() {
@@ -45,7 +53,10 @@ pub(crate) fn control(
             |agent| seen.allowed_input(agent, lookahead),
             |(indices, ids), inputs, outputs| {
                 let rows = indices.iter().zip(inputs.iter_mut());
-                let samples = rows.map(|(&agent, input)| seen.sample(agent, input));
+                let samples = rows.map(|(&agent, input)| Sample {
+                    stand: Stand::of(input),
+                    ..seen.sample(agent, input)
+                });
                 let samples: Vec<Sample> = samples.collect();
                 let step = Step {
                     indices,
@@ -58,7 +69,7 @@ pub(crate) fn control(
         );
         stage.samples.clear();
         stage.samples.extend(samples.iter().flatten());
-        take_outputs(
+        held += take_outputs(
             due.0,
             &stage.rows.outputs,
             &stage.samples,
@@ -66,16 +77,19 @@ pub(crate) fn control(
             agents,
         );
     }
+    held
 }
 
-/// Takes the commands of controllers, and counts the moment that they were asked about.
+/// Takes the commands of controllers, and counts the moment that they were asked about. Returns how many
+/// agents are held back that were not before.
 fn take_outputs(
     indices: &[u32],
     outputs: &[ControllerOutput],
     samples: &[Sample],
     period: f64,
     agents: &mut Agents,
-) {
+) -> u64 {
+    let mut newly_held = 0;
     for (&agent, (output, sample)) in indices.iter().zip(outputs.iter().zip(samples)) {
         let mut command = Command::from(*output);
         // The behaviour's wish to brake holds whatever the controller thinks of it.
@@ -83,8 +97,42 @@ fn take_outputs(
         if braking > 0.0 {
             command.acceleration = command.acceleration.min(-braking);
         }
+        let held = sample.stand.held(command.acceleration, period);
+        let claim = &mut agents.claim[agent as usize];
+        newly_held += u64::from(held.is_some() && !claim.is_held);
+        claim.is_held = held.is_some();
+        command.acceleration = held.unwrap_or(command.acceleration);
         agents.command[agent as usize] = command;
         agents.statistics[agent as usize].add(sample, period);
+    }
+    newly_held
+}
+
+/// A vehicle before the place where it has to stand.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stand {
+    /// m/s.
+    speed: f64,
+    /// How far it may drive, m.
+    way: f64,
+}
+
+impl Stand {
+    fn of(input: &ControllerInput) -> Self {
+        Self {
+            speed: input.speed,
+            way: input.stop_distance - HELD_BEFORE,
+        }
+    }
+
+    /// The acceleration that it gets instead of a wanted one, m/s^2, if after a period with that one it
+    /// could not stop in time any more without braking hard.
+    fn held(self, wanted: f64, period: f64) -> Option<f64> {
+        let speed = self.speed + wanted * period;
+        let way = self.way - 0.5 * (self.speed + speed) * period;
+        let is_late = speed > 0.0 && (way <= 0.0 || speed * speed > 2.0 * HELD_FROM * way);
+        let braking = -self.speed * self.speed / (2.0 * self.way.max(0.05));
+        is_late.then_some(braking.min(wanted))
     }
 }
 
@@ -105,6 +153,7 @@ struct Sample {
     /// Speed that road, bends and vehicle allow, whatever the behaviour wishes, m/s.
     allowed: f64,
     acceleration: f64,
+    stand: Stand,
     stands: bool,
     collision_exposure: f64,
     tailgating: f64,

@@ -101,6 +101,7 @@ impl Effecting<'_> {
             ),
             // How it drives.
             Effect::Indicate(indicator) => self.wish(agent).indicator = indicator,
+            Effect::IgnoreLaw(ignores) => self.wish(agent).ignores_law = ignores,
             Effect::Brake(braking) => self.wish(agent).braking = braking.clamp(0.0, MOST_BRAKING),
             Effect::SetParameter { slot, key, value } => {
                 self.choose(agent, slot, |registry, settings| {

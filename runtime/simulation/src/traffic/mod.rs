@@ -1,10 +1,12 @@
-//! Traffic: who is where, who may enter which junction, who touches whom, who stands.
+//! Traffic: who is where, who may enter which junction, what signals show, who touches whom, who
+//! stands.
 
 mod claims;
 mod contacts;
 mod delays;
 mod encroachment;
 mod index;
+mod signals;
 
 use crate::ground::Ground;
 pub(crate) use claims::Claims;
@@ -13,6 +15,7 @@ pub(crate) use contacts::{Contact, Contacts, Search};
 pub(crate) use delays::Delays;
 pub(crate) use encroachment::{Encroachment, Scene as EncroachmentScene};
 pub(crate) use index::{Entry, Index};
+pub(crate) use signals::SignalStates;
 
 /// What agents are to each other.
 pub(crate) struct Traffic {
@@ -20,6 +23,8 @@ pub(crate) struct Traffic {
     pub(crate) index: Index,
     /// What junctions have granted.
     pub(crate) claims: Claims,
+    /// What traffic signals show.
+    pub(crate) signals: SignalStates,
     /// Who touches whom.
     pub(crate) contacts: Contacts,
     /// Where vehicles stand.
@@ -35,6 +40,7 @@ impl Traffic {
         Self {
             index: Index::new(lanelets),
             claims: Claims::new(ground.junction_count()),
+            signals: SignalStates::new(ground),
             contacts: Contacts::default(),
             delays: Delays::new(lanelets),
             encroachment: Encroachment::default(),

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses some of these")]
 
 use roadwright_agent::{
-    Behaviour, Controller, Effects, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo,
+    Behaviour, Controller, Effect, Effects, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo,
     ParameterSet, Registry, Scene, Step,
 };
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput};
@@ -20,6 +20,12 @@ pub(crate) fn with_test_modules() -> Registry {
 pub(crate) fn add_to(registry: &mut Registry) {
     registry.add(Entry::<dyn Controller>::new(BLIND, &[], || Box::new(Blind)));
     registry.add(Entry::<dyn Controller>::new(JERKY, &[], || Box::new(Jerky)));
+    registry.add(Entry::<dyn Controller>::new(UNLAWFUL, &[], || {
+        Box::new(Unlawful)
+    }));
+    registry.add(Entry::<dyn Behaviour>::new(RECKLESS, &[], || {
+        Box::new(Reckless)
+    }));
     registry.add(Entry::<dyn Behaviour>::new(PACE, &PACE_PARAMETERS, || {
         Box::new(Pace)
     }));
@@ -94,6 +100,69 @@ impl Controller for Jerky {
 
     fn lookahead(&self, _: &ParameterSet) -> Lookahead {
         NEAR
+    }
+}
+
+/// Keeps its distance to who is ahead, and sees no stop line.
+struct Unlawful;
+
+static UNLAWFUL: ModuleInfo = ModuleInfo {
+    id: "unlawful",
+    name: "Unlawful",
+    doc: "Keeps its distance, and sees no stop line.",
+};
+
+impl Logic for Unlawful {}
+
+impl Controller for Unlawful {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        _: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        for (input, output) in inputs.iter().zip(outputs) {
+            // The speed from which 3 m/s^2 are enough behind who brakes as hard.
+            let way = (input.leader_gap - 3.0).max(0.0) + input.leader_speed.powi(2) / 6.0;
+            let safe = (6.0 * way).sqrt().min(input.road_speed);
+            output.acceleration = (2.0 * (safe - input.speed)).clamp(-6.0, 2.0);
+            output.steering = input.waypoint_angle;
+        }
+    }
+
+    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
+        NEAR
+    }
+}
+
+/// Ignores the law.
+struct Reckless;
+
+static RECKLESS: ModuleInfo = ModuleInfo {
+    id: "reckless",
+    name: "Reckless",
+    doc: "Ignores the law.",
+};
+
+impl Logic for Reckless {}
+
+impl Behaviour for Reckless {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        step: &Step<'_>,
+        _: Option<&Arc<Scene>>,
+        _: &[BehaviourInput],
+        outputs: &mut [BehaviourOutput],
+        effects: &mut Effects,
+    ) {
+        outputs
+            .iter_mut()
+            .for_each(|output| output.speed_factor = 1.0);
+        for &index in step.indices {
+            effects.push(index, Effect::IgnoreLaw(true));
+        }
     }
 }
 

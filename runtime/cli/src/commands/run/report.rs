@@ -208,8 +208,11 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 7] {
         (
             "junctions",
             format!(
-                "longest wait {:.0} s, {} entered uninvited, {} on red",
-                summary.law.longest_wait, summary.law.breaches, summary.law.red_passed
+                "longest wait {:.0} s, {} entered uninvited, {} on red, {} held back",
+                summary.law.longest_wait,
+                summary.law.breaches,
+                summary.law.red_passed,
+                summary.law.held_by_law
             ),
         ),
     ]

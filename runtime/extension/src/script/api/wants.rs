@@ -104,6 +104,16 @@ pub(super) fn signals(api: &mut Registrar<'_>) {
     );
     call!(
         api,
+        "ignore_law",
+        "agent.ignore_law(ignores: bool)",
+        "Whether it drives into junctions without having been let in: on red, past stop signs, before others. The summary counts each such breach; others keep off it.",
+        |a: &mut Agent, ignores: bool| {
+            a.content().wants.ignores_law = ignores;
+            a.ask(Effect::IgnoreLaw(ignores));
+        }
+    );
+    call!(
+        api,
         "honk",
         "agent.honk()",
         "Sounds the horn: everybody within 50 m gets a message with the topic \"horn\".",

@@ -61,6 +61,7 @@ mod walls;
 mod watch;
 
 use super::Index;
+use super::signals::{Arrival, SignalStates};
 use crate::agents::{Agents, Refusal};
 use crate::clock::Clock;
 use crate::ground::Ground;
@@ -141,6 +142,7 @@ struct Scratch {
     /// Who has to give its grants back, and from which index of its route on.
     revoked: Vec<(u32, u32)>,
     intruders: Vec<Intruder>,
+    arrivals: Vec<Arrival>,
     walls: Vec<(u32, walls::Wall)>,
 }
 
@@ -288,6 +290,11 @@ impl Claims {
         self.counts
     }
 
+    /// Counts vehicles whose controllers had to be held back.
+    pub(crate) fn count_held(&mut self, held: u64) {
+        self.counts.held_by_law += held;
+    }
+
     /// Whether a vehicle holds the connection at an index of its route.
     pub(crate) fn has(&self, agent: u32, junction: u32, at: u32) -> bool {
         let list = &self.granted[junction as usize];
@@ -374,7 +381,7 @@ impl Claims {
         clock: &Clock,
         (ground, types): (&Ground, &VehicleTypes),
         routes: &Routes,
-        index: &Index,
+        (index, signals): (&Index, &mut SignalStates),
         agents: &mut Agents,
     ) {
         let setting = Setting {
@@ -382,6 +389,7 @@ impl Claims {
             types,
             routes,
             index,
+            signals,
             step: clock.step,
             dt: clock.dt,
         };
@@ -410,6 +418,8 @@ impl Claims {
             let claim = &mut agents.claim[agent as usize];
             (claim.wall_at, claim.wall_s) = (at + 1, s);
         }
+        self.find_arrivals(&setting.with(agents), &mut scratch);
+        signals.update(clock, ground, &scratch.arrivals);
         self.scratch = scratch;
     }
 
@@ -430,6 +440,34 @@ impl Claims {
                     out.push((grant.agent, grant.at));
                 }
             }
+        }
+    }
+
+    /// Who comes near a signal: those who have not been let in, and those who have and are not there yet.
+    fn find_arrivals(&self, scene: &Scene<'_>, scratch: &mut Scratch) {
+        let Scratch {
+            approaches,
+            arrivals,
+            ..
+        } = scratch;
+        arrivals.clear();
+        let has_signals = |junction: u32| scene.ground.signals(junction).is_some();
+        let waiting = approaches.iter().filter(|other| has_signals(other.path.0));
+        arrivals.extend(waiting.map(|other| Arrival {
+            path: other.path,
+            distance: other.distance,
+            speed: scene.speed(other.agent),
+            has_room: scene.agents.claim[other.agent as usize].refused != Refusal::NoRoom,
+        }));
+        for &junction in self.busy.iter().filter(|&&junction| has_signals(junction)) {
+            let grants = self.granted[junction as usize].iter();
+            let outside = grants.filter(|grant| !grant.has_entered && grant.is_invited);
+            arrivals.extend(outside.map(|grant| Arrival {
+                path: (junction, grant.path),
+                distance: scene.before_line(grant),
+                speed: scene.speed(grant.agent),
+                has_room: true,
+            }));
         }
     }
 

@@ -122,14 +122,15 @@ fn of_junction(approaches: &[Approach], junction: u32) -> &[Approach] {
 /// Whether a request is not passed over any more: it need not give way, and who conflicts with it has
 /// to wait.
 pub(super) fn is_locked(request: &Request, junction: u32, scene: &Scene<'_>) -> bool {
-    let law = scene.ground.law(junction);
     let age = request.age(scene);
-    match (law.right_of_way.control(), &law.signals) {
+    let control = scene.ground.law(junction).right_of_way.control();
+    match (control, scene.ground.signals(junction)) {
         (Control::AllWayStop | Control::Zipper, _) => true,
         (Control::Uncontrolled, _) => age >= TURN_AFTER,
         // Time at a red light gives no right to go before others when it turns green.
-        (_, Some(signals)) => {
-            let (_, since_green) = signals.stage_at(scene.time());
+        (_, Some(_)) => {
+            let signals = scene.signals;
+            let since_green = signals.time_in_stage(scene.ground, junction, scene.time());
             age.min(since_green) >= TURN_AFTER
         }
         _ => age >= LOCK_AFTER,

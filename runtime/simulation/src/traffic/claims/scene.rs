@@ -4,7 +4,7 @@ use super::Grant;
 use crate::agents::Agents;
 use crate::ground::Ground;
 use crate::route::{Route, Routes};
-use crate::traffic::Index;
+use crate::traffic::{Index, SignalStates};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_scenario::junction::{Light, Sign};
 
@@ -24,6 +24,7 @@ pub(super) struct Setting<'a> {
     pub(super) types: &'a VehicleTypes,
     pub(super) routes: &'a Routes,
     pub(super) index: &'a Index,
+    pub(super) signals: &'a SignalStates,
     /// The step, and what it is in seconds.
     pub(super) step: u64,
     pub(super) dt: f64,
@@ -132,11 +133,8 @@ impl<'a> Scene<'a> {
     }
 
     /// What the signal of a path shows; green where there are none.
-    pub(super) fn light(&self, (junction, path): (u32, u32)) -> Light {
-        let signals = self.ground.law(junction).signals.as_ref();
-        signals.map_or(Light::Green, |signals| {
-            signals.light(path as usize, self.time())
-        })
+    pub(super) fn light(&self, path: (u32, u32)) -> Light {
+        self.signals.light(self.ground, path)
     }
 
     /// Whether the signal of a path stops an agent whose front is so far before the stop line, m.

@@ -20,9 +20,15 @@ impl Stand {
             &crate::testing::clock(step),
             (&self.ground, &self.types),
             &self.routes,
-            &self.index,
+            (&self.index, &mut self.signals),
             &mut self.agents,
         );
+    }
+
+    /// Lets the signals go on to a step, without anybody.
+    fn wait_until(&mut self, step: u64) {
+        let clock = crate::testing::clock(step - 1);
+        self.signals.update(&clock, &self.ground, &[]);
     }
 
     fn is_let_in(&self, agent: u32) -> bool {
@@ -177,19 +183,23 @@ fn signals_are_obeyed_and_a_red_light_takes_the_grant_back() {
     };
     assert!(crossing.is_let_in(goes) && crossing.refused(stands) == Refusal::Red);
     // Half a cycle later it is the other way round; who has not entered gives its grant back.
+    crossing.wait_until(350);
     crossing.step(350);
     assert!(crossing.is_let_in(stands) && !crossing.is_let_in(goes));
     // Who cannot stop for amber any more goes on: at 12 m/s 10 m before the line.
-    let laws = (0..crossing.ground.junction_count() as u32).map(|j| crossing.ground.law(j));
-    let signals = laws.into_iter().find_map(|law| law.signals.clone());
-    let stage = signals.unwrap().stages[0].clone();
+    let mut junctions = 0..crossing.ground.junction_count() as u32;
+    let signals = junctions.find_map(|j| crossing.ground.signals(j));
+    let green = signals.unwrap().1.programme.stages[0].green;
     for (speed, passes) in [(12.0, true), (5.0, false)] {
         let mut crossing = ruled(Control::Signals);
         let direction = if goes == east { DVec2::X } else { DVec2::Y };
         let agent = crossing.comes(1, direction, 10.0 + 3.6, speed);
-        crossing.step(((stage.time - 0.2) * 10.0) as u64);
+        let step = ((green - 0.2) * 10.0) as u64;
+        crossing.wait_until(step);
+        crossing.step(step);
         assert!(crossing.is_let_in(agent));
-        crossing.step(((stage.time + 0.2) * 10.0) as u64);
+        crossing.wait_until(step + 4);
+        crossing.step(step + 4);
         assert_eq!(crossing.is_let_in(agent), passes, "{speed} m/s");
     }
 }

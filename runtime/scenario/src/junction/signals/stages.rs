@@ -1,33 +1,24 @@
-//! The plan of a junction's traffic signals: what has green when.
+//! The stages of one junction, from its lanes or as a person has given them.
 //!
 //! The lanes of an arm have green together; lanes that only turn across the oncoming traffic are
 //! apart, and get a stage of their own where the oncoming road has several lanes or is fast.
-//!
-//! ```text
-//!   stage 0            | stage 1            | stage 0 again
-//!   green     amber red| green     amber red| green
-//!   |---------|----|---|---------|----|---|-|--------> time
-//!   offset                                  offset + cycle
-//! ```
 //!
 //! Amber is as long as drivers need who cannot stop any more: `1 s + v / (2 * 3.05 m/s^2)`, at
 //! least 3 s ([ITE 1999], for level ground). Then all is red until the last one has left
 //! the place where the first one of the next stage meets it.
 
-use super::right_of_way::Arms;
-use super::{Conflicts, Junction};
+use super::super::right_of_way::Arms;
+use super::super::{ArmEnd, Conflicts, ConnectingPath, Junction};
+use super::{DEFAULT_CYCLE, Intergreen, MAX_GREEN, MIN_GREEN, Programme, Signals, StageTimes};
 use crate::ids::RoadId;
-use crate::junction_rules::{Control, SignalMode};
+use crate::junction_rules::SignalStage;
 use crate::road::RoadEnd;
 use roadwright_geometry::math::atan2;
 use roadwright_geometry::unit;
+use std::f64::consts::FRAC_PI_2;
 
-/// Time from one start of the first stage to the next where nothing else is decided, s.
-pub const DEFAULT_CYCLE: f64 = 60.0;
-/// What each stage beyond the second adds to it, s.
+/// What each stage beyond the second adds to the cycle, s.
 const CYCLE_PER_STAGE: f64 = 20.0;
-/// Shortest time of green, s.
-const MIN_GREEN: f64 = 6.0;
 /// Time in which people cross where a junction is nothing but a crossing, s.
 const WALK: f64 = 10.0;
 /// Oncoming traffic that is faster is not turned across without a stage of one's own, m/s.
@@ -42,46 +33,6 @@ const LEAVING_SPEED: f64 = 8.0;
 const LEAVING_LENGTH: f64 = 6.0;
 const MAX_ALL_RED: f64 = 5.0;
 
-/// What a path's signal shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Light {
-    /// Stop.
-    Red,
-    /// Stop if it can be done.
-    Amber,
-    /// Go, and give way to whom the rules say.
-    Green,
-}
-
-/// What has green at the same time, and how it ends.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Stage {
-    /// For each path whether it has green.
-    pub green: Vec<bool>,
-    /// How long, s.
-    pub time: f64,
-    /// How long it shows amber then, s.
-    pub amber: f64,
-    /// How long all is red after that, s.
-    pub all_red: f64,
-}
-
-impl Stage {
-    /// With amber and red, s.
-    pub fn duration(&self) -> f64 {
-        self.time + self.amber + self.all_red
-    }
-}
-
-/// The signals of one junction.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Signals {
-    /// The stages in their order.
-    pub stages: Vec<Stage>,
-    /// When the first one starts for the first time, s.
-    pub offset: f64,
-}
-
 /// Lanes of an arm that have green together.
 struct Group {
     arm: usize,
@@ -90,61 +41,20 @@ struct Group {
     paths: Vec<usize>,
 }
 
-impl Signals {
-    /// The signals of a junction; `None` if it has none, or they only flash. O(paths^2).
-    pub fn of(junction: &Junction, conflicts: &Conflicts) -> Option<Self> {
-        let flashes = junction.plan.mode == SignalMode::Flashing;
-        if junction.control != Control::Signals || flashes || junction.paths.is_empty() {
-            return None;
-        }
-        let arms = Arms::new(junction);
-        let paths = junction.paths.iter();
-        let plan = Plan {
-            junction,
-            conflicts,
-            speeds: paths.map(|path| arms.speed_limit(path)).collect(),
-            arms,
-        };
-        let stages = if junction.plan.stages.is_empty() {
-            plan.derived()
-        } else {
-            plan.given()
-        };
-        Some(Self {
-            stages,
-            offset: junction.plan.offset,
-        })
-    }
-
-    /// Time from one start of the first stage to the next, s.
-    pub fn cycle(&self) -> f64 {
-        self.stages.iter().map(Stage::duration).sum()
-    }
-
-    /// The stage at a moment, and the time since it began, s.
-    pub fn stage_at(&self, time: f64) -> (usize, f64) {
-        let mut within = (time - self.offset).rem_euclid(self.cycle());
-        for (i, stage) in self.stages.iter().enumerate() {
-            if within < stage.duration() {
-                return (i, within);
-            }
-            within -= stage.duration();
-        }
-        // Rounding: the very end of a cycle is the start of the next.
-        (0, 0.0)
-    }
-
-    /// What a path's signal shows at a moment. O(stages).
-    pub fn light(&self, path: usize, time: f64) -> Light {
-        let (i, within) = self.stage_at(time);
-        let stage = &self.stages[i];
-        let next = &self.stages[(i + 1) % self.stages.len()];
-        match stage.green[path] {
-            false => Light::Red,
-            true if within < stage.time || next.green[path] => Light::Green,
-            true if within < stage.time + stage.amber => Light::Amber,
-            true => Light::Red,
-        }
+/// The signals of a junction.
+pub(super) fn signals(junction: &Junction, conflicts: &Conflicts) -> Signals {
+    let arms = Arms::new(junction);
+    let paths = junction.paths.iter();
+    let plan = Plan {
+        junction,
+        conflicts,
+        speeds: paths.map(|path| arms.speed_limit(path)).collect(),
+        arms,
+    };
+    if junction.plan.stages.is_empty() {
+        plan.derived()
+    } else {
+        plan.given()
     }
 }
 
@@ -159,61 +69,109 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     /// The stages that a person has given.
-    fn given(&self) -> Vec<Stage> {
-        let stages = self.junction.plan.stages.iter();
-        let stages = stages.map(|stage| {
+    fn given(&self) -> Signals {
+        let stages = &self.junction.plan.stages;
+        let green = |stage: &SignalStage| {
             let paths = self.junction.paths.iter();
             let green = paths.map(|path| {
                 let mut movements = stage.green.iter();
                 movements.any(|m| m.includes(path.from.road, path.turn))
             });
-            (green.collect(), stage.time)
+            green.collect()
+        };
+        let greens: Vec<Vec<bool>> = stages.iter().map(green).collect();
+        let times = stages.iter().map(|stage| StageTimes {
+            green: stage.time,
+            min: stage.min.unwrap_or(MIN_GREEN).min(stage.time),
+            max: stage.max.unwrap_or(MAX_GREEN).max(stage.time),
         });
-        self.with_intergreen(stages.collect())
+        let mut intergreens = self.intergreens(&greens);
+        for (from, stage) in stages.iter().enumerate() {
+            for intergreen in &mut intergreens[from * stages.len()..(from + 1) * stages.len()] {
+                intergreen.amber = stage.amber.unwrap_or(intergreen.amber);
+                intergreen.all_red = stage.all_red.unwrap_or(intergreen.all_red);
+            }
+        }
+        Signals {
+            slants: vec![0.0; greens.len()],
+            programme: self.programme(times.collect(), intergreens),
+            greens,
+        }
     }
 
     /// Stages made from the lanes.
-    fn derived(&self) -> Vec<Stage> {
+    fn derived(&self) -> Signals {
+        let paths = self.junction.paths.len();
         let groups = self.groups();
-        let mut greens = self.covers(&groups);
-        // In one order everywhere, so that a street has green at neighbouring junctions at once.
-        greens.sort_by(|a, b| {
-            let slant = |chosen: &[usize]| self.slant(&groups[chosen[0]]);
-            slant(a).total_cmp(&slant(b))
-        });
-        let mut stages: Vec<(Vec<bool>, f64)> = greens
+        let covers = self.covers(&groups);
+        let mut stages: Vec<(f64, Vec<bool>)> = covers
             .iter()
             .map(|chosen| {
-                let mut green = vec![false; self.junction.paths.len()];
-                let paths = chosen.iter().flat_map(|&group| &groups[group].paths);
-                paths.for_each(|&path| green[path] = true);
-                (green, 0.0)
+                let mut green = vec![false; paths];
+                let own = chosen.iter().flat_map(|&group| &groups[group].paths);
+                own.for_each(|&path| green[path] = true);
+                (self.slant(&groups[chosen[0]]), green)
             })
             .collect();
         // Where nothing crosses but people on foot, all stop for them.
-        let is_crossing = stages.len() == 1;
-        if is_crossing {
-            stages.push((vec![false; self.junction.paths.len()], WALK));
+        if let [(slant, _)] = stages[..] {
+            stages.push((FRAC_PI_2 - slant, vec![false; paths]));
         }
-        let extra = stages.len().saturating_sub(2) as f64;
+        // In one order everywhere, so that a street has green at neighbouring junctions at once.
+        stages.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let (slants, greens): (Vec<f64>, Vec<Vec<bool>>) = stages.into_iter().unzip();
+        let intergreens = self.intergreens(&greens);
         let wanted = self.junction.plan.cycle;
+        let extra = greens.len().saturating_sub(2) as f64;
         let cycle = wanted.unwrap_or(DEFAULT_CYCLE + CYCLE_PER_STAGE * extra);
-        let mut stages = self.with_intergreen(stages);
-        let lost: f64 = stages.iter().map(Stage::duration).sum();
-        let shares: Vec<f64> = stages.iter().map(|stage| self.weight(stage)).collect();
-        let all: f64 = shares.iter().sum();
-        for (stage, share) in stages.iter_mut().zip(shares) {
-            if share > 0.0 {
-                stage.time = ((cycle - lost) * share / all).max(MIN_GREEN);
-            }
+        let times = self.green_times(&greens, cycle, &intergreens);
+        let times = times.into_iter().map(|green| StageTimes {
+            green,
+            min: MIN_GREEN.min(green),
+            max: MAX_GREEN.max(green),
+        });
+        Signals {
+            programme: self.programme(times.collect(), intergreens),
+            greens,
+            slants,
         }
-        stages
+    }
+
+    fn programme(&self, stages: Vec<StageTimes>, intergreens: Vec<Intergreen>) -> Programme {
+        Programme {
+            mode: self.junction.plan.mode,
+            offset: self.junction.plan.offset,
+            stages,
+            intergreens,
+        }
+    }
+
+    /// The green times that fill a cycle, s: by weight, but none too short.
+    fn green_times(
+        &self,
+        greens: &[Vec<bool>],
+        cycle: f64,
+        intergreens: &[Intergreen],
+    ) -> Vec<f64> {
+        let n = greens.len();
+        let lost: f64 = (0..n)
+            .map(|i| intergreens[i * n + (i + 1) % n].duration())
+            .sum();
+        let weights: Vec<f64> = greens.iter().map(|green| self.weight(green)).collect();
+        let is_walk = |weight: f64| weight == 0.0;
+        let walks = weights.iter().filter(|weight| is_walk(**weight)).count() as f64 * WALK;
+        let all: f64 = weights.iter().sum();
+        let share = |&weight: &f64| match weight {
+            weight if is_walk(weight) => WALK,
+            weight => ((cycle - lost - walks) * weight / all).max(MIN_GREEN),
+        };
+        weights.iter().map(share).collect()
     }
 
     /// How much of the time of green a stage deserves: by the most lanes of one arm that have it.
-    fn weight(&self, stage: &Stage) -> f64 {
-        let lanes = |arm: &super::ArmEnd| {
-            let paths = self.junction.paths.iter().zip(&stage.green);
+    fn weight(&self, green: &[bool]) -> f64 {
+        let lanes = |arm: &ArmEnd| {
+            let paths = self.junction.paths.iter().zip(green);
             let own = paths.filter(|(path, green)| **green && is_of(path, arm));
             let mut lanes: Vec<i8> = own.map(|(path, _)| path.from.lane).collect();
             lanes.sort_unstable();
@@ -322,32 +280,28 @@ impl Plan<'_> {
             && !deserves_stage
     }
 
-    /// Adds amber and red to each stage, by what has green in it and in the next one.
-    fn with_intergreen(&self, stages: Vec<(Vec<bool>, f64)>) -> Vec<Stage> {
-        let n = stages.len();
-        (0..n)
-            .map(|i| {
-                let (green, time) = stages[i].clone();
-                let next = &stages[(i + 1) % n].0;
-                let ends = |path: usize| green[path] && !next[path];
-                let ending: Vec<usize> = (0..green.len()).filter(|&path| ends(path)).collect();
-                let starting: Vec<usize> = (0..green.len())
-                    .filter(|&path| next[path] && !green[path])
-                    .collect();
-                let fastest = ending.iter().map(|&path| self.speeds[path]);
-                let amber = fastest
-                    .map(|speed| REACTION + speed / (2.0 * BRAKING))
-                    .reduce(f64::max)
-                    .map_or(0.0, |amber| amber.clamp(*AMBER.start(), *AMBER.end()));
-                let all_red = self.all_red(&ending, &starting);
-                Stage {
-                    green,
-                    time,
-                    amber,
-                    all_red,
-                }
-            })
-            .collect()
+    /// Amber and red from each stage to each other one, row by row.
+    fn intergreens(&self, greens: &[Vec<bool>]) -> Vec<Intergreen> {
+        let pairs = greens
+            .iter()
+            .flat_map(|from| greens.iter().map(move |to| (from, to)));
+        pairs.map(|(from, to)| self.intergreen(from, to)).collect()
+    }
+
+    /// Amber and red between two stages, by what has green in them.
+    fn intergreen(&self, from: &[bool], to: &[bool]) -> Intergreen {
+        let paths = || 0..from.len();
+        let ending: Vec<usize> = paths().filter(|&path| from[path] && !to[path]).collect();
+        let starting: Vec<usize> = paths().filter(|&path| to[path] && !from[path]).collect();
+        let fastest = ending.iter().map(|&path| self.speeds[path]);
+        let amber = fastest
+            .map(|speed| REACTION + speed / (2.0 * BRAKING))
+            .reduce(f64::max)
+            .map_or(0.0, |amber| amber.clamp(*AMBER.start(), *AMBER.end()));
+        Intergreen {
+            amber,
+            all_red: self.all_red(&ending, &starting),
+        }
     }
 
     /// Time until the last one that had green has left the places where the first ones meet it, s.
@@ -365,7 +319,7 @@ impl Plan<'_> {
     }
 }
 
-fn is_of(path: &super::ConnectingPath, arm: &super::ArmEnd) -> bool {
+fn is_of(path: &ConnectingPath, arm: &ArmEnd) -> bool {
     let end: (RoadId, RoadEnd) = (path.from.road, path.from.end);
     end == (arm.road, arm.end)
 }
