@@ -194,6 +194,9 @@ pub(crate) struct Run {
     /// each fitness says about each drive
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    /// Write what the signals of all lanes show at the start and at each change, as CSV
+    #[arg(long, value_name = "FILE")]
+    pub(crate) signals: Option<PathBuf>,
     /// Save the world at the end, to go on from there later
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,

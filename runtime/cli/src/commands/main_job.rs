@@ -52,7 +52,7 @@ fn run(session: &mut Session, until: f64) -> anyhow::Result<Report> {
     let mut run = Drive {
         session,
         host: None,
-        trace: None,
+        observers: Vec::new(),
         logs: false,
         quiet: false,
         keep_going: false,

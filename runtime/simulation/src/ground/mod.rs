@@ -8,7 +8,7 @@ mod signal_heads;
 
 pub(crate) use lane_finder::{LANE_REACH, Spot};
 pub(crate) use obstacles::{Obstacles, Owner};
-pub(crate) use roads::{Law, PROFILE_BRAKING, Roads};
+pub(crate) use roads::{Law, PROFILE_BRAKING, Roads, Ways};
 use signal_heads::Post;
 pub use signal_heads::SignalHead;
 
@@ -137,6 +137,11 @@ impl Ground {
     #[inline]
     pub(crate) fn signals(&self, junction: u32) -> Option<(usize, &Signals)> {
         self.roads.signals(junction)
+    }
+
+    /// The ways through a junction.
+    pub(crate) fn ways_through(&self, junction: u32) -> Ways<impl Iterator<Item = f64> + '_> {
+        self.roads.ways_through(junction)
     }
 
     /// The programme of each group of signals.

@@ -2,8 +2,8 @@
 
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_scenario::junction::{
-    Body, Conflicts, Junction, Layout, Programme, RightOfWay, SignalPlans, Signals, layout,
-    layout_after_edit, signal_plans,
+    Body, Conflicts, ConnectingPath, Junction, Layout, Programme, RightOfWay, SignalPlans, Signals,
+    layout, layout_after_edit, signal_plans,
 };
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use roadwright_scenario::{NodeId, Scenario};
@@ -111,6 +111,14 @@ impl Gist {
             },
         }
     }
+}
+
+/// The ways through a junction.
+pub(crate) struct Ways<L> {
+    /// Lanes that lead in.
+    pub(crate) lanes: usize,
+    /// Length of each way, m.
+    pub(crate) lengths: L,
 }
 
 /// Everything about roads that does not change during a run.
@@ -317,8 +325,26 @@ impl Roads {
         (contested.0 != NO_JUNCTION).then_some(contested)
     }
 
+    /// The ways through a junction.
+    pub(super) fn ways_through(&self, junction: u32) -> Ways<impl Iterator<Item = f64> + '_> {
+        let paths = &self.layout.junctions[junction as usize].paths;
+        let mut lanes: Vec<_> = paths.iter().map(|path| path.from).collect();
+        lanes.sort_unstable();
+        lanes.dedup();
+        let curves = paths.iter().filter_map(|path| path.curve.as_ref());
+        Ways {
+            lanes: lanes.len(),
+            lengths: curves.map(|curve| curve.length()),
+        }
+    }
+
+    /// A path of a junction.
+    pub(crate) fn path(&self, junction: u32, path: u32) -> &ConnectingPath {
+        &self.layout.junctions[junction as usize].paths[path as usize]
+    }
+
     /// The smallest node of a junction.
-    pub(super) fn node(&self, junction: u32) -> Option<NodeId> {
+    pub(crate) fn node(&self, junction: u32) -> Option<NodeId> {
         self.layout.junctions[junction as usize]
             .nodes
             .first()

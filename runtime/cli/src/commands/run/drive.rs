@@ -2,7 +2,6 @@
 
 use super::report::{Costs, Report};
 use super::save;
-use super::tables::Trace;
 use crate::extensions;
 use crate::progress::{self, now};
 use crate::terminal::say;
@@ -20,7 +19,8 @@ pub(in crate::commands) struct Drive<'a> {
     pub(in crate::commands) session: &'a mut Session,
     /// Whose events are told.
     pub(in crate::commands) host: Option<&'a Host>,
-    pub(in crate::commands) trace: Option<&'a mut Trace>,
+    /// Who looks on beside the one that tells what happens.
+    pub(in crate::commands) observers: Vec<&'a mut dyn Observer>,
     /// Whether lines that modules log are printed.
     pub(in crate::commands) logs: bool,
     pub(in crate::commands) quiet: bool,
@@ -55,10 +55,11 @@ impl Drive<'_> {
         // Once the clock has stopped a module, every later step depends on the speed of the machine.
         let timed_out = || host.and_then(Host::timed_out);
         let goes_on = |_: &World| !progress::interrupted() && (keep_going || timed_out().is_none());
-        match self.trace.as_deref_mut() {
-            None => self.session.run(ending, &mut [&mut teller], goes_on),
-            Some(trace) => self.session.run(ending, &mut [&mut teller, trace], goes_on),
-        };
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut teller];
+        for observer in &mut self.observers {
+            observers.push(&mut **observer);
+        }
+        self.session.run(ending, &mut observers, goes_on);
         drop(watchdog);
         let world = self.session.world();
         // Before the summary, which asks fitness modules.

@@ -16,10 +16,13 @@ use report::Document;
 use roadwright_agent::Registry;
 use roadwright_extension::{Host, Wanted};
 use roadwright_scenario::Scenario;
-use roadwright_simulation::{Ending, Ground, RunOptions, SaveError, SavedWorld, Session, World};
+use roadwright_simulation::{
+    Ending, Ground, JunctionFigures, JunctionWatch, Observer, RunOptions, SaveError, SavedWorld,
+    Session, World,
+};
 use std::io::Write;
 use std::path::Path;
-use tables::{Trace, write_scores};
+use tables::{SignalTable, Trace, write_scores};
 
 pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let scenario = load(&arguments.file)?;
@@ -32,6 +35,8 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let document = arguments.json.then(keep_stdout).transpose()?;
     let (host, world) = open(arguments, &scenario, &options)?;
     let mut trace = arguments.trace.as_deref().map(Trace::create).transpose()?;
+    let lights = arguments.signals.as_deref().map(SignalTable::create);
+    let mut lights = lights.transpose()?;
     // A time that was asked for is simulated to its end; otherwise the last arrival ends the run.
     let ending = match arguments.seconds {
         Some(seconds) => Ending::AtTime(seconds),
@@ -45,11 +50,16 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         }
     }
     let mut session = Session::new(world);
+    let mut junctions = arguments.json.then(JunctionWatch::default);
+    let mut observers: Vec<&mut dyn Observer> = Vec::new();
+    observers.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
+    observers.extend(lights.as_mut().map(|lights| lights as &mut dyn Observer));
+    observers.extend(junctions.as_mut().map(|watch| watch as &mut dyn Observer));
     let quiet = is_quiet(arguments);
     let mut run = Drive {
         session: &mut session,
         host: Some(&host),
-        trace: trace.as_mut(),
+        observers,
         logs: arguments.log && !quiet,
         quiet,
         keep_going: arguments.keep_going,
@@ -59,7 +69,18 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
             .map(|path| (path, arguments.allow_inexact)),
     };
     let mut report = run.drive(ending)?;
-    write_results(arguments, session.world(), &report, trace, document)?;
+    if let Some(lights) = lights {
+        lights.finish()?;
+    }
+    let junctions = junctions.map(|watch| watch.figures(session.world()));
+    let junctions = junctions.unwrap_or_default();
+    write_results(
+        arguments,
+        session.world(),
+        (&report, &junctions),
+        trace,
+        document,
+    )?;
     if let Some(error) = report.save_error.take() {
         return Err(error);
     }
@@ -104,7 +125,7 @@ fn open(
 fn write_results(
     arguments: &Run,
     world: &World,
-    report: &Report,
+    (report, junctions): (&Report, &[JunctionFigures]),
     trace: Option<Trace>,
     document: Option<Box<dyn Write>>,
 ) -> anyhow::Result<()> {
@@ -119,7 +140,7 @@ fn write_results(
         write_scores(&path.with_extension("scores.csv"), &drives)?;
     }
     if let Some(mut out) = document {
-        write_json(&mut *out, &Document::new(report, &drives))?;
+        write_json(&mut *out, &Document::new(report, junctions, &drives))?;
     } else if !arguments.quiet {
         write!(terminal::out(), "{}", table(report))?;
     }

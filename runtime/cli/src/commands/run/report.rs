@@ -2,7 +2,9 @@
 
 use crate::progress;
 use roadwright_extension::Host;
-use roadwright_simulation::{Drive as AgentDrive, StackSummary, Statistic, Summary, World};
+use roadwright_simulation::{
+    Drive as AgentDrive, JunctionFigures, StackSummary, Statistic, Summary, World,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -31,19 +33,25 @@ pub(in crate::commands) struct Report {
     pub(super) save_error: Option<anyhow::Error>,
 }
 
-/// A report with the drive of each agent.
+/// A report with what each junction has done, and the drive of each agent.
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
     #[serde(flatten)]
     report: &'a Report,
     /// Whether the same run gives the same result again.
     reproducible: bool,
+    junctions: &'a [JunctionFigures],
     drives: &'a [AgentDrive<'a>],
 }
 
 impl<'a> Document<'a> {
-    pub(super) fn new(report: &'a Report, drives: &'a [AgentDrive<'a>]) -> Self {
+    pub(super) fn new(
+        report: &'a Report,
+        junctions: &'a [JunctionFigures],
+        drives: &'a [AgentDrive<'a>],
+    ) -> Self {
         Self {
+            junctions,
             reproducible: report.not_reproducible_because.is_none(),
             report,
             drives,

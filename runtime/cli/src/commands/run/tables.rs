@@ -1,9 +1,10 @@
-//! Tables as CSV: where vehicles were, and what their drives are worth.
+//! Tables as CSV: where vehicles were, what signals showed, and what drives are worth.
 
 use super::cannot_write;
 use anyhow::Context;
 use roadwright_files::Beside;
-use roadwright_simulation::{Drive as AgentDrive, Observer, Snapshot, World};
+use roadwright_scenario::junction::Light;
+use roadwright_simulation::{Drive as AgentDrive, Observer, SignalHead, Snapshot, World};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -98,6 +99,79 @@ impl Trace {
 
     pub(super) fn finish(mut self, world: &World) -> anyhow::Result<()> {
         self.write(world);
+        if let Some(error) = self.error {
+            return Err(error).with_context(|| cannot_write(&self.path));
+        }
+        finish_table(self.file).with_context(|| cannot_write(&self.path))
+    }
+}
+
+/// Writes what the signals of all lanes show as CSV: at the start, and at each change.
+pub(super) struct SignalTable {
+    file: csv::Writer<Beside>,
+    path: PathBuf,
+    shown: Vec<SignalHead>,
+    /// Why nothing more could be written.
+    error: Option<csv::Error>,
+}
+
+impl Observer for SignalTable {
+    fn begin(&mut self, world: &World) {
+        self.look(world);
+    }
+
+    fn after_step(&mut self, world: &World) {
+        self.look(world);
+    }
+}
+
+impl SignalTable {
+    pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
+        let file = Beside::new(path).with_context(|| cannot_write(path))?;
+        let mut file = csv::Writer::from_writer(file);
+        file.write_record(["time_s", "node", "road", "lane", "state"])?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            shown: Vec::new(),
+            error: None,
+        })
+    }
+
+    // As in a trace, the first error is kept and nothing follows it.
+    fn look(&mut self, world: &World) {
+        let shown: Vec<SignalHead> = world.signals().collect();
+        let is_new = |i: usize, head: &SignalHead| self.shown.get(i) != Some(head);
+        let changed: Vec<SignalHead> = (0..)
+            .zip(&shown)
+            .filter(|&(i, head)| is_new(i, head))
+            .map(|(_, head)| *head)
+            .collect();
+        if self.error.is_none() {
+            self.error = self.write_rows(world.time(), &changed).err();
+        }
+        self.shown = shown;
+    }
+
+    fn write_rows(&mut self, time: f64, heads: &[SignalHead]) -> csv::Result<()> {
+        for head in heads {
+            let state = match head.light {
+                Light::Red => "red",
+                Light::Amber => "amber",
+                Light::Green => "green",
+            };
+            self.file.write_record([
+                format!("{time:.3}"),
+                head.node.0.to_string(),
+                head.road.0.to_string(),
+                head.lane.to_string(),
+                state.into(),
+            ])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> anyhow::Result<()> {
         if let Some(error) = self.error {
             return Err(error).with_context(|| cannot_write(&self.path));
         }

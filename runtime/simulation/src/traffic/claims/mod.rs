@@ -54,6 +54,7 @@
 //! `request.rs` finds who asks, and for what; `scene.rs` knows where everybody is; `rule.rs` decides;
 //! `walls.rs` holds the order inside; this file keeps what is granted.
 
+mod bound;
 mod request;
 mod rule;
 mod scene;
@@ -127,6 +128,8 @@ pub(crate) struct Claims {
     /// The next ticket.
     next_ticket: u64,
     counts: LawCounts,
+    /// The longest wait at each junction, s.
+    longest_waits: Vec<f32>,
     #[serde(skip)]
     scratch: Scratch,
 }
@@ -182,6 +185,7 @@ impl Claims {
     pub(crate) fn new(junctions: usize) -> Self {
         Self {
             granted: vec![Vec::new(); junctions],
+            longest_waits: vec![0.0; junctions],
             next_ticket: FIRST_TICKET,
             ..Self::default()
         }
@@ -219,6 +223,7 @@ impl Claims {
         };
         let mut busy = self.busy.iter();
         self.granted.len() == junctions
+            && self.longest_waits.len() == junctions
             && self.granted.iter().enumerate().all(is_sound)
             && busy.all(|&junction| (junction as usize) < junctions)
     }
@@ -476,7 +481,7 @@ impl Claims {
         scratch.pending.clear();
         for request in &scratch.requests {
             let scene = setting.with(agents);
-            self.counts.longest_wait = self.counts.longest_wait.max(request.age(&scene));
+            self.note_wait(request, &scene);
             // Who stands behind another vehicle that waits cannot enter, and is not pending either:
             // it would hold up others although it could not drive.
             let refused = if scene.has_turn(request.agent, request.at) {
@@ -511,6 +516,14 @@ impl Claims {
             };
             agents.claim[request.agent as usize].refused = refused;
         }
+    }
+
+    fn note_wait(&mut self, request: &Request, scene: &Scene<'_>) {
+        let age = request.age(scene);
+        self.counts.longest_wait = self.counts.longest_wait.max(age);
+        let (junction, _) = request.path;
+        let longest = &mut self.longest_waits[junction as usize];
+        *longest = longest.max(age as f32);
     }
 
     /// Grants all that a request needs. Returns the index in the agent's route before which it may

@@ -31,6 +31,8 @@ pub(super) struct Request {
     pub(super) agent: u32,
     /// Index of the first contested connection in its route.
     pub(super) at: u32,
+    /// Junction and connection.
+    pub(super) path: (u32, u32),
 }
 
 /// A contested connection that a request needs.
@@ -218,6 +220,7 @@ pub(super) fn collect(
             id: who.id,
             agent: index as u32,
             at,
+            path,
         });
     }
 }

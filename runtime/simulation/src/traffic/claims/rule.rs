@@ -122,18 +122,24 @@ fn of_junction(approaches: &[Approach], junction: u32) -> &[Approach] {
 /// Whether a request is not passed over any more: it need not give way, and who conflicts with it has
 /// to wait.
 pub(super) fn is_locked(request: &Request, junction: u32, scene: &Scene<'_>) -> bool {
-    let age = request.age(scene);
+    let mut age = request.age(scene);
     let control = scene.ground.law(junction).right_of_way.control();
-    match (control, scene.ground.signals(junction)) {
-        (Control::AllWayStop | Control::Zipper, _) => true,
-        (Control::Uncontrolled, _) => age >= TURN_AFTER,
+    let has_signals = scene.ground.signals(junction).is_some();
+    if has_signals {
         // Time at a red light gives no right to go before others when it turns green.
-        (_, Some(_)) => {
-            let signals = scene.signals;
-            let since_green = signals.time_in_stage(scene.ground, junction, scene.time());
-            age.min(since_green) >= TURN_AFTER
-        }
-        _ => age >= LOCK_AFTER,
+        let signals = scene.signals;
+        age = age.min(signals.time_in_stage(scene.ground, junction, scene.time()));
+    }
+    age >= lock_after(control, has_signals)
+}
+
+/// How long one waits before one is not passed over any more, s; at signals, with green.
+pub(super) fn lock_after(control: Control, has_signals: bool) -> f64 {
+    match control {
+        Control::AllWayStop | Control::Zipper => 0.0,
+        Control::Uncontrolled => TURN_AFTER,
+        _ if has_signals => TURN_AFTER,
+        _ => LOCK_AFTER,
     }
 }
 

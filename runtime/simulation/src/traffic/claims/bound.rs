@@ -1,0 +1,48 @@
+//! How long anybody waits for a junction at most.
+//!
+//! Who has waited long enough is locked: nobody whose way meets its own is let in before it any more.
+//! Then each lane can have one vehicle that was let in before, and each of those leaves in the time
+//! that the slowest and longest of them takes for the longest way. At signals all that happens in the
+//! greens of two cycles. A vehicle begins to ask when it is third in the queue at most, so this comes
+//! up to three times.
+
+use super::Claims;
+use super::rule::lock_after;
+use crate::ground::Ground;
+use roadwright_scenario::SignalMode;
+use roadwright_scenario::junction::Programme;
+
+/// Who leaves a junction drives so fast at least on average, m/s, and is so long at most, m.
+const LEAST_SPEED: f64 = 3.0;
+const LONGEST: f64 = 12.0;
+/// Vehicles that ask on one lane at once at most: they do from 12 m before the line.
+const ASKING: f64 = 3.0;
+
+impl Claims {
+    /// How long anybody who asks for a junction waits at most, while the lanes beyond it drain and
+    /// nobody stands in it, s.
+    pub(crate) fn bound(&self, junction: u32, ground: &Ground) -> f64 {
+        let ways = ground.ways_through(junction);
+        let longest = ways.lengths.fold(0.0, f64::max);
+        let passing = ways.lanes as f64 * (longest + LONGEST) / LEAST_SPEED;
+        let control = ground.law(junction).right_of_way.control();
+        let signals = ground.signals(junction);
+        let cycles = signals.map_or(0.0, |(_, signals)| 2.0 * longest_cycle(&signals.programme));
+        ASKING * (lock_after(control, signals.is_some()) + passing + cycles)
+    }
+
+    /// The longest time for which anybody has waited for a junction since its roads were changed, s.
+    pub(crate) fn longest_wait(&self, junction: u32) -> f64 {
+        f64::from(self.longest_waits[junction as usize])
+    }
+}
+
+/// From one green of a stage to the next at most, s.
+fn longest_cycle(programme: &Programme) -> f64 {
+    if programme.mode == SignalMode::Fixed {
+        return programme.cycle();
+    }
+    let greens = programme.stages.iter().map(|stage| stage.max);
+    let change = programme.longest_intergreen().duration();
+    greens.map(|green| green + change).sum()
+}
