@@ -42,6 +42,8 @@ pub struct Conflict {
     pub paths: (u32, u32),
     /// Where on each of them the other one is met.
     pub intervals: (Interval, Interval),
+    /// Whether they end in one lane: from where they meet vehicles follow each other.
+    pub is_merge: bool,
 }
 
 /// A body that drives along connections with its rear axle.
@@ -141,9 +143,14 @@ impl Conflicts {
                     continue;
                 }
                 // Into one lane they must take turns, wherever they meet.
-                let met = met.or((paths[i].to == paths[j].to).then(Default::default));
+                let is_merge = paths[i].to == paths[j].to;
+                let met = met.or(is_merge.then(Default::default));
                 if let Some(intervals) = met {
-                    conflicts.add((i as u32, j as u32), intervals);
+                    conflicts.add(Conflict {
+                        paths: (i as u32, j as u32),
+                        intervals,
+                        is_merge,
+                    });
                 }
             }
         }
@@ -151,13 +158,13 @@ impl Conflicts {
         conflicts
     }
 
-    fn add(&mut self, paths: (u32, u32), intervals: (Interval, Interval)) {
-        let (i, j) = (paths.0 as usize, paths.1 as usize);
+    fn add(&mut self, conflict: Conflict) {
+        let (i, j) = (conflict.paths.0 as usize, conflict.paths.1 as usize);
         let number = self.list.len() as u32;
         self.table[i * self.paths + j] = number;
         self.table[j * self.paths + i] = number;
         (self.contested[i], self.contested[j]) = (true, true);
-        self.list.push(Conflict { paths, intervals });
+        self.list.push(conflict);
     }
 
     /// Whether two paths conflict. O(1).
@@ -176,6 +183,13 @@ impl Conflicts {
         } else {
             (second, first)
         })
+    }
+
+    /// Whether two paths end in one lane. O(1).
+    pub fn is_merge(&self, a: u32, b: u32) -> bool {
+        let number = self.table[a as usize * self.paths + b as usize];
+        let conflict = self.list.get(number as usize);
+        conflict.is_some_and(|conflict| conflict.is_merge)
     }
 
     /// Number of paths of the junction.

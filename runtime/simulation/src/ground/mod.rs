@@ -3,11 +3,13 @@
 mod lane_finder;
 mod named_places;
 mod obstacles;
+mod rings;
 mod roads;
 mod signal_heads;
 
 pub(crate) use lane_finder::{LANE_REACH, Spot};
 pub(crate) use obstacles::{Obstacles, Owner};
+pub(crate) use rings::Ring;
 pub(crate) use roads::{Law, PROFILE_BRAKING, Roads, Ways};
 use signal_heads::Post;
 pub use signal_heads::SignalHead;
@@ -137,6 +139,12 @@ impl Ground {
     #[inline]
     pub(crate) fn signals(&self, junction: u32) -> Option<(usize, &Signals)> {
         self.roads.signals(junction)
+    }
+
+    /// The ring of a roundabout that a lanelet belongs to.
+    #[inline]
+    pub(crate) fn ring(&self, id: LaneletId) -> Option<&Ring> {
+        self.roads.ring(id)
     }
 
     /// The ways through a junction.

@@ -1,5 +1,6 @@
 //! The road network as the step needs it: lanelets, speeds in bends, and which paths conflict.
 
+use super::rings::{Ring, Rings};
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_scenario::junction::{
     Body, Conflicts, ConnectingPath, Junction, Layout, Programme, RightOfWay, SignalPlans, Signals,
@@ -133,6 +134,7 @@ pub(crate) struct Roads {
     /// For each junction the group of signals that it belongs to.
     groups: Vec<Option<usize>>,
     gists: Vec<Gist>,
+    rings: Rings,
 }
 
 impl Roads {
@@ -194,6 +196,7 @@ impl Roads {
         };
         let gists = (0..graph.lanelets().len() as LaneletId).map(gist).collect();
         Self {
+            rings: Rings::new(scenario.network(), &layout, &graph),
             layout,
             graph,
             speeds,
@@ -323,6 +326,12 @@ impl Roads {
     pub(crate) fn contested(&self, id: LaneletId) -> Option<(u32, u32)> {
         let contested = self.gists[id as usize].contested;
         (contested.0 != NO_JUNCTION).then_some(contested)
+    }
+
+    /// The ring of a roundabout that a lanelet belongs to.
+    #[inline]
+    pub(crate) fn ring(&self, id: LaneletId) -> Option<&Ring> {
+        self.rings.of(id)
     }
 
     /// The ways through a junction.

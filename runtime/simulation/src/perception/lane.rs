@@ -137,7 +137,12 @@ impl View<'_> {
             .fork_before(position.lanelet)
             .and_then(|fork| self.parting(agent, fork, position.lanelet, position.s));
         let nearest = self.nearest([on_it, on_old, beside].into_iter().flatten());
-        nearest.map(|entry| (entry, -position.s))
+        let ahead = nearest.map(|entry| (entry, -position.s));
+        let next = self.route(agent).lanelet(self.progress(agent).at + 1);
+        let merging = next.and_then(|next| {
+            self.merging(agent, (position.lanelet, next), position.s, -position.s)
+        });
+        self.nearer(ahead, merging)
     }
 
     /// The vehicle on a stretch, or at the fork at its end, that the agent has to follow. The one
@@ -147,8 +152,17 @@ impl View<'_> {
         let on_it = (stretch.at > self.progress(agent).at)
             .then(|| self.index.hindmost(stretch.lanelet))
             .flatten();
-        if let Some(entry) = on_it {
-            return Some((entry, stretch.distance));
+        let on_it = on_it.map(|entry| (entry, stretch.distance));
+        let merging = (stretch.at > self.progress(agent).at)
+            .then(|| self.route(agent).lanelet(stretch.at + 1))
+            .flatten()
+            .and_then(|next| {
+                let way = (stretch.lanelet, next);
+                self.merging(agent, way, f64::NEG_INFINITY, stretch.distance)
+            });
+        let ahead = self.nearer(on_it, merging);
+        if ahead.is_some() {
+            return ahead;
         }
         if self.ground.successor_count(stretch.lanelet) < 2 || stretch.is_last || stretch.changes {
             return None;
@@ -182,6 +196,61 @@ impl View<'_> {
             (rear < self.ground.parting(other, own, is_long)).then_some(entry)
         });
         self.nearest(tails)
+    }
+
+    /// A vehicle on another connection into the same lane that has come to where both meet: from there
+    /// on one follows it as if it were on the own connection, as far from its end.
+    ///
+    /// ```text
+    ///   ---[A]--.                 A is ahead of B, which is farther from the end
+    ///            '--.
+    ///   ---------[B]-'---------->
+    /// ```
+    ///
+    /// `beyond` is a place on the own connection, m, `distance` the way to its start, m.
+    fn merging(
+        &self,
+        agent: u32,
+        (connection, next): (LaneletId, LaneletId),
+        beyond: f64,
+        distance: f64,
+    ) -> Option<Ahead> {
+        let (junction, path) = self.ground.contested(connection)?;
+        let length = self.ground.length(connection);
+        let mut nearest = None;
+        for &other in self.ground.graph().predecessors(next) {
+            if other == connection {
+                continue;
+            }
+            let Some((_, theirs)) = self.ground.contested(other) else {
+                continue;
+            };
+            // Their places, as far from the end on the own connection.
+            let shift = length - self.ground.length(other);
+            for entry in self.index.on_lanelet(other) {
+                if entry.agent == agent || entry.s + shift <= beyond {
+                    continue;
+                }
+                let kind = self.vehicle_type(entry.agent);
+                let is_long = kind.is_long() || self.vehicle_type(agent).is_long();
+                let conflicts = self.ground.conflicts(junction, is_long);
+                let met = conflicts.between(theirs, path);
+                if met.is_some_and(|(place, _)| entry.s + kind.front > place.from) {
+                    nearest = self.nearer(nearest, Some((*entry, distance + shift)));
+                    break;
+                }
+            }
+        }
+        nearest
+    }
+
+    /// The nearer one of two vehicles ahead.
+    fn nearer(&self, one: Option<Ahead>, other: Option<Ahead>) -> Option<Ahead> {
+        let place = |ahead: &Ahead| ahead.0.s + ahead.1;
+        one.into_iter().chain(other).min_by(|a, b| {
+            let by_id = || self.id(&a.0).cmp(&self.id(&b.0));
+            place(a).total_cmp(&place(b)).then_with(by_id)
+        })
     }
 
     /// The next vehicle on a lanelet beyond a place, m, other than the agent itself.

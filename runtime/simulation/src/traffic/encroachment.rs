@@ -134,9 +134,14 @@ fn collect(held: Held, dt: f64, scene: Scene<'_>, agents: &Agents, passing: &mut
             _ => continue,
         };
         let (first, second) = conflict.intervals;
-        let interval = if side == 0 { first } else { second };
+        let mut interval = if side == 0 { first } else { second };
         // Two that only end in one lane meet nowhere in the junction.
-        if interval.from < interval.to {
+        let is_met = interval.from < interval.to;
+        if conflict.is_merge {
+            // From where they meet, one follows the other.
+            interval.to = interval.from;
+        }
+        if is_met {
             passing.push(Passing {
                 agent: held.agent,
                 place: (held.junction, number),

@@ -95,6 +95,10 @@ impl Scene<'_> {
                         at,
                         exit,
                     });
+                    // In a ring one may stand: there is room to move on while one place is free.
+                    if self.ground.ring(exit).is_some() {
+                        return;
+                    }
                     room = 0.0;
                 }
                 // The route ends in the junction: no exit, nothing to wait for beyond it.

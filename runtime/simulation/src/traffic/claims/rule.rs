@@ -5,8 +5,10 @@ use super::scene::Scene;
 use super::walls::Meeting;
 use super::{Claims, Grant};
 use crate::agents::Refusal;
+use crate::ground::Ring;
 use roadwright_scenario::Control;
 use roadwright_scenario::junction::{Light, RightOfWay, Sign};
+use roadwright_scenario::lane_graph::LaneletId;
 
 /// Nobody is let in who would have to wait longer inside for another, s. A larger value lets more
 /// in, who then stand in each other's way.
@@ -91,6 +93,11 @@ impl Claims {
     /// has not passed yet. They take 2 * (4.5 + 2) = 13 m. A car fits, a bus of 10 m does not.
     fn has_room(&self, request: &Request, need: &Need, is_last: bool, scene: &Scene<'_>) -> bool {
         let agents = scene.agents;
+        if let Some(ring) = scene.ground.ring(need.exit) {
+            let connection = scene.route(request.agent).lanelet(need.at);
+            let goes_round = connection.is_some_and(|id| scene.ground.ring(id).is_some());
+            return goes_round || self.ring_has_room(ring, request, scene);
+        }
         // Who is still in the junction or before it, and has been promised the same exit.
         let promised = self.granted[need.junction as usize].iter().filter(|grant| {
             grant.exit == need.exit && agents.progress[grant.agent as usize].at <= grant.at
@@ -109,6 +116,35 @@ impl Claims {
             .sum();
         let length = scene.ground.length(need.exit);
         taken == 0.0 || (is_last && length - taken >= scene.space(request.agent))
+    }
+
+    /// Whether one more vehicle fits into a ring, and another one beside it: so one place stays free, and
+    /// everybody in the ring can move on to where it leaves it.
+    fn ring_has_room(&self, ring: &Ring, request: &Request, scene: &Scene<'_>) -> bool {
+        let agents = scene.agents;
+        let is_there = |agent: u32, lanelet: LaneletId| {
+            agents.position[agent as usize].lanelet == lanelet && agent != request.agent
+        };
+        let driving = ring.lanelets.iter().flat_map(|&lanelet| {
+            let entries = scene.index.on_lanelet(lanelet).iter();
+            entries
+                .map(|entry| entry.agent)
+                .filter(move |&agent| is_there(agent, lanelet))
+        });
+        // Who has been let in, and is not in the ring yet.
+        let junctions = ring.junctions.iter();
+        let coming = junctions.flat_map(|&junction| &self.granted[junction as usize]);
+        let coming = coming.filter(|grant| {
+            let position = &agents.position[grant.agent as usize];
+            ring.lanelets.binary_search(&grant.exit).is_ok()
+                && ring.lanelets.binary_search(&position.lanelet).is_err()
+                && agents.progress[grant.agent as usize].at <= grant.at
+        });
+        let taken: f64 = driving
+            .chain(coming.map(|grant| grant.agent))
+            .map(|agent| scene.space(agent))
+            .sum();
+        taken + 2.0 * scene.space(request.agent) <= ring.length
     }
 }
 

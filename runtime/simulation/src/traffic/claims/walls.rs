@@ -65,7 +65,7 @@ const INSIDE: f64 = 0.5;
 pub(super) struct Meeting {
     /// On the agent's own connection, m.
     pub(super) own: Interval,
-    /// How far the other's rear is from its end, m.
+    /// How far the other's rear is from where one may go on behind it, m.
     way_out: f64,
 }
 
@@ -80,7 +80,10 @@ impl Meeting {
         let is_long = scene.is_long(agent) || scene.is_long(other.agent);
         let conflicts = scene.ground.conflicts(junction, is_long);
         let (own, theirs) = conflicts.between(path, other.path)?;
-        let way_out = theirs.to - scene.rear(other.agent, other.at);
+        // Into one lane one follows the other from where they meet.
+        let is_merge = conflicts.is_merge(path, other.path);
+        let end = if is_merge { theirs.from } else { theirs.to };
+        let way_out = end - scene.rear(other.agent, other.at);
         (way_out >= 0.0).then_some(Self { own, way_out })
     }
 

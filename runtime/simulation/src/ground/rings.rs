@@ -1,0 +1,99 @@
+//! The rings of roundabouts as lanelets.
+//!
+//! Who drives in a ring need not find room beyond each of its junctions: it is one lane that leads round
+//! in a circle, and there is room to move on as long as one place in it is free.
+
+use roadwright_scenario::junction::Layout;
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind};
+use roadwright_scenario::{NodeId, RoadId, RoadNetwork};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Stands for no ring.
+const NO_RING: u32 = u32::MAX;
+
+/// One ring.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Ring {
+    /// Its lanes, and the connections between them, in the order of their numbers.
+    pub(crate) lanelets: Vec<LaneletId>,
+    /// Their lengths together, m.
+    pub(crate) length: f64,
+    /// The junctions in it.
+    pub(crate) junctions: BTreeSet<u32>,
+}
+
+/// All rings.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Rings {
+    rings: Vec<Ring>,
+    /// For each lanelet its ring; empty without rings.
+    of: Vec<u32>,
+}
+
+impl Rings {
+    pub(super) fn new(network: &RoadNetwork, layout: &Layout, graph: &LaneGraph) -> Self {
+        if layout.rings.is_empty() {
+            return Self::default();
+        }
+        let roads = numbers(network, layout);
+        let lanelets = 0..graph.lanelets().len() as LaneletId;
+        let of_lane = |id: LaneletId| match graph.lanelet(id).kind {
+            LaneletKind::Lane { road, .. } => roads.get(&road).copied(),
+            LaneletKind::Connection { .. } => None,
+        };
+        // A connection belongs to a ring if it leads from a lane of it into one.
+        let of = |id: LaneletId| {
+            of_lane(id).or_else(|| {
+                let before = of_lane(*graph.predecessors(id).first()?)?;
+                let after = of_lane(*graph.successors(id).first()?)?;
+                (before == after).then_some(before)
+            })
+        };
+        let of: Vec<u32> = lanelets.map(|id| of(id).unwrap_or(NO_RING)).collect();
+        let count = roads.values().max().map_or(0, |last| *last as usize + 1);
+        let mut rings = vec![Ring::default(); count];
+        for (id, &ring) in (0..).zip(&of).filter(|(_, ring)| **ring != NO_RING) {
+            let ring = &mut rings[ring as usize];
+            ring.lanelets.push(id);
+            if let LaneletKind::Connection { junction, .. } = graph.lanelet(id).kind {
+                ring.junctions.insert(junction);
+            }
+            ring.length += graph.lanelet(id).length();
+        }
+        Self { rings, of }
+    }
+
+    /// The ring that a lanelet belongs to.
+    #[inline]
+    pub(crate) fn of(&self, id: LaneletId) -> Option<&Ring> {
+        self.rings.get(*self.of.get(id as usize)? as usize)
+    }
+}
+
+/// The number of the ring that each road of one belongs to; in the order of the smallest roads.
+fn numbers(network: &RoadNetwork, layout: &Layout) -> BTreeMap<RoadId, u32> {
+    let ends = |id: RoadId| network.road(id).map(|road| [road.from, road.to]);
+    let mut at: BTreeMap<NodeId, Vec<RoadId>> = BTreeMap::new();
+    for &id in &layout.rings {
+        for node in ends(id).into_iter().flatten() {
+            at.entry(node).or_default().push(id);
+        }
+    }
+    let mut numbers = BTreeMap::new();
+    let mut next = 0;
+    for &first in &layout.rings {
+        let mut open = vec![first];
+        let mut is_new = false;
+        while let Some(id) = open.pop() {
+            if numbers.contains_key(&id) {
+                continue;
+            }
+            is_new = true;
+            numbers.insert(id, next);
+            let nodes = ends(id).into_iter().flatten();
+            open.extend(nodes.flat_map(|node| at[&node].iter().copied()));
+        }
+        next += u32::from(is_new);
+    }
+    numbers
+}
