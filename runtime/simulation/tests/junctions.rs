@@ -10,7 +10,8 @@ use roadwright_scenario::junction::{Conflicts, Light, Signals, layout};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 use roadwright_simulation::{
-    Collision, ModuleOverrides, RunOptions, Snapshot, Summary, World, builtin_modules,
+    Collision, Ending, JunctionWatch, ModuleOverrides, RunOptions, Session, Snapshot, Summary,
+    World, builtin_modules,
 };
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -351,7 +352,7 @@ fn driven_with(slot: Slot, module: &str, control: Control) -> Summary {
 fn who_sees_no_stop_line_is_held_before_it() {
     for control in [Control::Signals, Control::Stop, Control::Uncontrolled] {
         let summary = driven_with(Slot::Controller, "unlawful", control);
-        assert!(summary.law.held_by_law > 10, "{:?}", summary.law);
+        assert!(summary.law.held_by_law > 3, "{:?}", summary.law);
         invited(&summary, control.name());
     }
     // Who looks ahead is not.
@@ -366,4 +367,55 @@ fn who_ignores_the_law_is_counted() {
     let law = summary.law;
     assert!(!summary.collisions.is_empty());
     assert!(law.breaches > 5 && law.red_passed > 2, "{law:?}");
+}
+
+#[test]
+fn a_ring_takes_in_several_vehicles_and_never_locks_itself() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut scenario = file::load(&folder.join("roundabouts.scenario.json")).unwrap();
+    // Four times the traffic that the scenario has: far more than the rings take.
+    let flows: Vec<(FlowId, Flow)> = scenario
+        .flows()
+        .iter()
+        .map(|(id, flow)| (*id, flow.clone()))
+        .collect();
+    for (id, flow) in flows {
+        let rate_per_hour = 4.0 * flow.rate_per_hour;
+        let flow = Flow {
+            rate_per_hour,
+            ..flow
+        };
+        scenario
+            .apply(Edit::Flow(id, Some(Box::new(flow))))
+            .unwrap();
+    }
+    let options = RunOptions {
+        dt: Some(0.1),
+        dynamics: Some(DynamicsLevel::Lane),
+        verify: true,
+        ..RunOptions::default()
+    };
+    let mut session = Session::new(World::new(&scenario, &builtin_modules(), &options).unwrap());
+    let mut watch = JunctionWatch::default();
+    let mut arrived = Vec::new();
+    for minutes in 1..=6 {
+        let ending = Ending::AtTime(60.0 * f64::from(minutes));
+        session.run(ending, &mut [&mut watch], |_| true);
+        arrived.push(session.world().counts().arrived);
+    }
+    let summary = session.world().summary();
+    assert!(summary.collisions.is_empty(), "{:?}", summary.collisions);
+    invited_without_limit(&summary);
+    // As many arrive late as early, and more than one vehicle at a time would.
+    let (early, late) = (arrived[2] - arrived[0], arrived[5] - arrived[3]);
+    assert!(late * 10 >= early * 8 && late > 60, "{arrived:?}");
+    for junction in watch.figures(session.world()) {
+        assert!(junction.longest_wait <= junction.bound, "{junction:?}");
+    }
+}
+
+/// Nobody entered uninvited or on red.
+fn invited_without_limit(summary: &Summary) {
+    let law = summary.law;
+    assert_eq!((law.breaches, law.red_passed), (0, 0));
 }

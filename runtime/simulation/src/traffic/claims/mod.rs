@@ -78,6 +78,9 @@ use watch::Intruder;
 
 /// Tickets begin here, so that there are lower ones for those who are inside without having drawn one.
 const FIRST_TICKET: u64 = 1 << 32;
+/// From one ticket to the next: there are others in between, for those who pass before somebody that
+/// was let in earlier.
+const TICKET_STEP: u64 = 1 << 20;
 
 /// A connection that an agent may be on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -247,7 +250,7 @@ impl Claims {
 
     fn draw_ticket(&mut self) -> u64 {
         let ticket = self.next_ticket;
-        self.next_ticket += 1;
+        self.next_ticket += TICKET_STEP;
         ticket
     }
 
@@ -256,7 +259,18 @@ impl Claims {
         if list.is_empty() {
             self.busy.push(junction);
         }
-        list.push(grant);
+        let place = list.partition_point(|other| other.ticket <= grant.ticket);
+        list.insert(place, grant);
+    }
+
+    /// A ticket that is lower than one of a junction and higher than those before it.
+    fn ticket_before(&self, junction: u32, ticket: u64) -> u64 {
+        let list = &self.granted[junction as usize];
+        let place = list.partition_point(|grant| grant.ticket < ticket);
+        let lower = place.checked_sub(1).map(|i| list[i].ticket);
+        // After twenty in one gap two have the same one: then they go in the order of the list.
+        let lower = lower.unwrap_or(ticket.saturating_sub(TICKET_STEP));
+        lower + (ticket - lower) / 2
     }
 
     /// Gives an agent that is inside a junction without having drawn a ticket the lowest one: others
@@ -277,7 +291,6 @@ impl Claims {
             ..Grant::new(agent, (path, at, exit), ticket)
         };
         self.add(junction, grant);
-        self.granted[junction as usize].rotate_right(1);
     }
 
     /// The lowest ticket of each agent; `u64::MAX` for those without.
@@ -489,9 +502,9 @@ impl Claims {
                 let needs = &scratch.needs;
                 let others = (&*scratch.pending, &*scratch.approaches);
                 match self.decide(request, needs, others, &scene) {
-                    Verdict::Granted => {
+                    Verdict::Granted { before } => {
                         agents.claim[request.agent as usize].granted_to =
-                            self.grant(request, needs);
+                            self.grant(request, needs, before);
                         Refusal::None
                     }
                     Verdict::NothingNeeded => Refusal::None,
@@ -526,10 +539,14 @@ impl Claims {
         *longest = longest.max(age as f32);
     }
 
-    /// Grants all that a request needs. Returns the index in the agent's route before which it may
-    /// enter connections now.
-    fn grant(&mut self, request: &Request, needs: &[Need]) -> u32 {
-        let ticket = self.draw_ticket();
+    /// Grants all that a request needs, before a ticket or after all. Returns the index in the agent's
+    /// route before which it may enter connections now.
+    fn grant(&mut self, request: &Request, needs: &[Need], before: Option<u64>) -> u32 {
+        let between = before.zip(needs.first());
+        let ticket = match between {
+            Some((before, need)) => self.ticket_before(need.junction, before),
+            None => self.draw_ticket(),
+        };
         for need in needs {
             let grant = Grant {
                 is_first: need.at == request.at,

@@ -15,6 +15,10 @@ use roadwright_scenario::lane_graph::LaneletId;
 const LONGEST_WAIT_INSIDE: f64 = 1.0;
 /// Braking that a place to wait inside may need, m/s^2.
 const BRAKING: f64 = 4.5;
+/// Who has been let in is passed over only where braking gently is enough for it, m/s^2, and where the
+/// other one has left so long before, s.
+const GENTLE: f64 = 2.0;
+const LEAST_TIME_BETWEEN: f64 = 1.0;
 /// Who has waited longer than this is not passed over any more, s.
 const LOCK_AFTER: f64 = 60.0;
 /// The same where nobody has the right of way, s: who came first goes first, but a junction holds more
@@ -31,7 +35,10 @@ const AT_LINE: f64 = 4.0;
 /// What comes of a request.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Verdict {
-    Granted,
+    /// With a ticket before that of another one, or after all of them.
+    Granted {
+        before: Option<u64>,
+    },
     /// The route ends before it needs anything.
     NothingNeeded,
     Refused(Refusal),
@@ -72,15 +79,23 @@ impl Claims {
         }
         // All or nothing. A vehicle that had the first junction of a chain and waited for the second would
         // stand in the first one and keep everybody out of it.
-        let refusal = needs.iter().find_map(|need| {
+        let mut before = None;
+        for need in needs {
             let junction = JunctionState {
                 inside: &self.granted[need.junction as usize],
                 pending,
                 approaches: of_junction(approaches, need.junction),
             };
-            refusal(request, need, &junction, scene)
-        });
-        refusal.map_or(Verdict::Granted, Verdict::Refused)
+            match may_enter(request, need, &junction, scene) {
+                Ok(place) => before = place,
+                Err(refusal) => return Verdict::Refused(refusal),
+            }
+        }
+        // One ticket counts in all junctions of a chain: it is after all others.
+        match before {
+            Some(_) if needs.len() > 1 => Verdict::Refused(Refusal::Occupied),
+            _ => Verdict::Granted { before },
+        }
     }
 
     /// Whether the vehicle would find room beyond a junction, so that it does not come to stand in it.
@@ -188,13 +203,13 @@ pub(super) struct Pending {
     pub(super) is_long: bool,
 }
 
-/// Why a vehicle may not enter a junction now; `None` if it may.
-fn refusal(
+/// Before whose ticket a vehicle may enter a junction now, or after all of them; or why it may not.
+fn may_enter(
     request: &Request,
     need: &Need,
     junction: &JunctionState<'_>,
     scene: &Scene<'_>,
-) -> Option<Refusal> {
+) -> Result<Option<u64>, Refusal> {
     let path = (need.junction, need.path);
     let law = scene.ground.law(need.junction);
     let distance = -scene.front(request.agent, need.at);
@@ -202,19 +217,16 @@ fn refusal(
     // nobody can stand, so there is no line to stop at.
     let is_first = need.at == request.at;
     if is_first && scene.is_stopped_by_light(path, request.agent, distance) {
-        return Some(Refusal::Red);
+        return Err(Refusal::Red);
     }
     if is_first && scene.sign(path) == Sign::Stop && !has_stopped(request.agent, distance, scene) {
-        return Some(Refusal::Stop);
+        return Err(Refusal::Stop);
     }
     let is_locked = is_locked(request, need.junction, scene);
     if is_first && !is_locked && gives_way(request, need, junction, &law.right_of_way, scene) {
-        return Some(Refusal::GivesWay);
+        return Err(Refusal::GivesWay);
     }
-    let others = || junction.inside.iter().filter(|g| g.agent != request.agent);
-    if others().any(|grant| is_in_the_way(request, need, grant, scene)) {
-        return Some(Refusal::Occupied);
-    }
+    let before = place_among(request, need, junction.inside, scene).ok_or(Refusal::Occupied)?;
     let mut earlier = junction
         .pending
         .iter()
@@ -224,7 +236,64 @@ fn refusal(
         let conflicts = scene.ground.conflicts(need.junction, is_long);
         conflicts.are_in_conflict(need.path, other.path.1)
     };
-    earlier.any(would_pass_over).then_some(Refusal::Occupied)
+    match earlier.any(would_pass_over) {
+        true => Err(Refusal::Occupied),
+        false => Ok(before),
+    }
+}
+
+/// Before whose ticket there is a place for a vehicle among those who have been let in: `Some(None)`
+/// after all of them, `None` nowhere.
+///
+/// Mostly it comes after all. But who has been let in from far away may still be so far that it is not
+/// disturbed if another one passes first; on a major road, where vehicles follow each other, nobody
+/// would get in between them otherwise.
+fn place_among(
+    request: &Request,
+    need: &Need,
+    inside: &[Grant],
+    scene: &Scene<'_>,
+) -> Option<Option<u64>> {
+    let others = || inside.iter().filter(|grant| grant.agent != request.agent);
+    let in_the_way = |grant: &&Grant| is_in_the_way(request, need, grant, scene);
+    let Some(first) = others().find(in_the_way) else {
+        return Some(None);
+    };
+    let mut later = others().skip_while(|grant| grant.ticket < first.ticket);
+    let is_undisturbed = later.all(|grant| passes_before(request, need, grant, scene));
+    is_undisturbed.then_some(Some(first.ticket))
+}
+
+/// Whether a vehicle that asks can pass before one that has been let in, without disturbing it: it has
+/// left the place where they meet a while before the other one comes, and a critical gap before if it
+/// has to give way to it.
+fn passes_before(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_>) -> bool {
+    // Vehicles on one lane go in their order.
+    let lane = |agent: u32, at: u32| scene.route(agent).lanelet(at.checked_sub(1)?);
+    if lane(request.agent, need.at) == lane(grant.agent, grant.at) {
+        return false;
+    }
+    let is_long = scene.is_long(request.agent) || scene.is_long(grant.agent);
+    let conflicts = scene.ground.conflicts(need.junction, is_long);
+    let Some((own, theirs)) = conflicts.between(need.path, grant.path) else {
+        return true;
+    };
+    let speed = scene.speed(grant.agent);
+    let distance = theirs.from - scene.front(grant.agent, grant.at);
+    if !grant.is_invited || distance < speed * speed / (2.0 * GENTLE) + speed * scene.dt {
+        return false;
+    }
+    let comes = scene.time_for(distance, grant.agent, grant.at);
+    let is_merge = conflicts.is_merge(need.path, grant.path);
+    let end = if is_merge { own.from } else { own.to };
+    let way = end - scene.rear(request.agent, need.at);
+    let leaves = scene.time_for(way, request.agent, need.at);
+    let right = &scene.ground.law(need.junction).right_of_way;
+    let to_line = -scene.front(request.agent, need.at);
+    let enters = scene.time_for(to_line, request.agent, need.at);
+    let gives_way = right.gives_way(need.path, grant.path);
+    comes > leaves + LEAST_TIME_BETWEEN
+        && (!gives_way || comes > enters + critical_gap(request, need, right, scene))
 }
 
 /// Whether a vehicle stands at its stop line.
@@ -269,8 +338,7 @@ fn gives_way(
     }
     let to_line = -scene.front(request.agent, need.at);
     let waits = scene.time_for(to_line, request.agent, need.at);
-    let patience = (request.age(scene) / LOCK_AFTER).min(1.0);
-    let gap = right.critical_gap(need.path) * (1.0 - (1.0 - LEAST_GAP_SHARE) * patience);
+    let gap = critical_gap(request, need, right, scene);
     let mut others = junction
         .approaches
         .iter()
@@ -284,6 +352,13 @@ fn gives_way(
         let way = other.distance + met.map_or(0.0, |(place, _)| place.from);
         scene.time_for(way, other.agent, other.at) < waits + gap
     })
+}
+
+/// The time to the next vehicle with the right of way before which one enters, s; with waiting it
+/// becomes less.
+fn critical_gap(request: &Request, need: &Need, right: &RightOfWay, scene: &Scene<'_>) -> f64 {
+    let patience = (request.age(scene) / LOCK_AFTER).min(1.0);
+    right.critical_gap(need.path) * (1.0 - (1.0 - LEAST_GAP_SHARE) * patience)
 }
 
 /// Whether a vehicle with the right of way cannot make use of it: it stands behind another, or has
