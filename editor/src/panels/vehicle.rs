@@ -7,6 +7,7 @@ use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use egui_plot::{Legend, Line, Plot, PlotPoints};
 use roadwright_plugin_api::NOTHING;
+use roadwright_simulation::Waits;
 use std::sync::Arc;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
@@ -77,6 +78,11 @@ fn facts(ui: &mut Ui, seen: &roadwright_simulation::Inspection) {
             row("Obstacle", distance(input.obstacle_distance));
             row("Leader", distance(input.leader_gap));
             row("Has to stop in", distance(input.stop_distance));
+            let waits = seen.waits.as_ref();
+            row(
+                "Waits for",
+                waits.map_or("nothing".into(), Waits::to_string),
+            );
             row(
                 "Beside the lane's middle",
                 format!("{:+.2} m", input.lane_offset),

@@ -197,6 +197,9 @@ pub(crate) struct Run {
     /// Write what the signals of all lanes show at the start and at each change, as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) signals: Option<PathBuf>,
+    /// Tell what an agent does at a time, s, and what it waits for; may be given several times
+    #[arg(long, value_name = "AGENT@TIME", value_parser = agent_at)]
+    pub(crate) explain: Vec<(u64, f64)>,
     /// Save the world at the end, to go on from there later
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
@@ -477,4 +480,17 @@ pub(crate) enum ScriptVerb {
         #[arg(long, default_value = "scripts", value_name = "DIR")]
         at: PathBuf,
     },
+}
+
+/// An agent and a time, as in `12@60.5`.
+fn agent_at(text: &str) -> Result<(u64, f64), String> {
+    let wrong = || format!("\"{text}\" is no agent and time; write them as in 12@60.5");
+    let (agent, time) = text.split_once('@').ok_or_else(wrong)?;
+    let agent = agent.parse().map_err(|_| wrong())?;
+    let time: f64 = time.parse().map_err(|_| wrong())?;
+    if (0.0..=1e7).contains(&time) {
+        Ok((agent, time))
+    } else {
+        Err(format!("{time} s: a time is 0 to 10,000,000 s"))
+    }
 }

@@ -111,6 +111,87 @@ fn run_reports_what_came_of_it() {
 }
 
 #[test]
+fn run_tells_what_junctions_and_signals_do_and_whom_agents_wait_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (signals, trace) = (at("signals.csv"), at("trace.csv"));
+    let file = scenario("signal-corridor");
+    let common = ["run", &file, "--seconds", "90"];
+    let tables = ["--signals", &signals, "--trace", &trace, "--json"];
+    let report = json(&[&common[..], &tables].concat());
+    let junctions = report["junctions"].as_array().unwrap();
+    let approaches = || {
+        junctions
+            .iter()
+            .flat_map(|j| j["approaches"].as_array().unwrap())
+    };
+    let passed: u64 = approaches().map(|a| a["passed"].as_u64().unwrap()).sum();
+    assert!(passed > 10, "{junctions:?}");
+    for approach in approaches() {
+        let [mean, max] = ["delay_mean", "delay_max"].map(|key| approach[key].as_f64().unwrap());
+        assert!(0.0 <= mean && mean <= max && max < 90.0, "{approach}");
+        assert!(approach["road"].is_u64() && approach["queue_max"].is_u64());
+        assert!(["start", "end"].contains(&approach["end"].as_str().unwrap()));
+    }
+    for junction in junctions {
+        let [wait, bound] = ["longest_wait", "bound"].map(|key| junction[key].as_f64().unwrap());
+        assert!(wait <= bound, "{junction}");
+        assert_eq!(junction["control"], "signals");
+    }
+    // Each lane shows all lights in their order.
+    let rows = std::fs::read_to_string(&signals).unwrap();
+    assert!(rows.starts_with("time_s,node,road,lane,state\n"), "{rows}");
+    let lane = ",5,1,-1,";
+    let of_lane = rows.lines().filter(|row| row.contains(lane));
+    let shown: Vec<&str> = of_lane.map(|row| row.rsplit(',').next().unwrap()).collect();
+    assert!(shown.len() >= 4, "{shown:?}");
+    let follows = |pair: &[&str]| {
+        matches!(
+            pair,
+            ["green", "amber"] | ["amber", "red"] | ["red", "green"]
+        )
+    };
+    assert!(shown.windows(2).all(follows), "{shown:?}");
+    // Somebody stands before a red light, and says so.
+    let rows = std::fs::read_to_string(&trace).unwrap();
+    let stands = |row: &&str| {
+        let cells: Vec<&str> = row.split(',').collect();
+        cells[0] == "40.000" && cells[5].parse::<f64>().unwrap() < 0.1
+    };
+    let agent = rows
+        .lines()
+        .skip(1)
+        .find(stands)
+        .unwrap()
+        .split(',')
+        .nth(1)
+        .unwrap();
+    let asked = [format!("{agent}@40"), "7@3".into(), format!("{agent}@4000")];
+    let asked = [
+        "--quiet",
+        "--explain",
+        &asked[0],
+        "--explain",
+        &asked[1],
+        "--explain",
+        &asked[2],
+    ];
+    let told = stderr(&call(&[&common[..], &asked].concat()));
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines.len(), 3, "{told}");
+    assert_eq!(lines[0], "agent 7 at 3.00 s: it does not drive then");
+    assert!(
+        lines[1].starts_with(&format!("agent {agent} at 40.00 s: on road ")),
+        "{told}"
+    );
+    assert!(lines[1].contains("; waits for "), "{told}");
+    assert!(lines[2].ends_with("the run ended before"), "{told}");
+    let wrong = call(&["run", &file, "--explain", "7"]);
+    assert_eq!(code(&wrong), 2);
+    assert!(stderr(&wrong).contains("no agent and time"));
+}
+
+#[test]
 fn run_takes_a_level_of_dynamics() {
     let file = scenario("crossroads");
     let run = |flags: &[&str]| {

@@ -1,7 +1,7 @@
 //! Roadwright as a library: load, run, observe, edit and save scenarios of driving agents.
 //!
 //! ```
-//! use roadwright::{Ending, Edit, RunOptions, Session, World, builtin_modules, load, save};
+//! use roadwright::{Ending, Edit, RunOptions, Session, Waits, Why, World, builtin_modules, load, save};
 //! # use std::path::Path;
 //! # let path = Path::new("../../scenarios/crossroads.scenario.json");
 //! # let folder = tempfile::tempdir()?;

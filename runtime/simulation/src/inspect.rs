@@ -3,6 +3,7 @@
 use crate::modules::Modules;
 use crate::perception::View;
 use crate::route::Goal;
+use crate::traffic::Waits;
 use glam::DVec2;
 use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
@@ -36,6 +37,8 @@ pub struct Inspection {
     pub obstacle: Option<(DVec2, DVec2)>,
     /// The goals that it has not reached yet, m.
     pub goals: Vec<DVec2>,
+    /// What it waits for at a junction, if it waits.
+    pub waits: Option<Waits>,
 }
 
 /// Looks into an agent that drives; `None` for others.
@@ -73,6 +76,7 @@ pub(crate) fn inspect(view: &View<'_>, modules: &Modules, id: u64) -> Option<Ins
             (front.position, point)
         }),
         goals: goals_ahead(view, agent),
+        waits: None,
         input,
     })
 }

@@ -91,7 +91,7 @@ pub use summary::{
     AgentCounts, FitnessSummary, LawCounts, ModuleRecord, ReplanCounts, StackSummary, Statistic,
     Summary, SwapRecord,
 };
-pub use traffic::{Collision, Party};
+pub use traffic::{Collision, Party, Waits, Why};
 pub use world::World;
 
 pub use roadwright_agent::Indicator;

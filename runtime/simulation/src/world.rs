@@ -23,7 +23,7 @@ use crate::stages::retire::Exit;
 use crate::stages::scene::Onlooking;
 use crate::stages::{advance, appear, behave, collide, control, plan};
 use crate::summary::{AgentCounts, ModuleRecord, ReplanCounts, Summary, SwapRecord};
-use crate::traffic::{Collision, Contact, EncroachmentScene, Traffic};
+use crate::traffic::{Collision, Contact, EncroachmentScene, Setting, Traffic, Waits};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{BehaviourView, Registry};
 use roadwright_scenario::Scenario;
@@ -467,7 +467,26 @@ impl World {
 
     /// Looks into an agent that drives; `None` for others.
     pub fn inspect(&self, id: u64) -> Option<Inspection> {
-        inspect(&self.view(), &self.modules, id)
+        let seen = inspect(&self.view(), &self.modules, id)?;
+        Some(Inspection {
+            waits: self.waits(id),
+            ..seen
+        })
+    }
+
+    /// What an agent waits for at a junction; `None` if it does not wait, or does not drive.
+    fn waits(&self, id: u64) -> Option<Waits> {
+        let setting = Setting {
+            ground: &self.ground,
+            types: &self.types,
+            routes: &self.routes,
+            index: &self.traffic.index,
+            signals: &self.traffic.signals,
+            step: self.clock.step,
+            dt: self.clock.dt,
+        };
+        let agent = self.agents.find(id)?;
+        self.traffic.claims.waits(agent, setting, &self.agents)
     }
 
     /// What the behaviour of an agent would see if it were asked now; `None` if it does not drive.

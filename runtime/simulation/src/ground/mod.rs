@@ -22,7 +22,7 @@ use roadwright_agent::NamedPlace;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals};
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
-use roadwright_scenario::{Road, RoadId, Scenario};
+use roadwright_scenario::{NodeId, Road, RoadId, Scenario};
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
@@ -214,6 +214,11 @@ impl Ground {
     #[inline]
     pub(crate) fn contested(&self, id: LaneletId) -> Option<(u32, u32)> {
         self.roads.contested(id)
+    }
+
+    /// The smallest node of a junction.
+    pub(crate) fn node(&self, junction: u32) -> Option<NodeId> {
+        self.roads.node(junction)
     }
 
     /// The law of a junction.

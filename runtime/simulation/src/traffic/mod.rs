@@ -9,7 +9,8 @@ mod index;
 mod signals;
 
 use crate::ground::Ground;
-pub(crate) use claims::Claims;
+pub(crate) use claims::{Claims, Setting};
+pub use claims::{Waits, Why};
 pub use contacts::{Collision, Party};
 pub(crate) use contacts::{Contact, Contacts, Search};
 pub(crate) use delays::Delays;

@@ -1,6 +1,7 @@
 //! `roadwright run`.
 
 mod drive;
+mod explain;
 mod report;
 mod tables;
 
@@ -12,6 +13,7 @@ use crate::arguments::Run;
 use crate::terminal::{self, say};
 use crate::{Outcome, extensions};
 use anyhow::{Context, bail};
+use explain::Explainer;
 use report::Document;
 use roadwright_agent::Registry;
 use roadwright_extension::{Host, Wanted};
@@ -54,6 +56,8 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let mut observers: Vec<&mut dyn Observer> = Vec::new();
     observers.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
     observers.extend(lights.as_mut().map(|lights| lights as &mut dyn Observer));
+    let mut explainer = Explainer::new(&arguments.explain);
+    observers.push(&mut explainer);
     observers.extend(junctions.as_mut().map(|watch| watch as &mut dyn Observer));
     let quiet = is_quiet(arguments);
     let mut run = Drive {
@@ -69,6 +73,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
             .map(|path| (path, arguments.allow_inexact)),
     };
     let mut report = run.drive(ending)?;
+    explainer.finish();
     if let Some(lights) = lights {
         lights.finish()?;
     }

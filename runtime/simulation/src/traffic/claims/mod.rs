@@ -58,6 +58,7 @@ mod bound;
 mod request;
 mod rule;
 mod scene;
+mod waits;
 mod walls;
 mod watch;
 
@@ -72,8 +73,10 @@ use crate::vehicle_type::VehicleTypes;
 use request::{Approach, Need, Request};
 use roadwright_scenario::lane_graph::LaneletId;
 use rule::{Pending, Verdict, is_locked};
-use scene::{Scene, Setting};
+use scene::Scene;
+pub(crate) use scene::Setting;
 use serde::{Deserialize, Serialize};
+pub use waits::{Waits, Why};
 use watch::Intruder;
 
 /// Tickets begin here, so that there are lower ones for those who are inside without having drawn one.

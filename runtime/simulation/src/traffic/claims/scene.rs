@@ -19,15 +19,15 @@ const AMBER_BRAKING: f64 = 3.0;
 
 /// What requests are decided by, but for the agents, which change in between.
 #[derive(Clone, Copy)]
-pub(super) struct Setting<'a> {
-    pub(super) ground: &'a Ground,
-    pub(super) types: &'a VehicleTypes,
-    pub(super) routes: &'a Routes,
-    pub(super) index: &'a Index,
-    pub(super) signals: &'a SignalStates,
+pub(crate) struct Setting<'a> {
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) routes: &'a Routes,
+    pub(crate) index: &'a Index,
+    pub(crate) signals: &'a SignalStates,
     /// The step, and what it is in seconds.
-    pub(super) step: u64,
-    pub(super) dt: f64,
+    pub(crate) step: u64,
+    pub(crate) dt: f64,
 }
 
 /// What requests are decided by.

@@ -1,0 +1,136 @@
+//! Why an agent waits at a junction, and for whom: for people.
+
+use super::scene::Scene;
+use super::walls::Meeting;
+use super::{Claims, Setting};
+use crate::agents::Refusal;
+use std::fmt;
+
+/// What an agent waits for at a junction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waits {
+    /// The smallest node of the junction.
+    pub node: u32,
+    /// Why.
+    pub why: Why,
+    /// The agents that it waits for, as far as it waits for any, in the order of their ids.
+    pub whom: Vec<u64>,
+}
+
+/// Why an agent waits at a junction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// Another vehicle before it waits.
+    Queue,
+    /// Its signal is not green.
+    Red,
+    /// It has to stop at the stop line first.
+    Stop,
+    /// Somebody with the right of way comes.
+    GivesWay,
+    /// Others are in its way, or have waited for longer.
+    Occupied,
+    /// There is no room beyond.
+    NoRoom,
+    /// It has been let in, and another one passes first.
+    Inside,
+}
+
+impl fmt::Display for Waits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.why {
+            Why::Queue => "the vehicle ahead",
+            Why::Red => "green",
+            Why::Stop => "a stop at the line",
+            Why::GivesWay => "who has the right of way",
+            Why::Occupied => "who is let in before",
+            Why::NoRoom => "room beyond",
+            Why::Inside => "who passes first inside",
+        })?;
+        write!(f, " (node {}", self.node)?;
+        for (i, agent) in self.whom.iter().enumerate() {
+            write!(f, "{} {agent}", if i == 0 { "; agent" } else { "," })?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl Claims {
+    /// What an agent waits for; `None` if it waits for no junction.
+    pub(crate) fn waits(
+        &self,
+        agent: u32,
+        setting: Setting<'_>,
+        agents: &crate::agents::Agents,
+    ) -> Option<Waits> {
+        let scene = &setting.with(agents);
+        let claim = &agents.claim[agent as usize];
+        let (at, why) = match claim.refused {
+            Refusal::None => (claim.wall_at.checked_sub(1)?, Why::Inside),
+            Refusal::NotFirst => (claim.asked_for, Why::Queue),
+            Refusal::Red => (claim.asked_for, Why::Red),
+            Refusal::Stop => (claim.asked_for, Why::Stop),
+            Refusal::GivesWay => (claim.asked_for, Why::GivesWay),
+            Refusal::Occupied => (claim.asked_for, Why::Occupied),
+            Refusal::NoRoom => (claim.asked_for, Why::NoRoom),
+        };
+        let path = scene.ground.contested(scene.route(agent).lanelet(at)?)?;
+        let whom = self.whom(agent, (at, path), why, scene);
+        let mut ids: Vec<u64> = whom
+            .into_iter()
+            .filter(|&other| other != agent)
+            .map(|other| agents.identity[other as usize].id)
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        Some(Waits {
+            node: scene.ground.node(path.0)?.0,
+            why,
+            whom: ids,
+        })
+    }
+
+    /// The agents that one waits for at a path of a junction.
+    fn whom(
+        &self,
+        agent: u32,
+        (at, path): (u32, (u32, u32)),
+        why: Why,
+        scene: &Scene<'_>,
+    ) -> Vec<u32> {
+        let granted = &self.granted[path.0 as usize];
+        let met = |own: u64| {
+            let others = granted.iter().filter(move |grant| grant.ticket < own);
+            let met =
+                others.filter(|grant| Meeting::of(path.0, (path.1, agent), grant, scene).is_some());
+            met.map(|grant| grant.agent).collect()
+        };
+        match why {
+            Why::Red | Why::Stop => Vec::new(),
+            Why::Queue => scene
+                .index
+                .ahead_on_lanelet(agent)
+                .map(|entry| entry.agent)
+                .into_iter()
+                .collect(),
+            Why::Occupied => met(u64::MAX),
+            Why::Inside => {
+                let own = granted.iter().find(|grant| grant.agent == agent);
+                own.map_or(Vec::new(), |own| met(own.ticket))
+            }
+            Why::GivesWay => {
+                let right = &scene.ground.law(path.0).right_of_way;
+                let coming = self.scratch.approaches.iter();
+                let first = coming.filter(|other| {
+                    other.path.0 == path.0 && right.gives_way(path.1, other.path.1)
+                });
+                first.map(|other| other.agent).collect()
+            }
+            Why::NoRoom => {
+                let exit = scene.route(agent).lanelet(at + 1);
+                let beyond = exit.and_then(|exit| scene.index.hindmost(exit));
+                beyond.map(|entry| entry.agent).into_iter().collect()
+            }
+        }
+    }
+}
