@@ -3,6 +3,7 @@
 use roadwright_geometry::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_plugin_api::BehaviourInput;
+use roadwright_scenario::junction::Light;
 use roadwright_scenario::{RoadId, Slot};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -40,6 +41,8 @@ pub struct AgentFacts {
     pub t: f64,
     /// Speed limit of its lane, m/s.
     pub speed_limit: f64,
+    /// What the traffic signals at the end of its lane show for its way; `None` where there are none.
+    pub signal: Option<Light>,
     /// How it signals.
     pub indicator: Indicator,
     /// Its next goal, m.

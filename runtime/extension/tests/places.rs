@@ -5,7 +5,12 @@ mod road;
 
 use road::common::run;
 use road::{Road, point};
-use roadwright_scenario::{DynamicsLevel, Edit, Obstacle, ObstacleId, RoadId, Scenario, Shape};
+use roadwright_geometry::{DVec2, ReferenceLine};
+use roadwright_scenario::operation::draw::{self, RoadStyle};
+use roadwright_scenario::{
+    Control, CrossSection, DynamicsLevel, Edit, Movement, NodeId, Obstacle, ObstacleId, RoadClass,
+    RoadId, Scenario, Shape, SignalPlan, SignalStage,
+};
 use roadwright_simulation::{Ground, RunOptions, SavedWorld, Status, World};
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -93,6 +98,68 @@ fn limits_and_bends_ahead_are_known() {
         log.contains("1 true 8.5\n") && log.contains("1 true\n"),
         "{log}"
     );
+}
+
+/// Traffic signals in the middle of the road, where a side street meets it: red for all for 40 s, then
+/// green for the road for 20 s.
+fn with_signals(road: &mut Road) {
+    let style = RoadStyle {
+        name: String::new(),
+        class: RoadClass::Residential,
+        layer: 0,
+        speed_limit: 10.0,
+        section: CrossSection::driving(1, 1, 3.25),
+    };
+    let line = ReferenceLine::straight(DVec2::new(250.0, -80.0), DVec2::new(250.0, 0.0));
+    let side_street = draw::road(&road.scenario, &line.unwrap(), &style).unwrap();
+    road.edit([side_street]);
+    let network = road.scenario.network();
+    let is_between = |id: NodeId| network.ends_at(id).len() == 3;
+    let found = network.nodes().find(|(id, _)| is_between(*id));
+    let (id, mut node) = found.map(|(id, node)| (id, node.clone())).unwrap();
+    let stage = |green: Vec<Movement>, time: f64| SignalStage {
+        green,
+        time,
+        min: None,
+        max: None,
+        amber: None,
+        all_red: None,
+    };
+    let all = [RoadId(1), RoadId(2)].map(|road| Movement {
+        road,
+        turns: Vec::new(),
+    });
+    let plan = SignalPlan {
+        stages: vec![stage(Vec::new(), 40.0), stage(all.into(), 20.0)],
+        ..SignalPlan::default()
+    };
+    node.rules.control = Some(Control::Signals);
+    node.rules.plan = Some(plan);
+    road.edit([Edit::Node(id, Some(node))]);
+}
+
+#[test]
+fn traffic_signals_are_seen_and_can_be_ignored() {
+    let seen = "fn behave(agent) {
+        for light in [\"none\", \"red\", \"green\"] {
+            if agent.once(light, agent.signal == light) { agent.log(`${light} ${agent.x < 250.0}`); }
+        }
+    }";
+    let mut road = Road::new(seen, 1);
+    with_signals(&mut road);
+    road.run(80.0);
+    let log = road.log();
+    for words in ["1 red true", "1 green true", "1 none"] {
+        assert!(log.contains(words), "{words}: {log}");
+    }
+    let law = road.world.summary().law;
+    assert_eq!((law.red_passed, law.breaches), (0, 0));
+    let ignores = "fn behave(agent) { if agent.once(\"start\", true) { agent.ignore_law(true); } }";
+    let mut road = Road::new(ignores, 1);
+    with_signals(&mut road);
+    road.run(80.0);
+    let law = road.world.summary().law;
+    assert_eq!((law.red_passed, law.breaches), (1, 1));
 }
 
 #[test]

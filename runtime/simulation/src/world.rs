@@ -497,6 +497,7 @@ impl World {
             view: self.view(),
             modules: &self.modules,
             messages: &self.messages,
+            signals: &self.traffic.signals,
         };
         onlooking.behaviour_view(id)
     }

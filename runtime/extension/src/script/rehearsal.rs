@@ -148,6 +148,7 @@ fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Scene>) {
         s: 10.0,
         t: 0.0,
         speed_limit: 13.0,
+        signal: None,
         indicator: Indicator::Off,
         goal: Some(DVec2::new(200.0, 0.0)),
         has_arrived: false,

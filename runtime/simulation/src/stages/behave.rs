@@ -105,6 +105,7 @@ impl Effecting<'_> {
             view: self.surroundings().with(self.agents),
             modules: self.modules,
             messages: self.messages,
+            signals: &self.traffic.signals,
         }
     }
 

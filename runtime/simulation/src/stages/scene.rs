@@ -9,8 +9,10 @@ use crate::messages::Messages;
 use crate::modules::Modules;
 use crate::perception::{OPEN_GROUND_SPEED, View};
 use crate::route::Goal;
+use crate::traffic::SignalStates;
 use roadwright_agent::{AgentFacts, BehaviourView, LogicState, Message, Scene, Slot};
 use roadwright_scenario::RoadId;
+use roadwright_scenario::junction::Light;
 use roadwright_scenario::lane_graph::LaneletKind;
 use std::sync::Arc;
 
@@ -21,6 +23,7 @@ pub(crate) struct Onlooking<'a> {
     pub(crate) view: View<'a>,
     pub(crate) modules: &'a Modules,
     pub(crate) messages: &'a Messages,
+    pub(crate) signals: &'a SignalStates,
 }
 
 impl Onlooking<'_> {
@@ -95,6 +98,7 @@ impl Onlooking<'_> {
             s: position.s,
             t: position.t,
             speed_limit: self.speed_limit(position),
+            signal: self.signal(agent),
             indicator: agents.wish[index].indicator,
             goal: goal.map(|goal: Goal| goal.position(ground.graph())),
             has_arrived: who.phase == Phase::AtGoal,
@@ -102,6 +106,23 @@ impl Onlooking<'_> {
             leader: leader.map(|leader| agents.identity[leader as usize].id),
             follower: None,
         }
+    }
+
+    /// What the signals at the end of an agent's lane show for its way.
+    fn signal(&self, agent: u32) -> Option<Light> {
+        let (ground, agents) = (self.view.ground, self.view.agents);
+        let progress = &agents.progress[agent as usize];
+        if !agents.position[agent as usize].is_on_lane() {
+            return None;
+        }
+        let next = self
+            .view
+            .routes
+            .get(progress.route)
+            .lanelet(progress.at + 1)?;
+        let path = ground.contested(next)?;
+        ground.signals(path.0)?;
+        Some(self.signals.light(ground, path))
     }
 
     /// Speed limit where an agent is, m/s.

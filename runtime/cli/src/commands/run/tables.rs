@@ -3,7 +3,6 @@
 use super::cannot_write;
 use anyhow::Context;
 use roadwright_files::Beside;
-use roadwright_scenario::junction::Light;
 use roadwright_simulation::{Drive as AgentDrive, Observer, SignalHead, Snapshot, World};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -155,17 +154,12 @@ impl SignalTable {
 
     fn write_rows(&mut self, time: f64, heads: &[SignalHead]) -> csv::Result<()> {
         for head in heads {
-            let state = match head.light {
-                Light::Red => "red",
-                Light::Amber => "amber",
-                Light::Green => "green",
-            };
             self.file.write_record([
                 format!("{time:.3}"),
                 head.node.0.to_string(),
                 head.road.0.to_string(),
                 head.lane.to_string(),
-                state.into(),
+                head.light.name().into(),
             ])?;
         }
         Ok(())

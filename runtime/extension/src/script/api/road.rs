@@ -5,11 +5,16 @@ use super::others::{other_of, road_of};
 use super::values::{Outcome, number, turn_name};
 use crate::script::agent::Agent;
 use crate::script::budget::charge;
-use rhai::Dynamic;
+use rhai::{Dynamic, ImmutableString};
 use roadwright_geometry::DVec2;
+use roadwright_scenario::junction::Light;
 
 /// Looking along the way ahead, in operations.
 const LOOK_AHEAD: u64 = 20;
+
+fn light_name(light: Option<Light>) -> &'static str {
+    light.map_or("none", Light::name)
+}
 
 /// Its lane: which one, how fast, how far to its end.
 pub(super) fn lane(api: &mut Registrar<'_>) {
@@ -24,6 +29,8 @@ pub(super) fn lane(api: &mut Registrar<'_>) {
             => agent.content().input.road_speed;
         "speed_limit" -> "float", "Speed limit of its lane, m/s."
             => agent.content().facts.map_or(0.0, |facts| facts.speed_limit);
+        "signal" -> "string", "What the traffic signals at the end of its lane show for its way: \"red\", \"amber\" or \"green\"; \"none\" where there are none."
+            => ImmutableString::from(light_name(agent.content().facts.and_then(|facts| facts.signal)));
     }
     call!(
         api,

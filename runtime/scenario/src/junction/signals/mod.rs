@@ -18,6 +18,7 @@ pub use shared::{SignalPlans, signal_plans};
 
 use super::{Conflicts, Junction};
 use crate::junction_rules::{Control, SignalMode};
+use crate::named::named;
 
 /// Time from one start of the first stage to the next where nothing else is decided, s.
 pub const DEFAULT_CYCLE: f64 = 60.0;
@@ -26,15 +27,17 @@ pub const MIN_GREEN: f64 = 6.0;
 /// Longest time of green while others wait, where signals go by demand, s.
 pub const MAX_GREEN: f64 = 50.0;
 
-/// What a path's signal shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Light {
-    /// Stop.
-    Red,
-    /// Stop if it can be done.
-    Amber,
-    /// Go, and give way to whom the rules say.
-    Green,
+named! {
+    /// What a path's signal shows.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Light {
+        /// Stop.
+        Red = "red",
+        /// Stop if it can be done.
+        Amber = "amber",
+        /// Go, and give way to whom the rules say.
+        Green = "green",
+    }
 }
 
 /// How long a stage lasts, s.
