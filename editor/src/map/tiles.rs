@@ -178,7 +178,7 @@ fn lines(builder: &mut MeshBuilder, scene: &Scene, tile: &Tile) {
         };
         // More important classes are wider and drawn later, so that they lie on top.
         let (pixels, hex, order) = match road.class {
-            RoadClass::Path => (0.8, palette::KERB, Pass::PavingKerb),
+            RoadClass::Path => (0.8, palette::CASING, Pass::Ground),
             RoadClass::Service => (0.9, palette::PARKING, Pass::Paving),
             RoadClass::Residential => (1.2, palette::PARKING, Pass::Kerb),
             RoadClass::Collector => (1.7, palette::ASPHALT, Pass::Surface),
