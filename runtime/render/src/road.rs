@@ -30,7 +30,7 @@ const RIM: f64 = 0.12;
 /// Narrower than this is no pavement, m.
 const MIN_PAVEMENT: f64 = 0.05;
 /// Width of the line that closes a cut, pixels.
-const SEAM: f32 = 1.2;
+const SEAM: f32 = 2.0;
 
 /// A stretch of road with one set of lanes, between its junctions.
 pub(crate) struct Stretch<'a> {

@@ -204,6 +204,12 @@ fn random_roads(gaps: &[f64], lanes: &[(usize, usize, f64)], side: DrivingSide) 
         .map(|(gap, &(forward, backward, width))| {
             bearing += 360.0 * gap / total;
             let section = CrossSection::driving(forward, backward, width);
+            // Half of them have pavements of many widths.
+            let section = if width > 3.4 {
+                section.with_border(crate::LaneType::Sidewalk, 5.0 * (width - 3.3))
+            } else {
+                section
+            };
             arm(bearing, 150.0, section, side)
         })
         .collect()
@@ -255,6 +261,11 @@ proptest! {
                     || junction.flags.contains(&Flag::Degraded));
             }
         }
+        for border in &junction.borders {
+            let pavement = border.pavement_polygon(0.01);
+            prop_assert!(pavement.is_empty()
+                || (polygon::is_simple(&pavement) && polygon::signed_area(&pavement) > 0.0));
+        }
         for path in junction.paths.iter().filter_map(|p| p.curve.as_ref().map(|c| (p, c))) {
             let (path, curve) = path;
             for (at, pose) in [(path.from, curve.start()), (path.to, curve.end())] {
@@ -305,6 +316,17 @@ proptest! {
         a.sort_unstable();
         b.sort_unstable();
         prop_assert_eq!(a, b);
+        // So do the shapes: the same trims, and areas to the square centimetre.
+        for arm in &right.arms {
+            let other = left.arms.iter().find(|other| other.road == arm.road).unwrap();
+            prop_assert!((arm.trim - other.trim).abs() < 1e-5);
+        }
+        let area = |points: &[DVec2]| polygon::signed_area(points);
+        let pavements = |junction: &Junction| -> f64 {
+            junction.borders.iter().map(|border| area(&border.pavement_polygon(0.01))).sum()
+        };
+        prop_assert!((area(&right.polygon()) - area(&left.polygon())).abs() < 1e-2);
+        prop_assert!((pavements(&right) - pavements(&left)).abs() < 1e-2);
     }
 }
 
