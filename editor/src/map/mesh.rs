@@ -10,6 +10,8 @@ pub enum Level {
     Far,
     /// Surfaces and special lanes.
     Middle,
+    /// Kerbs, and markings that fade.
+    Close,
     /// Markings, arrows and stop lines.
     Near,
 }
@@ -19,6 +21,8 @@ impl Level {
     pub fn at(scale: f64) -> Self {
         if scale < 0.5 {
             Self::Near
+        } else if scale < 0.8 {
+            Self::Close
         } else if scale < 2.5 {
             Self::Middle
         } else {
@@ -31,6 +35,7 @@ impl Level {
         match self {
             Self::Far => 0.2,
             Self::Middle => 1.0,
+            Self::Close => 1.6,
             Self::Near => 5.0,
         }
     }
@@ -126,6 +131,8 @@ pub struct MeshBuilder {
 
 /// Longest mitre of a line, half widths.
 const MITRE: f64 = 2.5;
+/// Largest distance between a curve and its chords where one sees single vehicles, m.
+const NEAR_TOLERANCE: f64 = 0.008;
 /// Half of the soft edge, pixels.
 const SOFT: f64 = 0.5;
 
@@ -298,6 +305,14 @@ fn ring_normals(points: &[DVec2]) -> Vec<DVec2> {
 impl Painter for MeshBuilder {
     fn scale(&self) -> f64 {
         self.level.pixels_per_metre()
+    }
+
+    fn tolerance(&self) -> f64 {
+        // Looked at from closer than the scale that the level is made for.
+        match self.level {
+            Level::Near => NEAR_TOLERANCE,
+            _ => 0.15 / self.scale(),
+        }
     }
 
     fn begin(&mut self, pass: Pass) {

@@ -4,7 +4,7 @@ use super::mesh::{Ink, Level, Mesh, MeshBuilder};
 use crate::scene::Scene;
 use roadwright_geometry::{DVec2, polygon};
 use roadwright_render::{Painter, Pass, junction_layer, palette, roads_and_junctions};
-use roadwright_scenario::junction::Junction;
+use roadwright_scenario::junction::{Junction, OutlineEdge};
 use roadwright_scenario::{DrivingSide, Road, RoadClass, RoadId};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -60,7 +60,10 @@ impl Tiles {
                 continue;
             }
             let tile = tiles.entry(tile_of(junction.centre)).or_default();
-            if let Some((low, high)) = polygon::bounds(&junction.polygon()) {
+            let borders = junction.borders.iter().flat_map(|border| &border.pavement);
+            let mut points = junction.polygon();
+            points.extend(borders.map(OutlineEdge::from));
+            if let Some((low, high)) = polygon::bounds(&points) {
                 let empty = tile.roads.is_empty() && tile.junctions.is_empty();
                 tile.grow(low - 1.0, high + 1.0, empty);
             }
@@ -123,6 +126,17 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
         junction.control.hash(&mut hasher);
         for point in junction.polygon() {
             (point.x.to_bits(), point.y.to_bits()).hash(&mut hasher);
+        }
+        for border in &junction.borders {
+            // Corners tell all of it: the shape between them follows from the outline.
+            for edge in &border.pavement {
+                let point = edge.from();
+                (point.x.to_bits(), point.y.to_bits()).hash(&mut hasher);
+            }
+        }
+        // Arrows follow where the lanes lead.
+        for path in &junction.paths {
+            (path.from.road, path.from.lane, path.turn as u8).hash(&mut hasher);
         }
         // Arrows and stop lines of a junction follow the lanes of its roads.
         for arm in &junction.arms {

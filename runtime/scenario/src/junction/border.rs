@@ -10,7 +10,9 @@
 
 use super::arm::{Arm, Flank};
 use super::corner::Fillet;
-use super::outline::{ARC_TOLERANCE, Flow, OutlineEdge, Path, Shape, around, polygon, smooth_side};
+use super::outline::{
+    ARC_TOLERANCE, Flow, OutlineEdge, Path, Shape, around, polygon, smooth_side, through,
+};
 use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{heading_of, polygon as shape, unit};
@@ -121,10 +123,8 @@ impl Widths {
                     let share = smoothstep((along / total).clamp(0.0, 1.0));
                     self.width.0 + share * (self.width.1 - self.width.0)
                 };
-                let before = arm.along(Flank::Left, (trims.0, 0.0), |s| width(trims.0 - s));
-                let after = next.along(Flank::Right, (0.0, trims.1), |s| width(trims.0 + s));
-                let outer = before.into_iter().chain(after);
-                self.straight((arm, next), (from, to), trims, side, outer.collect())
+                let outer = through((arm, next), trims, width);
+                self.straight((arm, next), (from, to), trims, side, outer)
             }
             Shape::Free => {
                 let (from, to) = self.ends((arm, next), trims, trims);

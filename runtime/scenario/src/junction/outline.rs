@@ -298,8 +298,8 @@ fn side(
             return Flow { edges, shape };
         }
     } else if goes_on((arm, next)) {
-        path.lines_to(arm.along(Flank::Left, (trims.0, 0.0), |_| 0.0));
-        path.lines_to(next.along(Flank::Right, (0.0, trims.1), |_| 0.0));
+        path.lines_to(through((arm, next), trims, |_| 0.0));
+        path.line_to(to.position);
         let (edges, shape) = (path.edges, Shape::Joined);
         return Flow { edges, shape };
     }
@@ -332,6 +332,23 @@ pub(super) fn around(
     path.arc_to(next_edge[0], fillet.centre, fillet.radius);
     path.lines_to(next_edge);
     path
+}
+
+/// Along the left edge of an arm to its node and on along the right edge of the next one, as far outside
+/// as `beyond` says for the distance from the first cut.
+pub(super) fn through(
+    (arm, next): (&Arm<'_>, &Arm<'_>),
+    trims: (f64, f64),
+    beyond: impl Fn(f64) -> f64,
+) -> Vec<DVec2> {
+    let mut points = arm.along(Flank::Left, (trims.0, 0.0), |s| beyond(trims.0 - s));
+    let after = next.along(Flank::Right, (0.0, trims.1), |s| beyond(trims.0 + s));
+    // Edges meet within a centimetre: one point for both, or the path would step back.
+    if let Some(last) = points.last_mut() {
+        *last = 0.5 * (*last + after[0]);
+    }
+    points.extend(after.into_iter().skip(1));
+    points
 }
 
 /// Whether the edge of an arm goes on in that of the next one at their node.
