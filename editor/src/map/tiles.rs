@@ -120,6 +120,19 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
         let trim = scene.layout.trims.get(id).copied().unwrap_or_default();
         (trim.start.to_bits(), trim.end.to_bits()).hash(&mut hasher);
         scene.layout.internal.contains(id).hash(&mut hasher);
+        scene.layout.rings.contains(id).hash(&mut hasher);
+        // Lines along a road end by what is told at its ends.
+        let road = network.road(*id);
+        for node in road.into_iter().flat_map(|road| [road.from, road.to]) {
+            let junction = scene.layout.junction_at(node);
+            let arms = junction.into_iter().flat_map(|junction| &junction.arms);
+            for arm in arms.filter(|arm| arm.road == *id) {
+                arm.sign.hash(&mut hasher);
+            }
+            junction
+                .map(|junction| junction.is_crossing())
+                .hash(&mut hasher);
+        }
     }
     for index in &tile.junctions {
         let junction = &scene.layout.junctions[*index];
