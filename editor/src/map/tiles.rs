@@ -120,7 +120,6 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
         let trim = scene.layout.trims.get(id).copied().unwrap_or_default();
         (trim.start.to_bits(), trim.end.to_bits()).hash(&mut hasher);
         scene.layout.internal.contains(id).hash(&mut hasher);
-        scene.layout.rings.contains(id).hash(&mut hasher);
         // Lines along a road end by what is told at its ends.
         let road = network.road(*id);
         for node in road.into_iter().flat_map(|road| [road.from, road.to]) {
@@ -132,6 +131,13 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
             junction
                 .map(|junction| junction.is_crossing())
                 .hash(&mut hasher);
+        }
+    }
+    // The island of a roundabout is drawn with one of its roads, and follows from all.
+    let rings = &scene.layout.rings;
+    if tile.roads.iter().any(|id| rings.contains(id)) {
+        for id in rings {
+            (id, network.shared_road(*id).map(Arc::as_ptr)).hash(&mut hasher);
         }
     }
     for index in &tile.junctions {

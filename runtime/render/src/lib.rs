@@ -25,6 +25,7 @@
 mod arrow;
 mod canvas;
 mod furniture;
+mod island;
 mod map;
 mod marking;
 mod names;

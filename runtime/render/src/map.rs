@@ -7,7 +7,7 @@ use crate::palette::{
     BODIES, CROWN, DESTINATION, FIXED, FOREST, GLASS, GROUND, LOOSE, OUTLINE, SIGNAL, TRUNK, faded,
     rgb,
 };
-use crate::{arrow, furniture, marking, names, points_of_interest, road};
+use crate::{arrow, furniture, island, marking, names, points_of_interest, road};
 use glam::{DVec2, DVec3};
 use roadwright_geometry::HeightField;
 use roadwright_geometry::math::mix64;
@@ -192,6 +192,7 @@ pub fn roads_and_junctions(
     junctions: &[&Junction],
 ) {
     let stretches = road::stretches(scenario, layout, roads, painter.tolerance());
+    island::draw(painter, scenario, layout, roads);
     road::draw(painter, scenario, &stretches, junctions);
     painter.begin(Pass::Marking);
     marking::lines(painter, scenario, layout, &stretches);

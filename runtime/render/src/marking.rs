@@ -9,7 +9,9 @@ use crate::road::Stretch;
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
-use roadwright_scenario::junction::{Arm, ArmLane, Junction, Layout, Sign, connecting_curve};
+use roadwright_scenario::junction::{
+    Arm, ArmEnd, ArmLane, Junction, Layout, Sign, connecting_curve,
+};
 use roadwright_scenario::{
     DrivingSide, Lane, LaneType, Road, RoadClass, RoadEnd, RoadId, Scenario,
 };
@@ -256,9 +258,8 @@ impl Ends {
             let junction = layout.junction_at(road.node_at(end));
             let junction = junction.filter(|junction| junction.is_crossing());
             let mut arms = junction.into_iter().flat_map(|junction| &junction.arms);
-            End(arms
-                .find(|arm| (arm.road, arm.end) == (id, end))
-                .map_or(Sign::None, |arm| arm.sign))
+            let arm = arms.find(|arm| (arm.road, arm.end) == (id, end));
+            End(arm.map_or(Sign::None, |arm| painted_sign(arm, road)))
         };
         Self {
             from,
@@ -283,6 +284,21 @@ impl End {
             Sign::Stop | Sign::Signal => CLEAR_OF_STOP,
         }
     }
+}
+
+/// What is painted for the sign of an arm: slip roads and motorways merge, and have nothing but
+/// signals painted across them.
+fn painted_sign(arm: &ArmEnd, road: &Road) -> Sign {
+    match arm.sign {
+        Sign::Yield | Sign::Stop if road.class >= RoadClass::Ramp && is_one_way(road) => Sign::None,
+        sign => sign,
+    }
+}
+
+/// Whether all lanes of a road are driven the same way.
+fn is_one_way(road: &Road) -> bool {
+    let count = |forward| road.lanes_driven(0.0, forward, DrivingSide::Right);
+    count(true) == 0 || count(false) == 0
 }
 
 /// Lines that run on through a junction: along a bend, and along the major road of a T.
@@ -376,10 +392,14 @@ fn through_road(junction: &Junction) -> Option<(usize, usize)> {
 pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctions: &[&Junction]) {
     let side = scenario.about().driving_side;
     for junction in junctions.iter().filter(|junction| junction.is_crossing()) {
-        for end in junction.arms.iter().filter(|end| end.sign != Sign::None) {
+        for end in &junction.arms {
             let Some(road) = scenario.network().road(end.road) else {
                 continue;
             };
+            let sign = painted_sign(end, road);
+            if sign == Sign::None {
+                continue;
+            }
             let lanes = Arm::new(end.road, road, end.end).lanes(end.trim, side, true);
             let Some(alpha) = lanes
                 .first()
@@ -392,14 +412,14 @@ pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctio
             }
             for group in abreast(&lanes) {
                 let color = faded(MARKING, 0.95 * alpha);
-                if end.sign == Sign::Yield {
+                if sign == Sign::Yield {
                     triangles(canvas, group, color);
                 } else {
                     let line = across(group, -STOP.1, 0.1);
                     canvas.line(&line, STOP.0, 1.0, None, color);
                 }
             }
-            if end.sign == Sign::Signal
+            if sign == Sign::Signal
                 && let Some(post) = signal_post(&lanes, side)
             {
                 canvas.circle(post, 0.55, 2.0, rgb(QUIET_INK));

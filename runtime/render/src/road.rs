@@ -22,9 +22,9 @@ use roadwright_scenario::junction::{Junction, Layout};
 use roadwright_scenario::{LaneSection, LaneType, Road, RoadClass, RoadId, Scenario};
 
 /// Width of a kerb, m.
-const KERB_WIDTH: f64 = 0.15;
+pub(crate) const KERB_WIDTH: f64 = 0.15;
 /// Fewer pixels per metre show no kerbs: pavements then touch the carriageway.
-const MIN_KERB_SCALE: f64 = 1.25;
+pub(crate) const MIN_KERB_SCALE: f64 = 1.25;
 /// Width of the rim of a paved area, m.
 const RIM: f64 = 0.12;
 /// Narrower than this is no pavement, m.
