@@ -38,6 +38,8 @@ const EDGE_INSET: f64 = 0.2;
 const STOP: (f64, f64) = (0.4, 0.0);
 /// Base and height of a give-way triangle, and the gap between two, m.
 const TRIANGLE: (f64, f64, f64) = (0.6, 0.7, 0.35);
+/// Arms that bend more from one to the other are no through road, rad.
+const MOST_BEND: f64 = 0.8;
 /// How far beside the outer lane a signal stands, m.
 const SIGNAL_BESIDE: f64 = 0.9;
 /// How far lines along the road end before a line across it, m.
@@ -364,28 +366,28 @@ fn beside(lane: &ArmLane, share: f64) -> Pose {
     }
 }
 
-/// The two arms that lines run on between: both of a bend, the major ones of a T.
+/// The two arms that lines run on between: both of a bend; the major ones where all others come from
+/// one side.
 fn through_road(junction: &Junction) -> Option<(usize, usize)> {
-    match junction.arms.len() {
-        2 => Some((0, 1)),
-        3 => {
-            let is_major = |i: &usize| junction.arms[*i].sign == Sign::None;
-            let major: Vec<usize> = (0..3).filter(is_major).collect();
-            let &[i, j] = major.as_slice() else {
-                return None;
-            };
-            // Two that part are no through road.
-            let heading = |i: usize| {
-                let arm = &junction.arms[i];
-                roadwright_geometry::heading_of(
-                    0.5 * (arm.left_cut + arm.right_cut) - junction.centre,
-                )
-            };
-            let bend = std::f64::consts::PI - wrap_angle(heading(i) - heading(j)).abs();
-            (bend < 0.8).then_some((i, j))
-        }
-        _ => None,
+    let arms = &junction.arms;
+    let count = arms.len();
+    if count == 2 {
+        return Some((0, 1));
     }
+    let is_major = |i: &usize| arms[*i].sign == Sign::None;
+    let major: Vec<usize> = (0..count).filter(is_major).collect();
+    let &[i, j] = major.as_slice() else {
+        return None;
+    };
+    // Arms stand counter-clockwise: between neighbours nobody comes in.
+    let are_neighbours = j == i + 1 || (i == 0 && j == count - 1);
+    let heading = |i: usize| {
+        let middle = 0.5 * (arms[i].left_cut + arms[i].right_cut);
+        roadwright_geometry::heading_of(middle - junction.centre)
+    };
+    // Two that part are no through road.
+    let bend = std::f64::consts::PI - wrap_angle(heading(i) - heading(j)).abs();
+    (count > 2 && are_neighbours && bend < MOST_BEND).then_some((i, j))
 }
 
 /// Lines across the road before junctions where the control asks for them, and signals.
