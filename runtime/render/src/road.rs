@@ -100,9 +100,14 @@ impl Stretch<'_> {
         hex: u32,
     ) {
         let (from, to) = self.range();
+        // Half a pixel short of both edges, which are soft themselves.
+        let inset = 0.5 / canvas.scale();
         for s in [from, to] {
-            let across = [left(s), right(s)].map(|t| self.road.reference_line.point(s, t));
-            canvas.line(&across, 0.0, SEAM, None, rgb(hex));
+            let (left, right) = (left(s), right(s));
+            let inward = (right - left).signum() * inset.min(0.5 * (right - left).abs());
+            let across = [left + inward, right - inward];
+            let points = across.map(|t| self.road.reference_line.point(s, t));
+            canvas.line(&points, 0.0, SEAM, None, rgb(hex));
         }
     }
 }
