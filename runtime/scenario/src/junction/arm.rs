@@ -33,6 +33,8 @@ pub struct Arm<'a> {
     pub road: &'a Road,
     /// The reference line from the node outward.
     pub outward: ReferenceLine,
+    /// The half-widths, where they are the same all along: corners ask for them again and again.
+    constant: Option<(f64, f64)>,
 }
 
 /// A drivable lane of an arm, at its cut.
@@ -59,12 +61,15 @@ impl<'a> Arm<'a> {
             RoadEnd::Start => road.reference_line.clone(),
             RoadEnd::End => road.reference_line.reversed(),
         };
-        Self {
+        let mut arm = Self {
             road_id,
             end,
             road,
             outward,
-        }
+            constant: None,
+        };
+        arm.constant = has_constant_widths(road).then(|| arm.half_widths(0.0));
+        arm
     }
 
     /// Length of the reference line, m.
@@ -83,7 +88,8 @@ impl<'a> Arm<'a> {
     /// Half-widths of the carriageway to the left and to the right of the reference line, seen
     /// outward, m.
     pub fn half_widths(&self, distance: f64) -> (f64, f64) {
-        self.outward_pair(self.road.carriageway(self.road_s(distance)))
+        let there = || self.outward_pair(self.road.carriageway(self.road_s(distance)));
+        self.constant.unwrap_or_else(there)
     }
 
     /// Widths of the pavements to the left and to the right of the carriageway, seen outward, m.
@@ -162,17 +168,8 @@ impl<'a> Arm<'a> {
 
     /// Whether its edges are straight lines.
     fn is_plain(&self) -> bool {
-        let varies = |polys: &[Poly3]| {
-            let bent = |p: &Poly3| p.b != 0.0 || p.c != 0.0 || p.d != 0.0;
-            polys.len() > 1 || polys.iter().any(bent)
-        };
-        let road = self.road;
-        let lanes = road.lane_sections.iter().flat_map(|section| &section.lanes);
-        let line = road.reference_line.segments();
-        matches!(line, [Segment::Line { .. }])
-            && road.lane_sections.len() == 1
-            && !varies(&road.lane_offset)
-            && !lanes.into_iter().any(|lane| varies(&lane.width))
+        let line = self.road.reference_line.segments();
+        self.constant.is_some() && matches!(line, [Segment::Line { .. }])
     }
 
     /// Distance at which the direction of the arm is taken: far enough out that a bend next to
@@ -241,6 +238,20 @@ impl<'a> Arm<'a> {
         lanes.sort_by(|a, b| b.lateral.total_cmp(&a.lateral).then(a.id.cmp(&b.id)));
         lanes
     }
+}
+
+/// Whether all lanes of a road are as wide at its end as at its start.
+fn has_constant_widths(road: &Road) -> bool {
+    let is_constant = |polys: &[Poly3]| match polys {
+        [] => true,
+        [poly] => poly.b == 0.0 && poly.c == 0.0 && poly.d == 0.0,
+        _ => false,
+    };
+    let [section] = road.lane_sections.as_slice() else {
+        return false;
+    };
+    let mut lanes = section.lanes.iter();
+    is_constant(&road.lane_offset) && lanes.all(|lane| is_constant(&lane.width))
 }
 
 /// Sorts arms counter-clockwise by the bearing of a point on their centre some way out.
