@@ -7,12 +7,15 @@ use roadwright_scenario::junction::{Junction, layout};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 
+/// A line: its pass, points, width, dashes and colour.
+type Line = (Pass, Vec<DVec2>, f64, Option<(f64, f64)>, Color);
+
 /// Remembers what it is asked to draw.
 struct Notes {
     scale: f64,
     pass: Pass,
     polygons: Vec<(Pass, Vec<DVec2>, Color)>,
-    lines: Vec<(Pass, Vec<DVec2>, f64, Option<(f64, f64)>, Color)>,
+    lines: Vec<Line>,
 }
 
 impl Painter for Notes {
@@ -66,9 +69,7 @@ impl Notes {
         marks.map(|(_, points, _)| points)
     }
 
-    fn marking_lines(
-        &self,
-    ) -> impl Iterator<Item = &(Pass, Vec<DVec2>, f64, Option<(f64, f64)>, Color)> {
+    fn marking_lines(&self) -> impl Iterator<Item = &Line> {
         self.lines
             .iter()
             .filter(|(pass, ..)| *pass == Pass::Marking)
@@ -147,9 +148,7 @@ fn lines_across_the_road_follow_the_signs() {
     }
     // The last 20 m before a stop line are solid, also between the directions.
     let solid = |notes: &Notes| {
-        let long = |line: &&(Pass, Vec<DVec2>, f64, Option<(f64, f64)>, Color)| {
-            line.2 == 0.12 && line.3.is_none()
-        };
+        let long = |line: &&Line| line.2 == 0.12 && line.3.is_none();
         notes.marking_lines().filter(long).count()
     };
     assert_eq!(solid(&signals), 4 * 2);
