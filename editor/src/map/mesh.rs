@@ -1,7 +1,7 @@
 //! Triangles from shapes in world coordinates, with soft edges one pixel wide.
 
 use roadwright_geometry::{DVec2, polygon, polyline};
-use roadwright_render::{Color, Painter, Pass};
+use roadwright_render::{Color, Painter, Pass, palette};
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,6 +10,8 @@ pub enum Level {
     Far,
     /// Surfaces and special lanes.
     Middle,
+    /// Kerbs, and markings that fade.
+    Close,
     /// Markings, arrows and stop lines.
     Near,
 }
@@ -19,6 +21,8 @@ impl Level {
     pub fn at(scale: f64) -> Self {
         if scale < 0.5 {
             Self::Near
+        } else if scale < 0.8 {
+            Self::Close
         } else if scale < 2.5 {
             Self::Middle
         } else {
@@ -31,6 +35,7 @@ impl Level {
         match self {
             Self::Far => 0.2,
             Self::Middle => 1.0,
+            Self::Close => 1.6,
             Self::Near => 5.0,
         }
     }
@@ -49,6 +54,13 @@ impl Ink {
     /// Premultiplied bytes.
     pub fn bytes(self, color: Color) -> [u8; 4] {
         let alpha = color.alpha();
+        let color = match self {
+            Self::Light => color,
+            Self::Dark => match of_roads_by_night(color) {
+                Some(color) => return Self::Light.bytes(color),
+                None => color,
+            },
+        };
         let shade = |c: f32| match self {
             Self::Light => c,
             // Bright things lose most: the ground turns to slate, asphalt stays visible on it.
@@ -69,6 +81,31 @@ impl Ink {
             (alpha * 255.0).round() as u8,
         ]
     }
+}
+
+/// What roads are made of, by day and in a dark room. There roads are lighter than the ground, pavements
+/// darker than roads, and kerbs lighter than both.
+const ROADS_BY_NIGHT: [(u32, u32); 8] = [
+    (palette::ASPHALT, 0x4A5565),
+    (palette::SIDEWALK, 0x303A46),
+    (palette::KERB, 0x7A8798),
+    (palette::PARKING, 0x3F4957),
+    (palette::BUS_LANE, 0x7A4A45),
+    (palette::CYCLE_LANE, 0x3A7468),
+    (palette::MEDIAN, 0x263D31),
+    (palette::MARKING, 0xDCE3EA),
+];
+
+/// The dark colour of what roads are made of; `None` for other things.
+fn of_roads_by_night(color: Color) -> Option<Color> {
+    let opaque = |color: Color| {
+        let byte = |c: f32| (c * 255.0).round() as u32;
+        byte(color.red()) << 16 | byte(color.green()) << 8 | byte(color.blue())
+    };
+    let (_, dark) = ROADS_BY_NIGHT
+        .into_iter()
+        .find(|(light, _)| *light == opaque(color))?;
+    Some(palette::faded(dark, color.alpha()))
 }
 
 /// One corner: place in metres from the mesh's origin, shift in pixels, colour (premultiplied,
@@ -126,6 +163,8 @@ pub struct MeshBuilder {
 
 /// Longest mitre of a line, half widths.
 const MITRE: f64 = 2.5;
+/// Largest distance between a curve and its chords where one sees single vehicles, m.
+const NEAR_TOLERANCE: f64 = 0.008;
 /// Half of the soft edge, pixels.
 const SOFT: f64 = 0.5;
 
@@ -300,6 +339,14 @@ impl Painter for MeshBuilder {
         self.level.pixels_per_metre()
     }
 
+    fn tolerance(&self) -> f64 {
+        // Looked at from closer than the scale that the level is made for.
+        match self.level {
+            Level::Near => NEAR_TOLERANCE,
+            _ => 0.15 / self.scale(),
+        }
+    }
+
     fn begin(&mut self, pass: Pass) {
         self.pass = pass as u8;
     }
@@ -406,6 +453,23 @@ mod tests {
                 .iter()
                 .all(|v| f32::from_bits(v[0]).abs() <= 1.0)
         );
+    }
+
+    #[test]
+    fn in_a_dark_room_roads_are_lighter_than_pavements_and_paint_is_lightest() {
+        let brightness = |hex: u32| -> u32 {
+            let [r, g, b, _] = Ink::Dark.bytes(rgb(hex));
+            u32::from(r) + u32::from(g) + u32::from(b)
+        };
+        let by_brightness = [
+            palette::SIDEWALK,
+            palette::ASPHALT,
+            palette::KERB,
+            palette::MARKING,
+        ];
+        assert!(by_brightness.is_sorted_by(|a, b| a == b || brightness(*a) < brightness(*b)));
+        // What is half transparent stays so.
+        assert_eq!(Ink::Dark.bytes(palette::faded(palette::KERB, 0.5))[3], 128);
     }
 
     #[test]

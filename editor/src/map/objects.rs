@@ -89,7 +89,7 @@ fn things(scenario: &Scenario, ink: Ink) -> Mesh {
         // house of 20 m, or it would hide a street.
         let cast = DVec2::new(0.25, -0.25) * obstacle.height.min(20.0);
         let shadow: Vec<DVec2> = outline.iter().map(|p| *p + cast).collect();
-        builder.begin(Pass::PavingKerb);
+        builder.begin(Pass::Ground);
         builder.polygon(&shadow, faded(palette::OUTLINE, 0.25));
         let color = if obstacle.mass.is_some() {
             palette::LOOSE

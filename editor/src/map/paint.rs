@@ -252,7 +252,7 @@ impl MapPainter {
                 wanted.push((id, level));
             }
             // An older or another level's picture is better than a hole.
-            let others = [Level::Near, Level::Middle, Level::Far];
+            let others = [Level::Near, Level::Close, Level::Middle, Level::Far];
             let known = own.or_else(|| others.iter().find_map(|l| self.meshes.get(&(id, *l))));
             roads.extend(known.map(|answer| answer.mesh.clone()));
         }

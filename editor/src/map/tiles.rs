@@ -4,7 +4,7 @@ use super::mesh::{Ink, Level, Mesh, MeshBuilder};
 use crate::scene::Scene;
 use roadwright_geometry::{DVec2, polygon};
 use roadwright_render::{Painter, Pass, junction_layer, palette, roads_and_junctions};
-use roadwright_scenario::junction::Junction;
+use roadwright_scenario::junction::{Junction, OutlineEdge};
 use roadwright_scenario::{DrivingSide, Road, RoadClass, RoadId};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -60,7 +60,10 @@ impl Tiles {
                 continue;
             }
             let tile = tiles.entry(tile_of(junction.centre)).or_default();
-            if let Some((low, high)) = polygon::bounds(&junction.polygon()) {
+            let borders = junction.borders.iter().flat_map(|border| &border.pavement);
+            let mut points = junction.polygon();
+            points.extend(borders.map(OutlineEdge::from));
+            if let Some((low, high)) = polygon::bounds(&points) {
                 let empty = tile.roads.is_empty() && tile.junctions.is_empty();
                 tile.grow(low - 1.0, high + 1.0, empty);
             }
@@ -117,12 +120,42 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
         let trim = scene.layout.trims.get(id).copied().unwrap_or_default();
         (trim.start.to_bits(), trim.end.to_bits()).hash(&mut hasher);
         scene.layout.internal.contains(id).hash(&mut hasher);
+        // Lines along a road end by what is told at its ends.
+        let road = network.road(*id);
+        for node in road.into_iter().flat_map(|road| [road.from, road.to]) {
+            let junction = scene.layout.junction_at(node);
+            let arms = junction.into_iter().flat_map(|junction| &junction.arms);
+            for arm in arms.filter(|arm| arm.road == *id) {
+                arm.sign.hash(&mut hasher);
+            }
+            junction
+                .map(|junction| junction.is_crossing())
+                .hash(&mut hasher);
+        }
+    }
+    // The island of a roundabout is drawn with one of its roads, and follows from all.
+    let rings = &scene.layout.rings;
+    if tile.roads.iter().any(|id| rings.contains(id)) {
+        for id in rings {
+            (id, network.shared_road(*id).map(Arc::as_ptr)).hash(&mut hasher);
+        }
     }
     for index in &tile.junctions {
         let junction = &scene.layout.junctions[*index];
         junction.control.hash(&mut hasher);
         for point in junction.polygon() {
             (point.x.to_bits(), point.y.to_bits()).hash(&mut hasher);
+        }
+        for border in &junction.borders {
+            // Corners tell all of it: the shape between them follows from the outline.
+            for edge in &border.pavement {
+                let point = edge.from();
+                (point.x.to_bits(), point.y.to_bits()).hash(&mut hasher);
+            }
+        }
+        // Arrows follow where the lanes lead.
+        for path in &junction.paths {
+            (path.from.road, path.from.lane, path.turn as u8).hash(&mut hasher);
         }
         // Arrows and stop lines of a junction follow the lanes of its roads.
         for arm in &junction.arms {
@@ -178,7 +211,7 @@ fn lines(builder: &mut MeshBuilder, scene: &Scene, tile: &Tile) {
         };
         // More important classes are wider and drawn later, so that they lie on top.
         let (pixels, hex, order) = match road.class {
-            RoadClass::Path => (0.8, palette::KERB, Pass::PavingKerb),
+            RoadClass::Path => (0.8, palette::CASING, Pass::Ground),
             RoadClass::Service => (0.9, palette::PARKING, Pass::Paving),
             RoadClass::Residential => (1.2, palette::PARKING, Pass::Kerb),
             RoadClass::Collector => (1.7, palette::ASPHALT, Pass::Surface),

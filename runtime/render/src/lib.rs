@@ -22,10 +22,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod arrow;
 mod canvas;
 mod furniture;
+mod island;
 mod map;
 mod marking;
+mod names;
 mod painter;
 pub mod palette;
 mod places;

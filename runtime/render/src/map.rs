@@ -7,7 +7,7 @@ use crate::palette::{
     BODIES, CROWN, DESTINATION, FIXED, FOREST, GLASS, GROUND, LOOSE, OUTLINE, SIGNAL, TRUNK, faded,
     rgb,
 };
-use crate::{furniture, marking, points_of_interest, road};
+use crate::{arrow, furniture, island, marking, names, points_of_interest, road};
 use glam::{DVec2, DVec3};
 use roadwright_geometry::HeightField;
 use roadwright_geometry::math::mix64;
@@ -92,8 +92,8 @@ pub fn map(
     for vehicle in snapshot.into_iter().flat_map(|s| &s.vehicles) {
         draw_vehicle(&mut canvas, vehicle);
     }
-    marking::names(&mut canvas, scenario, &layout);
-    marking::place_names(&mut canvas, scenario);
+    names::streets(&mut canvas, scenario, &layout);
+    names::places(&mut canvas, scenario);
     let about = scenario.about();
     let detail = picture.detail.clone().unwrap_or_else(|| detail(snapshot));
     furniture::title(&mut canvas, &about.name, &detail);
@@ -191,13 +191,15 @@ pub fn roads_and_junctions(
     roads: &[RoadId],
     junctions: &[&Junction],
 ) {
-    let side = scenario.about().driving_side;
-    let stretches = road::stretches(scenario, layout, roads, painter.scale());
-    road::draw(painter, &stretches, junctions);
+    let stretches = road::stretches(scenario, layout, roads, painter.tolerance());
+    island::draw(painter, scenario, layout, roads);
+    road::draw(painter, scenario, &stretches, junctions);
     painter.begin(Pass::Marking);
-    marking::lines(painter, &stretches, side);
-    marking::arrows(painter, &stretches, side);
+    marking::lines(painter, scenario, layout, &stretches);
+    marking::through_lines(painter, scenario, junctions);
     marking::stop_lines(painter, scenario, junctions);
+    arrow::turns(painter, scenario, layout, junctions);
+    arrow::one_ways(painter, scenario, layout, roads);
 }
 
 /// The layer that a junction is drawn on, the lowest of the roads that meet: a ramp's foot lies on

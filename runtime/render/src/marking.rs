@@ -1,225 +1,479 @@
-//! Lane markings, arrows, stop lines.
+//! Paint along lanes and at stop lines.
+//!
+//! Widths and lengths are those of town streets in central Europe; all paint fades with the width of
+//! a lane in pixels, so nothing pops.
 
-use crate::canvas::Canvas;
 use crate::painter::Painter;
 use crate::palette::{MARKING, QUIET_INK, SIGNAL, faded, rgb};
 use crate::road::Stretch;
 use glam::DVec2;
 use roadwright_geometry::Pose;
-use roadwright_scenario::junction::{Arm, Junction, Layout, Sign};
-use roadwright_scenario::{DrivingSide, Lane, LaneType, RoadClass, Scenario};
+use roadwright_geometry::math::wrap_angle;
+use roadwright_scenario::junction::{
+    Arm, ArmEnd, ArmLane, Junction, Layout, Sign, connecting_curve,
+};
+use roadwright_scenario::{
+    DrivingSide, Lane, LaneType, Road, RoadClass, RoadEnd, RoadId, Scenario,
+};
 
-/// Fewer pixels per metre show no markings.
-const MIN_SCALE: f64 = 1.6;
-/// Fewer pixels per metre show no arrows.
-const MIN_ARROW_SCALE: f64 = 2.2;
-/// Width of a line on the road, m.
-const LINE: f64 = 0.14;
-/// Distance between two arrows of a lane, m.
-const ARROW_DISTANCE: f64 = 45.0;
+/// Width of a line, m.
+const LINE: f64 = 0.12;
+/// Width of a line that guards a bus lane, and of the edge of a motorway, m.
+const WIDE_LINE: f64 = 0.3;
+/// Width of the line beside a cycle lane, m.
+const CYCLE_LINE: f64 = 0.15;
+/// Dashes beside parking (on, off), m.
+const PARKING_DASH: (f64, f64) = (1.0, 1.0);
+/// Distance of the two lines of a double one from its middle, m.
+const DOUBLE: f64 = 0.12;
+/// How far before a stop line lines are solid, m.
+const SOLID: f64 = 20.0;
+/// No centre line where all lanes together are narrower, m.
+const LEAST_TWO_WAY: f64 = 5.5;
+/// From this speed limit on roads have lines along their edges, m/s.
+const RURAL: f64 = 60.0 / 3.6;
+/// Distance of an edge line from the edge, m.
+const EDGE_INSET: f64 = 0.2;
+/// Width of a stop line, and how far its middle lies before the cut, m.
+const STOP: (f64, f64) = (0.4, 0.0);
+/// Base and height of a give-way triangle, and the gap between two, m.
+const TRIANGLE: (f64, f64, f64) = (0.6, 0.7, 0.35);
+/// Arms that bend more from one to the other are no through road, rad.
+const MOST_BEND: f64 = 0.8;
+/// How far beside the outer lane a signal stands, m.
+const SIGNAL_BESIDE: f64 = 0.9;
+/// How far lines along the road end before a line across it, m.
+const CLEAR_OF_STOP: f64 = 0.2;
+/// The same before triangles, m.
+const CLEAR_OF_YIELD: f64 = 1.2;
 
-/// Lines along lanes.
-pub(crate) fn lines(canvas: &mut impl Painter, stretches: &[Stretch<'_>], side: DrivingSide) {
-    if canvas.scale() < MIN_SCALE {
-        return;
-    }
-    for stretch in stretches.iter().filter(|s| s.road.class != RoadClass::Path) {
-        for (place, pair) in stretch.section.lanes.windows(2).enumerate() {
-            // Lanes run from left to right; the border is the right edge of the left one.
-            let border = |s: f64| {
-                let band = stretch.road.lane_bands(stretch.section, s)[place];
-                band.centre - 0.5 * band.width
-            };
-            if let Some((dash, hex)) = border_style(&pair[0], &pair[1], side) {
-                canvas.line(&stretch.line(border), LINE, 0.8, dash, faded(hex, 0.9));
-            }
-        }
-    }
+/// How opaque paint is on a lane of a width: gone at four pixels, whole from seven on.
+pub(crate) fn opacity(scale: f64, lane_width: f64) -> f32 {
+    ((lane_width * scale - 4.0) / 3.0).clamp(0.0, 1.0) as f32
 }
 
 /// Dashes (on, off) in metres; none for a solid line.
 type Dash = Option<(f64, f64)>;
 
-/// How the border between two lanes is marked, if at all.
-fn border_style(left: &Lane, right: &Lane, side: DrivingSide) -> Option<(Dash, u32)> {
-    let drivable = (left.kind.is_drivable(), right.kind.is_drivable());
-    match drivable {
-        // Against each other: long dashes. Between lanes of one direction short ones; a solid line
-        // guards a bus lane. Beside what is not driven on, short dashes where vehicles may cross, and
-        // nothing where a kerb shows anyway.
-        (true, true) if left.is_forward(side) != right.is_forward(side) => {
-            Some((Some((4.0, 2.0)), MARKING))
+/// Dashes between lanes of a road.
+fn lane_dash(road: &Road) -> (f64, f64) {
+    if road.class == RoadClass::Motorway {
+        (6.0, 12.0)
+    } else if road.speed_limit >= RURAL {
+        (4.0, 8.0)
+    } else {
+        (3.0, 6.0)
+    }
+}
+
+/// How a line between two lanes is painted.
+#[derive(Clone, Copy, PartialEq)]
+enum Style {
+    /// Between the directions; solid before stop lines at both ends.
+    Centre,
+    /// Between the directions of an avenue: double all along.
+    Avenue,
+    /// Between lanes of one direction, driven along growing s or against it.
+    Lanes { forward: bool },
+    /// The same all along.
+    Plain { dash: Dash, width: f64 },
+}
+
+/// Lines along lanes.
+pub(crate) fn lines(
+    canvas: &mut impl Painter,
+    scenario: &Scenario,
+    layout: &Layout,
+    stretches: &[Stretch<'_>],
+) {
+    let side = scenario.about().driving_side;
+    for stretch in stretches.iter().filter(|s| s.road.class != RoadClass::Path) {
+        let ends = Ends::of(stretch.id, stretch.road, layout);
+        for (place, pair) in stretch.section.lanes.windows(2).enumerate() {
+            let Some(style) = style(stretch, (&pair[0], &pair[1]), side) else {
+                continue;
+            };
+            // Lanes run from left to right; the border is the right edge of the left one.
+            let border = |s: f64| {
+                let band = stretch.road.lane_bands(stretch.section, s)[place];
+                band.centre - 0.5 * band.width
+            };
+            let bands = stretch
+                .road
+                .lane_bands(stretch.section, stretch.distances[0]);
+            let lane = bands[place].width.max(bands[place + 1].width);
+            let alpha = opacity(canvas.scale(), lane);
+            if alpha > 0.0 {
+                line(canvas, stretch, style, &ends, border, alpha);
+            }
         }
-        (true, true) if left.kind != right.kind => Some((None, MARKING)),
-        (true, true) => Some((Some((2.0, 4.0)), MARKING)),
+        edge_lines(canvas, stretch);
+    }
+}
+
+/// How the border between two lanes is painted, if at all.
+fn style(stretch: &Stretch<'_>, (left, right): (&Lane, &Lane), side: DrivingSide) -> Option<Style> {
+    let plain = |dash, width| Some(Style::Plain { dash, width });
+    match (left.kind.is_drivable(), right.kind.is_drivable()) {
+        (true, true) if left.is_forward(side) != right.is_forward(side) => {
+            let s = stretch.distances[0];
+            let bands = stretch.road.lane_bands(stretch.section, s);
+            let lanes = stretch.section.lanes.iter().zip(bands);
+            let driven = lanes.filter(|(lane, _)| lane.kind.is_drivable());
+            let width: f64 = driven.map(|(_, band)| band.width).sum();
+            let count = |forward| stretch.road.lanes_driven(s, forward, side);
+            if width < LEAST_TWO_WAY {
+                None
+            } else if count(true) >= 2 && count(false) >= 2 {
+                Some(Style::Avenue)
+            } else {
+                Some(Style::Centre)
+            }
+        }
+        (true, true) if left.kind != right.kind => plain(None, WIDE_LINE),
+        (true, true) => Some(Style::Lanes {
+            forward: left.is_forward(side),
+        }),
         (true, false) | (false, true) => {
-            let other = if drivable.0 { right.kind } else { left.kind };
-            let marked = matches!(
-                other,
-                LaneType::Parking | LaneType::Biking | LaneType::Shoulder
-            );
-            marked.then_some((Some((1.0, 1.0)), MARKING))
+            let is_fast = stretch.road.class == RoadClass::Motorway;
+            let other = if left.kind.is_drivable() {
+                right.kind
+            } else {
+                left.kind
+            };
+            match other {
+                LaneType::Parking => plain(Some(PARKING_DASH), LINE),
+                LaneType::Biking => plain(None, CYCLE_LINE),
+                LaneType::Shoulder => plain(None, if is_fast { WIDE_LINE } else { LINE }),
+                _ => None,
+            }
         }
         (false, false) => None,
     }
 }
 
-/// Arrows that show which way lanes are driven.
-pub(crate) fn arrows(canvas: &mut impl Painter, stretches: &[Stretch<'_>], side: DrivingSide) {
-    if canvas.scale() < MIN_ARROW_SCALE {
-        return;
-    }
-    for stretch in stretches {
-        let (from, to) = (
-            stretch.distances[0],
-            stretch.distances[stretch.distances.len() - 1],
-        );
-        // One in the middle of a short stretch, none on a very short one.
-        let count = ((to - from) / ARROW_DISTANCE).round().max(1.0) as usize;
-        if to - from < 12.0 {
-            continue;
+/// Paints the line between two lanes of a stretch.
+fn line(
+    canvas: &mut impl Painter,
+    stretch: &Stretch<'_>,
+    style: Style,
+    ends: &Ends,
+    border: impl Fn(f64) -> f64,
+    alpha: f32,
+) {
+    let color = faded(MARKING, 0.95 * alpha);
+    let (from, to) = stretch.range();
+    let (from, to) = (
+        from.max(ends.from + ends.start.clear()),
+        to.min(ends.to - ends.end.clear()),
+    );
+    let dash = Some(lane_dash(stretch.road));
+    let mut paint = |range: (f64, f64), shift: f64, dash: Dash, width: f64| {
+        let points = stretch.part(range, |s| border(s) + shift);
+        if points.len() > 1 {
+            canvas.line(&points, width, 0.8, dash, color);
         }
-        for i in 0..count {
-            let s = from + (to - from) * (i as f64 + 0.5) / count as f64;
-            let bands = stretch.road.lane_bands(stretch.section, s);
-            for (lane, band) in stretch.section.lanes.iter().zip(bands) {
-                if lane.kind.is_drivable() {
-                    let pose = stretch.road.reference_line.offset_pose(s, band.centre);
-                    let pose = if lane.is_forward(side) {
-                        pose
-                    } else {
-                        pose.reversed()
-                    };
-                    arrow(canvas, pose, (0.28 * band.width).min(0.9));
-                }
+    };
+    // Solid near the ends that are stopped at, dashes between.
+    let near_start = |stops: bool| {
+        if stops {
+            (ends.from + SOLID).clamp(from, to.max(from))
+        } else {
+            from
+        }
+    };
+    let near_end = |stops: bool, low: f64| {
+        if stops {
+            (ends.to - SOLID).clamp(low, to.max(low))
+        } else {
+            to
+        }
+    };
+    match style {
+        Style::Plain { dash, width } => paint((from, to), 0.0, dash, width),
+        Style::Avenue => {
+            for shift in [DOUBLE, -DOUBLE] {
+                paint((from, to), shift, None, LINE);
             }
         }
+        Style::Centre => {
+            let low = near_start(ends.start.stops());
+            let high = near_end(ends.end.stops(), low);
+            for shift in [DOUBLE, -DOUBLE] {
+                paint((from, low), shift, None, LINE);
+                paint((high, to), shift, None, LINE);
+            }
+            paint((low, high), 0.0, dash, LINE);
+        }
+        Style::Lanes { forward } => {
+            let low = near_start(!forward && ends.start.stops());
+            let high = near_end(forward && ends.end.stops(), low);
+            paint((from, low), 0.0, None, LINE);
+            paint((high, to), 0.0, None, LINE);
+            paint((low, high), 0.0, dash, LINE);
+        }
     }
 }
 
-/// An arrow with its tip ahead of the pose.
-fn arrow(canvas: &mut impl Painter, pose: Pose, half: f64) {
-    let shape = [
-        (1.9, 0.0),
-        (0.5, half),
-        (0.5, 0.25 * half),
-        (-1.9, 0.25 * half),
-        (-1.9, -0.25 * half),
-        (0.5, -0.25 * half),
-        (0.5, -half),
-    ];
-    let points = shape.map(|(ahead, left)| pose.point(ahead, left));
-    canvas.polygon(&points, faded(MARKING, 0.85));
+/// Lines along the edges of fast roads that have no pavement there.
+fn edge_lines(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
+    let lanes = &stretch.section.lanes;
+    let alpha = opacity(canvas.scale(), 3.5);
+    if stretch.road.speed_limit < RURAL || alpha == 0.0 {
+        return;
+    }
+    let is_motorway = stretch.road.class == RoadClass::Motorway;
+    let width = if is_motorway { WIDE_LINE } else { LINE };
+    for (lane, is_left) in [(lanes.first(), true), (lanes.last(), false)] {
+        if !lane.is_some_and(|lane| lane.kind.is_drivable()) {
+            continue;
+        }
+        let points = stretch.line(|s| {
+            let (right, left) = stretch.road.edges(s);
+            if is_left {
+                left - EDGE_INSET
+            } else {
+                right + EDGE_INSET
+            }
+        });
+        canvas.line(&points, width, 0.8, None, faded(MARKING, 0.95 * alpha));
+    }
 }
 
-/// Length of a dash of a line at which one gives way, and of the gap after it, m.
-const YIELD_DASH: (f64, f64) = (0.5, 0.35);
+/// What lies at both ends of a road.
+struct Ends {
+    /// Where what junctions leave of it begins and ends, m along the road.
+    from: f64,
+    to: f64,
+    start: End,
+    end: End,
+}
 
-/// Lines before junctions where the control asks for them, and signals.
-pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctions: &[&Junction]) {
-    if canvas.scale() < MIN_SCALE {
+/// What who comes to an end of a road is told there.
+#[derive(Clone, Copy)]
+struct End(Sign);
+
+impl Ends {
+    fn of(id: RoadId, road: &Road, layout: &Layout) -> Self {
+        let (from, to) = layout.remaining(id, road).unwrap_or((0.0, road.length()));
+        let sign = |end: RoadEnd| {
+            let junction = layout.junction_at(road.node_at(end));
+            let junction = junction.filter(|junction| junction.is_crossing());
+            let mut arms = junction.into_iter().flat_map(|junction| &junction.arms);
+            let arm = arms.find(|arm| (arm.road, arm.end) == (id, end));
+            End(arm.map_or(Sign::None, |arm| painted_sign(arm, road)))
+        };
+        Self {
+            from,
+            to,
+            start: sign(RoadEnd::Start),
+            end: sign(RoadEnd::End),
+        }
+    }
+}
+
+impl End {
+    /// Whether a line is stopped at.
+    fn stops(self) -> bool {
+        matches!(self.0, Sign::Stop | Sign::Signal)
+    }
+
+    /// How far before the cut lines along the road end, m.
+    fn clear(self) -> f64 {
+        match self.0 {
+            Sign::None => 0.0,
+            Sign::Yield => CLEAR_OF_YIELD,
+            Sign::Stop | Sign::Signal => CLEAR_OF_STOP,
+        }
+    }
+}
+
+/// What is painted for the sign of an arm: slip roads and motorways merge, and have nothing but
+/// signals painted across them.
+fn painted_sign(arm: &ArmEnd, road: &Road) -> Sign {
+    match arm.sign {
+        Sign::Yield | Sign::Stop if road.class >= RoadClass::Ramp && is_one_way(road) => Sign::None,
+        sign => sign,
+    }
+}
+
+/// Whether all lanes of a road are driven the same way.
+fn is_one_way(road: &Road) -> bool {
+    let count = |forward| road.lanes_driven(0.0, forward, DrivingSide::Right);
+    count(true) == 0 || count(false) == 0
+}
+
+/// Lines that run on through a junction: along a bend, and along the major road of a T.
+pub(crate) fn through_lines(
+    canvas: &mut impl Painter,
+    scenario: &Scenario,
+    junctions: &[&Junction],
+) {
+    let alpha = opacity(canvas.scale(), 3.25);
+    if alpha == 0.0 {
         return;
     }
     let side = scenario.about().driving_side;
-    for junction in junctions.iter().filter(|junction| junction.is_crossing()) {
-        for end in junction.arms.iter().filter(|end| end.sign != Sign::None) {
-            let Some(road) = scenario.network().road(end.road) else {
-                continue;
+    let color = faded(MARKING, 0.95 * alpha);
+    for junction in junctions {
+        let Some((i, j)) = through_road(junction) else {
+            continue;
+        };
+        let arm = |index: usize| {
+            let end = &junction.arms[index];
+            let road = scenario.network().road(end.road)?;
+            Some((Arm::new(end.road, road, end.end), end.trim))
+        };
+        let (Some((arm, trim)), Some((next, next_trim))) = (arm(i), arm(j)) else {
+            continue;
+        };
+        let dash = Some(lane_dash(arm.road));
+        let mut join = |from: Pose, to: Pose| {
+            if let Some(curve) = connecting_curve(from, to) {
+                let points = curve.sample(canvas.tolerance().min(0.1), 0.0);
+                canvas.line(&points, LINE, 0.8, dash, color);
+            }
+        };
+        let lanes = |arm: &Arm<'_>, trim, entering| arm.lanes(trim, side, entering);
+        let (into, out) = (lanes(&arm, trim, true), lanes(&next, next_trim, false));
+        let (back, off) = (lanes(&next, next_trim, true), lanes(&arm, trim, false));
+        // Between the directions: the left edge of the leftmost lane in right-hand traffic.
+        let is_two_way = !into.is_empty() && !out.is_empty() && !back.is_empty() && !off.is_empty();
+        if is_two_way && arm.road.class != RoadClass::Path {
+            let middle = |lanes: &[ArmLane]| match side {
+                DrivingSide::Right => lanes.first().map(|lane| beside(lane, 0.5)),
+                DrivingSide::Left => lanes.last().map(|lane| beside(lane, -0.5)),
             };
-            let lanes = Arm::new(end.road, road, end.end).lanes(end.trim, side, true);
-            for lane in lanes {
-                // A little before the cut, and not quite as wide as the lane.
-                let at = |left: f64| lane.pose.point(-0.4, left * (0.5 * lane.width - 0.15));
-                let dashes = (end.sign == Sign::Yield).then_some(YIELD_DASH);
-                canvas.line(
-                    &[at(1.0), at(-1.0)],
-                    0.35,
-                    1.0,
-                    dashes,
-                    faded(MARKING, 0.95),
-                );
-                if end.sign == Sign::Signal {
-                    let post = lane.pose.point(-0.4, 0.0);
-                    canvas.circle(post, 0.55, 2.0, rgb(QUIET_INK));
-                    canvas.circle(post, 0.38, 1.4, rgb(SIGNAL));
+            if let (Some(from), Some(to)) = (middle(&into), middle(&out)) {
+                join(from, to);
+            }
+        }
+        for (from, to) in [(&into, &out), (&back, &off)] {
+            if from.len() == to.len() {
+                for (a, b) in from.iter().zip(to.iter()).skip(1) {
+                    join(beside(a, 0.5), beside(b, 0.5));
                 }
             }
         }
     }
 }
 
-/// Names of points of interest, beside them.
-pub(crate) fn place_names(canvas: &mut Canvas, scenario: &Scenario) {
-    if canvas.scale < MIN_SCALE {
-        return;
-    }
-    let mut written: Vec<(f32, f32, f32)> = Vec::new();
-    for point in scenario.points_of_interest().values() {
-        let (x, y) = canvas.pixel(point.position());
-        let mark = (crate::reach_of_mark(point) * canvas.scale) as f32;
-        let beside = x + (mark + 4.0).max(8.0);
-        let (size, ink) = (11.0, crate::palette::INK);
-        let width = crate::text::width(&point.name, size);
-        // No name over another one.
-        let is_taken = written.iter().any(|&(from, other_y, length)| {
-            beside < from + length && from < beside + width && (y - other_y).abs() < 14.0
-        });
-        if is_taken {
-            continue;
-        }
-        written.push((beside, y, width));
-        canvas.text(
-            &point.name,
-            beside,
-            y + 4.0,
-            size,
-            crate::text::Align::Left,
-            ink,
-        );
+/// The pose a share of its width to the left of a lane's centre.
+fn beside(lane: &ArmLane, share: f64) -> Pose {
+    Pose {
+        position: lane.pose.point(0.0, share * lane.width),
+        heading: lane.pose.heading,
     }
 }
 
-/// Street names along their roads, each name where its longest stretch is.
-pub(crate) fn names(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout) {
-    if canvas.scale < MIN_SCALE {
-        return;
+/// The two arms that lines run on between: both of a bend; the major ones where all others come from
+/// one side.
+fn through_road(junction: &Junction) -> Option<(usize, usize)> {
+    let arms = &junction.arms;
+    let count = arms.len();
+    if count == 2 {
+        return Some((0, 1));
     }
-    // A street is many roads of one name, cut at every junction: one name is enough. In the order of
-    // names, so that it does not depend on ids which of two that collide is written.
-    let mut longest: std::collections::BTreeMap<&str, (f64, DVec2)> =
-        std::collections::BTreeMap::new();
-    for (id, road) in scenario
-        .network()
-        .roads()
-        .filter(|(_, road)| !road.name.is_empty())
-    {
-        let Some((from, to)) = layout.remaining(id, road) else {
-            continue;
-        };
-        let middle = road.reference_line.pose(0.5 * (from + to)).position;
-        let known = longest.entry(&road.name).or_insert((0.0, middle));
-        if to - from > known.0 {
-            *known = (to - from, middle);
+    let is_major = |i: &usize| arms[*i].sign == Sign::None;
+    let major: Vec<usize> = (0..count).filter(is_major).collect();
+    let &[i, j] = major.as_slice() else {
+        return None;
+    };
+    // Arms stand counter-clockwise: between neighbours nobody comes in.
+    let are_neighbours = j == i + 1 || (i == 0 && j == count - 1);
+    let heading = |i: usize| {
+        let middle = 0.5 * (arms[i].left_cut + arms[i].right_cut);
+        roadwright_geometry::heading_of(middle - junction.centre)
+    };
+    // Two that part are no through road.
+    let bend = std::f64::consts::PI - wrap_angle(heading(i) - heading(j)).abs();
+    (count > 2 && are_neighbours && bend < MOST_BEND).then_some((i, j))
+}
+
+/// Lines across the road before junctions where the control asks for them, and signals.
+pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctions: &[&Junction]) {
+    let side = scenario.about().driving_side;
+    for junction in junctions.iter().filter(|junction| junction.is_crossing()) {
+        for end in &junction.arms {
+            let Some(road) = scenario.network().road(end.road) else {
+                continue;
+            };
+            let sign = painted_sign(end, road);
+            if sign == Sign::None {
+                continue;
+            }
+            let lanes = Arm::new(end.road, road, end.end).lanes(end.trim, side, true);
+            let Some(alpha) = lanes
+                .first()
+                .map(|lane| opacity(canvas.scale(), lane.width))
+            else {
+                continue;
+            };
+            if alpha == 0.0 {
+                continue;
+            }
+            for group in abreast(&lanes) {
+                let color = faded(MARKING, 0.95 * alpha);
+                if sign == Sign::Yield {
+                    triangles(canvas, group, color);
+                } else {
+                    let line = across(group, -STOP.1, 0.1);
+                    canvas.line(&line, STOP.0, 1.0, None, color);
+                }
+            }
+            if sign == Sign::Signal
+                && let Some(post) = signal_post(&lanes, side)
+            {
+                canvas.circle(post, 0.55, 2.0, rgb(QUIET_INK));
+                canvas.circle(post, 0.38, 1.4, rgb(SIGNAL));
+            }
         }
     }
-    let mut written: Vec<(f32, f32, f32)> = Vec::new();
-    for (name, (length, middle)) in longest {
-        let width = crate::text::width(name, 11.0);
-        let (x, y) = canvas.pixel(middle);
-        // No name over another one.
-        let taken = written.iter().any(|&(other_x, other_y, other_width)| {
-            (x - other_x).abs() < 0.5 * (width + other_width) + 6.0 && (y - other_y).abs() < 16.0
-        });
-        if width < 1.2 * (length * canvas.scale) as f32 && !taken {
-            written.push((x, y, width));
-            canvas.text(
-                name,
-                x,
-                y + 4.0,
-                11.0,
-                crate::text::Align::Centre,
-                crate::palette::INK,
-            );
-        }
+}
+
+/// Where the signal of an approach stands: beside the stop line, on the near side.
+fn signal_post(lanes: &[ArmLane], side: DrivingSide) -> Option<DVec2> {
+    let (lane, outward) = match side {
+        DrivingSide::Right => (lanes.last()?, -1.0),
+        DrivingSide::Left => (lanes.first()?, 1.0),
+    };
+    let beside = outward * (0.5 * lane.width + SIGNAL_BESIDE);
+    Some(lane.pose.point(-STOP.1, beside))
+}
+
+/// Lanes, left to right, in groups that lie side by side.
+fn abreast(lanes: &[ArmLane]) -> impl Iterator<Item = &[ArmLane]> {
+    lanes.chunk_by(|a, b| {
+        let gap = (a.lateral - 0.5 * a.width) - (b.lateral + 0.5 * b.width);
+        gap.abs() < 0.1
+    })
+}
+
+/// From the left edge of a group of lanes to the right one, `ahead` of the cut and `inset` inside.
+fn across(lanes: &[ArmLane], ahead: f64, inset: f64) -> [DVec2; 2] {
+    let (first, last) = (&lanes[0], &lanes[lanes.len() - 1]);
+    [
+        first.pose.point(ahead, 0.5 * first.width - inset),
+        last.pose.point(ahead, inset - 0.5 * last.width),
+    ]
+}
+
+/// A row of triangles that point at who has to give way.
+fn triangles(canvas: &mut impl Painter, lanes: &[ArmLane], color: tiny_skia::Color) {
+    let (base, height, gap) = TRIANGLE;
+    let [left, right] = across(lanes, -0.15, 0.15);
+    let [_, back] = across(lanes, -0.15 - height, 0.15);
+    let width = (right - left).length();
+    let (along, behind) = ((right - left) / width.max(1e-9), back - right);
+    let count = ((width + gap) / (base + gap)).floor();
+    let start = 0.5 * (width - count * (base + gap) + gap);
+    for i in 0..count as usize {
+        let from = left + along * (start + i as f64 * (base + gap));
+        let shape = [
+            from,
+            from + 0.5 * base * along + behind,
+            from + base * along,
+        ];
+        canvas.polygon(&shape, color);
     }
 }

@@ -7,11 +7,13 @@ use tiny_skia::Color;
 /// neighbouring parts of the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pass {
-    /// Kerbs around paved areas.
-    PavingKerb,
-    /// Paved areas.
+    /// What lies under everything: shadows, the rims of paved areas.
+    Ground,
+    /// Paved areas and paths.
     Paving,
-    /// Kerbs around carriageways.
+    /// Pavements beside carriageways.
+    Pavement,
+    /// Kerbs between pavements and carriageways.
     Kerb,
     /// Carriageways and junctions.
     Surface,
@@ -25,6 +27,11 @@ pub enum Pass {
 pub trait Painter {
     /// Pixels per metre.
     fn scale(&self) -> f64;
+
+    /// Largest distance between a curve and its chords, m: a sixth of a pixel.
+    fn tolerance(&self) -> f64 {
+        0.15 / self.scale()
+    }
 
     /// What follows belongs to this pass.
     fn begin(&mut self, _pass: Pass) {}

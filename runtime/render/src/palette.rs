@@ -16,25 +16,27 @@ pub fn faded(hex: u32, opacity: f32) -> Color {
 }
 
 /// Open ground.
-pub const GROUND: u32 = 0xEFEDE6;
+pub const GROUND: u32 = 0xEEEBE3;
 /// Kerbs.
-pub const KERB: u32 = 0xC2BEB3;
+pub const KERB: u32 = 0xF1EEE7;
+/// Rims of paved areas, and paths from far away.
+pub const CASING: u32 = 0xA7A397;
 /// Carriageways.
-pub const ASPHALT: u32 = 0x6E737A;
+pub const ASPHALT: u32 = 0x6C727C;
 /// Paved areas and paths.
 pub const PAVING: u32 = 0xDFD5C3;
 /// Sidewalks.
-pub const SIDEWALK: u32 = 0xD3D0C8;
+pub const SIDEWALK: u32 = 0xD5D1C8;
 /// Parking lanes.
-pub const PARKING: u32 = 0x858A91;
+pub const PARKING: u32 = 0x7C828B;
 /// Bus lanes.
-pub const BUS_LANE: u32 = 0x8E5F58;
+pub const BUS_LANE: u32 = 0x93625A;
 /// Cycle lanes.
-pub const CYCLE_LANE: u32 = 0x5E8A6B;
+pub const CYCLE_LANE: u32 = 0x5F9384;
 /// Medians.
-pub const MEDIAN: u32 = 0xB9C7A2;
+pub const MEDIAN: u32 = 0xCBD8B4;
 /// Lines and arrows on the road.
-pub const MARKING: u32 = 0xF6F6F2;
+pub const MARKING: u32 = 0xFAFAF6;
 /// Signals.
 pub const SIGNAL: u32 = 0xE0A526;
 /// The floor of a forest.

@@ -3,24 +3,38 @@
 //! ```text
 //!   junction |<- stretch: section 0 ->|<- section 1 ->| junction      roads are drawn by stretches
 //!
-//!   kerb  =================     all kerbs of a layer, then all surfaces, then lanes: where two
-//!         .................     roads meet, no kerb of one lies on the surface of the other
-//!   kerb  =================
+//!   :::::::::::::::::   pavement      all pavements of a layer, then all kerbs, then all
+//!   =================   kerb          carriageways, then lanes: where two roads meet, no pavement
+//!   .................   carriageway   or kerb of one lies on the carriageway of the other
+//!   =================   kerb
+//!   :::::::::::::::::   pavement
 //! ```
+//!
+//! Neighbours share the corners of their cuts. A line across each cut in the colour of the surface
+//! closes the hairline that two soft edges would leave.
 
 use crate::painter::{Painter, Pass};
-use crate::palette::{ASPHALT, BUS_LANE, CYCLE_LANE, KERB, MEDIAN, PARKING, PAVING, SIDEWALK, rgb};
+use crate::palette::{
+    ASPHALT, BUS_LANE, CASING, CYCLE_LANE, KERB, MEDIAN, PARKING, PAVING, SIDEWALK, rgb,
+};
 use glam::DVec2;
 use roadwright_scenario::junction::{Junction, Layout};
 use roadwright_scenario::{LaneSection, LaneType, Road, RoadClass, RoadId, Scenario};
 
-/// Largest distance between a curve and what is drawn, pixels.
-const TOLERANCE: f64 = 0.25;
-/// Width of the kerb around a surface, m.
-const KERB_WIDTH: f64 = 0.7;
+/// Width of a kerb, m.
+pub(crate) const KERB_WIDTH: f64 = 0.15;
+/// Fewer pixels per metre show no kerbs: pavements then touch the carriageway.
+pub(crate) const MIN_KERB_SCALE: f64 = 1.25;
+/// Width of the rim of a paved area, m.
+const RIM: f64 = 0.12;
+/// Narrower than this is no pavement, m.
+const MIN_PAVEMENT: f64 = 0.05;
+/// Width of the line that closes a cut, pixels.
+const SEAM: f32 = 2.0;
 
 /// A stretch of road with one set of lanes, between its junctions.
 pub(crate) struct Stretch<'a> {
+    pub(crate) id: RoadId,
     pub(crate) road: &'a Road,
     pub(crate) section: &'a LaneSection,
     /// Distances along the road at which it is drawn.
@@ -28,10 +42,27 @@ pub(crate) struct Stretch<'a> {
 }
 
 impl Stretch<'_> {
+    /// Where it begins and ends, m along the road.
+    pub(crate) fn range(&self) -> (f64, f64) {
+        let last = self.distances[self.distances.len() - 1];
+        (self.distances[0], last)
+    }
+
     /// The line at a lateral place that may change along the way.
     pub(crate) fn line(&self, lateral: impl Fn(f64) -> f64) -> Vec<DVec2> {
-        let point = |&s: &f64| self.road.reference_line.point(s, lateral(s));
-        self.distances.iter().map(point).collect()
+        self.part(self.range(), lateral)
+    }
+
+    /// The same from one distance along the road to another; empty where there is nothing between.
+    pub(crate) fn part(&self, (from, to): (f64, f64), lateral: impl Fn(f64) -> f64) -> Vec<DVec2> {
+        if to - from < 1e-6 {
+            return Vec::new();
+        }
+        let inner = self.distances.iter().copied();
+        let inner = inner.filter(|s| *s > from + 1e-6 && *s < to - 1e-6);
+        let all = std::iter::once(from).chain(inner).chain([to]);
+        all.map(|s| self.road.reference_line.point(s, lateral(s)))
+            .collect()
     }
 
     /// The surface between two lateral places.
@@ -40,14 +71,57 @@ impl Stretch<'_> {
         points.extend(self.line(right).into_iter().rev());
         points
     }
+
+    /// The lateral places of both sides of a pavement, if there is one on that side.
+    fn pavement(&self, is_left: bool) -> Option<(Edge<'_>, Edge<'_>)> {
+        let at = move |s: f64| {
+            let (outer, inner) = (self.road.edges(s), self.road.carriageway(s));
+            if is_left {
+                (outer.1, inner.1)
+            } else {
+                (outer.0, inner.0)
+            }
+        };
+        let (from, to) = self.range();
+        let is_there = |s: f64| (at(s).0 - at(s).1).abs() > MIN_PAVEMENT;
+        (is_there(from + 1e-6) || is_there(to - 1e-6)).then(|| {
+            let outer: Edge<'_> = Box::new(move |s| at(s).0);
+            let inner: Edge<'_> = Box::new(move |s| at(s).1);
+            (outer, inner)
+        })
+    }
+
+    /// Closes the cuts at both ends of a band.
+    fn seams(
+        &self,
+        canvas: &mut impl Painter,
+        left: impl Fn(f64) -> f64,
+        right: impl Fn(f64) -> f64,
+        hex: u32,
+    ) {
+        let (from, to) = self.range();
+        // Half a pixel short of both edges, which are soft themselves.
+        let inset = 0.5 / canvas.scale();
+        for s in [from, to] {
+            let (left, right) = (left(s), right(s));
+            let inward = (right - left).signum() * inset.min(0.5 * (right - left).abs());
+            let across = [left + inward, right - inward];
+            let points = across.map(|t| self.road.reference_line.point(s, t));
+            canvas.line(&points, 0.0, SEAM, None, rgb(hex));
+        }
+    }
 }
 
-/// All stretches of some roads, in their order, for a picture of `scale` pixels per metre.
+/// A lateral place by the distance along a road.
+type Edge<'a> = Box<dyn Fn(f64) -> f64 + 'a>;
+
+/// All stretches of some roads, in their order, with chords that leave their curves by at most
+/// `tolerance` metres.
 pub(crate) fn stretches<'a>(
     scenario: &'a Scenario,
     layout: &Layout,
     roads: &[RoadId],
-    scale: f64,
+    tolerance: f64,
 ) -> Vec<Stretch<'a>> {
     let mut stretches = Vec::new();
     // Only what junctions leave of a road: their surfaces are drawn from their outlines.
@@ -64,17 +138,18 @@ pub(crate) fn stretches<'a>(
                 continue;
             }
             stretches.push(Stretch {
+                id,
                 road,
                 section,
-                distances: distances(road, from, to, scale),
+                distances: distances(road, from, to, tolerance),
             });
         }
     }
     stretches
 }
 
-fn distances(road: &Road, from: f64, to: f64, scale: f64) -> Vec<f64> {
-    let all = road.reference_line.sample_distances(TOLERANCE / scale, 8.0);
+fn distances(road: &Road, from: f64, to: f64, tolerance: f64) -> Vec<f64> {
+    let all = road.reference_line.sample_distances(tolerance, 8.0);
     let inner = all
         .into_iter()
         .filter(|s| *s > from + 1e-6 && *s < to - 1e-6);
@@ -98,36 +173,34 @@ fn distances(road: &Road, from: f64, to: f64, scale: f64) -> Vec<f64> {
     distances
 }
 
-/// Kerbs and surfaces of a layer: kerbs first, so that no kerb crosses a surface.
-pub(crate) fn draw(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Junction]) {
-    let areas: Vec<Vec<DVec2>> = junctions
-        .iter()
-        .map(|junction| junction.polygon())
-        .collect();
+/// Surfaces of a layer: paved areas, pavements, kerbs, carriageways, lanes.
+pub(crate) fn draw(
+    canvas: &mut impl Painter,
+    scenario: &Scenario,
+    stretches: &[Stretch<'_>],
+    junctions: &[&Junction],
+) {
+    let is_paved = |junction: &Junction| {
+        let mut roads = junction.arms.iter();
+        roads.all(|arm| scenario.network().road(arm.road).is_some_and(is_paving))
+    };
+    let (paved, built): (Vec<&Junction>, Vec<&Junction>) =
+        junctions.iter().partition(|junction| is_paved(junction));
     // Paving first: carriageways run through pedestrian areas, not under them.
-    for (pass, kerb, surface) in [
-        (PAVING, Pass::PavingKerb, Pass::Paving),
-        (ASPHALT, Pass::Kerb, Pass::Surface),
-    ] {
-        canvas.begin(kerb);
-        let chosen = || {
-            stretches
-                .iter()
-                .filter(move |s| surface_color(s.road) == pass)
-        };
-        let areas = if pass == ASPHALT {
-            areas.as_slice()
-        } else {
-            &[]
-        };
-        kerbs(canvas, chosen(), areas);
-        canvas.begin(surface);
-        let surfaces = chosen().map(|s| s.band(|x| s.road.edges(x).1, |x| s.road.edges(x).0));
-        for surface in surfaces.chain(areas.iter().cloned()) {
-            canvas.polygon(&surface, rgb(pass));
-            // Closes the hairline between neighbouring anti-aliased surfaces.
-            canvas.edge(&surface, 0.0, 0.6, rgb(pass));
-        }
+    paving(canvas, stretches, &paved);
+    pavements(canvas, stretches, &built);
+    kerbs(canvas, stretches, &built);
+    canvas.begin(Pass::Surface);
+    for stretch in carriageways(stretches) {
+        let (left, right) = (
+            |s| stretch.road.carriageway(s).1,
+            |s| stretch.road.carriageway(s).0,
+        );
+        canvas.polygon(&stretch.band(left, right), rgb(ASPHALT));
+        stretch.seams(canvas, left, right, ASPHALT);
+    }
+    for junction in &built {
+        canvas.polygon(&junction.polygon_within(canvas.tolerance()), rgb(ASPHALT));
     }
     canvas.begin(Pass::Lane);
     for stretch in stretches {
@@ -135,53 +208,126 @@ pub(crate) fn draw(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctio
     }
 }
 
-/// The kerbs of stretches and junctions. They are twice as wide as they show: surfaces cover their
-/// inner halves.
-fn kerbs<'a, 's: 'a>(
-    canvas: &mut impl Painter,
-    stretches: impl Iterator<Item = &'a Stretch<'s>>,
-    junctions: &[Vec<DVec2>],
-) {
-    for area in junctions {
-        canvas.edge(area, KERB_WIDTH, 1.5, rgb(KERB));
-    }
-    for stretch in stretches {
-        // Along the sides only: a kerb across the end would show where layers meet.
+fn carriageways<'s, 'a>(
+    stretches: &'s [Stretch<'a>],
+) -> impl Iterator<Item = &'s Stretch<'a>> + use<'s, 'a> {
+    stretches.iter().filter(|stretch| !is_paving(stretch.road))
+}
+
+/// Paths and squares, with a thin rim.
+fn paving(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Junction]) {
+    let tolerance = canvas.tolerance();
+    let paths = || stretches.iter().filter(|stretch| is_paving(stretch.road));
+    canvas.begin(Pass::Ground);
+    for stretch in paths() {
         for side in [
             stretch.line(|s| stretch.road.edges(s).1),
             stretch.line(|s| stretch.road.edges(s).0),
         ] {
-            canvas.line(&side, KERB_WIDTH, 1.5, None, rgb(KERB));
+            canvas.line(&side, 2.0 * RIM, 1.5, None, rgb(CASING));
         }
+    }
+    for junction in junctions {
+        let area = junction.polygon_within(tolerance);
+        canvas.edge(&area, 2.0 * RIM, 1.5, rgb(CASING));
+    }
+    canvas.begin(Pass::Paving);
+    for stretch in paths() {
+        let (left, right) = (|s| stretch.road.edges(s).1, |s| stretch.road.edges(s).0);
+        canvas.polygon(&stretch.band(left, right), rgb(PAVING));
+        stretch.seams(canvas, left, right, PAVING);
+    }
+    for junction in junctions {
+        canvas.polygon(&junction.polygon_within(tolerance), rgb(PAVING));
     }
 }
 
-fn surface_color(road: &Road) -> u32 {
-    if road.class == RoadClass::Path || !road.is_drivable() {
-        PAVING
-    } else {
-        ASPHALT
+/// Pavements beside carriageways and around the corners of junctions.
+fn pavements(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Junction]) {
+    canvas.begin(Pass::Pavement);
+    let tolerance = canvas.tolerance();
+    for stretch in carriageways(stretches) {
+        for (outer, inner) in [true, false]
+            .map(|left| stretch.pavement(left))
+            .iter()
+            .flatten()
+        {
+            canvas.polygon(&stretch.band(inner, outer), rgb(SIDEWALK));
+            stretch.seams(canvas, inner, outer, SIDEWALK);
+        }
     }
+    for border in junctions.iter().flat_map(|junction| &junction.borders) {
+        canvas.polygon(&border.pavement_polygon(tolerance), rgb(SIDEWALK));
+    }
+}
+
+/// Kerbs between pavements and carriageways. They are twice as wide as they show: carriageways cover
+/// their inner halves. From far away they are as grey as the pavement, and only close the hairline.
+fn kerbs(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Junction]) {
+    canvas.begin(Pass::Kerb);
+    let (color, least) = if canvas.scale() >= MIN_KERB_SCALE {
+        (rgb(KERB), 2.0)
+    } else {
+        (rgb(SIDEWALK), SEAM)
+    };
+    let tolerance = canvas.tolerance();
+    let mut before: Option<(RoadId, [Option<DVec2>; 2])> = None;
+    for stretch in carriageways(stretches) {
+        let mut ends = [None, None];
+        for (side, end) in [true, false].into_iter().zip(&mut ends) {
+            let Some((_, inner)) = stretch.pavement(side) else {
+                continue;
+            };
+            let mut line = stretch.line(inner);
+            *end = line.last().copied();
+            // Where a lane ends at the kerb, the kerb steps inward or outward with it.
+            let last = before.filter(|(id, _)| *id == stretch.id);
+            if let Some(last) = last.and_then(|(_, ends)| ends[usize::from(!side)]) {
+                line.insert(0, last);
+            }
+            canvas.line(&line, 2.0 * KERB_WIDTH, least, None, color);
+        }
+        before = Some((stretch.id, ends));
+    }
+    for border in junctions.iter().flat_map(|junction| &junction.borders) {
+        let line = border.kerb_line(tolerance);
+        canvas.line(&line, 2.0 * KERB_WIDTH, least, None, color);
+    }
+}
+
+/// Whether a road is for people on foot.
+fn is_paving(road: &Road) -> bool {
+    road.class == RoadClass::Path || !road.is_drivable()
 }
 
 /// Lanes that are not plain carriageway.
 fn lanes(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
-    for (place, lane) in stretch.section.lanes.iter().enumerate() {
+    let carriageway = |lane: &roadwright_scenario::Lane| lane.kind != LaneType::Sidewalk;
+    let own = &stretch.section.lanes;
+    let first = own.iter().position(carriageway).unwrap_or(own.len());
+    let last = own.iter().rposition(carriageway).unwrap_or(0);
+    let is_outside = |place: usize| place < first || place > last;
+    for (place, lane) in own.iter().enumerate() {
         let color = match lane.kind {
             LaneType::Driving | LaneType::Shoulder => continue,
             LaneType::Bus => BUS_LANE,
             LaneType::Biking => CYCLE_LANE,
             LaneType::Parking => PARKING,
-            LaneType::Sidewalk if surface_color(stretch.road) == PAVING => PAVING,
+            // Pavements beside the carriageway are drawn with it.
+            LaneType::Sidewalk if is_outside(place) || is_paving(stretch.road) => continue,
             LaneType::Sidewalk => SIDEWALK,
             LaneType::Median => MEDIAN,
         };
-        let lane = |s: f64| stretch.road.lane_bands(stretch.section, s)[place];
-        let band = stretch.band(
-            |s| lane(s).centre + 0.5 * lane(s).width,
-            |s| lane(s).centre - 0.5 * lane(s).width,
-        );
-        canvas.polygon(&band, rgb(color));
-        canvas.edge(&band, 0.0, 0.6, rgb(color));
+        let lane_at = |s: f64| stretch.road.lane_bands(stretch.section, s)[place];
+        let left = |s: f64| lane_at(s).centre + 0.5 * lane_at(s).width;
+        let right = |s: f64| lane_at(s).centre - 0.5 * lane_at(s).width;
+        let is_raised = matches!(lane.kind, LaneType::Sidewalk | LaneType::Median);
+        if is_raised && canvas.scale() >= MIN_KERB_SCALE {
+            for side in [stretch.line(left), stretch.line(right)] {
+                canvas.line(&side, 2.0 * KERB_WIDTH, 2.0, None, rgb(KERB));
+            }
+        }
+        canvas.polygon(&stretch.band(left, right), rgb(color));
+        stretch.seams(canvas, left, right, color);
     }
 }

@@ -41,14 +41,14 @@ pub enum RoadClass {
 }
 
 impl RoadClass {
-    /// Wanted radius of a kerb at a junction, m.
+    /// Wanted radius of a kerb at a junction in a town, m.
     pub fn corner_radius(self) -> f64 {
         match self {
             Self::Path => 1.5,
             Self::Service => 3.0,
-            Self::Residential => 5.0,
-            Self::Collector => 8.0,
-            Self::Arterial => 12.0,
+            Self::Residential => 4.5,
+            Self::Collector => 6.0,
+            Self::Arterial => 8.0,
             Self::Ramp | Self::Motorway => 25.0,
         }
     }
@@ -397,6 +397,23 @@ impl Road {
                 let half = 0.5 * band.width;
                 (right.min(band.centre - half), left.max(band.centre + half))
             })
+    }
+
+    /// Lateral extent of the carriageway (right edge, left edge) at distance `s`, m to the left of the
+    /// line: all between the outermost lanes that are not sidewalks, or all of a road that has only
+    /// sidewalks.
+    pub fn carriageway(&self, s: f64) -> (f64, f64) {
+        let section = self.section_at(s);
+        let bands = self.lane_bands(section, s);
+        let lanes = section.lanes.iter().zip(&bands);
+        let extent = lanes
+            .filter(|(lane, _)| lane.kind != LaneType::Sidewalk)
+            .map(|(_, band)| {
+                let half = 0.5 * band.width;
+                (band.centre - half, band.centre + half)
+            })
+            .reduce(|all, lane| (all.0.min(lane.0), all.1.max(lane.1)));
+        extent.unwrap_or_else(|| self.edges(s))
     }
 
     /// Number of drivable lanes driven along (true) or against (false) growing s, at `s`.

@@ -3,10 +3,24 @@
 use super::{ArmEnd, Sign};
 use crate::access::LaneAccess;
 use crate::ids::RoadId;
-use crate::road::{DrivingSide, Road, RoadEnd};
+use crate::road::{DrivingSide, Poly3, Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
-use roadwright_geometry::{Pose, ReferenceLine, heading_of};
+use roadwright_geometry::{Pose, ReferenceLine, Segment, heading_of};
+
+/// Largest distance between a curved edge and its points, m.
+const EDGE_TOLERANCE: f64 = 0.01;
+/// Largest distance between points of an edge whose width may change, m.
+const EDGE_STEP: f64 = 2.0;
+
+/// A side of an arm, seen outward from the junction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flank {
+    /// The left one: towards the next arm counter-clockwise.
+    Left,
+    /// The right one.
+    Right,
+}
 
 /// A road end with its reference line turned to run outward from the junction.
 #[derive(Debug, Clone)]
@@ -19,6 +33,8 @@ pub struct Arm<'a> {
     pub road: &'a Road,
     /// The reference line from the node outward.
     pub outward: ReferenceLine,
+    /// The half-widths, where they are the same all along: corners ask for them again and again.
+    constant: Option<(f64, f64)>,
 }
 
 /// A drivable lane of an arm, at its cut.
@@ -45,12 +61,15 @@ impl<'a> Arm<'a> {
             RoadEnd::Start => road.reference_line.clone(),
             RoadEnd::End => road.reference_line.reversed(),
         };
-        Self {
+        let mut arm = Self {
             road_id,
             end,
             road,
             outward,
-        }
+            constant: None,
+        };
+        arm.constant = has_constant_widths(road).then(|| arm.half_widths(0.0));
+        arm
     }
 
     /// Length of the reference line, m.
@@ -66,25 +85,91 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Half-widths to the left and to the right of the reference line, seen outward, m.
+    /// Half-widths of the carriageway to the left and to the right of the reference line, seen
+    /// outward, m.
     pub fn half_widths(&self, distance: f64) -> (f64, f64) {
-        let (right, left) = self.road.edges(self.road_s(distance));
+        let there = || self.outward_pair(self.road.carriageway(self.road_s(distance)));
+        self.constant.unwrap_or_else(there)
+    }
+
+    /// Widths of the pavements to the left and to the right of the carriageway, seen outward, m.
+    pub fn pavements(&self, distance: f64) -> (f64, f64) {
+        let (left, right) = self.outward_pair(self.road.edges(self.road_s(distance)));
+        let (inner_left, inner_right) = self.half_widths(distance);
+        ((left - inner_left).max(0.0), (right - inner_right).max(0.0))
+    }
+
+    /// Right and left edge in the road's frame as half-widths to the left and to the right.
+    fn outward_pair(&self, (right, left): (f64, f64)) -> (f64, f64) {
         match self.end {
             RoadEnd::Start => (left, -right),
             RoadEnd::End => (-right, left),
         }
     }
 
-    /// Pose on the left edge at `distance`, heading outward.
+    /// Pose on the left edge of the carriageway at `distance`, heading outward.
     pub fn left_edge(&self, distance: f64) -> Pose {
-        let (left, _) = self.half_widths(distance);
-        self.outward.offset_pose(distance, left)
+        self.beside(Flank::Left, distance, 0.0)
     }
 
-    /// Pose on the right edge at `distance`, heading outward.
+    /// Pose on the right edge of the carriageway at `distance`, heading outward.
     pub fn right_edge(&self, distance: f64) -> Pose {
-        let (_, right) = self.half_widths(distance);
-        self.outward.offset_pose(distance, -right)
+        self.beside(Flank::Right, distance, 0.0)
+    }
+
+    /// Pose `beyond` metres outside an edge of the carriageway, heading outward.
+    pub(super) fn beside(&self, flank: Flank, distance: f64, beyond: f64) -> Pose {
+        let (left, right) = self.half_widths(distance);
+        let lateral = match flank {
+            Flank::Left => left + beyond,
+            Flank::Right => -right - beyond,
+        };
+        self.outward.offset_pose(distance, lateral)
+    }
+
+    /// How far a point `beyond` metres outside an edge moves for each metre along the reference line:
+    /// more than one outside of a bend, less inside.
+    pub(super) fn stretch_beside(&self, flank: Flank, distance: f64, beyond: f64) -> f64 {
+        let (left, right) = self.half_widths(distance);
+        let lateral = match flank {
+            Flank::Left => left + beyond,
+            Flank::Right => -right - beyond,
+        };
+        1.0 - self.outward.curvature(distance) * lateral
+    }
+
+    /// Points `beyond` metres outside an edge of the carriageway from one distance to another, both
+    /// included; the second may be the smaller one.
+    pub(super) fn along(
+        &self,
+        flank: Flank,
+        (from, to): (f64, f64),
+        beyond: impl Fn(f64) -> f64,
+    ) -> Vec<DVec2> {
+        let (low, high) = (from.min(to), from.max(to));
+        let inside = |s: &f64| *s > low + 1e-6 && *s < high - 1e-6;
+        let mut distances: Vec<f64> = Vec::new();
+        // Along a straight arm of constant width there is nothing between the ends.
+        if high - low > 1e-6 && !self.is_plain() {
+            let reach = self.half_widths(low).0.max(self.half_widths(low).1);
+            let bends = self.outward.sample_distances(EDGE_TOLERANCE, reach);
+            let steps = ((high - low) / EDGE_STEP).ceil().clamp(1.0, 200.0) as usize;
+            let even = (1..steps).map(|i| low + (high - low) * i as f64 / steps as f64);
+            distances.extend(bends.into_iter().chain(even).filter(inside));
+            distances.sort_by(f64::total_cmp);
+        }
+        if from > to {
+            distances.reverse();
+        }
+        let all = std::iter::once(from).chain(distances).chain([to]);
+        all.map(|s| self.beside(flank, s, beyond(s)).position)
+            .collect()
+    }
+
+    /// Whether its edges are straight lines.
+    fn is_plain(&self) -> bool {
+        let line = self.road.reference_line.segments();
+        self.constant.is_some() && matches!(line, [Segment::Line { .. }])
     }
 
     /// Distance at which the direction of the arm is taken: far enough out that a bend next to
@@ -153,6 +238,20 @@ impl<'a> Arm<'a> {
         lanes.sort_by(|a, b| b.lateral.total_cmp(&a.lateral).then(a.id.cmp(&b.id)));
         lanes
     }
+}
+
+/// Whether all lanes of a road are as wide at its end as at its start.
+fn has_constant_widths(road: &Road) -> bool {
+    let is_constant = |polys: &[Poly3]| match polys {
+        [] => true,
+        [poly] => poly.b == 0.0 && poly.c == 0.0 && poly.d == 0.0,
+        _ => false,
+    };
+    let [section] = road.lane_sections.as_slice() else {
+        return false;
+    };
+    let mut lanes = section.lanes.iter();
+    is_constant(&road.lane_offset) && lanes.all(|lane| is_constant(&lane.width))
 }
 
 /// Sorts arms counter-clockwise by the bearing of a point on their centre some way out.

@@ -3,23 +3,38 @@
 //! ```text
 //!                |       |
 //!      left edge |  arm  |
-//!               .'       |       The left edge of an arm meets the right edge of the next one
-//!   _________..'                 counter-clockwise at `+`, `distance` out along the arm and
-//!    right edge  +               `next_distance` out along the next one. An arc rounds the
-//!   next                         corner; it begins `tangent` metres farther out on both edges.
-//!   _________                    An arm is cut back by the larger demand of its two corners.
+//!               .'       |       The left edge of an arm's carriageway meets the right edge of the
+//!   _________..'                 next one's counter-clockwise at `+`, `distance` out along the arm and
+//!    right edge  +               `next_distance` out along the next one. An arc rounds the corner; it
+//!   next                         touches the edges at its feet, farther out on both. An arm is cut
+//!   _________                    back by the larger demand of its two corners.
 //! ```
 
-use super::arm::Arm;
-use crate::road::LaneDirection;
-use roadwright_geometry::heading_of;
+use super::arm::{Arm, Flank};
+use super::curve::unit_tangent;
+use crate::road::{DrivingSide, LaneDirection, LaneType, RoadClass};
+use glam::DVec2;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use std::f64::consts::{PI, TAU};
 
 /// Below this angle two arms part like a gore, not at a corner.
 const GORE_ANGLE: f64 = 35.0 * PI / 180.0;
-/// Within this of a straight line two arms are joined by a taper.
-const STRAIGHT: f64 = 22.5 * PI / 180.0;
+/// Within this of a straight line there is no corner: edges are joined smoothly.
+const STRAIGHT: f64 = 8.0 * PI / 180.0;
+/// Within this of a straight line two arms that meet nobody else are a gentle bend.
+const GENTLE: f64 = 22.5 * PI / 180.0;
+/// Least radius of the way around a corner that cars take, m: what a car can drive.
+const CAR_RADIUS: f64 = U_TURN_RADIUS;
+/// The same where two bus lanes meet, m: what a bus can drive.
+const BUS_RADIUS: f64 = 6.0;
+/// Radius of a corner with bus lanes, m.
+const BUS_CORNER: f64 = 8.0;
+/// Radius of a corner between fast main roads, m.
+const RURAL_CORNER: f64 = 12.0;
+/// From this speed limit on a main road is a rural one, m/s.
+const RURAL_SPEED: f64 = 70.0 / 3.6;
+/// Radius of the nose between two arms that part like a gore, m.
+const NOSE_RADIUS: f64 = 0.6;
 /// Longest trim of a gore, m.
 const GORE_TRIM: f64 = 25.0;
 /// Longest trim at all, m. Edges that are nearly parallel meet far out.
@@ -49,8 +64,10 @@ pub struct Corner {
     pub wanted_radius: f64,
     /// Radius that fits, m.
     pub radius: f64,
-    /// Length that the fillet takes of each arm beyond the meeting point, m.
-    pub tangent: f64,
+    /// Distance along this arm of the arc's foot, m; that of the meeting point without an arc.
+    pub foot: f64,
+    /// Distance along the next arm of the arc's foot, m.
+    pub next_foot: f64,
 }
 
 impl Corner {
@@ -60,18 +77,81 @@ impl Corner {
             next_distance,
             wanted_radius: 0.0,
             radius: 0.0,
-            tangent: 0.0,
+            foot: distance,
+            next_foot: next_distance,
         }
     }
 }
 
+/// An arc that touches the left edge of an arm and the right edge of the next one, or lines beside
+/// those edges.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Fillet {
+    /// Distances along both arms of its feet, m.
+    pub(super) feet: (f64, f64),
+    /// Centre of the circle, m.
+    pub(super) centre: DVec2,
+    /// Its radius, m.
+    pub(super) radius: f64,
+}
+
+impl Fillet {
+    /// The arc of a radius beside lines that run `beyond` metres outside the edges; `None` if no
+    /// circle of that radius touches both.
+    pub(super) fn between(
+        (arm, next): (&Arm<'_>, &Arm<'_>),
+        beyond: (f64, f64),
+        radius: f64,
+    ) -> Option<Self> {
+        // A circle touches a line where its centre is a radius off: the centre is where the lines
+        // a radius farther out meet.
+        let meeting = edges_meet(arm, next, (beyond.0 + radius, beyond.1 + radius))?;
+        meeting.is_exact.then_some(Self {
+            feet: meeting.distances,
+            centre: meeting.point,
+            radius,
+        })
+    }
+
+    /// The arc of the largest radius up to a wanted one whose feet are within limits; `None` if there
+    /// is none of 5 cm.
+    pub(super) fn within(
+        arms: (&Arm<'_>, &Arm<'_>),
+        wanted: f64,
+        limits: (f64, f64),
+    ) -> Option<Self> {
+        let fits = |radius: f64| {
+            Self::between(arms, (0.0, 0.0), radius).filter(|fillet| {
+                fillet.feet.0 <= limits.0 + 1e-6 && fillet.feet.1 <= limits.1 + 1e-6
+            })
+        };
+        if let Some(fillet) = fits(wanted) {
+            return Some(fillet);
+        }
+        // Feet move out with the radius: halve the interval in which the largest one lies.
+        let (mut low, mut high): (f64, f64) = (0.05, wanted);
+        let mut best = fits(low.min(wanted))?;
+        for _ in 0..24 {
+            let middle = 0.5 * (low + high);
+            match fits(middle) {
+                Some(fillet) => (best, low) = (fillet, middle),
+                None => high = middle,
+            }
+        }
+        Some(best)
+    }
+}
+
 /// The corner after each arm (arms counter-clockwise); none for a single arm.
-pub(super) fn corners(arms: &[Arm<'_>]) -> Vec<Corner> {
+pub(super) fn corners(arms: &[Arm<'_>], side: DrivingSide) -> Vec<Corner> {
     if arms.len() < 2 {
         return Vec::new();
     }
     (0..arms.len())
-        .map(|i| between(&arms[i], &arms[(i + 1) % arms.len()], arms.len() == 2))
+        .map(|i| {
+            let next = &arms[(i + 1) % arms.len()];
+            between(&arms[i], next, arms.len() == 2, side)
+        })
         .collect()
 }
 
@@ -81,7 +161,7 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
         return turning_space(&arms[i]);
     }
     let (after, before) = (&corners[i], &corners[(i + arms.len() - 1) % arms.len()]);
-    let demand = (after.distance + after.tangent).max(before.next_distance + before.tangent);
+    let demand = after.foot.max(before.next_foot);
     // Stored in micrometres, so that reading a file back builds the same junction.
     (demand.min(MAX_TRIM) * 1e6).round() / 1e6
 }
@@ -117,18 +197,18 @@ fn turning_space(arm: &Arm<'_>) -> f64 {
 /// By the angle between them, counter-clockwise from `arm`:
 ///
 /// ```text
-///   0 .. 35 degrees     gore: arms part slowly; no kerb to round, and a limit of the trim
-///   35 .. 157.5         fillet
-///   157.5 .. 202.5      taper: arms in line
-///   202.5 .. 325        none: the outside of a bend, where edges do not meet ahead
+///   0 .. 35 degrees     gore: arms part slowly; a narrow nose, and a limit of the trim
+///   35 .. 172           fillet
+///   172 .. 188          no corner: arms in line, the far side of a T
+///   188 .. 325          none: the outside of a bend, where edges do not meet ahead
 ///   325 .. 360          a gore whose arms have changed places
 /// ```
-fn between(arm: &Arm<'_>, next: &Arm<'_>, only_two: bool) -> Corner {
+fn between(arm: &Arm<'_>, next: &Arm<'_>, only_two: bool, side: DrivingSide) -> Corner {
     let angle = (next.bearing() - arm.bearing()).rem_euclid(TAU);
     if only_two {
-        return bend(arm, next, angle);
+        return bend(arm, next, angle, side);
     }
-    if (angle - PI).abs() < STRAIGHT {
+    if (angle - PI).abs() < STRAIGHT || is_in_line(arm, next) {
         return taper(arm, next, angle);
     }
     // Arms of a merged junction need not start at one point, so their order can invert.
@@ -136,34 +216,62 @@ fn between(arm: &Arm<'_>, next: &Arm<'_>, only_two: bool) -> Corner {
     if angle > PI && !inverted {
         return Corner::plain(0.0, 0.0);
     }
-    let Some((distance, next_distance)) = edges_meet(arm, next) else {
+    let Some(meeting) = edges_meet(arm, next, (0.0, 0.0)) else {
         // Arms that start in parallel part later: they share the first stretch.
         let shared = |arm: &Arm<'_>| GORE_TRIM.min(ARM_SHARE * arm.length());
         return Corner::plain(shared(arm), shared(next));
     };
+    let (distance, next_distance) = meeting.distances;
     if angle < GORE_ANGLE || inverted {
         let widths = arm.half_widths(0.0).0 + next.half_widths(0.0).1;
         let cap = GORE_TRIM.min(2.0 * widths / sin(GORE_ANGLE));
-        return Corner::plain(distance.min(cap), next_distance.min(cap));
+        return nose(arm, next, (distance, next_distance), cap);
     }
-    let class = arm.road.class.min(next.road.class);
-    fillet(
-        arm,
-        next,
-        (distance, next_distance),
-        angle,
-        class.corner_radius(),
-    )
+    // Nearly in line and of other widths, edges meet far out or behind the node.
+    if (angle - PI).abs() < GENTLE && !meeting.is_exact {
+        return taper(arm, next, angle);
+    }
+    let wanted = wanted_radius(arm, next, angle, side, 0.0);
+    fillet(arm, next, meeting.distances, angle, wanted)
 }
 
-/// A corner rounded by an arc; `base_radius` is the one wanted at a right angle.
-fn fillet(
-    arm: &Arm<'_>,
-    next: &Arm<'_>,
-    (distance, next_distance): (f64, f64),
-    angle: f64,
-    base_radius: f64,
-) -> Corner {
+/// Whether two arms leave one place in opposite directions, however they bend farther out.
+fn is_in_line(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
+    let (a, b) = (arm.outward.start(), next.outward.start());
+    let turn = (wrap_angle(a.heading - b.heading).abs() - PI).abs();
+    turn < STRAIGHT && (a.position - b.position).length() < 0.5
+}
+
+/// The corner of two arms that part like a gore: rounded only where they have parted within `cap`.
+fn nose(arm: &Arm<'_>, next: &Arm<'_>, (distance, next_distance): (f64, f64), cap: f64) -> Corner {
+    let held = |arm: &Arm<'_>| cap.min(ARM_SHARE * arm.length());
+    let fillet = Fillet::within((arm, next), NOSE_RADIUS, (held(arm), held(next)));
+    match fillet {
+        Some(fillet) => Corner {
+            distance,
+            next_distance,
+            wanted_radius: NOSE_RADIUS,
+            radius: fillet.radius,
+            foot: fillet.feet.0,
+            next_foot: fillet.feet.1,
+        },
+        None => Corner::plain(distance.min(cap), next_distance.min(cap)),
+    }
+}
+
+/// The radius that the roads ask for, never less than `least`.
+fn wanted_radius(arm: &Arm<'_>, next: &Arm<'_>, angle: f64, side: DrivingSide, least: f64) -> f64 {
+    let class = arm.road.class.min(next.road.class);
+    let has_buses = has_bus_lane(arm) && has_bus_lane(next);
+    let is_rural = (RoadClass::Collector..=RoadClass::Arterial).contains(&class)
+        && arm.road.speed_limit.min(next.road.speed_limit) >= RURAL_SPEED;
+    let mut base = class.corner_radius().max(least);
+    if has_buses {
+        base = base.max(BUS_CORNER);
+    }
+    if is_rural {
+        base = base.max(RURAL_CORNER);
+    }
     // Sharp corners get a smaller kerb radius than blunt ones: the tangent is radius / tan(angle / 2),
     // and with one radius for all a sharp corner would cut its arms back many times as far. For a
     // base radius of 8 m:
@@ -175,39 +283,107 @@ fn fillet(
     } else {
         (1.0 + 0.5 * (angle - PI / 2.0) / (40.0 * PI / 180.0)).min(1.5)
     };
-    let wanted_radius = base_radius * blunt;
-    let room = |arm: &Arm<'_>, used: f64| (ARM_SHARE * arm.length() - used).max(0.0);
-    let fits = room(arm, distance).min(room(next, next_distance)) * tan(0.5 * angle);
-    let radius = wanted_radius.min(fits);
+    let path_radius = if has_buses { BUS_RADIUS } else { CAR_RADIUS };
+    let needed = turning_radius(arm, next, angle, side, path_radius).unwrap_or(0.0);
+    (base * blunt).max(needed)
+}
+
+fn has_bus_lane(arm: &Arm<'_>) -> bool {
+    let lanes = &arm.road.section_at(arm.road_s(0.0)).lanes;
+    lanes.iter().any(|lane| lane.kind == LaneType::Bus)
+}
+
+/// The kerb radius at which the lanes beside the kerb are joined by a way of at least `path_radius`;
+/// `None` if nobody turns around this corner.
+///
+/// ```text
+///   lane  :  | kerb         With d the distance from the kerb to the middle of the lane, the way
+///      :  :  |              leaves its lane at the foot of the kerb's arc, radius / tan(angle / 2)
+///     .'  .' '._____        plus what d adds before the kerb's edges meet.
+///   ..'  :     d
+///   .....'
+/// ```
+fn turning_radius(
+    arm: &Arm<'_>,
+    next: &Arm<'_>,
+    angle: f64,
+    side: DrivingSide,
+    path_radius: f64,
+) -> Option<f64> {
+    // Right-hand traffic comes in on the left of an arm, seen outward.
+    let arm_enters = side == DrivingSide::Right;
+    let d = inset(arm, Flank::Left, side, !arm_enters)?;
+    let next_d = inset(next, Flank::Right, side, arm_enters)?;
+    let (own, other) = (
+        (next_d + d * cos(angle)) / sin(angle),
+        (d + next_d * cos(angle)) / sin(angle),
+    );
+    let tangent = path_radius * unit_tangent(PI - angle);
+    Some((tangent - own.min(other)) * tan(0.5 * angle))
+}
+
+/// Distance from an edge of an arm's carriageway to the middle of the nearest lane by which vehicles
+/// leave (`out`) or enter the junction; `None` without such a lane.
+fn inset(arm: &Arm<'_>, flank: Flank, side: DrivingSide, out: bool) -> Option<f64> {
+    let lanes = arm.lanes(0.0, side, !out);
+    let edge = arm.beside(flank, 0.0, 0.0);
+    let distances = lanes
+        .iter()
+        .map(|lane| (lane.pose.position - edge.position).length());
+    distances.min_by(f64::total_cmp)
+}
+
+/// A corner rounded by an arc.
+fn fillet(
+    arm: &Arm<'_>,
+    next: &Arm<'_>,
+    (distance, next_distance): (f64, f64),
+    angle: f64,
+    wanted_radius: f64,
+) -> Corner {
+    let limit = |arm: &Arm<'_>, used: f64| used.max(ARM_SHARE * arm.length());
+    let limits = (limit(arm, distance), limit(next, next_distance));
+    let exact = Fillet::within((arm, next), wanted_radius, limits);
+    // Where the arms do not start at one point there may be no such circle: the arc between straight
+    // edges then says how far the arms are cut back.
+    let room = (limits.0 - distance).min(limits.1 - next_distance);
+    let radius = exact.map_or(wanted_radius.min(room * tan(0.5 * angle)), |f| f.radius);
+    let tangent = radius / tan(0.5 * angle);
+    let straight = (distance + tangent, next_distance + tangent);
+    let feet = exact.map_or(straight, |fillet| fillet.feet);
     Corner {
         distance,
         next_distance,
         wanted_radius,
         radius,
-        tangent: radius / tan(0.5 * angle),
+        foot: feet.0,
+        next_foot: feet.1,
     }
 }
 
 /// Two arms in line, perhaps of other widths.
 fn taper(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
     let (a, b) = (arm.half_widths(0.0).0, next.half_widths(0.0).1);
+    // Pavements that differ are joined at 45 degrees at most.
+    let pavements = (arm.pavements(0.0).0 - next.pavements(0.0).1).abs();
     let lanes = arm.road.section_at(arm.road_s(0.0)).lanes.len() as f64;
     // Longer for a sharper bend, by a metre for each radian and lane; a step in width is spread over
     // five times its size.
     let wanted = MIN_TAPER
         .max((angle - PI).abs() * lanes)
-        .max((a - b).abs() * 5.0);
+        .max((a - b).abs() * 5.0)
+        .max(pavements);
     let held = |arm: &Arm<'_>| wanted.min(ARM_SHARE * arm.length());
     Corner::plain(held(arm), held(next))
 }
 
 /// The corner of a bend: two arms only.
-fn bend(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
+fn bend(arm: &Arm<'_>, next: &Arm<'_>, angle: f64, side: DrivingSide) -> Corner {
     if continues(arm, next) {
         return Corner::plain(0.0, 0.0);
     }
     let straightness = (angle - PI).abs();
-    if straightness < STRAIGHT {
+    if straightness < GENTLE {
         // The tangent of an arc of that radius: a gentle bend is smoothed, not given a corner.
         let wanted = BEND_RADIUS * tan(0.5 * straightness);
         let tapered = taper(arm, next, angle);
@@ -221,18 +397,15 @@ fn bend(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
     if angle > PI {
         return Corner::plain(0.0, 0.0);
     }
-    match edges_meet(arm, next) {
-        Some((d, n)) if angle >= GORE_ANGLE => {
-            let class = arm.road.class.min(next.road.class);
-            fillet(
-                arm,
-                next,
-                (d, n),
-                angle,
-                class.corner_radius().max(MIN_BEND_RADIUS),
-            )
+    match edges_meet(arm, next, (0.0, 0.0)) {
+        Some(meeting) if angle >= GORE_ANGLE => {
+            let wanted = wanted_radius(arm, next, angle, side, MIN_BEND_RADIUS);
+            fillet(arm, next, meeting.distances, angle, wanted)
         }
-        Some((d, n)) => Corner::plain(d.min(GORE_TRIM), n.min(GORE_TRIM)),
+        Some(meeting) => {
+            let (d, n) = meeting.distances;
+            Corner::plain(d.min(GORE_TRIM), n.min(GORE_TRIM))
+        }
         None => Corner::plain(0.0, 0.0),
     }
 }
@@ -245,20 +418,34 @@ pub(super) fn continues(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
     let (left, right) = arm.half_widths(0.0);
     let (next_left, next_right) = next.half_widths(0.0);
     let same_edges = (left - next_right).abs() < 1e-3 && (right - next_left).abs() < 1e-3;
+    let (left, right) = arm.pavements(0.0);
+    let (next_left, next_right) = next.pavements(0.0);
+    let same_pavements = (left - next_right).abs() < 1e-3 && (right - next_left).abs() < 1e-3;
     let lanes = |arm: &Arm<'_>| arm.road.section_at(arm.road_s(0.0)).lanes.len();
-    same_place && straight && same_edges && lanes(arm) == lanes(next)
+    same_place && straight && same_edges && same_pavements && lanes(arm) == lanes(next)
 }
 
-/// Where the left edge of one arm meets the right edge of the next: distances along both, held
-/// inside each arm. An arm that is shorter than the corner needs is used up: the layout sees to it.
+/// Where two edges meet.
+struct Meeting {
+    /// Distances along both arms, held inside each.
+    distances: (f64, f64),
+    /// The place, or the middle between the two places if the edges stay apart.
+    point: DVec2,
+    /// Whether they do meet within both arms.
+    is_exact: bool,
+}
+
+/// Where the lines `beyond` metres outside the left edge of one arm and the right edge of the next
+/// meet. An arm that is shorter than the corner needs is used up: the layout sees to it.
 ///
 /// Newton's method on the true offset curves from the node outward; exact in one step for
 /// straight arms. `None` if the edges run parallel.
-fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>) -> Option<(f64, f64)> {
+fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>, beyond: (f64, f64)) -> Option<Meeting> {
     let limit = |arm: &Arm<'_>| arm.length().min(MAX_TRIM);
     let (mut distance, mut next_distance) = (0.0, 0.0);
-    for _ in 0..12 {
-        let (a, b) = (arm.left_edge(distance), next.right_edge(next_distance));
+    for _ in 0..16 {
+        let a = arm.beside(Flank::Left, distance, beyond.0);
+        let b = next.beside(Flank::Right, next_distance, beyond.1);
         let (u, v) = (a.forward(), b.forward());
         let cross = u.perp_dot(v);
         // Sine of the angle between the edges: within a twentieth of a degree they are parallel.
@@ -267,7 +454,14 @@ fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>) -> Option<(f64, f64)> {
         }
         // a + step u = b + next_step v, the crossing of the two tangents, by Cramer's rule.
         let gap = b.position - a.position;
-        let (step, next_step) = (gap.perp_dot(v) / cross, gap.perp_dot(u) / cross);
+        // A point beside a bend moves faster or slower than its distance grows; not by more than
+        // three times, or steps would be lost where the bend is as tight as the edge is far.
+        let pace = |arm: &Arm<'_>, flank, distance, beyond| {
+            arm.stretch_beside(flank, distance, beyond).clamp(0.3, 3.0)
+        };
+        let step = gap.perp_dot(v) / cross / pace(arm, Flank::Left, distance, beyond.0);
+        let next_pace = pace(next, Flank::Right, next_distance, beyond.1);
+        let next_step = gap.perp_dot(u) / cross / next_pace;
         let moved = (distance + step).clamp(0.0, limit(arm)) - distance;
         let next_moved = (next_distance + next_step).clamp(0.0, limit(next)) - next_distance;
         distance += moved;
@@ -276,20 +470,11 @@ fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>) -> Option<(f64, f64)> {
             break;
         }
     }
-    Some((distance, next_distance))
-}
-
-/// Distance between a corner point and its fillet's centre along the bisector, m.
-pub(super) fn fillet_centre_distance(radius: f64, angle: f64) -> f64 {
-    radius / sin(0.5 * angle).max(1e-6)
-}
-
-/// Angle at the corner between two edges, from the edges' headings, rad in [0, pi].
-pub(super) fn edge_angle(heading: f64, next_heading: f64) -> f64 {
-    roadwright_geometry::math::acos(cos(heading - next_heading))
-}
-
-/// Heading of the bisector of two outward headings.
-pub(super) fn bisector(heading: f64, next_heading: f64) -> f64 {
-    heading_of(roadwright_geometry::unit(heading) + roadwright_geometry::unit(next_heading))
+    let a = arm.beside(Flank::Left, distance, beyond.0).position;
+    let b = next.beside(Flank::Right, next_distance, beyond.1).position;
+    Some(Meeting {
+        distances: (distance, next_distance),
+        point: 0.5 * (a + b),
+        is_exact: (a - b).length() < 1e-5,
+    })
 }

@@ -73,15 +73,9 @@ fn rounded_turn(start: Pose, end: DVec2, turn: f64) -> Option<ReferenceLine> {
     }
     let size = turn.abs();
     let spiral_turn = SPIRAL_SHARE * size;
-    // At unit radius first; everything scales with the radius afterwards. A clothoid from curvature 0
-    // to 1 turns by half its length, so the spiral is twice as long as it turns.
-    let spiral = 2.0 * spiral_turn;
-    let reach = displacement(0.0, 0.0, 1.0 / spiral, spiral);
-    // As surveyors have it: against a plain arc, the spiral shifts the arc inward by `shift` and
-    // begins `lead` earlier, so the tangent of the whole is (R + shift) tan(turn / 2) + lead.
-    let shift = reach.y - (1.0 - cos(spiral_turn));
-    let lead = reach.x - sin(spiral_turn);
-    let unit_tangent = (1.0 + shift) * tan(0.5 * size) + lead;
+    // At unit radius first; everything scales with the radius afterwards.
+    let spiral = unit_spiral(spiral_turn);
+    let unit_tangent = unit_tangent(size);
     let radius = tangent / unit_tangent;
     let curvature = turn.signum() / radius;
     let (spiral, arc) = (spiral * radius, (size - 2.0 * spiral_turn) * radius);
@@ -104,6 +98,25 @@ fn rounded_turn(start: Pose, end: DVec2, turn: f64) -> Option<ReferenceLine> {
     });
     segments.extend(line(last - tangent));
     ReferenceLine::new(start, segments).ok()
+}
+
+/// Length of a spiral at unit radius that turns by an angle. A clothoid from curvature 0 to 1 turns by
+/// half its length, so the spiral is twice as long as it turns.
+fn unit_spiral(turn: f64) -> f64 {
+    2.0 * turn
+}
+
+/// How long the tangents of a turn by `size` are, from their ends to their meeting point, if its arc
+/// has unit radius.
+pub(super) fn unit_tangent(size: f64) -> f64 {
+    let spiral_turn = SPIRAL_SHARE * size;
+    let spiral = unit_spiral(spiral_turn);
+    let reach = displacement(0.0, 0.0, 1.0 / spiral, spiral);
+    // As surveyors have it: against a plain arc, the spiral shifts the arc inward by `shift` and
+    // begins `lead` earlier, so the tangent of the whole is (R + shift) tan(turn / 2) + lead.
+    let shift = reach.y - (1.0 - cos(spiral_turn));
+    let lead = reach.x - sin(spiral_turn);
+    (1.0 + shift) * tan(0.5 * size) + lead
 }
 
 /// One cubic with handles of 40 % of the chord.

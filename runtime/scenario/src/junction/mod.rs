@@ -6,6 +6,7 @@
 //! it to a whole network and merges nodes whose roads would be used up by their junctions.
 
 mod arm;
+mod border;
 mod conflicts;
 mod control;
 mod corner;
@@ -18,6 +19,7 @@ mod rings;
 mod signals;
 
 pub use arm::{Arm, ArmLane};
+pub use border::Border;
 pub use conflicts::{Body, Conflict, Conflicts, Interval};
 pub use control::Sign;
 pub use corner::Corner;
@@ -48,9 +50,9 @@ pub struct ArmEnd {
     pub end: RoadEnd,
     /// How much of the reference line the junction takes, m.
     pub trim: f64,
-    /// Where the cut meets the left edge, seen outward from the junction, m.
+    /// Where the cut meets the left edge of the carriageway, seen outward from the junction, m.
     pub left_cut: DVec2,
-    /// Where the cut meets the right edge, seen outward, m.
+    /// Where the cut meets the right edge of the carriageway, seen outward, m.
     pub right_cut: DVec2,
     /// What who comes from there is told.
     pub sign: Sign,
@@ -136,8 +138,11 @@ pub struct Junction {
     pub arms: Vec<ArmEnd>,
     /// Corner after each arm, towards the next one counter-clockwise.
     pub corners: Vec<Corner>,
-    /// Outline, counter-clockwise; empty where roads only continue or end.
+    /// Outline of the carriageway, counter-clockwise; empty where roads only continue.
     pub outline: Vec<OutlineEdge>,
+    /// Kerb and pavement after each arm, towards the next one counter-clockwise; empty without an
+    /// outline, and where that is makeshift.
+    pub borders: Vec<Border>,
     /// Lane links with their curves, ordered by (from, to).
     pub paths: Vec<ConnectingPath>,
     /// What says who goes first.
@@ -158,7 +163,12 @@ impl Junction {
 
     /// The outline as a polygon, arcs within 5 cm.
     pub fn polygon(&self) -> Vec<DVec2> {
-        outline::polygon(&self.outline)
+        self.polygon_within(outline::ARC_TOLERANCE)
+    }
+
+    /// The outline as a polygon, arcs within `tolerance` metres.
+    pub fn polygon_within(&self, tolerance: f64) -> Vec<DVec2> {
+        outline::polygon(&self.outline, tolerance)
     }
 }
 
@@ -188,7 +198,7 @@ pub struct Site<'a> {
 pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
     // Everything below depends on the order of the arms: a corner stands between one and the next.
     arm::sort_counter_clockwise(&mut arms, site.centre);
-    let corners = corner::corners(&arms);
+    let corners = corner::corners(&arms, site.side);
     let mut flags = Vec::new();
     let trims: Vec<f64> = (0..arms.len())
         .map(|i| {
@@ -204,8 +214,9 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         .collect();
     // Paths before the outline: it has to hold the lanes that are driven.
     let paths = links::paths(site, &arms, &trims, &mut flags);
-    let (outline, degraded) = outline::outline(&arms, &trims, &corners, &paths);
-    if degraded {
+    let outline = outline::outline(&arms, &trims, &corners, &paths);
+    let borders = border::borders(&arms, &trims, &outline.sides);
+    if outline.degraded {
         flags.push(Flag::Degraded);
     }
     let JunctionRules {
@@ -233,7 +244,8 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         centre: site.centre,
         arms: ends,
         corners,
-        outline,
+        outline: outline.edges,
+        borders,
         paths,
         control,
         plan: plan.clone().unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! The outline of a junction.
+//! The outline of a junction: of its carriageway.
 //!
 //! It is traced counter-clockwise: across the cut of an arm from its right edge to its left one, then
 //! along the corner to the next arm.
@@ -12,11 +12,11 @@
 //! ```
 
 use super::ConnectingPath;
-use super::arm::Arm;
-use super::corner::{Corner, bisector, edge_angle, fillet_centre_distance};
+use super::arm::{Arm, Flank};
+use super::corner::{Corner, Fillet};
 use super::curve::connecting_curve;
 use glam::DVec2;
-use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::math::{acos, wrap_angle};
 use roadwright_geometry::{Pose, heading_of, polygon, unit};
 
 /// One edge of an outline, from the end of the one before it.
@@ -29,7 +29,7 @@ pub enum OutlineEdge {
         /// Its end, m.
         to: DVec2,
     },
-    /// A circular arc that bulges into the junction: a rounded kerb.
+    /// A circular arc, the shorter way round: a rounded kerb.
     Arc {
         /// Its start, m.
         from: DVec2,
@@ -42,8 +42,10 @@ pub enum OutlineEdge {
     },
 }
 
-/// Largest distance between an arc and its polygon, m.
-const ARC_TOLERANCE: f64 = 0.05;
+/// Largest distance between an arc and its polygon, m, where nobody asks for another one.
+pub(super) const ARC_TOLERANCE: f64 = 0.05;
+/// Largest distance between a smooth side and its points, m.
+const SIDE_TOLERANCE: f64 = 0.01;
 
 impl OutlineEdge {
     /// Start of the edge, m.
@@ -53,8 +55,32 @@ impl OutlineEdge {
         }
     }
 
-    /// Points of the edge without its end.
-    fn points(&self) -> Vec<DVec2> {
+    /// End of the edge, m.
+    pub fn to(&self) -> DVec2 {
+        match self {
+            Self::Line { to, .. } | Self::Arc { to, .. } => *to,
+        }
+    }
+
+    /// The edge from its end to its start.
+    pub(super) fn reversed(&self) -> Self {
+        let (start, end) = (self.to(), self.from());
+        match *self {
+            Self::Line { .. } => Self::Line {
+                from: start,
+                to: end,
+            },
+            Self::Arc { centre, radius, .. } => Self::Arc {
+                from: start,
+                to: end,
+                centre,
+                radius,
+            },
+        }
+    }
+
+    /// Points of the edge without its end; chords leave their arc by at most `tolerance` metres.
+    pub fn points(&self, tolerance: f64) -> Vec<DVec2> {
         match *self {
             Self::Line { from, .. } => vec![from],
             Self::Arc {
@@ -65,9 +91,10 @@ impl OutlineEdge {
             } => {
                 let start = heading_of(from - centre);
                 let turn = wrap_angle(heading_of(to - centre) - start);
-                // A chord that turns by `step` leaves its arc by radius * step^2 / 8.
-                let step = (8.0 * ARC_TOLERANCE / radius.max(0.01)).sqrt();
-                let count = (turn.abs() / step).ceil().clamp(1.0, 64.0) as usize;
+                // The chord of an angle leaves its arc by radius (1 - cos(angle / 2)).
+                let sag = (tolerance / radius.max(1e-6)).clamp(1e-6, 1.0);
+                let step = 2.0 * acos(1.0 - sag);
+                let count = (turn.abs() / step).ceil().clamp(1.0, 256.0) as usize;
                 let on_arc =
                     |i: usize| centre + radius * unit(start + turn * i as f64 / count as f64);
                 std::iter::once(from)
@@ -78,31 +105,68 @@ impl OutlineEdge {
     }
 }
 
-/// An outline as a polygon.
-pub(super) fn polygon(outline: &[OutlineEdge]) -> Vec<DVec2> {
-    outline.iter().flat_map(OutlineEdge::points).collect()
+/// A closed outline as a polygon.
+pub(super) fn polygon(outline: &[OutlineEdge], tolerance: f64) -> Vec<DVec2> {
+    let points = outline.iter().flat_map(|edge| edge.points(tolerance));
+    points.collect()
 }
 
 /// How far the lane of a path may reach beyond the outline, m: a kerb is not a wall.
 const BAND_SLACK: f64 = 0.6;
 
-/// The outline around cut arms, and whether it is a makeshift one.
+/// The edge of the carriageway between an arm and the next one, from cut to cut.
+#[derive(Debug, Clone)]
+pub(super) struct Flow {
+    pub(super) edges: Vec<OutlineEdge>,
+    pub(super) shape: Shape,
+}
+
+/// How two edges are joined.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Shape {
+    /// By an arc.
+    Arc(Fillet),
+    /// They go on in each other at the node.
+    Joined,
+    /// By a smooth curve from cut to cut, or by a line.
+    Free,
+}
+
+/// The outline around cut arms, the sides that it is made of, and whether it is a makeshift one (then
+/// it has no sides).
+pub(super) struct Outline {
+    pub(super) edges: Vec<OutlineEdge>,
+    pub(super) sides: Vec<Flow>,
+    pub(super) degraded: bool,
+}
+
+impl Outline {
+    fn of(edges: Vec<OutlineEdge>, sides: Vec<Flow>) -> Self {
+        Self {
+            edges,
+            sides,
+            degraded: false,
+        }
+    }
+}
+
+/// The outline around cut arms.
 ///
 /// An outline has to be simple and should hold the lanes of all paths. Tried in order: corners with
 /// their radii, halved radii, no radii; if none holds all lanes the first simple one is taken, and
-/// at last the convex hull of cuts and paths. A junction without an area (roads that continue or
-/// end) has none.
+/// at last the convex hull of cuts and paths. A junction without an area (roads that continue each
+/// other) has none.
 pub(super) fn outline(
     arms: &[Arm<'_>],
     trims: &[f64],
     corners: &[Corner],
     paths: &[ConnectingPath],
-) -> (Vec<OutlineEdge>, bool) {
-    if trims.iter().all(|&trim| trim == 0.0) {
-        return (Vec::new(), false);
-    }
+) -> Outline {
     if let [arm] = arms {
-        return (turning_place(arm, trims[0]), false);
+        return dead_end(arm, trims[0]);
+    }
+    if trims.iter().all(|&trim| trim == 0.0) {
+        return Outline::of(Vec::new(), Vec::new());
     }
     // Of the outlines that are tried, in order of beauty, the first that is simple and holds the edges
     // of all driven lanes is taken. Where arms meet at odd angles, smooth sides and the arcs of
@@ -115,21 +179,22 @@ pub(super) fn outline(
         (0.5, Sides::Straight),
         (0.0, Sides::Straight),
     ] {
-        let edges = trace(arms, trims, corners, share, sides);
-        let points = polygon(&edges);
+        let traced = trace(arms, trims, corners, share, sides);
+        let points = polygon(&traced.edges, ARC_TOLERANCE);
         // 15 cm of slack: points of both are within tolerances of their curves.
         let holds = |point: &DVec2| polygon::distance(&points, *point) < 0.15;
         if polygon::signed_area(&points) > 1e-6 && polygon::is_simple(&points) {
             if driven.iter().all(holds) {
-                return (edges, false);
+                return traced;
             }
-            simple = simple.or(Some(edges));
+            simple = simple.or(Some(traced));
         }
     }
-    if let Some(edges) = simple {
-        return (edges, false);
-    }
-    (hull(arms, trims, driven), true)
+    simple.unwrap_or_else(|| Outline {
+        edges: hull(arms, trims, driven),
+        sides: Vec::new(),
+        degraded: true,
+    })
 }
 
 /// The convex hull of all cuts and driven lanes: it holds everything, and looks like nothing built.
@@ -168,133 +233,179 @@ fn band(path: &ConnectingPath) -> Vec<DVec2> {
     edges.flatten().collect()
 }
 
-/// The end of a road in which vehicles turn round.
-fn turning_place(arm: &Arm<'_>, trim: f64) -> Vec<OutlineEdge> {
-    let mut path = Path::default();
-    for pose in [
-        arm.right_edge(trim),
-        arm.left_edge(trim),
-        arm.left_edge(0.0),
-        arm.right_edge(0.0),
-    ] {
-        path.line_to(pose.position);
+/// The end of a road: a half circle from edge to edge of the carriageway. Where vehicles turn round,
+/// it begins at the cut and holds the place that they need.
+fn dead_end(arm: &Arm<'_>, trim: f64) -> Outline {
+    let (left, right) = (arm.left_edge(trim), arm.right_edge(trim));
+    let centre = 0.5 * (left.position + right.position);
+    let radius = 0.5 * (left.position - right.position).length();
+    if radius < 0.05 {
+        return Outline::of(Vec::new(), Vec::new());
     }
-    path.close()
+    let mut side = Path::from(left.position);
+    side.arc_to(centre - radius * left.forward(), centre, radius);
+    side.arc_to(right.position, centre, radius);
+    let mut edges = vec![OutlineEdge::Line {
+        from: right.position,
+        to: left.position,
+    }];
+    edges.extend(&side.edges);
+    let side = Flow {
+        edges: side.edges,
+        shape: Shape::Free,
+    };
+    Outline::of(edges, vec![side])
 }
 
 /// The outline with the given share of the corner radii.
-fn trace(
-    arms: &[Arm<'_>],
-    trims: &[f64],
-    corners: &[Corner],
-    share: f64,
-    sides: Sides,
-) -> Vec<OutlineEdge> {
-    let mut path = Path::default();
+fn trace(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner], share: f64, sides: Sides) -> Outline {
+    let mut edges = Vec::new();
+    let mut traced = Vec::with_capacity(arms.len());
     for (i, arm) in arms.iter().enumerate() {
-        path.line_to(arm.right_edge(trims[i]).position);
-        path.line_to(arm.left_edge(trims[i]).position);
         let j = (i + 1) % arms.len();
+        let (from, to) = (arm.right_edge(trims[i]), arm.left_edge(trims[i]));
+        edges.push(OutlineEdge::Line {
+            from: from.position,
+            to: to.position,
+        });
         let trims = (trims[i], trims[j]);
-        round_corner(
-            &mut path,
-            (arm, &arms[j]),
-            trims,
-            &corners[i],
-            (share, sides),
-        );
+        let side = side((arm, &arms[j]), trims, &corners[i], share, sides);
+        edges.extend(&side.edges);
+        traced.push(side);
     }
-    path.close()
+    // Cuts that touch each other have no side between them.
+    edges.retain(|edge| (edge.to() - edge.from()).length() > 1e-9);
+    Outline::of(edges, traced)
 }
 
-/// Adds the kerb between two arms: the fillet, the corner point if there is no radius, or a
-/// smooth line where there is no corner (the outside of a bend, a taper).
-fn round_corner(
-    path: &mut Path,
+/// The edge of the carriageway between two cuts: the fillet, the corner point if there is no radius,
+/// or a smooth line where there is no corner (the far side of a T, the outside of a bend, a taper).
+fn side(
     (arm, next): (&Arm<'_>, &Arm<'_>),
     trims: (f64, f64),
     corner: &Corner,
-    (share, sides): (f64, Sides),
-) {
-    if corner.wanted_radius == 0.0 {
-        if sides == Sides::Smooth {
-            smooth_side(
-                path,
-                arm.left_edge(trims.0).reversed(),
-                next.right_edge(trims.1),
-            );
-        }
-        return;
-    }
-    let (edge, next_edge) = (
-        arm.left_edge(corner.distance),
-        next.right_edge(corner.next_distance),
-    );
-    let meeting = 0.5 * (edge.position + next_edge.position);
-    let angle = edge_angle(edge.heading, next_edge.heading);
+    share: f64,
+    sides: Sides,
+) -> Flow {
+    let (from, to) = (arm.left_edge(trims.0), next.right_edge(trims.1));
+    let mut path = Path::from(from.position);
     let radius = corner.radius * share;
-    // Edges that face each other, or run side by side, have no bisector to put a centre on.
-    if radius < 0.05 || !(0.2..3.0).contains(&angle) {
-        path.line_to(meeting);
-        return;
+    if corner.wanted_radius > 0.0 {
+        let fillet = (radius >= 0.05).then(|| Fillet::within((arm, next), radius, trims));
+        if let Some(fillet) = fillet.flatten() {
+            let edges = around((arm, next), trims, (0.0, 0.0), &fillet).edges;
+            let shape = Shape::Arc(fillet);
+            return Flow { edges, shape };
+        }
+    } else if goes_on((arm, next)) {
+        path.lines_to(through((arm, next), trims, |_| 0.0));
+        path.line_to(to.position);
+        let (edges, shape) = (path.edges, Shape::Joined);
+        return Flow { edges, shape };
     }
-    let tangent = corner.tangent * share;
-    let out = bisector(edge.heading, next_edge.heading);
-    let centre = meeting + unit(out) * fillet_centre_distance(radius, angle);
-    path.line_to(meeting + edge.forward() * tangent);
-    path.arc_to(meeting + next_edge.forward() * tangent, centre, radius);
+    let (distance, next_distance) = (corner.distance, corner.next_distance);
+    if sides == Sides::Smooth {
+        path.lines_to(smooth_side(from.reversed(), to));
+    } else if corner.wanted_radius > 0.0 && distance <= trims.0 && next_distance <= trims.1 {
+        let edge = arm.left_edge(distance).position;
+        path.line_to(0.5 * (edge + next.right_edge(next_distance).position));
+    }
+    path.line_to(to.position);
+    Flow {
+        edges: path.edges,
+        shape: Shape::Free,
+    }
 }
 
-/// Adds the curve between two edges that face each other, if there is a short one.
+/// Along the left edge of an arm to the foot of an arc, around it, and along the right edge of the next
+/// arm; all of it `beyond` metres outside the edges.
+pub(super) fn around(
+    (arm, next): (&Arm<'_>, &Arm<'_>),
+    distances: (f64, f64),
+    beyond: (f64, f64),
+    fillet: &Fillet,
+) -> Path {
+    let edge = arm.along(Flank::Left, (distances.0, fillet.feet.0), |_| beyond.0);
+    let next_edge = next.along(Flank::Right, (fillet.feet.1, distances.1), |_| beyond.1);
+    let mut path = Path::from(edge[0]);
+    path.lines_to(edge);
+    path.arc_to(next_edge[0], fillet.centre, fillet.radius);
+    path.lines_to(next_edge);
+    path
+}
+
+/// Along the left edge of an arm to its node and on along the right edge of the next one, as far outside
+/// as `beyond` says for the distance from the first cut.
+pub(super) fn through(
+    (arm, next): (&Arm<'_>, &Arm<'_>),
+    trims: (f64, f64),
+    beyond: impl Fn(f64) -> f64,
+) -> Vec<DVec2> {
+    let mut points = arm.along(Flank::Left, (trims.0, 0.0), |s| beyond(trims.0 - s));
+    let after = next.along(Flank::Right, (0.0, trims.1), |s| beyond(trims.0 + s));
+    // Edges meet within a centimetre: one point for both, or the path would step back.
+    if let Some(last) = points.last_mut() {
+        *last = 0.5 * (*last + after[0]);
+    }
+    points.extend(after.into_iter().skip(1));
+    points
+}
+
+/// Whether the edge of an arm goes on in that of the next one at their node.
+fn goes_on((arm, next): (&Arm<'_>, &Arm<'_>)) -> bool {
+    let (edge, next_edge) = (arm.left_edge(0.0), next.right_edge(0.0));
+    let turn = wrap_angle(edge.heading - next_edge.heading).abs();
+    (edge.position - next_edge.position).length() < 0.01 && std::f64::consts::PI - turn < 0.01
+}
+
+/// The curve between two edges that face each other, if there is a short one.
 ///
 /// One that is much longer than its chord makes a loop or a belly: the straight line is better.
-fn smooth_side(path: &mut Path, from: Pose, to: Pose) {
+pub(super) fn smooth_side(from: Pose, to: Pose) -> Vec<DVec2> {
     let chord = (to.position - from.position).length();
     if chord < 0.1 {
-        return;
+        return Vec::new();
     }
-    if let Some(curve) = connecting_curve(from, to).filter(|curve| curve.length() < 1.6 * chord) {
-        curve
-            .sample(ARC_TOLERANCE, 0.0)
-            .into_iter()
-            .for_each(|point| path.line_to(point));
-    }
+    let curve = connecting_curve(from, to).filter(|curve| curve.length() < 1.6 * chord);
+    curve.map_or_else(Vec::new, |curve| curve.sample(SIDE_TOLERANCE, 0.0))
 }
 
-/// A closed path under construction.
-#[derive(Default)]
-struct Path {
-    edges: Vec<OutlineEdge>,
-    at: Option<DVec2>,
-    start: Option<DVec2>,
+/// A path of lines and arcs under construction.
+pub(super) struct Path {
+    pub(super) edges: Vec<OutlineEdge>,
+    at: DVec2,
 }
 
 impl Path {
-    fn line_to(&mut self, to: DVec2) {
-        match self.at {
-            None => self.start = Some(to),
-            Some(from) if (to - from).length() < 1e-6 => return,
-            Some(from) => self.edges.push(OutlineEdge::Line { from, to }),
+    pub(super) fn from(at: DVec2) -> Self {
+        Self {
+            edges: Vec::new(),
+            at,
         }
-        self.at = Some(to);
     }
 
-    fn arc_to(&mut self, to: DVec2, centre: DVec2, radius: f64) {
-        if let Some(from) = self.at {
+    pub(super) fn line_to(&mut self, to: DVec2) {
+        let from = self.at;
+        if (to - from).length() >= 1e-6 {
+            self.edges.push(OutlineEdge::Line { from, to });
+            self.at = to;
+        }
+    }
+
+    pub(super) fn lines_to(&mut self, points: impl IntoIterator<Item = DVec2>) {
+        points.into_iter().for_each(|point| self.line_to(point));
+    }
+
+    pub(super) fn arc_to(&mut self, to: DVec2, centre: DVec2, radius: f64) {
+        let from = self.at;
+        if (to - from).length() >= 1e-6 {
             self.edges.push(OutlineEdge::Arc {
                 from,
                 to,
                 centre,
                 radius,
             });
+            self.at = to;
         }
-        self.at = Some(to);
-    }
-
-    fn close(mut self) -> Vec<OutlineEdge> {
-        if let Some(start) = self.start {
-            self.line_to(start);
-        }
-        self.edges
     }
 }

@@ -48,19 +48,33 @@ fn junction_of(roads: &[Road], side: DrivingSide) -> Junction {
 
 #[test]
 fn trims_are_those_of_the_corner_formula() {
-    // t = (b + a cos) / sin and fillet r cot(phi / 2): for a = b = 3.5 and r = 5 g(phi).
-    for (angle, radius_share) in [(90.0f64, 1.0), (60.0, 0.6), (45.0, 0.6)] {
-        let roads = [two_way(0.0), two_way(angle), two_way(200.0)];
+    // t = (b + a cos) / sin and fillet r cot(phi / 2), for a = b = 3.5. Streets have r = 4.5 g(phi), but
+    // at sharp corners the way around the corner asks for more.
+    for (angle, radius) in [
+        (90.0f64, Some(4.5)),
+        (120.0, Some(4.5 * 1.375)),
+        (60.0, None),
+    ] {
+        let roads = [two_way(0.0), two_way(angle), two_way(angle + 140.0)];
         let junction = junction_of(&roads, RIGHT);
         let phi = angle.to_radians();
         let meeting = 3.5 * (1.0 + cos(phi)) / sin(phi);
-        let expected = meeting + 5.0 * radius_share / tan(0.5 * phi);
-        let arm = junction
-            .arms
-            .iter()
-            .find(|arm| arm.road == RoadId(1))
-            .unwrap();
-        assert!((arm.trim - expected).abs() < 1e-5, "{angle}: {arm:?}");
+        let arm = |road| {
+            let mut arms = junction.arms.iter();
+            arms.position(|arm| arm.road == RoadId(road)).unwrap()
+        };
+        let corner = &junction.corners[arm(1)];
+        assert!(
+            radius.is_none_or(|radius| (corner.radius - radius).abs() < 1e-9),
+            "{corner:?}"
+        );
+        let expected = meeting + corner.radius / tan(0.5 * phi);
+        assert!((corner.foot - expected).abs() < 1e-5, "{angle}: {corner:?}");
+        assert!(junction.arms[arm(1)].trim >= corner.foot - 1e-6);
+        // Who turns there has the lane's width more than the kerb, and no less than a car needs.
+        let around = path(&junction, 1, 2) as usize;
+        let least = junction.paths[around].min_radius();
+        assert!(least > 4.49, "{angle}: {least}");
     }
 }
 
@@ -101,7 +115,7 @@ fn two_equal_arms_in_line_are_no_junction() {
 fn a_dead_end_has_no_way_back_on_a_narrow_road() {
     // A U-turn needs the radius of a car.
     let narrow = junction_of(&[two_way(0.0)], RIGHT);
-    assert!(narrow.paths.is_empty() && narrow.outline.is_empty());
+    assert!(narrow.paths.is_empty() && narrow.arms[0].trim == 0.0);
     let wide = junction_of(
         &[arm(0.0, 100.0, CrossSection::driving(1, 1, 10.0), RIGHT)],
         RIGHT,
@@ -191,6 +205,12 @@ fn random_roads(gaps: &[f64], lanes: &[(usize, usize, f64)], side: DrivingSide) 
         .map(|(gap, &(forward, backward, width))| {
             bearing += 360.0 * gap / total;
             let section = CrossSection::driving(forward, backward, width);
+            // Half of them have pavements of many widths.
+            let section = if width > 3.4 {
+                section.with_border(crate::LaneType::Sidewalk, 5.0 * (width - 3.3))
+            } else {
+                section
+            };
             arm(bearing, 150.0, section, side)
         })
         .collect()
@@ -242,6 +262,11 @@ proptest! {
                     || junction.flags.contains(&Flag::Degraded));
             }
         }
+        for border in &junction.borders {
+            let pavement = border.pavement_polygon(0.01);
+            prop_assert!(pavement.is_empty()
+                || (polygon::is_simple(&pavement) && polygon::signed_area(&pavement) > 0.0));
+        }
         for path in junction.paths.iter().filter_map(|p| p.curve.as_ref().map(|c| (p, c))) {
             let (path, curve) = path;
             for (at, pose) in [(path.from, curve.start()), (path.to, curve.end())] {
@@ -292,6 +317,17 @@ proptest! {
         a.sort_unstable();
         b.sort_unstable();
         prop_assert_eq!(a, b);
+        // So do the shapes: the same trims, and areas to the square centimetre.
+        for arm in &right.arms {
+            let other = left.arms.iter().find(|other| other.road == arm.road).unwrap();
+            prop_assert!((arm.trim - other.trim).abs() < 1e-5);
+        }
+        let area = |points: &[DVec2]| polygon::signed_area(points);
+        let pavements = |junction: &Junction| -> f64 {
+            junction.borders.iter().map(|border| area(&border.pavement_polygon(0.01))).sum()
+        };
+        prop_assert!((area(&right.polygon()) - area(&left.polygon())).abs() < 1e-2);
+        prop_assert!((pavements(&right) - pavements(&left)).abs() < 1e-2);
     }
 }
 

@@ -1,0 +1,252 @@
+//! What is painted on roads, and where.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use roadwright_geometry::{DVec2, ReferenceLine, polygon, unit};
+use roadwright_render::{Color, Painter, Pass, Picture, map, palette, roads_and_junctions};
+use roadwright_scenario::junction::{Junction, layout};
+use roadwright_scenario::operation::draw::{self, RoadStyle};
+use roadwright_scenario::*;
+
+/// A line: its pass, points, width, dashes and colour.
+type Line = (Pass, Vec<DVec2>, f64, Option<(f64, f64)>, Color);
+
+/// Remembers what it is asked to draw.
+struct Notes {
+    scale: f64,
+    pass: Pass,
+    polygons: Vec<(Pass, Vec<DVec2>, Color)>,
+    lines: Vec<Line>,
+}
+
+impl Painter for Notes {
+    fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    fn begin(&mut self, pass: Pass) {
+        self.pass = pass;
+    }
+
+    fn polygon(&mut self, points: &[DVec2], color: Color) {
+        self.polygons.push((self.pass, points.to_vec(), color));
+    }
+
+    fn edge(&mut self, _: &[DVec2], _: f64, _: f32, _: Color) {}
+
+    fn line(
+        &mut self,
+        points: &[DVec2],
+        width: f64,
+        _: f32,
+        dash: Option<(f64, f64)>,
+        color: Color,
+    ) {
+        self.lines
+            .push((self.pass, points.to_vec(), width, dash, color));
+    }
+
+    fn circle(&mut self, _: DVec2, _: f64, _: f32, _: Color) {}
+}
+
+impl Notes {
+    fn of(scenario: &Scenario, scale: f64) -> Self {
+        let mut notes = Self {
+            scale,
+            pass: Pass::Ground,
+            polygons: Vec::new(),
+            lines: Vec::new(),
+        };
+        let layout = layout(scenario.network(), scenario.about().driving_side);
+        let roads: Vec<RoadId> = scenario.network().roads().map(|(id, _)| id).collect();
+        let junctions: Vec<&Junction> = layout.junctions.iter().map(|j| &**j).collect();
+        roads_and_junctions(&mut notes, scenario, &layout, &roads, &junctions);
+        notes
+    }
+
+    fn painted(&self) -> impl Iterator<Item = &Vec<DVec2>> {
+        let marks = self.polygons.iter();
+        let marks = marks.filter(|(pass, ..)| *pass == Pass::Marking);
+        marks.map(|(_, points, _)| points)
+    }
+
+    fn marking_lines(&self) -> impl Iterator<Item = &Line> {
+        self.lines
+            .iter()
+            .filter(|(pass, ..)| *pass == Pass::Marking)
+    }
+}
+
+/// Straight roads of 80 m that meet in the middle.
+fn star(bearings: &[f64], lanes: usize, width: f64, control: Option<Control>) -> Scenario {
+    let section = CrossSection::driving(lanes, lanes, width);
+    let style = RoadStyle {
+        name: String::new(),
+        class: RoadClass::Collector,
+        layer: 0,
+        speed_limit: 50.0 / 3.6,
+        section: section.with_border(LaneType::Sidewalk, 2.0),
+    };
+    let mut scenario = Scenario::new("star");
+    for bearing in bearings {
+        let far = unit(bearing.to_radians()) * 80.0;
+        let line = ReferenceLine::straight(far, DVec2::ZERO).unwrap();
+        let edit = draw::road(&scenario, &line, &style).unwrap();
+        scenario.apply(edit).unwrap();
+    }
+    let network = scenario.network();
+    let middle = network
+        .nodes()
+        .find(|(id, _)| network.ends_at(*id).len() > 2);
+    let (id, node) = middle.map(|(id, node)| (id, node.clone())).unwrap();
+    let rules = JunctionRules {
+        control,
+        major: vec![RoadId(1), RoadId(3)],
+        ..JunctionRules::default()
+    };
+    let edit = Edit::Node(id, Some(Node { rules, ..node }));
+    scenario.apply(edit).unwrap();
+    scenario
+}
+
+const CROSS: [f64; 4] = [0.0, 90.0, 180.0, 270.0];
+
+#[test]
+fn arrows_stand_only_where_lanes_lead_to_different_places() {
+    let single = Notes::of(&star(&CROSS, 1, 3.25, Some(Control::AllWayStop)), 20.0);
+    assert_eq!(
+        single.painted().count(),
+        0,
+        "one lane each: nothing to choose"
+    );
+    let double = Notes::of(&star(&CROSS, 2, 3.25, Some(Control::AllWayStop)), 20.0);
+    // Two lanes of four approaches, two arrows each, a head ahead and one to a side.
+    assert_eq!(double.painted().count(), 4 * 2 * 2 * 2);
+    for head in double.painted() {
+        let at = head[0].length();
+        assert!(at < 45.0, "within 20 m of the line: {at}");
+    }
+    assert_eq!(
+        Notes::of(&star(&CROSS, 2, 3.25, None), 2.5)
+            .painted()
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn lines_across_the_road_follow_the_signs() {
+    let stop_lines = |notes: &Notes| notes.marking_lines().filter(|line| line.2 == 0.4).count();
+    let signals = Notes::of(&star(&CROSS, 1, 3.25, Some(Control::Signals)), 20.0);
+    assert_eq!((stop_lines(&signals), signals.painted().count()), (4, 0));
+    let stop = Notes::of(&star(&CROSS, 1, 3.25, Some(Control::Stop)), 20.0);
+    assert_eq!((stop_lines(&stop), stop.painted().count()), (2, 0));
+    let give_way = Notes::of(&star(&CROSS, 1, 3.25, Some(Control::Priority)), 20.0);
+    // Three triangles in each of two lanes, and they point at who gives way.
+    assert_eq!((stop_lines(&give_way), give_way.painted().count()), (0, 6));
+    for triangle in give_way.painted() {
+        assert!(triangle[1].length() > triangle[0].length().max(triangle[2].length()));
+    }
+    // The last 20 m before a stop line are solid, also between the directions.
+    let solid = |notes: &Notes| {
+        let long = |line: &&Line| line.2 == 0.12 && line.3.is_none();
+        notes.marking_lines().filter(long).count()
+    };
+    assert_eq!(solid(&signals), 4 * 2);
+    assert_eq!(solid(&give_way), 0);
+}
+
+#[test]
+fn the_centre_line_of_the_major_road_runs_on_through_a_t() {
+    let through = |bearings: &[f64]| {
+        let notes = Notes::of(&star(bearings, 1, 3.25, Some(Control::Priority)), 20.0);
+        let at_the_node = |line: &[DVec2]| {
+            line.windows(2).any(|pair| {
+                polygon::closest_on_segment(pair[0], pair[1], DVec2::ZERO).length() < 0.1
+            })
+        };
+        notes
+            .marking_lines()
+            .filter(|line| at_the_node(&line.1))
+            .count()
+    };
+    assert_eq!(through(&[0.0, 270.0, 180.0]), 1);
+    assert_eq!(through(&CROSS), 0);
+}
+
+#[test]
+fn paint_fades_with_the_width_of_a_lane_in_pixels() {
+    let scenario = star(&CROSS, 1, 3.25, None);
+    let strongest = |scale: f64| {
+        let notes = Notes::of(&scenario, scale);
+        let alphas = notes.marking_lines().map(|line| line.4.alpha());
+        alphas.fold(0.0f32, f32::max)
+    };
+    // Gone at four pixels, whole at seven.
+    assert_eq!(strongest(1.2), 0.0);
+    let (some, more, all) = (strongest(1.5), strongest(1.9), strongest(2.2));
+    assert!(0.0 < some && some < more && more < all && all > 0.9);
+    assert_eq!(strongest(20.0), all);
+}
+
+#[test]
+fn kerbs_lie_between_pavement_and_carriageway() {
+    let notes = Notes::of(&star(&CROSS, 1, 3.25, None), 20.0);
+    let kerbs: Vec<_> = notes
+        .lines
+        .iter()
+        .filter(|line| line.0 == Pass::Kerb)
+        .collect();
+    assert!(kerbs.len() >= 4 * 2 + 4);
+    let areas = |pass: Pass| -> Vec<&Vec<DVec2>> {
+        let own = notes.polygons.iter().filter(|polygon| polygon.0 == pass);
+        own.map(|polygon| &polygon.1).collect()
+    };
+    let near = |areas: &[&Vec<DVec2>], point: DVec2| {
+        areas
+            .iter()
+            .any(|area| polygon::distance(area, point) < 0.01)
+    };
+    let (pavements, surfaces) = (areas(Pass::Pavement), areas(Pass::Surface));
+    for point in kerbs.iter().flat_map(|line| &line.1) {
+        assert!(
+            near(&pavements, *point) && near(&surfaces, *point),
+            "{point}"
+        );
+    }
+}
+
+#[test]
+fn no_hairline_shows_between_roads_and_junctions() {
+    // Too narrow for a centre line: all of the carriageway is asphalt.
+    let scenario = star(&[20.0, 115.0, 200.0, 290.0], 1, 2.6, None);
+    let (low, high) = (DVec2::new(-16.03, -12.01), DVec2::new(15.97, 11.99));
+    let picture = Picture {
+        size: (1200, 900),
+        view: Some((low, high)),
+        ..Picture::default()
+    };
+    let png = map(&scenario, None, &picture).unwrap();
+    let pixels = tiny_skia::Pixmap::decode_png(&png).unwrap();
+    let scale = 1200.0 / (high.x - low.x);
+    let asphalt = palette::rgb(palette::ASPHALT).to_color_u8();
+    let mut seen = 0;
+    for (index, pixel) in pixels.pixels().iter().enumerate() {
+        let (x, y) = ((index % 1200) as f64 + 0.5, (index / 1200) as f64 + 0.5);
+        let point = DVec2::new(low.x + x / scale, high.y - y / scale);
+        let is_inside = [20.0f64, 115.0, 200.0, 290.0].iter().any(|bearing| {
+            let along = unit(bearing.to_radians());
+            point.dot(along) > 0.0 && point.perp_dot(along).abs() < 2.6 - 0.1
+        });
+        // The title, the scale and the names lie in the corners.
+        if !is_inside || x < 330.0 && !(150.0..700.0).contains(&y) {
+            continue;
+        }
+        seen += 1;
+        let near = |a: u8, b: u8| a.abs_diff(b) <= 1;
+        assert!(
+            near(pixel.red(), asphalt.red()) && near(pixel.blue(), asphalt.blue()),
+            "{point}: {pixel:?}"
+        );
+    }
+    assert!(seen > 100_000, "{seen} pixels of carriageway");
+}

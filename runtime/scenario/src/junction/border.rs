@@ -1,0 +1,311 @@
+//! What lies beside the carriageway of a junction: kerbs and pavements.
+//!
+//! ```text
+//!      |  outer  .'  line          A pavement is carried round a corner as an offset of the same
+//!      |       .'   _______         arc: with the radius R of the carriageway's corner and the width w
+//!      |     .'   .'                of the pavement, its outer line is the arc with R - w around the
+//!      |    |   .'  kerb            same centre, and the kerb is a line along the carriageway.
+//!      |____|  |
+//! ```
+
+use super::arm::{Arm, Flank};
+use super::corner::Fillet;
+use super::outline::{
+    ARC_TOLERANCE, Flow, OutlineEdge, Path, Shape, around, polygon, smooth_side, through,
+};
+use glam::DVec2;
+use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{heading_of, polygon as shape, unit};
+
+/// Narrower than this is no pavement, m.
+const MIN_PAVEMENT: f64 = 0.05;
+/// Radius of the outer line of a pavement where the corner's is smaller than the pavement is wide, m.
+const OUTER_RADIUS: f64 = 0.3;
+/// Chords of an outer line whose distance from the kerb changes along the arc.
+const CHORDS: usize = 16;
+
+/// What lies beside the carriageway between an arm and the next one counter-clockwise.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Border {
+    /// Where the carriageway meets a raised pavement, from the arm to the next one; empty where there
+    /// is no pavement. The kerb lies outside of it.
+    pub kerb: Vec<OutlineEdge>,
+    /// The outline of the pavement behind the kerb, counter-clockwise, from the kerb line outwards;
+    /// empty where there is none.
+    pub pavement: Vec<OutlineEdge>,
+}
+
+impl Border {
+    /// The kerb line as points; arcs within `tolerance` metres.
+    pub fn kerb_line(&self, tolerance: f64) -> Vec<DVec2> {
+        let end = self.kerb.last().map(OutlineEdge::to);
+        let mut points = polygon(&self.kerb, tolerance);
+        points.extend(end);
+        points
+    }
+
+    /// The pavement as a polygon; arcs within `tolerance` metres.
+    pub fn pavement_polygon(&self, tolerance: f64) -> Vec<DVec2> {
+        polygon(&self.pavement, tolerance)
+    }
+
+    /// A pavement between a kerb line and an outer line that run the same way; none if they cross.
+    fn of(kerb: Vec<OutlineEdge>, outer: Vec<OutlineEdge>) -> Self {
+        let (Some(first), Some(last)) = (kerb.first(), kerb.last()) else {
+            return Self::default();
+        };
+        let mut ring = Path::from(first.from());
+        for edge in &outer {
+            ring.line_to(edge.from());
+            match *edge {
+                OutlineEdge::Line { to, .. } => ring.line_to(to),
+                OutlineEdge::Arc {
+                    to, centre, radius, ..
+                } => ring.arc_to(to, centre, radius),
+            }
+        }
+        ring.line_to(last.to());
+        let mut pavement = ring.edges;
+        pavement.extend(kerb.iter().rev().map(OutlineEdge::reversed));
+        let points = polygon(&pavement, ARC_TOLERANCE);
+        if shape::signed_area(&points) < 1e-6 || !shape::is_simple(&points) {
+            pavement.clear();
+        }
+        Self { kerb, pavement }
+    }
+}
+
+/// The borders after each arm of a junction, for the sides of its outline; none without sides.
+pub(super) fn borders(arms: &[Arm<'_>], trims: &[f64], sides: &[Flow]) -> Vec<Border> {
+    if let ([arm], [side]) = (arms, sides) {
+        return vec![dead_end(arm, trims[0], side)];
+    }
+    let between = |(i, side): (usize, &Flow)| {
+        let j = (i + 1) % arms.len();
+        Widths::of((&arms[i], &arms[j]), (trims[i], trims[j])).map_or_else(Border::default, |w| {
+            w.border((&arms[i], &arms[j]), (trims[i], trims[j]), side)
+        })
+    };
+    sides.iter().enumerate().map(between).collect()
+}
+
+/// The pavements on both ends of a side.
+///
+/// An arm without a pavement ends its neighbour's: that is carried round at its own width, and cut off
+/// at 45 degrees beyond the foot of the arc.
+struct Widths {
+    /// Width at the arm and at the next one, m.
+    width: (f64, f64),
+    /// Whether the arm and the next one have a pavement of their own.
+    own: (bool, bool),
+}
+
+impl Widths {
+    fn of((arm, next): (&Arm<'_>, &Arm<'_>), trims: (f64, f64)) -> Option<Self> {
+        let found = (arm.pavements(trims.0).0, next.pavements(trims.1).1);
+        let own = (found.0 >= MIN_PAVEMENT, found.1 >= MIN_PAVEMENT);
+        let width = match own {
+            (false, false) => return None,
+            (true, true) => found,
+            (true, false) => (found.0, found.0),
+            (false, true) => (found.1, found.1),
+        };
+        Some(Self { width, own })
+    }
+
+    fn border(&self, (arm, next): (&Arm<'_>, &Arm<'_>), trims: (f64, f64), side: &Flow) -> Border {
+        match &side.shape {
+            Shape::Arc(fillet) => self.around_corner((arm, next), trims, fillet),
+            Shape::Joined => {
+                let (from, to) = self.ends((arm, next), trims, trims);
+                let total = (trims.0 + trims.1).max(1e-6);
+                let width = |along: f64| {
+                    let share = smoothstep((along / total).clamp(0.0, 1.0));
+                    self.width.0 + share * (self.width.1 - self.width.0)
+                };
+                let outer = through((arm, next), trims, width);
+                self.straight((arm, next), (from, to), trims, side, outer)
+            }
+            Shape::Free => {
+                let (from, to) = self.ends((arm, next), trims, trims);
+                let start = arm.beside(Flank::Left, trims.0, self.width.0);
+                let end = next.beside(Flank::Right, trims.1, self.width.1);
+                let mut outer = vec![start.position];
+                outer.extend(smooth_side(start.reversed(), end));
+                outer.push(end.position);
+                self.straight((arm, next), (from, to), trims, side, outer)
+            }
+        }
+    }
+
+    /// Where the kerb begins and ends: at the cuts, or where a pavement is cut off beyond `last`.
+    fn ends(
+        &self,
+        (arm, next): (&Arm<'_>, &Arm<'_>),
+        trims: (f64, f64),
+        last: (f64, f64),
+    ) -> (f64, f64) {
+        let end = |own: bool, arm: &Arm<'_>, trim: f64, last: f64, width: f64| {
+            if own {
+                trim
+            } else {
+                (last + width).min(arm.length())
+            }
+        };
+        (
+            end(self.own.0, arm, trims.0, last.0, self.width.0),
+            end(self.own.1, next, trims.1, last.1, self.width.1),
+        )
+    }
+
+    /// A pavement beside a side without a corner.
+    fn straight(
+        &self,
+        (arm, next): (&Arm<'_>, &Arm<'_>),
+        (from, to): (f64, f64),
+        trims: (f64, f64),
+        side: &Flow,
+        outer: Vec<DVec2>,
+    ) -> Border {
+        let mut kerb = Path::from(arm.left_edge(from).position);
+        kerb.lines_to(arm.along(Flank::Left, (from, trims.0), |_| 0.0));
+        kerb.edges.extend(&side.edges);
+        let mut rest = Path::from(next.right_edge(trims.1).position);
+        rest.lines_to(next.along(Flank::Right, (trims.1, to), |_| 0.0));
+        kerb.edges.extend(rest.edges);
+        Border::of(kerb.edges, lines(outer))
+    }
+
+    /// A pavement round a corner.
+    fn around_corner(
+        &self,
+        (arm, next): (&Arm<'_>, &Arm<'_>),
+        trims: (f64, f64),
+        fillet: &Fillet,
+    ) -> Border {
+        let arms = (arm, next);
+        let inner = (fillet.radius - self.width.0, fillet.radius - self.width.1);
+        // Where the arc is too small to have an offset inside, the outer lines have a small corner of
+        // their own.
+        let outer = if inner.0.min(inner.1) >= OUTER_RADIUS {
+            Some((*fillet, fillet.radius))
+        } else {
+            Fillet::between(arms, self.width, OUTER_RADIUS).map(|own| (own, OUTER_RADIUS))
+        };
+        let Some((corner, _)) = outer else {
+            let kerb = around(arms, trims, (0.0, 0.0), fillet).edges;
+            return Border::of(kerb, Vec::new());
+        };
+        let last = (
+            corner.feet.0.max(fillet.feet.0),
+            corner.feet.1.max(fillet.feet.1),
+        );
+        let (from, to) = self.ends(arms, trims, last);
+        let kerb = around(arms, (from, to), (0.0, 0.0), fillet).edges;
+        let is_beyond = |own: bool, foot: f64, trim: f64| own && foot > trim + 1e-6;
+        if is_beyond(self.own.0, corner.feet.0, trims.0)
+            || is_beyond(self.own.1, corner.feet.1, trims.1)
+        {
+            // The pavements of both arms meet beyond the cuts: they cover the rest.
+            let apex = cuts_cross(arms, trims);
+            return Border::of(kerb, lines(apex.into_iter().collect()));
+        }
+        let ends = (
+            if self.own.0 { trims.0 } else { last.0 },
+            if self.own.1 { trims.1 } else { last.1 },
+        );
+        let outer = if corner != *fillet {
+            around(arms, ends, self.width, &corner)
+        } else if (self.width.0 - self.width.1).abs() < 1e-9 {
+            let radius = inner.0;
+            around(arms, ends, self.width, &Fillet { radius, ..corner })
+        } else {
+            self.changing(arms, ends, fillet)
+        };
+        Border::of(kerb, outer.edges)
+    }
+
+    /// The outer line around an arc along which the pavement changes its width.
+    fn changing(
+        &self,
+        (arm, next): (&Arm<'_>, &Arm<'_>),
+        ends: (f64, f64),
+        fillet: &Fillet,
+    ) -> Path {
+        let before = arm.along(Flank::Left, (ends.0, fillet.feet.0), |_| self.width.0);
+        let after = next.along(Flank::Right, (fillet.feet.1, ends.1), |_| self.width.1);
+        let mut path = Path::from(before[0]);
+        let start = heading_of(arm.left_edge(fillet.feet.0).position - fillet.centre);
+        let end = heading_of(next.right_edge(fillet.feet.1).position - fillet.centre);
+        let turn = wrap_angle(end - start);
+        path.lines_to(before);
+        path.lines_to((1..CHORDS).map(|i| {
+            let share = i as f64 / CHORDS as f64;
+            let width = self.width.0 + smoothstep(share) * (self.width.1 - self.width.0);
+            fillet.centre + (fillet.radius - width) * unit(start + turn * share)
+        }));
+        path.lines_to(after);
+        path
+    }
+}
+
+/// Where the lines of two cuts cross outside the carriageway.
+fn cuts_cross((arm, next): (&Arm<'_>, &Arm<'_>), trims: (f64, f64)) -> Option<DVec2> {
+    let (a, b) = (arm.left_edge(trims.0), next.right_edge(trims.1));
+    let (u, v) = (a.forward().perp(), -b.forward().perp());
+    let cross = u.perp_dot(v);
+    if cross.abs() < 1e-6 {
+        return None;
+    }
+    let gap = b.position - a.position;
+    let (along, next_along) = (gap.perp_dot(v) / cross, gap.perp_dot(u) / cross);
+    (along > 0.0 && next_along > 0.0).then(|| a.position + along * u)
+}
+
+/// Kerb and pavement around the end of a road.
+fn dead_end(arm: &Arm<'_>, trim: f64, side: &Flow) -> Border {
+    let (left, right) = arm.pavements(trim);
+    if left.max(right) < MIN_PAVEMENT {
+        return Border::default();
+    }
+    let (from, to) = (arm.left_edge(trim), arm.right_edge(trim));
+    let centre = 0.5 * (from.position + to.position);
+    let radius = 0.5 * (from.position - to.position).length();
+    let start = heading_of(from.position - centre);
+    let on = |share: f64, width: f64| {
+        centre + (radius + width) * unit(start + share * std::f64::consts::PI)
+    };
+    let mut outer = Path::from(on(0.0, left));
+    if (left - right).abs() < 1e-9 {
+        outer.arc_to(on(0.5, left), centre, radius + left);
+        outer.arc_to(on(1.0, left), centre, radius + left);
+    } else {
+        let points = (1..=2 * CHORDS).map(|i| {
+            let share = i as f64 / (2 * CHORDS) as f64;
+            on(share, left + smoothstep(share) * (right - left))
+        });
+        outer.lines_to(points);
+    }
+    Border::of(side.edges.clone(), outer.edges)
+}
+
+/// Lines through points; of one point a line without length, so that it is not lost.
+fn lines(points: Vec<DVec2>) -> Vec<OutlineEdge> {
+    if let [point] = points[..] {
+        return vec![OutlineEdge::Line {
+            from: point,
+            to: point,
+        }];
+    }
+    let pairs = points.windows(2);
+    let lines = pairs.map(|pair| OutlineEdge::Line {
+        from: pair[0],
+        to: pair[1],
+    });
+    lines.collect()
+}
+
+/// From 0 to 1 without a kink at either end.
+fn smoothstep(share: f64) -> f64 {
+    share * share * (3.0 - 2.0 * share)
+}
