@@ -1,8 +1,42 @@
 //! What can be reached from where.
+//!
+//! Whether a road may be driven can depend on how it was come to: who enters private ground may not
+//! leave it again on the other side. So a lanelet is looked at twice where access is restricted:
+//! once by who has only left roads so far, once by who is arriving ([`Stretch`]).
 
 use super::{LaneGraph, LaneletId, NO_LANELET};
-use crate::access::{LaneAccess, VehicleClass};
+use crate::access::{LaneAccess, RoadAccess, Stretch, VehicleClass};
 use std::collections::VecDeque;
+
+/// What can be reached, by the stretch of the trip.
+struct Reached {
+    leaving: Vec<bool>,
+    arriving: Vec<bool>,
+}
+
+impl Reached {
+    fn none(lanelets: usize) -> Self {
+        Self {
+            leaving: vec![false; lanelets],
+            arriving: vec![false; lanelets],
+        }
+    }
+
+    fn any(self) -> Vec<bool> {
+        let both = self.leaving.into_iter().zip(self.arriving);
+        both.map(|(leaving, arriving)| leaving || arriving)
+            .collect()
+    }
+
+    /// Notes a lanelet; says whether it is new.
+    fn note(&mut self, id: LaneletId, stretch: Stretch) -> bool {
+        let seen = match stretch {
+            Stretch::Leaving => &mut self.leaving[id as usize],
+            Stretch::Arriving => &mut self.arriving[id as usize],
+        };
+        !std::mem::replace(seen, true)
+    }
+}
 
 impl LaneGraph {
     /// The lanelets that a vehicle can drive to next: successors, then neighbours.
@@ -13,38 +47,56 @@ impl LaneGraph {
         all.filter(|&next| next != NO_LANELET)
     }
 
-    /// Lanelets that can be driven to from one, lane changes included. O(lanelets).
+    /// Lanelets to which a trip can lead from one, lane changes included: bus lanes and the access
+    /// of roads are respected. The one that it begins on is among them. O(lanelets).
     pub fn reachable_from(&self, start: LaneletId, class: VehicleClass) -> Vec<bool> {
-        let mut seen = vec![false; self.lanelets.len()];
-        seen[start as usize] = true;
-        let mut open = VecDeque::from([start]);
-        while let Some(id) = open.pop_front() {
+        let mut reached = Reached::none(self.lanelets.len());
+        reached.note(start, Stretch::Leaving);
+        self.spread(&mut reached, start, class);
+        reached.any()
+    }
+
+    /// Whether a trip can lead from the end of a lanelet round to its beginning. O(lanelets).
+    pub fn leads_round(&self, start: LaneletId, class: VehicleClass) -> bool {
+        let mut reached = Reached::none(self.lanelets.len());
+        self.spread(&mut reached, start, class);
+        reached.any()[start as usize]
+    }
+
+    /// Notes all that a trip can lead to that begins on a lanelet.
+    fn spread(&self, reached: &mut Reached, start: LaneletId, class: VehicleClass) {
+        let mut open = VecDeque::from([(start, Stretch::Leaving)]);
+        while let Some((id, stretch)) = open.pop_front() {
+            let own = self.lanelet(id).road_access;
             for next in self.next_of(id) {
-                let usable = self.lanelet(next).access.admits(class);
-                if usable && !seen[next as usize] {
-                    seen[next as usize] = true;
-                    open.push_back(next);
+                let lanelet = self.lanelet(next);
+                let onto = stretch.onto(own, lanelet.road_access);
+                let Some(onto) = onto.filter(|_| lanelet.access.admits(class)) else {
+                    continue;
+                };
+                if reached.note(next, onto) {
+                    open.push_back((next, onto));
                 }
             }
         }
-        seen
     }
 
-    /// The largest set of lanelets from each of which every other one can be reached, without
-    /// bus lanes; ascending. O(lanelets).
-    ///
-    /// Random trips start and end in it, so that every one of them can be driven.
+    /// The largest set of lanelets from each of which every other one can be reached, without bus
+    /// lanes and roads that are not for all; ascending. O(lanelets).
     pub fn main_component(&self) -> Vec<LaneletId> {
+        let is_open = |id: LaneletId| {
+            let lanelet = self.lanelet(id);
+            lanelet.access == LaneAccess::All && lanelet.road_access == RoadAccess::All
+        };
         let mut graph = petgraph::graph::DiGraph::<(), ()>::with_capacity(self.lanelets.len(), 0);
         for _ in &self.lanelets {
             graph.add_node(());
         }
         for id in 0..self.lanelets.len() as LaneletId {
-            if self.lanelet(id).access != LaneAccess::All {
+            if !is_open(id) {
                 continue;
             }
-            let usable = |next: &LaneletId| self.lanelet(*next).access == LaneAccess::All;
-            for next in self.next_of(id).filter(usable) {
+            for next in self.next_of(id).filter(|&next| is_open(next)) {
                 graph.add_edge(id.into(), next.into(), ());
             }
         }
