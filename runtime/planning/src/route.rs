@@ -6,7 +6,7 @@ use roadwright_agent::{
 };
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
-use roadwright_scenario::{Stretch, VehicleClass};
+use roadwright_scenario::{TripPart, VehicleClass};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -149,7 +149,7 @@ impl Planner for RoutePlanner {
 //   start --[private]--> [all] --> [all] --> [private]--> goal
 //             id           id        id      id + lanelets
 
-/// A lanelet and the stretch of the trip: what the search goes from and to.
+/// A lanelet and the part of the trip: what the search goes from and to.
 type Node = u32;
 
 /// Marks a parent that is a lane beside the start, by its place in the list of those.
@@ -193,8 +193,8 @@ impl<'a> Search<'a> {
         delay_weight: f64,
         mut scratch: Scratch,
     ) -> Self {
-        let stretches = if costs.islands.is_some() { 2 } else { 1 };
-        let nodes = stretches * view.graph.lanelets().len();
+        let parts = if costs.islands.is_some() { 2 } else { 1 };
+        let nodes = parts * view.graph.lanelets().len();
         // The marks fit graphs of this size only, and a stamp must be new.
         if scratch.marks.len() != nodes || scratch.stamp == u32::MAX {
             scratch.marks = vec![Mark::default(); nodes];
@@ -318,15 +318,15 @@ impl<'a> Search<'a> {
             return Some(id);
         };
         let lanelets = self.graph.lanelets().len() as u32;
-        let stretch = if from >= lanelets {
-            Stretch::Arriving
+        let part = if from >= lanelets {
+            TripPart::Arriving
         } else {
-            Stretch::Leaving
+            TripPart::Leaving
         };
         let access = |id: LaneletId| self.graph.lanelet(id).road_access;
-        match stretch.onto(access(self.lanelet_of(from)), access(id))? {
-            Stretch::Leaving => Some(id),
-            Stretch::Arriving => islands.are_one(id, goal).then_some(id + lanelets),
+        match part.onto(access(self.lanelet_of(from)), access(id))? {
+            TripPart::Leaving => Some(id),
+            TripPart::Arriving => islands.are_one(id, goal).then_some(id + lanelets),
         }
     }
 

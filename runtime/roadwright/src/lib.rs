@@ -62,9 +62,9 @@ pub use roadwright_scenario::operation::draw;
 /// Running: worlds on grounds, the loop, observers, what comes of a run.
 pub use roadwright_simulation::{
     AgentCounts, Collision, Drive, Ending, FitnessSummary, Ground, HeatMap, Inspection, LawCounts,
-    LogLine, ModuleOverrides, Observer, Party, RunOptions, SaveError, SavedWorld, Session,
-    SignalHead, SimulationError, Snapshot, StackSummary, Statistic, Status, Summary, VehicleRecord,
-    World, builtin_modules,
+    LogLine, ModuleOverrides, Observer, Party, PopulateFrom, Population, RunOptions, SaveError,
+    SavedWorld, Session, SignalHead, SimulationError, Snapshot, StackSummary, Statistic, Status,
+    Summary, VehicleRecord, World, builtin_modules,
 };
 
 /// Modules: what can be chosen, and what to write to add one that is linked in.

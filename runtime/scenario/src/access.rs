@@ -70,7 +70,7 @@ impl LaneAccess {
 ///
 /// Nobody drives through a road that is not for all: trips begin and end there. The road with the
 /// stricter access counts as the inner one, so a way from `private` ground over a `destination`
-/// street to a public one can be driven, and the other way round ([`Stretch`]).
+/// street to a public one can be driven, and the other way round ([`TripPart`]).
 #[derive(
     Debug,
     Clone,
@@ -148,7 +148,7 @@ impl RoadAccess {
     }
 }
 
-/// Which stretch of a trip something belongs to, as far as access is concerned.
+/// Which part of a trip something belongs to, as far as access is concerned.
 ///
 /// ```text
 ///   strictness   2  ---.                     .---> goal
@@ -160,15 +160,15 @@ impl RoadAccess {
 /// A trip leaves roads for ever less strict ones, and then arrives over ever stricter ones. It never
 /// goes down again, for that would be driving through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stretch {
+pub enum TripPart {
     /// No road so far has been stricter than the one before it.
     Leaving,
     /// A stricter road has been entered: what follows leads to a goal on it or farther in.
     Arriving,
 }
 
-impl Stretch {
-    /// The stretch that driving on from one road onto another belongs to; `None` if that is not
+impl TripPart {
+    /// The part that driving on from one road onto another belongs to; `None` if that is not
     /// allowed.
     #[inline]
     pub fn onto(self, from: RoadAccess, to: RoadAccess) -> Option<Self> {
@@ -187,11 +187,11 @@ mod tests {
 
     /// Whether roads with these accesses can be driven one after the other.
     fn can_be_driven(roads: &[RoadAccess]) -> bool {
-        let mut stretch = Some(Stretch::Leaving);
+        let mut part = Some(TripPart::Leaving);
         for pair in roads.windows(2) {
-            stretch = stretch.and_then(|stretch| stretch.onto(pair[0], pair[1]));
+            part = part.and_then(|part| part.onto(pair[0], pair[1]));
         }
-        stretch.is_some()
+        part.is_some()
     }
 
     #[test]

@@ -65,7 +65,7 @@ mod stack;
 mod unique_map;
 mod vehicle_type;
 
-pub use access::{LaneAccess, RoadAccess, Stretch, VehicleClass};
+pub use access::{LaneAccess, RoadAccess, TripPart, VehicleClass};
 pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};
 pub use dynamics::DynamicsLevel;
 pub use edit::{Edit, EditError, MAX_ROAD_ENDS};

@@ -80,7 +80,7 @@ pub use ground::{Ground, SignalHead};
 pub use heat_map::{HeatCell, HeatMap};
 pub use inspect::Inspection;
 pub use messages::{LogLine, Mark};
-pub use options::{ModuleOverrides, RunOptions, SimulationError};
+pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
 pub use route::Waypoint;
 pub use save::{SaveError, SavedWorld};
 pub use session::{Ending, Observer, Session};

@@ -2,13 +2,13 @@
 //!
 //! Whether a road may be driven can depend on how it was come to: who enters private ground may not
 //! leave it again on the other side. So a lanelet is looked at twice where access is restricted:
-//! once by who has only left roads so far, once by who is arriving ([`Stretch`]).
+//! once by who has only left roads so far, once by who is arriving ([`TripPart`]).
 
 use super::{LaneGraph, LaneletId, NO_LANELET};
-use crate::access::{LaneAccess, RoadAccess, Stretch, VehicleClass};
+use crate::access::{LaneAccess, RoadAccess, TripPart, VehicleClass};
 use std::collections::VecDeque;
 
-/// What can be reached, by the stretch of the trip.
+/// What can be reached, by the part of the trip.
 struct Reached {
     leaving: Vec<bool>,
     arriving: Vec<bool>,
@@ -29,10 +29,10 @@ impl Reached {
     }
 
     /// Notes a lanelet; says whether it is new.
-    fn note(&mut self, id: LaneletId, stretch: Stretch) -> bool {
-        let seen = match stretch {
-            Stretch::Leaving => &mut self.leaving[id as usize],
-            Stretch::Arriving => &mut self.arriving[id as usize],
+    fn note(&mut self, id: LaneletId, part: TripPart) -> bool {
+        let seen = match part {
+            TripPart::Leaving => &mut self.leaving[id as usize],
+            TripPart::Arriving => &mut self.arriving[id as usize],
         };
         !std::mem::replace(seen, true)
     }
@@ -47,11 +47,19 @@ impl LaneGraph {
         all.filter(|&next| next != NO_LANELET)
     }
 
+    /// The lanelets that a vehicle can come from: predecessors, then neighbours.
+    fn before(&self, id: LaneletId) -> impl Iterator<Item = LaneletId> + '_ {
+        let lanelet = self.lanelet(id);
+        let sides = [lanelet.left, lanelet.right];
+        let all = self.predecessors(id).iter().copied().chain(sides);
+        all.filter(|&before| before != NO_LANELET)
+    }
+
     /// Lanelets to which a trip can lead from one, lane changes included: bus lanes and the access
     /// of roads are respected. The one that it begins on is among them. O(lanelets).
     pub fn reachable_from(&self, start: LaneletId, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self.lanelets.len());
-        reached.note(start, Stretch::Leaving);
+        reached.note(start, TripPart::Leaving);
         self.spread(&mut reached, start, class);
         reached.any()
     }
@@ -63,14 +71,42 @@ impl LaneGraph {
         reached.any()[start as usize]
     }
 
+    /// Lanelets from which a trip can lead to one, lane changes included; the one that it ends on is
+    /// among them. O(lanelets).
+    pub fn reaching(&self, goal: LaneletId, class: VehicleClass) -> Vec<bool> {
+        let mut reached = Reached::none(self.lanelets.len());
+        let mut open = VecDeque::new();
+        for part in [TripPart::Leaving, TripPart::Arriving] {
+            reached.note(goal, part);
+            open.push_back((goal, part));
+        }
+        while let Some((id, part)) = open.pop_front() {
+            let lanelet = self.lanelet(id);
+            if !lanelet.access.admits(class) {
+                continue;
+            }
+            for before in self.before(id) {
+                let own = self.lanelet(before).road_access;
+                for from in [TripPart::Leaving, TripPart::Arriving] {
+                    let leads_here = from.onto(own, lanelet.road_access) == Some(part);
+                    if leads_here && reached.note(before, from) {
+                        open.push_back((before, from));
+                    }
+                }
+            }
+        }
+        // Trips begin with leaving.
+        reached.leaving
+    }
+
     /// Notes all that a trip can lead to that begins on a lanelet.
     fn spread(&self, reached: &mut Reached, start: LaneletId, class: VehicleClass) {
-        let mut open = VecDeque::from([(start, Stretch::Leaving)]);
-        while let Some((id, stretch)) = open.pop_front() {
+        let mut open = VecDeque::from([(start, TripPart::Leaving)]);
+        while let Some((id, part)) = open.pop_front() {
             let own = self.lanelet(id).road_access;
             for next in self.next_of(id) {
                 let lanelet = self.lanelet(next);
-                let onto = stretch.onto(own, lanelet.road_access);
+                let onto = part.onto(own, lanelet.road_access);
                 let Some(onto) = onto.filter(|_| lanelet.access.admits(class)) else {
                     continue;
                 };
@@ -108,6 +144,8 @@ impl LaneGraph {
         let mut lanelets: Vec<LaneletId> = largest
             .into_iter()
             .map(|n| n.index() as LaneletId)
+            // Where there is no way round at all, the largest set is one lanelet, any one.
+            .filter(|&id| is_open(id))
             .collect();
         lanelets.sort_unstable();
         lanelets
