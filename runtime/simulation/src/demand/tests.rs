@@ -24,8 +24,10 @@ fn shipped(name: &str) -> Scenario {
     file::load(&folder.join(format!("{name}.scenario.json"))).unwrap()
 }
 
-/// Straight roads, each with so many lanes along and against it.
-fn drawn(roads: &[((f64, f64), (f64, f64), usize, usize)]) -> Scenario {
+/// From where to where a straight road leads, m, and its lanes along and against it.
+type Straight = ((f64, f64), (f64, f64), usize, usize);
+
+fn drawn(roads: &[Straight]) -> Scenario {
     let mut scenario = Scenario::new("drawn");
     for &(from, to, forward, backward) in roads {
         let style = RoadStyle {
