@@ -17,8 +17,8 @@ use roadwright_editor::{Editor, Options};
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::{
-    Agent, AgentId, CrossSection, Edit, Node, NodeId, Place, Road, RoadClass, RoadId, Scenario,
-    file,
+    Agent, AgentId, CrossSection, Edit, Node, NodeId, Place, Road, RoadAccess, RoadClass, RoadId,
+    Scenario, file,
 };
 use std::path::PathBuf;
 
@@ -60,6 +60,7 @@ fn blocks() -> Scenario {
                     ),
                     class: RoadClass::Residential,
                     layer: 0,
+                    access: RoadAccess::All,
                     speed_limit: 13.9,
                     reference_line: ReferenceLine::straight(from, to).unwrap(),
                     lane_offset,

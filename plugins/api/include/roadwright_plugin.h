@@ -75,7 +75,12 @@ enum {
 };
 
 #define RW_NO_STRIP UINT32_C(0xffffffff)
-enum { RW_STRIP_BUS_ONLY = 1, RW_STRIP_CONNECTION = 2 };
+enum {
+  RW_STRIP_BUS_ONLY = 1,
+  RW_STRIP_CONNECTION = 2,
+  RW_STRIP_NO_THROUGH = 4, /* trips begin and end on its road, none leads through */
+  RW_STRIP_CLOSED = 8      /* its road is closed: who stands there may leave */
+};
 
 /* ---- Rows -------------------------------------------------------------------------------- */
 

@@ -97,6 +97,10 @@ pub const NO_STRIP: u32 = u32::MAX;
 pub const STRIP_BUS_ONLY: u32 = 1;
 /// A strip's flag: a connecting path of a junction.
 pub const STRIP_CONNECTION: u32 = 2;
+/// A strip's flag: its road is not for through traffic; trips begin and end there.
+pub const STRIP_NO_THROUGH: u32 = 4;
+/// A strip's flag: its road is closed; who stands there may leave, nobody else drives on it.
+pub const STRIP_CLOSED: u32 = 8;
 
 /// Id of the extension [`RwControllerExtension`].
 pub const CONTROLLER_EXTENSION: &str = "roadwright.controller/1";

@@ -85,9 +85,12 @@ pub(crate) struct Simulate {
     /// Threads; the result is the same for any number
     #[arg(long, default_value_t = 1)]
     pub(crate) threads: usize,
-    /// Add this many cars between random places that can reach each other
+    /// Add this many cars between random places
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) populate: usize,
+    /// Where those begin and end
+    #[arg(long, value_enum, default_value_t = PopulateFrom::Both, value_name = "WHERE")]
+    pub(crate) populate_from: PopulateFrom,
     /// Stack of the added cars
     #[arg(long, default_value = "idm", value_name = "STACK")]
     pub(crate) stack: String,
@@ -236,6 +239,17 @@ pub(crate) struct Junction {
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Where random trips begin and end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PopulateFrom {
+    /// Anywhere on the lanes
+    Inside,
+    /// Where roads end at the edge of the map
+    Edges,
+    /// Half of them at edges, the others inside
+    Both,
 }
 
 /// On which side one drives.

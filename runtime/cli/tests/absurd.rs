@@ -9,7 +9,7 @@ use drawn::{crossroads, draw, street};
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment};
 use roadwright_scenario::{
     Edit, Forest, ForestId, Lane, LaneSection, LaneType, Node, NodeId, Obstacle, ObstacleId, Road,
-    RoadClass, RoadId, Scenario, Shape, file,
+    RoadAccess, RoadClass, RoadId, Scenario, Shape, file,
 };
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -272,6 +272,7 @@ fn star(arms: u32, lanes: i8) -> Scenario {
             name: String::new(),
             class: RoadClass::Arterial,
             layer: 0,
+            access: RoadAccess::All,
             speed_limit: 14.0,
             reference_line: line,
             lane_offset: Vec::new(),

@@ -502,6 +502,38 @@ fn at_least_nine_of_ten_cars_arrive_in_real_dublin() {
 }
 
 #[test]
+fn random_trips_come_over_the_edges_of_the_map_or_begin_inside() {
+    let file = scenario("all-junctions");
+    let population = |from: &str| {
+        let run = json(&[
+            "run",
+            &file,
+            "--populate",
+            "24",
+            "--populate-from",
+            from,
+            "--seconds",
+            "1",
+            "--json",
+        ]);
+        assert_eq!(run["agents"]["refused"], 0);
+        let of = |key: &str| run["population"][key].as_u64().unwrap();
+        assert_eq!((of("wanted"), of("made")), (24, 24), "{from}");
+        (of("from_edges"), of("to_edges"))
+    };
+    assert_eq!(population("edges"), (24, 24));
+    assert_eq!(population("inside"), (0, 0));
+    let (begin, end) = population("both");
+    assert!((1..24).contains(&begin) && (1..24).contains(&end));
+    let table = call(&["run", &file, "--populate", "24", "--seconds", "1"]);
+    let table = String::from_utf8(table.stdout).unwrap();
+    assert!(table.contains("random trips     24 of 24"), "{table}");
+    // Without the wish there is nothing to tell.
+    let plain = json(&["run", &file, "--seconds", "1", "--json"]);
+    assert!(plain.get("population").is_none());
+}
+
+#[test]
 fn each_fitness_scores_each_agent_on_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("t.csv");

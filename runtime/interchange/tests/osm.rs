@@ -8,7 +8,7 @@ use roadwright_interchange::osm::{
     import, read, read_file,
 };
 use roadwright_scenario::check::{Code, check};
-use roadwright_scenario::{Control, DrivingSide, LaneType, RestrictionKind, Scenario};
+use roadwright_scenario::{Control, DrivingSide, LaneType, RestrictionKind, RoadAccess, Scenario};
 use std::path::PathBuf;
 
 /// A crossroads in Dublin with a one-way arm, a banned turn and a footpath.
@@ -546,4 +546,59 @@ fn xml_and_pbf_of_other_areas_load_and_truncation_is_an_error() {
             assert!(read(&bytes[..cut]).is_err(), "{name} cut at {cut}");
         }
     }
+}
+
+/// A public street with a yard behind a gate, a customers' car park, and a tram along the street.
+const YARD: &str = r#"<?xml version="1.0"?>
+<osm version="0.6">
+  <node id="1" lat="53.3400" lon="-6.2620"/>
+  <node id="2" lat="53.3400" lon="-6.2600"/>
+  <node id="3" lat="53.3400" lon="-6.2580"/>
+  <node id="4" lat="53.3390" lon="-6.2600"/>
+  <node id="5" lat="53.3410" lon="-6.2600"/>
+  <node id="6" lat="53.3420" lon="-6.2600"/>
+  <node id="7" lat="53.34002" lon="-6.2615"/>
+  <node id="8" lat="53.34002" lon="-6.2590"/>
+  <node id="9" lat="53.3395" lon="-6.2610"/>
+  <node id="10" lat="53.3405" lon="-6.2610"/>
+  <way id="10"><nd ref="1"/><nd ref="2"/><nd ref="3"/><tag k="highway" v="secondary"/></way>
+  <way id="11"><nd ref="2"/><nd ref="4"/><tag k="highway" v="service"/><tag k="access" v="private"/></way>
+  <way id="12"><nd ref="2"/><nd ref="5"/><tag k="highway" v="service"/><tag k="access" v="private"/><tag k="motor_vehicle" v="customers"/></way>
+  <way id="13"><nd ref="5"/><nd ref="6"/><tag k="highway" v="service"/><tag k="access" v="no"/></way>
+  <way id="14"><nd ref="7"/><nd ref="8"/><tag k="railway" v="tram"/></way>
+  <way id="15"><nd ref="9"/><nd ref="10"/><tag k="railway" v="tram"/></way>
+</osm>"#;
+
+#[test]
+fn access_tags_become_access_and_trams_in_streets_are_told() {
+    let (scenario, summary) = imported(&read(YARD.as_bytes()).unwrap());
+    let accesses: Vec<_> = scenario.network().roads().map(|(_, r)| r.access).collect();
+    assert_eq!(
+        accesses,
+        [
+            RoadAccess::All,
+            RoadAccess::All,
+            RoadAccess::Private,
+            RoadAccess::Customers
+        ]
+    );
+    let counts: Vec<_> = summary.access.iter().map(|(a, (n, _))| (*a, *n)).collect();
+    assert_eq!(
+        counts,
+        [
+            (RoadAccess::All, 2),
+            (RoadAccess::Customers, 1),
+            (RoadAccess::Private, 1)
+        ]
+    );
+    let (_, km) = summary.access[&RoadAccess::Private];
+    assert!((km - 0.111).abs() < 0.002, "{km}");
+    // The way with access=no is told of, not built.
+    let told = |text: &str| {
+        let warning = summary.warnings.iter().find(|w| w.reason.contains(text));
+        warning.map(|w| (w.count, w.examples.clone()))
+    };
+    assert_eq!(told("access tags"), Some((1, vec!["way 13".into()])));
+    // The tram that crosses the street shares it for a moment only.
+    assert_eq!(told("tram"), Some((1, vec!["way 14".into()])));
 }

@@ -2,8 +2,8 @@
 //!
 //! The bounds come from landmarks [Goldberg 2005]: with the exact distances from and to a few places
 //! at the edge of the network, the triangle inequality says how far two lanelets are apart at least.
-//! Distances are those of free roads. Traffic only adds to them, so the bounds hold whatever the
-//! delays are.
+//! Distances are those of free roads that everybody may drive on. Traffic and access only add to
+//! them, so the bounds hold whatever the delays are, and whoever asks.
 //!
 //! ```text
 //!              d(L, goal)
@@ -15,6 +15,7 @@
 //! The same with distances to L instead of from it; the largest of all such bounds counts. A landmark
 //! behind the start or beyond the goal gives the sharpest ones, so landmarks lie far apart.
 
+use crate::islands::Islands;
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use std::cmp::Reverse;
@@ -49,6 +50,8 @@ pub(crate) struct Costs {
     through: Vec<f64>,
     /// What a lane change on each lanelet costs, s.
     change: Vec<f64>,
+    /// Roads that are not for all, if there are any.
+    pub(crate) islands: Option<Islands>,
     /// For each lanelet and landmark the times to and from it, s.
     landmarks: Vec<[[f64; 2]; LANDMARKS]>,
 }
@@ -68,6 +71,7 @@ impl Costs {
             weights,
             through: ids.clone().map(|id| through(graph, id, weights)).collect(),
             change: ids.map(|id| change(graph, id, weights)).collect(),
+            islands: Islands::of(graph),
             landmarks: Vec::new(),
         };
         // Finding landmarks takes 17 searches over the whole network; it pays where many are to come.

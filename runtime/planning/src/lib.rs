@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `route.rs` | [`RoutePlanner`]: the fastest route, by A* over lanelets |
 //! | `costs.rs` | what driving along lanelets costs, and lower bounds by landmarks that lead the search |
+//! | `islands.rs` | which roads that are not for all hang together |
 //! | `lane_keeper.rs` | [`LaneKeeper`]: changes lanes where the route asks and the gap allows |
 //!
 //! # Words
@@ -50,6 +51,7 @@
 //! ```
 
 mod costs;
+mod islands;
 mod lane_keeper;
 mod route;
 

@@ -5,8 +5,8 @@ use roadwright_agent::{
     Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Step,
 };
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
-use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+use roadwright_scenario::{TripPart, VehicleClass};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -141,19 +141,37 @@ impl Planner for RoutePlanner {
 // cost before the search begins. As it is, B beside the start is a parent of what follows it, and B
 // as a node is reached by driving round the block.
 
+// Where roads are not for all, what may come next depends on how a lanelet was come to: who has
+// entered private ground may not leave it again. So each lanelet is two nodes of the search: number
+// `id` on the way out, over ever more open roads, and `id + lanelets` on the way in to the goal. Only
+// the island of the goal is ever entered.
+//
+//   start --[private]--> [all] --> [all] --> [private]--> goal
+//             id           id        id      id + lanelets
+
+/// A lanelet and the part of the trip: what the search goes from and to.
+type Node = u32;
+
 /// Marks a parent that is a lane beside the start, by its place in the list of those.
 const FROM_BESIDE: u32 = 1 << 31;
 
-/// An open lanelet, ordered by the least cost, then by the least id. Costs are never negative, so
+/// An open node, ordered by the least cost, then by the least number. Costs are never negative, so
 /// their bits are ordered as they are.
-type Open = Reverse<(u64, LaneletId)>;
+type Open = Reverse<(u64, Node)>;
 
-/// What the search knows of a lanelet; valid if its stamp is the current one.
+/// What a search looks for.
+struct Target<'a> {
+    lanelet: LaneletId,
+    bounds: Bounds<'a>,
+    class: VehicleClass,
+}
+
+/// What the search knows of a node; valid if its stamp is the current one.
 #[derive(Clone, Copy, Default)]
 struct Mark {
     stamp: u32,
     is_closed: bool,
-    parent: LaneletId,
+    parent: Node,
     cost: f64,
     /// Lower bound of the cost from here to the goal.
     left: f64,
@@ -175,10 +193,11 @@ impl<'a> Search<'a> {
         delay_weight: f64,
         mut scratch: Scratch,
     ) -> Self {
-        let lanelets = view.graph.lanelets().len();
+        let parts = if costs.islands.is_some() { 2 } else { 1 };
+        let nodes = parts * view.graph.lanelets().len();
         // The marks fit graphs of this size only, and a stamp must be new.
-        if scratch.marks.len() != lanelets || scratch.stamp == u32::MAX {
-            scratch.marks = vec![Mark::default(); lanelets];
+        if scratch.marks.len() != nodes || scratch.stamp == u32::MAX {
+            scratch.marks = vec![Mark::default(); nodes];
             scratch.stamp = 0;
         }
         Self {
@@ -197,8 +216,15 @@ impl<'a> Search<'a> {
     fn run(&mut self, input: &PlannerInput, routes: &mut Vec<LaneletId>) -> PlannerOutput {
         self.scratch.stamp += 1;
         self.scratch.open.clear();
-        let class = VehicleClass::from_number(input.bus);
-        let goal = self.costs.bounds_to(input.goal_strip);
+        let graph = self.graph;
+        if !graph.lanelet(input.goal_strip).road_access.admits_goals() {
+            return PlannerOutput::default();
+        }
+        let target = Target {
+            lanelet: input.goal_strip,
+            bounds: self.costs.bounds_to(input.goal_strip),
+            class: VehicleClass::from_number(input.bus),
+        };
         let share = input.s / self.graph.lanelet(input.strip).length();
         let beside = self.lanes_beside(input);
         for (place, &(lane, changing)) in beside.iter().enumerate() {
@@ -216,23 +242,24 @@ impl<'a> Search<'a> {
             // From the middle of a lanelet only the rest of it is to be driven; turning and delay count
             // in full.
             let through = changing - here / lanelet.speed_limit + self.traverse_time(lane);
-            for &next in self.graph.successors(lane) {
-                self.reach(next, FROM_BESIDE | place as u32, through, &goal, class);
+            for &next in graph.successors(lane) {
+                let parent = FROM_BESIDE | place as u32;
+                self.reach((lane, next), parent, through, &target);
             }
         }
-        while let Some(Reverse((_, lanelet))) = self.scratch.open.pop() {
-            let mark = &mut self.scratch.marks[lanelet as usize];
+        while let Some(Reverse((_, node))) = self.scratch.open.pop() {
+            let mark = &mut self.scratch.marks[node as usize];
             if mark.is_closed {
                 continue;
             }
-            // A lanelet may be open several times, with costs that have become less: the first time that
+            // A node may be open several times, with costs that have become less: the first time that
             // it is taken is the least, later ones are stale.
             mark.is_closed = true;
             let cost = mark.cost;
-            if lanelet == input.goal_strip {
-                return self.answer(input, cost, &beside, routes);
+            if self.lanelet_of(node) == target.lanelet {
+                return self.answer(input, (node, cost), &beside, routes);
             }
-            self.expand(lanelet, cost, &goal, class);
+            self.expand(node, cost, &target);
         }
         PlannerOutput::default()
     }
@@ -275,16 +302,45 @@ impl<'a> Search<'a> {
         std::iter::once(beside[0].0).chain((from..=place).map(|i| beside[i].0))
     }
 
-    fn expand(&mut self, id: LaneletId, cost: f64, goal: &Bounds<'_>, class: VehicleClass) {
+    fn lanelet_of(&self, node: Node) -> LaneletId {
+        let lanelets = self.graph.lanelets().len() as u32;
+        if node >= lanelets {
+            node - lanelets
+        } else {
+            node
+        }
+    }
+
+    /// The node that driving from another onto a lanelet leads to; `None` if access forbids it.
+    #[inline]
+    fn onto(&self, from: Node, id: LaneletId, goal: LaneletId) -> Option<Node> {
+        let Some(islands) = &self.costs.islands else {
+            return Some(id);
+        };
+        let lanelets = self.graph.lanelets().len() as u32;
+        let part = if from >= lanelets {
+            TripPart::Arriving
+        } else {
+            TripPart::Leaving
+        };
+        let access = |id: LaneletId| self.graph.lanelet(id).road_access;
+        match part.onto(access(self.lanelet_of(from)), access(id))? {
+            TripPart::Leaving => Some(id),
+            TripPart::Arriving => islands.are_one(id, goal).then_some(id + lanelets),
+        }
+    }
+
+    fn expand(&mut self, node: Node, cost: f64, target: &Target<'_>) {
+        let id = self.lanelet_of(node);
         let through = cost + self.traverse_time(id);
         for &next in self.graph.successors(id) {
-            self.reach(next, id, through, goal, class);
+            self.reach((node, next), node, through, target);
         }
         let lanelet = self.graph.lanelet(id);
         let changed = cost + self.costs.change(id);
         for side in [lanelet.left, lanelet.right] {
             if side != NO_LANELET {
-                self.reach(side, id, changed, goal, class);
+                self.reach((node, side), node, changed, target);
             }
         }
     }
@@ -294,17 +350,20 @@ impl<'a> Search<'a> {
         self.costs.through(id) + self.delay_weight * f64::from(delay)
     }
 
-    /// Opens a lanelet at a cost, if it is not closed or open at less already.
+    /// Opens the lanelet that is come to from a node at a cost, if it may be driven, and is not
+    /// closed or open at less already.
     #[inline]
     fn reach(
         &mut self,
-        id: LaneletId,
+        (from, id): (Node, LaneletId),
         parent: u32,
         cost: f64,
-        goal: &Bounds<'_>,
-        class: VehicleClass,
+        target: &Target<'_>,
     ) {
-        let mark = &mut self.scratch.marks[id as usize];
+        let Some(node) = self.onto(from, id, target.lanelet) else {
+            return;
+        };
+        let mark = &mut self.scratch.marks[node as usize];
         // The stamp says whether the mark is of this search: nothing is cleared between searches, which
         // visit a small part of the lanelets.
         let left = if mark.stamp == self.scratch.stamp {
@@ -313,10 +372,10 @@ impl<'a> Search<'a> {
             }
             mark.left
         } else {
-            if !self.graph.lanelet(id).access.admits(class) {
+            if !self.graph.lanelet(id).access.admits(target.class) {
                 return;
             }
-            goal.left_from(id)
+            target.bounds.left_from(id)
         };
         *mark = Mark {
             stamp: self.scratch.stamp,
@@ -328,7 +387,7 @@ impl<'a> Search<'a> {
         // Infinite: no route leads from here to the goal. The mark stays, so that it is not looked at again.
         if left.is_finite() {
             let estimate = (cost + left).max(0.0).to_bits();
-            self.scratch.open.push(Reverse((estimate, id)));
+            self.scratch.open.push(Reverse((estimate, node)));
         }
     }
 
@@ -336,18 +395,18 @@ impl<'a> Search<'a> {
     fn answer(
         &self,
         input: &PlannerInput,
-        cost: f64,
+        (goal, cost): (Node, f64),
         beside: &[(LaneletId, f64)],
         routes: &mut Vec<LaneletId>,
     ) -> PlannerOutput {
         let start = routes.len();
-        let mut lanelet = input.goal_strip;
-        while lanelet & FROM_BESIDE == 0 {
-            routes.push(lanelet);
-            lanelet = self.scratch.marks[lanelet as usize].parent;
+        let mut node = goal;
+        while node & FROM_BESIDE == 0 {
+            routes.push(self.lanelet_of(node));
+            node = self.scratch.marks[node as usize].parent;
         }
         // The route has been walked backwards; the lanes beside the start come last and forwards.
-        let place = (lanelet & !FROM_BESIDE) as usize;
+        let place = (node & !FROM_BESIDE) as usize;
         let first = routes.len();
         routes.extend(Self::route_beside(beside, place));
         routes[first..].reverse();

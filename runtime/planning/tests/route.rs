@@ -32,9 +32,13 @@ fn grid(count: i32, lanes: usize) -> (Scenario, LaneGraph) {
         draw((0.0, at), (far, at));
         draw((at, 0.0), (at, far));
     }
-    let layout = layout(scenario.network(), scenario.about().driving_side);
-    let graph = LaneGraph::new(&scenario, &layout);
+    let graph = graph_of(&scenario);
     (scenario, graph)
+}
+
+fn graph_of(scenario: &Scenario) -> LaneGraph {
+    let layout = layout(scenario.network(), scenario.about().driving_side);
+    LaneGraph::new(scenario, &layout)
 }
 
 fn plan(graph: &LaneGraph, delays: &[f32], input: PlannerInput) -> (Vec<LaneletId>, f64) {
@@ -59,10 +63,35 @@ fn ask(lanelet: LaneletId, goal_strip: LaneletId) -> PlannerInput {
     }
 }
 
-/// Least travel times to all lanelets by relaxing until nothing changes (Bellman and Ford).
+/// Least travel times to all lanelets by relaxing until nothing changes (Bellman and Ford): the
+/// better of those of who has not entered stricter roads yet, and of who has.
 fn all_times(graph: &LaneGraph, start: LaneletId, delays: &[f32]) -> Vec<f64> {
-    let mut times = vec![f64::INFINITY; graph.lanelets().len()];
-    times[start as usize] = 0.0;
+    let strictness = |id: LaneletId| match graph.lanelet(id).road_access {
+        RoadAccess::All => 0,
+        RoadAccess::Destination => 1,
+        RoadAccess::No => 3,
+        _ => 2,
+    };
+    let mut out = vec![f64::INFINITY; graph.lanelets().len()];
+    out[start as usize] = 0.0;
+    relax(graph, delays, &mut out, |from, to| {
+        strictness(to) <= strictness(from)
+    });
+    // Whoever goes in begins somewhere where going out has led to.
+    let mut inward = out.clone();
+    relax(graph, delays, &mut inward, |from, to| {
+        strictness(to) >= strictness(from) && strictness(to) < 3
+    });
+    out.iter().zip(&inward).map(|(a, b)| a.min(*b)).collect()
+}
+
+/// Lets times spread where driving from one lanelet onto another is allowed.
+fn relax(
+    graph: &LaneGraph,
+    delays: &[f32],
+    times: &mut [f64],
+    may: impl Fn(LaneletId, LaneletId) -> bool,
+) {
     loop {
         let mut changed = false;
         for (id, lanelet) in graph.lanelets().iter().enumerate() {
@@ -81,7 +110,7 @@ fn all_times(graph: &LaneGraph, start: LaneletId, delays: &[f32]) -> Vec<f64> {
             let sides = [lanelet.left, lanelet.right].map(|n| (n, side));
             for (n, time) in next
                 .chain(sides)
-                .filter(|(n, _)| *n != lane_graph::NO_LANELET)
+                .filter(|(n, _)| *n != lane_graph::NO_LANELET && may(id as LaneletId, *n))
             {
                 if time < times[n as usize] - 1e-12 {
                     times[n as usize] = time;
@@ -90,7 +119,7 @@ fn all_times(graph: &LaneGraph, start: LaneletId, delays: &[f32]) -> Vec<f64> {
             }
         }
         if !changed {
-            return times;
+            return;
         }
     }
 }
@@ -110,8 +139,130 @@ fn routes_through_traffic_are_the_fastest_ones() {
     hold_to_the_fastest(&graph, &delays);
 }
 
-/// Compares routes between many pairs of lanelets with the times of a plain search.
-fn hold_to_the_fastest(graph: &LaneGraph, delays: &[f32]) {
+#[test]
+fn routes_past_roads_that_are_not_for_all_are_the_fastest_ones() {
+    let (scenario, _) = grid(5, 2);
+    let mut stream = Stream::new(3, "access", 0);
+    let accesses: Vec<RoadAccess> = RoadAccess::ALL.into();
+    let (mut reached, mut closed) = (0, 0);
+    for _ in 0..4 {
+        let mut town = scenario.clone();
+        for (id, road) in scenario.network().roads() {
+            let mut road = road.clone();
+            // Half of the streets are for all.
+            let at = stream.next_in(-7.0, 7.0).max(0.0) as usize;
+            road.access = accesses[at];
+            town.apply(Edit::Road(id, Some(Box::new(road)))).unwrap();
+        }
+        let graph = graph_of(&town);
+        let counts = hold_to_the_fastest(&graph, &[]);
+        (reached, closed) = (reached + counts.0, closed + counts.1);
+    }
+    // Both happen often, or nothing was compared.
+    assert!(reached > 100 && closed > 100, "{reached} {closed}");
+}
+
+/// Two public streets, joined by a yard in the middle and by a long way round; a second yard hangs
+/// on the far street.
+///
+/// ```text
+///   1 ---A---+---B--- 2        C: the yard, private
+///            C        |        D: the other yard
+///   3 ---E---+---F--- 4
+///            D
+/// ```
+fn yards(access: RoadAccess) -> (Scenario, [RoadId; 6]) {
+    let mut scenario = Scenario::new("yards");
+    let style = RoadStyle {
+        name: "street".into(),
+        class: RoadClass::Residential,
+        layer: 0,
+        speed_limit: 10.0,
+        section: CrossSection::driving(1, 1, 3.25),
+    };
+    let lines = [
+        ((-200.0, 100.0), (0.0, 100.0)),
+        ((0.0, 100.0), (300.0, 100.0)),
+        ((0.0, 100.0), (0.0, 0.0)),
+        ((0.0, 0.0), (0.0, -100.0)),
+        ((-200.0, 0.0), (0.0, 0.0)),
+        ((0.0, 0.0), (300.0, 0.0)),
+        ((300.0, 100.0), (300.0, 0.0)),
+    ];
+    for (from, to) in lines {
+        let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
+        let edit = draw::road(&scenario, &line, &style).unwrap();
+        scenario.apply(edit).unwrap();
+    }
+    let near = |point: DVec2| {
+        let roads = scenario.network().roads();
+        let middle = |road: &Road| road.reference_line.pose(0.5 * road.length()).position;
+        let mut found = roads.filter(|(_, road)| (middle(road) - point).length() < 1.0);
+        found.next().unwrap().0
+    };
+    let ids = lines[..6].iter().map(|(from, to)| {
+        let (from, to) = (DVec2::from(*from), DVec2::from(*to));
+        near(0.5 * (from + to))
+    });
+    let ids: Vec<RoadId> = ids.collect();
+    for id in [ids[2], ids[3]] {
+        let mut road = scenario.network().road(id).unwrap().clone();
+        road.access = access;
+        scenario
+            .apply(Edit::Road(id, Some(Box::new(road))))
+            .unwrap();
+    }
+    (scenario, ids.try_into().unwrap())
+}
+
+#[test]
+fn nobody_drives_through_a_yard_but_everybody_to_a_goal_in_it() {
+    let roads_of = |access: RoadAccess, from: (usize, i8), to: (usize, i8)| -> Vec<usize> {
+        let (scenario, ids) = yards(access);
+        let graph = graph_of(&scenario);
+        let at = |(road, lane): (usize, i8)| {
+            let place = LanePlace {
+                road: ids[road],
+                lane,
+                s: 50.0,
+            };
+            graph.locate(&place).unwrap().0
+        };
+        let (route, _) = plan(&graph, &[], ask(at(from), at(to)));
+        let roads = route.iter().filter_map(|&id| graph.lanelet(id).road());
+        roads
+            .filter_map(|road| ids.iter().position(|id| *id == road))
+            .collect()
+    };
+    const A: usize = 0;
+    const B: usize = 1;
+    const C: usize = 2;
+    const D: usize = 3;
+    const E: usize = 4;
+    const F: usize = 5;
+    // From the upper street to the lower one: through C where it is for all, else round.
+    assert_eq!(roads_of(RoadAccess::All, (A, -1), (E, 1)), [A, C, E]);
+    for access in &RoadAccess::ALL[1..] {
+        let round = roads_of(*access, (A, -1), (E, 1));
+        assert_eq!(round, [A, B, F, E], "{access:?}");
+    }
+    for access in &RoadAccess::ALL[1..6] {
+        // A goal in the yard is come to by the nearest gate, and left by any.
+        assert_eq!(roads_of(*access, (A, -1), (C, -1)), [A, C]);
+        assert_eq!(roads_of(*access, (C, -1), (E, 1)), [C, E]);
+        // Two yards with a street between them: from one to the other, but not through the first.
+        assert_eq!(roads_of(*access, (C, -1), (D, -1)), [C, D]);
+        assert_eq!(roads_of(*access, (A, -1), (D, -1)), [A, B, F, D]);
+    }
+    // Nobody drives onto a closed road; who has been placed there leaves it.
+    assert_eq!(roads_of(RoadAccess::No, (A, -1), (C, -1)), [0; 0]);
+    assert_eq!(roads_of(RoadAccess::No, (C, -1), (E, 1)), [C, E]);
+}
+
+/// Compares routes between many pairs of lanelets with the times of a plain search. Returns how many
+/// there are, and between how many pairs there is none.
+fn hold_to_the_fastest(graph: &LaneGraph, delays: &[f32]) -> (usize, usize) {
+    let mut counts = (0, 0);
     let lanelets = graph.lanelets().len() as LaneletId;
     for start in (0..lanelets)
         .step_by(17)
@@ -124,9 +275,12 @@ fn hold_to_the_fastest(graph: &LaneGraph, delays: &[f32]) {
         {
             let (route, time) = plan(graph, delays, ask(start, goal));
             if route.is_empty() {
-                assert!(times[goal as usize].is_infinite());
+                let is_closed = graph.lanelet(goal).road_access == RoadAccess::No;
+                assert!(times[goal as usize].is_infinite() || is_closed);
+                counts.1 += 1;
                 continue;
             }
+            counts.0 += 1;
             assert_eq!((route[0], route[route.len() - 1]), (start, goal));
             let expected = times[goal as usize] + 5.0 / graph.lanelet(goal).speed_limit;
             assert!(
@@ -140,6 +294,7 @@ fn hold_to_the_fastest(graph: &LaneGraph, delays: &[f32]) {
             }
         }
     }
+    counts
 }
 
 #[test]

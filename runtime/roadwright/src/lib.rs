@@ -63,8 +63,9 @@ pub use roadwright_scenario::operation::draw;
 pub use roadwright_simulation::{
     AgentCounts, ApproachFigures, Collision, Drive, Ending, FitnessSummary, Ground, HeatMap,
     Inspection, JunctionFigures, JunctionWatch, LawCounts, LogLine, ModuleOverrides, Observer,
-    Party, RunOptions, SaveError, SavedWorld, Session, SignalHead, SimulationError, Snapshot,
-    StackSummary, Statistic, Status, Summary, VehicleRecord, World, builtin_modules,
+    Party, PopulateFrom, Population, RunOptions, SaveError, SavedWorld, Session, SignalHead,
+    SimulationError, Snapshot, StackSummary, Statistic, Status, Summary, VehicleRecord, Waits, Why,
+    World, builtin_modules,
 };
 
 /// Modules: what can be chosen, and what to write to add one that is linked in.

@@ -56,6 +56,8 @@ pub enum Code {
     AgentsOverlap,
     /// An agent cannot get to its destination.
     UnreachableDestination,
+    /// A trip leads to a road that is closed to everybody.
+    ClosedRoad,
     /// An agent has neither a destination nor a way-point.
     NoDestination,
     /// Two points of interest have the same name, or one has none.
@@ -97,6 +99,7 @@ impl Code {
             Self::AgentInObstacle => "agent-in-obstacle",
             Self::AgentsOverlap => "agents-overlap",
             Self::UnreachableDestination => "unreachable-destination",
+            Self::ClosedRoad => "closed-road",
             Self::NoDestination => "no-destination",
             Self::NameUnclear => "name-unclear",
             Self::TooMuch => "too-much",

@@ -28,6 +28,7 @@
 //!     name: "Main Street".into(),
 //!     class: RoadClass::Residential,
 //!     layer: 0,
+//!     access: RoadAccess::All,
 //!     speed_limit: 50.0 / 3.6,
 //!     reference_line: ReferenceLine::straight(ends[0], ends[1])?,
 //!     lane_offset,
@@ -64,7 +65,7 @@ mod stack;
 mod unique_map;
 mod vehicle_type;
 
-pub use access::{LaneAccess, VehicleClass};
+pub use access::{LaneAccess, RoadAccess, TripPart, VehicleClass};
 pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};
 pub use dynamics::DynamicsLevel;
 pub use edit::{Edit, EditError, MAX_ROAD_ENDS};

@@ -1,5 +1,6 @@
 //! Roads: a reference line with lane sections, in OpenDRIVE's terms.
 
+use crate::access::RoadAccess;
 use crate::ids::NodeId;
 use crate::quantity::{Coefficient, Distance, Quantity, Speed};
 use roadwright_geometry::ReferenceLine;
@@ -277,6 +278,9 @@ pub struct Road {
     /// Level: 0 ground, 1 a bridge above it, -1 a tunnel below.
     #[serde(default, skip_serializing_if = "is_default")]
     pub layer: i8,
+    /// Who may drive here. Nobody drives through a road that is not for all.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub access: RoadAccess,
     /// Speed limit, m/s.
     #[serde(deserialize_with = "Speed::read")]
     #[schemars(with = "Speed")]
@@ -507,6 +511,7 @@ mod tests {
             name: String::new(),
             class: RoadClass::Residential,
             layer: 0,
+            access: RoadAccess::All,
             speed_limit: 10.0,
             reference_line: ReferenceLine::straight(DVec2::ZERO, DVec2::new(100.0, 0.0)).unwrap(),
             lane_offset,

@@ -119,6 +119,55 @@ fn unreachable_destinations_are_found() {
 }
 
 #[test]
+fn destinations_behind_gates_and_on_closed_roads_are_told_apart() {
+    // Who comes from road 1 to road 4, straight over the crossroads.
+    let with_access = |id: u32, access: RoadAccess| {
+        let mut scenario = with_agent(|_| ());
+        let mut road = scenario.network().road(RoadId(id)).unwrap().clone();
+        road.access = access;
+        scenario
+            .apply(Edit::Road(RoadId(id), Some(Box::new(road))))
+            .unwrap();
+        scenario
+    };
+    let end = |scenario: &Scenario| match scenario.agents()[&AgentId(1)].destination {
+        Some(Place::Lane(at)) => at.road.0,
+        _ => 0,
+    };
+    let goal = end(&with_agent(|_| ()));
+    // A person's own goal is respected behind any gate, and so is a start.
+    for access in RoadAccess::ALL {
+        let expected: &[Code] = match access {
+            RoadAccess::No => &[Code::ClosedRoad],
+            _ => &[],
+        };
+        assert_eq!(codes(&with_access(goal, access)), expected, "{access:?}");
+        assert_eq!(codes(&with_access(1, access)), [], "{access:?}");
+    }
+    let findings = check(&with_access(goal, RoadAccess::No));
+    assert!(findings[0].message.contains("access `no`"), "{findings:?}");
+    assert_eq!(findings[0].object, ObjectId::Agent(AgentId(1)));
+    // A yard between two streets is not driven through.
+    let mut row = Scenario::new("row");
+    for at in 0..3 {
+        let x = 100.0 * f64::from(at);
+        draw(&mut row, (x, 0.0), (x + 100.0, 0.0), &street("row"));
+    }
+    let agent = Agent {
+        destination: Some(Place::lane(RoadId(3), -1, 50.0)),
+        ..west_to_east()
+    };
+    row.apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
+        .unwrap();
+    assert_eq!(codes(&row), []);
+    let mut yard = row.network().road(RoadId(2)).unwrap().clone();
+    yard.access = RoadAccess::Destination;
+    row.apply(Edit::Road(RoadId(2), Some(Box::new(yard))))
+        .unwrap();
+    assert_eq!(codes(&row), [Code::UnreachableDestination]);
+}
+
+#[test]
 fn dangling_restrictions_are_found() {
     let mut scenario = crossroads();
     let centre = scenario.network().road(RoadId(1)).unwrap().to;

@@ -59,6 +59,11 @@ fn change(scenario: &mut Scenario, (kind, which, size): (u8, usize, f64)) {
             };
             drop(scenario.apply(Edit::Node(node, Some(lit))));
         }
+        5 => {
+            let mut other = scenario.network().road(road).unwrap().clone();
+            other.access = RoadAccess::ALL[which % RoadAccess::ALL.len()];
+            drop(scenario.apply(Edit::Road(road, Some(Box::new(other)))));
+        }
         _ => {
             let style = RoadStyle {
                 section: CrossSection::driving(2, 1, 3.25),
@@ -107,7 +112,7 @@ proptest! {
 
     #[test]
     fn roads_after_edits_are_those_made_from_nothing(
-        changes in proptest::collection::vec((0u8..6, 0usize..500, -1.0..1.0f64), 1..6),
+        changes in proptest::collection::vec((0u8..7, 0usize..500, -1.0..1.0f64), 1..6),
         name in proptest::sample::select(&["old-town", "crossroads", "rush-hour"][..]),
     ) {
         hold(name, changes);

@@ -248,6 +248,45 @@ fn what_was_split_can_be_merged() {
 }
 
 #[test]
+fn roads_keep_their_access_whatever_is_done_to_them() {
+    let accesses = |scenario: &Scenario| -> Vec<RoadAccess> {
+        let roads = scenario.network().roads();
+        roads.map(|(_, road)| road.access).collect()
+    };
+    let with_access = |scenario: &Scenario, id: u32, access: RoadAccess| {
+        let mut road = scenario.network().road(RoadId(id)).unwrap().clone();
+        road.access = access;
+        applied(scenario, Edit::Road(RoadId(id), Some(Box::new(road))))
+    };
+    use RoadAccess::{All, Customers, Private};
+    let mut scenario = Scenario::new("yard");
+    let yard = street("yard");
+    draw(&mut scenario, (0.0, 0.0), (200.0, 0.0), &yard);
+    let scenario = with_access(&scenario, 1, Private);
+    let cut = applied(&scenario, draw::split(&scenario, RoadId(1), 80.0).unwrap());
+    assert_eq!(accesses(&cut), [Private, Private]);
+    let seam = cut.network().road(RoadId(1)).unwrap().to;
+    let whole = applied(&cut, merged(&cut, seam).unwrap());
+    assert_eq!(accesses(&whole), [Private]);
+    // One road cannot be for two kinds of people.
+    let mixed = with_access(&cut, 2, Customers);
+    assert!(merged(&mixed, seam).is_err());
+    let turned = applied(&mixed, reversed(&mixed, RoadId(2)).unwrap());
+    assert_eq!(accesses(&turned), [Private, Customers]);
+    let copy = copied(&mixed, &all(&mixed));
+    let (paste, _) = pasted(&mixed, &copy, &Motion::shift(DVec2::new(0.0, 90.0))).unwrap();
+    let both = applied(&mixed, paste);
+    assert_eq!(accesses(&both), [Private, Customers, Private, Customers]);
+    // A street that is drawn across it cuts it, and is for all itself.
+    let mut crossed = scenario.clone();
+    draw(&mut crossed, (100.0, -50.0), (100.0, 50.0), &street("new"));
+    assert_eq!(accesses(&crossed), [Private, Private, All, All]);
+    let again = file::from_text(&file::to_text(&both)).unwrap();
+    assert_eq!(accesses(&again), accesses(&both));
+    assert!(!file::to_text(&crossed).contains("\"access\":\"all\""));
+}
+
+#[test]
 fn a_traced_line_becomes_simple() {
     let mut scenario = Scenario::new("traced");
     let points: Vec<DVec2> = (0..=60)

@@ -82,7 +82,7 @@ pub use heat_map::{HeatCell, HeatMap};
 pub use inspect::Inspection;
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
 pub use messages::{LogLine, Mark};
-pub use options::{ModuleOverrides, RunOptions, SimulationError};
+pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
 pub use route::Waypoint;
 pub use save::{SaveError, SavedWorld};
 pub use session::{Ending, Observer, Session};

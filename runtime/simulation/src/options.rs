@@ -2,6 +2,7 @@
 
 use roadwright_agent::{HowMany, ModuleError, Slot};
 use roadwright_scenario::{DynamicsLevel, ModuleSetting, RoadId, Stack};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// How a scenario is run.
@@ -15,6 +16,8 @@ pub struct RunOptions {
     pub threads: usize,
     /// Cars to add between random places.
     pub populate: usize,
+    /// Where those begin and end.
+    pub populate_from: PopulateFrom,
     /// Stack of the added cars; `None`: `idm`.
     pub populate_stack: Option<String>,
     /// Time of day at the beginning, h; `None`: the scenario's.
@@ -30,6 +33,33 @@ pub struct RunOptions {
     /// Whether agents without a goal, or with a place that does not exist, are refused and the
     /// rest runs, as suits a scenario that is being drawn. Else the whole run is an error.
     pub lenient: bool,
+}
+
+/// Where random trips begin and end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PopulateFrom {
+    /// Anywhere on the lanes, evenly by length.
+    Inside,
+    /// Where roads end at the edge of the map, as everybody who drives past.
+    Edges,
+    /// Half of the starts and half of the destinations at edges, the others inside.
+    #[default]
+    Both,
+}
+
+/// What came of the wish for random trips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Population {
+    /// Trips asked for.
+    pub wanted: usize,
+    /// Trips made: as many as were asked for, unless no way leads from anywhere to anywhere.
+    pub made: usize,
+    /// Those that begin at an edge of the map.
+    pub from_edges: usize,
+    /// Those that end at one.
+    pub to_edges: usize,
+    /// Those that begin where another does: their vehicles wait until there is room.
+    pub queued: usize,
 }
 
 /// Modules that all stacks use instead of their own, by slot.
@@ -86,12 +116,12 @@ pub enum SimulationError {
         place: String,
     },
     /// There is no place to put random agents.
-    #[error(
-        "none of {wanted} vehicles finds a place: there are no lanes that can reach each other"
-    )]
+    #[error("none of {wanted} vehicles finds a place: {why}")]
     NoRoom {
         /// Agents asked for.
         wanted: usize,
+        /// What is missing.
+        why: &'static str,
     },
     /// The time step is unusable.
     #[error("a time step of {0} s is out of range: expected 0.0001 to 1 s")]

@@ -147,6 +147,7 @@ pub(crate) fn summary(world: &World) -> Summary {
         steps: world.clock.step,
         sim_seconds: world.time(),
         agents: counts(world),
+        population: world.demand.population,
         agent_updates: world.agent_updates,
         collisions: world.traffic.contacts.log.clone(),
         // From 0.0: the sum of no numbers is -0.0.

@@ -223,6 +223,7 @@ impl World {
         saved.put("routes", &self.routes);
         saved.put("dynamics", &self.dynamics);
         saved.put("departures", &self.demand.departures);
+        saved.put("population", &self.demand.population);
         let flows = self.demand.flows.iter().map(|flow| flow.progress().clone());
         let flows: (Vec<FlowProgress>, &Vec<FlowProgress>) =
             (flows.collect(), &self.demand.retired_flows);
@@ -279,6 +280,10 @@ impl World {
         world.replans = counters.replans;
         world.restore_agents(saved)?;
         world.restore_demand(saved)?;
+        // Worlds that were saved before this was kept do not know.
+        if saved.parts.contains_key("population") {
+            world.demand.population = saved.get("population")?;
+        }
         world.restore_traffic(saved)?;
         world.restore_messages(saved)?;
         let instances: Vec<SavedInstance> = saved.get("modules")?;

@@ -4,7 +4,7 @@ use crate::agents::{Finished, Status};
 use crate::demand::{self, Demand, Departure, Start, running_flows};
 use crate::ground::Ground;
 use crate::modules::{Modules, number_of};
-use crate::options::{RunOptions, SimulationError};
+use crate::options::{PopulateFrom, RunOptions, SimulationError};
 use crate::route::Goal;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_scenario::{Agent, AgentId, Scenario};
@@ -91,12 +91,23 @@ impl Sources<'_> {
         let stack = stack.ok_or_else(|| SimulationError::NoSuchStack(stack_name.into()))?;
         let vehicle_type = number_of(&self.types.names, POPULATION_VEHICLE)
             .ok_or_else(|| SimulationError::NoSuchVehicleType(POPULATION_VEHICLE.into()))?;
-        let trips = demand::trips(self.ground.graph(), options.populate, self.seed);
+        let wish = (options.populate, options.populate_from);
+        let (trips, population) =
+            demand::trips(self.scenario, self.ground.graph(), wish, self.seed);
         if trips.is_empty() {
             return Err(SimulationError::NoRoom {
                 wanted: options.populate,
+                why: match options.populate_from {
+                    PopulateFrom::Edges => {
+                        "no way leads from one edge of the map to another; populate it from inside"
+                    }
+                    PopulateFrom::Inside | PopulateFrom::Both => {
+                        "there are no lanes that can reach each other"
+                    }
+                },
             });
         }
+        demand.population = Some(population);
         for (trip, id) in trips.into_iter().zip(first..) {
             demand.departures.push(Departure {
                 id,

@@ -1,5 +1,6 @@
 //! What came of a run.
 
+use crate::options::Population;
 use crate::traffic::Collision;
 use serde::{Deserialize, Serialize};
 
@@ -149,6 +150,9 @@ pub struct Summary {
     pub sim_seconds: f64,
     /// Agents by state.
     pub agents: AgentCounts,
+    /// Random trips that were asked for and made, if any were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub population: Option<Population>,
     /// Sum over the steps of the agents that drove.
     pub agent_updates: u64,
     /// Bodies that began to overlap.

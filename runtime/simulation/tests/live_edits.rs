@@ -7,7 +7,7 @@ mod common;
 use common::{crate_at, crossroads, draw, street, west_to_east};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::*;
-use roadwright_simulation::{RunOptions, Status, World, builtin_modules};
+use roadwright_simulation::{PopulateFrom, RunOptions, Status, World, builtin_modules};
 
 struct Run {
     scenario: Scenario,
@@ -400,13 +400,15 @@ fn agents_of_a_deleted_stack_leave_and_others_drive_on() {
         scenario.apply(stack).unwrap();
         let options = RunOptions {
             populate: 6,
+            // All of them have a place at once; at an edge one waits for the other.
+            populate_from: PopulateFrom::Inside,
             populate_stack: Some(name.into()),
             ..RunOptions::default()
         };
         let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
         let mut edited = scenario.clone();
         edited
-            .apply(Edit::Agent(AgentId(1), Some(Box::new(west_to_east()))))
+            .apply(Edit::Agent(AgentId(50), Some(Box::new(west_to_east()))))
             .unwrap();
         (0..300).for_each(|_| world.step());
         world
@@ -417,10 +419,12 @@ fn agents_of_a_deleted_stack_leave_and_others_drive_on() {
         let mut without = edited.clone();
         without.apply(Edit::Stack(name.into(), None)).unwrap();
         world.update(&edited, &without, &builtin_modules()).unwrap();
+        // Where it begins another one may have been in the way so far.
+        (0..100).for_each(|_| world.step());
         // Only the agent of the scenario is left, with the stack that it had.
         let driving: Vec<u64> = world.snapshot().vehicles.iter().map(|v| v.agent).collect();
-        assert_eq!(driving, [1], "{name}");
-        assert_eq!(world.inspect(1).unwrap().stack, "idm", "{name}");
+        assert_eq!(driving, [50], "{name}");
+        assert_eq!(world.inspect(50).unwrap().stack, "idm", "{name}");
         let finished = world.finished();
         let removed: Vec<_> = finished.filter(|f| f.status == Status::Removed).collect();
         assert!(removed.len() >= 5, "{name}");

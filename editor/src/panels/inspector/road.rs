@@ -4,7 +4,7 @@ use super::super::property::{Choice, OF, Property, Subject, TextProperty, fact};
 use super::super::widgets::heading;
 use crate::model::Action;
 use egui::{Grid, Ui};
-use roadwright_scenario::{Edit, Road, RoadClass, RoadId};
+use roadwright_scenario::{Edit, Road, RoadAccess, RoadClass, RoadId};
 
 const NAME: TextProperty<Road> = TextProperty {
     name: "Name",
@@ -21,6 +21,16 @@ const CLASS: Choice<Road, RoadClass> = Choice {
     hint: "",
     get: |road| &road.class,
     set: |road, class| road.class = class,
+};
+
+const ACCESS: Choice<Road, RoadAccess> = Choice {
+    title: "Access",
+    name: "Access",
+    label: OF,
+    hint: "Who may drive here. Nobody drives through a road that is not for all; trips begin and \
+           end there.",
+    get: |road| &road.access,
+    set: |road, access| road.access = access,
 };
 
 /// Classes from the smallest to the largest.
@@ -74,6 +84,8 @@ pub(super) fn ui(ui: &mut Ui, id: RoadId, road: &Road, actions: &mut Vec<Action>
         subject.texts(ui, &[NAME]);
         let classes = CLASSES.map(|class| (class, format!("{class:?}")));
         subject.choose(ui, &CLASS, &classes);
+        let accesses = RoadAccess::ALL.map(|access| (access, format!("{access:?}")));
+        subject.choose(ui, &ACCESS, &accesses);
         subject.numbers(ui, &NUMBERS);
         fact(ui, "Length", format!("{:.2} m", road.length()));
         let segments = road.reference_line.segments().len();

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use roadwright_interchange::osm::{
     GeoBox, ImportOptions, ImportSummary, import as build, read_file,
 };
-use roadwright_scenario::{DrivingSide, file};
+use roadwright_scenario::{DrivingSide, RoadAccess, file};
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
@@ -77,6 +77,10 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
         .iter()
         .map(|w| json!({"reason": w.reason, "count": w.count, "examples": w.examples}))
         .collect();
+    let roads = summary.access.iter();
+    let access: serde_json::Map<_, _> = roads
+        .map(|(access, (roads, km))| (access.name().into(), json!({"roads": roads, "km": km})))
+        .collect();
     json!({
         "ways": summary.ways,
         "roads": summary.roads,
@@ -89,6 +93,7 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
         "signals_unassigned": summary.signals_unassigned,
         "signs": summary.signs,
         "restrictions": summary.restrictions,
+        "access": access,
         "driving_side": side(summary),
         "warnings": warnings,
     })
@@ -110,6 +115,12 @@ fn text(summary: &ImportSummary) -> String {
         summary.restrictions,
         side(summary),
     );
+    for (access, (roads, km)) in &summary.access {
+        if *access != RoadAccess::All {
+            let name = format!("access={}", access.name());
+            text += &format!("{name:<16} {roads} roads, {km:.2} km\n");
+        }
+    }
     if !summary.warnings.is_empty() {
         text += "left out:\n";
     }

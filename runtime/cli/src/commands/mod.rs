@@ -23,13 +23,13 @@ pub(crate) use render::render;
 pub(crate) use run::run;
 pub(crate) use script::script;
 
-use crate::arguments::Simulate;
+use crate::arguments::{self, Simulate};
 use crate::terminal;
 use crate::{extensions, progress};
 use anyhow::{Context, bail};
 use roadwright_agent::Slot;
 use roadwright_scenario::{Scenario, file};
-use roadwright_simulation::{Ending, ModuleOverrides, RunOptions, Session, World};
+use roadwright_simulation::{Ending, ModuleOverrides, PopulateFrom, RunOptions, Session, World};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
@@ -127,6 +127,11 @@ fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
         dt: simulate.dt,
         threads: simulate.threads,
         populate: simulate.populate,
+        populate_from: match simulate.populate_from {
+            arguments::PopulateFrom::Inside => PopulateFrom::Inside,
+            arguments::PopulateFrom::Edges => PopulateFrom::Edges,
+            arguments::PopulateFrom::Both => PopulateFrom::Both,
+        },
         time_of_day: simulate.time_of_day,
         dynamics: simulate.dynamics,
         verify: simulate.verify,

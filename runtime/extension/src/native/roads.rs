@@ -1,10 +1,12 @@
 //! The lane graph as flat arrays, for planners in plugins.
 
-use roadwright_plugin_api::abi::{RwPoint, RwStrip, STRIP_BUS_ONLY, STRIP_CONNECTION};
+use roadwright_plugin_api::abi::{
+    RwPoint, RwStrip, STRIP_BUS_ONLY, STRIP_CLOSED, STRIP_CONNECTION, STRIP_NO_THROUGH,
+};
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
-use roadwright_scenario::LaneAccess;
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletKind};
+use roadwright_scenario::{LaneAccess, RoadAccess};
 
 /// A lane graph as flat arrays.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -28,6 +30,12 @@ impl FlatRoads {
             let mut flags = 0;
             if lanelet.access == LaneAccess::Buses {
                 flags |= STRIP_BUS_ONLY;
+            }
+            if lanelet.road_access != RoadAccess::All {
+                flags |= STRIP_NO_THROUGH;
+            }
+            if lanelet.road_access == RoadAccess::No {
+                flags |= STRIP_CLOSED;
             }
             let mut turn = 0;
             if let LaneletKind::Connection { turn: way, .. } = lanelet.kind {

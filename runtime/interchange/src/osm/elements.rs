@@ -71,6 +71,14 @@ pub struct Way {
     pub tags: Tags,
 }
 
+impl Way {
+    /// Whether a tram runs on it.
+    pub(crate) fn is_tram(&self) -> bool {
+        let is_tram = |key: &str| self.tags.get(key).is_some_and(|value| value == "tram");
+        is_tram("railway") || is_tram("embedded_rails")
+    }
+}
+
 /// A relation of the type `restriction`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Relation {
@@ -89,6 +97,8 @@ pub struct Elements {
     pub nodes: BTreeMap<i64, OsmNode>,
     /// Ways with a `highway` tag, in the order of the file.
     pub ways: Vec<Way>,
+    /// Tram tracks that are no roads themselves, in the order of the file.
+    pub trams: Vec<Way>,
     /// Turn restrictions, in the order of the file.
     pub restrictions: Vec<Relation>,
 }
@@ -107,12 +117,14 @@ impl Elements {
         self.nodes.insert(id, node);
     }
 
-    /// Adds a way if it is a road or path.
+    /// Adds a way if it is a road or path, or a tram track.
     pub(crate) fn add_way(&mut self, way: Way) {
         // Most ways of an extract are buildings and land use: left out while reading, they take no
         // memory. Nodes cannot be left out, as files list them before the ways that use them.
         if way.tags.contains_key("highway") {
             self.ways.push(way);
+        } else if way.is_tram() {
+            self.trams.push(way);
         }
     }
 

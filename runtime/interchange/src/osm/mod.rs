@@ -11,6 +11,7 @@ mod restrictions;
 mod roads;
 mod signs;
 mod tags;
+mod trams;
 mod xml;
 
 pub use elements::{Elements, OsmNode, Relation, Sign, SignKind, Tags, Way};
@@ -19,7 +20,7 @@ pub use projection::{LocalProjection, great_circle_distance};
 use roadwright_geometry::GeometryError;
 use roadwright_scenario::junction::layout;
 use roadwright_scenario::lane_graph::LaneGraph;
-use roadwright_scenario::{DrivingSide, EditError, Scenario};
+use roadwright_scenario::{DrivingSide, EditError, RoadAccess, RoadNetwork, Scenario};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -172,6 +173,8 @@ pub struct ImportSummary {
     pub signs: usize,
     /// Turn restrictions that were kept.
     pub restrictions: usize,
+    /// Roads by who may drive on them, and their length, km; those of which there are any.
+    pub access: BTreeMap<RoadAccess, (usize, f64)>,
     /// Driving side.
     pub driving_side: DrivingSide,
     /// What was left out and why.
@@ -280,7 +283,19 @@ fn measured(scenario: &Scenario) -> ImportSummary {
         signals_unassigned: 0,
         signs: 0,
         restrictions: 0,
+        access: by_access(network),
         driving_side: side,
         warnings: Vec::new(),
     }
+}
+
+/// Roads by who may drive on them, and their length, km.
+fn by_access(network: &RoadNetwork) -> BTreeMap<RoadAccess, (usize, f64)> {
+    let mut roads: BTreeMap<RoadAccess, (usize, f64)> = BTreeMap::new();
+    for (_, road) in network.roads() {
+        let (count, km) = roads.entry(road.access).or_default();
+        *count += 1;
+        *km += road.length() / 1000.0;
+    }
+    roads
 }

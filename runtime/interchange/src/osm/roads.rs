@@ -5,6 +5,7 @@ use super::elements::{Elements, OsmNode, SignKind};
 use super::projection::{LocalProjection, great_circle_distance};
 use super::signs::{Signals, place_signals, place_signs};
 use super::tags::{self, WayStyle};
+use super::trams;
 use super::{ATTRIBUTION, ImportError, ImportOptions, Warnings};
 use country_boundaries::{BOUNDARIES_ODBL_360X180, CountryBoundaries, LatLon};
 use glam::DVec2;
@@ -83,6 +84,7 @@ pub(super) fn build(
     let mut cuts = cut_nodes(&runs);
     cuts.extend(runs.iter().flat_map(|run| sharp_nodes(run, &places)));
     let signals = place_signals(&runs, &places, &mut cuts);
+    trams::warn(elements, &runs, &places, warnings);
     warn_of_signals_off_roads(elements, &places, warnings);
     let mut pieces = cut_runs(&runs, &cuts, &places, warnings);
     leave_out_crowded(&mut pieces, warnings);
@@ -401,6 +403,7 @@ impl Built {
             name: style.name.clone(),
             class: style.class,
             layer: style.layer,
+            access: style.access,
             speed_limit: style.speed_limit,
             reference_line,
             lane_offset,

@@ -4,7 +4,7 @@
 //! Key:access, Key:oneway, Key:lanes, Key:layer, Key:maxspeed.
 
 use super::elements::Tags;
-use roadwright_scenario::{CrossSection, LaneType, RoadClass};
+use roadwright_scenario::{CrossSection, LaneType, RoadAccess, RoadClass};
 
 /// What a drivable way becomes.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +12,8 @@ pub(super) struct WayStyle {
     pub(super) name: String,
     pub(super) class: RoadClass,
     pub(super) layer: i8,
+    /// Who may drive on it; never `No`, such ways are left out.
+    pub(super) access: RoadAccess,
     /// m/s.
     pub(super) speed_limit: f64,
     pub(super) section: CrossSection,
@@ -30,13 +32,14 @@ pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
     if get("area") == Some("yes") {
         return Err("area=yes: an area, not a street".into());
     }
-    let access = access(tags)?;
+    let (users, access) = users(tags)?;
     let direction = direction(tags);
-    let section = section(tags, class, lane_width, direction, access);
+    let section = section(tags, class, lane_width, direction, users);
     Ok(WayStyle {
         name: get("name").unwrap_or_default().to_owned(),
         class,
         layer: layer(tags),
+        access,
         speed_limit: speed_limit(get("maxspeed")).unwrap_or(class.default_speed_limit()),
         section,
         reversed: direction == Direction::Against,
@@ -62,29 +65,48 @@ fn class_of(highway: &str) -> Option<(RoadClass, f64)> {
 
 /// Which motor vehicles may use a way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
+enum Users {
     All,
     BusOnly,
 }
 
-fn access(tags: &Tags) -> Result<Access, String> {
+/// Which motor vehicles may use a way, and on what trips.
+fn users(tags: &Tags) -> Result<(Users, RoadAccess), String> {
     let get = |key: &str| tags.get(key).map(String::as_str);
     let bus = ["bus", "psv"]
         .iter()
         .any(|k| matches!(get(k), Some("yes" | "designated" | "official")));
     let busway = matches!(get("highway"), Some("busway" | "bus_guideway"));
     // Keys form a hierarchy (Key:access): a car is a motor vehicle, a motor vehicle is a vehicle.
-    // The most specific key decides, so access=no with motor_vehicle=yes is open. `private` and
-    // `destination` stay open as well: driveways and car parks are where trips begin and end.
+    // The most specific key decides, so access=no with motor_vehicle=yes is open.
     let general = ["motorcar", "motor_vehicle", "vehicle", "access"]
         .iter()
         .find_map(|k| get(k));
-    match general {
-        _ if busway => Ok(Access::BusOnly),
-        Some("no") if bus => Ok(Access::BusOnly),
-        Some("no") => Err("closed to motor vehicles by its access tags".into()),
-        _ => Ok(Access::All),
+    let access = general.map_or(RoadAccess::All, road_access);
+    match access {
+        RoadAccess::No if bus => Ok((Users::BusOnly, RoadAccess::All)),
+        // Whatever is tagged on a busway is meant for cars.
+        _ if busway => Ok((Users::BusOnly, RoadAccess::All)),
+        RoadAccess::No => Err("closed to motor vehicles by its access tags".into()),
+        access => Ok((Users::All, access)),
     }
+}
+
+/// The access that a value stands for: of several (`customers;delivery`) the most open one.
+fn road_access(value: &str) -> RoadAccess {
+    let access = |value: &str| match value.trim() {
+        "destination" => RoadAccess::Destination,
+        "customers" => RoadAccess::Customers,
+        "delivery" => RoadAccess::Delivery,
+        "permit" | "residents" => RoadAccess::Permit,
+        // Closed to strangers, for one reason or another.
+        "private" | "employees" | "staff" | "military" | "emergency" | "agricultural"
+        | "forestry" => RoadAccess::Private,
+        "no" => RoadAccess::No,
+        // `yes`, `permissive`, `designated`, and words that nobody has explained.
+        _ => RoadAccess::All,
+    };
+    value.split(';').map(access).min().unwrap_or_default()
 }
 
 /// Directions in which a way is driven.
@@ -121,11 +143,11 @@ fn section(
     class: RoadClass,
     width: f64,
     direction: Direction,
-    access: Access,
+    users: Users,
 ) -> CrossSection {
     let (forward, backward) = lane_counts(tags, class, direction);
     let mut section = CrossSection::driving(forward, backward, width);
-    if access == Access::BusOnly {
+    if users == Users::BusOnly {
         for lane in section.forward.iter_mut().chain(&mut section.backward) {
             lane.0 = LaneType::Bus;
         }
@@ -297,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn speeds_layers_and_access_are_read() {
+    fn speeds_layers_and_closed_ways_are_read() {
         let speed = |value| {
             style_of(&[("highway", "primary"), ("maxspeed", value)])
                 .unwrap()
@@ -325,6 +347,31 @@ mod tests {
                 .contains("footway")
         );
         assert!(style_of(&[("highway", "service"), ("access", "no")]).is_err());
-        assert!(style_of(&[("highway", "service"), ("access", "private")]).is_ok());
+    }
+
+    #[test]
+    fn access_goes_by_the_most_specific_key() {
+        use RoadAccess::{All, Customers, Delivery, Destination, Permit, Private};
+        let cases: [(&[(&str, &str)], _); 11] = [
+            (&[], All),
+            (&[("access", "private")], Private),
+            (&[("access", "permissive")], All),
+            (&[("vehicle", "destination")], Destination),
+            (&[("access", "private"), ("motor_vehicle", "yes")], All),
+            (&[("access", "yes"), ("motor_vehicle", "private")], Private),
+            (
+                &[("motor_vehicle", "no"), ("motorcar", "customers")],
+                Customers,
+            ),
+            (&[("access", "delivery")], Delivery),
+            (&[("access", "private;customers")], Customers),
+            (&[("motor_vehicle", "residents")], Permit),
+            (&[("access", "agricultural;forestry")], Private),
+        ];
+        for (tags, expected) in cases {
+            let all = [&[("highway", "service")], tags].concat();
+            assert_eq!(style_of(&all).unwrap().access, expected, "{tags:?}");
+        }
+        assert!(style_of(&[("highway", "service"), ("motorcar", "no")]).is_err());
     }
 }

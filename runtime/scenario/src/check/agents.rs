@@ -97,13 +97,18 @@ fn journey(
         let [Some(from), Some(to)] = [pair[0], pair[1]] else {
             continue;
         };
+        if !subjects.graph.lanelet(to).road_access.admits_goals() {
+            let message = "lies on a road with access `no`, which nobody drives on; open the road \
+                           or choose another place";
+            return push(Code::ClosedRoad, &places[1], message.into());
+        }
         let seen = reach
             .entry((from, class))
             .or_insert_with(|| subjects.graph.reachable_from(from, class));
         // On the starting lane itself a destination behind needs a way round.
         if !seen[to as usize] || behind(subjects, places, from, to, class) {
             let message = "no way leads there from where it comes; see one-way streets, turn \
-                           restrictions and bus lanes";
+                           restrictions, bus lanes and roads that are not for through traffic";
             return push(Code::UnreachableDestination, &places[1], message.into());
         }
     }
@@ -141,10 +146,7 @@ fn behind(
     if from != to || along(&b) >= along(&a) {
         return false;
     }
-    let successors = subjects.graph.successors(from);
-    !successors
-        .iter()
-        .any(|&next| subjects.graph.reachable_from(next, class)[to as usize])
+    !subjects.graph.leads_round(from, class)
 }
 
 /// Agents that start inside an obstacle, a tree or each other.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::access::RoadAccess;
 use crate::junction_rules::SignalMode;
 use crate::road::{CrossSection, Road, RoadClass};
 use proptest::prelude::*;
@@ -17,6 +18,7 @@ fn arm(bearing_deg: f64, length: f64, section: CrossSection, side: DrivingSide) 
         name: String::new(),
         class: RoadClass::Residential,
         layer: 0,
+        access: RoadAccess::All,
         speed_limit: 10.0,
         reference_line: ReferenceLine::straight(DVec2::ZERO, far).unwrap(),
         lane_offset,
@@ -679,6 +681,7 @@ fn ring(radius: f64, arms: u32, way: f64, side: DrivingSide) -> crate::RoadNetwo
             name: String::new(),
             class: RoadClass::Residential,
             layer: 0,
+            access: RoadAccess::All,
             speed_limit: 10.0,
             reference_line: line,
             lane_offset,

@@ -5,15 +5,16 @@
 
 use super::after_edit::{Before, first_paths};
 use super::{LaneGraph, Lanelet, LaneletId, LaneletKind, Links, NO_LANELET, PathLanelets};
-use crate::access::LaneAccess;
+use crate::access::{LaneAccess, RoadAccess};
 use crate::ids::RoadId;
-use crate::junction::{ConnectingPath, LaneEnd, Layout};
+use crate::junction::{ConnectingPath, Junction, LaneEnd, Layout};
 use crate::network::RoadNetwork;
 use crate::road::{DrivingSide, LaneSection, Road, RoadEnd};
 use crate::scenario::Scenario;
 use roadwright_geometry::centre_line::CentreLines;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Comfortable lateral acceleration that limits the speed on connecting paths, m/s^2.
@@ -59,6 +60,7 @@ impl LaneGraph {
         }
         builder.link_sections();
         builder.add_connections(network, layout, before);
+        builder.open_junctions(network, layout);
         builder.finish(MADE.fetch_add(1, Ordering::Relaxed))
     }
 }
@@ -163,6 +165,7 @@ impl Builder {
             width,
             speed_limit: lane.speed_limit.unwrap_or(road.speed_limit),
             access: LaneAccess::of(lane.kind),
+            road_access: road.access,
             layer: road.layer,
             successors: Links::default(),
             predecessors: Links::default(),
@@ -288,6 +291,8 @@ impl Builder {
             width: 0.5 * (path.width.0 + path.width.1),
             speed_limit: limit.min(corner),
             access: path.access,
+            // Known when all roads of the junction are (`open_junctions`).
+            road_access: RoadAccess::All,
             layer: a.layer.max(b.layer),
             successors: Links::default(),
             predecessors: Links::default(),
@@ -295,6 +300,27 @@ impl Builder {
             right: NO_LANELET,
             road_span: (0.0, 0.0),
         })
+    }
+
+    /// Gives each connection the most open access of the drivable roads at its junction.
+    ///
+    /// For all connections, also those that are copies: an edit may change the access of a road
+    /// whose junctions it leaves as they are.
+    fn open_junctions(&mut self, network: &RoadNetwork, layout: &Layout) {
+        let most_open = |junction: &Arc<Junction>| {
+            let roads = junction
+                .arms
+                .iter()
+                .filter_map(|arm| network.road(arm.road));
+            let drivable = roads.filter(|road| road.is_drivable());
+            drivable.map(|road| road.access).min().unwrap_or_default()
+        };
+        let accesses: Vec<RoadAccess> = layout.junctions.iter().map(most_open).collect();
+        for lanelet in &mut self.lanelets {
+            if let LaneletKind::Connection { junction, .. } = lanelet.kind {
+                lanelet.road_access = accesses[junction as usize];
+            }
+        }
     }
 
     /// Notes what a path leads from and to, over a lanelet of its own or straight on.

@@ -21,7 +21,7 @@ mod reach;
 
 pub use after_edit::Before;
 
-use crate::access::LaneAccess;
+use crate::access::{LaneAccess, RoadAccess};
 use crate::agents::LanePlace;
 use crate::ids::RoadId;
 use crate::junction::{Layout, Turn};
@@ -83,6 +83,9 @@ pub struct Lanelet {
     pub right: LaneletId,
     /// Who may use it.
     pub access: LaneAccess,
+    /// Who may drive on its road. A connection has the most open access of all roads that meet at
+    /// its junction: whoever crosses a public street is on it for a moment.
+    pub road_access: RoadAccess,
     /// Level: vehicles on other levels pass above or below.
     pub layer: i8,
     /// Mean width, m.

@@ -1,8 +1,42 @@
 //! What can be reached from where.
+//!
+//! Whether a road may be driven can depend on how it was come to: who enters private ground may not
+//! leave it again on the other side. So a lanelet is looked at twice where access is restricted:
+//! once by who has only left roads so far, once by who is arriving ([`TripPart`]).
 
 use super::{LaneGraph, LaneletId, NO_LANELET};
-use crate::access::{LaneAccess, VehicleClass};
+use crate::access::{LaneAccess, RoadAccess, TripPart, VehicleClass};
 use std::collections::VecDeque;
+
+/// What can be reached, by the part of the trip.
+struct Reached {
+    leaving: Vec<bool>,
+    arriving: Vec<bool>,
+}
+
+impl Reached {
+    fn none(lanelets: usize) -> Self {
+        Self {
+            leaving: vec![false; lanelets],
+            arriving: vec![false; lanelets],
+        }
+    }
+
+    fn any(self) -> Vec<bool> {
+        let both = self.leaving.into_iter().zip(self.arriving);
+        both.map(|(leaving, arriving)| leaving || arriving)
+            .collect()
+    }
+
+    /// Notes a lanelet; says whether it is new.
+    fn note(&mut self, id: LaneletId, part: TripPart) -> bool {
+        let seen = match part {
+            TripPart::Leaving => &mut self.leaving[id as usize],
+            TripPart::Arriving => &mut self.arriving[id as usize],
+        };
+        !std::mem::replace(seen, true)
+    }
+}
 
 impl LaneGraph {
     /// The lanelets that a vehicle can drive to next: successors, then neighbours.
@@ -13,38 +47,92 @@ impl LaneGraph {
         all.filter(|&next| next != NO_LANELET)
     }
 
-    /// Lanelets that can be driven to from one, lane changes included. O(lanelets).
+    /// The lanelets that a vehicle can come from: predecessors, then neighbours.
+    fn before(&self, id: LaneletId) -> impl Iterator<Item = LaneletId> + '_ {
+        let lanelet = self.lanelet(id);
+        let sides = [lanelet.left, lanelet.right];
+        let all = self.predecessors(id).iter().copied().chain(sides);
+        all.filter(|&before| before != NO_LANELET)
+    }
+
+    /// Lanelets to which a trip can lead from one, lane changes included: bus lanes and the access
+    /// of roads are respected. The one that it begins on is among them. O(lanelets).
     pub fn reachable_from(&self, start: LaneletId, class: VehicleClass) -> Vec<bool> {
-        let mut seen = vec![false; self.lanelets.len()];
-        seen[start as usize] = true;
-        let mut open = VecDeque::from([start]);
-        while let Some(id) = open.pop_front() {
-            for next in self.next_of(id) {
-                let usable = self.lanelet(next).access.admits(class);
-                if usable && !seen[next as usize] {
-                    seen[next as usize] = true;
-                    open.push_back(next);
+        let mut reached = Reached::none(self.lanelets.len());
+        reached.note(start, TripPart::Leaving);
+        self.spread(&mut reached, start, class);
+        reached.any()
+    }
+
+    /// Whether a trip can lead from the end of a lanelet round to its beginning. O(lanelets).
+    pub fn leads_round(&self, start: LaneletId, class: VehicleClass) -> bool {
+        let mut reached = Reached::none(self.lanelets.len());
+        self.spread(&mut reached, start, class);
+        reached.any()[start as usize]
+    }
+
+    /// Lanelets from which a trip can lead to one, lane changes included; the one that it ends on is
+    /// among them. O(lanelets).
+    pub fn reaching(&self, goal: LaneletId, class: VehicleClass) -> Vec<bool> {
+        let mut reached = Reached::none(self.lanelets.len());
+        let mut open = VecDeque::new();
+        for part in [TripPart::Leaving, TripPart::Arriving] {
+            reached.note(goal, part);
+            open.push_back((goal, part));
+        }
+        while let Some((id, part)) = open.pop_front() {
+            let lanelet = self.lanelet(id);
+            if !lanelet.access.admits(class) {
+                continue;
+            }
+            for before in self.before(id) {
+                let own = self.lanelet(before).road_access;
+                for from in [TripPart::Leaving, TripPart::Arriving] {
+                    let leads_here = from.onto(own, lanelet.road_access) == Some(part);
+                    if leads_here && reached.note(before, from) {
+                        open.push_back((before, from));
+                    }
                 }
             }
         }
-        seen
+        // Trips begin with leaving.
+        reached.leaving
     }
 
-    /// The largest set of lanelets from each of which every other one can be reached, without
-    /// bus lanes; ascending. O(lanelets).
-    ///
-    /// Random trips start and end in it, so that every one of them can be driven.
+    /// Notes all that a trip can lead to that begins on a lanelet.
+    fn spread(&self, reached: &mut Reached, start: LaneletId, class: VehicleClass) {
+        let mut open = VecDeque::from([(start, TripPart::Leaving)]);
+        while let Some((id, part)) = open.pop_front() {
+            let own = self.lanelet(id).road_access;
+            for next in self.next_of(id) {
+                let lanelet = self.lanelet(next);
+                let onto = part.onto(own, lanelet.road_access);
+                let Some(onto) = onto.filter(|_| lanelet.access.admits(class)) else {
+                    continue;
+                };
+                if reached.note(next, onto) {
+                    open.push_back((next, onto));
+                }
+            }
+        }
+    }
+
+    /// The largest set of lanelets from each of which every other one can be reached, without bus
+    /// lanes and roads that are not for all; ascending. O(lanelets).
     pub fn main_component(&self) -> Vec<LaneletId> {
+        let is_open = |id: LaneletId| {
+            let lanelet = self.lanelet(id);
+            lanelet.access == LaneAccess::All && lanelet.road_access == RoadAccess::All
+        };
         let mut graph = petgraph::graph::DiGraph::<(), ()>::with_capacity(self.lanelets.len(), 0);
         for _ in &self.lanelets {
             graph.add_node(());
         }
         for id in 0..self.lanelets.len() as LaneletId {
-            if self.lanelet(id).access != LaneAccess::All {
+            if !is_open(id) {
                 continue;
             }
-            let usable = |next: &LaneletId| self.lanelet(*next).access == LaneAccess::All;
-            for next in self.next_of(id).filter(usable) {
+            for next in self.next_of(id).filter(|&next| is_open(next)) {
                 graph.add_edge(id.into(), next.into(), ());
             }
         }
@@ -56,6 +144,8 @@ impl LaneGraph {
         let mut lanelets: Vec<LaneletId> = largest
             .into_iter()
             .map(|n| n.index() as LaneletId)
+            // Where there is no way round at all, the largest set is one lanelet, any one.
+            .filter(|&id| is_open(id))
             .collect();
         lanelets.sort_unstable();
         lanelets

@@ -4,6 +4,7 @@
 //! can show it before it is applied.
 
 use super::users::{with_places, with_rules};
+use crate::access::RoadAccess;
 use crate::agents::Place;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
@@ -290,6 +291,7 @@ impl<'a> Drawing<'a> {
                 name: style.name.clone(),
                 class: style.class,
                 layer: style.layer,
+                access: RoadAccess::All,
                 speed_limit: style.speed_limit,
                 reference_line,
                 lane_offset: lane_offset.clone(),

@@ -93,8 +93,8 @@ impl Pair {
         pair.fits().then_some(pair)
     }
 
-    /// Whether lanes run on through the node and the roads lie on one layer. Widths may differ: the
-    /// result has a lane section on either side of the seam then.
+    /// Whether lanes run on through the node, and the roads lie on one layer and are for the same
+    /// people. Widths may differ: the result has a lane section on either side of the seam then.
     fn fits(&self) -> bool {
         let lanes = |road: &Road, s: f64| -> Vec<_> {
             let lanes = &road.section_at(s).lanes;
@@ -102,6 +102,7 @@ impl Pair {
         };
         lanes(&self.head, self.head.length()) == lanes(&self.tail, 0.0)
             && self.head.layer == self.tail.layer
+            && self.head.access == self.tail.access
     }
 
     /// Distance along the result at which the tail begins, m.

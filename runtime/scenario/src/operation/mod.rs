@@ -33,7 +33,9 @@ pub enum OperationError {
     #[error("{0} does not exist")]
     NoSuchRoad(RoadId),
     /// Roads can be merged only where exactly two meet and their lanes match.
-    #[error("cannot merge at {0}: exactly two roads with the same lanes have to meet there")]
+    #[error(
+        "cannot merge at {0}: exactly two roads with the same lanes, layer and access have to meet there"
+    )]
     NotTwoRoads(NodeId),
     /// The new shape has no valid geometry.
     #[error("the road cannot take this shape: {0}")]

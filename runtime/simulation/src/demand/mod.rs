@@ -3,7 +3,10 @@
 mod departure;
 mod departures;
 mod flow;
+mod pools;
 mod populate;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use departure::{Departure, Room, Start, places};
 pub(crate) use departures::Departures;
@@ -11,7 +14,7 @@ pub(crate) use flow::{FlowProgress, RunningFlow};
 pub(crate) use populate::trips;
 
 use crate::ground::Ground;
-use crate::options::SimulationError;
+use crate::options::{Population, SimulationError};
 use roadwright_scenario::Scenario;
 
 /// Agents before they appear, and the flows that more of them come from.
@@ -22,6 +25,8 @@ pub(crate) struct Demand {
     pub(crate) flows: Vec<RunningFlow>,
     /// Flows that an edit has taken out: if they come back, they go on counting.
     pub(crate) retired_flows: Vec<FlowProgress>,
+    /// What came of the wish for random trips, if there was one.
+    pub(crate) population: Option<Population>,
     /// Vehicles that behaviours have asked for so far.
     pub(crate) spawned: u64,
 }

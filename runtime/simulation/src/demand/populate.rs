@@ -1,117 +1,291 @@
-//! Agents between random places that can reach each other.
+//! Agents between random places: over the edges of the map, and inside of it.
 
+use super::pools::{Pool, Pools, Spot, entry, exit, spot_inside};
+use crate::options::{PopulateFrom, Population};
 use roadwright_geometry::math::Stream;
-use roadwright_scenario::LaneAccess;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+use roadwright_scenario::{Scenario, VehicleClass};
 use std::collections::BTreeMap;
 
-/// Shortest lane that gets a start or a destination, m.
-const MIN_LANE: f64 = 12.0;
 /// Least distance between two starts on one lane, m.
 const SPACING: f64 = 14.0;
 /// Least distance between start and destination, m, where the network is large enough.
 const MIN_TRIP: f64 = 250.0;
+/// Least distance in any network, m: whoever starts where it wants to go does not drive.
+const SHORTEST: f64 = 20.0;
 /// Tries to find a free start, and a destination far enough away.
 const TRIES: usize = 200;
+/// Starts on one lane, one after the other, that lead nowhere before the lane is given up.
+const PATIENCE: usize = 8;
+/// With `both`: share of the trips that begin at an edge, and of those that end at one.
+const EDGE_SHARE: f64 = 0.5;
+/// What random trips are driven with.
+const CLASS: VehicleClass = VehicleClass::Car;
 
 /// A trip between two places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Trip {
-    pub(crate) from: (LaneletId, f64),
-    pub(crate) to: (LaneletId, f64),
+    pub(crate) from: Spot,
+    pub(crate) to: Spot,
 }
 
-/// The lanes from which every other one can be reached, and places drawn from them evenly by length.
-struct Places<'a> {
+/// At an edge of the map or inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Edge,
+    Inside,
+}
+
+/// Up to `count` trips that can be driven, and what came of the wish. Equal seeds give equal trips,
+/// and more trips begin with the same ones.
+pub(crate) fn trips(
+    scenario: &Scenario,
+    graph: &LaneGraph,
+    (count, from): (usize, PopulateFrom),
+    seed: u64,
+) -> (Vec<Trip>, Population) {
+    let pools = Pools::new(scenario, graph);
+    let mut draw = Draw {
+        graph,
+        entries: pools.entries,
+        inside: pools.inside.clone(),
+        goals: (pools.exits, pools.inside),
+        ways: Ways::new(graph),
+        stream: Stream::new(seed, "populate", 0),
+        taken: BTreeMap::new(),
+        failures: BTreeMap::new(),
+        is_full: false,
+    };
+    let mut population = Population {
+        wanted: count,
+        ..Population::default()
+    };
+    let mut trips = Vec::new();
+    while trips.len() < count {
+        let Some(drawn) = draw.trip(from) else {
+            break;
+        };
+        population.from_edges += usize::from(drawn.kinds.0 == Kind::Edge);
+        population.to_edges += usize::from(drawn.kinds.1 == Kind::Edge);
+        population.queued += usize::from(drawn.is_queued);
+        trips.push(drawn.trip);
+    }
+    population.made = trips.len();
+    (trips, population)
+}
+
+/// A trip as it was drawn.
+struct Drawn {
+    trip: Trip,
+    kinds: (Kind, Kind),
+    /// Whether its start was taken already.
+    is_queued: bool,
+}
+
+/// What trips are drawn from.
+struct Draw<'a> {
     graph: &'a LaneGraph,
-    lanes: Vec<LaneletId>,
-    /// Sum of the lengths up to the end of each lane, m.
-    ends: Vec<f64>,
+    /// Starts at edges, and inside, without those that lead nowhere.
+    entries: Pool,
+    inside: Pool,
+    /// Destinations at edges, and inside.
+    goals: (Pool, Pool),
+    ways: Ways<'a>,
     stream: Stream,
+    /// Starts so far, by lane.
+    taken: BTreeMap<LaneletId, Vec<f64>>,
+    /// Starts that led nowhere since the last that led somewhere, by lane.
+    failures: BTreeMap<LaneletId, usize>,
+    /// Whether no free place inside was found: it is not looked for again, each search would fail.
+    is_full: bool,
 }
 
-impl<'a> Places<'a> {
-    fn new(graph: &'a LaneGraph, seed: u64) -> Self {
-        let lanes: Vec<LaneletId> = graph
-            .main_component()
-            .into_iter()
-            // Only lanes that can all reach each other: whatever start and destination are drawn, there
-            // is a route.
-            .filter(|&id| {
-                let lanelet = graph.lanelet(id);
-                !lanelet.is_connection()
-                    && lanelet.access == LaneAccess::All
-                    && lanelet.length() >= MIN_LANE
-            })
-            .collect();
-        let mut total = 0.0;
-        let ends = lanes.iter().map(|&id| {
-            total += graph.lanelet(id).length();
-            total
-        });
+impl Draw<'_> {
+    /// The next trip; `None` if there are no starts left that lead anywhere.
+    fn trip(&mut self, from: PopulateFrom) -> Option<Drawn> {
+        loop {
+            let starts = self.kinds(from);
+            let (start, kind, is_queued) = starts.iter().find_map(|&kind| self.start(kind))?;
+            let goals = self.kinds(from);
+            let goal = goals
+                .iter()
+                .find_map(|&kind| Some((self.goal(start, kind)?, kind)));
+            if let Some((to, goal_kind)) = goal {
+                self.failures.remove(&start.0);
+                self.taken.entry(start.0).or_default().push(start.1);
+                return Some(Drawn {
+                    trip: Trip { from: start, to },
+                    kinds: (kind, goal_kind),
+                    is_queued,
+                });
+            }
+            self.give_up(start);
+        }
+    }
+
+    /// Where a trip begins or ends, in the order in which it is tried.
+    fn kinds(&mut self, from: PopulateFrom) -> Vec<Kind> {
+        match from {
+            PopulateFrom::Inside => vec![Kind::Inside],
+            PopulateFrom::Edges => vec![Kind::Edge],
+            PopulateFrom::Both if self.stream.next_unit() < EDGE_SHARE => {
+                vec![Kind::Edge, Kind::Inside]
+            }
+            PopulateFrom::Both => vec![Kind::Inside, Kind::Edge],
+        }
+    }
+
+    /// Notes that a start led nowhere. It may have been too far along its lane: the place counts as
+    /// taken. After a few the lane is not drawn again.
+    fn give_up(&mut self, (lane, s): Spot) {
+        self.taken.entry(lane).or_default().push(s);
+        let failures = self.failures.entry(lane).or_default();
+        *failures += 1;
+        if *failures >= PATIENCE {
+            self.entries = self.entries.filtered(|other| other != lane);
+            self.inside = self.inside.filtered(|other| other != lane);
+        }
+    }
+
+    /// A start, its kind, and whether it is taken already.
+    fn start(&mut self, kind: Kind) -> Option<(Spot, Kind, bool)> {
+        let is_taken = |taken: &BTreeMap<LaneletId, Vec<f64>>, (lane, s): Spot| {
+            let mut near = taken.get(&lane).into_iter().flatten();
+            near.any(|at: &f64| (at - s).abs() < SPACING)
+        };
+        if kind == Kind::Edge {
+            let (lane, _) = self.entries.draw(&mut self.stream)?;
+            let spot = entry(lane);
+            return Some((spot, kind, is_taken(&self.taken, spot)));
+        }
+        let mut spot = spot_inside(self.graph, self.inside.draw(&mut self.stream)?);
+        for _ in 1..TRIES {
+            if self.is_full || !is_taken(&self.taken, spot) {
+                return Some((spot, kind, self.is_full));
+            }
+            spot = spot_inside(self.graph, self.inside.draw(&mut self.stream)?);
+        }
+        self.is_full = true;
+        Some((spot, kind, true))
+    }
+
+    /// A destination that can be reached from a start: far enough away, or the farthest of several
+    /// tries, for small networks have no place that far away.
+    fn goal(&mut self, start: Spot, kind: Kind) -> Option<Spot> {
+        let pool = match kind {
+            Kind::Edge => &self.goals.0,
+            Kind::Inside => &self.goals.1,
+        };
+        let found = far_spot(
+            self.graph,
+            &mut self.ways,
+            &mut self.stream,
+            (pool, kind),
+            start,
+        );
+        if found.is_some() || pool.is_empty() {
+            return found;
+        }
+        // Hardly any lane can be reached: those that can are drawn from.
+        let ways = &mut self.ways;
+        let few = pool.filtered(|lane| ways.lead(start.0, lane));
+        far_spot(
+            self.graph,
+            &mut self.ways,
+            &mut self.stream,
+            (&few, kind),
+            start,
+        )
+    }
+}
+
+/// A place of a pool far away from a start, to which a way leads.
+fn far_spot(
+    graph: &LaneGraph,
+    ways: &mut Ways<'_>,
+    stream: &mut Stream,
+    (pool, kind): (&Pool, Kind),
+    start: Spot,
+) -> Option<Spot> {
+    let position = |(lane, s): Spot| graph.line(lane).position(s);
+    let origin = position(start);
+    let beside = beside(graph, start.0);
+    let mut best: Option<(f64, Spot)> = None;
+    for _ in 0..TRIES {
+        let drawn = pool.draw(stream)?;
+        let spot = match kind {
+            Kind::Edge => exit(graph, drawn.0),
+            Kind::Inside => spot_inside(graph, drawn),
+        };
+        let distance = (position(spot) - origin).length();
+        let is_farther = best.is_none_or(|(best, _)| distance > best);
+        // On its own lane, and on those beside it, it drives ahead and not round the block.
+        let share = |(lane, s): Spot| s / graph.lanelet(lane).length();
+        let is_ahead = !beside.contains(&spot.0) || share(spot) > share(start);
+        if distance < SHORTEST || !is_farther || !is_ahead || !ways.lead(start.0, spot.0) {
+            continue;
+        }
+        best = Some((distance, spot));
+        if distance >= MIN_TRIP {
+            break;
+        }
+    }
+    best.map(|(_, spot)| spot)
+}
+
+/// A lanelet and all that can be changed to from it without driving on.
+fn beside(graph: &LaneGraph, lane: LaneletId) -> Vec<LaneletId> {
+    let mut lanes = vec![lane];
+    for to_left in [true, false] {
+        let next = |id: &LaneletId| {
+            let lanelet = graph.lanelet(*id);
+            let side = if to_left { lanelet.left } else { lanelet.right };
+            (side != NO_LANELET).then_some(side)
+        };
+        lanes.extend(std::iter::successors(next(&lane), next));
+    }
+    lanes
+}
+
+/// Which lanelets ways lead between.
+struct Ways<'a> {
+    graph: &'a LaneGraph,
+    /// A lanelet in the middle of everything: what leads there, and where one gets from there.
+    hub: Option<(Vec<bool>, Vec<bool>)>,
+    /// What the lanelet that was asked about last leads to.
+    last: Option<(LaneletId, Vec<bool>)>,
+}
+
+impl<'a> Ways<'a> {
+    fn new(graph: &'a LaneGraph) -> Self {
+        let main = graph.main_component();
+        // Nearly all trips of a town can lead over its main streets: two searches answer for them.
+        let hub = main
+            .first()
+            .map(|&hub| (graph.reaching(hub, CLASS), graph.reachable_from(hub, CLASS)));
         Self {
             graph,
-            ends: ends.collect(),
-            lanes,
-            stream: Stream::new(seed, "populate", 0),
+            hub,
+            last: None,
         }
     }
 
-    /// A place, a few metres away from the ends of its lane.
-    fn draw(&mut self) -> (LaneletId, f64) {
-        let total = self.ends.last().copied().unwrap_or_default();
-        let at = self.stream.next_in(0.0, total);
-        let lane = self.ends.partition_point(|&end| end <= at);
-        let lane = lane.min(self.lanes.len() - 1);
-        let length = self.graph.lanelet(self.lanes[lane]).length();
-        // Away from the seams: a body of a few metres would reach into the lanelet before or after.
-        let s = (at - (self.ends[lane] - length)).clamp(4.0, length - 6.0);
-        (self.lanes[lane], s)
-    }
-
-    /// A place far enough from another one, or the farthest of several tries: small networks have no
-    /// place that far away.
-    fn draw_far_from(&mut self, from: (LaneletId, f64)) -> (LaneletId, f64) {
-        let graph = self.graph;
-        let start = graph.line(from.0).position(from.1);
-        let distance = |to: &(LaneletId, f64)| (graph.line(to.0).position(to.1) - start).length();
-        let mut best = self.draw();
-        for _ in 0..TRIES {
-            if distance(&best) >= MIN_TRIP {
-                break;
-            }
-            let next = self.draw();
-            if distance(&next) > distance(&best) {
-                best = next;
+    /// Whether a way leads from one lanelet to another.
+    fn lead(&mut self, from: LaneletId, to: LaneletId) -> bool {
+        if let Some((reaching, reached)) = &self.hub
+            && reaching[from as usize]
+            && reached[to as usize]
+        {
+            return true;
+        }
+        match &self.last {
+            Some((last, reached)) if *last == from => reached[to as usize],
+            _ => {
+                let reached = self.graph.reachable_from(from, CLASS);
+                let leads = reached[to as usize];
+                self.last = Some((from, reached));
+                leads
             }
         }
-        best
     }
-}
-
-/// `count` trips, spread evenly over the lanes from which every other one can be reached; none if
-/// there are no such lanes. Once no place is free, trips begin where others do: their agents wait in
-/// a queue at the lane.
-pub(crate) fn trips(graph: &LaneGraph, count: usize, seed: u64) -> Vec<Trip> {
-    let mut places = Places::new(graph, seed);
-    if places.lanes.is_empty() {
-        return Vec::new();
-    }
-    let mut taken: BTreeMap<LaneletId, Vec<f64>> = BTreeMap::new();
-    let mut trips = Vec::new();
-    let mut is_full = false;
-    for _ in 0..count {
-        // Once all tries have failed they are given up for the rest: each would fail as well.
-        let tries = if is_full { 0 } else { TRIES };
-        let free = (0..tries).map(|_| places.draw()).find(|&(lane, s)| {
-            let mut near = taken.get(&lane).into_iter().flatten();
-            !near.any(|at: &f64| (at - s).abs() < SPACING)
-        });
-        is_full = free.is_none();
-        let from = free.unwrap_or_else(|| places.draw());
-        let to = places.draw_far_from(from);
-        taken.entry(from.0).or_default().push(from.1);
-        trips.push(Trip { from, to });
-    }
-    trips
 }

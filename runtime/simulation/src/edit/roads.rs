@@ -98,7 +98,7 @@ impl<'a> Moves<'a> {
     }
 
     /// A route along the same lanes to goals on the same lanes; `None` if a lane is gone, does not
-    /// lead on any more, or is for buses only now. What lies before lanelet `first` and the goals
+    /// lead on any more, or is for fewer people now. What lies before lanelet `first` and the goals
     /// that are reached do not count: lanelets that are gone there are stood in for by that one.
     fn route(&self, route: &Route, goals: &[Goal], (first, reached): (u32, u32)) -> Option<Route> {
         let (first, reached) = (first as usize, reached as usize);
@@ -116,6 +116,7 @@ impl<'a> Moves<'a> {
         let is_open = |(&old, &new): (&LaneletId, &LaneletId)| {
             let (before, after) = (self.before.lanelet(old), self.after.lanelet(new));
             after.access.includes(before.access)
+                && after.road_access.strictness() <= before.road_access.strictness()
         };
         let goals_ahead = route.goals.iter().zip(goals).skip(reached);
         let has_same_goals = goals_ahead.into_iter().all(|pair| match pair {

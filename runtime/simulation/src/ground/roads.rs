@@ -7,7 +7,7 @@ use roadwright_scenario::junction::{
     layout, layout_after_edit, signal_plans,
 };
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
-use roadwright_scenario::{NodeId, Scenario};
+use roadwright_scenario::{NodeId, RoadAccess, Scenario};
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
@@ -269,6 +269,9 @@ impl Roads {
             hasher.write_u32(lanelet.right);
             hasher.write_u64(lanelet.speed_limit.to_bits());
             hasher.write_u8(lanelet.access as u8);
+            if lanelet.road_access != RoadAccess::All {
+                hasher.write_u8(lanelet.road_access as u8);
+            }
         }
         self.laws.iter().for_each(|law| law.hash(hasher));
         let signals = self.plans.signals.iter().flatten();

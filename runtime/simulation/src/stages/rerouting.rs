@@ -169,8 +169,12 @@ impl Effecting<'_> {
                 (line.position(line.length()) - danger).length()
             };
             let open = graph.successors(at).iter().copied();
+            let own = graph.lanelet(at).road_access;
             let open = open.filter(|&next| {
-                let is_free = graph.lanelet(next).access.admits(class);
+                let lanelet = graph.lanelet(next);
+                // Nobody flees into a yard, which has to be left again by the way in.
+                let is_open = lanelet.road_access.strictness() <= own.strictness();
+                let is_free = is_open && lanelet.access.admits(class);
                 is_free && next != from && !flight.contains(&next)
             });
             let best = open.max_by(|&a, &b| distance(a).total_cmp(&distance(b)).then(b.cmp(&a)));

@@ -3,7 +3,7 @@
 use crate::progress;
 use roadwright_extension::Host;
 use roadwright_simulation::{
-    Drive as AgentDrive, JunctionFigures, StackSummary, Statistic, Summary, World,
+    Drive as AgentDrive, JunctionFigures, Population, StackSummary, Statistic, Summary, World,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -163,6 +163,8 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
         rows.push(("interrupted", "the figures are those so far".into()));
     }
     rows.extend(traffic_figures(&report.summary));
+    let population = report.summary.population.as_ref();
+    rows.extend(population.map(|population| ("random trips", population_text(population))));
     let speed = format!(
         "{:.0}x real time, {:.2} million agent updates per CPU second",
         report.realtime_factor,
@@ -175,6 +177,25 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     };
     rows.extend([("speed", speed), ("state hash", hash)]);
     rows
+}
+
+/// How many random trips there are, and why not more.
+fn population_text(population: &Population) -> String {
+    let Population {
+        wanted,
+        made,
+        from_edges,
+        to_edges,
+        queued,
+    } = population;
+    let mut text = format!(
+        "{made} of {wanted}, {from_edges} from edges of the map, {to_edges} to edges, {queued} in \
+         queues where others begin"
+    );
+    if made < wanted {
+        text += "; from the other lanes no way leads to a destination";
+    }
+    text
 }
 
 /// The figures that depend on the world alone.

@@ -1,0 +1,48 @@
+//! Which roads that are not for all hang together.
+//!
+//! A search that enters private ground may only come to goals there. Without knowing which ground
+//! belongs to which goal it would look at every car park that it passes.
+
+use roadwright_scenario::RoadAccess;
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+
+/// Stands for no island: the lanelet is for all.
+const OPEN: u32 = u32::MAX;
+
+/// The island of each lanelet that is not for all: lanelets that hang together without public ones
+/// between them, whichever way they are driven.
+pub(crate) struct Islands(Vec<u32>);
+
+impl Islands {
+    /// The islands of a graph; `None` if all of it is for all. O(lanelets).
+    pub(crate) fn of(graph: &LaneGraph) -> Option<Self> {
+        let is_closed = |id: LaneletId| graph.lanelet(id).road_access != RoadAccess::All;
+        let count = graph.lanelets().len() as LaneletId;
+        (0..count).any(is_closed).then(|| {
+            let mut islands = vec![OPEN; count as usize];
+            let mut open = Vec::new();
+            for first in (0..count).filter(|&id| is_closed(id)) {
+                open.push(first);
+                while let Some(id) = open.pop() {
+                    if islands[id as usize] != OPEN {
+                        continue;
+                    }
+                    islands[id as usize] = first;
+                    let lanelet = graph.lanelet(id);
+                    let linked = graph.successors(id).iter().chain(graph.predecessors(id));
+                    let beside = [lanelet.left, lanelet.right];
+                    let near = linked.copied().chain(beside);
+                    open.extend(near.filter(|&id| id != NO_LANELET && is_closed(id)));
+                }
+            }
+            Self(islands)
+        })
+    }
+
+    /// Whether two lanelets lie on one island.
+    #[inline]
+    pub(crate) fn are_one(&self, a: LaneletId, b: LaneletId) -> bool {
+        let island = self.0[a as usize];
+        island != OPEN && island == self.0[b as usize]
+    }
+}

@@ -1,0 +1,217 @@
+//! Where random trips can begin and end: at the edges of the map, and anywhere inside.
+
+use roadwright_geometry::math::Stream;
+use roadwright_geometry::{DVec2, polygon};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind};
+use roadwright_scenario::{
+    LaneAccess, NodeId, RoadAccess, RoadClass, RoadEnd, RoadId, RoadNetwork, Scenario,
+};
+use std::collections::BTreeMap;
+
+/// A place on a lane: lanelet, and distance along it, m.
+pub(super) type Spot = (LaneletId, f64);
+
+/// Shortest lane that gets a start or a destination, m.
+const MIN_LANE: f64 = 12.0;
+/// Away from the seams, m: a body of a few metres would reach into the lanelet before or after.
+const FROM_START: f64 = 4.0;
+const FROM_END: f64 = 6.0;
+/// A road that ends no farther from the border than this goes on beyond it, m.
+const BORDER: f64 = 50.0;
+/// The same as a share of the map's size: extracts of large areas have ragged edges.
+const BORDER_SHARE: f64 = 0.02;
+
+/// Lanes that places are drawn from.
+#[derive(Clone, Default)]
+pub(super) struct Pool {
+    /// With the weight of each.
+    lanes: Vec<(LaneletId, f64)>,
+    /// Sum of the weights up to each lane.
+    sums: Vec<f64>,
+}
+
+impl Pool {
+    fn new(lanes: Vec<(LaneletId, f64)>) -> Self {
+        let mut total = 0.0;
+        let sums = lanes.iter().map(|(_, weight)| {
+            total += weight;
+            total
+        });
+        Self {
+            sums: sums.collect(),
+            lanes,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lanes.is_empty()
+    }
+
+    /// A lane, and how far along the drawn number lies on it, 0 to 1.
+    pub(super) fn draw(&self, stream: &mut Stream) -> Option<(LaneletId, f64)> {
+        let total = *self.sums.last()?;
+        let at = stream.next_in(0.0, total);
+        let index = self.sums.partition_point(|&sum| sum <= at);
+        let index = index.min(self.lanes.len() - 1);
+        let (lane, weight) = self.lanes[index];
+        let before = self.sums[index] - weight;
+        Some((lane, ((at - before) / weight).clamp(0.0, 1.0)))
+    }
+
+    /// The lanes that fulfil a condition.
+    pub(super) fn filtered(&self, mut keeps: impl FnMut(LaneletId) -> bool) -> Self {
+        let lanes = self.lanes.iter().copied();
+        Self::new(lanes.filter(|(lane, _)| keeps(*lane)).collect())
+    }
+}
+
+/// All lanes that random trips can begin and end on.
+pub(super) struct Pools {
+    /// Lanes that come in over the edge of the map.
+    pub(super) entries: Pool,
+    /// Lanes that go out over it.
+    pub(super) exits: Pool,
+    /// All lanes, by length.
+    pub(super) inside: Pool,
+}
+
+impl Pools {
+    pub(super) fn new(scenario: &Scenario, graph: &LaneGraph) -> Self {
+        let usable = || {
+            (0..)
+                .zip(graph.lanelets())
+                .filter(|(id, _)| is_usable(graph, *id))
+        };
+        let edges = edges(scenario);
+        let spans = spans(graph);
+        let (mut entries, mut exits) = (Vec::new(), Vec::new());
+        for (id, lanelet) in usable() {
+            let Some((road, (low, high))) = lanelet.road().and_then(|r| Some((r, *spans.get(&r)?)))
+            else {
+                continue;
+            };
+            let class = scenario.network().road(road).map(|road| road.class);
+            let weight = weight(class.unwrap_or_default());
+            let is_edge = |at: f64| {
+                at == low && edges.contains_key(&(road, RoadEnd::Start))
+                    || at == high && edges.contains_key(&(road, RoadEnd::End))
+            };
+            let (from, to) = lanelet.road_span;
+            if is_edge(from) {
+                entries.push((id, weight));
+            }
+            if is_edge(to) {
+                exits.push((id, weight));
+            }
+        }
+        Self {
+            entries: Pool::new(entries),
+            exits: Pool::new(exits),
+            inside: Pool::new(usable().map(|(id, l)| (id, l.length())).collect()),
+        }
+    }
+}
+
+/// Whether random trips may begin and end on a lanelet: on lanes for all, of roads for all and of
+/// those for trips that begin or end there.
+fn is_usable(graph: &LaneGraph, id: LaneletId) -> bool {
+    let lanelet = graph.lanelet(id);
+    let is_open = matches!(
+        lanelet.road_access,
+        RoadAccess::All | RoadAccess::Destination
+    );
+    let is_lane = matches!(lanelet.kind, LaneletKind::Lane { .. });
+    is_lane && is_open && lanelet.access == LaneAccess::All && lanelet.length() >= MIN_LANE
+}
+
+/// How much traffic comes and goes over the edge on one lane of a road, relative to others.
+fn weight(class: RoadClass) -> f64 {
+    match class {
+        RoadClass::Path | RoadClass::Service => 1.0,
+        RoadClass::Residential => 2.0,
+        RoadClass::Collector => 4.0,
+        RoadClass::Arterial | RoadClass::Ramp | RoadClass::Motorway => 8.0,
+    }
+}
+
+/// A place at a share of the length of a lane, a few metres away from its ends.
+pub(super) fn spot_inside(graph: &LaneGraph, (lane, share): (LaneletId, f64)) -> Spot {
+    let length = graph.lanelet(lane).length();
+    (lane, (share * length).clamp(FROM_START, length - FROM_END))
+}
+
+/// Where vehicles come in on a lane.
+pub(super) fn entry(lane: LaneletId) -> Spot {
+    (lane, FROM_START)
+}
+
+/// Where vehicles go out on a lane.
+pub(super) fn exit(graph: &LaneGraph, lane: LaneletId) -> Spot {
+    (lane, graph.lanelet(lane).length() - FROM_END)
+}
+
+/// Between which distances along each road its lanelets lie, m.
+fn spans(graph: &LaneGraph) -> BTreeMap<RoadId, (f64, f64)> {
+    let mut spans = BTreeMap::new();
+    for lanelet in graph.lanelets() {
+        if let Some(road) = lanelet.road() {
+            let (from, to) = lanelet.road_span;
+            let (low, high) = spans.entry(road).or_insert((from, from));
+            *low = f64::min(*low, from.min(to));
+            *high = f64::max(*high, from.max(to));
+        }
+    }
+    spans
+}
+
+/// The road ends over which traffic comes and goes, with their nodes: the only ones at their nodes,
+/// near the border of the map; elsewhere those that can be driven one way only, which nobody would
+/// have built to end there.
+fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
+    let network = scenario.network();
+    let side = scenario.about().driving_side;
+    let hull = hull(network);
+    let size = polygon::bounds(&hull).map_or(0.0, |(low, high)| (high - low).length());
+    let reach = BORDER.max(BORDER_SHARE * size);
+    let mut ends: BTreeMap<NodeId, Vec<(RoadId, RoadEnd)>> = BTreeMap::new();
+    for (id, road) in network.roads().filter(|(_, road)| road.is_drivable()) {
+        for end in [RoadEnd::Start, RoadEnd::End] {
+            ends.entry(road.node_at(end)).or_default().push((id, end));
+        }
+    }
+    let lone = ends.into_iter().filter(|(_, ends)| ends.len() == 1);
+    let is_edge = |&(node, (id, end)): &(NodeId, (RoadId, RoadEnd))| {
+        let (Some(place), Some(road)) = (network.node(node), network.road(id)) else {
+            return false;
+        };
+        let s = if end == RoadEnd::Start {
+            0.0
+        } else {
+            road.length()
+        };
+        let is_one_way = [true, false]
+            .map(|way| road.lanes_driven(s, way, side))
+            .contains(&0);
+        is_one_way || distance_to(&hull, place.position()) <= reach
+    };
+    let edges = lone.map(|(node, ends)| (node, ends[0])).filter(is_edge);
+    edges.map(|(node, end)| (end, node)).collect()
+}
+
+/// The border of the map: the convex hull of all nodes that roads end at.
+fn hull(network: &RoadNetwork) -> Vec<DVec2> {
+    let ends = network.roads().flat_map(|(_, road)| [road.from, road.to]);
+    let places = ends.filter_map(|node| Some(network.node(node)?.position()));
+    polygon::convex_hull(&places.collect::<Vec<_>>())
+}
+
+/// Distance of a place from the edge of a polygon, m.
+fn distance_to(polygon: &[DVec2], place: DVec2) -> f64 {
+    let next = polygon.iter().cycle().skip(1);
+    let sides = polygon.iter().zip(next).map(|(&a, &b)| {
+        let along = b - a;
+        let share = (place - a).dot(along) / along.length_squared().max(1e-12);
+        (a + share.clamp(0.0, 1.0) * along - place).length()
+    });
+    sides.fold(f64::INFINITY, f64::min)
+}
