@@ -353,7 +353,8 @@ impl<'a> Planner<'a> {
     fn compute_trims(&mut self, root: NodeId, touched: &mut BTreeSet<RoadId>) {
         let mut arms = self.arms(root);
         super::arm::sort_counter_clockwise(&mut arms, self.centre(root));
-        let corners = corner::corners(&arms, self.side);
+        let has_signals = self.rules(root).control == Some(Control::Signals);
+        let corners = corner::corners(&arms, self.side, has_signals);
         for (i, arm) in arms.iter().enumerate() {
             let trim = corner::trim(&arms, &corners, i);
             *self.trims.entry(arm.road_id).or_default().at_mut(arm.end) = trim;

@@ -198,7 +198,8 @@ pub struct Site<'a> {
 pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
     // Everything below depends on the order of the arms: a corner stands between one and the next.
     arm::sort_counter_clockwise(&mut arms, site.centre);
-    let corners = corner::corners(&arms, site.side);
+    let has_signals = site.rules.control == Some(Control::Signals);
+    let corners = corner::corners(&arms, site.side, has_signals);
     let mut flags = Vec::new();
     let trims: Vec<f64> = (0..arms.len())
         .map(|i| {

@@ -666,6 +666,23 @@ fn given_stages_and_flashing_are_obeyed() {
     );
 }
 
+#[test]
+fn signals_on_a_road_that_goes_on_have_stop_lines() {
+    let bearings = [0.0, 180.0];
+    let plain = ruled(&bearings, RIGHT, |_, _| {});
+    assert!(plain.paths.iter().all(|path| path.curve.is_none()));
+    let lit = ruled(&bearings, RIGHT, |_, rules| {
+        rules.control = Some(Control::Signals)
+    });
+    assert!(lit.arms.iter().all(|arm| (arm.trim - 2.5).abs() < 1e-9));
+    assert!(lit.paths.iter().all(|path| path.curve.is_some()));
+    assert_eq!(signs(&lit), [Sign::Signal; 2]);
+    let signals = Signals::of(&lit, &Conflicts::of(&lit)).unwrap();
+    // Both ways have green together, then people cross.
+    assert_eq!(signals.greens.len(), 2);
+    assert!(signals.greens.contains(&vec![true; 2]) && signals.greens.contains(&vec![false; 2]));
+}
+
 /// A network of one-way roads along a ring, with an arm at each node; `way` is +1 for
 /// counter-clockwise.
 fn ring(radius: f64, arms: u32, way: f64, side: DrivingSide) -> crate::RoadNetwork {
