@@ -13,8 +13,8 @@
 //! ```
 //! use roadwright_geometry::{DVec2, ReferenceLine};
 //! use roadwright_scenario::lane_graph::LaneGraph;
-//! use roadwright_scenario::{CrossSection, DrivingSide, Edit, Node, NodeId, Road, RoadClass};
-//! use roadwright_scenario::{RoadId, Scenario, junction};
+//! use roadwright_scenario::{CrossSection, DrivingSide, Edit, Node, NodeId, Road, RoadAccess};
+//! use roadwright_scenario::{RoadClass, RoadId, Scenario, junction};
 //!
 //! let mut scenario = Scenario::new("one street");
 //! let ends = [DVec2::ZERO, DVec2::new(200.0, 0.0)];
