@@ -38,6 +38,8 @@ pub enum Code {
     DanglingRestriction,
     /// A lane enters a junction and has no way on.
     LaneWithoutSuccessor,
+    /// An arrow on a lane shows a way that its junction has not.
+    ArrowToNowhere,
     /// A road is too short for the junctions at its ends.
     RoadSqueezed,
     /// The outline of a junction is a makeshift.
@@ -90,6 +92,7 @@ impl Code {
             Self::SelfIntersection => "self-intersection",
             Self::DanglingRestriction => "dangling-restriction",
             Self::LaneWithoutSuccessor => "lane-without-successor",
+            Self::ArrowToNowhere => "arrow-to-nowhere",
             Self::RoadSqueezed => "road-squeezed",
             Self::JunctionDegraded => "junction-degraded",
             Self::ImpossibleTurn => "impossible-turn",

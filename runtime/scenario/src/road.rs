@@ -2,6 +2,7 @@
 
 use crate::access::RoadAccess;
 use crate::ids::NodeId;
+use crate::junction::Turns;
 use crate::quantity::{Coefficient, Distance, Quantity, Speed};
 use roadwright_geometry::ReferenceLine;
 use schemars::JsonSchema;
@@ -214,6 +215,11 @@ pub struct Lane {
     )]
     #[schemars(with = "Option<Speed>")]
     pub speed_limit: Option<f64>,
+    /// Where its vehicles may turn at the junction that the lane leads to, as arrows on the road say;
+    /// left out, by the rules of turning. Of a road with several lane sections the last one before the
+    /// junction counts.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub turns: Turns,
 }
 
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -229,6 +235,7 @@ impl Lane {
             width: vec![Poly3::constant(width)],
             direction: LaneDirection::Standard,
             speed_limit: None,
+            turns: Turns::NONE,
         }
     }
 

@@ -7,6 +7,7 @@ use common::{crate_at, crossroads, draw, street, west_to_east};
 use proptest::prelude::*;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::check::check;
+use roadwright_scenario::junction::Turn;
 use roadwright_scenario::operation::draw;
 use roadwright_scenario::operation::{
     Motion, Objects, copied, deleted, merged, moved, pasted, reshaped, reversed, simplified,
@@ -245,6 +246,51 @@ fn what_was_split_can_be_merged() {
         .find(|(id, _)| crossing.network().ends_at(*id).len() == 4)
         .unwrap();
     assert!(merged(&crossing, middle).is_err());
+}
+
+#[test]
+fn arrows_stay_with_the_junction_that_they_are_about() {
+    let mut scenario = Scenario::new("one");
+    draw(
+        &mut scenario,
+        (0.0, 0.0),
+        (200.0, 0.0),
+        &street("Long Street"),
+    );
+    let side = scenario.about().driving_side;
+    let mut road = scenario.network().road(RoadId(1)).unwrap().clone();
+    for lane in &mut road.lane_sections[0].lanes {
+        let turn = if lane.is_forward(side) {
+            Turn::Left
+        } else {
+            Turn::Right
+        };
+        lane.turns = [turn].into_iter().collect();
+    }
+    scenario
+        .apply(Edit::Road(RoadId(1), Some(Box::new(road.clone()))))
+        .unwrap();
+    let arrows = |scenario: &Scenario, id: u32, forward: bool| -> Vec<Turn> {
+        let road = scenario.network().road(RoadId(id)).unwrap();
+        let lanes = road.lane_sections.iter().flat_map(|section| &section.lanes);
+        let lanes = lanes.filter(|lane| lane.is_forward(side) == forward);
+        lanes.flat_map(|lane| lane.turns.iter()).collect()
+    };
+    let cut = applied(&scenario, draw::split(&scenario, RoadId(1), 80.0).unwrap());
+    assert_eq!(arrows(&cut, 1, true), []);
+    assert_eq!(arrows(&cut, 1, false), [Turn::Right]);
+    assert_eq!(arrows(&cut, 2, true), [Turn::Left]);
+    assert_eq!(arrows(&cut, 2, false), []);
+    let nodes = cut.network().nodes();
+    let mut seams = nodes.filter(|(id, _)| cut.network().ends_at(*id).len() == 2);
+    let (seam, _) = seams.next().unwrap();
+    let whole = applied(&cut, merged(&cut, seam).unwrap());
+    let merged = whole.network().road(RoadId(1)).unwrap();
+    assert_eq!(merged.lane_sections, road.lane_sections);
+    // Turned round twice they are where they were.
+    let turned = applied(&whole, reversed(&whole, RoadId(1)).unwrap());
+    assert_eq!(arrows(&turned, 1, true), [Turn::Right]);
+    assert_eq!(arrows(&turned, 1, false), [Turn::Left]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::model::{Action, Model};
 use crate::theme::Theme;
 use crate::tools::Fill;
 use egui::{DragValue, Frame, Ui};
+use roadwright_scenario::junction::Turn;
 use roadwright_scenario::operation::with_lanes;
 use roadwright_scenario::{Edit, Lane, LaneDirection, LaneType, Poly3, Road, RoadId};
 
@@ -117,6 +118,7 @@ impl Cards<'_> {
             ui.horizontal(|ui| self.buttons(ui, at, forward, actions));
             if lane.kind.is_drivable() {
                 ui.horizontal(|ui| self.limit(ui, at, actions));
+                ui.horizontal(|ui| self.arrows(ui, at, actions));
             }
         });
     }
@@ -169,6 +171,35 @@ impl Cards<'_> {
             if let Some(edit) = self.edit(lanes, self.left) {
                 let label = format!("Lane speed limit of {}", self.id);
                 change(&response, &label, || edit, actions);
+            }
+        }
+    }
+
+    /// Where its vehicles may turn at the junction ahead.
+    fn arrows(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
+        let lane = &self.lanes[at];
+        ui.label("turns").on_hover_text(
+            "Arrows on the road: where vehicles of this lane may turn at the junction ahead. None: by \
+             the rules of turning.",
+        );
+        for turn in Turn::ALL {
+            let is_shown = lane.turns.contains(turn);
+            let (text, hint) = match turn {
+                Turn::Left => ("⬅", "left"),
+                Turn::Straight => ("⬆", "ahead"),
+                Turn::Right => ("➡", "right"),
+                Turn::UTurn => ("↩", "back"),
+            };
+            let button = egui::Button::selectable(is_shown, text).small();
+            let response = ui.add(button).on_hover_text(hint);
+            let label = format!("Lane {} turns {hint}", lane.id);
+            response.widget_info(move || {
+                egui::WidgetInfo::selected(egui::Role::Button, true, is_shown, &label)
+            });
+            if response.clicked() {
+                let turns = lane.turns.with(turn, !is_shown);
+                let lanes = self.changed(at, |lane| lane.turns = turns);
+                self.apply("Arrows", lanes, self.left, actions);
             }
         }
     }

@@ -93,6 +93,7 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
         "signals_unassigned": summary.signals_unassigned,
         "signs": summary.signs,
         "restrictions": summary.restrictions,
+        "turn_lanes": summary.turn_lanes,
         "access": access,
         "driving_side": side(summary),
         "warnings": warnings,
@@ -102,7 +103,7 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
 fn text(summary: &ImportSummary) -> String {
     let mut text = format!(
         "ways             {}\nroads            {}, {:.2} km\nlanes            {}, {:.2} km\n\
-         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\nrestrictions     {}\ntraffic          {}-hand\n",
+         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\nrestrictions     {}\nturn lanes       {}\ntraffic          {}-hand\n",
         summary.ways,
         summary.roads,
         summary.road_km,
@@ -113,6 +114,7 @@ fn text(summary: &ImportSummary) -> String {
         summary.controllers,
         summary.signs,
         summary.restrictions,
+        summary.turn_lanes,
         side(summary),
     );
     for (access, (roads, km)) in &summary.access {

@@ -12,6 +12,7 @@ mod roads;
 mod signs;
 mod tags;
 mod trams;
+mod turn_lanes;
 mod xml;
 
 pub use elements::{Elements, OsmNode, Relation, Sign, SignKind, Tags, Way};
@@ -173,6 +174,8 @@ pub struct ImportSummary {
     pub signs: usize,
     /// Turn restrictions that were kept.
     pub restrictions: usize,
+    /// Lanes with arrows.
+    pub turn_lanes: usize,
     /// Roads by who may drive on them, and their length, km; those of which there are any.
     pub access: BTreeMap<RoadAccess, (usize, f64)>,
     /// Driving side.
@@ -265,6 +268,10 @@ fn measured(scenario: &Scenario) -> ImportSummary {
             .map(|s| s.lanes.iter().filter(|l| l.kind.is_drivable()).count())
             .sum::<usize>()
     };
+    let with_arrows = |road: &roadwright_scenario::Road| {
+        let lanes = road.lane_sections.iter().flat_map(|s| &s.lanes);
+        lanes.filter(|lane| !lane.turns.is_empty()).count()
+    };
     // Without the connections inside junctions, whose number depends on the layout and not on the
     // data.
     let lane_pieces = graph
@@ -276,6 +283,7 @@ fn measured(scenario: &Scenario) -> ImportSummary {
         roads: network.road_count(),
         junctions: layout.junctions.iter().filter(|j| j.is_crossing()).count(),
         lanes: network.roads().map(|(_, road)| lanes(road)).sum(),
+        turn_lanes: network.roads().map(|(_, road)| with_arrows(road)).sum(),
         road_km: network.roads().map(|(_, road)| road.length()).sum::<f64>() / 1000.0,
         lane_km: lane_pieces.map(|lanelet| lanelet.length()).sum::<f64>() / 1000.0,
         signals: 0,

@@ -38,6 +38,9 @@ pub(super) struct Piece {
     pub(super) is_reversed: bool,
     /// Whether its way says that it is the ring of a roundabout.
     pub(super) is_ring: bool,
+    /// Whether it begins, and ends, where its run does.
+    pub(super) begins: bool,
+    pub(super) ends: bool,
 }
 
 /// Ways cut into the roads of the graph.
@@ -125,6 +128,10 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
             continue;
         }
         way_count += 1;
+        if style.has_wrong_arrows {
+            let reason = "arrows (turn:lanes) whose number is not that of the lanes";
+            warnings.add(reason, format!("way {}", way.id));
+        }
         let reversed = style.reversed;
         let kind = way.tags.get("junction").map(String::as_str);
         let is_ring = matches!(kind, Some("roundabout" | "circular"));
@@ -139,6 +146,8 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
                 nodes,
                 is_reversed: reversed,
                 is_ring,
+                begins: true,
+                ends: true,
             }
         }));
         styles.push(style);
@@ -216,10 +225,15 @@ fn cut_runs(
         for i in 1..run.nodes.len() {
             if cuts.contains(&run.nodes[i]) {
                 match stretch(&run.nodes[start..=i], places) {
-                    Ok(parts) => pieces.extend(parts.into_iter().map(|nodes| Piece {
-                        nodes: nodes.to_vec(),
-                        ..*run
-                    })),
+                    Ok(parts) => {
+                        let count = parts.len();
+                        pieces.extend(parts.into_iter().enumerate().map(|(part, nodes)| Piece {
+                            nodes: nodes.to_vec(),
+                            begins: start == 0 && part == 0,
+                            ends: i + 1 == run.nodes.len() && part + 1 == count,
+                            ..*run
+                        }));
+                    }
                     Err(reason) => warnings.add(reason, format!("way {}", run.way)),
                 }
                 start = i;
@@ -396,7 +410,8 @@ impl Built {
             way: piece.way,
             error,
         })?;
-        let (lane_offset, lanes) = style.section.lanes(side);
+        let (lane_offset, mut lanes) = style.section.lanes(side);
+        (style.turn_lanes).apply(&mut lanes, side, (piece.begins, piece.ends));
         Ok(Road {
             from: ids[&piece.nodes[0]],
             to: ids[&piece.nodes[piece.nodes.len() - 1]],

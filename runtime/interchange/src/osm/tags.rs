@@ -1,9 +1,10 @@
 //! What the tags of a way say about a road.
 //!
 //! The meaning of tags is that of the OpenStreetMap wiki, on the page of each key: Key:highway,
-//! Key:access, Key:oneway, Key:lanes, Key:layer, Key:maxspeed.
+//! Key:access, Key:oneway, Key:lanes, Key:layer, Key:maxspeed, Key:turn.
 
 use super::elements::Tags;
+use super::turn_lanes::{self, TurnLanes};
 use roadwright_scenario::{CrossSection, LaneType, RoadAccess, RoadClass};
 
 /// What a drivable way becomes.
@@ -17,6 +18,10 @@ pub(super) struct WayStyle {
     /// m/s.
     pub(super) speed_limit: f64,
     pub(super) section: CrossSection,
+    /// The arrows on its lanes.
+    pub(super) turn_lanes: TurnLanes,
+    /// Whether it has arrows whose number is not that of its lanes.
+    pub(super) has_wrong_arrows: bool,
     /// Whether it is driven against the order of its nodes only.
     pub(super) reversed: bool,
 }
@@ -35,6 +40,7 @@ pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
     let (users, access) = users(tags)?;
     let direction = direction(tags);
     let section = section(tags, class, lane_width, direction, users);
+    let (turn_lanes, has_wrong_arrows) = turn_lanes::read(tags, &section);
     Ok(WayStyle {
         name: get("name").unwrap_or_default().to_owned(),
         class,
@@ -42,6 +48,8 @@ pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
         access,
         speed_limit: speed_limit(get("maxspeed")).unwrap_or(class.default_speed_limit()),
         section,
+        turn_lanes,
+        has_wrong_arrows,
         reversed: direction == Direction::Against,
     })
 }

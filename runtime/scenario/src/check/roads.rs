@@ -203,6 +203,17 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                     at.lane
                 ),
             ),
+            Flag::NoSuchTurn(at, turn) => (
+                Code::ArrowToNowhere,
+                ObjectId::Road(at.road),
+                place_of(subjects, at.road, Some(at)).unwrap_or(junction.centre),
+                format!(
+                    "an arrow of lane {} shows the way {}, which the junction has not; the other \
+                     arrows hold, without any the rules of turning",
+                    at.lane,
+                    turn.name()
+                ),
+            ),
             Flag::TooManyLanes => (
                 Code::TooMuch,
                 node,

@@ -1,6 +1,6 @@
 //! Arms: road ends seen outward from a junction.
 
-use super::{ArmEnd, Sign};
+use super::{ArmEnd, Sign, Turns};
 use crate::access::LaneAccess;
 use crate::ids::RoadId;
 use crate::road::{DrivingSide, Poly3, Road, RoadEnd};
@@ -52,6 +52,8 @@ pub struct ArmLane {
     pub width: f64,
     /// Lateral place in the direction of driving, m to the left of the reference line.
     pub lateral: f64,
+    /// The arrows on it.
+    pub turns: Turns,
 }
 
 impl<'a> Arm<'a> {
@@ -232,6 +234,7 @@ impl<'a> Arm<'a> {
                     pose,
                     width: band.width,
                     lateral,
+                    turns: lane.turns,
                 }
             })
             .collect();

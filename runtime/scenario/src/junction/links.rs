@@ -8,36 +8,18 @@
 //!     right     from lane 2                 into the rightmost lane
 //! ```
 //!
-//! Then nothing is left hanging: a lane without a link gets one ([`LinkKind::Merge`]), a lane beyond
+//! A lane with arrows turns as they say, as far as there is such a way. Then nothing is left hanging: a lane without a link gets one ([`LinkKind::Merge`]), a lane beyond
 //! the junction that nothing leads into gets one ([`LinkKind::Fan`]). Bus lanes and
 //! others are linked each among themselves, by the same rules.
 
 use super::arm::{Arm, ArmLane};
 use super::corner::U_TURN_RADIUS;
 use super::curve::connecting_curve;
-use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site};
+use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site, Turn, Turns};
 use crate::access::LaneAccess;
 use crate::road::{DrivingSide, RoadEnd};
 use roadwright_geometry::ReferenceLine;
 use roadwright_geometry::math::wrap_angle;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// Which way a path turns.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Turn {
-    /// To the left.
-    Left,
-    /// Ahead.
-    Straight,
-    /// To the right.
-    Right,
-    /// Back.
-    UTurn,
-}
 
 /// Ahead if turning by less, whatever else there is, rad.
 const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
@@ -116,6 +98,12 @@ fn all_paths(
         for (from, lane) in entering.iter().enumerate() {
             if !links.iter().any(|link| link.from == from) && arms.len() > 1 {
                 flags.push(Flag::NoExit(lane_end(arm, lane.id)));
+            }
+            // Where roads only go on, arrows are about the junction beyond.
+            if arms.len() > 2 {
+                let ways: Turns = exits.iter().map(|exit| exit.turn).collect();
+                let missing = lane.turns.iter().filter(|turn| !ways.contains(*turn));
+                flags.extend(missing.map(|turn| Flag::NoSuchTurn(lane_end(arm, lane.id), turn)));
             }
         }
         for link in links {
@@ -217,15 +205,12 @@ fn links(entering: &[ArmLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
                 .collect()
         };
         let from = own(entering);
-        let present = |turn: Turn| {
-            exits
-                .iter()
-                .any(|e| e.turn == turn && !own(&e.lanes).is_empty())
-        };
+        let with_lanes = exits.iter().filter(|e| !own(&e.lanes).is_empty());
+        let present: Turns = with_lanes.map(|exit| exit.turn).collect();
         for (e, exit) in exits.iter().enumerate() {
             let to = own(&exit.lanes);
-            let allowed = lanes_for(&from, exit.turn, &present, side);
-            map_lanes(&mut links, e, entering, exit, allowed, &to, side);
+            let allowed = lanes_for(&from, entering, exit.turn, present, side);
+            map_lanes(&mut links, e, entering, exit, &allowed, &to, side);
         }
     }
     add_merges(&mut links, entering, exits, side);
@@ -233,23 +218,36 @@ fn links(entering: &[ArmLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
     links
 }
 
-/// The lanes from which a turn is made, left to right: the outermost for a turn, all for ahead,
-/// and a fair share where there is nothing ahead.
-fn lanes_for<'l>(
-    lanes: &'l [usize],
+/// The lanes from which a turn is made, left to right: as their arrows say, and those without arrows
+/// by the rules of turning. Arrows that show no way that is there say nothing.
+fn lanes_for(
+    lanes: &[usize],
+    entering: &[ArmLane],
     turn: Turn,
-    present: &impl Fn(Turn) -> bool,
+    present: Turns,
     side: DrivingSide,
-) -> &'l [usize] {
+) -> Vec<usize> {
+    let usual = usual_lanes_for(lanes, turn, present, side);
+    let is_chosen = |lane: &usize| match entering[*lane].turns.and(present) {
+        Turns::NONE => usual.contains(lane),
+        arrows => arrows.contains(turn),
+    };
+    lanes.iter().copied().filter(is_chosen).collect()
+}
+
+/// The lanes from which a turn is made without arrows, left to right: the outermost for a turn, all
+/// for ahead, and a fair share where there is nothing ahead.
+fn usual_lanes_for(lanes: &[usize], turn: Turn, present: Turns, side: DrivingSide) -> &[usize] {
     let n = lanes.len();
     if n <= 1 {
         return lanes;
     }
-    let (left, right) = (present(Turn::Left), present(Turn::Right));
+    let [left, ahead, right] =
+        [Turn::Left, Turn::Straight, Turn::Right].map(|turn| present.contains(turn));
     match turn {
         Turn::Straight | Turn::UTurn => lanes,
-        Turn::Left if present(Turn::Straight) => &lanes[..1],
-        Turn::Right if present(Turn::Straight) => &lanes[n - 1..],
+        Turn::Left if ahead => &lanes[..1],
+        Turn::Right if ahead => &lanes[n - 1..],
         Turn::Left | Turn::Right if !(left && right) => lanes,
         // A T-junction: the side of the road that crosses the other stream gets the odd lane.
         Turn::Left | Turn::Right => {

@@ -17,6 +17,7 @@ mod outline;
 mod right_of_way;
 mod rings;
 mod signals;
+mod turn;
 
 pub use arm::{Arm, ArmLane};
 pub use border::Border;
@@ -25,7 +26,6 @@ pub use control::Sign;
 pub use corner::Corner;
 pub use curve::connecting_curve;
 pub use layout::{Layout, Trim, layout, layout_after_edit};
-pub use links::Turn;
 pub(crate) use links::{MAX_CONNECTIONS, MAX_LANES};
 pub use outline::OutlineEdge;
 pub use right_of_way::RightOfWay;
@@ -33,6 +33,7 @@ pub use signals::{
     DEFAULT_CYCLE, Intergreen, Light, MAX_GREEN, MIN_GREEN, Programme, SignalPlans, Signals,
     StageTimes, signal_plans,
 };
+pub use turn::{Turn, Turns};
 
 use crate::access::LaneAccess;
 use crate::ids::{NodeId, RoadId};
@@ -123,6 +124,8 @@ pub enum Flag {
     NoExit(LaneEnd),
     /// It has more lanes, or longer connections, than any junction of a real town: none is made.
     TooManyLanes,
+    /// An arrow on a lane shows a way that is not there.
+    NoSuchTurn(LaneEnd, Turn),
     /// Some lanes could not be joined by a smooth curve.
     NoCurve(LaneEnd, LaneEnd),
 }

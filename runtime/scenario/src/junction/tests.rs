@@ -162,6 +162,58 @@ fn two_lanes_turn_from_their_own_side() {
     assert_eq!(normal(Turn::Straight).count(), 8);
 }
 
+/// Turns of a left lane and of the right one beside it.
+type OfLanes<'a> = [&'a [Turn]; 2];
+
+/// The turns of the lanes of road 1, from left to right, at a crossing with two lanes each way, whose
+/// arrows are given.
+fn turns_with(arrows: OfLanes<'_>, side: DrivingSide) -> (Vec<Vec<Turn>>, Vec<Flag>) {
+    let mut roads = [0.0, 90.0, 180.0, 270.0]
+        .map(|bearing| arm(bearing, 100.0, CrossSection::driving(2, 2, 3.5), side));
+    // Roads begin at the junction, so the lanes that enter it are those against the road; from left to
+    // right as their drivers see them they are listed from the right.
+    let lanes = &mut roads[0].lane_sections[0].lanes;
+    let entering = lanes.iter_mut().rev().filter(|lane| !lane.is_forward(side));
+    let mut ids = Vec::new();
+    for (lane, turns) in entering.zip(arrows) {
+        lane.turns = turns.iter().copied().collect();
+        ids.push(lane.id);
+    }
+    let junction = junction_of(&roads, side);
+    let of_lane = |id: i8| {
+        let own = junction.paths.iter();
+        let own = own.filter(|path| path.from.road == RoadId(1) && path.from.lane == id);
+        own.map(|path| path.turn)
+            .collect::<Turns>()
+            .iter()
+            .collect()
+    };
+    (ids.into_iter().map(of_lane).collect(), junction.flags)
+}
+
+#[test]
+fn lanes_with_arrows_turn_as_those_say() {
+    use Turn::{Left, Right, Straight, UTurn};
+    // (arrows of the left lane and of the right one, what they lead to)
+    let cases: [(OfLanes, OfLanes); 5] = [
+        ([&[], &[]], [&[Left, Straight], &[Straight, Right]]),
+        ([&[Left], &[]], [&[Left], &[Straight, Right]]),
+        ([&[Left], &[Straight, Right]], [&[Left], &[Straight, Right]]),
+        ([&[Left, Straight], &[Right]], [&[Left, Straight], &[Right]]),
+        // An arrow to nowhere says nothing.
+        ([&[UTurn], &[Right]], [&[Left, Straight], &[Right]]),
+    ];
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        for (arrows, expected) in cases {
+            let (turns, flags) = turns_with(arrows, side);
+            assert_eq!(turns, expected, "{side:?} {arrows:?}");
+            let to_nowhere = |flag: &&Flag| matches!(flag, Flag::NoSuchTurn(_, UTurn));
+            let told = flags.iter().filter(to_nowhere).count();
+            assert_eq!(told, usize::from(arrows[0] == [UTurn]), "{arrows:?}");
+        }
+    }
+}
+
 #[test]
 fn a_narrowing_road_merges_its_lanes() {
     let wide = arm(180.0, 100.0, CrossSection::driving(2, 2, 3.5), RIGHT);

@@ -8,6 +8,7 @@ use crate::access::RoadAccess;
 use crate::agents::Place;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
+use crate::junction::Turns;
 use crate::network::Node;
 use crate::road::{CrossSection, Lane, LaneSection, Poly3, Road, RoadClass};
 use crate::scenario::Scenario;
@@ -379,6 +380,7 @@ impl<'a> Drawing<'a> {
         let mut stops = vec![(0.0, road.from)];
         stops.extend_from_slice(cuts);
         stops.push((road.length(), road.to));
+        let side = self.scenario.about().driving_side;
         let mut pieces = Vec::new();
         for (i, pair) in stops.windows(2).enumerate() {
             // The first piece keeps the id, so that what names the road needs no change in the
@@ -386,6 +388,20 @@ impl<'a> Drawing<'a> {
             let piece_id = if i == 0 { id } else { self.new_road_id() };
             let mut piece = piece_of(road, pair[0].0, pair[1].0)?;
             (piece.from, piece.to) = (pair[0].1, pair[1].1);
+            // Arrows are about the junctions that were there.
+            let (is_first, is_last) = (i == 0, i + 2 == stops.len());
+            let leads_there = |lane: &Lane| {
+                if lane.is_forward(side) {
+                    is_last
+                } else {
+                    is_first
+                }
+            };
+            for section in &mut piece.lane_sections {
+                for lane in section.lanes.iter_mut().filter(|lane| !leads_there(lane)) {
+                    lane.turns = Turns::NONE;
+                }
+            }
             self.edits.push(Edit::Road(piece_id, Some(Box::new(piece))));
             pieces.push((pair[0].0, piece_id));
         }

@@ -6,8 +6,9 @@ use super::users::{with_places, with_rules};
 use crate::agents::Place;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
+use crate::junction::Turns;
 use crate::network::RoadNetwork;
-use crate::road::{Poly3, Road, RoadEnd};
+use crate::road::{DrivingSide, Lane, Poly3, Road, RoadEnd};
 use crate::scenario::Scenario;
 use roadwright_geometry::ReferenceLine;
 
@@ -20,7 +21,7 @@ use roadwright_geometry::ReferenceLine;
 pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError> {
     let pair = Pair::at(scenario.network(), node).ok_or(OperationError::NotTwoRoads(node))?;
     let (first, second) = (pair.first, pair.second);
-    let road = pair.merged_road()?;
+    let road = pair.merged_road(scenario.about().driving_side)?;
     let places = with_places(scenario, |place| Some(pair.merged_place(place)));
     let rules = with_rules(scenario, |at, road| {
         // Those at the node itself are deleted with it.
@@ -110,11 +111,13 @@ impl Pair {
         self.head.length()
     }
 
-    fn merged_road(&self) -> Result<Road, OperationError> {
-        let (head, tail) = (&self.head, &self.tail);
+    fn merged_road(&self, side: DrivingSide) -> Result<Road, OperationError> {
+        // Arrows about the node go with it.
+        let head = without_arrows(&self.head, |lane| lane.is_forward(side));
+        let tail = &without_arrows(&self.tail, |lane| !lane.is_forward(side));
         let mut road = head.clone();
         road.to = tail.to;
-        road.reference_line = head.reference_line.joined(&tail_line(head, tail)?)?;
+        road.reference_line = head.reference_line.joined(&tail_line(&head, tail)?)?;
         append_lane_offset(&mut road, tail, self.seam());
         append_lane_sections(&mut road, tail, self.seam());
         Ok(road)
@@ -163,6 +166,29 @@ fn append_lane_offset(road: &mut Road, tail: &Road, seam: f64) {
     }
 }
 
+/// The road without the arrows of some of its lanes.
+fn without_arrows(road: &Road, of: impl Fn(&Lane) -> bool) -> Road {
+    let mut road = road.clone();
+    for section in &mut road.lane_sections {
+        for lane in section.lanes.iter_mut().filter(|lane| of(lane)) {
+            lane.turns = Turns::NONE;
+        }
+    }
+    road
+}
+
+/// Whether two lists of lanes are the same but for their arrows.
+fn are_alike(a: &[Lane], b: &[Lane]) -> bool {
+    let is_alike = |(a, b): (&Lane, &Lane)| {
+        let a = Lane {
+            turns: b.turns,
+            ..a.clone()
+        };
+        a == *b
+    };
+    a.len() == b.len() && a.iter().zip(b).all(is_alike)
+}
+
 /// Adds the lane sections of the tail, unless they only continue the last one of the head.
 fn append_lane_sections(road: &mut Road, tail: &Road, seam: f64) {
     // Splitting a plain road and merging its parts gives one section again, not two equal ones.
@@ -173,12 +199,18 @@ fn append_lane_sections(road: &mut Road, tail: &Road, seam: f64) {
         .iter()
         .flat_map(|section| &section.lanes)
         .all(|lane| is_constant(&lane.width));
-    let same = plain
-        && tail.lane_sections.len() == 1
-        && road.speed_limit == tail.speed_limit
-        && road.lane_sections.last().map(|s| &s.lanes)
-            == tail.lane_sections.first().map(|s| &s.lanes);
-    if same {
+    let is_one = plain && tail.lane_sections.len() == 1 && road.speed_limit == tail.speed_limit;
+    if is_one
+        && let (Some(last), Some(first)) =
+            (road.lane_sections.last_mut(), tail.lane_sections.first())
+        && are_alike(&last.lanes, &first.lanes)
+    {
+        // A lane has arrows on one side of the seam at most: towards the end that it leads to.
+        for (lane, of_tail) in last.lanes.iter_mut().zip(&first.lanes) {
+            if lane.turns.is_empty() {
+                lane.turns = of_tail.turns;
+            }
+        }
         return;
     }
     // The whole road has the limit of its head: lanes of the tail keep their own.
