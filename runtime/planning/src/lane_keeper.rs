@@ -10,7 +10,8 @@
 //! | behind, 14 m/s | 4 m/s | 9 m |
 //! | behind, 6 m/s | 0: it falls back | 3 m |
 //!
-//! Closer to the end of the lane than `urgent_distance` half of that will do: a vehicle that does not
+//! Farther than `change_distance` from the end of the lane no change begins: the lane may be the faster
+//! one until then. Closer to the end of the lane than `urgent_distance` half of that will do: a vehicle that does not
 //! take a tight gap there has to stop, and then needs a much larger one to start from rest.
 
 use roadwright_agent::{
@@ -25,7 +26,7 @@ static INFO: ModuleInfo = ModuleInfo {
     doc: "Changes lanes only where the route asks for it.",
 };
 
-static PARAMETERS: [ParameterInfo; 4] = [
+static PARAMETERS: [ParameterInfo; 5] = [
     ParameterInfo::number(
         "gap",
         "m",
@@ -48,6 +49,13 @@ static PARAMETERS: [ParameterInfo; 4] = [
         "Closer to the end of the lane, half of the gap will do.",
     ),
     ParameterInfo::number(
+        "change_distance",
+        "m",
+        (0.0, 2000.0),
+        200.0,
+        "No lane change begins farther than this from the end of the lane.",
+    ),
+    ParameterInfo::number(
         "speed_factor",
         "",
         (0.1, 2.0),
@@ -67,11 +75,15 @@ struct GapRule {
     gap: f64,
     gap_time: f64,
     urgent_distance: f64,
+    change_distance: f64,
 }
 
 impl GapRule {
     /// Whether the gaps in the other lane allow to change into it now.
     fn allows(&self, input: &BehaviourInput) -> bool {
+        if input.lane_remaining > self.change_distance {
+            return false;
+        }
         let share = if input.lane_remaining < self.urgent_distance {
             URGENT_SHARE
         } else {
@@ -106,6 +118,7 @@ impl Behaviour for LaneKeeper {
             gap: parameters.value("gap"),
             gap_time: parameters.value("gap_time"),
             urgent_distance: parameters.value("urgent_distance"),
+            change_distance: parameters.value("change_distance"),
         };
         let speed_factor = parameters.value("speed_factor");
         for (input, output) in inputs.iter().zip(outputs) {
@@ -159,6 +172,9 @@ mod tests {
         assert_eq!(decide(|i| i.target_gap_behind = 1.0), 0.0);
         assert_eq!(decide(|i| i.target_speed_behind = 30.0), 0.0);
         assert_eq!(decide(|i| i.target_gap_ahead = 2.0), 0.0);
+        // Far from the end of the lane there is time.
+        assert_eq!(decide(|i| i.lane_remaining = 200.0), 1.0);
+        assert_eq!(decide(|i| i.lane_remaining = 201.0), 0.0);
         // Near the end of the lane a smaller gap will do.
         assert_eq!(
             decide(|i| (i.target_gap_ahead, i.lane_remaining) = (2.0, 20.0)),

@@ -52,6 +52,7 @@
 
 mod costs;
 mod islands;
+mod lane_changes;
 mod lane_keeper;
 mod route;
 

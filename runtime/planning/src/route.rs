@@ -1,6 +1,7 @@
 //! The fastest route through the lane graph, lane by lane.
 
 use crate::costs::{Bounds, Costs, Weights};
+use crate::lane_changes::{ROOM_FOR_TWO, Room, give_room};
 use roadwright_agent::{
     Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Step,
 };
@@ -17,7 +18,7 @@ static INFO: ModuleInfo = ModuleInfo {
     doc: "Finds the route of least travel time and the lanes that lead along it.",
 };
 
-static PARAMETERS: [ParameterInfo; 3] = [
+static PARAMETERS: [ParameterInfo; 4] = [
     ParameterInfo::number(
         "lane_change_time",
         "s",
@@ -31,6 +32,13 @@ static PARAMETERS: [ParameterInfo; 3] = [
         (0.0, 60.0),
         1.5,
         "What a turn at a junction costs.",
+    ),
+    ParameterInfo::number(
+        "change_distance",
+        "m",
+        (0.0, 2000.0),
+        200.0,
+        "Lane changes that the route needs are planned at least this far before they have to be done.",
     ),
     ParameterInfo::number(
         "delay_weight",
@@ -121,8 +129,22 @@ impl Planner for RoutePlanner {
         let mut kept = self.scratch.try_lock().ok();
         let scratch = kept.as_deref_mut().map(std::mem::take).unwrap_or_default();
         let mut search = Search::new(view, &costs, parameters.value("delay_weight"), scratch);
+        let change_distance = parameters.value("change_distance");
         for (input, output) in inputs.iter().zip(outputs) {
             *output = search.run(input, routes);
+            let first = view.graph.lanelet(input.strip).length() - input.s;
+            let room = Room {
+                graph: view.graph,
+                class: VehicleClass::from_number(input.bus),
+                ahead: change_distance,
+                first: if input.may_change_first == 0 {
+                    0.0
+                } else {
+                    first
+                },
+            };
+            let from = output.start as usize;
+            give_room(&mut routes[from..from + output.count as usize], &room);
         }
         if let Some(kept) = kept.as_deref_mut() {
             *kept = search.scratch;
@@ -338,11 +360,24 @@ impl<'a> Search<'a> {
         }
         let lanelet = self.graph.lanelet(id);
         let changed = cost + self.costs.change(id);
+        if lanelet.length() < ROOM_FOR_TWO && self.was_changed_to(node) {
+            return;
+        }
         for side in [lanelet.left, lanelet.right] {
             if side != NO_LANELET {
                 self.reach((node, side), node, changed, target);
             }
         }
+    }
+
+    /// Whether a lanelet was come to by a change of lane.
+    fn was_changed_to(&self, node: Node) -> bool {
+        let parent = self.scratch.marks[node as usize].parent;
+        if parent & FROM_BESIDE != 0 {
+            return false;
+        }
+        let lanelet = self.graph.lanelet(self.lanelet_of(node));
+        [lanelet.left, lanelet.right].contains(&self.lanelet_of(parent))
     }
 
     fn traverse_time(&self, id: LaneletId) -> f64 {

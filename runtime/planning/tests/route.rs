@@ -377,3 +377,53 @@ fn a_goal_behind_is_not_reached_by_changing_lanes() {
     };
     assert!(plan(&graph, &[], forbidden).0.get(1) != Some(&beside));
 }
+
+#[test]
+fn lane_changes_are_planned_where_there_is_room_for_them() {
+    // A street of two lanes each way, cut by side streets every 60 m, where the last piece turns left.
+    let mut scenario = Scenario::new("street");
+    let mut draw = |a: (f64, f64), b: (f64, f64), lanes| {
+        let style = RoadStyle {
+            name: String::new(),
+            class: RoadClass::Residential,
+            layer: 0,
+            speed_limit: 10.0,
+            section: CrossSection::driving(lanes, lanes, 3.25),
+        };
+        let line = ReferenceLine::straight(DVec2::from(a), DVec2::from(b)).unwrap();
+        let edit = draw::road(&scenario, &line, &style).unwrap();
+        scenario.apply(edit).unwrap();
+    };
+    draw((0.0, 0.0), (480.0, 0.0), 2);
+    for x in 1..8 {
+        draw((60.0 * f64::from(x), 0.0), (60.0 * f64::from(x), -50.0), 1);
+    }
+    draw((480.0, 0.0), (480.0, 100.0), 1);
+    draw((480.0, 0.0), (480.0, -100.0), 1);
+    let graph = graph_of(&scenario);
+    let at = |x: f64, y: f64| {
+        let near = |id: &LaneletId| (graph.line(*id).position(0.0) - DVec2::new(x, y)).length();
+        let all = 0..graph.lanelets().len() as LaneletId;
+        all.min_by(|a, b| near(a).total_cmp(&near(b))).unwrap()
+    };
+    // From the right lane, into the street to the left.
+    let (start, goal) = (at(0.0, -4.9), at(481.6, 10.0));
+    assert!(graph.lanelet(start).right == lane_graph::NO_LANELET);
+    let (route, _) = plan(&graph, &[], ask(start, goal));
+    let change = route
+        .windows(2)
+        .position(|pair| graph.lanelet(pair[0]).left == pair[1]);
+    let change = change.expect("the lane has to be changed");
+    let room: f64 = route[change + 1..]
+        .iter()
+        .map(|&id| graph.lanelet(id).length())
+        .sum();
+    let room = room - graph.lanelet(goal).length();
+    assert!((200.0..320.0).contains(&room), "{room} m before the turn");
+    // It is one way without a gap.
+    for pair in route.windows(2) {
+        let lanelet = graph.lanelet(pair[0]);
+        let is_beside = [lanelet.left, lanelet.right].contains(&pair[1]);
+        assert!(is_beside || graph.successors(pair[0]).contains(&pair[1]));
+    }
+}

@@ -201,7 +201,7 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
         speeds / driving,
         after.collisions.len(),
         after.replans.stuck,
-        after.replans.too_late,
+        after.law.missed_turns,
         world.bytes_per_agent(),
         after.state_hash,
     );

@@ -72,8 +72,6 @@ pub struct ModuleRecord {
 pub struct ReplanCounts {
     /// The agent had been standing for long.
     pub stuck: u64,
-    /// A lane change that the route needs could not be made in time.
-    pub too_late: u64,
 }
 
 /// How the law of junctions was kept.
@@ -90,6 +88,9 @@ pub struct LawCounts {
     pub held_by_law: u64,
     /// The longest time for which anybody has waited for a junction, s.
     pub longest_wait: f64,
+    /// Vehicles that had not got over to their lane in time, went on as their own lane goes, and took
+    /// another way.
+    pub missed_turns: u64,
 }
 
 /// A module that was replaced while the world ran.

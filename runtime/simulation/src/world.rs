@@ -218,7 +218,7 @@ impl World {
             agents,
         );
         self.replans.stuck += planned.stuck;
-        self.replans.too_late += planned.too_late;
+        claims.count_missed_turns(planned.missed_turns);
     }
 
     fn behave(&mut self) {

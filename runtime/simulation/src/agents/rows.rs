@@ -128,6 +128,8 @@ pub(crate) struct Progress {
     pub(crate) planned_at: u64,
     /// How long it has been standing, s.
     pub(crate) standing: f64,
+    /// How long it has been waiting for a gap in the lane that its route asks for, s.
+    pub(crate) seeking: f32,
 }
 
 /// What an agent has asked for and been granted at junctions.

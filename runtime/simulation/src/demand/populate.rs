@@ -17,6 +17,8 @@ const SHORTEST: f64 = 20.0;
 const TRIES: usize = 200;
 /// Starts on one lane, one after the other, that lead nowhere before the lane is given up.
 const PATIENCE: usize = 8;
+/// Room that each change of lane needs before the lane ends, m.
+const ROOM_FOR_CHANGE: f64 = 18.0;
 /// With `both`: share of the trips that begin at an edge, and of those that end at one.
 const EDGE_SHARE: f64 = 0.5;
 /// What random trips are driven with.
@@ -154,13 +156,20 @@ impl Draw<'_> {
             near.any(|at: &f64| (at - s).abs() < SPACING)
         };
         if kind == Kind::Edge {
-            let (lane, _) = self.entries.draw(&mut self.stream)?;
-            let spot = entry(lane);
+            let mut spot = entry(self.entries.draw(&mut self.stream)?.0);
+            // Where a road is cut off right before a junction, its lanes are no place to choose from.
+            for _ in 1..TRIES {
+                if has_room(self.graph, spot) {
+                    break;
+                }
+                spot = entry(self.entries.draw(&mut self.stream)?.0);
+            }
             return Some((spot, kind, is_taken(&self.taken, spot)));
         }
         let mut spot = spot_inside(self.graph, self.inside.draw(&mut self.stream)?);
         for _ in 1..TRIES {
-            if self.is_full || !is_taken(&self.taken, spot) {
+            let is_good = || !is_taken(&self.taken, spot) && has_room(self.graph, spot);
+            if self.is_full || is_good() {
                 return Some((spot, kind, self.is_full));
             }
             spot = spot_inside(self.graph, self.inside.draw(&mut self.stream)?);
@@ -233,16 +242,32 @@ fn far_spot(
     best.map(|(_, spot)| spot)
 }
 
+/// Whether one that begins there can get over to any lane beside before the lane ends.
+fn has_room(graph: &LaneGraph, (lane, s): Spot) -> bool {
+    let changes = [true, false].map(|to_left| lanes_to(graph, lane, to_left).count());
+    let most = changes.into_iter().max().unwrap_or(0);
+    graph.lanelet(lane).length() - s >= most as f64 * ROOM_FOR_CHANGE
+}
+
+/// The lanelets to one side of a lanelet, from the nearest outwards.
+fn lanes_to(
+    graph: &LaneGraph,
+    lane: LaneletId,
+    to_left: bool,
+) -> impl Iterator<Item = LaneletId> + '_ {
+    let next = move |id: &LaneletId| {
+        let lanelet = graph.lanelet(*id);
+        let side = if to_left { lanelet.left } else { lanelet.right };
+        (side != NO_LANELET).then_some(side)
+    };
+    std::iter::successors(next(&lane), next)
+}
+
 /// A lanelet and all that can be changed to from it without driving on.
 fn beside(graph: &LaneGraph, lane: LaneletId) -> Vec<LaneletId> {
     let mut lanes = vec![lane];
     for to_left in [true, false] {
-        let next = |id: &LaneletId| {
-            let lanelet = graph.lanelet(*id);
-            let side = if to_left { lanelet.left } else { lanelet.right };
-            (side != NO_LANELET).then_some(side)
-        };
-        lanes.extend(std::iter::successors(next(&lane), next));
+        lanes.extend(lanes_to(graph, lane, to_left));
     }
     lanes
 }

@@ -46,7 +46,10 @@ impl View<'_> {
         let horizon = (speed * speed / (2.0 * PROFILE_BRAKING) + HORIZON_MARGIN)
             .max(lookahead)
             .max(LEAST_HORIZON);
-        let mut leader = self.leader_here(agent);
+        let courtesy = self.courtesy(agent);
+        input.road_speed = input.road_speed.min(courtesy.top_speed);
+        let let_in = courtesy.let_in.map(|entry| (entry, -position.s));
+        let mut leader = self.nearer(self.leader_here(agent), let_in);
         let mut waypoint: Option<Pose> = None;
         for stretch in self.ahead(agent) {
             if stretch.distance > horizon {
@@ -104,12 +107,20 @@ impl View<'_> {
             let goal = stretch.distance + goal_on(route, stretch.lanelet, stretch.length);
             stop = stop.min((goal + STOP_BEYOND).max(0.0));
         }
-        if stretch.changes {
+        if stretch.changes && !self.may_change_later(agent, stretch) {
             // The lane has to be changed before it ends.
             let end = stretch.distance + stretch.length;
             stop = stop.min(end - front - LANE_END_GAP);
         }
         stop
+    }
+
+    /// Whether a lane change can be made on the next road as well.
+    fn may_change_later(&self, agent: u32, stretch: &Stretch) -> bool {
+        let (route, reached) = (self.route(agent), self.progress(agent).reached);
+        let class = self.vehicle_type(agent).class;
+        let graph = self.ground.graph();
+        route.deferred(stretch.at, reached, graph, class).is_some()
     }
 
     /// Whether a stretch is a contested connection that the agent may not enter yet.
@@ -262,7 +273,7 @@ impl View<'_> {
     }
 
     /// The vehicle that is least far along its lanelet.
-    fn nearest(&self, entries: impl Iterator<Item = Entry>) -> Option<Entry> {
+    pub(super) fn nearest(&self, entries: impl Iterator<Item = Entry>) -> Option<Entry> {
         entries.min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
     }
 

@@ -5,12 +5,14 @@
 //!
 //! | file | what it perceives |
 //! | --- | --- |
+//! | `courtesy.rs` | who has to change into the lane of an agent, for its controller |
 //! | `lane.rs` | the route ahead of an agent on a lane, for its controller |
 //! | `open_ground.rs` | a goal or path off the lanes, for its controller |
 //! | `obstacles.rs` | the nearest body that is no lane traffic, for its controller |
 //! | `behaviour.rs` | gaps beside, goal and junction ahead, for its behaviour |
 
 mod behaviour;
+mod courtesy;
 mod lane;
 mod obstacles;
 mod open_ground;

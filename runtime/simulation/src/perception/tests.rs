@@ -220,3 +220,69 @@ fn a_tail_on_another_branch_is_followed_until_the_ways_part() {
         }
     }
 }
+
+#[test]
+fn who_has_been_seeking_a_gap_for_long_is_let_in() {
+    // (seeking for, s, place of the other, m, its speed, what the agent at 100 m with 10 m/s does)
+    let cases = [
+        (6.0, 130.0, 8.0, "follows"),
+        (4.0, 130.0, 8.0, "drives on"),
+        // It cannot stop in time any more.
+        (6.0, 108.0, 0.0, "drives on"),
+        // That one is behind.
+        (6.0, 90.0, 8.0, "drives on"),
+    ];
+    for (seeking, s, speed, expected) in cases {
+        let mut stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
+        let lanes = stand.lanes_from_the_right();
+        let own = stand.car(1, &lanes[1..], 100.0, 10.0);
+        let other = stand.car(2, &lanes, s, speed);
+        stand.agents.progress[other as usize].seeking = seeking;
+        stand.look();
+        let input = stand.view().controller_input(own, LOOKAHEAD);
+        let told = if input.leader_gap == NOTHING {
+            "drives on"
+        } else {
+            "follows"
+        };
+        assert_eq!(told, expected, "{seeking} s, {s} m, {speed} m/s");
+    }
+}
+
+#[test]
+fn of_two_that_want_each_others_lane_the_one_behind_falls_back() {
+    for (s, falls_back) in [(101.0, true), (99.0, false), (100.0, false)] {
+        let mut stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
+        let lanes = stand.lanes_from_the_right();
+        let own = stand.car(1, &[lanes[1], lanes[0]], 100.0, 10.0);
+        let other = stand.car(2, &lanes, s, 10.0);
+        for agent in [own, other] {
+            stand.agents.progress[agent as usize].seeking = 0.1;
+        }
+        stand.look();
+        let speed = |agent| stand.view().controller_input(agent, LOOKAHEAD).road_speed;
+        // Right beside each other the one with the smaller id goes ahead.
+        assert_eq!(speed(own) < 7.1, falls_back, "{s} m");
+        assert_eq!(speed(other) < 7.1, !falls_back, "{s} m");
+    }
+}
+
+#[test]
+fn who_has_been_seeking_for_long_drives_behind_the_one_ahead_on_the_other_lane() {
+    // (seeking for, s, speed of the one ahead on the other lane, m/s, whether it is followed)
+    let cases = [(6.0, 8.0, true), (4.0, 8.0, false), (6.0, 0.0, false)];
+    for (seeking, speed, follows) in cases {
+        let mut stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
+        let lanes = stand.lanes_from_the_right();
+        let own = stand.car(1, &lanes, 100.0, 10.0);
+        stand.car(2, &lanes[1..], 160.0, speed);
+        stand.agents.progress[own as usize].seeking = seeking;
+        stand.look();
+        let input = stand.view().controller_input(own, LOOKAHEAD);
+        assert_eq!(
+            input.leader_gap < NOTHING,
+            follows,
+            "{seeking} s, {speed} m/s"
+        );
+    }
+}

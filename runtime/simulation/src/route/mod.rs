@@ -4,11 +4,13 @@
 //! agent is on its route is its [`Progress`](crate::agents::Progress), whose verbs are the only
 //! ones that give an agent another route (`progress.rs`).
 
+mod lane_changes;
 mod path;
 mod planning;
 mod progress;
 mod store;
 
+pub(crate) use lane_changes::Deferred;
 pub(crate) use path::GroundPath;
 pub use path::Waypoint;
 pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs};

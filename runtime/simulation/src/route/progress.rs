@@ -17,7 +17,7 @@ use crate::agents::{Claim, LanePosition, Progress};
 use crate::ground::Ground;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::centre_line::Chord;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 
 /// An open-ground goal counts as reached within this, m ([Gerdelan 2011], chapter 12).
 const GROUND_GOAL_RADIUS: f64 = 6.0;
@@ -86,6 +86,8 @@ impl Foothold {
     }
 }
 
+/// Farther from the end of its lane nobody is in need of a gap, m.
+const SEEKING_DISTANCE: f64 = 200.0;
 /// This close to its end a path has been driven, m.
 const PATH_END: f64 = 0.1;
 
@@ -180,6 +182,21 @@ impl Progress {
     /// Notes where the next goal is.
     fn look_ahead(&mut self, route: &Route) {
         self.goal_at = route.goal_at(self.reached).unwrap_or(0);
+    }
+
+    /// Counts for how long it has been seeking a gap to change into.
+    #[inline]
+    pub(crate) fn seek(
+        &mut self,
+        position: &LanePosition,
+        route: &Route,
+        ground: &Ground,
+        dt: f64,
+    ) {
+        let seeks = position.may_change_lane()
+            && ground.length(position.lanelet) - position.s < SEEKING_DISTANCE
+            && route.lane_change_at(self.at, ground.graph()) != 0.0;
+        self.seeking = if seeks { self.seeking + dt as f32 } else { 0.0 };
     }
 
     /// Finds a body at a place on its lanelet, and on those that it has come to; `s` is beyond the
@@ -309,21 +326,6 @@ impl Progress {
 }
 
 impl Route {
-    /// Whether the next lanelet on the route lies beside lanelet `at` of it: 1 to the left, -1 to
-    /// the right, 0 if not.
-    #[inline]
-    pub(crate) fn lane_change_at(&self, at: u32, graph: &LaneGraph) -> f64 {
-        let (Some(here), Some(next)) = (self.lanelet(at), self.lanelet(at + 1)) else {
-            return 0.0;
-        };
-        let lanelet = graph.lanelet(here);
-        match next {
-            _ if next == lanelet.left => 1.0,
-            _ if next == lanelet.right => -1.0,
-            _ => 0.0,
-        }
-    }
-
     /// A flight: the route up to lanelet `from`, then these, and their end as the only goal left.
     pub(crate) fn with_flight(
         &self,

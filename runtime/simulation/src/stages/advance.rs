@@ -17,9 +17,9 @@ use roadwright_scenario::lane_graph::NO_LANELET;
 
 /// Standing between two lanes for longer ends a lane change that is half done, s.
 const HALF_WAY_PATIENCE: f64 = 3.0;
-/// Closer to the middle of its new lane than this a vehicle is half-way, m: it is more on the new
-/// lane than on the old one.
-const HALF_WAY: f64 = 1.6;
+/// Closer to the middle of its new lane than this a vehicle is out of the way, m: beside it, on the old
+/// lane of 3.25 m, there is room for a car, though its tail points there.
+const HALF_WAY: f64 = 0.9;
 /// This close to the middle of its new lane a vehicle has left the old one, m.
 const ACROSS: f64 = 0.5;
 /// Below this speed an agent counts as standing, m/s.
@@ -225,6 +225,7 @@ impl<S> Mover<'_, S> {
             (self.progress.standing, self.progress.attempts) = (0.0, 0);
         }
         end_lane_change(self.position, self.progress);
+        self.progress.seek(self.position, route, scene.ground, dt);
         let reached = self.progress.reached;
         let arrival = self.progress.reach_goals(route, self.position, place);
         if self.progress.reached != reached && !self.position.is_on_lane() {
@@ -269,7 +270,7 @@ impl<S> Mover<'_, S> {
 ///
 /// ```text
 ///   t = 3.25 |  the change begins; seen on both lanes
-///       1.6  |  half-way: more on the new lane than on the old one
+///       0.9  |  half-way: a car on the old lane can pass
 ///       0.5  |  the body is out of the old lane; seen on the new one only
 ///       0    |  middle of the new lane
 /// ```

@@ -10,6 +10,10 @@ use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::sync::Arc;
 
+/// Where several lanes have to be changed one after the other, so much room is left for each further
+/// one, m.
+const ROOM_FOR_ANOTHER: f64 = 15.0;
+
 /// What the stage keeps between steps.
 #[derive(Default)]
 pub(crate) struct Behaving {
@@ -138,13 +142,20 @@ impl Effecting<'_> {
         }
         let lanelet = self.ground.lanelet(position.lanelet);
         let target = if to_left { lanelet.left } else { lanelet.right };
-        let room = room_to_change_lane(self.agents.identity[index].level);
+        let graph = self.ground.graph();
+        let progress = &self.agents.progress[index];
+        let route = self.routes.get(progress.route);
+        // Between two lanes at the end of both it could neither go on nor change again.
+        let more = route
+            .lane_changes_from(progress.at, graph)
+            .saturating_sub(1);
+        let room = room_to_change_lane(self.agents.identity[index].level)
+            + f64::from(more) * ROOM_FOR_ANOTHER;
         if target == NO_LANELET || lanelet.length() - position.s < room {
             return;
         }
         // A change that the route does not ask for needs another route, and room.
-        let progress = &self.agents.progress[index];
-        let next = self.routes.get(progress.route).lanelet(progress.at + 1);
+        let next = route.lanelet(progress.at + 1);
         if next != Some(target) && !self.lead_through(agent, target) {
             return;
         }

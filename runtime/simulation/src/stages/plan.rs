@@ -4,12 +4,12 @@ use crate::agents::Agents;
 use crate::clock::Clock;
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::modules::{Modules, Rota};
-use crate::route::{Goal, Question, Route, Routes, Travel, ask_all, goal_input};
-use crate::summary::ReplanCounts;
+use crate::route::{Deferred, Goal, Question, Route, Routes, Travel, ask_all, goal_input};
 use crate::traffic::Delays;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::PlannerView;
 use roadwright_plugin_api::PlannerInput;
+use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::LaneletId;
 
 /// An agent that has stood this long looks for another route, s; and again after as long, or
@@ -17,7 +17,7 @@ use roadwright_scenario::lane_graph::LaneletId;
 const REROUTE_AFTER: f64 = 45.0;
 /// How often that time is doubled.
 const MOST_DOUBLED: u8 = 3;
-/// A lane change that has not come about this close to the end of the lane is given up, m.
+/// A lane change that has not come about this close to the end of the lane is given up here, m.
 const GIVE_UP_DISTANCE: f64 = 12.0;
 /// A detour of a stuck agent leads back to its route this far ahead, m; every other attempt looks
 /// for another route all the way to the goal, which costs much more.
@@ -25,7 +25,17 @@ const REJOIN: f64 = 1500.0;
 /// Time between two attempts after a missed lane change, s.
 const NEXT_ATTEMPT: f64 = 1.0;
 
+/// How often routes were planned again in a step.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Planned {
+    /// For agents that had been standing for long.
+    pub(crate) stuck: u64,
+    /// For agents that had missed their lane, and have another way now.
+    pub(crate) missed_turns: u64,
+}
+
 /// Why a route is planned again.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Trigger {
     Stuck,
     TooLate,
@@ -33,7 +43,6 @@ enum Trigger {
 
 /// An agent that needs another run of lanelets between two indices of its route.
 struct Need {
-    trigger: Trigger,
     from: u32,
     to: u32,
     input: PlannerInput,
@@ -58,11 +67,11 @@ pub(crate) fn plan(
     rota: &mut Rota,
     routes: &mut Routes,
     agents: &mut Agents,
-) -> ReplanCounts {
+) -> Planned {
     let pool = &modules.pools.planner;
     rota.update(pool, agents);
-    let mut counts = ReplanCounts::default();
-    let (mut questions, mut ranges) = (Vec::new(), Vec::new());
+    let mut counts = Planned::default();
+    let (mut questions, mut needs) = (Vec::new(), Vec::new());
     for (number, instance) in pool.instances.iter().enumerate() {
         let scene = Scene {
             clock,
@@ -72,7 +81,10 @@ pub(crate) fn plan(
             agents,
         };
         let due = rota.due(number, clock.step).0;
-        scene.ask_for(due, &mut questions, &mut ranges, &mut counts);
+        let deferred = scene.ask_for(due, &mut questions, &mut needs);
+        for (agent, run) in deferred {
+            defer(clock, agent, &run, routes, agents);
+        }
         // In most steps nobody needs another route.
         if questions.is_empty() {
             continue;
@@ -83,14 +95,56 @@ pub(crate) fn plan(
         };
         let step = clock.moment(instance.rate);
         let answers = ask_all(instance.module(), &view, &step, &questions);
-        for ((question, range), answer) in questions.iter().zip(&ranges).zip(answers) {
-            take_answer(clock, question.agent, *range, answer, routes, agents);
+        for ((question, need), answer) in questions.iter().zip(&needs).zip(answers) {
+            let (trigger, range) = *need;
+            let is_new = take_answer(clock, question.agent, range, answer, routes, agents);
+            match trigger {
+                Trigger::Stuck => counts.stuck += 1,
+                Trigger::TooLate if is_new => counts.missed_turns += 1,
+                Trigger::TooLate => end_beside(clock, ground, question.agent, routes, agents),
+            }
         }
     }
     counts
 }
 
-/// Puts the answer of a planner in place of a run of lanelets of an agent's route.
+/// Lets an agent change lanes one road later.
+fn defer(clock: &Clock, agent: u32, run: &Deferred, routes: &mut Routes, agents: &mut Agents) {
+    let progress = &mut agents.progress[agent as usize];
+    let range = (progress.at, run.to);
+    let route = routes.get(progress.route);
+    let route = route.with_run(range, progress.reached, &run.lanelets);
+    let mut travel = Travel {
+        routes,
+        progress,
+        claim: &mut agents.claim[agent as usize],
+    };
+    travel.replan(route, clock.step);
+}
+
+/// Lets an agent that cannot get to the lane of its last goal arrive beside it, if the goal is there.
+fn end_beside(
+    clock: &Clock,
+    ground: &Ground,
+    agent: u32,
+    routes: &mut Routes,
+    agents: &mut Agents,
+) {
+    let progress = &mut agents.progress[agent as usize];
+    let route = routes.get(progress.route);
+    let Some(route) = route.ending_beside(progress.at, progress.reached, ground.graph()) else {
+        return;
+    };
+    let mut travel = Travel {
+        routes,
+        progress,
+        claim: &mut agents.claim[agent as usize],
+    };
+    travel.replan(route, clock.step);
+}
+
+/// Puts the answer of a planner in place of a run of lanelets of an agent's route. Returns whether it
+/// is another run.
 fn take_answer(
     clock: &Clock,
     agent: u32,
@@ -98,7 +152,7 @@ fn take_answer(
     answer: Option<Vec<LaneletId>>,
     routes: &mut Routes,
     agents: &mut Agents,
-) {
+) -> bool {
     let index = agent as usize;
     let progress = &mut agents.progress[index];
     progress.planned_at = clock.step;
@@ -109,7 +163,7 @@ fn take_answer(
     };
     let Some(lanelets) = answer.filter(is_new) else {
         progress.attempts = progress.attempts.saturating_add(1);
-        return;
+        return false;
     };
     progress.attempts = 0;
     let route = route.with_run(range, progress.reached, &lanelets);
@@ -119,35 +173,60 @@ fn take_answer(
         claim: &mut agents.claim[index],
     };
     travel.replan(route, clock.step);
+    true
 }
 
 impl Scene<'_> {
-    /// Fills the questions about the agents that need another route, and the ranges of their routes
-    /// that the answers are for.
+    /// Fills the questions about the agents that need another route, with why, and the ranges of their
+    /// routes that the answers are for. Returns those who only change lanes later.
     fn ask_for(
         &self,
         agents: &[u32],
         questions: &mut Vec<Question>,
-        ranges: &mut Vec<(u32, u32)>,
-        counts: &mut ReplanCounts,
-    ) {
+        needs: &mut Vec<(Trigger, (u32, u32))>,
+    ) -> Vec<(u32, Deferred)> {
         questions.clear();
-        ranges.clear();
+        needs.clear();
+        let mut deferred = Vec::new();
         for &agent in agents {
-            let Some(need) = self.need(agent) else {
+            let Some(trigger) = self.trigger(agent) else {
                 continue;
             };
-            match need.trigger {
-                Trigger::Stuck => counts.stuck += 1,
-                Trigger::TooLate => counts.too_late += 1,
+            if trigger == Trigger::TooLate
+                && let Some(run) = self.deferred(agent)
+            {
+                deferred.push((agent, run));
+                continue;
             }
+            let Some(need) = self.need(agent, trigger) else {
+                continue;
+            };
             questions.push(Question {
                 agent,
                 id: self.agents.identity[agent as usize].id,
                 input: need.input,
             });
-            ranges.push((need.from, need.to));
+            needs.push((trigger, (need.from, need.to)));
         }
+        deferred
+    }
+
+    /// The change that an agent has not made in time, one road later.
+    fn deferred(&self, agent: u32) -> Option<Deferred> {
+        let index = agent as usize;
+        let progress = &self.agents.progress[index];
+        // What has been granted is driven.
+        if self.agents.claim[index].granted_to > progress.at + 1 {
+            return None;
+        }
+        let route = self.routes.get(progress.route);
+        let class = self.class(agent);
+        route.deferred(progress.at, progress.reached, self.ground.graph(), class)
+    }
+
+    fn class(&self, agent: u32) -> VehicleClass {
+        let identity = &self.agents.identity[agent as usize];
+        self.types.get(identity.vehicle_type).class
     }
 
     /// Why an agent needs another route, if it does.
@@ -163,12 +242,14 @@ impl Scene<'_> {
         if !is_stuck && since <= NEXT_ATTEMPT || !position.is_on_lane() {
             return None;
         }
-        // A lane change is missed when the end of the lane is closer than the vehicle can stop.
+        // A lane change is missed when the end of the lane is closer than the vehicle can stop, and one
+        // of several when the others would find no room.
         let route = self.routes.get(progress.route);
-        let changes = route.lane_change_at(progress.at, self.ground.graph()) != 0.0;
+        let changes = route.lane_changes_from(progress.at, self.ground.graph());
         let speed = self.agents.motion[index].speed;
         let braking = speed * speed / (2.0 * PROFILE_BRAKING);
-        let is_missed = changes && self.remaining(agent) < GIVE_UP_DISTANCE.max(braking);
+        let needed = f64::from(changes) * GIVE_UP_DISTANCE;
+        let is_missed = changes > 0 && self.remaining(agent) < needed.max(braking);
         if is_missed && since > NEXT_ATTEMPT {
             Some(Trigger::TooLate)
         } else {
@@ -184,8 +265,7 @@ impl Scene<'_> {
     }
 
     /// Whether an agent needs another route, and what for.
-    fn need(&self, agent: u32) -> Option<Need> {
-        let trigger = self.trigger(agent)?;
+    fn need(&self, agent: u32, trigger: Trigger) -> Option<Need> {
         let index = agent as usize;
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
         let route = self.routes.get(progress.route);
@@ -203,7 +283,7 @@ impl Scene<'_> {
         }
         // A search to the goal through the delays of a jam looks at much of the network. So the first
         // attempt only looks for a detour back to the route, the next one all the way, and so on.
-        let is_detour = matches!(trigger, Trigger::Stuck) && progress.attempts.is_multiple_of(2);
+        let is_detour = trigger == Trigger::Stuck && progress.attempts.is_multiple_of(2);
         let rejoin = is_detour
             .then(|| self.rejoin(route, from, goal_at))
             .flatten();
@@ -215,18 +295,12 @@ impl Scene<'_> {
         // A planner that may change lanes at once would ask for the very change that was missed.
         let is_near_end = is_here && self.remaining(agent) < 2.0 * GIVE_UP_DISTANCE;
         let s = if is_here { position.s } else { 0.0 };
-        let is_too_late = matches!(trigger, Trigger::TooLate);
-        let vehicle_type = self.types.get(self.agents.identity[index].vehicle_type);
+        let is_too_late = trigger == Trigger::TooLate;
         let input = PlannerInput {
             may_change_first: u32::from(!is_too_late && !is_near_end),
-            ..goal_input(goal, (lanelet, s), vehicle_type.class)?
+            ..goal_input(goal, (lanelet, s), self.class(agent))?
         };
-        Some(Need {
-            trigger,
-            from,
-            to,
-            input,
-        })
+        Some(Need { from, to, input })
     }
 
     /// Where a detour from lanelet `from` of a route comes back to it: at the end of the first lane
@@ -263,7 +337,7 @@ mod tests {
         standing: f64,
         attempts: u8,
         since: f64,
-    ) -> Option<Need> {
+    ) -> Option<(Trigger, Need)> {
         let mut stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
         let lanes = stand.lanes_from_the_right();
         let route: &[_] = if to == 0 { &lanes[..1] } else { &lanes };
@@ -283,13 +357,14 @@ mod tests {
             routes: &stand.routes,
             agents: &stand.agents,
         };
-        scene.need(agent)
+        let trigger = scene.trigger(agent)?;
+        Some((trigger, scene.need(agent, trigger)?))
     }
 
     #[test]
     fn routes_are_asked_for_when_standing_or_when_a_lane_change_is_missed() {
-        let trigger = |need: Option<Need>| {
-            need.map(|need| match need.trigger {
+        let trigger = |need: Option<(Trigger, Need)>| {
+            need.map(|(trigger, _)| match trigger {
                 Trigger::Stuck => "stuck",
                 Trigger::TooLate => "too late",
             })
@@ -326,7 +401,7 @@ mod tests {
     #[test]
     fn near_the_end_of_its_lane_nobody_plans_to_change_it() {
         let allowed = |s: f64| {
-            let need = need(1, s, 0.0, 50.0, 1, 100.0).expect("it is stuck");
+            let (_, need) = need(1, s, 0.0, 50.0, 1, 100.0).expect("it is stuck");
             need.input.may_change_first
         };
         assert_eq!([allowed(100.0), allowed(280.0), allowed(295.0)], [1, 0, 0]);

@@ -230,8 +230,8 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 7] {
         (
             "planned again",
             format!(
-                "{} after standing for long, {} for a missed lane change",
-                summary.replans.stuck, summary.replans.too_late
+                "{} after standing for long, {} for a missed turn",
+                summary.replans.stuck, summary.law.missed_turns
             ),
         ),
         (

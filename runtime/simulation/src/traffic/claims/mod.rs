@@ -307,6 +307,10 @@ impl Claims {
     }
 
     /// How the law was kept.
+    pub(crate) fn count_missed_turns(&mut self, missed: u64) {
+        self.counts.missed_turns += missed;
+    }
+
     pub(crate) fn counts(&self) -> LawCounts {
         self.counts
     }

@@ -1,0 +1,168 @@
+//! Where along a route lanes are changed.
+//!
+//! What a lane change costs does not depend on where it is made, so of two routes that are as fast the
+//! search finds any: one that changes lanes kilometres before the turn, or on the last short piece of
+//! road. Each change is therefore moved along the route, to the last road where it can be made, and
+//! from there back until there is enough room:
+//!
+//! ```text
+//!               |<------ ahead ------>|
+//!     a side    ....n====c'===t=======>       a change on lanelet k of the route: from r[k] to t
+//!     the route ====r[k-2]==r[k-1]==r[k]      one road earlier: from r[k-2] to n, then c' and t
+//! ```
+
+use roadwright_scenario::VehicleClass;
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+
+/// Lanelets that are shorter are no place to begin a change, m.
+const SHORTEST: f64 = 25.0;
+
+/// On shorter lanelets there is no room for two lane changes, m.
+pub(crate) const ROOM_FOR_TWO: f64 = 35.0;
+
+/// What moving changes needs to know.
+pub(crate) struct Room<'a> {
+    pub(crate) graph: &'a LaneGraph,
+    pub(crate) class: VehicleClass,
+    /// Changes begin so far before the place where they have to be done, m.
+    pub(crate) ahead: f64,
+    /// What is left of the first lanelet of the route, m; nothing where no change may begin on it.
+    pub(crate) first: f64,
+}
+
+/// Moves the changes of a route to where there is room for them, and not much more.
+pub(crate) fn give_room(route: &mut [LaneletId], room: &Room<'_>) {
+    // From the last to the first: one that comes before another can be moved as far as that one.
+    for k in (0..route.len().saturating_sub(1)).rev() {
+        let Some(to_left) = room.side(route[k], route[k + 1]) else {
+            continue;
+        };
+        let mut k = k;
+        while let Some(later) = room.later(route, k, to_left) {
+            let count = later.at - k;
+            route[k + 1..=later.at].copy_from_slice(&later.lanelets[..count]);
+            k = later.at;
+        }
+        let mut there = room.length(route[k + 1]);
+        while there < room.ahead
+            && let Some(earlier) = room.earlier(route, k, to_left)
+        {
+            let count = k - earlier.at;
+            route[earlier.at + 1..=k].copy_from_slice(&earlier.lanelets[..count]);
+            let added = &route[earlier.at + 1..=k];
+            there += added.iter().map(|&id| room.length(id)).sum::<f64>();
+            k = earlier.at;
+        }
+    }
+}
+
+/// A change on another road: on the lanelet `at` of the route, and what then stands in place of the
+/// lanelets between there and where it was.
+struct Moved {
+    at: usize,
+    lanelets: [LaneletId; 2],
+}
+
+impl Room<'_> {
+    fn length(&self, id: LaneletId) -> f64 {
+        self.graph.lanelet(id).length()
+    }
+
+    /// Whether a lanelet lies to the left of another; `None` if it does not lie beside it.
+    fn side(&self, from: LaneletId, to: LaneletId) -> Option<bool> {
+        let lanelet = self.graph.lanelet(from);
+        match to {
+            _ if to == lanelet.left => Some(true),
+            _ if to == lanelet.right => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The lanelet beside one on the route, if it is a place to change to.
+    fn beside(&self, route: &[LaneletId], at: usize, to_left: bool) -> Option<LaneletId> {
+        let left = if at == 0 {
+            self.first
+        } else {
+            self.length(route[at])
+        };
+        let lanelet = self.graph.lanelet(route[at]);
+        let side = if to_left { lanelet.left } else { lanelet.right };
+        (side != NO_LANELET && left >= SHORTEST && self.admits(side)).then_some(side)
+    }
+
+    fn admits(&self, id: LaneletId) -> bool {
+        self.graph.lanelet(id).access.admits(self.class)
+    }
+
+    /// The change from lanelet `k` of a route to the next, one road later.
+    fn later(&self, route: &[LaneletId], k: usize, to_left: bool) -> Option<Moved> {
+        let here = route[k];
+        let beside = |id: LaneletId| {
+            let lanelet = self.graph.lanelet(id);
+            if to_left { lanelet.left } else { lanelet.right }
+        };
+        // What comes after the road of the change, on the other lane: its connection and its next lane, or
+        // the next lane at once.
+        let after = *route.get(k + 2)?;
+        let is_next = |at: usize, own: LaneletId| {
+            let next = route.get(at + 1).copied();
+            let another = next.is_some_and(|next| self.side(route[at], next).is_some());
+            let room = if another { ROOM_FOR_TWO } else { SHORTEST };
+            beside(own) == route[at] && self.admits(own) && self.length(own) >= room
+        };
+        for &own in self
+            .graph
+            .successors(here)
+            .iter()
+            .filter(|&&id| self.admits(id))
+        {
+            if !self.graph.lanelet(after).is_connection() {
+                if is_next(k + 2, own) {
+                    return Some(Moved {
+                        at: k + 1,
+                        lanelets: [own, NO_LANELET],
+                    });
+                }
+                continue;
+            }
+            let mut lanes = self.graph.successors(own).iter().copied();
+            if k + 3 < route.len()
+                && let Some(lane) = lanes.find(|&lane| is_next(k + 3, lane))
+            {
+                return Some(Moved {
+                    at: k + 2,
+                    lanelets: [own, lane],
+                });
+            }
+        }
+        None
+    }
+
+    /// The change from lanelet `k` of a route to the next, one road before.
+    fn earlier(&self, route: &[LaneletId], k: usize, to_left: bool) -> Option<Moved> {
+        let target = route[k + 1];
+        let before = k.checked_sub(1)?;
+        // Beside a change that comes before there is no lane of the route.
+        if self.side(route[before], route[k]).is_some() {
+            return None;
+        }
+        let leads = |from: LaneletId, to| self.graph.successors(from).contains(&to);
+        if !self.graph.lanelet(route[before]).is_connection() {
+            let beside = self.beside(route, before, to_left)?;
+            return leads(beside, target).then_some(Moved {
+                at: before,
+                lanelets: [beside, NO_LANELET],
+            });
+        }
+        let at = before.checked_sub(1)?;
+        let beside = self.beside(route, at, to_left)?;
+        let through = self.graph.successors(beside).iter();
+        let connection = through
+            .copied()
+            .find(|&id| leads(id, target) && self.admits(id))?;
+        Some(Moved {
+            at,
+            lanelets: [beside, connection],
+        })
+    }
+}

@@ -1,0 +1,222 @@
+//! Lane changes that a route asks for.
+
+use super::{Goal, Leg, Route};
+use roadwright_scenario::VehicleClass;
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+
+/// Room for each of several lane changes on one road, m.
+const ROOM_FOR_CHANGE: f64 = 18.0;
+
+/// A run of a route whose lane change is made one road later.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Deferred {
+    /// Index in the route of the last lanelet of the run; the first one is where the change was.
+    pub(crate) to: u32,
+    pub(crate) lanelets: Vec<LaneletId>,
+}
+
+impl Route {
+    /// Whether the next lanelet on the route lies beside lanelet `at` of it: 1 to the left, -1 to
+    /// the right, 0 if not.
+    #[inline]
+    pub(crate) fn lane_change_at(&self, at: u32, graph: &LaneGraph) -> f64 {
+        let (Some(here), Some(next)) = (self.lanelet(at), self.lanelet(at + 1)) else {
+            return 0.0;
+        };
+        let lanelet = graph.lanelet(here);
+        match next {
+            _ if next == lanelet.left => 1.0,
+            _ if next == lanelet.right => -1.0,
+            _ => 0.0,
+        }
+    }
+
+    /// How many lanes have to be changed on the road of lanelet `at`, one after the other.
+    pub(crate) fn lane_changes_from(&self, at: u32, graph: &LaneGraph) -> u32 {
+        let ahead = (at..).take_while(|&at| self.lane_change_at(at, graph) != 0.0);
+        ahead.count() as u32
+    }
+
+    /// The route to the last goal, if that lies on a lane beside lanelet `at`, ending beside the goal on
+    /// this lane instead.
+    pub(crate) fn ending_beside(&self, at: u32, reached: u32, graph: &LaneGraph) -> Option<Self> {
+        let Some(Goal::Lane { lanelet: goal, s }) = self.next_goal(reached) else {
+            return None;
+        };
+        let here = self.lanelet(at)?;
+        let is_last = reached as usize + 1 == self.goals.len();
+        let changes = self.lane_changes_from(at, graph);
+        if !is_last || self.lanelet(at + changes) != Some(goal) || changes == 0 {
+            return None;
+        }
+        let share = s / graph.lanelet(goal).length();
+        let beside = Goal::Lane {
+            lanelet: here,
+            s: share * graph.lanelet(here).length(),
+        };
+        let (mut goals, mut legs) = (self.goals.clone(), self.legs.clone());
+        *goals.last_mut()? = beside;
+        *legs.get_mut(reached as usize)? = Leg::Lanes { end: at };
+        Some(Self {
+            goals,
+            legs,
+            lanelets: self.lanelets[..=at as usize].into(),
+        })
+    }
+
+    /// The change from lanelet `at`, made on the next road instead, where both lanes go on side by side;
+    /// `None` if this is the last road for it, or the goal after `reached` others lies before the next.
+    ///
+    /// ```text
+    ///     before   here     beside   c'    m'          after   here     c     m     m'
+    ///
+    ///     ....beside====c'====m'=====>                 .......beside....c'....m'====>
+    ///     ====here......c.....m.......                 ======here=======c=====m.....
+    /// ```
+    pub(crate) fn deferred(
+        &self,
+        at: u32,
+        reached: u32,
+        graph: &LaneGraph,
+        class: VehicleClass,
+    ) -> Option<Deferred> {
+        let (here, beside, next) = (
+            self.lanelet(at)?,
+            self.lanelet(at + 1)?,
+            self.lanelet(at + 2)?,
+        );
+        let is_left = beside == graph.lanelet(here).left;
+        let is_beside = |lane: LaneletId, other: LaneletId| {
+            let lanelet = graph.lanelet(lane);
+            let side = if is_left { lanelet.left } else { lanelet.right };
+            side != NO_LANELET && side == other
+        };
+        let admits = |id: LaneletId| graph.lanelet(id).access.admits(class);
+        // Changes that come after it on the next road need their room as well.
+        let has_room = |lane: LaneletId, to: u32| {
+            let after = self.lane_changes_from(to, graph);
+            after == 0 || graph.lanelet(lane).length() >= f64::from(1 + after) * ROOM_FOR_CHANGE
+        };
+        let goal_at = self.goal_at(reached)?;
+        for &own in graph.successors(here).iter().filter(|&&id| admits(id)) {
+            if goal_at >= at + 2 && is_beside(own, next) && has_room(own, at + 2) {
+                return Some(Deferred {
+                    to: at + 2,
+                    lanelets: vec![here, own, next],
+                });
+            }
+            let beyond = self.lanelet(at + 3).filter(|_| goal_at >= at + 3);
+            let Some(beyond) = beyond.filter(|_| graph.lanelet(own).is_connection()) else {
+                continue;
+            };
+            let through = graph.successors(own).iter().copied();
+            let mut through =
+                through.filter(|&id| admits(id) && is_beside(id, beyond) && has_room(id, at + 3));
+            if let Some(lane) = through.next() {
+                return Some(Deferred {
+                    to: at + 3,
+                    lanelets: vec![here, own, lane, beyond],
+                });
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Stand;
+
+    /// A street of two lanes that is cut by a side street at 150 m; its lanelets from the right lane of
+    /// the first piece: (right, its left, both connections ahead, and the same beyond).
+    fn street() -> (Stand, [LaneletId; 6]) {
+        let stand = Stand::on(&[
+            ((0.0, 0.0), (300.0, 0.0), 2, 0),
+            ((150.0, 0.0), (150.0, -80.0), 1, 0),
+        ]);
+        let graph = stand.ground.graph();
+        let all = 0..graph.lanelets().len() as LaneletId;
+        let begins_west = |id: &LaneletId| {
+            let lanelet = graph.lanelet(*id);
+            lanelet.right == NO_LANELET
+                && lanelet.left != NO_LANELET
+                && graph.line(*id).position(0.0).x < 1.0
+        };
+        let right = all
+            .clone()
+            .find(begins_west)
+            .expect("the right lane in the west");
+        let left = graph.lanelet(right).left;
+        let is_east = |id: LaneletId| {
+            let line = graph.line(id);
+            line.position(line.length()).x > 200.0
+        };
+        let ahead = |lane: LaneletId| {
+            let through = graph.successors(lane).iter().copied();
+            let mut through = through.filter(|&id| is_east(graph.successors(id)[0]));
+            let connection = through.next().expect("a way ahead");
+            (connection, graph.successors(connection)[0])
+        };
+        let ((c, m), (c2, m2)) = (ahead(right), ahead(left));
+        (stand, [right, left, c, m, c2, m2])
+    }
+
+    fn route(lanelets: &[LaneletId], s: f64) -> Route {
+        let end = lanelets.len() as u32 - 1;
+        Route {
+            goals: [Goal::Lane {
+                lanelet: lanelets[end as usize],
+                s,
+            }]
+            .into(),
+            legs: [Leg::Lanes { end }].into(),
+            lanelets: lanelets.into(),
+        }
+    }
+
+    #[test]
+    fn a_change_is_made_on_the_next_road_where_lanes_go_on_side_by_side() {
+        let (stand, [right, left, c, m, c2, m2]) = street();
+        let graph = stand.ground.graph();
+        let class = VehicleClass::Car;
+        let found = route(&[right, left, c2, m2], 50.0).deferred(0, 0, graph, class);
+        let expected = Deferred {
+            to: 3,
+            lanelets: vec![right, c, m, m2],
+        };
+        assert_eq!(found, Some(expected));
+        // Not beyond the goal, and not where there is no change.
+        assert_eq!(
+            route(&[right, left], 50.0).deferred(0, 0, graph, class),
+            None
+        );
+        assert_eq!(
+            route(&[right, left, c2], 1.0).deferred(0, 0, graph, class),
+            None
+        );
+        assert_eq!(
+            route(&[right, c, m], 50.0).deferred(0, 0, graph, class),
+            None
+        );
+    }
+
+    #[test]
+    fn who_cannot_get_to_the_lane_of_its_goal_arrives_beside_it() {
+        let (stand, [right, left, c, m, c2, m2]) = street();
+        let graph = stand.ground.graph();
+        let beside = route(&[right, left], 70.0)
+            .ending_beside(0, 0, graph)
+            .expect("beside");
+        assert_eq!(*beside.lanelets, [right]);
+        let share = 70.0 / graph.lanelet(left).length();
+        let s = share * graph.lanelet(right).length();
+        assert_eq!(*beside.goals, [Goal::Lane { lanelet: right, s }]);
+        // The goal is farther on, or no change is needed.
+        assert_eq!(
+            route(&[right, left, c2, m2], 9.0).ending_beside(0, 0, graph),
+            None
+        );
+        assert_eq!(route(&[right, c, m], 9.0).ending_beside(0, 0, graph), None);
+    }
+}
