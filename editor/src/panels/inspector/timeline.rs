@@ -25,8 +25,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const STEP: f64 = 0.5;
 /// Longest green that can be dragged to, s: drivers who see red for longer think that it is broken.
 const LONGEST_GREEN: f64 = 120.0;
-/// Width of the names, height of a row and of the axis, points.
-const NAMES: f32 = 92.0;
+/// Largest width of the names, height of a row and of the axis, points.
+const NAMES: f32 = 130.0;
 const ROW: f32 = 18.0;
 const AXIS: f32 = 18.0;
 /// Thickness of a bar: it tells the light as well as the colour.
@@ -145,21 +145,29 @@ impl<'a> Chart<'a> {
     fn show(&self, ui: &mut Ui, law: &Law, actions: &mut Vec<Action>) {
         let rows = rows(law, self.signals);
         let height = ROW * rows.len() as f32 + AXIS;
-        let width = ui.available_width().max(NAMES + 120.0);
+        let font = FontId::proportional(12.0);
+        let ink = ui.visuals().text_color();
+        let name = |name: &String| {
+            let name = name.clone();
+            ui.painter().layout_no_wrap(name, font.clone(), ink)
+        };
+        let names: Vec<_> = rows.iter().map(|(text, _)| name(text)).collect();
+        let widest = names.iter().map(|name| name.size().x).fold(0.0, f32::max);
+        let names_width = (widest + 8.0).min(NAMES);
+        let width = ui.available_width().max(names_width + 120.0);
         let (all, _) = ui.allocate_exact_size(vec2(width, height), Sense::hover());
         let mut bars = all;
-        bars.min.x += NAMES;
+        bars.min.x += names_width;
         bars.max.y -= AXIS;
         bars.max.x -= GRIP;
         let theme = self.model.theme();
         let well = ui.visuals().widgets.inactive.bg_fill.gamma_multiply(0.5);
         ui.painter().rect_filled(bars, 3.0, well);
-        for (i, (name, path)) in rows.iter().enumerate() {
+        for (i, (name, (_, path))) in names.into_iter().zip(&rows).enumerate() {
             let y = bars.top() + ROW * (i as f32 + 0.5);
-            let font = FontId::proportional(12.0);
-            let at = pos2(all.left(), y);
-            let ink = ui.visuals().text_color();
-            ui.painter().text(at, Align2::LEFT_CENTER, name, font, ink);
+            let left = Rect::from_min_max(all.min, pos2(bars.left() - 4.0, bars.bottom()));
+            let at = pos2(all.left(), y - 0.5 * name.size().y);
+            ui.painter().with_clip_rect(left).galley(at, name, ink);
             self.row(ui, bars, y, *path);
         }
         self.axis(ui, bars, theme);
