@@ -156,11 +156,15 @@ fn signals() {
 }
 
 #[test]
-fn driving() {
+fn town_driving() {
     let mut bench = Bench::start();
     bench.close_dialog();
     bench.step_run(1_200);
     hold(&mut bench, "town_driving");
+}
+
+#[test]
+fn first_drive() {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 120.0);
     bench.key(Key::R);
