@@ -2,8 +2,8 @@
 
 use crate::model::Model;
 use egui::{Id, Ui};
-use roadwright_scenario::NodeId;
 use roadwright_scenario::junction::{Conflicts, Junction, RightOfWay, Signals, Turn, signal_plans};
+use roadwright_scenario::{Control, NodeId};
 use std::sync::Arc;
 
 /// Junctions farther away than this do not share a programme with it, m: signals within 40 m of each
@@ -54,7 +54,7 @@ fn derive(model: &Model, index: usize) -> Law {
                 && other.control == junction.control
                 && other.plan.mode.rules()
                 && (other.centre - junction.centre).length() < NEAR
-                && junction.control == roadwright_scenario::Control::Signals;
+                && junction.control == Control::Signals;
             may_share.then(|| Conflicts::of(other))
         })
         .collect();
