@@ -76,14 +76,12 @@ fn a_click_on_who_waits_watches_it() {
     let agent = agent.expect("somebody waits for green within 50 s");
     let name = format!("agent {agent}");
     // It is named in the queue as well: either does.
-    let mut links = bench.harness.query_all_by_label(&name);
-    links.next().unwrap().scroll_to_me();
-    drop(links);
+    let link = bench.harness.query_all_by_label(&name).next();
+    link.unwrap().scroll_to_me();
     bench.harness.run_steps(30);
     bench.settle();
-    let mut links = bench.harness.query_all_by_label(&name);
-    links.next().unwrap().click();
-    drop(links);
+    let link = bench.harness.query_all_by_label(&name).next();
+    link.unwrap().click();
     bench.harness.step();
     bench.settle();
     assert_eq!(bench.editor().model().watched, Some(agent));
