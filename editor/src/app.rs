@@ -156,7 +156,7 @@ impl Editor {
             && self.model.findings.0 == revision
             && !self.view.canvas.is_waiting()
             && !self.flow.is_busy()
-            && self.playing.is_settled()
+            && self.playing.is_settled(&self.model)
     }
 
     /// Whether the welcome panel has all its pictures.

@@ -301,6 +301,7 @@ impl Canvas {
         for object in model.selection.iter().filter(seen).take(MOST_OUTLINES) {
             board.marks(&outline_of(*object, &context, crate::tools::Tone::Accent));
         }
+        board.coordinator(model);
         if let Some(live) = &model.live {
             board.inspection(live);
             board.script_marks(&live.marks);

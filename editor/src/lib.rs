@@ -13,6 +13,7 @@ pub mod background;
 pub mod camera;
 pub mod canvas;
 pub mod command;
+mod coordinator_marks;
 mod derived;
 pub mod document;
 mod document_flow;

@@ -1,10 +1,10 @@
 //! The running simulation: a world on its own thread that takes orders and hands over pictures.
 
 use roadwright_agent::{BehaviourView, Registry};
-use roadwright_scenario::Scenario;
+use roadwright_scenario::{NodeId, ObjectId, RoadId, Scenario};
 use roadwright_simulation::{
-    AgentCounts, Collision, HeatCell, HeatMap, Inspection, LogLine, Mark, Observer, RunOptions,
-    Session, SignalHead, Snapshot, World,
+    AgentCounts, Collision, HeatCell, HeatMap, Inspection, JunctionInspection, LogLine, Mark,
+    Observer, RoadInspection, RunOptions, Session, SignalHead, Snapshot, World,
 };
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -28,6 +28,26 @@ const LOOK_PATIENCE: Duration = Duration::from_secs(2);
 /// Lines of the modules' log that are shown.
 const LOG_LINES: usize = 200;
 
+/// A part of the roads that is looked into while the simulation runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coordinator {
+    /// The junction of a node.
+    Junction(NodeId),
+    /// A road.
+    Road(RoadId),
+}
+
+impl Coordinator {
+    /// What of a selected object can be looked into.
+    pub(crate) fn of(object: ObjectId) -> Option<Self> {
+        match object {
+            ObjectId::Node(id) => Some(Self::Junction(id)),
+            ObjectId::Road(id) => Some(Self::Road(id)),
+            _ => None,
+        }
+    }
+}
+
 /// Orders to the thread.
 enum Order {
     Play(bool),
@@ -37,6 +57,7 @@ enum Order {
     Update(Arc<Scenario>),
     Modules(Registry),
     Watch(Option<u64>),
+    LookInto(Option<Coordinator>),
     Look(u64, Sender<Option<BehaviourView>>),
     End,
 }
@@ -75,6 +96,10 @@ pub struct LivePicture {
     pub inspection: Option<Inspection>,
     /// Its recent past, oldest first.
     pub trace: Arc<Vec<TracePoint>>,
+    /// The junction that is looked into.
+    pub junction: Option<JunctionInspection>,
+    /// The road that is looked into.
+    pub road: Option<RoadInspection>,
     /// The heat map, by cell.
     pub heat: Arc<Vec<((i32, i32), HeatCell)>>,
     /// The last lines that modules have logged, oldest first.
@@ -164,6 +189,11 @@ impl Live {
     /// Looks into an agent.
     pub fn watch(&mut self, agent: Option<u64>) {
         self.give(Order::Watch(agent));
+    }
+
+    /// Looks into a junction or a road.
+    pub fn look_into(&mut self, coordinator: Option<Coordinator>) {
+        self.give(Order::LookInto(coordinator));
     }
 
     /// What the behaviour of an agent would see now; `None` if it does not drive, or the thread is
@@ -256,6 +286,7 @@ struct Runner {
     playing: bool,
     speed: f64,
     watch: Watch,
+    coordinator: Option<Coordinator>,
     heat: HeatMap,
     shown_heat: Arc<Vec<((i32, i32), HeatCell)>>,
     error: Option<(u64, String)>,
@@ -282,6 +313,7 @@ impl Runner {
             playing: false,
             speed: 1.0,
             watch: Watch::default(),
+            coordinator: None,
             heat: HeatMap::default(),
             shown_heat: Arc::default(),
             error: None,
@@ -371,6 +403,7 @@ impl Runner {
                     self.watch = Watch::of(agent);
                 }
             }
+            Order::LookInto(coordinator) => self.coordinator = coordinator,
             Order::End => {}
         }
     }
@@ -428,6 +461,13 @@ impl Runner {
             // Nobody can read it while it runs.
             picture.hash = if self.playing { 0 } else { world.state_hash() };
             picture.inspection = self.watch.agent.and_then(|id| world.inspect(id));
+            match self.coordinator {
+                Some(Coordinator::Junction(node)) => {
+                    picture.junction = world.inspect_junction(node);
+                }
+                Some(Coordinator::Road(road)) => picture.road = world.inspect_road(road),
+                None => {}
+            }
             picture.collisions = if before.collisions.len() == world.collisions().len() {
                 before.collisions.clone()
             } else {

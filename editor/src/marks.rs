@@ -42,11 +42,11 @@ pub(crate) struct Board<'a> {
 }
 
 impl Board<'_> {
-    fn at(&self, point: DVec2) -> Pos2 {
+    pub(crate) fn at(&self, point: DVec2) -> Pos2 {
         self.camera.screen(self.rect, point)
     }
 
-    fn points(&self, points: &[DVec2]) -> Vec<Pos2> {
+    pub(crate) fn points(&self, points: &[DVec2]) -> Vec<Pos2> {
         points.iter().map(|p| self.at(*p)).collect()
     }
 

@@ -1,8 +1,8 @@
 //! Playing: the run beside the window, its speed, and the vehicle that is watched.
 
 use crate::app::Editor;
-use crate::live::Live;
-use crate::model::Tone;
+use crate::live::{Coordinator, Live};
+use crate::model::{Model, Tone};
 
 /// Speeds of the simulation: the slowest, the fastest by the clock.
 pub(crate) const SPEEDS: [f64; 11] = [
@@ -25,6 +25,8 @@ pub(crate) struct Playing {
     live: Option<Live>,
     /// The revision of the document that the run has been given.
     revision: u64,
+    /// The junction or road that the run was asked to look into.
+    coordinator: Option<Coordinator>,
     /// The number of its last message that has been shown.
     shown_error: u64,
 }
@@ -35,10 +37,16 @@ impl Playing {
         self.live.as_mut()
     }
 
-    /// Whether the run has done all that it was asked.
-    pub(crate) fn is_settled(&self) -> bool {
-        self.live.as_ref().is_none_or(Live::is_settled)
+    /// Whether the run has done all that it was asked, and looks into what is selected.
+    pub(crate) fn is_settled(&self, model: &Model) -> bool {
+        let mut live = self.live.iter();
+        live.all(|live| live.is_settled() && self.coordinator == selected(model))
     }
+}
+
+/// The junction or road that is selected.
+fn selected(model: &Model) -> Option<Coordinator> {
+    model.single().and_then(Coordinator::of)
 }
 
 impl Editor {
@@ -76,6 +84,11 @@ impl Editor {
         if playing.revision != revision {
             playing.revision = revision;
             live.update(self.model.document.scenario().clone());
+        }
+        let coordinator = selected(&self.model);
+        if playing.coordinator != coordinator {
+            playing.coordinator = coordinator;
+            live.look_into(coordinator);
         }
         let picture = live.picture();
         // A picture holds the last message only, and is read many times: the number tells whether

@@ -110,6 +110,16 @@ impl Theme {
         self.tone(Tone::Danger)
     }
 
+    /// A way, a lane end or a signal that says go; the opposite is the tone of danger.
+    pub(crate) fn go(self) -> Color32 {
+        light(Light::Green)
+    }
+
+    /// What is told on asphalt of less weight: ways that nobody may take now, free car lengths.
+    pub(crate) fn on_road(self) -> Color32 {
+        Color32::from_white_alpha(if self.dark { 110 } else { 150 })
+    }
+
     /// What works.
     pub(crate) fn good(self) -> Color32 {
         hex(if self.dark { 0x4f_b76b } else { 0x2e_8b4a })

@@ -10,7 +10,7 @@ use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::{Action, Dialog, Next};
 use roadwright_editor::settings::Heat;
 use roadwright_editor::tools::ToolKind;
-use roadwright_scenario::{Control, NodeId, ObjectId};
+use roadwright_scenario::{Control, NodeId, ObjectId, RoadId};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -120,6 +120,22 @@ fn signals() {
     bench.settle();
     bench.ask(Action::Select(BTreeSet::from([ObjectId::Node(NodeId(5))])));
     hold(&mut bench, "signals");
+    bench.scroll_to("Who waits");
+    hold(&mut bench, "junction_now");
+    bench.set(|s| s.dark = true);
+    hold(&mut bench, "junction_now_dark");
+    bench.ask(Action::Select(BTreeSet::from([ObjectId::Road(RoadId(1))])));
+    bench.scroll_to("Car lengths of lane -1");
+    hold(&mut bench, "road_now_dark");
+    bench.set(|s| s.dark = false);
+    hold(&mut bench, "road_now");
+    bench.ask(Action::Select(BTreeSet::from([ObjectId::Node(NodeId(5))])));
+    bench.press("Turns (12)");
+    let left = "road 1 to road 3";
+    bench.press(&format!("Explain {left}"));
+    hold(&mut bench, "turns");
+    bench.press("Turns (12)");
+    bench.scroll_to("node 5");
     // What a person decides is there at once.
     let role = egui::accesskit::Role::ComboBox;
     bench
@@ -137,6 +153,53 @@ fn signals() {
         .control;
     assert_eq!(stops, Some(Control::Stop));
     hold(&mut bench, "stop_signs");
+}
+
+#[test]
+fn town_driving() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    bench.step_run(1_200);
+    hold(&mut bench, "town_driving");
+}
+
+#[test]
+fn first_drive() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 120.0);
+    bench.key(Key::R);
+    bench.drag(&[(-100.0, -4.0), (-20.0, 0.0), (100.0, 6.0)]);
+    bench.drag(&[(-4.0, 90.0), (4.0, -90.0)]);
+    bench.key(Key::A);
+    bench.drag(&[(-85.0, -6.0), (0.0, 75.0)]);
+    bench.step_run(1_050);
+    hold(&mut bench, "first_drive");
+    bench.key(Key::V);
+    bench.click(55.0, 5.5);
+    hold(&mut bench, "running_road");
+}
+
+/// The pictures of the documentation are some of those that are held: `cargo test -p
+/// roadwright-editor --test pictures -- --ignored docs` renews them from the snapshots.
+#[test]
+#[ignore = "writes into docs/pictures"]
+fn docs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (picture, snapshot) in [
+        ("town", "town_driving"),
+        ("first-drive", "first_drive"),
+        ("road", "running_road"),
+        ("heat", "heat"),
+        ("controller", "controller"),
+        ("script", "script_editor"),
+        ("places", "points_of_interest"),
+        ("stepping", "stepping"),
+        ("junction", "junction_now"),
+    ] {
+        let from = root.join(format!("tests/snapshots/{snapshot}.png"));
+        let to = root.join(format!("../docs/pictures/editor-{picture}.png"));
+        std::fs::copy(from, to).unwrap();
+    }
 }
 
 #[test]

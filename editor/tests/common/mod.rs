@@ -237,6 +237,32 @@ impl Bench {
         self.settle();
     }
 
+    /// Brings a widget into view by its name, and tells where it is.
+    pub(crate) fn scroll_to(&mut self, name: &str) -> egui::Rect {
+        self.harness.get_by_label(name).scroll_to_me();
+        // The list rolls for a while.
+        self.harness.run_steps(30);
+        self.settle();
+        self.harness.get_by_label(name).rect()
+    }
+
+    /// Drags from a point of the screen to the right with the left button.
+    pub(crate) fn drag_right(&mut self, from: Pos2, points: f32) {
+        self.harness.hover_at(from);
+        self.harness.step();
+        self.button(from, true, Modifiers::NONE);
+        self.harness.step();
+        let mut at = from;
+        for i in 1..=10 {
+            at = from + Vec2::new(points * i as f32 / 10.0, 0.0);
+            self.harness.event(egui::Event::PointerMoved(at));
+            self.harness.step();
+        }
+        self.button(at, false, Modifiers::NONE);
+        self.harness.step();
+        self.settle();
+    }
+
     /// Clicks on the tab of a panel.
     pub(crate) fn press_tab(&mut self, name: &str) {
         let tabs = self.harness.query_all_by_label(name);

@@ -1,4 +1,14 @@
-//! Looking into one agent: what it is told, what it wants, where it goes.
+//! Looking into one agent: what it is told, what it wants, where it goes; into junctions and roads.
+
+pub(crate) mod junction;
+pub(crate) mod road;
+
+pub use junction::{
+    ApproachLane, HeadVehicle, JunctionInspection, ProgrammeInspection, Turning, Waiting,
+};
+pub use road::{
+    Cell, LaneInspection, PlannedLane, RoadInspection, RoadVehicle, StopReason, StopTarget,
+};
 
 use crate::modules::Modules;
 use crate::perception::View;
@@ -69,7 +79,7 @@ pub(crate) fn inspect(view: &View<'_>, modules: &Modules, id: u64) -> Option<Ins
             acceleration: command.acceleration,
             steering: command.steering,
         },
-        path: path_ahead(view, agent),
+        path: path_ahead(view, agent, PATH_REACH),
         pursuit: steers.then(|| seen(pose, input.waypoint_distance, input.waypoint_angle)),
         obstacle: is_hindered.then(|| {
             let point = seen(front, input.obstacle_distance, input.obstacle_angle);
@@ -81,7 +91,7 @@ pub(crate) fn inspect(view: &View<'_>, modules: &Modules, id: u64) -> Option<Ins
     })
 }
 
-fn path_ahead(view: &View<'_>, agent: u32) -> Vec<DVec2> {
+fn path_ahead(view: &View<'_>, agent: u32, mut reach: f64) -> Vec<DVec2> {
     let index = agent as usize;
     let (position, progress) = (&view.agents.position[index], &view.agents.progress[index]);
     let route = view.routes.get(progress.route);
@@ -93,7 +103,6 @@ fn path_ahead(view: &View<'_>, agent: u32) -> Vec<DVec2> {
         points.extend(goals_ahead(view, agent));
         return points;
     }
-    let mut reach = PATH_REACH;
     for (at, &id) in (0u32..).zip(&*route.lanelets).skip(progress.at as usize) {
         let line = view.ground.graph().line(id);
         let from = if at == progress.at {

@@ -79,7 +79,10 @@ mod world;
 pub use agents::{Drive, Status};
 pub use ground::{Ground, SignalHead};
 pub use heat_map::{HeatCell, HeatMap};
-pub use inspect::Inspection;
+pub use inspect::{
+    ApproachLane, Cell, HeadVehicle, Inspection, JunctionInspection, LaneInspection, PlannedLane,
+    ProgrammeInspection, RoadInspection, RoadVehicle, StopReason, StopTarget, Turning, Waiting,
+};
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
 pub use messages::{LogLine, Mark};
 pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
@@ -91,7 +94,7 @@ pub use summary::{
     AgentCounts, FitnessSummary, LawCounts, ModuleRecord, ReplanCounts, StackSummary, Statistic,
     Summary, SwapRecord,
 };
-pub use traffic::{Collision, Party, Waits, Why};
+pub use traffic::{Collision, Party, StagePhase, Ticket, Waits, Why};
 pub use world::World;
 
 pub use roadwright_agent::Indicator;

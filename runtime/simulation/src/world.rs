@@ -6,7 +6,7 @@ use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::edit::Editing;
 use crate::ground::{Ground, SignalHead};
-use crate::inspect::{Inspection, inspect};
+use crate::inspect::{self, Inspection, JunctionInspection, RoadInspection};
 use crate::messages::{LogLine, Mark, Messages};
 use crate::modules::{Modules, Rota};
 use crate::options::{RunOptions, SimulationError};
@@ -26,8 +26,8 @@ use crate::summary::{AgentCounts, ModuleRecord, ReplanCounts, Summary, SwapRecor
 use crate::traffic::{Collision, Contact, EncroachmentScene, Setting, Traffic, Waits};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{BehaviourView, Registry};
-use roadwright_scenario::Scenario;
 use roadwright_scenario::lane_graph::LaneGraph;
+use roadwright_scenario::{NodeId, RoadId, Scenario};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -467,7 +467,7 @@ impl World {
 
     /// Looks into an agent that drives; `None` for others.
     pub fn inspect(&self, id: u64) -> Option<Inspection> {
-        let seen = inspect(&self.view(), &self.modules, id)?;
+        let seen = inspect::inspect(&self.view(), &self.modules, id)?;
         Some(Inspection {
             waits: self.waits(id),
             ..seen
@@ -476,7 +476,30 @@ impl World {
 
     /// What an agent waits for at a junction; `None` if it does not wait, or does not drive.
     fn waits(&self, id: u64) -> Option<Waits> {
-        let setting = Setting {
+        self.waits_of(self.agents.find(id)?)
+    }
+
+    /// The same of an agent by its index.
+    pub(crate) fn waits_of(&self, agent: u32) -> Option<Waits> {
+        let claims = &self.traffic.claims;
+        claims.waits(agent, self.setting(), &self.agents)
+    }
+
+    /// Looks into the junction of a node: control, signals, queues, tickets, and who waits for whom.
+    /// `None` if there is no such node. Built only when asked: O(vehicles before and in it).
+    pub fn inspect_junction(&self, node: NodeId) -> Option<JunctionInspection> {
+        inspect::junction::inspect(self, node)
+    }
+
+    /// Looks into a road: its lanes with their cells, who is on them and where they go. `None` if it
+    /// has no lane that can be driven. Built only when asked: O(cells and vehicles of the road).
+    pub fn inspect_road(&self, road: RoadId) -> Option<RoadInspection> {
+        inspect::road::inspect(self, road)
+    }
+
+    /// What junctions decide by.
+    pub(crate) fn setting(&self) -> Setting<'_> {
+        Setting {
             ground: &self.ground,
             types: &self.types,
             routes: &self.routes,
@@ -484,9 +507,7 @@ impl World {
             signals: &self.traffic.signals,
             step: self.clock.step,
             dt: self.clock.dt,
-        };
-        let agent = self.agents.find(id)?;
-        self.traffic.claims.waits(agent, setting, &self.agents)
+        }
     }
 
     /// What the behaviour of an agent would see if it were asked now; `None` if it does not drive.
@@ -502,7 +523,7 @@ impl World {
         onlooking.behaviour_view(id)
     }
 
-    fn view(&self) -> View<'_> {
+    pub(crate) fn view(&self) -> View<'_> {
         let surroundings = Surroundings {
             ground: &self.ground,
             types: &self.types,

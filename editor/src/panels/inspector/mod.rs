@@ -4,12 +4,17 @@ mod agent;
 mod flow;
 mod forest;
 mod junction;
+mod junction_now;
 mod lanes;
+mod law;
 mod node;
 mod obstacle;
 mod place;
 mod road;
+mod road_now;
+mod timeline;
 mod traffic;
+mod turns;
 
 use super::widgets::{empty, heading};
 use crate::model::{Action, Model};
@@ -52,6 +57,7 @@ fn object(ui: &mut Ui, model: &Model, object: ObjectId, actions: &mut Vec<Action
             if let Some(road) = scenario.network().road(id) {
                 road::ui(ui, id, road, actions);
                 lanes::ui(ui, model, id, road, actions);
+                road_now::ui(ui, model, id, actions);
             }
         }
         ObjectId::Obstacle(id) => {

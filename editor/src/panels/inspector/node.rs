@@ -2,7 +2,7 @@
 
 use super::super::property::{EXTENT, Property};
 use super::super::widgets::{change, heading};
-use super::junction;
+use super::{junction, junction_now, timeline, turns};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_geometry::DVec2;
@@ -42,8 +42,11 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
         .show(ui, |ui| position(ui, model, id, node, actions));
     ui.label(format!("{} road ends meet here.", ends.len()));
     junction::ui(ui, model, id, node, actions);
+    timeline::ui(ui, model, id, actions);
+    turns::ui(ui, model, id, node, actions);
     restrictions(ui, id, node, actions);
     forbid(ui, id, node, &ends, actions);
+    junction_now::ui(ui, model, id, actions);
 }
 
 /// Where it is. Its roads move with it, so a plain edit of the node would not do.

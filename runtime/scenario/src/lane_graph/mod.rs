@@ -230,6 +230,12 @@ impl LaneGraph {
         self.left_out
     }
 
+    /// The drivable lanes of a road by growing id, each with its lanelets in the order of lane sections.
+    pub fn lanes_of(&self, road: RoadId) -> impl Iterator<Item = (i8, &[LaneletId])> {
+        let lanes = self.of_lane.range((road, i8::MIN)..=(road, i8::MAX));
+        lanes.map(|(&(_, lane), lanelets)| (lane, &lanelets[..]))
+    }
+
     /// The lanelet at a place, and the distance along it; `None` if no drivable lane is there.
     pub fn locate(&self, place: &LanePlace) -> Option<(LaneletId, f64)> {
         let lanelets = self.of_lane.get(&(place.road, place.lane))?;

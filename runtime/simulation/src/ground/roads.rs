@@ -350,6 +350,17 @@ impl Roads {
         }
     }
 
+    /// The junction that a node belongs to.
+    pub(crate) fn junction_of(&self, node: NodeId) -> Option<u32> {
+        let junction = self.layout.junction_of.get(&node)?;
+        Some(*junction as u32)
+    }
+
+    /// The paths of a junction.
+    pub(crate) fn paths(&self, junction: u32) -> &[ConnectingPath] {
+        &self.layout.junctions[junction as usize].paths
+    }
+
     /// A path of a junction.
     pub(crate) fn path(&self, junction: u32, path: u32) -> &ConnectingPath {
         &self.layout.junctions[junction as usize].paths[path as usize]

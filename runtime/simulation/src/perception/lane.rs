@@ -4,6 +4,7 @@ use super::{Stretch, View, aim};
 use crate::ground::PROFILE_BRAKING;
 use crate::route::{Goal, Route};
 use crate::traffic::Entry;
+use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_plugin_api::ControllerInput;
@@ -25,6 +26,21 @@ const LEFT_BEHIND: f64 = 1.2;
 
 /// A vehicle ahead, and the distance from the own rear axle to the start of its lanelet, m.
 type Ahead = (Entry, f64);
+
+/// What asks an agent to stand at a place ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StopCause {
+    /// This vehicle is ahead.
+    Leader(u32),
+    /// It has not been let onto this connection.
+    Closed(LaneletId),
+    /// It has been let in, and others pass first inside.
+    Wall,
+    /// Its last goal, where it is to stay.
+    Goal,
+    /// The lane that it is on leads elsewhere, and has to be changed.
+    LaneEnd,
+}
 
 impl View<'_> {
     /// Fills the row of an agent that is on a lane, from its place and from a walk over the lanelets
@@ -89,30 +105,72 @@ impl View<'_> {
     /// infinity if there is none.
     #[inline]
     fn stop_on(&self, agent: u32, stretch: &Stretch) -> f64 {
+        let stops = self.stops_on(agent, stretch);
+        stops
+            .iter()
+            .map(|(stop, _)| *stop)
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// Distances from the front to the places on a stretch where the agent has to stand, m, each with
+    /// what asks for it; infinity where nothing does.
+    #[inline]
+    fn stops_on(&self, agent: u32, stretch: &Stretch) -> [(f64, StopCause); 4] {
         let front = self.vehicle_type(agent).front;
         let progress = self.progress(agent);
-        let mut stop = f64::INFINITY;
+        let mut stops = [
+            (f64::INFINITY, StopCause::Closed(stretch.lanelet)),
+            (f64::INFINITY, StopCause::Wall),
+            (f64::INFINITY, StopCause::Goal),
+            (f64::INFINITY, StopCause::LaneEnd),
+        ];
         if stretch.at > progress.at && self.is_closed(stretch, agent) {
-            stop = stretch.distance - front;
+            stops[0].0 = stretch.distance - front;
         }
         let claim = &self.agents.claim[agent as usize];
         if claim.wall_at == stretch.at + 1 && !self.ignores_law(agent) {
             // It has been let in, and waits inside for another who passes first.
-            stop = stop.min(stretch.distance + f64::from(claim.wall_s) - front);
+            stops[1].0 = stretch.distance + f64::from(claim.wall_s) - front;
         }
         if stretch.is_last && progress.holds_arrival {
             // At its last goal it stands until its behaviour says what comes next. Goals are reached
             // with the rear axle, so the front is not subtracted.
             let route = self.route(agent);
             let goal = stretch.distance + goal_on(route, stretch.lanelet, stretch.length);
-            stop = stop.min((goal + STOP_BEYOND).max(0.0));
+            stops[2].0 = (goal + STOP_BEYOND).max(0.0);
         }
         if stretch.changes && !self.may_change_later(agent, stretch) {
             // The lane has to be changed before it ends.
             let end = stretch.distance + stretch.length;
-            stop = stop.min(end - front - LANE_END_GAP);
+            stops[3].0 = end - front - LANE_END_GAP;
         }
-        stop
+        stops
+    }
+
+    /// The nearest place within a reach, m, at which an agent on a lane has to stand behind its leader
+    /// or for what its route asks: the distance from its front, m, the place, and the cause.
+    pub(crate) fn nearest_stop(&self, agent: u32, reach: f64) -> Option<(f64, DVec2, StopCause)> {
+        let front = self.vehicle_type(agent).front;
+        let mut leader = self.leader_here(agent);
+        let mut stops: Vec<(f64, StopCause)> = Vec::new();
+        let stretches = || self.ahead(agent).take_while(|s| s.distance < reach);
+        for stretch in stretches() {
+            stops.extend(self.stops_on(agent, &stretch));
+            leader = leader.or_else(|| self.leader_on(agent, &stretch));
+        }
+        if let Some((entry, distance)) = leader {
+            let rear = distance + entry.s - self.vehicle_type(entry.agent).rear_overhang;
+            stops.push(((rear - front).max(0.0), StopCause::Leader(entry.agent)));
+        }
+        let nearest = stops.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
+        let (distance, cause) = nearest.filter(|(distance, _)| *distance < reach)?;
+        let along = distance + front;
+        // Beyond the last stretch, where a leader goes another way, the end of the route counts.
+        let on = stretches()
+            .filter(|stretch| stretch.distance <= along)
+            .last()?;
+        let s = (along - on.distance).min(on.length);
+        Some((distance, self.ground.line(on.lanelet).position(s), cause))
     }
 
     /// Whether a lane change can be made on the next road as well.

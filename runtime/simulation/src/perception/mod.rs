@@ -17,6 +17,8 @@ mod lane;
 mod obstacles;
 mod open_ground;
 
+pub(crate) use lane::StopCause;
+
 use crate::agents::{Agents, LanePosition, Motion, Progress};
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;

@@ -10,13 +10,14 @@ mod signals;
 
 use crate::ground::Ground;
 pub(crate) use claims::{Claims, Setting};
-pub use claims::{Waits, Why};
+pub use claims::{Ticket, Waits, Why};
 pub use contacts::{Collision, Party};
 pub(crate) use contacts::{Contact, Contacts, Search};
 pub(crate) use delays::Delays;
 pub(crate) use encroachment::{Encroachment, Scene as EncroachmentScene};
 pub(crate) use index::{Entry, Index};
-pub(crate) use signals::SignalStates;
+pub use signals::StagePhase;
+pub(crate) use signals::{Shown, SignalStates};
 
 /// What agents are to each other.
 pub(crate) struct Traffic {

@@ -50,6 +50,32 @@ struct State {
     opposed: f64,
 }
 
+/// Part of a stage, as people see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StagePhase {
+    /// Green for who is in the stage.
+    Green,
+    /// Amber for who loses green.
+    Amber,
+    /// Red for all.
+    AllRed,
+}
+
+/// What one programme shows, for those who look into a junction.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown {
+    pub(crate) stage: usize,
+    /// The stage after it; while there is green by demand, that is not known yet.
+    pub(crate) next: usize,
+    pub(crate) phase: StagePhase,
+    /// Whether signals that an edit has changed close before they begin anew.
+    pub(crate) is_closing: bool,
+    /// When the phase began, s.
+    pub(crate) since: f64,
+    /// Since when somebody waits for another stage, s; infinite if nobody does.
+    pub(crate) opposed: f64,
+}
+
 /// Who comes near a signal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrival {
@@ -254,6 +280,24 @@ impl SignalStates {
             Phase::ClosingAmber => Light::Amber,
             Phase::ClosingRed => Light::Red,
         }
+    }
+
+    /// What the signals of a junction show; `None` where there are none.
+    pub(crate) fn shown(&self, ground: &Ground, junction: u32) -> Option<Shown> {
+        let (group, _) = ground.signals(junction)?;
+        let state = &self.states[group];
+        Some(Shown {
+            stage: state.stage as usize,
+            next: state.next as usize,
+            phase: match state.phase {
+                Phase::Green => StagePhase::Green,
+                Phase::Amber | Phase::ClosingAmber => StagePhase::Amber,
+                Phase::AllRed | Phase::ClosingRed => StagePhase::AllRed,
+            },
+            is_closing: matches!(state.phase, Phase::ClosingAmber | Phase::ClosingRed),
+            since: state.since,
+            opposed: state.opposed,
+        })
     }
 
     /// How long the signals of a junction have shown a stage, s; 0 while it ends, and where there are

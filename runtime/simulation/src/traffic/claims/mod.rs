@@ -55,6 +55,7 @@
 //! `walls.rs` holds the order inside; this file keeps what is granted.
 
 mod bound;
+mod look;
 mod request;
 mod rule;
 mod scene;
@@ -70,6 +71,7 @@ use crate::ground::Ground;
 use crate::route::Routes;
 use crate::summary::LawCounts;
 use crate::vehicle_type::VehicleTypes;
+pub use look::Ticket;
 use request::{Approach, Need, Request};
 use roadwright_scenario::lane_graph::LaneletId;
 use rule::{Pending, Verdict, is_locked};

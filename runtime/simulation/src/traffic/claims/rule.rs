@@ -363,7 +363,7 @@ fn critical_gap(request: &Request, need: &Need, right: &RightOfWay, scene: &Scen
 
 /// Whether a vehicle with the right of way cannot make use of it: it stands behind another, or has
 /// no room beyond.
-fn is_held_up(other: &Approach, scene: &Scene<'_>) -> bool {
+pub(super) fn is_held_up(other: &Approach, scene: &Scene<'_>) -> bool {
     let refused = scene.agents.claim[other.agent as usize].refused;
     scene.speed(other.agent) < STANDING && matches!(refused, Refusal::NoRoom | Refusal::NotFirst)
 }

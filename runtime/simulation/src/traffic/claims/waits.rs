@@ -4,13 +4,14 @@ use super::scene::Scene;
 use super::walls::Meeting;
 use super::{Claims, Setting};
 use crate::agents::Refusal;
+use roadwright_scenario::NodeId;
 use std::fmt;
 
 /// What an agent waits for at a junction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waits {
     /// The smallest node of the junction.
-    pub node: u32,
+    pub node: NodeId,
     /// Why.
     pub why: Why,
     /// The agents that it waits for, as far as it waits for any, in the order of their ids.
@@ -36,18 +37,23 @@ pub enum Why {
     Inside,
 }
 
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Queue => "the vehicle ahead",
+            Self::Red => "green",
+            Self::Stop => "a stop at the line",
+            Self::GivesWay => "who has the right of way",
+            Self::Occupied => "who is let in before",
+            Self::NoRoom => "room beyond",
+            Self::Inside => "who passes first inside",
+        })
+    }
+}
+
 impl fmt::Display for Waits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.why {
-            Why::Queue => "the vehicle ahead",
-            Why::Red => "green",
-            Why::Stop => "a stop at the line",
-            Why::GivesWay => "who has the right of way",
-            Why::Occupied => "who is let in before",
-            Why::NoRoom => "room beyond",
-            Why::Inside => "who passes first inside",
-        })?;
-        write!(f, " (node {}", self.node)?;
+        write!(f, "{} ({}", self.why, self.node)?;
         for (i, agent) in self.whom.iter().enumerate() {
             write!(f, "{} {agent}", if i == 0 { "; agent" } else { "," })?;
         }
@@ -84,7 +90,7 @@ impl Claims {
         ids.sort_unstable();
         ids.dedup();
         Some(Waits {
-            node: scene.ground.node(path.0)?.0,
+            node: scene.ground.node(path.0)?,
             why,
             whom: ids,
         })

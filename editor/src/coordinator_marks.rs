@@ -1,0 +1,207 @@
+//! What a selected junction or road decides, on the map: turns as arrows, lane ends that say wait or
+//! go, car lengths that are taken or free, the ways that vehicles have planned.
+
+use crate::marks::Board;
+use crate::model::Model;
+use crate::theme;
+use crate::tools::Tone;
+use egui::epaint::{PathShape, PathStroke};
+use egui::{Align2, Color32, Pos2, Shape, Stroke};
+use roadwright_geometry::Pose;
+use roadwright_scenario::ObjectId;
+use roadwright_scenario::junction::{ConnectingPath, Junction, Light, OutlineEdge};
+use roadwright_simulation::{JunctionInspection, LaneInspection, RoadInspection, Turning};
+
+/// Farther away than this the marks of junctions and roads are left out, m a pixel.
+const FARTHEST: f64 = 0.6;
+/// Farther away than this radii of corners are not written, m a pixel.
+const FARTHEST_RADIUS: f64 = 0.18;
+/// Largest distance between a turn and its points, m.
+const TOLERANCE: f64 = 0.05;
+/// Wait and go are shown so far before the end of a lane, m.
+const BEFORE_END: f64 = 2.4;
+/// Part of a lane's width that the mark of a car length takes.
+const CELL_SHARE: f64 = 0.62;
+/// Gap between the marks of two car lengths, m.
+const CELL_GAP: f64 = 0.9;
+
+impl Board<'_> {
+    /// Draws what the selected junction or road tells.
+    pub(crate) fn coordinator(&self, model: &Model) {
+        if self.camera.scale > FARTHEST {
+            return;
+        }
+        // Before the first step nobody has come, and nothing is decided.
+        let live = model.live.as_deref();
+        let live = live.filter(|live| live.snapshot.step > 0);
+        match model.single() {
+            Some(ObjectId::Node(id)) => {
+                if let Some(junction) = model.scene.layout.junction_at(id) {
+                    self.turns(junction, live.and_then(|live| live.junction.as_ref()));
+                }
+            }
+            Some(ObjectId::Road(_)) => {
+                if let Some(road) = live.and_then(|live| live.road.as_ref()) {
+                    self.road(road);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The turns of a junction, those that are free now over the others, and its corners.
+    fn turns(&self, junction: &Junction, now: Option<&JunctionInspection>) {
+        let state = |path: &ConnectingPath| {
+            let mut turns = now?.turns.iter();
+            turns.find(|turning| (turning.from, turning.to) == (path.from, path.to))
+        };
+        let goes = |path: &&ConnectingPath| state(path).is_some_and(|turning| turning.goes);
+        let (free, others): (Vec<_>, Vec<_>) = junction.paths.iter().partition(goes);
+        for path in others {
+            let is_amber = state(path).is_some_and(|turning| turning.light == Some(Light::Amber));
+            let color = match now {
+                None => self.theme.tone(Tone::Accent),
+                Some(_) if is_amber => theme::light(Light::Amber),
+                Some(_) => self.theme.on_road(),
+            };
+            self.turn(path, color, if now.is_some() { 1.2 } else { 1.6 });
+        }
+        for path in free {
+            self.turn(path, self.theme.go(), 2.2);
+        }
+        if let Some(now) = now {
+            self.lane_ends(junction, &now.turns);
+        }
+        self.corners(junction);
+    }
+
+    /// One turn as an arrow.
+    fn turn(&self, path: &ConnectingPath, color: Color32, width: f32) {
+        let Some(curve) = &path.curve else { return };
+        let points = self.points(&curve.sample(TOLERANCE, 0.0));
+        let end = curve.end();
+        let size = (1.3 / self.camera.scale).clamp(5.0, 10.0);
+        let corner = |forward: f64, left: f64| {
+            self.at(end.point(
+                forward * size * self.camera.scale,
+                left * size * self.camera.scale,
+            ))
+        };
+        // The line ends inside the head, whose tip is the end of the turn.
+        self.painter
+            .add(PathShape::line(points, PathStroke::new(width, color)));
+        let head = vec![corner(0.3, 0.0), corner(-0.8, 0.5), corner(-0.8, -0.5)];
+        self.painter
+            .add(Shape::convex_polygon(head, color, Stroke::NONE));
+    }
+
+    /// Wait or go at the end of each lane that leads in.
+    fn lane_ends(&self, junction: &Junction, turns: &[Turning]) {
+        let mut shown = Vec::new();
+        for path in &junction.paths {
+            let Some(curve) = &path.curve else { continue };
+            if shown.contains(&path.from) {
+                continue;
+            }
+            shown.push(path.from);
+            let goes = turns.iter().any(|t| t.from == path.from && t.goes);
+            self.lane_end(curve.start(), goes);
+        }
+    }
+
+    /// A triangle for go, a bar for wait: the form says it as well as the colour.
+    fn lane_end(&self, end: Pose, goes: bool) {
+        let size = (1.0 / self.camera.scale).clamp(4.0, 9.0) * self.camera.scale;
+        let at =
+            |forward: f64, left: f64| self.at(end.point(forward * size - BEFORE_END, left * size));
+        let rim = Stroke::new(1.5, self.theme.handle());
+        let (points, color) = if goes {
+            let triangle = vec![at(1.0, 0.0), at(-0.7, 0.9), at(-0.7, -0.9)];
+            (triangle, self.theme.go())
+        } else {
+            let bar = vec![
+                at(0.35, 1.0),
+                at(0.35, -1.0),
+                at(-0.35, -1.0),
+                at(-0.35, 1.0),
+            ];
+            (bar, theme::light(Light::Red))
+        };
+        self.painter.add(Shape::convex_polygon(points, color, rim));
+    }
+
+    /// The radii of its corners.
+    fn corners(&self, junction: &Junction) {
+        if self.camera.scale > FARTHEST_RADIUS {
+            return;
+        }
+        for edge in &junction.outline {
+            let OutlineEdge::Arc {
+                from,
+                to,
+                centre,
+                radius,
+            } = *edge
+            else {
+                continue;
+            };
+            // The nose of a gore is no corner that anybody drives around.
+            let middle = 0.5 * (from + to) - centre;
+            if radius < 1.0 || middle.length() < 1e-6 {
+                continue;
+            }
+            let on_arc = centre + radius * middle.normalize();
+            let outward = (centre - on_arc).normalize();
+            let beside = self.at(on_arc + 14.0 * self.camera.scale * outward);
+            let text = format!("R {radius:.1} m");
+            self.plate(beside, Align2::CENTER_CENTER, &text, self.theme.quiet());
+        }
+    }
+
+    /// The lanes of a road: car lengths, lane ends, and where everybody goes.
+    fn road(&self, road: &RoadInspection) {
+        for lane in &road.lanes {
+            self.cells(lane);
+        }
+        let way = PathStroke::new(1.6, self.theme.tone(Tone::Accent).gamma_multiply(0.7));
+        for vehicle in road.lanes.iter().flat_map(|lane| &lane.vehicles) {
+            self.painter
+                .add(PathShape::line(self.points(&vehicle.path), way.clone()));
+        }
+        for vehicle in road.lanes.iter().flat_map(|lane| &lane.vehicles) {
+            if let Some(stop) = &vehicle.stop {
+                let rim = Stroke::new(1.5, self.theme.handle());
+                let color = self.theme.tone(Tone::Warning);
+                self.painter.circle(self.at(stop.at), 3.5, color, rim);
+            }
+        }
+        for lane in road.lanes.iter().filter(|lane| lane.leads_to.is_some()) {
+            self.lane_end(lane.end, lane.goes);
+        }
+    }
+
+    fn cells(&self, lane: &LaneInspection) {
+        let taken = self.theme.tone(Tone::Accent).gamma_multiply(0.45);
+        let free = Stroke::new(1.0, self.theme.on_road().gamma_multiply(0.6));
+        for cell in &lane.cells {
+            let (half, side) = (
+                0.5 * (cell.length - CELL_GAP),
+                0.5 * CELL_SHARE * lane.width,
+            );
+            let at = |x: f64, y: f64| self.at(cell.middle.point(x * half, y * side));
+            let corners: Vec<Pos2> =
+                vec![at(1.0, 1.0), at(1.0, -1.0), at(-1.0, -1.0), at(-1.0, 1.0)];
+            if !corners
+                .iter()
+                .any(|corner| self.rect.expand(20.0).contains(*corner))
+            {
+                continue;
+            }
+            let shape = match cell.occupant {
+                Some(_) => Shape::convex_polygon(corners, taken, Stroke::NONE),
+                None => Shape::closed_line(corners, free),
+            };
+            self.painter.add(shape);
+        }
+    }
+}

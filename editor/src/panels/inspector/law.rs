@@ -1,0 +1,86 @@
+//! What rules the selected junction, derived once for each revision: panels read it in every frame.
+
+use crate::model::Model;
+use egui::{Id, Ui};
+use roadwright_scenario::junction::{Conflicts, Junction, RightOfWay, Signals, Turn, signal_plans};
+use roadwright_scenario::{Control, NodeId};
+use std::sync::Arc;
+
+/// Junctions farther away than this do not share a programme with it, m: signals within 40 m of each
+/// other do, and no chain of them is that long.
+const NEAR: f64 = 300.0;
+
+/// A junction with its conflicts, right of way and signals.
+pub(super) struct Law {
+    pub(super) junction: Arc<Junction>,
+    pub(super) conflicts: Conflicts,
+    pub(super) right: RightOfWay,
+    /// Those that it follows, perhaps together with its neighbours.
+    pub(super) signals: Option<Signals>,
+    /// Whether neighbours follow the same programme.
+    pub(super) is_shared: bool,
+}
+
+/// What the frames before have derived: for a revision and a junction.
+type Known = (u64, usize, Arc<Law>);
+
+/// The law of the junction of a node; `None` until there is a scene with it.
+pub(super) fn of(ui: &Ui, model: &Model, id: NodeId) -> Option<Arc<Law>> {
+    let scene = &model.scene;
+    let index = *scene.layout.junction_of.get(&id)?;
+    let key = Id::unique("law of the selected junction");
+    let known: Option<Known> = ui.data(|data| data.get_temp(key));
+    if let Some((revision, junction, law)) = known
+        && (revision, junction) == (scene.revision, index)
+    {
+        return Some(law);
+    }
+    let law = Arc::new(derive(model, index));
+    let known: Known = (scene.revision, index, law.clone());
+    ui.data_mut(|data| data.insert_temp(key, known));
+    Some(law)
+}
+
+fn derive(model: &Model, index: usize) -> Law {
+    let layout = &model.scene.layout;
+    let junction = layout.junctions[index].clone();
+    let conflicts = Conflicts::of(&junction);
+    // Of its neighbours only those with signals matter, and only for a shared programme.
+    let near: Vec<Option<Conflicts>> = layout
+        .junctions
+        .iter()
+        .map(|other| {
+            let may_share = junction.plan.mode.rules()
+                && other.control == junction.control
+                && other.plan.mode.rules()
+                && (other.centre - junction.centre).length() < NEAR
+                && junction.control == Control::Signals;
+            may_share.then(|| Conflicts::of(other))
+        })
+        .collect();
+    let none = Conflicts::default();
+    let plans = signal_plans(
+        model.scene.scenario.network(),
+        layout,
+        |i| Signals::of(&layout.junctions[i], near[i].as_ref()?),
+        |i| near[i].as_ref().unwrap_or(&none),
+    );
+    let mut groups = plans.groups.iter();
+    Law {
+        right: RightOfWay::of(&junction, &conflicts),
+        signals: plans.signals[index].clone(),
+        is_shared: groups.any(|group| group.len() > 1 && group.contains(&index)),
+        conflicts,
+        junction,
+    }
+}
+
+/// A turn in a word.
+pub(super) fn turn_title(turn: Turn) -> &'static str {
+    match turn {
+        Turn::Left => "left",
+        Turn::Straight => "straight",
+        Turn::Right => "right",
+        Turn::UTurn => "back",
+    }
+}

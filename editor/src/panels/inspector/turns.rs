@@ -1,0 +1,205 @@
+//! The turns of a junction: which of them are free now, to whom each gives way and why, and whether
+//! it is allowed.
+
+use super::law::{self, Law, turn_title};
+use crate::model::{Action, Model};
+use egui::{CollapsingHeader, Id, RichText, Ui};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::junction::{ConnectingPath, Junction, Sign, Turn};
+use roadwright_scenario::{Edit, Node, NodeId, Restriction, RestrictionKind, RoadId};
+use std::collections::BTreeSet;
+
+/// Arms whose bearings differ by more face each other: the cosine of 135 degrees.
+const ONCOMING: f64 = -std::f64::consts::FRAC_1_SQRT_2;
+
+/// From one road into another.
+type Ways = (RoadId, RoadId);
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
+    let Some(law) = law::of(ui, model, id) else {
+        return;
+    };
+    let ways: BTreeSet<Ways> = law
+        .junction
+        .paths
+        .iter()
+        .map(|path| (path.from.road, path.to.road))
+        .collect();
+    let forbidden = node.rules.restrictions.iter();
+    let forbidden = forbidden.filter(|restriction| restriction.kind == RestrictionKind::No);
+    let all: BTreeSet<Ways> = forbidden.map(|r| (r.from, r.to)).chain(ways).collect();
+    if all.is_empty() || law.junction.arms.len() < 2 {
+        return;
+    }
+    let key = Id::unique("turn that is explained");
+    let mut explained: Option<(NodeId, Ways)> = ui.data(|data| data.get_temp(key)).flatten();
+    CollapsingHeader::new(format!("Turns ({})", all.len()))
+        .id_salt("turns")
+        .show(ui, |ui| {
+            for &way in &all {
+                let sheet = Sheet {
+                    model,
+                    id,
+                    node,
+                    law: &law,
+                    way,
+                };
+                let is_open = explained == Some((id, way));
+                if sheet.row(ui, is_open, actions) {
+                    explained = (!is_open).then_some((id, way));
+                }
+                if is_open {
+                    sheet.explanation(ui);
+                }
+            }
+        });
+    ui.data_mut(|data| data.insert_temp(key, explained));
+}
+
+/// What is shown of the ways from one road into another.
+struct Sheet<'a> {
+    model: &'a Model,
+    id: NodeId,
+    node: &'a Node,
+    law: &'a Law,
+    way: Ways,
+}
+
+impl Sheet<'_> {
+    /// The paths that lead so, with their numbers.
+    fn paths(&self) -> impl Iterator<Item = (u32, &ConnectingPath)> {
+        let paths = (0..).zip(&self.law.junction.paths);
+        paths.filter(|(_, path)| (path.from.road, path.to.road) == self.way)
+    }
+
+    /// The row; whether it is to be explained or not any more.
+    fn row(&self, ui: &mut Ui, is_open: bool, actions: &mut Vec<Action>) -> bool {
+        let (from, to) = self.way;
+        let title = format!("{from} to {to}");
+        let mut clicked = false;
+        ui.horizontal(|ui| {
+            let Some((_, path)) = self.paths().next() else {
+                ui.label(RichText::new(format!("{title}, forbidden")).weak());
+                if named_button(ui, "Allow", &format!("Allow {title}")) {
+                    self.allow(actions);
+                }
+                return;
+            };
+            if let Some(goes) = self.goes() {
+                super::junction_now::state(ui, self.model.theme(), goes);
+            }
+            ui.label(format!("{title}, {}", turn_title(path.turn)));
+            let word = if is_open { "Close" } else { "Explain" };
+            clicked = named_button(ui, word, &format!("{word} {title}"));
+            if named_button(ui, "Forbid", &format!("Forbid {title}")) {
+                self.forbid(actions);
+            }
+        });
+        clicked
+    }
+
+    /// Whether any of its paths is free now, if the simulation has begun.
+    fn goes(&self) -> Option<bool> {
+        let now = super::junction_now::seen(self.model, self.id)?;
+        let mut turns = now.turns.iter();
+        Some(turns.any(|turn| (turn.from.road, turn.to.road) == self.way && turn.goes))
+    }
+
+    fn forbid(&self, actions: &mut Vec<Action>) {
+        let mut node = self.node.clone();
+        node.rules.restrictions.push(Restriction {
+            kind: RestrictionKind::No,
+            from: self.way.0,
+            to: self.way.1,
+        });
+        let edit = Edit::Node(self.id, Some(node));
+        actions.push(Action::Apply("Forbid turn".into(), edit));
+    }
+
+    fn allow(&self, actions: &mut Vec<Action>) {
+        let mut node = self.node.clone();
+        let is_this = |r: &Restriction| r.kind == RestrictionKind::No && (r.from, r.to) == self.way;
+        node.rules
+            .restrictions
+            .retain(|restriction| !is_this(restriction));
+        let edit = Edit::Node(self.id, Some(node));
+        actions.push(Action::Apply("Allow turn".into(), edit));
+    }
+
+    /// To whom it gives way and why, and whom else it meets.
+    fn explanation(&self, ui: &mut Ui) {
+        let (mut yields, mut meets) = (BTreeSet::new(), BTreeSet::new());
+        for (number, path) in self.paths() {
+            for (other_number, other) in (0..).zip(&self.law.junction.paths) {
+                if self.law.conflicts.between(number, other_number).is_none() {
+                    continue;
+                }
+                let whom = format!(
+                    "{} to {}, {}",
+                    other.from.road,
+                    other.to.road,
+                    turn_title(other.turn)
+                );
+                if self.law.right.gives_way(number, other_number) {
+                    let why = reason(&self.law.junction, path, other);
+                    yields.insert(format!("Gives way to {whom}: {why}."));
+                } else if self.law.right.gives_way(other_number, number) {
+                    meets.insert(format!("Goes before {whom}."));
+                } else if self.law.conflicts.is_merge(number, other_number) {
+                    meets.insert(format!(
+                        "Joins {whom}, in the order in which they are let in."
+                    ));
+                } else {
+                    meets.insert(format!("Crosses {whom}: who is let in first goes first."));
+                }
+            }
+        }
+        ui.indent("explained", |ui| {
+            if yields.is_empty() && meets.is_empty() {
+                ui.label(RichText::new("Meets nobody.").weak());
+            }
+            for line in &yields {
+                ui.label(line);
+            }
+            for line in &meets {
+                ui.label(RichText::new(line).weak());
+            }
+        });
+    }
+}
+
+/// Which rule says that one path gives way to another: the first one that speaks.
+fn reason(junction: &Junction, path: &ConnectingPath, other: &ConnectingPath) -> &'static str {
+    let arm = |path: &ConnectingPath| {
+        let mut arms = junction.arms.iter();
+        arms.find(|arm| (arm.road, arm.end) == (path.from.road, path.from.end))
+    };
+    let (Some(own), Some(theirs)) = (arm(path), arm(other)) else {
+        return "the rules say so";
+    };
+    if path.turn == Turn::UTurn && other.turn != Turn::UTurn {
+        return "it turns back";
+    }
+    if own.sign != Sign::None && theirs.sign == Sign::None {
+        return match own.sign {
+            Sign::Stop => "it has a stop sign",
+            _ => "it has a yield sign",
+        };
+    }
+    let bearing = |left: DVec2, right: DVec2| (0.5 * (left + right) - junction.centre).normalize();
+    let facing =
+        bearing(own.left_cut, own.right_cut).dot(bearing(theirs.left_cut, theirs.right_cut));
+    if facing <= ONCOMING {
+        "it turns across the oncoming traffic"
+    } else {
+        "that one comes from the nearer side"
+    }
+}
+
+/// A small button with a name of its own: many have the same word.
+fn named_button(ui: &mut Ui, word: &str, name: &str) -> bool {
+    let response = ui.small_button(word);
+    let name = name.to_owned();
+    response.widget_info(move || egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+    response.clicked()
+}

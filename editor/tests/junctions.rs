@@ -1,0 +1,183 @@
+//! What a person sees and does at a junction and on a road while the simulation runs.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::Bench;
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+use roadwright_editor::model::Action;
+use roadwright_scenario::junction::Light;
+use roadwright_scenario::{
+    NodeId, ObjectId, Restriction, RestrictionKind, RoadId, SignalMode, SignalPlan, SignalStage,
+};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+const NODE: NodeId = NodeId(5);
+
+/// The crossroads after so many steps, with the junction selected.
+fn crossroads(steps: usize) -> Bench {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
+    let mut bench = Bench::open(&file);
+    bench.close_dialog();
+    bench.look_at(0.0, 0.0, 60.0);
+    bench.step_run(steps);
+    bench.settle();
+    bench.ask(Action::Select(BTreeSet::from([ObjectId::Node(NODE)])));
+    bench
+}
+
+fn plan(bench: &Bench) -> Option<SignalPlan> {
+    let node = bench.scenario().network().node(NODE).unwrap();
+    node.rules.plan.clone()
+}
+
+fn times(stages: &[SignalStage]) -> Vec<f64> {
+    stages.iter().map(|stage| stage.time).collect()
+}
+
+#[test]
+fn a_selected_junction_or_road_is_looked_into_and_nothing_else() {
+    let mut bench = crossroads(1_500);
+    let live = bench.editor().model().live.clone().unwrap();
+    let junction = live.junction.as_ref().unwrap();
+    assert_eq!(junction.node, NODE);
+    assert!(live.road.is_none() && junction.approaches.len() == 8);
+    assert!(
+        junction
+            .turns
+            .iter()
+            .any(|turn| turn.light == Some(Light::Green))
+    );
+    bench.ask(Action::Select(BTreeSet::from([ObjectId::Road(RoadId(1))])));
+    let live = bench.editor().model().live.clone().unwrap();
+    assert_eq!(live.road.as_ref().unwrap().road, RoadId(1));
+    assert!(live.junction.is_none());
+    bench.ask(Action::Select(BTreeSet::new()));
+    let live = bench.editor().model().live.clone().unwrap();
+    assert!(live.road.is_none() && live.junction.is_none());
+}
+
+#[test]
+fn a_click_on_who_waits_watches_it() {
+    let mut bench = crossroads(1_000);
+    let mut agent = None;
+    for _ in 0..40 {
+        bench.step_run(100);
+        bench.settle();
+        let live = bench.editor().model().live.clone().unwrap();
+        let waits = &live.junction.as_ref().unwrap().waits;
+        agent = waits.first().map(|waiting| waiting.agent);
+        if agent.is_some() {
+            break;
+        }
+    }
+    let agent = agent.expect("somebody waits for green within 50 s");
+    let name = format!("agent {agent}");
+    // It is named in the queue as well: either does.
+    let link = bench.harness.query_all_by_label(&name).next();
+    link.unwrap().scroll_to_me();
+    bench.harness.run_steps(30);
+    bench.settle();
+    let link = bench.harness.query_all_by_label(&name).next();
+    link.unwrap().click();
+    bench.harness.step();
+    bench.settle();
+    assert_eq!(bench.editor().model().watched, Some(agent));
+}
+
+#[test]
+fn the_end_of_a_green_is_dragged_while_the_run_goes_on_and_undone_in_one_step() {
+    let mut bench = crossroads(500);
+    assert_eq!(plan(&bench), None);
+    let before = bench.scenario().clone();
+    let grip = bench.scroll_to("End of green of stage 1").center();
+    bench.drag_right(grip, 20.0);
+    let longer = plan(&bench).unwrap();
+    let [first, second] = times(&longer.stages)[..] else {
+        panic!("{longer:?}");
+    };
+    // In steps of half a second; the next stage has what this one has not.
+    assert!(first - second > 2.0 && (2.0 * (first - second) % 1.0).abs() < 1e-9);
+    assert_eq!(longer.mode, SignalMode::Fixed);
+    // The run takes it over: all signals close, and begin anew.
+    bench.step_run(10);
+    bench.settle();
+    let live = bench.editor().model().live.clone().unwrap();
+    assert!(live.error.is_none() && live.snapshot.step > 500);
+    let programme = live.junction.as_ref().unwrap().programme.clone().unwrap();
+    assert!(programme.is_closing, "{programme:?}");
+    bench.step_run(1_200);
+    bench.settle();
+    let live = bench.editor().model().live.clone().unwrap();
+    let programme = live.junction.as_ref().unwrap().programme.clone().unwrap();
+    assert!(
+        !programme.is_closing && programme.stages == 2,
+        "{programme:?}"
+    );
+    // A second drag is a second step, and no green becomes shorter than six seconds.
+    let grip = bench.scroll_to("End of green of stage 1").center();
+    bench.drag_right(grip, -400.0);
+    assert!((times(&plan(&bench).unwrap().stages)[0] - 6.0).abs() < 1e-9);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(plan(&bench), Some(longer));
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn the_whole_cycle_is_dragged_to_another_start() {
+    let mut bench = crossroads(0);
+    let before = bench.scenario().clone();
+    let whole = bench.scroll_to("Start of the cycle");
+    // On the axis, where no end of a green is taken hold of.
+    let axis = egui::pos2(whole.left() + 30.0, whole.bottom() - 4.0);
+    bench.drag_right(axis, 0.25 * whole.width());
+    let moved = plan(&bench).unwrap();
+    assert!(moved.stages.is_empty(), "{moved:?}");
+    assert!(
+        (13.0..17.0).contains(&moved.offset) && moved.offset % 0.5 == 0.0,
+        "{moved:?}"
+    );
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn a_turn_is_explained_forbidden_and_allowed_again() {
+    let mut bench = crossroads(0);
+    let before = bench.scenario().clone();
+    bench.press("Turns (12)");
+    // One that turns across the oncoming traffic has to give way to it.
+    let layout = bench.editor().model().scene.layout.clone();
+    let junction = layout.junction_at(NODE).unwrap();
+    let left = roadwright_scenario::junction::Turn::Left;
+    let path = junction
+        .paths
+        .iter()
+        .find(|path| path.turn == left)
+        .unwrap();
+    let (from, to) = (path.from.road, path.to.road);
+    bench.press(&format!("Explain {from} to {to}"));
+    let told = bench
+        .harness
+        .query_all_by_label_contains("oncoming traffic");
+    assert!(told.count() > 0);
+    bench.press(&format!("Forbid {from} to {to}"));
+    let no = Restriction {
+        kind: RestrictionKind::No,
+        from,
+        to,
+    };
+    let rules = |bench: &Bench| bench.scenario().network().node(NODE).unwrap().rules.clone();
+    assert_eq!(rules(&bench).restrictions, vec![no]);
+    let layout = bench.editor().model().scene.layout.clone();
+    let mut paths = layout.junction_at(NODE).unwrap().paths.iter();
+    assert!(!paths.any(|path| (path.from.road, path.to.road) == (from, to)));
+    bench.press(&format!("Allow {from} to {to}"));
+    assert_eq!(bench.scenario(), &before);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), &before);
+}

@@ -1,0 +1,301 @@
+//! Looking into one road: who is on each lane, which of its car lengths are free, and where everybody
+//! goes and stops.
+
+use super::junction::{foremost_first, goes, path_of};
+use super::path_ahead;
+use crate::perception::StopCause;
+use crate::traffic::{Entry, Waits};
+use crate::world::World;
+use glam::DVec2;
+use roadwright_geometry::{Pose, unit};
+use roadwright_plugin_api::NOTHING;
+use roadwright_scenario::junction::{Light, Turn};
+use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
+use roadwright_scenario::{NodeId, RoadId};
+use std::fmt;
+
+/// A car with the gap that it leaves in a queue, m: the length of a cell at least.
+const CAR_AND_GAP: f64 = 4.5 + 2.0;
+/// A body that reaches into a cell by less does not occupy it, m.
+const TOUCH: f64 = 0.1;
+/// How far ahead the way of a vehicle and what stops it is told, m.
+const REACH: f64 = 120.0;
+
+/// What goes on on a road.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoadInspection {
+    /// The road.
+    pub road: RoadId,
+    /// Its lanes that can be driven, by lane id, then by lane section.
+    pub lanes: Vec<LaneInspection>,
+}
+
+/// A lane of a road, within one lane section.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LaneInspection {
+    /// Its OpenDRIVE id.
+    pub lane: i8,
+    /// Index of the lane section.
+    pub section: u16,
+    /// Length, m.
+    pub length: f64,
+    /// Mean width, m.
+    pub width: f64,
+    /// Its length in cells of one car and the gap to the next, from the start of the lane on.
+    pub cells: Vec<Cell>,
+    /// Who is on it, the foremost first.
+    pub vehicles: Vec<RoadVehicle>,
+    /// The junction that it leads into; `None` where it goes on, or ends.
+    pub leads_to: Option<NodeId>,
+    /// Whether any way on from its end is free.
+    pub goes: bool,
+    /// The most that any way on shows, if signals rule the junction.
+    pub light: Option<Light>,
+    /// Its end, in the direction of driving.
+    pub end: Pose,
+}
+
+/// A car length of a lane.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cell {
+    /// Its middle, in the direction of driving.
+    pub middle: Pose,
+    /// Length, m.
+    pub length: f64,
+    /// The foremost agent whose body is in it; `None`: it is free.
+    pub occupant: Option<u64>,
+}
+
+/// A vehicle on a lane.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoadVehicle {
+    /// The agent.
+    pub agent: u64,
+    /// Place of its rear axle along the lane, m.
+    pub s: f64,
+    /// m/s.
+    pub speed: f64,
+    /// The lane that it takes next; `None`: its route ends on this one.
+    pub next: Option<PlannedLane>,
+    /// Where it has to stand next, within 120 m.
+    pub stop: Option<StopTarget>,
+    /// Its way from here on, at most 120 m and the rest of a lane, m.
+    pub path: Vec<DVec2>,
+}
+
+/// A lane that a route leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlannedLane {
+    /// Its road.
+    pub road: RoadId,
+    /// Its id.
+    pub lane: i8,
+    /// How the way through a junction turns to it; `None` where the lane is beside this one, or follows
+    /// without a junction.
+    pub turn: Option<Turn>,
+}
+
+/// Where a vehicle has to stand.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StopTarget {
+    /// From its front, m.
+    pub distance: f64,
+    /// The place, m.
+    pub at: DVec2,
+    /// What for.
+    pub reason: StopReason,
+}
+
+/// What a vehicle has to stand for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StopReason {
+    /// This agent is ahead: it stops behind it if that one stops.
+    Leader(u64),
+    /// A junction does not let it in, or makes it wait inside.
+    Junction(Waits),
+    /// A junction has not let it in yet: it has not come near enough to ask.
+    NotAsked(NodeId),
+    /// An obstacle.
+    Obstacle,
+    /// Its destination.
+    Destination,
+    /// Its lane leads elsewhere, and has to be changed.
+    LaneChange,
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Leader(agent) => write!(f, "the vehicle ahead (agent {agent})"),
+            Self::Junction(waits) => waits.fmt(f),
+            Self::NotAsked(node) => write!(f, "being let in ({node})"),
+            Self::Obstacle => f.write_str("an obstacle"),
+            Self::Destination => f.write_str("its destination"),
+            Self::LaneChange => f.write_str("a change of lanes"),
+        }
+    }
+}
+
+/// Looks into a road.
+pub(crate) fn inspect(world: &World, road: RoadId) -> Option<RoadInspection> {
+    let lanes = world.lane_graph().lanes_of(road);
+    let pieces = lanes.flat_map(|(_, pieces)| pieces);
+    let lanes: Vec<_> = pieces.filter_map(|&piece| lane(world, piece)).collect();
+    (!lanes.is_empty()).then_some(RoadInspection { road, lanes })
+}
+
+fn lane(world: &World, id: LaneletId) -> Option<LaneInspection> {
+    let graph = world.lane_graph();
+    let lanelet = graph.lanelet(id);
+    let LaneletKind::Lane { lane, section, .. } = lanelet.kind else {
+        return None;
+    };
+    let ways = || {
+        graph
+            .successors(id)
+            .iter()
+            .filter_map(|&next| path_of(graph, next))
+    };
+    let (ground, signals) = (world.ground(), &world.traffic.signals);
+    let junction = ways().next().map(|(junction, _)| junction);
+    let has_signals = junction.is_some_and(|junction| ground.signals(junction).is_some());
+    let vehicles = foremost_first(world, id);
+    Some(LaneInspection {
+        lane,
+        section,
+        length: lanelet.length(),
+        width: lanelet.width,
+        cells: cells(world, id),
+        vehicles: vehicles.map(|entry| vehicle(world, entry)).collect(),
+        leads_to: junction.and_then(|junction| ground.node(junction)),
+        // A lane that goes on without a junction never makes anybody wait.
+        goes: junction.is_none() || ways().any(|path| goes(world, path)),
+        light: has_signals
+            .then(|| ways().map(|path| signals.light(ground, path)).max())
+            .flatten(),
+        end: graph.line(id).pose(lanelet.length()),
+    })
+}
+
+// Bodies reach over the ends of lanelets, so those of the neighbours count as well:
+//
+//   before             | this lanelet                  | after
+//          [A--------- | ---]          [B---]    [C--- | ---------]
+//                      |  x  |     |     |  x  |  x  | |
+fn cells(world: &World, id: LaneletId) -> Vec<Cell> {
+    let graph = world.lane_graph();
+    let (line, length) = (graph.line(id), graph.lanelet(id).length());
+    let index = &world.traffic.index;
+    let mut bodies: Vec<(f64, f64, u64)> = Vec::new();
+    let mut add = |entries: &[Entry], shift: f64| {
+        for entry in entries {
+            let who = &world.agents.identity[entry.agent as usize];
+            let body = world.types.get(who.vehicle_type);
+            let s = entry.s + shift;
+            bodies.push((s - body.rear_overhang, s + body.front, who.id));
+        }
+    };
+    add(index.on_lanelet(id), 0.0);
+    for &before in graph.predecessors(id) {
+        add(index.on_lanelet(before), -graph.lanelet(before).length());
+    }
+    for &after in graph.successors(id) {
+        add(index.on_lanelet(after), length);
+    }
+    let count = (length / CAR_AND_GAP).floor().max(1.0);
+    let size = length / count;
+    let cell = |number: u32| {
+        let from = f64::from(number) * size;
+        let here = bodies
+            .iter()
+            .filter(|(rear, front, _)| *rear < from + size - TOUCH && *front > from + TOUCH);
+        let foremost = here.max_by(|a, b| a.1.total_cmp(&b.1).then(b.2.cmp(&a.2)));
+        Cell {
+            middle: line.pose(from + 0.5 * size),
+            length: size,
+            occupant: foremost.map(|(.., agent)| *agent),
+        }
+    };
+    (0..count as u32).map(cell).collect()
+}
+
+fn vehicle(world: &World, entry: &Entry) -> RoadVehicle {
+    let index = entry.agent as usize;
+    RoadVehicle {
+        agent: world.agents.identity[index].id,
+        s: entry.s,
+        speed: world.agents.motion[index].speed,
+        next: next_lane(world, entry.agent),
+        stop: stop_target(world, entry.agent),
+        path: path_ahead(&world.view(), entry.agent, REACH),
+    }
+}
+
+fn next_lane(world: &World, agent: u32) -> Option<PlannedLane> {
+    let graph = world.lane_graph();
+    let progress = &world.agents.progress[agent as usize];
+    let route = world.routes.get(progress.route);
+    let mut turn = None;
+    let mut at = progress.at;
+    loop {
+        at += 1;
+        match graph.lanelet(route.lanelet(at)?).kind {
+            LaneletKind::Lane { road, lane, .. } => return Some(PlannedLane { road, lane, turn }),
+            LaneletKind::Connection { turn: way, .. } => turn = Some(way),
+        }
+    }
+}
+
+fn stop_target(world: &World, agent: u32) -> Option<StopTarget> {
+    let view = world.view();
+    if !world.agents.position[agent as usize].is_on_lane() {
+        return None;
+    }
+    let nearest = view.nearest_stop(agent, REACH);
+    let on_route = nearest.and_then(|(distance, at, cause)| {
+        Some(StopTarget {
+            distance,
+            at,
+            reason: reason(world, agent, cause)?,
+        })
+    });
+    let obstacle = obstacle_ahead(world, agent);
+    let both = on_route.into_iter().chain(obstacle);
+    both.min_by(|a, b| a.distance.total_cmp(&b.distance))
+}
+
+fn reason(world: &World, agent: u32, cause: StopCause) -> Option<StopReason> {
+    Some(match cause {
+        StopCause::Leader(other) => StopReason::Leader(world.agents.identity[other as usize].id),
+        StopCause::Goal => StopReason::Destination,
+        StopCause::LaneEnd => StopReason::LaneChange,
+        StopCause::Wall => StopReason::Junction(world.waits_of(agent)?),
+        StopCause::Closed(connection) => {
+            let (junction, _) = path_of(world.lane_graph(), connection)?;
+            let node = world.ground().node(junction)?;
+            match world.waits_of(agent).filter(|waits| waits.node == node) {
+                Some(waits) => StopReason::Junction(waits),
+                None => StopReason::NotAsked(node),
+            }
+        }
+    })
+}
+
+/// The nearest obstacle in the way of an agent.
+fn obstacle_ahead(world: &World, agent: u32) -> Option<StopTarget> {
+    let view = world.view();
+    let who = &world.agents.identity[agent as usize];
+    let lookahead = world.modules.controller(who.modules).lookahead();
+    let input = view.controller_input(agent, lookahead);
+    if input.obstacle_distance >= NOTHING {
+        return None;
+    }
+    let pose = view.bodies().pose(agent);
+    let front = pose.point(world.types.get(who.vehicle_type).front, 0.0);
+    let way = unit(pose.heading + input.obstacle_angle);
+    Some(StopTarget {
+        distance: input.obstacle_distance,
+        at: front + input.obstacle_distance * way,
+        reason: StopReason::Obstacle,
+    })
+}

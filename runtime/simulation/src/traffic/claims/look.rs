@@ -1,0 +1,118 @@
+//! What a junction has granted, and which of its ways are free now: for people.
+
+use super::rule::is_held_up;
+use super::walls::Meeting;
+use super::{Claims, Grant, Scene, Setting};
+use crate::agents::Agents;
+use roadwright_scenario::junction::Light;
+
+/// What an agent has been granted at a junction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ticket {
+    /// Its place in the order of the junction, from 1 on: of two whose ways meet, the lower one
+    /// passes first.
+    pub number: u32,
+    /// The agent.
+    pub agent: u64,
+    /// The path that it is for, by its number in the junction.
+    pub path: u32,
+    /// Whether its front has passed the stop line.
+    pub has_entered: bool,
+    /// Whether it was let in; if not, it is inside nevertheless, and others keep off it.
+    pub is_invited: bool,
+    /// Where it waits inside for others who pass first, m along the path; `None` if it need not.
+    pub wall: Option<f64>,
+    /// Those others, by growing id.
+    pub behind: Vec<u64>,
+}
+
+impl Claims {
+    /// What a junction has granted, in the order of its tickets. O(tickets^2).
+    pub(crate) fn tickets_of(
+        &self,
+        junction: u32,
+        setting: Setting<'_>,
+        agents: &Agents,
+    ) -> Vec<Ticket> {
+        let scene = &setting.with(agents);
+        let granted = &self.granted[junction as usize];
+        let ticket = |(number, grant): (u32, &Grant)| {
+            let claim = &agents.claim[grant.agent as usize];
+            let waits = claim.wall_at == grant.at + 1;
+            let before = granted
+                .iter()
+                .take_while(|other| other.ticket < grant.ticket);
+            let met = before.filter(|other| {
+                let way = (grant.path, grant.agent);
+                waits
+                    && other.agent != grant.agent
+                    && Meeting::of(junction, way, other, scene).is_some()
+            });
+            let mut behind: Vec<u64> = met.map(|other| id_of(other.agent, agents)).collect();
+            behind.sort_unstable();
+            Ticket {
+                number,
+                agent: id_of(grant.agent, agents),
+                path: grant.path,
+                has_entered: grant.has_entered,
+                is_invited: grant.is_invited,
+                wall: waits.then_some(f64::from(claim.wall_s)),
+                behind,
+            }
+        };
+        (1..).zip(granted).map(ticket).collect()
+    }
+
+    /// The agents that a junction has granted something.
+    pub(crate) fn holders(&self, junction: u32) -> impl Iterator<Item = u32> + '_ {
+        self.granted[junction as usize]
+            .iter()
+            .map(|grant| grant.agent)
+    }
+
+    /// Whether a path of a junction is free: its signal is green, nobody who has been let in before is
+    /// in its way, and nobody comes to whom it gives way, within the critical gap. Room beyond and
+    /// signs to stop at are those of a vehicle, and do not count.
+    pub(crate) fn is_free(
+        &self,
+        (junction, path): (u32, u32),
+        setting: Setting<'_>,
+        agents: &Agents,
+    ) -> bool {
+        let scene = &setting.with(agents);
+        if scene.light((junction, path)) != Light::Green {
+            return false;
+        }
+        let granted = &self.granted[junction as usize];
+        let own = granted.iter().find(|grant| grant.path == path);
+        if let Some(own) = own {
+            // Somebody has been let in along it already, or waits inside for those before.
+            return agents.claim[own.agent as usize].wall_at != own.at + 1;
+        }
+        let is_in_the_way = |grant: &Grant| {
+            let way = (path, grant.agent);
+            Meeting::of(junction, way, grant, scene).is_some()
+        };
+        !granted.iter().any(is_in_the_way) && !self.has_to_give_way((junction, path), scene)
+    }
+
+    fn has_to_give_way(&self, (junction, path): (u32, u32), scene: &Scene<'_>) -> bool {
+        let right = &scene.ground.law(junction).right_of_way;
+        let gap = right.critical_gap(path);
+        let coming = self.scratch.approaches.iter();
+        let mut first = coming.filter(|other| {
+            other.path.0 == junction
+                && scene.agents.drives(other.agent)
+                && right.gives_way(path, other.path.1)
+        });
+        first.any(|other| {
+            scene.light(other.path) != Light::Red
+                && !is_held_up(other, scene)
+                && scene.time_for(other.distance, other.agent, other.at) < gap
+        })
+    }
+}
+
+fn id_of(agent: u32, agents: &Agents) -> u64 {
+    agents.identity[agent as usize].id
+}
