@@ -74,7 +74,7 @@ fn a_click_on_who_waits_watches_it() {
         }
     }
     let agent = agent.expect("somebody waits for green within 50 s");
-    let name = format!("agent {agent}");
+    let name = roadwright_simulation::agent_name(agent);
     // It is named in the queue as well: either does.
     let link = bench.harness.query_all_by_label(&name).next();
     link.unwrap().scroll_to_me();

@@ -120,6 +120,8 @@ fn signals() {
     bench.settle();
     bench.ask(Action::Select(BTreeSet::from([ObjectId::Node(NodeId(5))])));
     hold(&mut bench, "signals");
+    // Later there are queues and tickets.
+    bench.step_run(900);
     bench.scroll_to("Who waits");
     hold(&mut bench, "junction_now");
     bench.set(|s| s.dark = true);
@@ -166,7 +168,7 @@ fn town_driving() {
 #[test]
 fn first_drive() {
     let mut bench = Bench::empty();
-    bench.look_at(0.0, 0.0, 120.0);
+    bench.look_at(0.0, 0.0, 100.0);
     bench.key(Key::R);
     bench.drag(&[(-100.0, -4.0), (-20.0, 0.0), (100.0, 6.0)]);
     bench.drag(&[(-4.0, 90.0), (4.0, -90.0)]);

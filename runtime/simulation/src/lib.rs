@@ -77,6 +77,7 @@ mod vehicle_type;
 mod world;
 
 pub use agents::{Drive, Status};
+pub use demand::agent_name;
 pub use ground::{Ground, SignalHead};
 pub use heat_map::{HeatCell, HeatMap};
 pub use inspect::{

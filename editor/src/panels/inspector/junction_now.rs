@@ -10,7 +10,7 @@ use egui::{Color32, Grid, Label, RichText, Ui, Vec2};
 use roadwright_scenario::NodeId;
 use roadwright_scenario::junction::{LaneEnd, Light};
 use roadwright_simulation::{
-    ApproachLane, JunctionInspection, ProgrammeInspection, StagePhase, Ticket, Waiting,
+    ApproachLane, JunctionInspection, ProgrammeInspection, StagePhase, Ticket, Waiting, agent_name,
 };
 
 /// Rows of a table: a crowded junction has more than a person reads.
@@ -48,10 +48,11 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     }
     Grid::new("queues")
         .num_columns(4)
-        .spacing([8.0, 4.0])
+        .min_col_width(12.0)
+        .spacing([8.0, 2.0])
         .show(ui, |ui| {
             for title in ["", "Lane", "Queue", "First in line"] {
-                ui.label(RichText::new(title).weak().small());
+                ui.label(RichText::new(title).weak());
             }
             ui.end_row();
             for approach in &seen.approaches {
@@ -132,8 +133,8 @@ pub(super) fn state(ui: &mut Ui, theme: Theme, goes: bool) {
 
 /// An agent that can be watched.
 pub(super) fn agent(ui: &mut Ui, id: u64, actions: &mut Vec<Action>) {
-    let link = ui.link(format!("agent {id}"));
-    if link.on_hover_text("Watch it").clicked() {
+    let link = ui.link(agent_name(id));
+    if link.on_hover_text(format!("Watch agent {id}")).clicked() {
         actions.push(Action::Watch(Some(id)));
     }
 }
@@ -180,11 +181,12 @@ fn tickets(ui: &mut Ui, seen: &JunctionInspection, actions: &mut Vec<Action>) {
     }
     Grid::new("tickets")
         .num_columns(4)
-        .spacing([8.0, 4.0])
+        .min_col_width(12.0)
+        .spacing([8.0, 2.0])
         .show(ui, |ui| {
             for ticket in seen.tickets.iter().take(MOST_ROWS) {
                 ui.label(RichText::new(format!("{}", ticket.number)).weak());
-                fixed(ui, NUMBER - 20.0, |ui| agent(ui, ticket.agent, actions));
+                fixed(ui, NUMBER, |ui| agent(ui, ticket.agent, actions));
                 fixed(ui, LANE + 20.0, |ui| {
                     ui.label(way(seen, ticket));
                 });

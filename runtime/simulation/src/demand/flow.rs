@@ -40,6 +40,24 @@ impl AgentKey {
     }
 }
 
+/// A short name for an agent by its id, for people: `agent 7`, or `flow 3, 12th` by its place in a flow.
+pub fn agent_name(id: u64) -> String {
+    match AgentKey::of(id) {
+        AgentKey::Counted(id) => format!("agent {id}"),
+        AgentKey::OfFlow(flow, number) => format!("{flow}, {number}{}", ordinal(number)),
+    }
+}
+
+fn ordinal(number: u64) -> &'static str {
+    match (number % 100, number % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    }
+}
+
 /// A flow that is running.
 pub(crate) struct RunningFlow {
     pub(crate) flow: Flow,
@@ -160,6 +178,12 @@ mod tests {
         assert_eq!(
             AgentKey::OfFlow(FlowId(2), 5).id(),
             (1 << 40) + (2 << 32) + 5
+        );
+        let name = |number| agent_name(AgentKey::OfFlow(FlowId(3), number).id());
+        assert_eq!(agent_name(7), "agent 7");
+        assert_eq!(
+            [1, 12, 22].map(name),
+            ["flow 3, 1st", "flow 3, 12th", "flow 3, 22nd"]
         );
     }
 }
