@@ -506,6 +506,9 @@ impl Claims {
                 let others = (&*scratch.pending, &*scratch.approaches);
                 match self.decide(request, needs, others, &scene) {
                     Verdict::Granted { before } => {
+                        let (junction, _) = request.path;
+                        let is_locked = is_locked(request, junction, &scene);
+                        self.counts.let_in_by_lock += u64::from(is_locked);
                         agents.claim[request.agent as usize].granted_to =
                             self.grant(request, needs, before);
                         Refusal::None
