@@ -26,10 +26,11 @@ const GREEN: f64 = 30.0;
 /// Share of the capacity that comes.
 const DEGREES: [f64; 2] = [0.5, 0.8];
 /// One run, s, and how many.
-const SECONDS: f64 = 3600.0;
-const RUNS: u64 = 30;
-/// Trips count from here on, s.
+const SECONDS: f64 = 4200.0;
+const RUNS: u64 = 32;
+/// Trips count that begin after so many seconds, and before the last tenth of a run: those end in it.
 const WARM_UP: f64 = 300.0;
+const COUNTED: f64 = 0.9;
 /// Delays are held to this share of the formula's, and their standard error to this one of themselves.
 const TOLERANCE: f64 = 0.25;
 const STANDARD_ERROR: f64 = 0.05;
@@ -65,6 +66,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let (capacity, cycle) = capacity(common.dt, seconds)?;
     let headways = headways(SPEED_LIMIT, common.dt, 10)?;
     let headway = headways.iter().sum::<f64>() / headways.len() as f64;
+    let counted = counted(seconds);
     let mut rows = Vec::new();
     for degree in DEGREES {
         let flow = degree * capacity;
@@ -85,7 +87,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
             cycle,
             green_share,
             trips,
-            hours: runs as f64 * (seconds - WARM_UP.min(0.25 * seconds)) / 3600.0,
+            hours: runs as f64 * (counted.end - counted.start) / 3600.0,
             delay: delay.mean,
             standard_error: delay.standard_error,
             webster,
@@ -183,6 +185,11 @@ fn next_green(run: &mut Run, road: RoadId, dt: f64) -> anyhow::Result<f64> {
     }
 }
 
+/// When the trips begin that count, s.
+fn counted(seconds: f64) -> std::ops::Range<f64> {
+    WARM_UP.min(0.25 * seconds)..COUNTED * seconds
+}
+
 /// What each trip lost to the signal, s.
 fn lost(flow: f64, dt: f64, (seed, seconds): (u64, f64)) -> anyhow::Result<Vec<f64>> {
     let [with, without] = [true, false].map(|has_signals| -> anyhow::Result<_> {
@@ -193,9 +200,7 @@ fn lost(flow: f64, dt: f64, (seed, seconds): (u64, f64)) -> anyhow::Result<Vec<f
         Ok(trips.collect::<BTreeMap<u64, (f64, f64)>>())
     });
     let (with, without) = (with?, without?);
-    // Who would not have arrived before the end of the run with a signal is not left out with care
-    // only for the last minutes: trips that begin late do not count at all.
-    let counts = WARM_UP.min(0.25 * seconds)..seconds - 0.1 * seconds;
+    let counts = counted(seconds);
     let pairs = with.iter().filter_map(|(id, &(started, time))| {
         let &(_, free) = without.get(id)?;
         counts.contains(&started).then_some(time - free)

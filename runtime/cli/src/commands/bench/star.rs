@@ -103,10 +103,18 @@ impl Star {
     fn style(&self, forward: usize, backward: usize) -> RoadStyle {
         RoadStyle {
             name: String::new(),
-            class: RoadClass::Collector,
+            class: self.class(),
             layer: 0,
             speed_limit: self.plan.speed_limit,
             section: CrossSection::driving(forward, backward, LANE_WIDTH),
+        }
+    }
+
+    /// Corners are as wide as the class asks for: entries of roundabouts are wider than others.
+    fn class(&self) -> RoadClass {
+        match self.plan.kind {
+            Kind::Roundabout => RoadClass::Arterial,
+            _ => RoadClass::Collector,
         }
     }
 
