@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::commands::BenchVerb;
 use clap::{Args, Parser, Subcommand};
 use roadwright_extension::ISOLATED_MEMORY;
 use roadwright_scenario::DynamicsLevel;
@@ -44,6 +45,11 @@ pub(crate) enum Verb {
     Check(Check),
     /// Tell what rules the junctions of a scenario.
     Junction(Junction),
+    /// Measure junctions: capacities, delays, and what they promise.
+    Bench {
+        #[command(subcommand)]
+        verb: BenchVerb,
+    },
     /// Make a scenario of OpenStreetMap data.
     Import(Import),
     /// Draw a scenario as a picture.

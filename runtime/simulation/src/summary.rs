@@ -86,6 +86,9 @@ pub struct LawCounts {
     /// Times that the controller of a vehicle would have driven over the place where it has to stand, and
     /// the host braked in its stead.
     pub held_by_law: u64,
+    /// Let in while they were not passed over any more: they had waited long enough, or nobody has the
+    /// right of way there.
+    pub let_in_by_lock: u64,
     /// The longest time for which anybody has waited for a junction, s.
     pub longest_wait: f64,
     /// Vehicles that had not got over to their lane in time, went on as their own lane goes, and took

@@ -1,5 +1,6 @@
 //! One file per verb.
 
+mod bench;
 mod check;
 mod completions;
 mod controller;
@@ -12,6 +13,7 @@ mod render;
 mod run;
 mod script;
 
+pub(crate) use bench::{BenchVerb, bench};
 pub(crate) use check::check;
 pub(crate) use completions::completions;
 pub(crate) use controller::controller;

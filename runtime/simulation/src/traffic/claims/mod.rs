@@ -512,6 +512,9 @@ impl Claims {
                 let others = (&*scratch.pending, &*scratch.approaches);
                 match self.decide(request, needs, others, &scene) {
                     Verdict::Granted { before } => {
+                        let (junction, _) = request.path;
+                        let is_locked = is_locked(request, junction, &scene);
+                        self.counts.let_in_by_lock += u64::from(is_locked);
                         agents.claim[request.agent as usize].granted_to =
                             self.grant(request, needs, before);
                         Refusal::None
@@ -520,13 +523,19 @@ impl Claims {
                     Verdict::Refused(refusal) => {
                         // Only who is held up by others is pending. One whose exit is full is not: others
                         // are not to wait for a queue that is not in their way.
+                        // A ring that others fill is.
                         let by_others = matches!(refusal, Refusal::GivesWay | Refusal::Occupied);
+                        let full = needs.last().filter(|_| refusal == Refusal::NoRoom);
+                        let ring = full.and_then(|need| setting.ground.ring(need.exit));
+                        let ring = ring.and_then(|ring| ring.lanelets.first().copied());
                         let is_locked = |need: &Need| is_locked(request, need.junction, &scene);
-                        if by_others && needs.first().is_some_and(is_locked) {
+                        let is_held_up = by_others || ring.is_some();
+                        if is_held_up && needs.first().is_some_and(is_locked) {
                             let is_long = scene.is_long(request.agent);
                             let way = |need: &Need| Pending {
                                 path: (need.junction, need.path),
                                 is_long,
+                                ring,
                             };
                             scratch.pending.extend(needs.iter().map(way));
                         }

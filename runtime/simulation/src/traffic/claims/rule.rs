@@ -70,11 +70,11 @@ impl Claims {
         // from entering it. Whether the exit drains is not theirs to say.
         if !passed
             .iter()
-            .all(|need| self.has_room(request, need, false, scene))
+            .all(|need| self.has_room(request, need, (false, pending), scene))
         {
             return Verdict::Refused(Refusal::Occupied);
         }
-        if !self.has_room(request, last, true, scene) {
+        if !self.has_room(request, last, (true, pending), scene) {
             return Verdict::Refused(Refusal::NoRoom);
         }
         // All or nothing. A vehicle that had the first junction of a chain and waited for the second would
@@ -106,12 +106,21 @@ impl Claims {
     ///
     /// Example: an exit of 20 m, one car of 4.5 m that waits there, another that has been let in and
     /// has not passed yet. They take 2 * (4.5 + 2) = 13 m. A car fits, a bus of 10 m does not.
-    fn has_room(&self, request: &Request, need: &Need, is_last: bool, scene: &Scene<'_>) -> bool {
+    fn has_room(
+        &self,
+        request: &Request,
+        need: &Need,
+        (is_last, pending): (bool, &[Pending]),
+        scene: &Scene<'_>,
+    ) -> bool {
         let agents = scene.agents;
         if let Some(ring) = scene.ground.ring(need.exit) {
             let connection = scene.route(request.agent).lanelet(need.at);
             let goes_round = connection.is_some_and(|id| scene.ground.ring(id).is_some());
-            return goes_round || self.ring_has_room(ring, request, scene);
+            // Who has waited for long is the next one to get in, wherever it enters the ring.
+            let first = ring.lanelets.first().copied();
+            let is_kept = pending.iter().any(|p| p.ring.is_some() && p.ring == first);
+            return goes_round || !is_kept && self.ring_has_room(ring, request, scene);
         }
         // Who is still in the junction or before it, and has been promised the same exit.
         let promised = self.granted[need.junction as usize].iter().filter(|grant| {
@@ -201,6 +210,8 @@ pub(super) struct Pending {
     pub(super) path: (u32, u32),
     /// Whether it is a bus or lorry that waits.
     pub(super) is_long: bool,
+    /// The first lanelet of the ring in which it waits for room.
+    pub(super) ring: Option<LaneletId>,
 }
 
 /// Before whose ticket a vehicle may enter a junction now, or after all of them; or why it may not.
@@ -230,7 +241,7 @@ fn may_enter(
     let mut earlier = junction
         .pending
         .iter()
-        .filter(|p| p.path.0 == need.junction);
+        .filter(|p| p.path.0 == need.junction && p.ring.is_none());
     let would_pass_over = |other: &Pending| {
         let is_long = other.is_long || scene.is_long(request.agent);
         let conflicts = scene.ground.conflicts(need.junction, is_long);

@@ -1,0 +1,172 @@
+//! The command line of `roadwright bench`.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// What to measure.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchVerb {
+    /// Saturate junctions of every kind and hold them to what they promise
+    Junctions(Junctions),
+    /// Saturation flow at a green light against the same driver's law integrated alone
+    Saturation(Saturation),
+    /// Delay at signals against Webster's formula
+    Delay(Delay),
+    /// Capacity of a yield leg and of a roundabout's entry against the formulae of the HCM
+    Gaps(Gaps),
+}
+
+/// What rules a junction of the bench.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// The nearer side goes first
+    Uncontrolled,
+    /// Two legs go first, the others give way
+    Priority,
+    /// Two legs go first, the others stop and give way
+    Stop,
+    /// Everybody stops
+    AllWayStop,
+    /// Signals with fixed times
+    Signals,
+    /// Signals by demand
+    Actuated,
+    /// A ring of one lane
+    Roundabout,
+    /// Two one-way legs become one: three legs only
+    Zipper,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 8] = [
+        Self::Uncontrolled,
+        Self::Priority,
+        Self::Stop,
+        Self::AllWayStop,
+        Self::Signals,
+        Self::Actuated,
+        Self::Roundabout,
+        Self::Zipper,
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Actuated => "actuated",
+            _ => self.control().name(),
+        }
+    }
+}
+
+/// On which side one drives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Hand {
+    /// Left-hand traffic
+    Left,
+    /// Right-hand traffic
+    Right,
+}
+
+impl Hand {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Left => "left",
+            Self::Right => "right",
+        }
+    }
+}
+
+/// Flags of all benches.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Common {
+    /// Runs with the seeds 1 to N
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) seeds: Option<u64>,
+    /// Simulated time of each run, s
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub(crate) seconds: Option<f64>,
+    /// Time step, s
+    #[arg(long, default_value_t = 0.1, value_parser = time_step)]
+    pub(crate) dt: f64,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit code 1 if bodies overlap, a red light is passed, somebody waits longer than the \
+bound, or the second half passes less than 95 % of the first (runs of half an hour and more)."
+)]
+pub(crate) struct Junctions {
+    /// Only this kind [default: all]
+    #[arg(long, value_enum)]
+    pub(crate) control: Option<Kind>,
+    /// Only so many legs [default: 3 to 6]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(3..=6))]
+    pub(crate) legs: Option<u8>,
+    /// Only on this side [default: both]
+    #[arg(long, value_enum)]
+    pub(crate) hand: Option<Hand>,
+    /// Share of buses
+    #[arg(long, default_value_t = 0.1, value_parser = share)]
+    pub(crate) buses: f64,
+    /// Close all exits for a twelfth of the time, in the middle: on each of them a vehicle breaks down
+    /// and crawls
+    #[arg(long)]
+    pub(crate) close_exits: bool,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code 1 if a figure is more than 5 % off.")]
+pub(crate) struct Saturation {
+    /// Time step, s
+    #[arg(long, default_value_t = 0.1, value_parser = time_step)]
+    pub(crate) dt: f64,
+    /// Greens that are measured
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) greens: u64,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit code 1 if a delay is more than 25 % off, or its standard error above 5 %."
+)]
+pub(crate) struct Delay {
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code 1 if a capacity is not 75 to 125 % of the formula's.")]
+pub(crate) struct Gaps {
+    /// On which side one drives
+    #[arg(long, value_enum, default_value = "right")]
+    pub(crate) hand: Hand,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+fn in_range(text: &str, (least, most): (f64, f64), unit: &str) -> Result<f64, String> {
+    let value = text
+        .parse()
+        .ok()
+        .filter(|value| (least..=most).contains(value));
+    value.ok_or_else(|| format!("expected {least} to {most}{unit}"))
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    in_range(text, (60.0, 1e6), " s")
+}
+
+fn time_step(text: &str) -> Result<f64, String> {
+    in_range(text, (0.001, 0.5), " s")
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    in_range(text, (0.0, 1.0), "")
+}

@@ -1,0 +1,193 @@
+//! `roadwright bench gaps`: how many find a gap, against the formulae of the handbook.
+//!
+//! One leg gives way and always has a queue; on the others random traffic passes it. Of all in the
+//! queue so many enter an hour, [HCM 2000] equation 17-3:
+//!
+//! ```text
+//! c = q e^(-q tc) / (1 - e^(-q tf))      q: vehicles that pass; tc: critical gap, tf: follow-up time
+//! c = 1,380 e^(-0.00102 q)               into a roundabout of one lane [HCM 2016]
+//! ```
+
+use super::arguments::{Gaps as Arguments, Kind};
+use super::star::{Plan, Star};
+use super::{Run, outcome};
+use crate::Outcome;
+use crate::commands::print_json;
+use crate::terminal;
+use roadwright_geometry::math::exp;
+use roadwright_scenario::RoadId;
+use serde::Serialize;
+use std::io::Write;
+
+const LEG: f64 = 300.0;
+const SPEED_LIMIT: f64 = 13.9;
+/// The leg that gives way, and one that passes it.
+const ENTRY: usize = 3;
+/// Vehicles an hour that wish to enter.
+const QUEUE: f64 = 2000.0;
+/// Vehicles an hour that pass, all together.
+const PASSING: [f64; 4] = [200.0, 400.0, 600.0, 800.0];
+const SECONDS: f64 = 3600.0;
+const WARM_UP: f64 = 120.0;
+/// Capacities are held to these shares of the formula's.
+const SHARES: std::ops::RangeInclusive<f64> = 0.75..=1.25;
+
+/// A movement that gives way.
+#[derive(Clone, Copy)]
+enum Movement {
+    NearTurn,
+    Straight,
+    FarTurn,
+    IntoRing,
+}
+
+impl Movement {
+    const ALL: [Self; 4] = [
+        Self::NearTurn,
+        Self::Straight,
+        Self::FarTurn,
+        Self::IntoRing,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::NearTurn => "yield, near turn",
+            Self::Straight => "yield, straight",
+            Self::FarTurn => "yield, far turn",
+            Self::IntoRing => "roundabout entry",
+        }
+    }
+
+    /// Vehicles an hour that enter where so many pass, by the handbook.
+    fn formula(self, passing: f64) -> f64 {
+        // [HCM 2000], exhibit 17-5, two lanes: critical gap and follow-up time, s.
+        let (critical, follow_up) = match self {
+            Self::NearTurn => (6.2, 3.3),
+            Self::Straight => (6.5, 4.0),
+            Self::FarTurn => (7.1, 3.5),
+            Self::IntoRing => return 1380.0 * exp(-0.00102 * passing),
+        };
+        let q = passing / 3600.0;
+        passing * exp(-q * critical) / (1.0 - exp(-q * follow_up))
+    }
+}
+
+/// What one movement passes beside some traffic, vehicles an hour.
+#[derive(Debug, Serialize)]
+struct Row {
+    movement: &'static str,
+    passing: f64,
+    entering: f64,
+    formula: f64,
+    share: f64,
+    overlaps: usize,
+}
+
+pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let common = &arguments.common;
+    let mut out = terminal::out();
+    if !common.json {
+        writeln!(
+            out,
+            "movement          passing/h entering/h  formula  share  overlaps"
+        )?;
+    }
+    let mut rows = Vec::new();
+    for movement in Movement::ALL {
+        for wanted in PASSING {
+            let row = measure(movement, wanted, arguments)?;
+            if !common.json {
+                writeln!(
+                    out,
+                    "{:<17} {:>9.0} {:>10.0} {:>8.0} {:>6.2} {:>9}",
+                    row.movement, row.passing, row.entering, row.formula, row.share, row.overlaps
+                )?;
+                out.flush()?;
+            }
+            rows.push(row);
+        }
+    }
+    drop(out);
+    if common.json {
+        print_json(&rows)?;
+    }
+    let is_kept = |row: &Row| SHARES.contains(&row.share) && row.overlaps == 0;
+    Ok(outcome(rows.iter().all(is_kept)))
+}
+
+fn measure(movement: Movement, wanted: f64, arguments: &Arguments) -> anyhow::Result<Row> {
+    let common = &arguments.common;
+    let (star, passing_legs) = star(movement, wanted, arguments)?;
+    let roads: Vec<RoadId> = passing_legs.iter().map(|&leg| star.legs[leg]).collect();
+    let entry = [star.legs[ENTRY]];
+    let (seeds, seconds) = (common.seeds.unwrap_or(3), common.seconds.unwrap_or(SECONDS));
+    let warm_up = WARM_UP.min(0.25 * seconds);
+    let (mut passing, mut entering, mut overlaps) = (0.0, 0.0, 0);
+    for seed in 1..=seeds {
+        let mut run = Run::new(&star.scenario, common.dt, seed)?;
+        run.until(warm_up)?;
+        let before = (run.passed(&roads), run.passed(&entry));
+        run.until(seconds)?;
+        let hours = (seconds - warm_up) / 3600.0 * seeds as f64;
+        passing += (run.passed(&roads) - before.0) as f64 / hours;
+        entering += (run.passed(&entry) - before.1) as f64 / hours;
+        overlaps += run.world().collisions().len();
+    }
+    let formula = movement.formula(passing);
+    Ok(Row {
+        movement: movement.name(),
+        passing,
+        entering,
+        formula,
+        share: entering / formula,
+        overlaps,
+    })
+}
+
+/// A junction with a queue on one leg, and the legs from which others pass it.
+fn star(
+    movement: Movement,
+    wanted: f64,
+    arguments: &Arguments,
+) -> anyhow::Result<(Star, Vec<usize>)> {
+    let kind = match movement {
+        Movement::IntoRing => Kind::Roundabout,
+        _ => Kind::Priority,
+    };
+    let mut star = Star::new(Plan {
+        kind,
+        legs: 4,
+        hand: arguments.hand,
+        length: LEG,
+        speed_limit: SPEED_LIMIT,
+    })?;
+    // Round the middle in the direction of a ring the near turn leads to the next leg.
+    let [near, opposite, far] = [1, 2, 3].map(|steps| star.round(ENTRY, steps));
+    let (to, passing) = match movement {
+        // Only those meet it who drive where it goes.
+        Movement::NearTurn => (near, vec![(far, near)]),
+        Movement::Straight => (opposite, vec![(far, near), (near, far)]),
+        Movement::FarTurn => (far, vec![(far, near), (near, far)]),
+        // Who comes from the leg before passes the entry, and leaves by the next one.
+        Movement::IntoRing => (opposite, vec![(far, near)]),
+    };
+    star.flow((ENTRY, to), "car", QUEUE)?;
+    for &way in &passing {
+        star.flow(way, "car", wanted / passing.len() as f64)?;
+    }
+    Ok((star, passing.into_iter().map(|(from, _)| from).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulae_are_those_of_the_handbook() {
+        // Nobody passes: one each follow-up time.
+        assert!((Movement::Straight.formula(1e-6) - 900.0).abs() < 0.1);
+        assert!((Movement::IntoRing.formula(0.0) - 1380.0).abs() < 1e-9);
+        // 400 an hour: 400 e^-0.7222 / (1 - e^-0.4444) = 541.
+        assert!((Movement::Straight.formula(400.0) - 541.3).abs() < 1.0);
+    }
+}

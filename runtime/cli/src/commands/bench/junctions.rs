@@ -1,0 +1,280 @@
+//! `roadwright bench junctions`: what junctions promise, under more traffic than they can take.
+
+use super::arguments::{Hand, Junctions as Arguments, Kind};
+use super::star::{Plan, Star};
+use super::{Run, outcome};
+use crate::Outcome;
+use crate::commands::print_json;
+use crate::terminal;
+use cpu_time::ProcessTime;
+use roadwright_scenario::{Edit, VehicleType};
+use serde::Serialize;
+use std::io::Write;
+
+/// Length of a leg, m, and how fast it is driven, m/s.
+const LEG: f64 = 300.0;
+const SPEED_LIMIT: f64 = 13.9;
+/// Vehicles an hour that wish to come along each leg: more than any junction takes.
+const RATE: f64 = 2000.0;
+/// Without a word, s.
+const SECONDS: f64 = 3600.0;
+/// Counting begins when the legs have filled, s.
+const WARM_UP: f64 = 60.0;
+/// Runs from here on are long enough to compare their halves, s.
+const HALVES_FROM: f64 = 1800.0;
+/// The second half passes at least this share of the first.
+const LEAST_SHARE: f64 = 0.95;
+/// Exits are closed for this share of the time.
+const CLOSED_SHARE: f64 = 1.0 / 12.0;
+/// After that the queues on them take so long to go, s: that time is not counted.
+const DRAINING: f64 = 60.0;
+/// The key of the vehicle that closes an exit, where it appears, m beyond the junction, and how slow it
+/// is, m/s.
+const BREAKDOWN: &str = "breakdown";
+const BREAKDOWN_AT: f64 = 90.0;
+const CRAWL: f64 = 0.1;
+/// The first vehicles appear at this distance from the outer end, m, at this speed, m/s: all of them come
+/// to the junction in the same step.
+const FIRST_AT: f64 = 200.0;
+const FIRST_SPEED: f64 = 10.0;
+
+/// What came of one junction.
+#[derive(Debug, Serialize)]
+struct Row {
+    control: &'static str,
+    legs: usize,
+    hand: &'static str,
+    /// Vehicles that have entered it, an hour, in each half.
+    first_half: f64,
+    second_half: f64,
+    /// s.
+    longest_wait: f64,
+    /// The longest that the junction allows, s, and for how long its exits were closed.
+    bound: f64,
+    closed: f64,
+    overlaps: usize,
+    /// The deepest of them, m.
+    deepest: f64,
+    red_passed: u64,
+    /// Vehicles that went in without having been let in.
+    breaches: u64,
+    /// Vehicles that went in because they were not passed over any more.
+    locked: u64,
+    /// Of all runs, s.
+    cpu_seconds: f64,
+    /// The promises that do not hold.
+    broken: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    seconds: f64,
+    dt: f64,
+    seeds: u64,
+    buses: f64,
+    junctions: &'a [Row],
+}
+
+pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let common = &arguments.common;
+    let (seconds, seeds) = (common.seconds.unwrap_or(SECONDS), common.seeds.unwrap_or(1));
+    let mut out = terminal::out();
+    if !common.json {
+        writeln!(
+            out,
+            "{:<13} legs hand  passed/h by halves   longest wait (bound)  overlaps  red  locked  CPU s",
+            "control"
+        )?;
+    }
+    let mut rows = Vec::new();
+    for plan in plans(arguments) {
+        let row = measure(plan, arguments, (seconds, seeds))?;
+        if !common.json {
+            writeln!(out, "{}", row.line())?;
+            out.flush()?;
+        }
+        rows.push(row);
+    }
+    drop(out);
+    if common.json {
+        let document = Document {
+            seconds,
+            dt: common.dt,
+            seeds,
+            buses: arguments.buses,
+            junctions: &rows,
+        };
+        print_json(&document)?;
+    }
+    Ok(outcome(rows.iter().all(|row| row.broken.is_empty())))
+}
+
+/// All junctions that are asked for.
+fn plans(arguments: &Arguments) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    for kind in Kind::ALL {
+        for legs in 3..=6 {
+            for hand in [Hand::Right, Hand::Left] {
+                let fits = kind != Kind::Zipper || legs == 3;
+                let is_wanted = arguments.control.is_none_or(|wanted| wanted == kind)
+                    && arguments
+                        .legs
+                        .is_none_or(|wanted| usize::from(wanted) == legs)
+                    && arguments.hand.is_none_or(|wanted| wanted == hand);
+                if fits && is_wanted {
+                    plans.push(Plan {
+                        kind,
+                        legs,
+                        hand,
+                        length: LEG,
+                        speed_limit: SPEED_LIMIT,
+                    });
+                }
+            }
+        }
+    }
+    plans
+}
+
+/// When exits are closed and opened again, s; nothing between them if they are not.
+fn closed(arguments: &Arguments, seconds: f64) -> (f64, f64) {
+    let half = 0.5 * CLOSED_SHARE * seconds;
+    let middle = 0.5 * seconds;
+    if arguments.close_exits {
+        (middle - half, middle + half)
+    } else {
+        (middle, middle)
+    }
+}
+
+fn measure(plan: Plan, arguments: &Arguments, (seconds, seeds): (f64, u64)) -> anyhow::Result<Row> {
+    let (close, open) = closed(arguments, seconds);
+    let star = saturated(plan, arguments.buses, (close, open))?;
+    let warm_up = WARM_UP.min(0.25 * seconds);
+    let settled = if open > close { open + DRAINING } else { open };
+    let mut row = Row {
+        control: plan.kind.name(),
+        legs: plan.legs,
+        hand: plan.hand.name(),
+        first_half: 0.0,
+        second_half: 0.0,
+        longest_wait: 0.0,
+        bound: 0.0,
+        closed: open - close,
+        overlaps: 0,
+        deepest: 0.0,
+        red_passed: 0,
+        breaches: 0,
+        locked: 0,
+        cpu_seconds: 0.0,
+        broken: Vec::new(),
+    };
+    for seed in 1..=seeds {
+        let cpu = ProcessTime::now();
+        let mut run = Run::new(&star.scenario, arguments.common.dt, seed)?;
+        row.first_half += run.rate(&star.legs, (warm_up, close))? / seeds as f64;
+        row.second_half += run.rate(&star.legs, (settled, seconds))? / seeds as f64;
+        row.add(&run);
+        row.cpu_seconds += cpu.elapsed().as_secs_f64();
+    }
+    row.judge(seconds);
+    Ok(row)
+}
+
+/// A junction with more traffic than it takes from all legs to all others, the first of each leg in
+/// the same step; between two times, s, a vehicle closes each exit.
+fn saturated(plan: Plan, buses: f64, (close, open): (f64, f64)) -> anyhow::Result<Star> {
+    let mut star = Star::new(plan)?;
+    let breakdown = VehicleType {
+        max_speed: CRAWL,
+        ..VehicleType::car()
+    };
+    let edit = Edit::VehicleType(BREAKDOWN.into(), Some(Box::new(breakdown)));
+    star.apply(edit)?;
+    for from in 0..plan.legs {
+        for to in 0..plan.legs {
+            let rate = RATE * star.share(from, to);
+            for (vehicle, share) in [("car", 1.0 - buses), ("enviro_400", buses)] {
+                if rate * share > 0.0 {
+                    star.flow((from, to), vehicle, rate * share)?;
+                }
+            }
+        }
+        let opposite = (0..plan.legs).max_by(|&a, &b| {
+            let (a, b) = (star.share(from, a), star.share(from, b));
+            a.total_cmp(&b)
+        });
+        let opposite = opposite.filter(|&to| star.share(from, to) > 0.0);
+        if let Some(to) = opposite {
+            let first = (0.0, FIRST_SPEED);
+            star.vehicle((from, FIRST_AT, true), (to, 20.0), "car", first)?;
+        }
+        if open > close && star.leads(from).1 {
+            // Distances on legs are from their outer ends.
+            let at = plan.length - BREAKDOWN_AT;
+            let end = at - CRAWL * (open - close);
+            star.vehicle((from, at, false), (from, end), BREAKDOWN, (close, 0.0))?;
+        }
+    }
+    Ok(star)
+}
+
+impl Row {
+    fn add(&mut self, run: &Run) {
+        let summary = run.world().summary();
+        self.overlaps += summary.collisions.len();
+        let depths = summary.collisions.iter().map(|collision| collision.depth);
+        self.deepest = depths.fold(self.deepest, f64::max);
+        self.red_passed += summary.law.red_passed;
+        self.breaches += summary.law.breaches;
+        self.locked += summary.law.let_in_by_lock;
+        for junction in run.watch.figures(run.world()) {
+            let slack = |wait: f64, bound: f64| bound - wait;
+            // The junction of a ring that comes nearest to its bound is the one that is told.
+            let is_worse = self.bound == 0.0
+                || slack(junction.longest_wait, junction.bound)
+                    < slack(self.longest_wait, self.bound);
+            if is_worse {
+                (self.longest_wait, self.bound) = (junction.longest_wait, junction.bound);
+            }
+        }
+    }
+
+    fn judge(&mut self, seconds: f64) {
+        let lasts = self.second_half >= LEAST_SHARE * self.first_half;
+        let promises = [
+            ("overlaps", self.overlaps == 0),
+            ("wait", self.longest_wait <= self.bound + self.closed),
+            ("red passed", self.red_passed == 0),
+            ("uninvited", self.breaches == 0),
+            ("second half", lasts || seconds < HALVES_FROM),
+            ("stuck", self.second_half > 0.0),
+        ];
+        let broken = promises.iter().filter(|(_, is_kept)| !is_kept);
+        self.broken = broken.map(|(name, _)| *name).collect();
+    }
+
+    fn line(&self) -> String {
+        let mut line = format!(
+            "{:<13} {:>4} {:<5} {:>8.0} {:>8.0} {:>14.1} s ({:.0}) {:>9} {:>6} {:>7} {:>6.1}",
+            self.control,
+            self.legs,
+            self.hand,
+            self.first_half,
+            self.second_half,
+            self.longest_wait,
+            self.bound + self.closed,
+            self.overlaps,
+            self.red_passed,
+            self.locked,
+            self.cpu_seconds
+        );
+        if self.overlaps > 0 {
+            line += &format!(", up to {:.2} m", self.deepest);
+        }
+        if !self.broken.is_empty() {
+            line += &format!("  BROKEN: {}", self.broken.join(", "));
+        }
+        line
+    }
+}

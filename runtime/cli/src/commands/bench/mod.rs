@@ -1,0 +1,93 @@
+//! `roadwright bench`: junctions under more traffic than they can take, and their capacities and
+//! delays against the formulae of the handbooks.
+
+mod arguments;
+mod delay;
+mod gaps;
+mod junctions;
+mod saturation;
+mod star;
+
+pub(crate) use arguments::BenchVerb;
+
+use crate::{Outcome, progress};
+use anyhow::{Context, bail};
+use roadwright_scenario::{DynamicsLevel, RoadId, Scenario};
+use roadwright_simulation::{
+    Ending, JunctionWatch, Observer, RunOptions, Session, World, builtin_modules,
+};
+
+pub(crate) fn bench(verb: &BenchVerb) -> anyhow::Result<Outcome> {
+    progress::catch_interrupt();
+    match verb {
+        BenchVerb::Junctions(arguments) => junctions::bench(arguments),
+        BenchVerb::Saturation(arguments) => saturation::bench(arguments),
+        BenchVerb::Delay(arguments) => delay::bench(arguments),
+        BenchVerb::Gaps(arguments) => gaps::bench(arguments),
+    }
+}
+
+/// A run of a scenario on the level of lanes, with its junctions watched.
+struct Run {
+    session: Session,
+    watch: JunctionWatch,
+}
+
+impl Run {
+    fn new(scenario: &Scenario, dt: f64, seed: u64) -> anyhow::Result<Self> {
+        let options = RunOptions {
+            seed: Some(seed),
+            dt: Some(dt),
+            dynamics: Some(DynamicsLevel::Lane),
+            // Contacts on ways that cross are seen by comparing bodies only.
+            verify: true,
+            ..RunOptions::default()
+        };
+        let world = World::new(scenario, &builtin_modules(), &options);
+        Ok(Self {
+            session: Session::new(world.context("cannot run the bench")?),
+            watch: JunctionWatch::default(),
+        })
+    }
+
+    /// Runs up to a time, s.
+    fn until(&mut self, time: f64) -> anyhow::Result<()> {
+        let mut observers: [&mut dyn Observer; 1] = [&mut self.watch];
+        let goes_on = |_: &World| !progress::interrupted();
+        self.session
+            .run(Ending::AtTime(time), &mut observers, goes_on);
+        if progress::interrupted() {
+            bail!("interrupted");
+        }
+        Ok(())
+    }
+
+    fn world(&self) -> &World {
+        self.session.world()
+    }
+
+    /// Vehicles that have entered a junction from some roads so far.
+    fn passed(&self, roads: &[RoadId]) -> u64 {
+        let figures = self.watch.figures(self.world());
+        let approaches = figures.iter().flat_map(|junction| &junction.approaches);
+        let own = approaches.filter(|approach| roads.contains(&approach.road));
+        own.map(|approach| approach.passed).sum()
+    }
+
+    /// The same in a time, as a rate an hour.
+    fn rate(&mut self, roads: &[RoadId], (from, to): (f64, f64)) -> anyhow::Result<f64> {
+        self.until(from)?;
+        let before = self.passed(roads);
+        self.until(to)?;
+        Ok((self.passed(roads) - before) as f64 * 3600.0 / (to - from))
+    }
+}
+
+/// What a command that measured found out.
+fn outcome(is_kept: bool) -> Outcome {
+    if is_kept {
+        Outcome::Fine
+    } else {
+        Outcome::Findings
+    }
+}

@@ -1,0 +1,263 @@
+//! `roadwright bench saturation`: how fast a queue passes a green light, against the same driver's
+//! law integrated alone, without roads, junctions and signals.
+
+use super::arguments::{Hand, Kind, Saturation as Arguments};
+use super::star::{Plan, Star};
+use super::{Run, outcome};
+use crate::Outcome;
+use crate::commands::print_json;
+use crate::terminal;
+use anyhow::Context;
+use roadwright_agent::Step;
+use roadwright_control::Idm;
+use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
+use roadwright_scenario::junction::layout;
+use roadwright_scenario::{
+    DrivingSide, JunctionRules, Movement, RoadEnd, SignalPlan, SignalStage, VehicleType,
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::Write;
+
+const LEG: f64 = 400.0;
+/// The leg with the queue, which leads to the east, and the one opposite.
+const FROM: usize = 2;
+const TO: usize = 0;
+/// km/h.
+const SPEEDS: [f64; 3] = [30.0, 50.0, 70.0];
+/// Vehicles an hour that wish to come.
+const RATE: f64 = 2000.0;
+/// Green of the queue and of the others, s: twenty vehicles pass, and as many come anew.
+const GREEN: f64 = 70.0;
+const OTHERS: f64 = 30.0;
+/// Headways count from this vehicle on to that one: the first ones still lose time.
+const FIRST: usize = 4;
+const LAST: usize = 20;
+/// Nobody passes for so long between two greens, s.
+const RED: f64 = 15.0;
+/// Greens before the queue has come to stand as it will, s.
+const FILLING: f64 = 250.0;
+/// Headways are held to this share of those of the law alone.
+const TOLERANCE: f64 = 0.05;
+/// Gap before a stop line and between standing vehicles, m: those of the law.
+const BEFORE_LINE: f64 = 0.5;
+const STANDSTILL_GAP: f64 = 2.0;
+
+/// What one speed limit gives.
+#[derive(Debug, Serialize)]
+struct Row {
+    /// km/h.
+    speed_limit: f64,
+    greens: usize,
+    /// From the 4th to the 20th, s.
+    headway: f64,
+    /// Of the law alone, s.
+    alone: f64,
+    /// Vehicles an hour of green.
+    flow: f64,
+    difference: f64,
+}
+
+pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let mut rows = Vec::new();
+    for speed_limit in SPEEDS {
+        let headways = headways(speed_limit / 3.6, arguments.dt, arguments.greens)?;
+        let headway = headways.iter().sum::<f64>() / headways.len() as f64;
+        let alone = alone(speed_limit / 3.6, arguments.dt);
+        rows.push(Row {
+            speed_limit,
+            greens: headways.len(),
+            headway,
+            alone,
+            flow: 3600.0 / headway,
+            difference: headway / alone - 1.0,
+        });
+    }
+    if arguments.json {
+        print_json(&rows)?;
+    } else {
+        let mut out = terminal::out();
+        writeln!(
+            out,
+            "km/h  greens  headway s  alone s  vehicles/h  difference"
+        )?;
+        for row in &rows {
+            writeln!(
+                out,
+                "{:>4.0} {:>7} {:>10.3} {:>8.3} {:>11.0} {:>+10.1} %",
+                row.speed_limit,
+                row.greens,
+                row.headway,
+                row.alone,
+                row.flow,
+                100.0 * row.difference
+            )?;
+        }
+    }
+    let is_kept = |row: &Row| row.difference.abs() <= TOLERANCE;
+    Ok(outcome(rows.iter().all(is_kept)))
+}
+
+/// A crossing whose leg with the queue has green for a time, and the others after it, s.
+pub(super) fn signals(star: &Star, (green, others): (f64, f64)) -> JunctionRules {
+    let stage = |legs: [usize; 2], time: f64| SignalStage {
+        green: legs
+            .map(|leg| Movement {
+                road: star.legs[leg],
+                turns: Vec::new(),
+            })
+            .to_vec(),
+        time,
+        min: None,
+        max: None,
+        amber: None,
+        all_red: None,
+    };
+    JunctionRules {
+        control: Some(Kind::Signals.control()),
+        plan: Some(SignalPlan {
+            stages: vec![stage([FROM, TO], green), stage([1, 3], others)],
+            ..SignalPlan::default()
+        }),
+        ..JunctionRules::default()
+    }
+}
+
+/// Mean headways of a queue that passes a green light, s, one for each green.
+pub(super) fn headways(speed_limit: f64, dt: f64, greens: u64) -> anyhow::Result<Vec<f64>> {
+    let mut star = Star::new(Plan {
+        kind: Kind::Signals,
+        legs: 4,
+        hand: Hand::Right,
+        length: LEG,
+        speed_limit,
+    })?;
+    star.rule(signals(&star, (GREEN, OTHERS)))?;
+    star.flow((FROM, TO), "car", RATE)?;
+    let line = stop_line(&star).context("the leg does not reach the junction")?;
+    let mut run = Run::new(&star.scenario, dt, 1)?;
+    let mut passing = Passing {
+        line,
+        ..Passing::default()
+    };
+    let mut headways = Vec::new();
+    let cycles = greens as f64 + 1.0;
+    let end = FILLING + cycles * (GREEN + OTHERS + 20.0);
+    while run.world().time() < end && headways.len() < greens as usize {
+        run.until(run.world().time() + dt)?;
+        passing.look(&run);
+        if let Some(headway) = passing.green_is_over(run.world().time()) {
+            headways.push(headway);
+        }
+    }
+    anyhow::ensure!(!headways.is_empty(), "no green passed {LAST} vehicles");
+    Ok(headways)
+}
+
+/// Where the stop line of the leg with the queue lies, m to the east of the middle.
+fn stop_line(star: &Star) -> Option<f64> {
+    let layout = layout(star.scenario.network(), DrivingSide::Right);
+    let arms = layout.junctions.iter().flat_map(|junction| &junction.arms);
+    let mut own = arms.filter(|arm| (arm.road, arm.end) == (star.legs[FROM], RoadEnd::End));
+    own.find(|arm| arm.trim > 0.0).map(|arm| -arm.trim)
+}
+
+/// When fronts pass the stop line.
+#[derive(Default)]
+struct Passing {
+    line: f64,
+    /// Where each front was at the last look, m to the east, and when, s.
+    before: BTreeMap<u64, (f64, f64)>,
+    /// Of this green, s.
+    times: Vec<f64>,
+}
+
+impl Passing {
+    fn look(&mut self, run: &Run) {
+        let snapshot = run.world().snapshot();
+        let car = VehicleType::car();
+        let front = car.length - car.rear_overhang;
+        let mut now = BTreeMap::new();
+        for vehicle in &snapshot.vehicles {
+            let x = vehicle.pose.position.x + front;
+            now.insert(vehicle.agent, (x, snapshot.time));
+            let Some(&(from, at)) = self.before.get(&vehicle.agent) else {
+                continue;
+            };
+            if from < self.line && x >= self.line {
+                let share = (self.line - from) / (x - from);
+                self.times.push(at + share * (snapshot.time - at));
+            }
+        }
+        self.before = now;
+    }
+
+    /// The mean headway of the last green, when nobody has passed for long.
+    fn green_is_over(&mut self, time: f64) -> Option<f64> {
+        let &last = self.times.last()?;
+        if time < last + RED {
+            return None;
+        }
+        let times = std::mem::take(&mut self.times);
+        let is_full = times.len() >= LAST && time > FILLING;
+        is_full.then(|| (times[LAST - 1] - times[FIRST - 1]) / (LAST - FIRST) as f64)
+    }
+}
+
+/// The same of the law alone: points on a line that stand, and start one after the other.
+fn alone(speed_limit: f64, dt: f64) -> f64 {
+    let car = VehicleType::car();
+    let spacing = car.length + STANDSTILL_GAP;
+    // Front and speed of each, from the first on.
+    let mut cars: Vec<(f64, f64)> = (0..LAST)
+        .map(|place| (-BEFORE_LINE - spacing * place as f64, 0.0))
+        .collect();
+    let mut passed = vec![f64::NAN; LAST];
+    let idm = Idm::entry().make();
+    let mut step = 0;
+    while passed[LAST - 1].is_nan() {
+        let inputs: Vec<ControllerInput> = (0..LAST)
+            .map(|i| ControllerInput {
+                speed: cars[i].1,
+                road_speed: speed_limit,
+                wheelbase: car.wheelbase,
+                waypoint_distance: 10.0,
+                leader_gap: i
+                    .checked_sub(1)
+                    .map_or(NOTHING, |leader| cars[leader].0 - car.length - cars[i].0),
+                leader_speed: i.checked_sub(1).map_or(0.0, |leader| cars[leader].1),
+                obstacle_distance: NOTHING,
+                stop_distance: NOTHING,
+                ..ControllerInput::default()
+            })
+            .collect();
+        let mut outputs = vec![ControllerOutput::default(); LAST];
+        idm.step(&Step::default(), &inputs, &mut outputs);
+        for (i, (car, output)) in cars.iter_mut().zip(&outputs).enumerate() {
+            let speed = (car.1 + output.acceleration * dt).max(0.0);
+            let moved = 0.5 * (car.1 + speed) * dt;
+            if car.0 < 0.0 && car.0 + moved >= 0.0 {
+                passed[i] = (f64::from(step) - car.0 / moved) * dt;
+            }
+            *car = (car.0 + moved, speed);
+        }
+        step += 1;
+    }
+    (passed[LAST - 1] - passed[FIRST - 1]) / (LAST - FIRST) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_law_alone_starts_faster_where_it_may_drive_faster() {
+        let [slow, fast] = [30.0, 70.0].map(|kmh| alone(kmh / 3.6, 0.1));
+        assert!(
+            (1.5..3.0).contains(&fast) && fast < slow,
+            "{slow} and {fast}"
+        );
+        // Whether steps are longer or shorter.
+        assert!((alone(13.9, 0.1) / alone(13.9, 0.01) - 1.0).abs() < 0.02);
+    }
+}

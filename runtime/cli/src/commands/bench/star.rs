@@ -1,0 +1,304 @@
+//! Junctions for benches, built in memory: straight legs that meet in the middle or at a ring.
+//!
+//! ```text
+//!              leg 1
+//!                |            Legs are drawn from outside to the middle and numbered
+//!                v            counter-clockwise from the east. Flows begin and end
+//!    leg 2 --->  o <--- leg 0   near the outer ends.
+//!                ^
+//!                |
+//!              leg 3
+//! ```
+
+use super::arguments::{Hand, Kind};
+use anyhow::Context;
+use roadwright_geometry::{Pose, ReferenceLine, Segment, unit};
+use roadwright_scenario::operation::draw::{self, RoadStyle};
+use roadwright_scenario::{
+    About, Agent, Control, CrossSection, DrivingSide, Edit, Flow, JunctionRules, Node, NodeId,
+    Place, RoadClass, RoadId, Scenario, SignalMode, SignalPlan,
+};
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+/// Where flows begin and end, m from the outer end of a leg: a bus has room behind its rear axle.
+const GATE: f64 = 12.0;
+/// m.
+const LANE_WIDTH: f64 = 3.5;
+/// Radius of a ring for each of its legs, m, and the least one: the single-lane roundabout of the
+/// capacity formula has about this.
+const RADIUS_PER_LEG: f64 = 4.5;
+const LEAST_RADIUS: f64 = 18.0;
+
+/// What a junction is to be like.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    pub(super) kind: Kind,
+    pub(super) legs: usize,
+    pub(super) hand: Hand,
+    /// m.
+    pub(super) length: f64,
+    /// m/s.
+    pub(super) speed_limit: f64,
+}
+
+/// A junction with its legs.
+pub(super) struct Star {
+    pub(super) scenario: Scenario,
+    pub(super) plan: Plan,
+    /// The roads of the legs.
+    pub(super) legs: Vec<RoadId>,
+    /// Radius of the ring, m; 0 without one.
+    radius: f64,
+}
+
+impl Star {
+    /// Draws it, with its control.
+    pub(super) fn new(plan: Plan) -> anyhow::Result<Self> {
+        let mut star = Self {
+            scenario: Scenario::new("bench"),
+            plan,
+            legs: Vec::new(),
+            radius: 0.0,
+        };
+        let about = About {
+            driving_side: star.side(),
+            ..About::default()
+        };
+        star.apply(Edit::About(Box::new(about)))?;
+        if plan.kind == Kind::Roundabout {
+            star.radius = LEAST_RADIUS.max(RADIUS_PER_LEG * plan.legs as f64);
+            star.draw_ring()?;
+        }
+        for leg in 0..plan.legs {
+            star.draw_leg(leg)?;
+        }
+        if plan.kind != Kind::Roundabout {
+            star.rule(star.rules())?;
+        }
+        Ok(star)
+    }
+
+    pub(super) fn apply(&mut self, edit: Edit) -> anyhow::Result<()> {
+        let applied = self.scenario.apply(edit);
+        applied.context("the junction of the bench cannot be built")?;
+        Ok(())
+    }
+
+    fn side(&self) -> DrivingSide {
+        match self.plan.hand {
+            Hand::Left => DrivingSide::Left,
+            Hand::Right => DrivingSide::Right,
+        }
+    }
+
+    /// The direction in which a leg lies, rad.
+    fn bearing(&self, leg: usize) -> f64 {
+        if self.plan.kind == Kind::Zipper {
+            // Two ways that come together gently, and the one that they become.
+            return [PI - 0.35, PI + 0.35, 0.0][leg.min(2)];
+        }
+        TAU * leg as f64 / self.plan.legs as f64
+    }
+
+    fn style(&self, forward: usize, backward: usize) -> RoadStyle {
+        RoadStyle {
+            name: String::new(),
+            class: self.class(),
+            layer: 0,
+            speed_limit: self.plan.speed_limit,
+            section: CrossSection::driving(forward, backward, LANE_WIDTH),
+        }
+    }
+
+    /// Corners are as wide as the class asks for: entries of roundabouts are wider than others.
+    fn class(&self) -> RoadClass {
+        match self.plan.kind {
+            Kind::Roundabout => RoadClass::Arterial,
+            _ => RoadClass::Collector,
+        }
+    }
+
+    fn draw(&mut self, line: &ReferenceLine, style: &RoadStyle) -> anyhow::Result<RoadId> {
+        let road = self.scenario.network().next_road_id();
+        let edit = draw::road(&self.scenario, line, style)?;
+        self.apply(edit)?;
+        Ok(road)
+    }
+
+    fn draw_leg(&mut self, leg: usize) -> anyhow::Result<()> {
+        let direction = unit(self.bearing(leg));
+        let outer = direction * (self.radius + self.plan.length);
+        let line = ReferenceLine::straight(outer, direction * self.radius)?;
+        let (forward, backward) = match (self.plan.kind, leg) {
+            (Kind::Zipper, 2) => (0, 1),
+            (Kind::Zipper, _) => (1, 0),
+            _ => (1, 1),
+        };
+        let road = self.draw(&line, &self.style(forward, backward))?;
+        self.legs.push(road);
+        Ok(())
+    }
+
+    /// Draws the ring: counter-clockwise in right-hand traffic.
+    fn draw_ring(&mut self) -> anyhow::Result<()> {
+        let turn = match self.plan.hand {
+            Hand::Right => 1.0,
+            Hand::Left => -1.0,
+        };
+        let step = TAU / self.plan.legs as f64;
+        for leg in 0..self.plan.legs {
+            let angle = turn * step * leg as f64;
+            let start = Pose {
+                position: unit(angle) * self.radius,
+                heading: angle + turn * FRAC_PI_2,
+            };
+            let bend = Segment::Arc {
+                length: self.radius * step,
+                curvature: turn / self.radius,
+            };
+            let line = ReferenceLine::new(start, vec![bend])?;
+            self.draw(&line, &self.style(1, 0))?;
+        }
+        Ok(())
+    }
+
+    /// What the kind of junction says; the first leg and the one opposite go first.
+    fn rules(&self) -> JunctionRules {
+        let kind = self.plan.kind;
+        let has_majors = matches!(kind, Kind::Priority | Kind::Stop);
+        let major = [0, self.plan.legs / 2].map(|leg| self.legs[leg]).to_vec();
+        let mode = match kind {
+            Kind::Actuated => SignalMode::Actuated,
+            _ => SignalMode::Fixed,
+        };
+        let has_signals = matches!(kind, Kind::Signals | Kind::Actuated);
+        JunctionRules {
+            control: Some(kind.control()),
+            major: if has_majors { major } else { Vec::new() },
+            plan: has_signals.then(|| SignalPlan {
+                mode,
+                ..SignalPlan::default()
+            }),
+            ..JunctionRules::default()
+        }
+    }
+
+    /// Decides about the node in the middle.
+    pub(super) fn rule(&mut self, rules: JunctionRules) -> anyhow::Result<()> {
+        let (id, node) = self.middle().context("the legs do not meet")?;
+        self.apply(Edit::Node(id, Some(Node { rules, ..node })))
+    }
+
+    fn middle(&self) -> Option<(NodeId, Node)> {
+        let network = self.scenario.network();
+        let mut nodes = network.nodes();
+        let (id, node) = nodes.find(|(id, _)| network.ends_at(*id).len() > 2)?;
+        Some((id, node.clone()))
+    }
+
+    /// A place on a leg, m from its outer end, on the lane that leads in or out.
+    pub(super) fn place(&self, leg: usize, s: f64, inward: bool) -> Place {
+        // Lanes along the road are on the side that one drives on: negative on the right.
+        let along = match self.plan.hand {
+            Hand::Right => -1,
+            Hand::Left => 1,
+        };
+        let lane = if inward { along } else { -along };
+        Place::lane(self.legs[leg], lane, s)
+    }
+
+    /// Adds a flow from one leg to another.
+    pub(super) fn flow(
+        &mut self,
+        (from, to): (usize, usize),
+        vehicle: &str,
+        rate_per_hour: f64,
+    ) -> anyhow::Result<()> {
+        let flow = Flow {
+            vehicle: vehicle.into(),
+            stack: "idm".into(),
+            origin: self.place(from, GATE, true),
+            destination: self.place(to, GATE, false),
+            rate_per_hour,
+            begin: 0.0,
+            end: 1e7,
+            dynamics: None,
+        };
+        let id = self.scenario.next_flow_id();
+        self.apply(Edit::Flow(id, Some(Box::new(flow))))
+    }
+
+    /// Adds a vehicle that appears on a leg, m from its outer end, at a time and with a speed.
+    pub(super) fn vehicle(
+        &mut self,
+        (from, s, inward): (usize, f64, bool),
+        (to, end): (usize, f64),
+        vehicle: &str,
+        (depart, speed): (f64, f64),
+    ) -> anyhow::Result<()> {
+        let agent = Agent {
+            name: String::new(),
+            vehicle: vehicle.into(),
+            stack: "idm".into(),
+            dynamics: None,
+            start: self.place(from, s, inward),
+            via: Vec::new(),
+            destination: Some(self.place(to, end, false)),
+            depart,
+            speed,
+        };
+        let id = self.scenario.next_agent_id();
+        self.apply(Edit::Agent(id, Some(Box::new(agent))))
+    }
+
+    /// Whether vehicles come in along a leg, and whether they leave by it.
+    pub(super) fn leads(&self, leg: usize) -> (bool, bool) {
+        let is_zipper = self.plan.kind == Kind::Zipper;
+        (!is_zipper || leg < 2, !is_zipper || leg == 2)
+    }
+
+    /// The share of those from one leg who go to another: six tenths straight on where there is
+    /// a leg opposite, the rest evenly.
+    pub(super) fn share(&self, from: usize, to: usize) -> f64 {
+        let legs = self.plan.legs;
+        if from == to || !self.leads(from).0 || !self.leads(to).1 {
+            return 0.0;
+        }
+        if self.plan.kind == Kind::Zipper {
+            return 1.0;
+        }
+        let others = (legs - 1) as f64;
+        if legs % 2 == 1 {
+            return 1.0 / others;
+        }
+        if (from + legs / 2) % legs == to {
+            0.6
+        } else {
+            0.4 / (others - 1.0)
+        }
+    }
+
+    /// The leg so many steps round from one, in the direction of driving around the middle.
+    pub(super) fn round(&self, leg: usize, steps: usize) -> usize {
+        let legs = self.plan.legs;
+        match self.plan.hand {
+            Hand::Right => (leg + steps) % legs,
+            Hand::Left => (leg + legs * steps - steps) % legs,
+        }
+    }
+}
+
+impl Kind {
+    /// The control that it is.
+    pub(super) fn control(self) -> Control {
+        match self {
+            Self::Uncontrolled => Control::Uncontrolled,
+            Self::Priority => Control::Priority,
+            Self::Stop => Control::Stop,
+            Self::AllWayStop => Control::AllWayStop,
+            Self::Signals | Self::Actuated => Control::Signals,
+            Self::Roundabout => Control::Roundabout,
+            Self::Zipper => Control::Zipper,
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What junctions promise, in a shorter form than docs/measurements.md has it: every control where it
+//! fits, with three to six legs, on both sides, under more traffic than they take.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use serde_json::Value;
+use std::process::Command;
+
+/// The document of a bench, and whether it found nothing wrong.
+fn bench(arguments: &[&str]) -> (Value, bool) {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_roadwright"));
+    let output = program.arg("bench").args(arguments).arg("--json").output();
+    let output = output.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let code = output.status.code();
+    assert!(
+        matches!(code, Some(0 | 1)),
+        "{arguments:?}: {code:?}: {said}"
+    );
+    (
+        serde_json::from_slice(&output.stdout).unwrap(),
+        code == Some(0),
+    )
+}
+
+fn number(row: &Value, key: &str) -> f64 {
+    row[key].as_f64().unwrap()
+}
+
+#[test]
+fn every_junction_keeps_its_promises_for_two_minutes() {
+    let (document, is_fine) = bench(&["junctions", "--seconds", "120", "--buses", "0"]);
+    let rows = document["junctions"].as_array().unwrap();
+    // Seven kinds with 3 to 6 legs, and the zipper, on both sides.
+    assert_eq!(rows.len(), 7 * 4 * 2 + 2);
+    for row in rows {
+        assert_eq!(row["broken"], Value::Array(Vec::new()), "{row}");
+        assert!(number(row, "first_half") > 300.0, "{row}");
+    }
+    assert!(is_fine);
+    let locked = |row: &Value| number(row, "locked") > 0.0;
+    assert!(rows.iter().any(locked));
+}
+
+#[test]
+fn buses_swing_over_lines_and_break_nothing_else() {
+    // Known: a bus that turns swings over the line at which others stand.
+    let (document, _) = bench(&["junctions", "--seconds", "120", "--legs", "4"]);
+    let rows = document["junctions"].as_array().unwrap();
+    assert!(rows.iter().any(|row| number(row, "overlaps") > 0.0));
+    for row in rows {
+        let broken = row["broken"].as_array().unwrap();
+        assert!(broken.iter().all(|what| what == "overlaps"), "{row}");
+        assert!(number(row, "deepest") < 1.0, "{row}");
+    }
+}
+
+#[test]
+fn short_steps_and_closed_exits_change_nothing_of_that() {
+    let one = |more: &[&str]| {
+        let flags = [
+            "junctions",
+            "--control",
+            "priority",
+            "--legs",
+            "4",
+            "--hand",
+            "right",
+        ];
+        let (document, is_fine) = bench(&[&flags[..], &["--buses", "0"], more].concat());
+        assert!(is_fine, "{document}");
+        number(&document["junctions"][0], "longest_wait")
+    };
+    one(&["--seconds", "120", "--dt", "0.01"]);
+    one(&["--seconds", "600", "--close-exits"]);
+}
+
+#[test]
+fn a_queue_passes_a_green_light_as_the_law_alone_does() {
+    let (rows, is_fine) = bench(&["saturation", "--greens", "3"]);
+    assert!(is_fine, "{rows}");
+    assert_eq!(rows.as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn what_finds_a_gap_is_told_with_the_formula() {
+    let (rows, _) = bench(&["gaps", "--seeds", "1", "--seconds", "900"]);
+    let rows = rows.as_array().unwrap();
+    assert_eq!(rows.len(), 16);
+    for row in rows {
+        assert_eq!(number(row, "overlaps"), 0.0, "{row}");
+        assert!((0.3..2.0).contains(&number(row, "share")), "{row}");
+    }
+}
+
+#[test]
+fn delays_at_signals_are_about_those_of_webster() {
+    let (rows, _) = bench(&["delay", "--seeds", "2", "--seconds", "1800"]);
+    for row in rows.as_array().unwrap() {
+        assert!(number(row, "difference").abs() < 0.35, "{row}");
+    }
+}

@@ -1,0 +1,175 @@
+//! Where two ways through a junction meet: bodies thrown at random onto random junctions.
+//!
+//! `ROADWRIGHT_SAMPLES=1000000 cargo test -p roadwright-scenario --test conflict_zones` takes more of
+//! them.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::draw;
+use roadwright_geometry::math::Stream;
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::{Pose, ReferenceLine};
+use roadwright_scenario::junction::{Body, Conflicts, Interval, Junction, layout};
+use roadwright_scenario::operation::draw::RoadStyle;
+use roadwright_scenario::*;
+
+/// Bodies thrown without a word; a positive control needs fewer.
+const SAMPLES: usize = 60_000;
+/// On one junction.
+const PER_JUNCTION: usize = 2_000;
+/// From the rear axle to the rear end, m: a car and a bus.
+const REAR: [f64; 2] = [0.95, 2.2];
+
+/// A junction of 2 to 9 legs, 5 to 355 degrees apart, 3 to 30 m wide.
+fn random_junction(random: &mut Stream) -> Option<Junction> {
+    let legs = 2 + random.next_index(8);
+    let mut bearings: Vec<f64> = Vec::new();
+    while bearings.len() < legs {
+        let bearing = random.next_in(0.0, 360.0);
+        let apart = |other: &f64| {
+            let turn = (bearing - other).rem_euclid(360.0);
+            (5.0..=355.0).contains(&turn)
+        };
+        if bearings.iter().all(apart) {
+            bearings.push(bearing);
+        }
+    }
+    let mut scenario = Scenario::new("star");
+    let driving_side = [DrivingSide::Right, DrivingSide::Left][random.next_index(2)];
+    let about = About {
+        driving_side,
+        ..About::default()
+    };
+    scenario.apply(Edit::About(Box::new(about))).unwrap();
+    for bearing in bearings {
+        let width = random.next_in(2.75, 3.75);
+        // One lane of 3 m to eight of 3.75 m.
+        let lanes = [(1, 0), (1, 1), (1, 1), (2, 2), (2, 1), (3, 3), (4, 4)];
+        let (forward, backward) = lanes[random.next_index(lanes.len())];
+        let classes = [RoadClass::Residential, RoadClass::Arterial];
+        let style = RoadStyle {
+            name: String::new(),
+            class: classes[random.next_index(2)],
+            layer: 0,
+            speed_limit: 13.9,
+            section: CrossSection::driving(forward, backward, width.max(3.0)),
+        };
+        let far = roadwright_geometry::unit(f64::to_radians(bearing)) * 150.0;
+        draw(&mut scenario, far.into(), (0.0, 0.0), &style);
+    }
+    let layout = layout(scenario.network(), driving_side);
+    layout
+        .junctions
+        .into_iter()
+        .map(|j| (*j).clone())
+        .find(|j| j.arms.len() == legs)
+}
+
+/// The pose of a rear axle on a way; straight before it.
+fn pose(curve: &ReferenceLine, s: f64) -> Pose {
+    let start = curve.start();
+    if s >= 0.0 {
+        return curve.pose(s);
+    }
+    Pose {
+        position: start.point(s, 0.0),
+        heading: start.heading,
+    }
+}
+
+fn outline(body: Body, rear: f64, axle: Pose) -> OrientedBox {
+    let middle = Pose {
+        position: axle.point(0.5 * (body.front - rear), 0.0),
+        heading: axle.heading,
+    };
+    OrientedBox::new(middle, body.front + rear, body.width)
+}
+
+/// What came of bodies on one junction.
+#[derive(Debug, Default)]
+struct Tally {
+    samples: usize,
+    overlaps: usize,
+    misses: usize,
+    worst: String,
+}
+
+/// Throws pairs of bodies onto two ways; where they overlap, both must be where the ways meet.
+/// `shrunk` takes so much off both ends of those places, m.
+fn throw(junction: &Junction, kind: usize, shrunk: f64, random: &mut Stream, tally: &mut Tally) {
+    let body = [Body::CAR, Body::LONG][kind];
+    let rear = REAR[kind];
+    let conflicts = Conflicts::of_bodies(junction, body);
+    let ways = junction.paths.len();
+    if ways < 2 {
+        return;
+    }
+    for _ in 0..PER_JUNCTION {
+        let (a, b) = (random.next_index(ways), random.next_index(ways));
+        let (one, other) = (&junction.paths[a], &junction.paths[b]);
+        // On one lane vehicles follow each other, and lanes beside each other are driven beside each
+        // other however narrow they are.
+        let ends = |path: &roadwright_scenario::junction::ConnectingPath| {
+            [path.from, path.to].map(|lane| (lane.road, lane.end))
+        };
+        let is_beside = ends(one).iter().any(|end| ends(other).contains(end));
+        let is_merge = one.to == other.to;
+        if a == b || one.from == other.from || is_beside && !is_merge {
+            continue;
+        }
+        let (Some(first), Some(second)) = (&one.curve, &other.curve) else {
+            continue;
+        };
+        let [s, t] = [first, second].map(|way| random.next_in(-body.front, way.length()));
+        tally.samples += 1;
+        let boxes = [(first, s), (second, t)].map(|(way, s)| outline(body, rear, pose(way, s)));
+        if boxes[0].penetration(&boxes[1]) <= 0.0 {
+            continue;
+        }
+        tally.overlaps += 1;
+        let is_in = |s: f64, place: Interval| {
+            s + body.front >= place.from + shrunk && s - rear <= place.to - shrunk
+        };
+        let met = conflicts.between(a as u32, b as u32);
+        if !met.is_some_and(|(own, theirs)| is_in(s, own) && is_in(t, theirs)) {
+            tally.misses += 1;
+            tally.worst = format!("{one:?}\n{other:?}\n{s} and {t} of {met:?}");
+        }
+    }
+}
+
+fn thrown(samples: usize, shrunk: f64) -> Tally {
+    let mut tally = Tally::default();
+    let mut number = 0;
+    while tally.samples < samples {
+        let mut random = Stream::new(1, "conflict zones", number);
+        number += 1;
+        let Some(junction) = random_junction(&mut random) else {
+            continue;
+        };
+        for kind in [0, 1] {
+            throw(&junction, kind, shrunk, &mut random, &mut tally);
+        }
+    }
+    tally
+}
+
+#[test]
+fn bodies_that_overlap_are_where_their_ways_meet() {
+    let wanted = std::env::var("ROADWRIGHT_SAMPLES").ok();
+    let samples = wanted.map_or(SAMPLES, |text| text.parse().unwrap());
+    let tally = thrown(samples, 0.0);
+    println!(
+        "{} samples, {} overlaps, {} misses",
+        tally.samples, tally.overlaps, tally.misses
+    );
+    assert!(tally.overlaps > samples / 100, "{tally:?}");
+    assert_eq!(tally.misses, 0, "{tally:?}");
+}
+
+#[test]
+fn places_that_are_a_metre_too_short_are_found_out() {
+    let tally = thrown(SAMPLES / 4, 1.0);
+    assert!(tally.misses > 5, "{tally:?}");
+}
