@@ -45,8 +45,8 @@ pub use roadwright_scenario::{
 
 /// What is decided about junctions: control, major roads, turn restrictions, plans of signals.
 pub use roadwright_scenario::{
-    Control, JunctionRules, Movement, Node, Restriction, RestrictionKind, SignalMode, SignalPlan,
-    SignalStage, junction::Light, junction::Turn,
+    Control, JunctionRules, Movement, Node, Restriction, RestrictionKind, SignalControllerSetting,
+    SignalMode, SignalPlan, SignalStage, junction::Light, junction::Turn,
 };
 
 /// Reads a scenario from a file, and writes one in one go.
