@@ -96,7 +96,8 @@ pub struct SignalView<'a> {
     pub calls: u32,
     /// Whether vehicles with green come near.
     pub is_extended: bool,
-    /// The stage that fixed times would show now, or be changing to.
+    /// The stage that fixed times would show now, or be changing to; where times are not fixed, the one
+    /// that is shown.
     pub planned: u32,
     /// How long stages last.
     pub times: &'a [StageTimes],

@@ -196,8 +196,8 @@ fn a_script_that_fails_is_stood_in_for_by_demand_and_told_once() {
         ),
         (
             "error",
-            "fn decide(signal) { if signal.time > 2.0 { throw \"no\" } }",
-            "no",
+            "fn decide(signal) { if signal.time > 2.0 { throw \"nonsense\" } }",
+            "nonsense",
         ),
         (
             "type",
@@ -238,7 +238,7 @@ fn a_script_that_fails_is_stood_in_for_by_demand_and_told_once() {
             "signal has no property \"stges\"; did you mean \"stages\"?",
         ),
         (
-            "fn decide(signal) { signal.call(1) }",
+            "fn decide(signal) { signal.request(1) }",
             "who decides about signals gives the stage from decide",
         ),
         ("fn decide() { 1 }", "write fn decide(signal)"),
@@ -251,7 +251,7 @@ fn a_script_that_fails_is_stood_in_for_by_demand_and_told_once() {
             "signal.stage can be read, but not set",
         ),
         (
-            "fn behave(agent) { agent.signal(1).call(9) }",
+            "fn behave(agent) { agent.signal(1).request(9) }",
             "there is no stage 9; they are 0 to 1",
         ),
     ] {
@@ -298,7 +298,7 @@ const ASKING: &str = "fn behave(agent) {
     if signals.stage == agent.signal_stage {
         signals.hold(signals.stage, 20.0);
     } else if agent.junction_distance < 100.0 {
-        signals.call(agent.signal_stage);
+        signals.request(agent.signal_stage);
     }
 }
 fn on_stage(agent, node, stage) { agent.log(`${node} shows ${stage}`); }";
@@ -427,4 +427,16 @@ fn the_scripts_that_ship_do_what_they_say() {
         first < usual - 2.0,
         "{first} s with its stage called, {usual} s without"
     );
+}
+
+#[test]
+fn the_scripts_in_the_page_about_junctions_compile() {
+    let page = std::fs::read_to_string(road::common::root().join("docs/junctions.md")).unwrap();
+    let blocks: Vec<&str> = page.split("```rhai\n").skip(1).collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        let text = block.split("```").next().unwrap();
+        let made = compile("page.rhai", text, None);
+        assert!(made.is_ok(), "{:?}", made.err());
+    }
 }

@@ -71,7 +71,8 @@ pub use roadwright_simulation::{
 /// Modules: what can be chosen, and what to write to add one that is linked in.
 pub use roadwright_agent::{
     Behaviour, Controller, Effect, Effects, Entry, Fitness, Logic, LogicState, Lookahead,
-    ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Registry, Scene, Slot, Step,
+    ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Registry, Scene,
+    SignalController, SignalFacts, SignalView, Slot, Step,
 };
 
 /// The rows of which modules are asked.

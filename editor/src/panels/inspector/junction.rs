@@ -223,3 +223,31 @@ fn majors(ui: &mut Ui, junction: &Junction, subject: &mut Subject<'_, Node>) {
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadwright_scenario::JunctionRules;
+
+    #[test]
+    fn who_is_chosen_to_decide_about_signals_is_shown() {
+        let mut node = Node {
+            x: 0.0,
+            y: 0.0,
+            rules: JunctionRules::default(),
+        };
+        for decides in [
+            Decides::Module("own.rhai".into()),
+            Decides::Mode(SignalMode::Off),
+            Decides::Module("other.rhai".into()),
+            Decides::Mode(SignalMode::Fixed),
+            Decides::Unsaid,
+        ] {
+            decides.clone().put(&mut node);
+            assert!(Decides::of(&node) == decides);
+        }
+        // A module that is called as a mode is that mode.
+        Decides::Module("actuated".into()).put(&mut node);
+        assert!(Decides::of(&node) == Decides::Mode(SignalMode::Actuated));
+    }
+}

@@ -16,7 +16,7 @@ pub(crate) use contacts::{Contact, Contacts, Search};
 pub(crate) use delays::Delays;
 pub(crate) use encroachment::{Encroachment, Scene as EncroachmentScene};
 pub(crate) use index::{Entry, Index};
-pub(crate) use signals::{SignalStates, Wish as StageWish, look as look_at_signals};
+pub(crate) use signals::{LONGEST_WAIT, SignalStates, Wish as StageWish, look as look_at_signals};
 
 /// What agents are to each other.
 pub(crate) struct Traffic {

@@ -84,13 +84,13 @@ pub(super) fn properties(api: &mut Registrar<'_>) {
 pub(super) fn requests(api: &mut Registrar<'_>) {
     call!(
         api,
-        "call",
-        "signal.call(stage: int)",
+        "request",
+        "signal.request(stage: int)",
         "For behaviours: asks for a stage; it comes next, once the shortest green of the one that is shown is over. One that is shown has it already.",
         |s: &mut Signal, stage: i64| -> Outcome<()> {
             let (node, stage) = (s.node, s.stage(stage).or_else(fail)?);
             let effect = Effect::CallStage { node, stage };
-            s.ask("call", effect).or_else(fail)
+            s.ask("request", effect).or_else(fail)
         }
     );
     call!(

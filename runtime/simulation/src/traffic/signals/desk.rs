@@ -115,13 +115,11 @@ impl Desk {
     }
 
     /// The stage that somebody has been waiting for longest, if that is too long.
-    pub(super) fn starved(&self, time: f64, longest: f64) -> Option<u32> {
+    pub(super) fn starved(&self, time: f64, longest: impl Fn() -> f64) -> Option<u32> {
         let waits = self.waiting.iter().zip(0u32..);
         let waits = waits.filter_map(|(since, stage)| Some(((*since)?, stage)));
-        let first = waits.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        first
-            .filter(|(since, _)| time - since >= longest)
-            .map(|(_, stage)| stage)
+        let (since, stage) = waits.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
+        (time - since >= longest()).then_some(stage)
     }
 
     /// A stage has just got green: who has called it has it.

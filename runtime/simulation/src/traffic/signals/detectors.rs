@@ -1,6 +1,7 @@
 //! Who comes near signals, and what can be seen of them: for modules that decide about them, and for
 //! behaviours that look at them.
 
+use super::policy::planned;
 use super::{Phase, SignalStates};
 use crate::agents::Agents;
 use crate::clock::Clock;
@@ -127,7 +128,7 @@ impl SignalStates {
             next: (state.phase != Phase::Green).then_some(state.next),
             elapsed: (time - state.since).max(0.0),
             remaining: state.remaining(programme, desk, time),
-            planned: super::planned(programme, time),
+            planned: planned(programme, time),
             stages: programme
                 .stages
                 .iter()

@@ -1,12 +1,11 @@
 //! What traffic signals show, step by step.
 //!
 //! Junctions that follow one programme have one state. Who decides which stage is next is a policy
-//! ([`SignalController`]): fixed times, demand, or a module. What no policy can change is kept here: the
+//! (`policy.rs`): fixed times, demand, or a module. What no policy can change is kept here: the
 //! shortest green, amber and red for all between two stages, and that nobody waits for ever.
 //!
 //! ```text
-//!   green ---- min ---- the policy keeps it, or agents hold it ---- it names the next ---- amber ---- red ---- next
-//!                                                            max since others wait |
+//!   green ---- min ---- kept or held ---- next is named, or max since others wait ---- amber ---- red ---- next
 //! ```
 //!
 //! Fixed times are read off the clock, with amber and red, so that no step is lost over hours; when an
@@ -16,16 +15,16 @@
 
 mod desk;
 mod detectors;
+mod policy;
 
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::modules::SignalControllers;
-pub(crate) use desk::Wish;
-use desk::{Desk, LONGEST_WAIT};
+use desk::Desk;
+pub(crate) use desk::{LONGEST_WAIT, Wish};
 pub(crate) use detectors::{Comer, look};
-use roadwright_agent::{
-    ByDemand, FixedTimes, ParameterSet, SignalController, SignalFacts, SignalView,
-};
+use policy::{Policy, planned};
+use roadwright_agent::SignalView;
 use roadwright_scenario::SignalMode;
 use roadwright_scenario::junction::{Light, Programme};
 use serde::{Deserialize, Serialize, Serializer};
@@ -94,51 +93,6 @@ pub(crate) struct SignalStates {
     desks: Vec<Desk>,
     #[serde(skip)]
     demand: Vec<Demand>,
-}
-
-/// Who decides in a step, and what has become of it.
-struct Policy<'a> {
-    /// What is decided by unless a module does.
-    mode: SignalMode,
-    /// The module that is asked in this step, with what it is told.
-    module: Option<(&'a mut SignalControllers, usize, Option<Arc<SignalFacts>>)>,
-    /// Whether there is a module, asked in this step or not.
-    has_module: bool,
-    /// What went wrong.
-    fault: Option<String>,
-}
-
-impl Policy<'_> {
-    fn decide(&mut self, desk: &mut Desk, view: SignalView<'_>) -> Option<u32> {
-        if let Some((controllers, group, facts)) = &mut self.module {
-            let facts = facts.as_ref();
-            let answer = controllers.decide(*group, &SignalView { facts, ..view });
-            desk.is_by_demand = answer.is_err();
-            match answer {
-                Ok(next) => return next,
-                Err(fault) => self.fault = Some(fault),
-            }
-        } else if self.has_module && !desk.is_by_demand {
-            // Its answer of this second was to keep the stage.
-            return None;
-        }
-        let parameters = ParameterSet::new(&[]);
-        let answer = match self.mode {
-            SignalMode::Fixed => FixedTimes.decide(&parameters, &view),
-            _ => ByDemand.decide(&parameters, &view),
-        };
-        answer.ok().flatten()
-    }
-}
-
-/// The stage that fixed times would show at a time, s, or be changing to.
-fn planned(programme: &Programme, time: f64) -> u32 {
-    let (stage, within) = programme.stage_at(time);
-    if within < programme.stages[stage].green {
-        stage as u32
-    } else {
-        programme.next(stage) as u32
-    }
 }
 
 impl State {
@@ -264,18 +218,24 @@ impl State {
         if is_short || desk.holds(self.stage, time) {
             return None;
         }
+        let is_fixed = programme.mode == SignalMode::Fixed;
         let opposed_for = (others != 0).then(|| time - self.opposed.max(self.since));
         let view = SignalView {
             stage: self.stage,
             opposed_for,
             calls: others,
             is_extended: demand.extends,
-            planned: planned(programme, time),
+            // Only fixed times ask for it, and most signals have none.
+            planned: if is_fixed {
+                planned(programme, time)
+            } else {
+                self.stage
+            },
             times: &programme.stages,
             facts: None,
         };
         // Who has waited for too long goes before what anybody decides, and calls before the policy.
-        let starved = desk.starved(time, LONGEST_WAIT.max(programme.cycle()));
+        let starved = desk.starved(time, || LONGEST_WAIT.max(programme.cycle()));
         let by_call = SignalView {
             calls: called,
             ..view
@@ -285,7 +245,7 @@ impl State {
             .or_else(|| policy.decide(desk, view))
             .filter(|next| *next != self.stage && (*next as usize) < programme.stages.len());
         // No policy keeps a green for longer than its longest while others wait.
-        let is_overdue = programme.mode != SignalMode::Fixed && view.is_overdue();
+        let is_overdue = !is_fixed && view.is_overdue();
         wanted.or_else(|| view.next_called().filter(|_| is_overdue))
     }
 

@@ -198,6 +198,7 @@ fn registry(seed: u64) -> Registry {
 /// Looks on what paths are shown, every 0.1 s, and says what must never be.
 struct Onlooker<'a> {
     ground: &'a Ground,
+    junction: u32,
     /// For each path what it was shown last, and for how many steps.
     shown: Vec<(Light, u32)>,
     /// When it saw each path with green or amber last, in steps.
@@ -206,10 +207,11 @@ struct Onlooker<'a> {
 }
 
 impl<'a> Onlooker<'a> {
-    fn new(ground: &'a Ground) -> Self {
-        let paths = ground.law(0).conflicts.path_count();
+    fn new(ground: &'a Ground, junction: u32) -> Self {
+        let paths = ground.law(junction).conflicts.path_count();
         Self {
             ground,
+            junction,
             shown: vec![(Light::Red, 1000); paths],
             last_seen: vec![-1000; paths],
             step: 0,
@@ -218,7 +220,7 @@ impl<'a> Onlooker<'a> {
 
     fn see(&mut self, lights: &[Light]) -> Result<(), String> {
         self.step += 1;
-        let bits = |path: usize| self.ground.stages_of((0, path as u32));
+        let bits = |path: usize| self.ground.stages_of((self.junction, path as u32));
         let all = |wanted: Light| (0..lights.len()).filter(move |&path| lights[path] == wanted);
         // All that is green is so in one stage.
         if all(Light::Green).fold(u32::MAX, |common, path| common & bits(path)) == 0 {
@@ -260,10 +262,10 @@ impl<'a> Onlooker<'a> {
     }
 }
 
-fn lights(states: &SignalStates, ground: &Ground) -> Vec<Light> {
-    let paths = ground.law(0).conflicts.path_count() as u32;
+fn lights(states: &SignalStates, ground: &Ground, junction: u32) -> Vec<Light> {
+    let paths = ground.law(junction).conflicts.path_count() as u32;
     (0..paths)
-        .map(|path| states.light(ground, (0, path)))
+        .map(|path| states.light(ground, (junction, path)))
         .collect()
 }
 
@@ -281,9 +283,9 @@ fn whatever_anybody_asks_for_nobody_gets_a_short_green_or_one_that_others_have()
             let ground = &*stand.ground;
             let mut controllers = SignalControllers::new(ground, &registry(seed)).unwrap();
             let mut states = SignalStates::new(ground);
-            let mut onlooker = Onlooker::new(ground);
+            let mut onlooker = Onlooker::new(ground, paths[0].0);
             let (mut changes, mut before) = (0, Vec::new());
-            let node = ground.junction_nodes(0)[0].0;
+            let node = ground.junction_nodes(paths[0].0)[0].0;
             for step in 0..6000 {
                 let dice = mix64(seed ^ mix64(step));
                 let comes = arrival(
@@ -301,7 +303,7 @@ fn whatever_anybody_asks_for_nobody_gets_a_short_green_or_one_that_others_have()
                 }
                 let modules = (&mut controllers, &[][..]);
                 states.update(&clock(step), ground, &[comes], modules);
-                let now = lights(&states, ground);
+                let now = lights(&states, ground, paths[0].0);
                 onlooker
                     .see(&now)
                     .unwrap_or_else(|why| panic!("{mode:?} {seed} {step}: {why}"));
@@ -317,7 +319,7 @@ fn whatever_anybody_asks_for_nobody_gets_a_short_green_or_one_that_others_have()
 fn the_onlooker_sees_what_is_wrong() {
     let (stand, [east, north]) = crossing();
     let ground = &*stand.ground;
-    let count = ground.law(0).conflicts.path_count();
+    let count = ground.law(east.0).conflicts.path_count();
     let of = |pairs: &[((u32, u32), Light)]| {
         let mut lights = vec![Light::Red; count];
         pairs
@@ -326,7 +328,7 @@ fn the_onlooker_sees_what_is_wrong() {
         lights
     };
     let sees = |sequence: &[(Vec<Light>, usize)]| {
-        let mut onlooker = Onlooker::new(ground);
+        let mut onlooker = Onlooker::new(ground, east.0);
         let each = sequence
             .iter()
             .flat_map(|(lights, steps)| std::iter::repeat_n(lights, *steps));
@@ -387,7 +389,7 @@ fn a_policy_that_lets_nobody_else_go_is_overruled() {
 fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound() {
     let (stand, [east, north]) = crossing();
     let ground = &*stand.ground;
-    let node = ground.junction_nodes(0)[0].0;
+    let node = ground.junction_nodes(east.0)[0].0;
     let stage = |path| ground.stages_of(path).trailing_zeros();
     let first = |states: &mut SignalStates, from: u64, (path, light), comes: &[Arrival]| {
         (from..from + 3000).find(|&step| {
@@ -442,7 +444,7 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
 fn fixed_times_leave_the_clock_for_a_hold_and_come_back_to_it() {
     let (stand, [east, _]) = crossing_with(SignalPlan::default());
     let ground = &*stand.ground;
-    let node = ground.junction_nodes(0)[0].0;
+    let node = ground.junction_nodes(east.0)[0].0;
     let stage = ground.stages_of(east).trailing_zeros();
     let run = |hold: Option<f64>| -> Vec<Vec<Light>> {
         let mut states = SignalStates::new(ground);
@@ -453,7 +455,7 @@ fn fixed_times_leave_the_clock_for_a_hold_and_come_back_to_it() {
         }
         let shown = (0..4000).map(|step| {
             update(&mut states, &clock(step), ground, &[]);
-            lights(&states, ground)
+            lights(&states, ground, east.0)
         });
         shown.collect()
     };
