@@ -247,7 +247,7 @@ fn a_script_that_fails_is_stood_in_for_by_demand_and_told_once() {
             "a behaviour, with behave, or decides",
         ),
         (
-            "fn behave(agent) { agent.signal(1).stage = 3; }",
+            "fn behave(agent) { let s = agent.signal(1); s.stage = 3; }",
             "signal.stage can be read, but not set",
         ),
         (

@@ -215,7 +215,9 @@ impl State {
         };
         let times = programme.stages[self.stage as usize];
         let is_short = time - self.since + ROUNDING < times.min;
-        if is_short || desk.holds(self.stage, time) {
+        // The longest hold counts from the first moment on, be the green short or not.
+        let is_held = desk.holds(self.stage, time);
+        if is_short || is_held {
             return None;
         }
         let is_fixed = programme.mode == SignalMode::Fixed;
