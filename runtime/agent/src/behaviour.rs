@@ -1,5 +1,6 @@
 //! What behaviours see of others, and what they can ask for beyond an output row.
 
+use crate::signals::SignalFacts;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_plugin_api::BehaviourInput;
@@ -43,6 +44,9 @@ pub struct AgentFacts {
     pub speed_limit: f64,
     /// What the traffic signals at the end of its lane show for its way; `None` where there are none.
     pub signal: Option<Light>,
+    /// Their node and the stages in which its way has green, one bit each; 0 stages where there are no
+    /// signals.
+    pub signal_ahead: (u32, u32),
     /// How it signals.
     pub indicator: Indicator,
     /// Its next goal, m.
@@ -185,6 +189,8 @@ pub struct Scene {
     pub places: Arc<BTreeMap<String, NamedPlace>>,
     /// Time of day, h, from 0 to 24.
     pub time_of_day: f64,
+    /// What can be seen of signals, by node; empty unless a behaviour looks at them.
+    pub signals: BTreeMap<u32, Arc<SignalFacts>>,
     /// The lowest speeds that the road allows ahead of those that are asked, by agent index.
     pub outlooks: BTreeMap<u32, Outlook>,
     // Made when the first behaviour asks, maybe by several at once: most scenes are never searched.
@@ -368,6 +374,27 @@ pub enum Effect {
         at: Option<DVec2>,
         /// What stands beside it.
         text: String,
+    },
+    /// Ask for a stage of the signals of a node; it comes when the one that is shown may end.
+    CallStage {
+        /// The node.
+        node: u32,
+        /// The stage.
+        stage: u32,
+    },
+    /// Keep a stage of the signals of a node while it is shown.
+    HoldStage {
+        /// The node.
+        node: u32,
+        /// The stage.
+        stage: u32,
+        /// For how long from now on, s.
+        seconds: f64,
+    },
+    /// Take back what this agent has asked of the signals of a node.
+    ReleaseStage {
+        /// The node.
+        node: u32,
     },
     /// Something went wrong while this agent was asked.
     Fault(String),

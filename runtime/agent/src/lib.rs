@@ -74,6 +74,7 @@ mod module;
 mod parameter;
 mod rate;
 mod registry;
+mod signals;
 
 pub use behaviour::{
     AgentFacts, BehaviourView, Datum, Effect, Effects, Indicator, Letter, Message, NamedPlace,
@@ -87,3 +88,7 @@ pub use parameter::{ParameterError, ParameterInfo, ParameterKind, ParameterSet};
 pub use rate::Rate;
 pub use registry::{Choosable, Entry, ModuleError, Registry, set_parameters};
 pub use roadwright_scenario::{HowMany, ModuleKind, Slot};
+pub use signals::{
+    ByDemand, Demand, FixedTimes, MovementFacts, SignalController, SignalFacts, SignalView,
+    StageFacts,
+};

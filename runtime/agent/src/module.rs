@@ -205,6 +205,11 @@ pub trait Behaviour: Logic {
         false
     }
 
+    /// Whether it looks at what signals show and who waits there, beyond those ahead of its agents.
+    fn wants_signals(&self) -> bool {
+        false
+    }
+
     /// Whether it is asked before an agent that has arrived is taken off the road.
     fn handles_arrival(&self) -> bool {
         false

@@ -2,6 +2,7 @@
 
 use crate::module::{Behaviour, Controller, Fitness, Logic, Module, ModuleInfo, Planner};
 use crate::parameter::{ParameterError, ParameterInfo, ParameterSet};
+use crate::signals::SignalController;
 use roadwright_scenario::{ModuleKind, ModuleSetting, Slot};
 use std::sync::Arc;
 use thiserror::Error;
@@ -28,6 +29,22 @@ pub enum ModuleError {
         slot: Slot,
         /// How many there may be.
         most: usize,
+    },
+    /// No module of that id decides about signals.
+    #[error("no signal_controller is called \"{module}\"; there are: {known}")]
+    UnknownSignalController {
+        /// The id asked for.
+        module: String,
+        /// The ids there are.
+        known: String,
+    },
+    /// A parameter of a controller of signals cannot be set.
+    #[error("signal_controller \"{module}\": {error}")]
+    OfSignalController {
+        /// The module.
+        module: String,
+        /// What is wrong.
+        error: ParameterError,
     },
     /// A slot names a module twice.
     #[error("stack \"{stack}\": {slot} \"{module}\" is there twice")]
@@ -143,6 +160,7 @@ declare_registry! {
     Behaviour behaviours;
     Controller controllers;
     Fitness fitnesses;
+    SignalController signal_controllers;
 }
 
 fn infos<L: ?Sized>(entries: &[Entry<L>]) -> Vec<(ModuleInfo, &'static [ParameterInfo])> {
@@ -158,6 +176,36 @@ impl Registry {
     /// The modules of a kind, in the order in which they were added.
     pub fn of<L: Choosable + ?Sized>(&self) -> &[Entry<L>] {
         L::entries(self)
+    }
+
+    /// The controller of signals of a setting, with its parameters set.
+    ///
+    /// # Errors
+    /// If there is no such module or a parameter cannot be set.
+    pub fn signal_controller(
+        &self,
+        setting: &ModuleSetting,
+    ) -> Result<Module<dyn SignalController>, ModuleError> {
+        let entries = self.of::<dyn SignalController>();
+        let entry = entries.iter().find(|entry| entry.info.id == setting.module);
+        let known = entries.iter().map(|entry| entry.info.id);
+        let entry = entry.ok_or_else(|| ModuleError::UnknownSignalController {
+            module: setting.module.clone(),
+            known: ["fixed", "actuated"]
+                .into_iter()
+                .chain(known)
+                .collect::<Vec<_>>()
+                .join(", "),
+        })?;
+        let mut module = entry.make();
+        for (key, &value) in &setting.parameters {
+            let set = module.parameters.set(key, value);
+            set.map_err(|error| ModuleError::OfSignalController {
+                module: setting.module.clone(),
+                error,
+            })?;
+        }
+        Ok(module)
     }
 
     /// The module of a setting, with its parameters set. Stack and slot are for the message.

@@ -111,7 +111,7 @@ pub(crate) struct Simulate {
     #[arg(long)]
     pub(crate) verify: bool,
     /// Use other modules in all stacks: `controller=pursuit`, `fitness=comfort,safety`; `none` where a slot
-    /// may be empty
+    /// may be empty. `signal_controller=ID` lets a module decide about all signals
     #[arg(long = "use", value_name = "SLOT=MODULE")]
     pub(crate) modules: Vec<String>,
     #[command(flatten)]

@@ -584,3 +584,39 @@ fn the_page_about_fitnesses_names_them_all() {
         assert!(!parameters.is_empty() || info.id == "progress");
     }
 }
+
+#[test]
+fn a_script_decides_about_all_signals_of_a_run() {
+    let file = scenario("signal-corridor");
+    let by = |decides: &str| {
+        let decides = format!("signal_controller={decides}");
+        json(&[
+            "run",
+            &file,
+            "--seconds",
+            "120",
+            "--json",
+            "--use",
+            &decides,
+        ])
+    };
+    let hashes = ["fixed", "actuated", "longest_queue.rhai"].map(|decides| {
+        let report = by(decides);
+        assert_eq!(report["law"]["red_passed"], 0, "{decides}");
+        report["state_hash"].clone()
+    });
+    assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2] && hashes[0] != hashes[2]);
+    let modules = by("longest_queue.rhai")["modules"].to_string();
+    assert!(modules.contains("signal_controller"), "{modules}");
+    let wrong = call(&["run", &file, "--use", "signal_controller=nobody"]);
+    assert_eq!(code(&wrong), 2);
+    let said = stderr(&wrong);
+    assert!(
+        said.contains("no signal_controller is called \"nobody\""),
+        "{said}"
+    );
+    assert!(
+        said.contains("fixed, actuated, longest_queue.rhai"),
+        "{said}"
+    );
+}

@@ -206,7 +206,9 @@ fn put_rust(folder: &Path, kind: ModuleKind, put: &Put<'_>) -> Result<(), Author
             ModuleKind::Planner => include_str!("../templates/planner.rs.txt"),
             ModuleKind::Controller => include_str!("../templates/controller.rs.txt"),
             ModuleKind::Fitness => include_str!("../templates/fitness.rs.txt"),
-            ModuleKind::Behaviour => return Err(AuthorError::Behaviour),
+            ModuleKind::Behaviour | ModuleKind::SignalController => {
+                return Err(AuthorError::Behaviour);
+            }
         },
     )?;
     for (file, text) in SDK.iter().chain(&API) {
@@ -224,7 +226,7 @@ fn put_c(name: &str, kind: ModuleKind, is_c: bool, put: &Put<'_>) -> Result<(), 
         ModuleKind::Planner => include_str!("../templates/planner.c.txt"),
         ModuleKind::Controller => include_str!("../templates/controller.c.txt"),
         ModuleKind::Fitness => include_str!("../templates/fitness.c.txt"),
-        ModuleKind::Behaviour => return Err(AuthorError::Behaviour),
+        ModuleKind::Behaviour | ModuleKind::SignalController => return Err(AuthorError::Behaviour),
     };
     let (file, language) = if is_c {
         (format!("{name}.c"), "c")

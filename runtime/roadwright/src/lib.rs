@@ -45,8 +45,8 @@ pub use roadwright_scenario::{
 
 /// What is decided about junctions: control, major roads, turn restrictions, plans of signals.
 pub use roadwright_scenario::{
-    Control, JunctionRules, Movement, Node, Restriction, RestrictionKind, SignalMode, SignalPlan,
-    SignalStage, junction::Light, junction::Turn,
+    Control, JunctionRules, Movement, Node, Restriction, RestrictionKind, SignalControllerSetting,
+    SignalMode, SignalPlan, SignalStage, junction::Light, junction::Turn,
 };
 
 /// Reads a scenario from a file, and writes one in one go.
@@ -73,7 +73,8 @@ pub use roadwright_simulation::{
 /// Modules: what can be chosen, and what to write to add one that is linked in.
 pub use roadwright_agent::{
     Behaviour, Controller, Effect, Effects, Entry, Fitness, Logic, LogicState, Lookahead,
-    ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Registry, Scene, Slot, Step,
+    ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Registry, Scene,
+    SignalController, SignalFacts, SignalView, Slot, Step,
 };
 
 /// The rows of which modules are asked.

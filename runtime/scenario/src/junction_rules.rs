@@ -6,8 +6,11 @@ use crate::named::named;
 use crate::network::Restriction;
 use crate::quantity::{Clearance, Cycle, Duration, Quantity, Validate, at};
 use crate::road::is_default;
+use crate::stack::ModuleSetting;
+use crate::unique_map::unique;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 named! {
     /// What says who goes first at a junction.
@@ -151,6 +154,39 @@ impl SignalMode {
     }
 }
 
+/// A module that decides which stage of signals is next.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SignalControllerSetting {
+    /// Its id, such as `longest_queue.rhai`.
+    pub module: String,
+    /// Parameters that differ from their defaults, by key.
+    #[serde(
+        default,
+        deserialize_with = "unique",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub parameters: BTreeMap<String, f64>,
+}
+
+impl SignalControllerSetting {
+    /// A module with its defaults.
+    pub fn new(module: &str) -> Self {
+        Self {
+            module: module.into(),
+            parameters: BTreeMap::new(),
+        }
+    }
+
+    /// The same as that of a stack. It has no rate: the host says when it is asked.
+    pub fn setting(&self) -> ModuleSetting {
+        ModuleSetting {
+            parameters: self.parameters.clone(),
+            ..ModuleSetting::new(&self.module)
+        }
+    }
+}
+
 /// A plan of traffic signals.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -158,6 +194,9 @@ pub struct SignalPlan {
     /// How they run.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mode: SignalMode,
+    /// Who decides which stage is next, in place of the mode; signals that flash or are off go on doing so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub controller: Option<SignalControllerSetting>,
     /// Time from one start of the first stage to the next, s: the green times that are derived fill
     /// it. Without effect where stages are given.
     #[serde(
@@ -178,6 +217,21 @@ pub struct SignalPlan {
     /// The stages in their order; left out, they are made from the lanes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<SignalStage>,
+}
+
+impl SignalPlan {
+    /// How the signals run and which module decides: one that is called as a mode is that mode, and any
+    /// other one is stood in for by demand.
+    pub fn decided_by(&self) -> (SignalMode, Option<&SignalControllerSetting>) {
+        let Some(controller) = self.controller.as_ref().filter(|_| self.mode.rules()) else {
+            return (self.mode, None);
+        };
+        let mut modes = SignalMode::ALL.into_iter().filter(|mode| mode.rules());
+        match modes.find(|mode| mode.name() == controller.module) {
+            Some(mode) => (mode, None),
+            None => (SignalMode::Actuated, Some(controller)),
+        }
+    }
 }
 
 /// What has green at the same time.

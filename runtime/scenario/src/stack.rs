@@ -42,6 +42,8 @@ named! {
         Controller = "controller",
         /// Rates driving.
         Fitness = "fitness",
+        /// Decides which stage of traffic signals is next. Named by their plan, not by a stack.
+        SignalController = "signal_controller",
     }
 }
 

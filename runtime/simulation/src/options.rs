@@ -107,6 +107,14 @@ pub enum SimulationError {
     /// A stack cannot be put together.
     #[error(transparent)]
     Module(#[from] ModuleError),
+    /// No module can decide about signals as their plan says.
+    #[error("signals of node {node}: {error}")]
+    SignalController {
+        /// The smallest of their nodes.
+        node: u32,
+        /// What is wrong.
+        error: String,
+    },
     /// A place is not there.
     #[error("{who}: {place} is not a place that one can drive at; `roadwright check` tells more")]
     NoSuchPlace {

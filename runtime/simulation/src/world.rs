@@ -8,7 +8,7 @@ use crate::edit::Editing;
 use crate::ground::{Ground, SignalHead};
 use crate::inspect::{self, Inspection, JunctionInspection, RoadInspection};
 use crate::messages::{LogLine, Mark, Messages};
-use crate::modules::{Modules, Rota};
+use crate::modules::{Modules, Rota, SignalControllers, node_of};
 use crate::options::{RunOptions, SimulationError};
 use crate::perception::{Surroundings, View};
 use crate::report;
@@ -23,7 +23,9 @@ use crate::stages::retire::Exit;
 use crate::stages::scene::Onlooking;
 use crate::stages::{advance, appear, behave, collide, control, plan};
 use crate::summary::{AgentCounts, ModuleRecord, ReplanCounts, Summary, SwapRecord};
-use crate::traffic::{Collision, Contact, EncroachmentScene, Setting, Traffic, Waits};
+use crate::traffic::{
+    Collision, Contact, EncroachmentScene, Setting, Traffic, Waits, look_at_signals,
+};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{BehaviourView, Registry};
 use roadwright_scenario::lane_graph::LaneGraph;
@@ -96,7 +98,9 @@ impl World {
         let clock = Clock::new(&scenario.settings(), options)?;
         ground.check_size()?;
         let types = VehicleTypes::new(scenario);
-        let modules = Modules::new(scenario, modules, options, clock.dt)?;
+        let registry = modules;
+        let mut modules = Modules::new(scenario, registry, options, clock.dt)?;
+        modules.signals = SignalControllers::new(&ground, registry)?;
         let mut finished = Finished::default();
         let sources = Sources {
             scenario,
@@ -205,8 +209,26 @@ impl World {
             ..
         } = &mut self.traffic;
         let (routes, agents) = (&mut self.routes, &mut self.agents);
-        let seen = (&*index, signals);
+        let seen = (&*index, &*signals);
         claims.update(&self.clock, (ground, types), routes, seen, agents);
+        let controllers = &mut self.modules.signals;
+        let comers = if controllers.are_due(&self.clock) {
+            look_at_signals(ground, types, routes, agents)
+        } else {
+            Vec::new()
+        };
+        let asked = (&mut *controllers, &comers[..]);
+        let faults = signals.update(&self.clock, ground, claims.arrivals(), asked);
+        for (group, fault) in faults {
+            let node = node_of(ground, group);
+            self.messages.log.write_fault(LogLine {
+                time: self.clock.time(),
+                agent: 0,
+                module: controllers.id(group).into(),
+                text: format!("signals of node {node}: {fault}"),
+                is_fault: true,
+            });
+        }
         delays.update(&self.clock, agents);
         let planned = plan::plan(
             &self.clock,

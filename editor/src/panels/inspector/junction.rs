@@ -1,12 +1,15 @@
 //! What rules the junction of a node: who goes first, and how its signals run.
 
 use super::super::property::{Choice, OF, Property, Subject, fact};
-use super::super::widgets::heading;
+use super::super::widgets::{choice, heading};
 use super::traffic::Choices;
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
+use roadwright_agent::ModuleKind;
 use roadwright_scenario::junction::{DEFAULT_CYCLE, Junction, Sign};
-use roadwright_scenario::{Control, Edit, Node, NodeId, RoadId, SignalMode};
+use roadwright_scenario::{
+    Control, Edit, Node, NodeId, RoadId, SignalControllerSetting, SignalMode,
+};
 
 /// Road ends from which on it matters who goes first.
 const CROSSING: usize = 3;
@@ -20,23 +23,42 @@ const CONTROL: Choice<Node, Option<Control>> = Choice {
     set: |node, control| node.rules.control = control,
 };
 
-const MODE: Choice<Node, Option<SignalMode>> = Choice {
-    title: "Signals",
-    name: "Mode of signals",
-    label: OF,
-    hint: "How the signals run.",
-    get: |node| match node.rules.plan.as_ref().map(|plan| plan.mode) {
-        None => &None,
-        Some(SignalMode::Fixed) => &Some(SignalMode::Fixed),
-        Some(SignalMode::Actuated) => &Some(SignalMode::Actuated),
-        Some(SignalMode::Flashing) => &Some(SignalMode::Flashing),
-        Some(SignalMode::Off) => &Some(SignalMode::Off),
-    },
-    set: |node, mode| match mode {
-        None => node.rules.plan = None,
-        Some(mode) => node.rules.plan.get_or_insert_default().mode = mode,
-    },
-};
+/// Who decides about the signals: nothing is said, a mode, or the module with an id.
+#[derive(Clone, PartialEq)]
+enum Decides {
+    Unsaid,
+    Mode(SignalMode),
+    Module(String),
+}
+
+impl Decides {
+    fn of(node: &Node) -> Self {
+        match &node.rules.plan {
+            None => Self::Unsaid,
+            Some(plan) => match plan.decided_by() {
+                (_, Some(controller)) => Self::Module(controller.module.clone()),
+                (mode, None) => Self::Mode(mode),
+            },
+        }
+    }
+
+    fn put(self, node: &mut Node) {
+        let plan = &mut node.rules.plan;
+        match self {
+            Self::Unsaid => *plan = None,
+            Self::Mode(mode) => {
+                let plan = plan.get_or_insert_default();
+                (plan.mode, plan.controller) = (mode, None);
+            }
+            Self::Module(module) => {
+                let plan = plan.get_or_insert_default();
+                // Signals that flash or are off would go on doing so.
+                plan.mode = SignalMode::Actuated;
+                plan.controller = Some(SignalControllerSetting::new(&module));
+            }
+        }
+    }
+}
 
 const TIMES: [Property<Node>; 2] = [
     Property {
@@ -87,7 +109,19 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     Grid::new("right of way").num_columns(2).show(ui, |ui| {
         subject.choose(ui, &CONTROL, &controls(junction, node));
         if junction.control == Control::Signals {
-            subject.choose(ui, &MODE, &modes());
+            let title = ui.label("Signals");
+            title.on_hover_text("How the signals run: by a mode, or as a script decides.");
+            let chosen = choice(
+                ui,
+                "Mode of signals",
+                &Decides::of(node),
+                &deciders(model, node),
+            );
+            if let Some(decides) = chosen {
+                let label = format!("Signals of {}", subject.name);
+                subject.apply(label, |node| decides.put(node));
+            }
+            ui.end_row();
             if junction.plan.mode == SignalMode::Fixed {
                 subject.numbers(ui, &TIMES);
             }
@@ -124,14 +158,26 @@ fn title(control: Control) -> &'static str {
     }
 }
 
-fn modes() -> Choices<Option<SignalMode>> {
-    vec![
-        (None, "fixed, times by the lanes".into()),
-        (Some(SignalMode::Fixed), "fixed".into()),
-        (Some(SignalMode::Actuated), "by demand".into()),
-        (Some(SignalMode::Flashing), "flashing amber".into()),
-        (Some(SignalMode::Off), "off".into()),
-    ]
+/// All who may decide about signals: the modes, and the modules that there are. One that the plan names
+/// and nobody has is listed as well.
+fn deciders(model: &Model, node: &Node) -> Choices<Decides> {
+    let modes = [
+        (Decides::Unsaid, "fixed, times by the lanes"),
+        (Decides::Mode(SignalMode::Fixed), "fixed"),
+        (Decides::Mode(SignalMode::Actuated), "by demand"),
+        (Decides::Mode(SignalMode::Flashing), "flashing amber"),
+        (Decides::Mode(SignalMode::Off), "off"),
+    ];
+    let mut all: Choices<Decides> = modes.map(|(own, name)| (own, name.to_owned())).into();
+    let infos = model.modules.registry.infos(ModuleKind::SignalController);
+    let ids = infos.iter().map(|(info, _)| info.id.to_owned());
+    all.extend(ids.map(|id| (Decides::Module(id.clone()), id)));
+    if let Decides::Module(id) = Decides::of(node)
+        && !infos.iter().any(|(info, _)| info.id == id)
+    {
+        all.push((Decides::Module(id.clone()), format!("{id} (not there)")));
+    }
+    all
 }
 
 fn told(sign: Sign) -> &'static str {
@@ -176,4 +222,32 @@ fn majors(ui: &mut Ui, junction: &Junction, subject: &mut Subject<'_, Node>) {
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadwright_scenario::JunctionRules;
+
+    #[test]
+    fn who_is_chosen_to_decide_about_signals_is_shown() {
+        let mut node = Node {
+            x: 0.0,
+            y: 0.0,
+            rules: JunctionRules::default(),
+        };
+        for decides in [
+            Decides::Module("own.rhai".into()),
+            Decides::Mode(SignalMode::Off),
+            Decides::Module("other.rhai".into()),
+            Decides::Mode(SignalMode::Fixed),
+            Decides::Unsaid,
+        ] {
+            decides.clone().put(&mut node);
+            assert!(Decides::of(&node) == decides);
+        }
+        // A module that is called as a mode is that mode.
+        Decides::Module("actuated".into()).put(&mut node);
+        assert!(Decides::of(&node) == Decides::Mode(SignalMode::Actuated));
+    }
 }

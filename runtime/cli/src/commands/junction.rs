@@ -70,6 +70,9 @@ struct Meeting {
 #[derive(Serialize)]
 struct SignalReport {
     mode: SignalMode,
+    /// The module that decides which stage is next; `mode` is what stands in for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    controller: Option<String>,
     /// The nodes of all junctions that follow the same programme.
     nodes: Vec<u32>,
     /// s; where times are fixed.
@@ -268,6 +271,7 @@ impl SignalReport {
         });
         Self {
             mode: programme.mode,
+            controller: programme.controller.as_ref().map(|own| own.module.clone()),
             nodes,
             cycle: programme.cycle(),
             offset: programme.offset,
@@ -281,7 +285,9 @@ impl SignalReport {
             let (cycle, offset) = (self.cycle, self.offset);
             writeln!(out, "  signals: cycle {cycle:.1} s, offset {offset:.1} s")?;
         } else {
-            writeln!(out, "  signals: {}", self.mode.name())?;
+            let mode = self.mode.name();
+            let by = self.controller.as_deref().unwrap_or(mode);
+            writeln!(out, "  signals: {by}")?;
         }
         if self.nodes.len() > 1 {
             writeln!(out, "    one programme for nodes {:?}", self.nodes)?;

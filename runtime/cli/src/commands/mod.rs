@@ -29,7 +29,8 @@ use crate::arguments::{self, Simulate};
 use crate::terminal;
 use crate::{extensions, progress};
 use anyhow::{Context, bail};
-use roadwright_agent::Slot;
+use roadwright_agent::{ModuleKind, Slot};
+use roadwright_scenario::operation::signals;
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{Ending, ModuleOverrides, PopulateFrom, RunOptions, Session, World};
 use serde::Serialize;
@@ -92,14 +93,43 @@ fn session_at(
     Ok(session)
 }
 
+/// A scenario with who decides about its signals, as `--use signal_controller=ID` says.
+fn load_for(path: &Path, simulate: &Simulate) -> anyhow::Result<Scenario> {
+    let mut scenario = load(path)?;
+    let mut chosen = simulate
+        .modules
+        .iter()
+        .filter_map(|setting| signal_controller(setting));
+    if let Some(module) = chosen.next() {
+        if chosen.next().is_some() {
+            bail!("--use {}= is given twice", ModuleKind::SignalController);
+        }
+        let edit = signals::controlled_by(&scenario, module);
+        scenario
+            .apply(edit)
+            .context("cannot set who decides about signals")?;
+    }
+    Ok(scenario)
+}
+
+/// The module of `signal_controller=ID`. Signals are of junctions, and so of no stack.
+fn signal_controller(setting: &str) -> Option<&str> {
+    let (slot, module) = setting.split_once('=')?;
+    (slot == ModuleKind::SignalController.name()).then_some(module)
+}
+
 /// Options of a run from its flags.
 fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
     let mut modules = ModuleOverrides::default();
     for setting in &simulate.modules {
+        if signal_controller(setting).is_some() {
+            continue;
+        }
         let parts = setting.split_once('=');
         let parts = parts.and_then(|(slot, ids)| Some((Slot::from_name(slot)?, ids)));
         let Some((slot, ids)) = parts else {
-            let slots: Vec<_> = Slot::ALL.iter().map(|slot| slot.name()).collect();
+            let slots = Slot::ALL.iter().map(|slot| slot.name());
+            let slots: Vec<_> = slots.chain([ModuleKind::SignalController.name()]).collect();
             bail!(
                 "--use {setting}: expected SLOT=MODULE with one of the slots {}",
                 slots.join(", ")

@@ -1,6 +1,6 @@
 //! `roadwright render`.
 
-use super::{load, session_at};
+use super::{load_for, session_at};
 use crate::Outcome;
 use crate::arguments::Render;
 use anyhow::{Context, bail};
@@ -8,7 +8,7 @@ use glam::DVec2;
 use roadwright_render::{Picture, map};
 
 pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
-    let scenario = load(&arguments.file)?;
+    let scenario = load_for(&arguments.file, &arguments.simulate)?;
     let mut picture = Picture {
         size: size_of(&arguments.size)?,
         ..Picture::default()

@@ -1,6 +1,6 @@
 //! `roadwright script`.
 
-use super::{load, print_json, session_at};
+use super::{load_for, print_json, session_at};
 use crate::Outcome;
 use crate::arguments::{ExtensionFlags, RunOne, ScriptVerb};
 use crate::extensions;
@@ -124,7 +124,7 @@ fn subject(arguments: &RunOne) -> anyhow::Result<Subject> {
     let Some(file) = &arguments.scenario else {
         return Ok(Subject::MadeUp(id));
     };
-    let scenario = load(file)?;
+    let scenario = load_for(file, &arguments.simulate)?;
     let seconds = arguments.at.unwrap_or(0.0);
     let session = session_at((file, &scenario), &arguments.simulate, seconds)?;
     let world = session.world();

@@ -15,7 +15,7 @@ impl Catalogue {
                 ModuleKind::Planner => self.enter::<AsPlanner>(&mut registry, cell),
                 ModuleKind::Controller => self.enter::<AsController>(&mut registry, cell),
                 ModuleKind::Fitness => self.enter::<AsFitness>(&mut registry, cell),
-                ModuleKind::Behaviour => {}
+                ModuleKind::Behaviour | ModuleKind::SignalController => {}
             }
         }
         self.scripts.enter(&mut registry);

@@ -41,7 +41,7 @@ pub(crate) fn kind_bit(kind: ModuleKind) -> u32 {
         ModuleKind::Planner => KIND_PLANNER,
         ModuleKind::Controller => KIND_CONTROLLER,
         ModuleKind::Fitness => KIND_FITNESS,
-        ModuleKind::Behaviour => 0,
+        ModuleKind::Behaviour | ModuleKind::SignalController => 0,
     }
 }
 

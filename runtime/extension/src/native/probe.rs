@@ -130,7 +130,7 @@ fn trial(path: &Path) -> Result<(), String> {
             ModuleKind::Controller => try_kind::<AsController>(&library)?,
             ModuleKind::Fitness => try_kind::<AsFitness>(&library)?,
             ModuleKind::Planner => try_kind::<AsPlanner>(&library)?,
-            ModuleKind::Behaviour => {}
+            ModuleKind::Behaviour | ModuleKind::SignalController => {}
         }
     }
     Ok(())

@@ -2,6 +2,7 @@
 //! the call.
 
 use super::check::unknown_words;
+use super::signal::Signal;
 use crate::lock::locked;
 use rhai::{Dynamic, ImmutableString};
 use roadwright_agent::{AgentFacts, Datum, Effect, Indicator, NamedPlace, Scene};
@@ -19,6 +20,8 @@ const LONGEST_TEXT: usize = 256;
 const MOST_EFFECTS: usize = 64;
 /// A look this far counts for one operation, and for more by the square of its radius, m.
 const LOOK_PER_OPERATION: f64 = 80.0;
+/// Nodes whose signals one agent is told of.
+const MOST_SIGNALS: usize = 16;
 /// Most agents that one look finds.
 const MOST_NEAR: usize = 64;
 
@@ -141,6 +144,10 @@ pub(super) struct Content {
     /// What has happened once, and when what comes again and again came last, s.
     pub(super) once: BTreeSet<String>,
     pub(super) every: BTreeMap<String, f64>,
+    /// The stages of signals as they were told last: of those that it has looked at, by node, and of
+    /// those ahead.
+    pub(super) stages: BTreeMap<u32, u32>,
+    pub(super) stage_ahead: Option<(u32, u32)>,
 }
 
 /// An agent as its script sees it: a handle, so that what a script does to it is done to it.
@@ -194,6 +201,8 @@ pub(super) struct Remembered {
     collisions: u32,
     once: BTreeSet<String>,
     every: BTreeMap<String, f64>,
+    stages: BTreeMap<u32, u32>,
+    stage_ahead: Option<(u32, u32)>,
 }
 
 impl From<&Dynamic> for Value {
@@ -238,6 +247,8 @@ impl Agent {
             collisions: content.collisions,
             once: content.once.clone(),
             every: content.every.clone(),
+            stages: content.stages.clone(),
+            stage_ahead: content.stage_ahead,
         }
     }
 
@@ -256,6 +267,8 @@ impl Agent {
             collisions: kept.collisions,
             once: kept.once,
             every: kept.every,
+            stages: kept.stages,
+            stage_ahead: kept.stage_ahead,
             ..Content::default()
         })))
     }
@@ -359,6 +372,48 @@ impl Agent {
             content.every.insert(name.to_owned(), now);
         }
         Ok(is_due)
+    }
+
+    /// From now on it is told which stage the signals show.
+    pub(super) fn watch(&self, signal: &Signal) -> Result<(), String> {
+        let mut content = self.content();
+        let is_known = content.stages.contains_key(&signal.node);
+        if !is_known && content.stages.len() == MOST_SIGNALS {
+            return Err(format!("signal: {MOST_SIGNALS} nodes are the most"));
+        }
+        let stage = signal.facts.stage;
+        content.stages.entry(signal.node).or_insert(stage);
+        Ok(())
+    }
+
+    /// The signals that show another stage than was told last: node and stage.
+    pub(super) fn newly_shown(&self) -> Vec<(u32, u32)> {
+        let mut content = self.content();
+        let Some(scene) = content.scene.clone() else {
+            return Vec::new();
+        };
+        let shown = |node: u32| {
+            let facts = scene.signals.get(&node)?;
+            facts.next.is_none().then_some(facts.stage)
+        };
+        let mut new = Vec::new();
+        for (&node, told) in &mut content.stages {
+            if let Some(stage) = shown(node).filter(|stage| stage != told) {
+                *told = stage;
+                new.push((node, stage));
+            }
+        }
+        let ahead = content.facts.map(|facts| facts.signal_ahead);
+        let ahead =
+            ahead.filter(|(node, stages)| *stages != 0 && !content.stages.contains_key(node));
+        let before = content.stage_ahead;
+        content.stage_ahead = ahead.and_then(|(node, _)| {
+            let told = before.filter(|(known, _)| *known == node);
+            let now = shown(node).map(|stage| (node, stage));
+            new.extend(now.filter(|now| told.is_some_and(|told| told != *now)));
+            now.or(told)
+        });
+        new
     }
 
     /// A random place in the middle of a lane; its own place without any.

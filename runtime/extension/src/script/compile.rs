@@ -4,6 +4,7 @@ use super::api::register;
 use super::budget::{OPERATIONS, begin_call, limit};
 use super::check::unknown_names;
 use super::members::mistakes;
+use super::signal_logic::DECIDE;
 use super::tokens::too_many_parameters;
 use crate::lock::locked;
 use crate::native::backend::{intern, intern_parameters, printable};
@@ -12,7 +13,7 @@ use rhai::packages::{Package, StandardPackage};
 use rhai::{
     AST, ASTNode, Engine, EvalAltResult, Expr, Module, OptimizationLevel, Position, Scope, Stmt,
 };
-use roadwright_agent::ParameterInfo;
+use roadwright_agent::{ModuleKind, ParameterInfo};
 use roadwright_files::read_text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -147,6 +148,7 @@ pub(super) struct Handlers {
     pub(super) near: bool,
     pub(super) collision: bool,
     pub(super) no_route: bool,
+    pub(super) stage: bool,
 }
 
 impl Handlers {
@@ -159,6 +161,7 @@ impl Handlers {
             near: script.has("on_near", 2),
             collision: script.has("on_collision", 2),
             no_route: script.has("on_no_route", 1),
+            stage: script.has("on_stage", 3),
         }
     }
 }
@@ -170,6 +173,10 @@ pub struct Compiled {
     pub(super) file: String,
     pub(super) text: String,
     pub(super) handlers: Handlers,
+    /// What it is: a behaviour, or a controller of signals.
+    pub(super) kind: ModuleKind,
+    /// Whether it may look at signals that are not ahead of its agents.
+    pub(super) looks_at_signals: bool,
     /// What parameters it describes.
     pub parameters: &'static [ParameterInfo],
     /// Its first comment, as a sentence about what it does.
@@ -207,11 +214,25 @@ fn no_sleep() -> Result<(), Box<EvalAltResult>> {
 /// # Errors
 /// What is wrong, with file, line, column and the line itself.
 pub fn compile(file: &str, text: &str, folder: Option<&Path>) -> Result<Compiled, ScriptError> {
-    let compiled = compile_at_depth(file, text, folder, 0)?;
-    if !compiled.has("behave", 1) {
-        let message = "a script needs fn behave(agent)".to_owned();
-        return Err(ScriptError::at(file, text, Position::NONE, message));
-    }
+    let mut compiled = compile_at_depth(file, text, folder, 0)?;
+    let error = |message: &str| {
+        let message = message.to_owned();
+        Err(ScriptError::at(file, text, Position::NONE, message))
+    };
+    compiled.kind = match (compiled.has("behave", 1), compiled.has(DECIDE, 1)) {
+        (true, false) => ModuleKind::Behaviour,
+        (false, true) => ModuleKind::SignalController,
+        (true, true) => {
+            return error(
+                "a script is a behaviour, with behave, or decides about signals, with decide",
+            );
+        }
+        (false, false) => {
+            return error(
+                "a script needs fn behave(agent), or fn decide(signal) to control signals",
+            );
+        }
+    };
     super::rehearsal::try_out(&compiled)?;
     Ok(compiled)
 }
@@ -281,6 +302,9 @@ fn compile_at_depth(
         file: file.to_owned(),
         text: text.to_owned(),
         handlers: Handlers::default(),
+        kind: ModuleKind::Behaviour,
+        // What is imported may look as well.
+        looks_at_signals: text.contains("signal(") || !modules.is_empty(),
         parameters: intern_parameters(parameters),
         doc: intern(&first_comment(text)),
         hash: imported.hash,
@@ -288,6 +312,7 @@ fn compile_at_depth(
         modules,
     };
     compiled.handlers = Handlers::of(&compiled);
+    compiled.looks_at_signals |= compiled.handlers.stage;
     Ok(compiled)
 }
 

@@ -2,13 +2,14 @@
 
 use super::compile::{Compiled, LONGEST_SCRIPT, ScriptError, compile};
 use super::logic::ScriptLogic;
+use super::signal_logic::SignalScript;
 use crate::catalogue::{Files, Lamp, ModuleRow, Stamp};
 use crate::event::{Event, Events, Level};
 use crate::lock::locked;
 use crate::native::backend::intern;
 use crate::native_now;
 use crate::times::CallTimes;
-use roadwright_agent::{Behaviour, Entry, ModuleInfo, Registry};
+use roadwright_agent::{Behaviour, Entry, ModuleInfo, ModuleKind, Registry, SignalController};
 use roadwright_files::read_text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,13 +34,15 @@ macro_rules! shipped {
 /// The scripts that ship with the program: id and text. A file of the same name in a folder comes
 /// before them.
 pub fn shipped() -> &'static [(&'static str, &'static str)] {
-    static SHIPPED: [(&str, &str); 7] = shipped!(
+    static SHIPPED: [(&str, &str); 9] = shipped!(
         "ambulance",
         "bus_line",
         "commuter",
         "convoy",
         "evader",
         "learner_driver",
+        "longest_queue",
+        "priority_bus",
         "pursuer"
     );
     &SHIPPED
@@ -392,6 +395,12 @@ impl Scripts {
                 name: cell.id,
                 doc: compiled.doc,
             };
+            if compiled.kind == ModuleKind::SignalController {
+                let make = move || Box::new(SignalScript::new(cell.clone())) as Box<_>;
+                let entry = Entry::<dyn SignalController>::new(info, compiled.parameters, make);
+                registry.add(entry);
+                continue;
+            }
             let base = base.clone();
             let entry = Entry::<dyn Behaviour>::new(info, compiled.parameters, move || {
                 Box::new(ScriptLogic::new(cell.clone(), base.make()))
@@ -406,9 +415,9 @@ impl Scripts {
     }
 }
 
-/// Whether a text has no `behave`: it is there to be imported.
+/// Whether a text has neither `behave` nor `decide`: it is there to be imported.
 fn is_library(text: &str) -> bool {
-    !text.contains("fn behave")
+    !text.contains("fn behave") && !text.contains("fn decide")
 }
 
 /// Whether a file's name is that of a script.
@@ -434,7 +443,7 @@ fn row(cell: &ScriptCell) -> ModuleRow {
         name: cell.id.to_owned(),
         doc: compiled.map_or(String::new(), |c| c.doc.to_owned()),
         version: state.generation.to_string(),
-        kind: "behaviour",
+        kind: compiled.map_or(ModuleKind::Behaviour, |c| c.kind).name(),
         language: "rhai".into(),
         tier: "script",
         path: state.path.clone(),

@@ -4,10 +4,11 @@ use super::agent::{Agent, Content, Mail, Other, Remembered, Wants};
 use super::budget::begin_call;
 use super::compile::{Compiled, ScriptError, runtime_error};
 use super::folder::ScriptCell;
+use super::version::{self, Version};
 use crate::native_now;
 use rhai::{AST, CallFnOptions, FuncArgs, Scope};
 use roadwright_agent::{
-    Behaviour, Effect, Effects, Logic, LogicState, Message, Module, ModuleInfo, ParameterSet,
+    Behaviour, Effect, Effects, Logic, LogicState, Message, Module, ModuleKind, ParameterSet,
     Scene, Step, StepBoundary, Swap,
 };
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
@@ -22,36 +23,28 @@ const OVERTAKE_GAP: f64 = 40.0;
 /// Closer to the end of the lane the route's needs come before a lane that a script wants, m.
 const ROUTE_FIRST: f64 = 150.0;
 /// After so many turns in a row with faults a script is off for an agent.
-const MOST_FAULTS: u32 = 20;
+pub(super) const MOST_FAULTS: u32 = 20;
 
 /// A behaviour of a run whose answers come from a script, with the built-in one beneath it: what
 /// the script does not ask for, the built-in one does.
 pub(super) struct ScriptLogic {
-    cell: Arc<ScriptCell>,
+    version: Version,
     base: Module<dyn Behaviour>,
-    compiled: Option<Arc<Compiled>>,
-    seen: u64,
     /// What scripts know of their agents, by agent index.
     agents: Vec<Agent>,
-    is_disabled: bool,
 }
 
 impl ScriptLogic {
     pub(super) fn new(cell: Arc<ScriptCell>, base: Module<dyn Behaviour>) -> Self {
-        let seen = cell.version();
-        let (compiled, is_disabled) = cell.current();
         Self {
-            cell,
+            version: Version::new(cell, ModuleKind::Behaviour),
             base,
-            compiled,
-            seen,
             agents: Vec::new(),
-            is_disabled,
         }
     }
 
     fn active(&self) -> Option<&Arc<Compiled>> {
-        self.compiled.as_ref().filter(|_| !self.is_disabled)
+        self.version.active()
     }
 }
 
@@ -61,16 +54,22 @@ pub(super) fn call(
     name: &str,
     arguments: impl FuncArgs,
 ) -> Result<(), ScriptError> {
+    call_for(compiled, name, arguments).map(|_| ())
+}
+
+/// Calls a function of a script for what it gives.
+pub(super) fn call_for(
+    compiled: &Compiled,
+    name: &str,
+    arguments: impl FuncArgs,
+) -> Result<rhai::Dynamic, ScriptError> {
     begin_call();
     let options = CallFnOptions::new().eval_ast(false);
     let (engine, ast): (_, &AST) = (&compiled.engine, &compiled.ast);
     let mut scope = Scope::new();
     let result =
         engine.call_fn_with_options::<rhai::Dynamic>(options, &mut scope, ast, name, arguments);
-    match result {
-        Ok(_) => Ok(()),
-        Err(error) => Err(runtime_error(&compiled.file, &compiled.text, ast, &error)),
-    }
+    result.map_err(|error| runtime_error(&compiled.file, &compiled.text, ast, &error))
 }
 
 /// Calls everything that is due for an agent.
@@ -83,6 +82,12 @@ fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), Scr
     }
     for letter in letters {
         deliver(compiled, agent, letter)?;
+    }
+    if handlers.stage {
+        for (node, stage) in agent.newly_shown() {
+            let (node, stage) = (i64::from(node), i64::from(stage));
+            call(compiled, "on_stage", (agent.clone(), node, stage))?;
+        }
     }
     if handlers.near {
         for other in newly_near(agent) {
@@ -262,8 +267,7 @@ impl Logic for ScriptLogic {
     }
 
     fn version(&self) -> String {
-        let active = self.active();
-        active.map_or(String::new(), |c| format!("{} script", &c.hash[..8]))
+        self.version.name()
     }
 
     fn has_step_boundary(&self) -> bool {
@@ -281,50 +285,12 @@ impl Logic for ScriptLogic {
         for &index in moment.removed {
             self.agents[index as usize] = Agent::default();
         }
-        if self.cell.version() == self.seen {
-            return None;
-        }
-        self.seen = self.cell.version();
-        let (compiled, is_disabled) = self.cell.current();
-        let hash = |c: &Option<Arc<Compiled>>| c.as_ref().map_or(String::new(), |c| c.hash.clone());
-        let (from, to) = (hash(&self.compiled), hash(&compiled));
-        if from == to && self.is_disabled == is_disabled {
-            return None;
-        }
-        (self.compiled, self.is_disabled) = (compiled, is_disabled);
+        let swap = self.version.take_newest(parameters, moment)?;
         // A new version has not failed yet.
         for agent in &self.agents {
             agent.content().faults = 0;
         }
-        let active = self.active();
-        if let Some(active) = active {
-            let old = std::mem::replace(parameters, ParameterSet::new(active.parameters));
-            for info in old.infos() {
-                // What was only a default follows the new default; what is gone or out of range
-                // now gets it too.
-                if let Some(value) = old.get(info.key).filter(|v| *v != info.default) {
-                    let _ = parameters.set(info.key, value);
-                }
-            }
-        }
-        let doc = self.compiled.as_ref().map_or("", |c| c.doc);
-        Some(Swap {
-            info: ModuleInfo {
-                id: self.cell.id,
-                name: self.cell.id,
-                doc,
-            },
-            from,
-            to,
-            note: if self.is_disabled {
-                format!("{} is off at step {}", self.cell.id, moment.step)
-            } else {
-                format!(
-                    "{} active at step {} (memory kept)",
-                    self.cell.id, moment.step
-                )
-            },
-        })
+        Some(swap)
     }
 }
 
@@ -347,10 +313,7 @@ impl Behaviour for ScriptLogic {
             return;
         };
         let began = native_now();
-        let infos = parameters.infos().iter().enumerate();
-        let values: Vec<(&'static str, f64)> = infos
-            .map(|(at, info)| (info.key, parameters.at(at)))
-            .collect();
+        let values = version::values(parameters);
         for (row, (input, output)) in inputs.iter().zip(outputs).enumerate() {
             let (index, id) = (step.indices[row], step.ids[row]);
             let Some(agent) = self.agents.get(index as usize) else {
@@ -366,7 +329,7 @@ impl Behaviour for ScriptLogic {
             };
             let mut content = agent.content();
             if let Err(error) = &done {
-                self.cell.note_fault(error);
+                self.version.cell.note_fault(error);
                 effects.push(index, Effect::Fault(error.to_string()));
             }
             if let Some(text) = content.count_faults(done.is_err()) {
@@ -383,12 +346,18 @@ impl Behaviour for ScriptLogic {
                 effects.push(index, effect);
             }
         }
-        self.cell
+        self.version
+            .cell
             .note_time(inputs.len(), began.elapsed().as_secs_f64());
     }
 
     fn wants_scene(&self) -> bool {
         true
+    }
+
+    fn wants_signals(&self) -> bool {
+        let active = self.active();
+        active.is_some_and(|compiled| compiled.looks_at_signals)
     }
 
     fn handles_arrival(&self) -> bool {

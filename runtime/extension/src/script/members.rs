@@ -18,6 +18,7 @@ enum Type {
     Other,
     Others,
     Message,
+    Signal,
 }
 
 impl Type {
@@ -27,6 +28,7 @@ impl Type {
             Self::Agent => Some("agent"),
             Self::Other => Some("other"),
             Self::Message => Some("message"),
+            Self::Signal => Some("signal"),
             Self::Others => None,
         }
     }
@@ -134,8 +136,11 @@ impl Checker<'_> {
                 let found = match kind {
                     "agent" => Type::Agent,
                     "message" => Type::Message,
+                    "signal" => Type::Signal,
                     // What was hit may have been no vehicle.
-                    _ => Type::Other,
+                    "other" => Type::Other,
+                    // A number.
+                    _ => continue,
                 };
                 function.types.insert(name.clone(), Some(found));
             }
@@ -345,6 +350,10 @@ fn parameters_of(signature: &'static str) -> Vec<&'static str> {
 fn type_after(owner: Type, member: &Expr) -> Option<Type> {
     let name = match member {
         Expr::Property(property, _) => property.2.as_str(),
+        // The property of the same name is a text.
+        Expr::MethodCall(call, _) if call.name == "signal" => {
+            return (owner == Type::Agent).then_some(Type::Signal);
+        }
         Expr::MethodCall(call, _) => call.name.as_str(),
         // A chain: what its first member gives goes on.
         Expr::Dot(parts, ..) => return type_after(type_after(owner, &parts.lhs)?, &parts.rhs),

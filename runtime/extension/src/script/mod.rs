@@ -9,8 +9,11 @@ mod folder;
 mod logic;
 mod members;
 mod rehearsal;
+mod signal;
+mod signal_logic;
 mod steps;
 mod tokens;
+mod version;
 mod warnings;
 
 pub use api::{ApiItem, ApiKind, api, api_markdown};

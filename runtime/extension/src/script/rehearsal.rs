@@ -5,6 +5,8 @@ use super::agent::{Agent, Mail, Other, Remembered};
 use super::api::{ApiKind, api};
 use super::compile::{Compiled, ScriptError};
 use super::logic::{call, letters, prepare};
+use super::signal::{Signal, made_up as made_up_signals};
+use super::signal_logic::DECIDE;
 use rhai::{Dynamic, Position};
 use roadwright_agent::{AgentFacts, BehaviourView, Effect, Indicator, Scene, Step};
 use roadwright_geometry::DVec2;
@@ -79,6 +81,12 @@ impl Stage {
         match event {
             "on_message" => call(compiled, event, (agent, self.letter.clone())),
             "on_near" | "on_collision" => call(compiled, event, (agent, other())),
+            "on_stage" => call(compiled, event, (agent, 1_i64, 0_i64)),
+            DECIDE => call(
+                compiled,
+                event,
+                (Signal::decided(made_up_signals(), agent),),
+            ),
             _ => call(compiled, event, (agent,)),
         }
     }
@@ -149,6 +157,7 @@ fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Scene>) {
         t: 0.0,
         speed_limit: 13.0,
         signal: None,
+        signal_ahead: (1, 2),
         indicator: Indicator::Off,
         goal: Some(DVec2::new(200.0, 0.0)),
         has_arrived: false,
@@ -194,8 +203,12 @@ fn events() -> Vec<&'static str> {
 
 /// Whether a script has a handler.
 fn has(compiled: &Compiled, event: &str) -> bool {
-    let two = matches!(event, "on_message" | "on_near" | "on_collision");
-    compiled.has(event, if two { 2 } else { 1 })
+    let parameters = match event {
+        "on_message" | "on_near" | "on_collision" => 2,
+        "on_stage" => 3,
+        _ => 1,
+    };
+    compiled.has(event, parameters)
 }
 
 impl Compiled {

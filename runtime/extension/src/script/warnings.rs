@@ -8,7 +8,8 @@ use roadwright_agent::{ModuleKind, ParameterInfo, Registry, Slot};
 use std::collections::BTreeSet;
 
 /// Arguments that are numbers with a range: function, which argument, range, and in what.
-const RANGES: [(&str, usize, f64, f64, &str); 9] = [
+const RANGES: [(&str, usize, f64, f64, &str); 10] = [
+    ("hold", 1, 0.0, 120.0, "seconds"),
     ("wait", 0, 0.0, 86_400.0, "seconds"),
     ("brake", 0, 0.0, 20.0, "m/s^2"),
     ("every", 1, 0.0, 86_400.0, "seconds"),

@@ -9,6 +9,7 @@ mod fragment;
 mod merge;
 mod motion;
 mod roads;
+pub mod signals;
 mod users;
 
 pub use delete::deleted;

@@ -13,6 +13,7 @@ use super::Editing;
 use crate::agents::{Agents, LanePosition, Phase, Progress};
 use crate::demand::{RunningFlow, Start};
 use crate::ground::{Ground, LANE_REACH, Spot};
+use crate::messages::LogLine;
 use crate::route::{Goal, Route};
 use crate::setup::trip;
 use crate::traffic::{Claims, Encroachment, Index};
@@ -149,6 +150,17 @@ impl Editing<'_> {
         let held = std::mem::replace(&mut self.traffic.claims, claims);
         let time = self.clock.time();
         self.traffic.signals.take_over(before, &ground, time);
+        let registry = self.modules.registry.clone();
+        let faults = self.modules.signals.take_over(before, &ground, &registry);
+        for (module, text) in faults {
+            self.messages.log.write_fault(LogLine {
+                time,
+                agent: 0,
+                module,
+                text,
+                is_fault: true,
+            });
+        }
         self.traffic.encroachment = Encroachment::default();
         self.traffic.index = Index::new(ground.graph().lanelets().len());
         self.traffic.delays.move_to(&moves.lanelets, ground.graph());

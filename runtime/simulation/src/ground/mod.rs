@@ -20,7 +20,7 @@ use lane_finder::LaneFinder;
 use named_places::named_places;
 use roadwright_agent::NamedPlace;
 use roadwright_geometry::centre_line::CentreLine;
-use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals};
+use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals, Turn};
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
 use roadwright_scenario::{NodeId, Road, RoadId, Scenario};
 use std::collections::BTreeMap;
@@ -155,6 +155,39 @@ impl Ground {
     /// The programme of each group of signals.
     pub(crate) fn programmes(&self) -> impl Iterator<Item = &Programme> {
         self.roads.programmes()
+    }
+
+    /// The programme of a group of signals.
+    pub(crate) fn programme(&self, group: usize) -> &Programme {
+        self.roads.programme(group)
+    }
+
+    /// The junctions that follow one programme.
+    pub(crate) fn signal_group(&self, group: usize) -> impl Iterator<Item = u32> + '_ {
+        self.roads.signal_group(group)
+    }
+
+    /// The group of the signals of a node.
+    pub(crate) fn signal_group_at(&self, node: u32) -> Option<usize> {
+        self.roads.signal_group_at(node)
+    }
+
+    /// The nodes that a junction stands for.
+    pub(crate) fn junction_nodes(&self, junction: u32) -> &[NodeId] {
+        self.roads.junction_nodes(junction)
+    }
+
+    /// The paths of a junction with the roads that they come from, and how they turn.
+    pub(crate) fn movements(
+        &self,
+        junction: u32,
+    ) -> impl Iterator<Item = (u32, RoadId, Turn)> + '_ {
+        self.roads.movements(junction)
+    }
+
+    /// The stages in which a path has green, one bit each; none where there are no signals.
+    pub(crate) fn stages_of(&self, path: (u32, u32)) -> u32 {
+        self.roads.stages_of(path)
     }
 
     /// The group of signals that is the same as one of another ground.

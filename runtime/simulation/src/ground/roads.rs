@@ -4,10 +4,10 @@ use super::rings::{Ring, Rings};
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_scenario::junction::{
     Body, Conflicts, ConnectingPath, Junction, Layout, Programme, RightOfWay, SignalPlans, Signals,
-    layout, layout_after_edit, signal_plans,
+    Turn, layout, layout_after_edit, signal_plans,
 };
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
-use roadwright_scenario::{NodeId, RoadAccess, Scenario};
+use roadwright_scenario::{NodeId, RoadAccess, RoadId, Scenario};
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
@@ -291,6 +291,49 @@ impl Roads {
         firsts.filter_map(|first| Some(&self.plans.signals[first].as_ref()?.programme))
     }
 
+    /// The programme of a group of signals.
+    pub(crate) fn programme(&self, group: usize) -> &Programme {
+        let first = self.plans.groups[group][0];
+        let signals = self.plans.signals[first].as_ref();
+        &signals.expect("members of groups have signals").programme
+    }
+
+    /// The junctions that follow one programme.
+    pub(crate) fn signal_group(&self, group: usize) -> impl Iterator<Item = u32> + '_ {
+        self.plans.groups[group]
+            .iter()
+            .map(|&junction| junction as u32)
+    }
+
+    /// The group of the signals of a node.
+    pub(crate) fn signal_group_at(&self, node: u32) -> Option<usize> {
+        self.groups[*self.layout.junction_of.get(&NodeId(node))?]
+    }
+
+    /// The nodes that a junction stands for.
+    pub(crate) fn junction_nodes(&self, junction: u32) -> &[NodeId] {
+        &self.layout.junctions[junction as usize].nodes
+    }
+
+    /// The paths of a junction with the roads that they come from, and how they turn.
+    pub(crate) fn movements(
+        &self,
+        junction: u32,
+    ) -> impl Iterator<Item = (u32, RoadId, Turn)> + '_ {
+        let paths = self.layout.junctions[junction as usize].paths.iter();
+        (0u32..)
+            .zip(paths)
+            .map(|(number, path)| (number, path.from.road, path.turn))
+    }
+
+    /// The stages in which a path has green, one bit each; none where there are no signals.
+    pub(crate) fn stages_of(&self, (junction, path): (u32, u32)) -> u32 {
+        let signals = self.plans.signals[junction as usize].as_ref();
+        let greens = signals.iter().flat_map(|signals| &signals.greens);
+        let stages = (0..).zip(greens).filter(|(_, green)| green[path as usize]);
+        stages.fold(0, |bits, (stage, _)| bits | 1u32 << stage)
+    }
+
     /// The group of signals that is the same as one of other roads: of the same nodes, and with the same
     /// stages and times.
     pub(crate) fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
@@ -424,6 +467,13 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher) {
     }
     for &green in signals.greens.iter().flatten() {
         hasher.write_u8(u8::from(green));
+    }
+    if let Some(controller) = &programme.controller {
+        hasher.write(controller.module.as_bytes());
+        for (key, value) in &controller.parameters {
+            hasher.write(key.as_bytes());
+            write(hasher, &[*value]);
+        }
     }
 }
 

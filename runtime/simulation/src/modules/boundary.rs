@@ -166,6 +166,7 @@ impl Modules {
         if slots.any(|slot| self.pools.of(slot).has_step_boundary()) {
             self.tell(clock, agents);
         }
+        self.signals.pass_boundary(clock, &mut self.swaps);
         agents.note_told();
     }
 

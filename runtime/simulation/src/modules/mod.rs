@@ -4,11 +4,13 @@ mod batch;
 mod boundary;
 mod pool;
 mod saving;
+mod signal_controllers;
 
 pub(crate) use batch::{Rota, Rows, SLICE};
 pub(crate) use boundary::SavedMembership;
 pub(crate) use pool::Instances;
 pub(crate) use saving::{SavedInstance, SavedSwap};
+pub(crate) use signal_controllers::{SignalControllers, node_of};
 
 use crate::agents::Agents;
 use crate::clock::Clock;
@@ -36,6 +38,8 @@ pub(crate) struct Modules {
     /// The instances of each stack.
     pub(crate) stacks: Vec<Instances>,
     pub(crate) pools: Pools,
+    /// Those that decide about signals.
+    pub(crate) signals: SignalControllers,
     pub(crate) registry: Registry,
     overrides: ModuleOverrides,
     membership: Membership,
@@ -59,6 +63,7 @@ impl Modules {
             settings: Vec::new(),
             stacks: Vec::new(),
             pools: Pools::new(),
+            signals: SignalControllers::default(),
             registry: registry.clone(),
             overrides: options.modules.clone(),
             membership: Membership::default(),
@@ -278,7 +283,9 @@ impl Modules {
 
     /// The modules from outside that are in use, with their builds.
     pub(crate) fn records(&self) -> Vec<ModuleRecord> {
-        self.pools.records()
+        let mut records = self.pools.records();
+        self.signals.record(&mut records);
+        records
     }
 
     /// The number of a stack.

@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::options::SimulationError;
 use crate::save::SaveError;
 use crate::summary::SwapRecord;
-use roadwright_agent::{Choosable, LogicState, Module, Slot};
+use roadwright_agent::{Choosable, LogicState, Module, ModuleKind, Slot};
 use roadwright_scenario::ModuleSetting;
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +62,7 @@ impl From<SavedSwap> for SwapRecord {
         Self {
             step: swap.step,
             time: swap.time,
-            slot: Slot::from_name(&swap.slot).map_or("", Slot::name),
+            slot: ModuleKind::from_name(&swap.slot).map_or("", ModuleKind::name),
             module: swap.module,
             from: swap.from,
             to: swap.to,
@@ -97,7 +97,7 @@ impl SavedInstance {
 }
 
 impl SavedModule {
-    fn of<L: ?Sized + Choosable>(setting: &ModuleSetting, module: &Module<L>) -> Self {
+    pub(super) fn of<L: ?Sized + Choosable>(setting: &ModuleSetting, module: &Module<L>) -> Self {
         let parameters = setting.parameters.iter();
         Self {
             id: setting.module.clone(),
@@ -123,7 +123,10 @@ impl SavedModule {
     }
 
     /// Gives a module what it kept; else why it starts fresh.
-    fn load_into<L: ?Sized + Choosable>(&self, module: &mut Module<L>) -> Result<(), String> {
+    pub(super) fn load_into<L: ?Sized + Choosable>(
+        &self,
+        module: &mut Module<L>,
+    ) -> Result<(), String> {
         let build = module.logic.version();
         if build != self.build {
             return Err(format!(
@@ -149,7 +152,8 @@ impl Modules {
     /// All instances, slot by slot in the order of their pools.
     pub(crate) fn saved(&self) -> Vec<SavedInstance> {
         let slots = Slot::ALL.into_iter();
-        slots.flat_map(|slot| self.pools.of(slot).saved()).collect()
+        let agents = slots.flat_map(|slot| self.pools.of(slot).saved());
+        agents.chain(self.signals.saved()).collect()
     }
 
     /// Makes the saved instances again, each with the number that it had.
@@ -157,7 +161,7 @@ impl Modules {
         // Agents hold the numbers of their instances, so the pools are filled in the order in which they
         // were saved, also with instances that agents chose for themselves and no stack names.
         self.pools = Pools::new();
-        for instance in saved {
+        for instance in saved.iter().filter(|instance| !is_of_signals(instance)) {
             let damaged = |what: &str| SaveError::Damaged(what.into());
             let slot = Slot::from_name(&instance.slot).ok_or(damaged("a slot has no such name"))?;
             let settings: Vec<_> = instance.modules.iter().map(SavedModule::setting).collect();
@@ -197,6 +201,13 @@ impl Modules {
         for slot in Slot::ALL {
             self.pools.of_mut(slot).load(saved, &mut notes);
         }
+        let of_signals = saved.iter().filter(|instance| is_of_signals(instance));
+        self.signals.load(of_signals, &mut notes);
         notes
     }
+}
+
+/// Whether an instance decides about signals, and so belongs to no pool.
+fn is_of_signals(instance: &SavedInstance) -> bool {
+    instance.slot == ModuleKind::SignalController.name()
 }

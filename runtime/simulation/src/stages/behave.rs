@@ -37,7 +37,11 @@ pub(crate) fn behave(
     let looking = who_looks(&mut stage.rota, step, world.modules);
     let scene = (!looking.is_empty()).then(|| {
         let mail = world.messages.take_mail();
-        Arc::new(world.onlooking().scene(mail, &looking))
+        let mut scene = world.onlooking().scene(mail, &looking);
+        if wants_signals(&mut stage.rota, step, world.modules) {
+            scene.signals = world.onlooking().signal_facts();
+        }
+        Arc::new(scene)
     });
     for number in 0..world.modules.pools.behaviour.instances.len() {
         let due = stage.rota.due(number, step);
@@ -99,6 +103,14 @@ fn who_looks(rota: &mut Rota, step: u64, modules: &Modules) -> Vec<u32> {
         }
     }
     all
+}
+
+/// Whether a behaviour whose turn it is for anybody looks at signals.
+fn wants_signals(rota: &mut Rota, step: u64, modules: &Modules) -> bool {
+    let mut instances = modules.pools.behaviour.instances.iter().enumerate();
+    instances.any(|(number, instance)| {
+        instance.module().logic.wants_signals() && !rota.due(number, step).0.is_empty()
+    })
 }
 
 impl Effecting<'_> {

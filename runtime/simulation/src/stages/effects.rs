@@ -15,7 +15,7 @@ use crate::messages::{LogLine, Messages};
 use crate::modules::Modules;
 use crate::perception::Surroundings;
 use crate::route::{Asking, Route, Routes, Travel};
-use crate::traffic::Traffic;
+use crate::traffic::{StageWish, Traffic};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use roadwright_agent::{Effect, Effects, Registry, Slot};
@@ -123,6 +123,23 @@ impl Effecting<'_> {
             Effect::Send { to, letter } => self.send_to(agent, to, letter),
             Effect::SendGroup { group, letter } => self.send_group(agent, &group, &letter),
             Effect::Broadcast { radius, letter } => self.broadcast(agent, radius, &letter),
+            // What signals show.
+            Effect::CallStage { node, stage } => {
+                self.ask_signals(agent, (node, stage), StageWish::Call);
+            }
+            Effect::HoldStage {
+                node,
+                stage,
+                seconds,
+            } => {
+                let until = self.clock.time() + seconds;
+                self.ask_signals(agent, (node, stage), StageWish::Hold(until));
+            }
+            Effect::ReleaseStage { node } => {
+                let id = self.id(agent);
+                let done = self.traffic.signals.release(self.ground, node, id);
+                self.complain_of(agent, done);
+            }
             // What people see.
             Effect::Log(text) => self.write_log(agent, text, false),
             Effect::Mark { at, text } => self.mark(agent, at, text),
@@ -133,6 +150,19 @@ impl Effecting<'_> {
     /// What an agent's behaviour wants, to be changed.
     fn wish(&mut self, agent: u32) -> &mut Wish {
         &mut self.agents.wish[agent as usize]
+    }
+
+    /// Asks for a stage of the signals of a node.
+    fn ask_signals(&mut self, agent: u32, stage: (u32, u32), wish: StageWish) {
+        let asks = (self.id(agent), wish);
+        let done = self.traffic.signals.ask(self.ground, stage, asks);
+        self.complain_of(agent, done);
+    }
+
+    fn complain_of(&mut self, agent: u32, done: Result<(), String>) {
+        if let Err(why) = done {
+            self.complain(agent, why);
+        }
     }
 
     /// Shows a mark at a place, or where the agent is.

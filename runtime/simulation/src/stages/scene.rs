@@ -9,11 +9,11 @@ use crate::messages::Messages;
 use crate::modules::Modules;
 use crate::perception::{OPEN_GROUND_SPEED, View};
 use crate::route::Goal;
-use crate::traffic::SignalStates;
-use roadwright_agent::{AgentFacts, BehaviourView, LogicState, Message, Scene, Slot};
+use crate::traffic::{SignalStates, look_at_signals};
+use roadwright_agent::{AgentFacts, BehaviourView, LogicState, Message, Scene, SignalFacts, Slot};
 use roadwright_scenario::RoadId;
-use roadwright_scenario::junction::Light;
 use roadwright_scenario::lane_graph::LaneletKind;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What scenes are made of.
@@ -64,13 +64,15 @@ impl Onlooking<'_> {
             LogicState::Stateless | LogicState::Unknown => None,
         };
         let mail = self.messages.sorted_mail();
+        let mut scene = self.scene(mail, &[index]);
+        scene.signals = self.signal_facts();
         Some(BehaviourView {
             time: self.clock.time(),
             step: self.clock.step,
             seed: self.clock.seed,
             index,
             input: self.view.behaviour_input(index),
-            scene: Arc::new(self.scene(mail, &[index])),
+            scene: Arc::new(scene),
             behaviour: (settings[0].module.clone(), state),
         })
     }
@@ -84,6 +86,7 @@ impl Onlooking<'_> {
         let (position, progress) = (&agents.position[index], &agents.progress[index]);
         let route = self.view.routes.get(progress.route);
         let goal = route.next_goal(progress.reached);
+        let ahead = self.path_ahead(agent);
         AgentFacts {
             id: who.id,
             index: agent,
@@ -98,7 +101,8 @@ impl Onlooking<'_> {
             s: position.s,
             t: position.t,
             speed_limit: self.speed_limit(position),
-            signal: self.signal(agent),
+            signal: ahead.map(|path| self.signals.light(ground, path)),
+            signal_ahead: ahead.map_or((0, 0), |path| self.signal_ahead(path)),
             indicator: agents.wish[index].indicator,
             goal: goal.map(|goal: Goal| goal.position(ground.graph())),
             has_arrived: who.phase == Phase::AtGoal,
@@ -108,8 +112,31 @@ impl Onlooking<'_> {
         }
     }
 
-    /// What the signals at the end of an agent's lane show for its way.
-    fn signal(&self, agent: u32) -> Option<Light> {
+    /// What can be seen of all signals, by node.
+    pub(crate) fn signal_facts(&self) -> BTreeMap<u32, Arc<SignalFacts>> {
+        let (view, ground) = (&self.view, self.view.ground);
+        let comers = look_at_signals(ground, view.types, view.routes, view.agents);
+        let mut by_node = BTreeMap::new();
+        for group in 0..ground.programmes().count() {
+            let facts = self.signals.facts(self.clock, ground, &comers, group);
+            let facts = Arc::new(facts);
+            for junction in ground.signal_group(group) {
+                let nodes = ground.junction_nodes(junction).iter();
+                by_node.extend(nodes.map(|node| (node.0, facts.clone())));
+            }
+        }
+        by_node
+    }
+
+    /// The smallest node of the junction of a path, and the stages in which that has green.
+    fn signal_ahead(&self, path: (u32, u32)) -> (u32, u32) {
+        let nodes = self.view.ground.junction_nodes(path.0).iter();
+        let node = nodes.map(|node| node.0).min().unwrap_or(0);
+        (node, self.view.ground.stages_of(path))
+    }
+
+    /// An agent's way through the junction with signals at the end of its lane.
+    fn path_ahead(&self, agent: u32) -> Option<(u32, u32)> {
         let (ground, agents) = (self.view.ground, self.view.agents);
         let progress = &agents.progress[agent as usize];
         if !agents.position[agent as usize].is_on_lane() {
@@ -122,7 +149,7 @@ impl Onlooking<'_> {
             .lanelet(progress.at + 1)?;
         let path = ground.contested(next)?;
         ground.signals(path.0)?;
-        Some(self.signals.light(ground, path))
+        Some(path)
     }
 
     /// Speed limit where an agent is, m/s.

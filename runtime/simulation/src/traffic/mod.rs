@@ -17,7 +17,9 @@ pub(crate) use delays::Delays;
 pub(crate) use encroachment::{Encroachment, Scene as EncroachmentScene};
 pub(crate) use index::{Entry, Index};
 pub use signals::StagePhase;
-pub(crate) use signals::{Shown, SignalStates};
+pub(crate) use signals::{
+    LONGEST_WAIT, Shown, SignalStates, Wish as StageWish, look as look_at_signals,
+};
 
 /// What agents are to each other.
 pub(crate) struct Traffic {

@@ -293,7 +293,7 @@ fn drive_with(library: &Path) -> anyhow::Result<Found> {
                 found.planner = Some(drive(&modules, Slot::Planner, id, longest)?);
             }
             ModuleKind::Fitness => found.fitness = Some(scores(&modules, id)?),
-            ModuleKind::Behaviour => {}
+            ModuleKind::Behaviour | ModuleKind::SignalController => {}
         }
     }
     Ok(found)

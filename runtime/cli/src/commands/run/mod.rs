@@ -8,7 +8,7 @@ mod tables;
 pub(super) use drive::Drive;
 pub(super) use report::{Report, table};
 
-use super::{keep_stdout, load, run_options, write_json};
+use super::{keep_stdout, load_for, run_options, write_json};
 use crate::arguments::Run;
 use crate::terminal::{self, say};
 use crate::{Outcome, extensions};
@@ -27,7 +27,7 @@ use std::path::Path;
 use tables::{SignalTable, Trace, write_scores};
 
 pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
-    let scenario = load(&arguments.file)?;
+    let scenario = load_for(&arguments.file, &arguments.simulate)?;
     let seconds = arguments.seconds.unwrap_or(scenario.settings().duration);
     if !(0.0..=1e7).contains(&seconds) {
         bail!("--seconds must be 0 to 10,000,000");

@@ -62,7 +62,7 @@ pub(crate) fn examine(path: &Path, mut report: impl FnMut(&Finding)) -> Result<b
             ModuleKind::Controller => examine_kind::<AsController>(&examiner, &mut tell),
             ModuleKind::Fitness => examine_kind::<AsFitness>(&examiner, &mut tell),
             ModuleKind::Planner => examine_kind::<AsPlanner>(&examiner, &mut tell),
-            ModuleKind::Behaviour => {}
+            ModuleKind::Behaviour | ModuleKind::SignalController => {}
         }
     }
     Ok(is_good)
@@ -83,7 +83,7 @@ pub(crate) fn digest(path: &Path) -> Result<String, String> {
             ModuleKind::Controller => examiner.history::<AsController>(ROWS, Order::Sorted)?,
             ModuleKind::Fitness => examiner.history::<AsFitness>(ROWS, Order::Sorted)?,
             ModuleKind::Planner => examiner.history::<AsPlanner>(ROWS, Order::Sorted)?,
-            ModuleKind::Behaviour => Vec::new(),
+            ModuleKind::Behaviour | ModuleKind::SignalController => Vec::new(),
         };
         hasher.update(&history);
     }

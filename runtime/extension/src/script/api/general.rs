@@ -12,7 +12,12 @@ pub(super) fn events(api: &mut Registrar<'_>) {
         (
             "behave",
             "fn behave(agent)",
-            "Called for every agent at the rate of its stack (4 Hz unless it says otherwise). Every script has it.",
+            "Called for every agent at the rate of its stack (4 Hz unless it says otherwise). Every script that is a behaviour has it.",
+        ),
+        (
+            "decide",
+            "fn decide(signal)",
+            "Makes the script a controller of signals instead of a behaviour. Called once a second when the shortest green of the stage that is shown is over; gives the stage that is to come, or () to keep this one.",
         ),
         (
             "on_start",
@@ -48,6 +53,11 @@ pub(super) fn events(api: &mut Registrar<'_>) {
             "on_no_route",
             "fn on_no_route(agent)",
             "Called after a go_to to a place that no route leads to. Without this handler an agent that has arrived then leaves the road.",
+        ),
+        (
+            "on_stage",
+            "fn on_stage(agent, node, stage)",
+            "Called when signals show another stage than at the last call: those at the end of its lane, and those that it has looked at with signal(node).",
         ),
     ] {
         api.note(Event, name, signature, doc);

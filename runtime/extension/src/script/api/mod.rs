@@ -6,6 +6,7 @@
 
 use super::agent::{Agent, Mail, Memory, Other};
 use super::compile::Parameters;
+use super::signal::Signal;
 use rhai::Engine;
 use serde::Serialize;
 use std::sync::OnceLock;
@@ -29,7 +30,7 @@ pub enum ApiKind {
 /// An item of the interface of scripts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ApiItem {
-    /// `agent`, `other`, `message`, `memory`, or empty.
+    /// `agent`, `other`, `message`, `signal`, or empty.
     pub owner: &'static str,
     /// What kind of thing it is.
     pub kind: ApiKind,
@@ -114,6 +115,7 @@ mod modules;
 mod others;
 mod paths;
 mod road;
+mod signals;
 mod state;
 mod values;
 mod wants;
@@ -130,6 +132,7 @@ pub(super) fn register(engine: &mut Engine, parameters: &Parameters) -> Vec<ApiI
     engine.register_type_with_name::<Other>("Other");
     engine.register_type_with_name::<Mail>("Message");
     engine.register_type_with_name::<Memory>("Memory");
+    engine.register_type_with_name::<Signal>("Signal");
     let mut api = Registrar {
         engine,
         items: Vec::new(),
@@ -143,6 +146,10 @@ pub(super) fn register(engine: &mut Engine, parameters: &Parameters) -> Vec<ApiI
     others::properties(&mut api);
     api.owner = "message";
     messages::properties(&mut api);
+    api.owner = "signal";
+    signals::properties(&mut api);
+    signals::requests(&mut api);
+    signals::deciding(&mut api);
     api.items
 }
 
@@ -150,6 +157,7 @@ fn register_agent(api: &mut Registrar<'_>) {
     state::properties(api);
     road::lane(api);
     road::ahead(api);
+    signals::of_agent(api);
     wants::speed(api);
     wants::standing(api);
     wants::signals(api);
@@ -190,6 +198,7 @@ pub fn api_markdown() -> String {
         ("agent", "agent"),
         ("other", "other: another agent"),
         ("message", "message"),
+        ("signal", "signal: the signals of a node"),
     ] {
         page += &format!("\n## {title}\n\n| | |\n| --- | --- |\n");
         for item in api().iter().filter(|item| item.owner == owner) {

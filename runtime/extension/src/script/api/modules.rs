@@ -17,14 +17,7 @@ pub(super) fn modules(api: &mut Registrar<'_>) {
         "parameter",
         "agent.parameter(key: string) -> float",
         "The value of a parameter that the script describes.",
-        |a: &mut Agent, key: &str| -> Outcome<f64> {
-            let content = a.content();
-            let found = content.parameters.iter().find(|(known, _)| *known == key);
-            match found {
-                Some((_, value)) => Ok(*value),
-                None => fail(format!("no parameter is called \"{key}\"")),
-            }
-        }
+        |a: &mut Agent, key: &str| parameter_of(a, key)
     );
     call!(
         api,
@@ -59,4 +52,14 @@ pub(super) fn modules(api: &mut Registrar<'_>) {
             Ok(())
         }
     );
+}
+
+/// A parameter of the script itself.
+pub(super) fn parameter_of(agent: &Agent, key: &str) -> Outcome<f64> {
+    let content = agent.content();
+    let found = content.parameters.iter().find(|(known, _)| *known == key);
+    match found {
+        Some((_, value)) => Ok(*value),
+        None => fail(format!("no parameter is called \"{key}\"")),
+    }
 }

@@ -17,7 +17,7 @@ mod stages;
 pub use shared::{SignalPlans, signal_plans};
 
 use super::{Conflicts, Junction};
-use crate::junction_rules::{Control, SignalMode};
+use crate::junction_rules::{Control, SignalControllerSetting, SignalMode};
 use crate::named::named;
 
 /// Time from one start of the first stage to the next where nothing else is decided, s.
@@ -77,8 +77,10 @@ impl Intergreen {
 /// When stages come and go.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Programme {
-    /// Whether times are fixed or go by demand.
+    /// Whether times are fixed or go by demand; by demand where a module decides, in case that it fails.
     pub mode: SignalMode,
+    /// The module that decides which stage is next.
+    pub controller: Option<SignalControllerSetting>,
     /// When the first stage starts for the first time, s.
     pub offset: f64,
     /// The stages in their order.

@@ -111,17 +111,18 @@ fn rules_vehicles(signals: &Signals) -> bool {
     greens.all(|green| green.contains(&true))
 }
 
-/// Whether two junctions may follow one programme: nobody has said how they run, but for the mode.
+/// Whether two junctions may follow one programme: nobody has said how they run, but for the mode and
+/// who decides.
 fn go_together(a: &Junction, b: &Junction) -> bool {
     let is_free = |junction: &Junction| {
-        let mode = junction.plan.mode;
         junction.plan
             == SignalPlan {
-                mode,
+                mode: junction.plan.mode,
+                controller: junction.plan.controller.clone(),
                 ..SignalPlan::default()
             }
     };
-    is_free(a) && is_free(b) && a.plan.mode == b.plan.mode
+    is_free(a) && is_free(b) && a.plan == b.plan
 }
 
 /// Whether a road joins two junctions of a group.
@@ -242,6 +243,7 @@ fn shared_programme(members: &[Signals], beside: &[Vec<usize>]) -> Programme {
     });
     Programme {
         mode: members[0].programme.mode,
+        controller: members[0].programme.controller.clone(),
         offset: 0.0,
         stages: times.collect(),
         intergreens,

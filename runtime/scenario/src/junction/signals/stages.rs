@@ -138,9 +138,12 @@ impl Plan<'_> {
     }
 
     fn programme(&self, stages: Vec<StageTimes>, intergreens: Vec<Intergreen>) -> Programme {
+        let plan = &self.junction.plan;
+        let (mode, controller) = plan.decided_by();
         Programme {
-            mode: self.junction.plan.mode,
-            offset: self.junction.plan.offset,
+            mode,
+            controller: controller.cloned(),
+            offset: plan.offset,
             stages,
             intergreens,
         }

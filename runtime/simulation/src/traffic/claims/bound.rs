@@ -3,12 +3,13 @@
 //! Who has waited long enough is locked: nobody whose way meets its own is let in before it any more.
 //! Then each lane can have one vehicle that was let in before, and each of those leaves in the time
 //! that the slowest and longest of them takes for the longest way. At signals all that happens in the
-//! greens of two cycles. A vehicle begins to ask when it is third in the queue at most, so this comes
-//! up to three times.
+//! greens of two cycles, as long as no agent holds a stage. A vehicle begins to ask when it is third in
+//! the queue at most, so this comes up to three times.
 
 use super::Claims;
 use super::rule::lock_after;
 use crate::ground::Ground;
+use crate::traffic::LONGEST_WAIT;
 use roadwright_scenario::SignalMode;
 use roadwright_scenario::junction::Programme;
 
@@ -44,5 +45,7 @@ fn longest_cycle(programme: &Programme) -> f64 {
     }
     let greens = programme.stages.iter().map(|stage| stage.max);
     let change = programme.longest_intergreen().duration();
-    greens.map(|green| green + change).sum()
+    // A module may let others go first until somebody has waited for too long.
+    let passed_over = programme.controller.as_ref().map_or(0.0, |_| LONGEST_WAIT);
+    passed_over + greens.map(|green| green + change).sum::<f64>()
 }

@@ -408,7 +408,7 @@ impl Claims {
         clock: &Clock,
         (ground, types): (&Ground, &VehicleTypes),
         routes: &Routes,
-        (index, signals): (&Index, &mut SignalStates),
+        (index, signals): (&Index, &SignalStates),
         agents: &mut Agents,
     ) {
         let setting = Setting {
@@ -446,8 +446,12 @@ impl Claims {
             (claim.wall_at, claim.wall_s) = (at + 1, s);
         }
         self.find_arrivals(&setting.with(agents), &mut scratch);
-        signals.update(clock, ground, &scratch.arrivals);
         self.scratch = scratch;
+    }
+
+    /// Who came near signals in the last update.
+    pub(crate) fn arrivals(&self) -> &[Arrival] {
+        &self.scratch.arrivals
     }
 
     /// Who has not entered yet and has to give its grants back: its signal has turned red, or another

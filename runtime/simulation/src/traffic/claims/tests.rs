@@ -2,6 +2,7 @@
 
 use super::scene::EXIT_GAP;
 use crate::agents::Refusal;
+use crate::modules::SignalControllers;
 use crate::testing::Stand;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{Control, JunctionRules, RoadId, SignalMode, SignalPlan};
@@ -16,19 +17,24 @@ impl Stand {
 
     fn step(&mut self, step: u64) {
         self.look();
+        let clock = crate::testing::clock(step);
         self.claims.update(
-            &crate::testing::clock(step),
+            &clock,
             (&self.ground, &self.types),
             &self.routes,
-            (&self.index, &mut self.signals),
+            (&self.index, &self.signals),
             &mut self.agents,
         );
+        let modules = (&mut SignalControllers::default(), &[][..]);
+        let arrivals = self.claims.arrivals();
+        self.signals.update(&clock, &self.ground, arrivals, modules);
     }
 
     /// Lets the signals go on to a step, without anybody.
     fn wait_until(&mut self, step: u64) {
         let clock = crate::testing::clock(step - 1);
-        self.signals.update(&clock, &self.ground, &[]);
+        let modules = (&mut SignalControllers::default(), &[][..]);
+        self.signals.update(&clock, &self.ground, &[], modules);
     }
 
     fn is_let_in(&self, agent: u32) -> bool {

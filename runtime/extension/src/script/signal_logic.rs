@@ -1,0 +1,112 @@
+//! A controller of signals of a run whose answers come from a script.
+
+use super::agent::{Agent, Remembered};
+use super::folder::ScriptCell;
+use super::logic::{MOST_FAULTS, call_for};
+use super::signal::Signal;
+use super::version::{Version, values};
+use crate::native_now;
+use roadwright_agent::{
+    Logic, LogicState, ModuleKind, ParameterSet, SignalController, SignalView, StepBoundary, Swap,
+};
+use std::sync::Arc;
+
+/// The handler of scripts that decide about signals.
+pub(super) const DECIDE: &str = "decide";
+
+/// A script that decides about the signals of one programme.
+pub(super) struct SignalScript {
+    version: Version,
+    /// Keeps what it remembers.
+    own: Agent,
+}
+
+impl SignalScript {
+    pub(super) fn new(cell: Arc<ScriptCell>) -> Self {
+        Self {
+            version: Version::new(cell, ModuleKind::SignalController),
+            own: Agent::default(),
+        }
+    }
+
+    /// The stage that the script names.
+    fn ask(&self, parameters: &ParameterSet, view: &SignalView<'_>) -> Result<Option<u32>, String> {
+        let (Some(compiled), Some(facts)) = (self.version.active(), view.facts) else {
+            return Err("the script is off".into());
+        };
+        let mut content = self.own.content();
+        if content.faults >= MOST_FAULTS {
+            return Err(format!(
+                "{MOST_FAULTS} faults in a row: the script is off until another version of it is loaded"
+            ));
+        }
+        content.time = facts.time;
+        content.parameters = values(parameters);
+        drop(content);
+        let signal = Signal::decided(facts.clone(), self.own.clone());
+        let answer = call_for(compiled, DECIDE, (signal.clone(),));
+        let answer = answer.map_err(|error| {
+            self.version.cell.note_fault(&error);
+            error.to_string()
+        })?;
+        if answer.is_unit() {
+            return Ok(None);
+        }
+        let stage = answer.as_int().map_err(|found| {
+            format!("{DECIDE} gives a stage, or () to keep it, and not {found}")
+        })?;
+        signal.stage(stage).map(Some)
+    }
+}
+
+impl Logic for SignalScript {
+    fn save_state(&self) -> LogicState {
+        LogicState::Bytes(postcard::to_allocvec(&self.own.remembered()).unwrap_or_default())
+    }
+
+    fn load_state(&mut self, state: &[u8]) -> Result<(), String> {
+        let kept: Remembered = postcard::from_bytes(state).map_err(|error| error.to_string())?;
+        self.own = Agent::with_memory(kept);
+        Ok(())
+    }
+
+    fn version(&self) -> String {
+        self.version.name()
+    }
+
+    fn has_step_boundary(&self) -> bool {
+        true
+    }
+
+    fn at_step_boundary(
+        &mut self,
+        parameters: &mut ParameterSet,
+        moment: &StepBoundary<'_>,
+    ) -> Option<Swap> {
+        let swap = self.version.take_newest(parameters, moment)?;
+        // A new version has not failed yet.
+        self.own.content().faults = 0;
+        Some(swap)
+    }
+}
+
+impl SignalController for SignalScript {
+    fn decide(
+        &mut self,
+        parameters: &ParameterSet,
+        view: &SignalView<'_>,
+    ) -> Result<Option<u32>, String> {
+        let began = native_now();
+        let answer = self.ask(parameters, view);
+        self.version
+            .cell
+            .note_time(1, began.elapsed().as_secs_f64());
+        let faults = &mut self.own.content().faults;
+        *faults = if answer.is_err() {
+            (*faults + 1).min(MOST_FAULTS)
+        } else {
+            0
+        };
+        answer
+    }
+}

@@ -1,0 +1,94 @@
+//! Which version of a script a run uses.
+
+use super::compile::Compiled;
+use super::folder::ScriptCell;
+use roadwright_agent::{ModuleInfo, ModuleKind, ParameterSet, StepBoundary, Swap};
+use std::sync::Arc;
+
+/// The version of a script that a module of a run uses.
+pub(super) struct Version {
+    pub(super) cell: Arc<ScriptCell>,
+    /// What the module is: a version that has become something else is not used.
+    kind: ModuleKind,
+    compiled: Option<Arc<Compiled>>,
+    seen: u64,
+    is_disabled: bool,
+}
+
+impl Version {
+    pub(super) fn new(cell: Arc<ScriptCell>, kind: ModuleKind) -> Self {
+        let seen = cell.version();
+        let (compiled, is_disabled) = cell.current();
+        Self {
+            cell,
+            kind,
+            compiled,
+            seen,
+            is_disabled,
+        }
+    }
+
+    /// The script, unless it is off or has become something else.
+    pub(super) fn active(&self) -> Option<&Arc<Compiled>> {
+        let compiled = self.compiled.as_ref();
+        compiled.filter(|compiled| !self.is_disabled && compiled.kind == self.kind)
+    }
+
+    /// Which build runs, for records.
+    pub(super) fn name(&self) -> String {
+        let active = self.active();
+        active.map_or(String::new(), |c| format!("{} script", &c.hash[..8]))
+    }
+
+    /// Takes the newest version, if there is another one than before; parameters keep their values.
+    pub(super) fn take_newest(
+        &mut self,
+        parameters: &mut ParameterSet,
+        moment: &StepBoundary<'_>,
+    ) -> Option<Swap> {
+        if self.cell.version() == self.seen {
+            return None;
+        }
+        self.seen = self.cell.version();
+        let (compiled, is_disabled) = self.cell.current();
+        let hash = |c: &Option<Arc<Compiled>>| c.as_ref().map_or(String::new(), |c| c.hash.clone());
+        let (from, to) = (hash(&self.compiled), hash(&compiled));
+        if from == to && self.is_disabled == is_disabled {
+            return None;
+        }
+        (self.compiled, self.is_disabled) = (compiled, is_disabled);
+        if let Some(active) = self.active() {
+            let old = std::mem::replace(parameters, ParameterSet::new(active.parameters));
+            for info in old.infos() {
+                // What was only a default follows the new default; what is gone or out of range
+                // now gets it too.
+                if let Some(value) = old.get(info.key).filter(|v| *v != info.default) {
+                    let _ = parameters.set(info.key, value);
+                }
+            }
+        }
+        let (id, step) = (self.cell.id, moment.step);
+        Some(Swap {
+            info: ModuleInfo {
+                id,
+                name: id,
+                doc: self.compiled.as_ref().map_or("", |c| c.doc),
+            },
+            from,
+            to,
+            note: if self.is_disabled {
+                format!("{id} is off at step {step}")
+            } else {
+                format!("{id} active at step {step} (memory kept)")
+            },
+        })
+    }
+}
+
+/// The parameters of a script with their values.
+pub(super) fn values(parameters: &ParameterSet) -> Vec<(&'static str, f64)> {
+    let infos = parameters.infos().iter().enumerate();
+    infos
+        .map(|(at, info)| (info.key, parameters.at(at)))
+        .collect()
+}

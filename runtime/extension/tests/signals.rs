@@ -1,0 +1,442 @@
+//! Signals and scripts: controllers that decide about them, behaviours that look at them and ask for
+//! stages.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod road;
+
+use road::common::{Bench, run};
+use road::drawn::{draw, street};
+use roadwright_extension::script::compile;
+use roadwright_scenario::junction::Light;
+use roadwright_scenario::operation::signals::controlled_by;
+use roadwright_scenario::{
+    Control, DynamicsLevel, Edit, Flow, FlowId, ModuleSetting, NodeId, Place, RoadId, Scenario,
+    SignalControllerSetting, SignalMode, SignalPlan, Stack,
+};
+use roadwright_simulation::{Ground, RunOptions, SavedWorld, World};
+
+/// A crossing of two streets with signals, and so many cars an hour from west to east and from south to
+/// north. The node in the middle.
+fn crossing(rates: [f64; 2]) -> (Scenario, NodeId) {
+    let mut scenario = Scenario::new("signals");
+    for (from, to) in [
+        ((-300.0, 0.0), (0.0, 0.0)),
+        ((0.0, 0.0), (300.0, 0.0)),
+        ((0.0, -300.0), (0.0, 0.0)),
+        ((0.0, 0.0), (0.0, 300.0)),
+    ] {
+        draw(&mut scenario, from, to, &street("street"));
+    }
+    let network = scenario.network();
+    let mut nodes = network.nodes();
+    let middle = nodes.find(|(id, _)| network.ends_at(*id).len() == 4);
+    let (node, mut middle) = middle.map(|(id, node)| (id, node.clone())).unwrap();
+    drop(nodes);
+    middle.rules.control = Some(Control::Signals);
+    let mut edits = vec![Edit::Node(node, Some(middle))];
+    for (number, rate) in (0u32..).zip(rates).filter(|(_, rate)| *rate > 0.0) {
+        let lane = |road, s| Place::lane(RoadId(2 * number + road), -1, s);
+        let flow = Flow {
+            vehicle: "car".into(),
+            stack: "idm".into(),
+            dynamics: Some(DynamicsLevel::Lane),
+            origin: lane(1, 10.0),
+            destination: lane(2, 250.0),
+            rate_per_hour: rate,
+            begin: 0.0,
+            end: 3600.0,
+        };
+        edits.push(Edit::Flow(FlowId(number + 1), Some(Box::new(flow))));
+    }
+    scenario.apply(Edit::Batch(edits)).unwrap();
+    (scenario, node)
+}
+
+/// The same with a plan.
+fn with_plan(scenario: &mut Scenario, node: NodeId, plan: SignalPlan) {
+    let mut changed = scenario.network().node(node).unwrap().clone();
+    changed.rules.plan = Some(plan);
+    scenario.apply(Edit::Node(node, Some(changed))).unwrap();
+}
+
+/// A plan that a script decides about.
+fn by(script: &str) -> SignalPlan {
+    SignalPlan {
+        controller: Some(SignalControllerSetting::new(script)),
+        ..SignalPlan::default()
+    }
+}
+
+fn actuated() -> SignalPlan {
+    SignalPlan {
+        mode: SignalMode::Actuated,
+        ..SignalPlan::default()
+    }
+}
+
+/// All cars have a behaviour.
+fn driven_by(scenario: &mut Scenario, behaviour: &str) {
+    let mut module = ModuleSetting::new(behaviour);
+    module.rate_hz = Some(4.0);
+    let stack = Stack {
+        behaviour: module,
+        ..Stack::with_controller("idm")
+    };
+    let edit = Edit::Stack("idm".into(), Some(Box::new(stack)));
+    scenario.apply(edit).unwrap();
+}
+
+fn world(bench: &Bench, scenario: &Scenario, threads: usize) -> World {
+    let options = RunOptions {
+        threads,
+        ..RunOptions::default()
+    };
+    World::new(scenario, &bench.host().registry(), &options).unwrap()
+}
+
+/// What the lanes from west and from south are shown.
+fn lights(world: &World) -> [Light; 2] {
+    [1, 3].map(|road| {
+        let mut heads = world.signals();
+        heads.find(|head| head.road == RoadId(road)).unwrap().light
+    })
+}
+
+/// How often either street got green in so many seconds.
+fn greens(world: &mut World, seconds: f64) -> [u32; 2] {
+    let mut count = [0; 2];
+    let mut before = lights(world);
+    let end = world.time() + seconds;
+    while world.time() < end {
+        world.step();
+        let now = lights(world);
+        for street in 0..2 {
+            count[street] +=
+                u32::from(now[street] == Light::Green && before[street] != Light::Green);
+        }
+        before = now;
+    }
+    count
+}
+
+fn log(world: &World) -> Vec<String> {
+    world.log().map(|line| line.text.clone()).collect()
+}
+
+#[test]
+fn a_script_decides_which_stage_is_next_and_nothing_else() {
+    let bench = Bench::new();
+    bench.put_script(
+        "restless.rhai",
+        "fn decide(signal) { (signal.stage + 1) % signal.stages }",
+    );
+    bench.put_script("idle.rhai", "fn decide(signal) { () }");
+    bench.put_script(
+        "slow.rhai",
+        "parameter(\"green\", 20.0, 5.0, 60.0, \"s\", \"How long.\");
+        fn decide(signal) {
+            signal.memory.asked = (signal.memory.asked ?? 0) + 1;
+            if signal.elapsed >= signal.parameter(\"green\") { return 1 - signal.stage; }
+        }",
+    );
+    let changes = |plan: SignalPlan| {
+        let (mut scenario, node) = crossing([0.0, 0.0]);
+        with_plan(&mut scenario, node, plan);
+        let mut world = world(&bench, &scenario, 1);
+        let count = greens(&mut world, 300.0);
+        assert!(world.faults().is_empty(), "{:?}", world.faults());
+        count
+    };
+    // At least 6 s of green, 3 s of amber and the time to clear, for either street: not more often
+    // than every 18 s.
+    let [east, north] = changes(by("restless.rhai"));
+    assert!((10..=16).contains(&north), "{east} {north}");
+    assert!(east.abs_diff(north) <= 1);
+    assert_eq!(changes(by("idle.rhai")), [0, 0]);
+    let [_, usual] = changes(by("slow.rhai"));
+    let mut plan = by("slow.rhai");
+    let parameters = &mut plan.controller.as_mut().unwrap().parameters;
+    parameters.insert("green".into(), 60.0);
+    let [_, slower] = changes(plan);
+    assert!(
+        (5..=7).contains(&usual) && (2..=3).contains(&slower),
+        "{usual} {slower}"
+    );
+    // One whose parameter is out of range, and one that is not there.
+    for (key, module, said) in [
+        ("green", "slow.rhai", "green"),
+        ("green", "nobody", "nobody"),
+    ] {
+        let (mut scenario, node) = crossing([0.0, 0.0]);
+        let mut plan = by(module);
+        let parameters = &mut plan.controller.as_mut().unwrap().parameters;
+        parameters.insert(key.into(), 1e6);
+        with_plan(&mut scenario, node, plan);
+        let made = World::new(&scenario, &bench.host().registry(), &RunOptions::default());
+        let told = made.err().unwrap().to_string();
+        assert!(
+            told.contains(said) && told.contains("signals of node"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn a_script_that_fails_is_stood_in_for_by_demand_and_told_once() {
+    let bench = Bench::new();
+    let (mut demand, node) = crossing([500.0, 400.0]);
+    with_plan(&mut demand, node, actuated());
+    let mut sound = world(&bench, &demand, 1);
+    let expected = greens(&mut sound, 300.0);
+    for (name, text, said) in [
+        (
+            "loop",
+            "fn decide(signal) { if signal.time > 2.0 { loop {} } }",
+            "endless loop",
+        ),
+        (
+            "error",
+            "fn decide(signal) { if signal.time > 2.0 { throw \"nonsense\" } }",
+            "nonsense",
+        ),
+        (
+            "type",
+            "fn decide(signal) { if signal.time > 2.0 { \"one\" } }",
+            "not string",
+        ),
+        (
+            "range",
+            "fn decide(signal) { if signal.time > 2.0 { 7 } }",
+            "there is no stage 7; they are 0 to 1",
+        ),
+    ] {
+        let id = format!("{name}.rhai");
+        bench.put_script(&id, text);
+        let (mut scenario, node) = crossing([500.0, 400.0]);
+        with_plan(&mut scenario, node, by(&id));
+        let mut world = world(&bench, &scenario, 1);
+        let count = greens(&mut world, 300.0);
+        for street in 0..2 {
+            assert!(
+                count[street].abs_diff(expected[street]) <= 2,
+                "{name}: {count:?} {expected:?}"
+            );
+        }
+        let faults = world.faults();
+        let told = log(&world)
+            .iter()
+            .filter(|text| text.contains(said))
+            .count();
+        // Once by its own words, once more that it is off.
+        assert_eq!((told, faults.len()), (1, 2), "{name}: {faults:?}");
+        assert!(log(&world)[0].starts_with(&format!("signals of node {}: ", node.0)));
+    }
+    // Mistakes are found before anything depends on it.
+    for (text, said) in [
+        (
+            "fn decide(signal) { signal.stges }",
+            "signal has no property \"stges\"; did you mean \"stages\"?",
+        ),
+        (
+            "fn decide(signal) { signal.request(1) }",
+            "who decides about signals gives the stage from decide",
+        ),
+        ("fn decide() { 1 }", "write fn decide(signal)"),
+        (
+            "fn decide(signal) {} fn behave(agent) {}",
+            "a behaviour, with behave, or decides",
+        ),
+        (
+            "fn behave(agent) { let s = agent.signal(1); s.stage = 3; }",
+            "signal.stage can be read, but not set",
+        ),
+        (
+            "fn behave(agent) { agent.signal(1).request(9) }",
+            "there is no stage 9; they are 0 to 1",
+        ),
+    ] {
+        let told = compile("x.rhai", text, None)
+            .err()
+            .map(|error| error.to_string());
+        assert!(
+            told.as_ref().is_some_and(|told| told.contains(said)),
+            "{text}: {told:?}"
+        );
+    }
+}
+
+#[test]
+fn a_newer_version_takes_over_and_keeps_what_was_remembered() {
+    let bench = Bench::new();
+    let text = |more: &str| {
+        format!("fn decide(signal) {{ signal.memory.n = (signal.memory.n ?? 0) + 1; {more} }}")
+    };
+    bench.put_script("own.rhai", &text(""));
+    let (mut scenario, node) = crossing([0.0, 0.0]);
+    with_plan(&mut scenario, node, by("own.rhai"));
+    let mut world = world(&bench, &scenario, 1);
+    assert_eq!(greens(&mut world, 60.0), [0, 0]);
+    // It has been asked more than fifty times by now.
+    bench.put_script(
+        "own.rhai",
+        &text("if signal.memory.n > 50 { return 1 - signal.stage; }"),
+    );
+    let [_, north] = greens(&mut world, 60.0);
+    assert!(north >= 2, "{north}");
+    let swap = &world.swaps()[0];
+    assert_eq!(
+        (swap.slot, &*swap.module),
+        ("signal_controller", "own.rhai")
+    );
+    assert!(world.faults().is_empty(), "{:?}", world.faults());
+}
+
+/// Everybody calls and holds the stage of its way.
+const ASKING: &str = "fn behave(agent) {
+    if agent.signal_node < 0 { return; }
+    let signals = agent.signal(agent.signal_node);
+    if signals.stage == agent.signal_stage {
+        signals.hold(signals.stage, 20.0);
+    } else if agent.junction_distance < 100.0 {
+        signals.request(agent.signal_stage);
+    }
+}
+fn on_stage(agent, node, stage) { agent.log(`${node} shows ${stage}`); }";
+
+#[test]
+fn runs_are_the_same_for_every_number_of_threads_and_from_a_save_in_the_middle_of_a_hold() {
+    let bench = Bench::new();
+    bench.put_script("asking.rhai", ASKING);
+    bench.put_script("own.rhai", "fn decide(signal) { signal.memory.n = (signal.memory.n ?? 0) + 1; if signal.memory.n % 3 == 0 { 1 - signal.stage } }");
+    for plan in [SignalPlan::default(), actuated(), by("own.rhai")] {
+        let (mut scenario, node) = crossing([600.0, 500.0]);
+        with_plan(&mut scenario, node, plan);
+        driven_by(&mut scenario, "asking.rhai");
+        let hashes = [1, 2, 4].map(|threads| {
+            let mut world = world(&bench, &scenario, threads);
+            run(&mut world, 150.0);
+            assert!(world.faults().is_empty(), "{:?}", world.faults());
+            world.state_hash()
+        });
+        assert_eq!(hashes, [hashes[0]; 3]);
+        let mut going = world(&bench, &scenario, 1);
+        run(&mut going, 70.0);
+        let bytes = going.save(false).unwrap().to_bytes();
+        let saved = SavedWorld::from_bytes(&bytes).unwrap();
+        let registry = bench.host().registry();
+        let options = RunOptions::default();
+        let ground = Ground::new(&scenario);
+        let (mut restored, notes) =
+            World::restore(ground, &scenario, &registry, &options, &saved).unwrap();
+        assert!(notes.is_empty(), "{notes:?}");
+        assert_eq!(restored.state_hash(), going.state_hash());
+        for _ in 0..800 {
+            going.step();
+            restored.step();
+        }
+        assert_eq!(restored.state_hash(), going.state_hash());
+        // The requests do something: without them the run is another one.
+        driven_by(&mut scenario, "lane_keeper");
+        let mut alone = world(&bench, &scenario, 1);
+        run(&mut alone, 150.0);
+        assert_ne!(greens(&mut alone, 100.0), [0, 0]);
+    }
+}
+
+#[test]
+fn behaviours_see_signals_and_are_told_of_stages() {
+    let bench = Bench::new();
+    bench.put_script("looking.rhai", "fn behave(agent) {
+        let signals = agent.signal(2);
+        if agent.once(\"seen\", true) {
+            agent.log(`${signals.stages} ${signals.state(1)} ${signals.state(3)} ${signals.state(99)} ${agent.signal_node} ${agent.signal_stage}`);
+        }
+        if agent.once(\"queue\", signals.queue[1] >= 2) { agent.log(`queue ${signals.waits[1] >= 0.0}`); }
+    }
+    fn on_stage(agent, node, stage) { agent.log(`${node} shows ${stage}`); }
+    ");
+    let (mut scenario, node) = crossing([0.0, 900.0]);
+    assert_eq!(node.0, 2);
+    with_plan(&mut scenario, node, SignalPlan::default());
+    driven_by(&mut scenario, "looking.rhai");
+    let mut world = world(&bench, &scenario, 1);
+    run(&mut world, 120.0);
+    assert!(world.faults().is_empty(), "{:?}", world.faults());
+    let log = log(&world);
+    assert!(
+        log.iter()
+            .any(|text| text.starts_with("2 green red none 2 1")),
+        "{log:?}"
+    );
+    for said in ["queue true", "2 shows 1", "2 shows 0"] {
+        assert!(log.iter().any(|text| text == said), "{said}: {log:?}");
+    }
+    // A node without signals is told.
+    bench.put_script(
+        "lost.rhai",
+        "fn behave(agent) { if agent.time > 1.0 { agent.signal(77); } }",
+    );
+    driven_by(&mut scenario, "lost.rhai");
+    let mut world =
+        World::new(&scenario, &bench.host().registry(), &RunOptions::default()).unwrap();
+    run(&mut world, 30.0);
+    let mut faults = world.faults().keys();
+    assert!(
+        faults.any(|text| text.contains("there are no signals at node 77")),
+        "{:?}",
+        world.faults()
+    );
+}
+
+#[test]
+fn the_scripts_that_ship_do_what_they_say() {
+    let bench = Bench::new();
+    // The longest queue: no faults, and as many get through as by demand, or more.
+    let through = |module: &str| {
+        let (mut scenario, _) = crossing([900.0, 500.0]);
+        let edit = controlled_by(&scenario, module);
+        scenario.apply(edit).unwrap();
+        let mut world = world(&bench, &scenario, 1);
+        run(&mut world, 400.0);
+        assert!(world.faults().is_empty(), "{:?}", world.faults());
+        world.summary().agents.arrived
+    };
+    let (fixed, queue) = (through("fixed"), through("longest_queue.rhai"));
+    assert!(
+        queue >= fixed,
+        "{queue} with the longest queue, {fixed} with fixed times"
+    );
+    // Whoever calls its stage waits less for the signals.
+    let lost = |behaviour: &str| {
+        let (mut scenario, node) = crossing([60.0, 0.0]);
+        with_plan(&mut scenario, node, SignalPlan::default());
+        driven_by(&mut scenario, behaviour);
+        let mut world = world(&bench, &scenario, 1);
+        run(&mut world, 900.0);
+        assert!(world.faults().is_empty(), "{:?}", world.faults());
+        let said = log(&world)
+            .iter()
+            .any(|text| text.starts_with("green at node"));
+        assert_eq!(said, behaviour == "priority_bus.rhai");
+        let arrived = world.finished();
+        let times: Vec<f64> = arrived.map(|drive| drive.ended - drive.started).collect();
+        times.iter().sum::<f64>() / times.len() as f64
+    };
+    let (usual, first) = (lost("lane_keeper"), lost("priority_bus.rhai"));
+    assert!(
+        first < usual - 2.0,
+        "{first} s with its stage called, {usual} s without"
+    );
+}
+
+#[test]
+fn the_scripts_in_the_page_about_junctions_compile() {
+    let page = std::fs::read_to_string(road::common::root().join("docs/junctions.md")).unwrap();
+    let blocks: Vec<&str> = page.split("```rhai\n").skip(1).collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        let text = block.split("```").next().unwrap();
+        let made = compile("page.rhai", text, None);
+        assert!(made.is_ok(), "{:?}", made.err());
+    }
+}

@@ -1,0 +1,194 @@
+//! The modules that decide about signals: an instance for each programme whose plan names one.
+
+use super::saving::{SavedInstance, SavedModule};
+use crate::clock::Clock;
+use crate::ground::Ground;
+use crate::options::SimulationError;
+use crate::summary::{ModuleRecord, SwapRecord};
+use roadwright_agent::{
+    Module, ModuleError, ModuleKind, Rate, Registry, SignalController, SignalView, StepBoundary,
+};
+use roadwright_scenario::{ModuleSetting, SignalControllerSetting};
+
+/// How often they are asked, Hz: signals change in seconds.
+const RATE: f64 = 1.0;
+
+/// A module that decides about one programme.
+struct Running {
+    setting: ModuleSetting,
+    module: Module<dyn SignalController>,
+}
+
+/// The modules that decide about signals, by programme.
+#[derive(Default)]
+pub(crate) struct SignalControllers {
+    running: Vec<Option<Running>>,
+}
+
+impl SignalControllers {
+    /// Those that the plans of a ground name.
+    ///
+    /// # Errors
+    /// If there is no such module, or a parameter cannot be set.
+    pub(crate) fn new(ground: &Ground, registry: &Registry) -> Result<Self, SimulationError> {
+        let programmes = ground.programmes().enumerate();
+        let running = programmes.map(|(group, programme)| {
+            let setting = programme.controller.as_ref();
+            let running = setting
+                .map(|setting| Running::new(setting, registry))
+                .transpose();
+            running.map_err(|error| SimulationError::SignalController {
+                node: node_of(ground, group),
+                error: error.to_string(),
+            })
+        });
+        Ok(Self {
+            running: running.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Takes over those of signals that have not changed, and makes the others. What cannot be made is
+    /// left to demand; returns what is wrong, by module.
+    pub(crate) fn take_over(
+        &mut self,
+        before: &Ground,
+        after: &Ground,
+        registry: &Registry,
+    ) -> Vec<(String, String)> {
+        let mut faults = Vec::new();
+        let mut old = std::mem::take(&mut self.running);
+        for (group, programme) in after.programmes().enumerate() {
+            let known = before.group_like(after, group);
+            let kept = known.and_then(|known| old.get_mut(known)?.take());
+            let made = programme.controller.as_ref().and_then(|setting| {
+                kept.or_else(|| match Running::new(setting, registry) {
+                    Ok(running) => Some(running),
+                    Err(error) => {
+                        let text = format!("signals of node {}: {error}", node_of(after, group));
+                        faults.push((setting.module.clone(), text));
+                        None
+                    }
+                })
+            });
+            self.running.push(made);
+        }
+        faults
+    }
+
+    /// Whether a module decides about a programme.
+    pub(crate) fn has(&self, group: usize) -> bool {
+        self.running.get(group).is_some_and(Option::is_some)
+    }
+
+    /// Whether that of a programme looks at who comes.
+    pub(crate) fn look_at_facts(&self, group: usize) -> bool {
+        let running = self.running.get(group).and_then(Option::as_ref);
+        running.is_some_and(|running| running.module.logic.wants_facts())
+    }
+
+    /// Whether those that look at who comes are asked in this step.
+    pub(crate) fn are_due(&self, clock: &Clock) -> bool {
+        Rate::new(RATE, clock.dt).is_due(clock.step, 0) && self.running.iter().any(Option::is_some)
+    }
+
+    /// Asks that of a programme.
+    pub(crate) fn decide(
+        &mut self,
+        group: usize,
+        view: &SignalView<'_>,
+    ) -> Result<Option<u32>, String> {
+        let Some(Some(running)) = self.running.get_mut(group) else {
+            return Ok(None);
+        };
+        let module = &mut running.module;
+        module.logic.decide(&module.parameters, view)
+    }
+
+    /// Id of the module of a programme.
+    pub(crate) fn id(&self, group: usize) -> &str {
+        let running = self.running.get(group).and_then(Option::as_ref);
+        running.map_or("", |running| &running.setting.module)
+    }
+
+    /// Lets newer builds replace older ones.
+    pub(super) fn pass_boundary(&mut self, clock: &Clock, swaps: &mut Vec<SwapRecord>) {
+        let moment = StepBoundary {
+            step: clock.step,
+            time: clock.time(),
+            capacity: 0,
+            added: &[],
+            removed: &[],
+        };
+        for running in self.running.iter_mut().flatten() {
+            let module = &mut running.module;
+            let swap = module
+                .logic
+                .at_step_boundary(&mut module.parameters, &moment);
+            let Some(swap) = swap else { continue };
+            module.info = swap.info;
+            swaps.push(SwapRecord {
+                step: moment.step,
+                time: moment.time,
+                slot: ModuleKind::SignalController.name(),
+                module: running.setting.module.clone(),
+                from: swap.from,
+                to: swap.to,
+                note: swap.note,
+            });
+        }
+    }
+
+    /// Those that are not built in, with their builds; each once.
+    pub(super) fn record(&self, records: &mut Vec<ModuleRecord>) {
+        for running in self.running.iter().flatten() {
+            let record = ModuleRecord {
+                slot: ModuleKind::SignalController.name(),
+                module: running.setting.module.clone(),
+                build: running.module.logic.version(),
+            };
+            if !record.build.is_empty() && !records.contains(&record) {
+                records.push(record);
+            }
+        }
+    }
+
+    /// What they keep, in the order of programmes.
+    pub(super) fn saved(&self) -> impl Iterator<Item = SavedInstance> + '_ {
+        let running = self.running.iter().flatten();
+        running.map(|running| SavedInstance {
+            slot: ModuleKind::SignalController.name().into(),
+            modules: vec![SavedModule::of(&running.setting, &running.module)],
+        })
+    }
+
+    /// Gives them what they kept. Notes on those that start fresh are appended.
+    pub(super) fn load<'a>(
+        &mut self,
+        saved: impl Iterator<Item = &'a SavedInstance>,
+        notes: &mut Vec<String>,
+    ) {
+        for (running, saved) in self.running.iter_mut().flatten().zip(saved) {
+            let Some(module) = saved.modules.first() else {
+                continue;
+            };
+            if let Err(why) = module.load_into(&mut running.module) {
+                notes.push(format!("{} {}: {why}", saved.slot, module.id));
+            }
+        }
+    }
+}
+
+impl Running {
+    fn new(setting: &SignalControllerSetting, registry: &Registry) -> Result<Self, ModuleError> {
+        let setting = setting.setting();
+        let module = registry.signal_controller(&setting)?;
+        Ok(Self { setting, module })
+    }
+}
+
+/// The smallest node of the signals of a programme.
+pub(crate) fn node_of(ground: &Ground, group: usize) -> u32 {
+    let junctions = ground.signal_group(group);
+    let nodes = junctions.flat_map(|junction| ground.junction_nodes(junction));
+    nodes.map(|node| node.0).min().unwrap_or(0)
+}

@@ -1,0 +1,172 @@
+//! Who comes near signals, and what can be seen of them: for modules that decide about them, and for
+//! behaviours that look at them.
+
+use super::policy::planned;
+use super::{Phase, SignalStates};
+use crate::agents::Agents;
+use crate::clock::Clock;
+use crate::ground::Ground;
+use crate::route::Routes;
+use crate::vehicle_type::VehicleTypes;
+use roadwright_agent::{Demand, MovementFacts, SignalFacts, StageFacts};
+use roadwright_scenario::RoadId;
+use roadwright_scenario::junction::Turn;
+use std::collections::BTreeMap;
+
+/// Vehicles are seen so far before the stop line, m: queues of twenty cars.
+const SIGHT: f64 = 150.0;
+/// Who is slower than this stands in the queue or creeps, m/s.
+const CREEPING: f64 = 1.5;
+/// Lanelets ahead on which signals are looked for.
+const MOST_AHEAD: u32 = 8;
+
+/// A vehicle that comes near signals.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Comer {
+    /// Number of the programme.
+    pub(super) group: usize,
+    /// Junction and connection.
+    pub(super) path: (u32, u32),
+    pub(super) id: u64,
+    /// From its front to the stop line, m.
+    pub(super) distance: f64,
+    /// m/s.
+    speed: f64,
+    /// How long it has been standing, s.
+    standing: f64,
+}
+
+/// All who come near signals. O(agents).
+pub(crate) fn look(
+    ground: &Ground,
+    types: &VehicleTypes,
+    routes: &Routes,
+    agents: &Agents,
+) -> Vec<Comer> {
+    let comer = |agent| comer(ground, types, routes, agents, agent);
+    agents.driving().filter_map(comer).collect()
+}
+
+fn comer(
+    ground: &Ground,
+    types: &VehicleTypes,
+    routes: &Routes,
+    agents: &Agents,
+    agent: u32,
+) -> Option<Comer> {
+    let index = agent as usize;
+    let (who, position) = (&agents.identity[index], &agents.position[index]);
+    let progress = &agents.progress[index];
+    if !position.is_on_lane() {
+        return None;
+    }
+    let route = routes.get(progress.route);
+    let front = types.get(who.vehicle_type).front;
+    let mut distance = ground.length(position.lanelet) - position.s - front;
+    let mut before = position.lanelet;
+    for at in progress.at + 1..progress.at + MOST_AHEAD {
+        if distance > SIGHT {
+            return None;
+        }
+        let lanelet = route.lanelet(at)?;
+        // A lane beside is no way further.
+        if ground.leads_to(before, lanelet) {
+            if let Some(path) = ground.contested(lanelet)
+                && let Some((group, _)) = ground.signals(path.0)
+            {
+                return Some(Comer {
+                    group,
+                    path,
+                    id: who.id,
+                    distance,
+                    speed: agents.motion[index].speed,
+                    standing: progress.standing,
+                });
+            }
+            distance += ground.length(lanelet);
+        }
+        before = lanelet;
+    }
+    None
+}
+
+/// What vehicles make of the demand on each path.
+fn demand_by_path(comers: &[Comer], group: usize) -> BTreeMap<(u32, u32), Demand> {
+    let mut demand: BTreeMap<_, Demand> = BTreeMap::new();
+    for comer in comers.iter().filter(|comer| comer.group == group) {
+        let own = demand.entry(comer.path).or_default();
+        if comer.speed < CREEPING {
+            own.queue += 1;
+            own.longest_wait = own.longest_wait.max(comer.standing);
+        }
+    }
+    demand
+}
+
+impl SignalStates {
+    /// What can be seen of the signals of a programme. O(vehicles that come near signals).
+    pub(crate) fn facts(
+        &self,
+        clock: &Clock,
+        ground: &Ground,
+        comers: &[Comer],
+        group: usize,
+    ) -> SignalFacts {
+        let (state, desk) = (&self.states[group], &self.desks[group]);
+        let programme = ground.programme(group);
+        let by_path = demand_by_path(comers, group);
+        let time = (clock.step + 1) as f64 * clock.dt;
+        let called = self.calls(group) | desk.called();
+        let stage_facts = |(number, &times)| StageFacts {
+            times,
+            demand: Demand::default(),
+            is_called: called & (1u32 << number) != 0,
+        };
+        let mut facts = SignalFacts {
+            time: clock.time(),
+            stage: state.stage,
+            next: (state.phase != Phase::Green).then_some(state.next),
+            elapsed: (time - state.since).max(0.0),
+            remaining: state.remaining(programme, desk, time),
+            planned: planned(programme, time),
+            stages: programme
+                .stages
+                .iter()
+                .enumerate()
+                .map(stage_facts)
+                .collect(),
+            node: u32::MAX,
+            ..SignalFacts::default()
+        };
+        let mut movements: BTreeMap<(RoadId, Turn), (u32, Demand)> = BTreeMap::new();
+        for junction in ground.signal_group(group) {
+            let nodes = ground.junction_nodes(junction).iter();
+            facts.node = nodes.fold(facts.node, |least, node| least.min(node.0));
+            for (path, road, turn) in ground.movements(junction) {
+                let mut demand = by_path.get(&(junction, path)).copied().unwrap_or_default();
+                demand.arrivals = desk.arrivals((junction, path));
+                let bits = ground.stages_of((junction, path));
+                for (number, stage) in facts.stages.iter_mut().enumerate() {
+                    if bits & (1u32 << number) != 0 {
+                        stage.demand = stage.demand.with(demand);
+                    }
+                }
+                let movement = movements.entry((road, turn)).or_default();
+                *movement = (movement.0 | bits, movement.1.with(demand));
+                let light = self.light(ground, (junction, path));
+                let shown = facts.lights.entry(road).or_insert(light);
+                *shown = light.max(*shown);
+            }
+        }
+        let list = movements.into_iter();
+        facts.movements = list
+            .map(|((road, turn), (stages, demand))| MovementFacts {
+                road,
+                turn,
+                stages,
+                demand,
+            })
+            .collect();
+        facts
+    }
+}

@@ -1,0 +1,528 @@
+//! What traffic signals show, step by step.
+//!
+//! Junctions that follow one programme have one state. Who decides which stage is next is a policy
+//! (`policy.rs`): fixed times, demand, or a module. What no policy can change is kept here: the
+//! shortest green, amber and red for all between two stages, and that nobody waits for ever.
+//!
+//! ```text
+//!   green ---- min ---- kept or held ---- next is named, or max since others wait ---- amber ---- red ---- next
+//! ```
+//!
+//! Fixed times are read off the clock, with amber and red, so that no step is lost over hours; when an
+//! agent calls or holds a stage they leave the clock, and are on it again as soon as the stage that it
+//! says has green for long enough.
+//! After an edit of the signals themselves all of them show amber, then red, and then begin.
+
+mod desk;
+mod detectors;
+mod policy;
+
+use crate::clock::Clock;
+use crate::ground::Ground;
+use crate::modules::SignalControllers;
+use desk::Desk;
+pub(crate) use desk::{LONGEST_WAIT, Wish};
+pub(crate) use detectors::{Comer, look};
+use policy::{Policy, planned};
+use roadwright_agent::SignalView;
+use roadwright_scenario::SignalMode;
+use roadwright_scenario::junction::{Light, Programme};
+use serde::{Deserialize, Serialize, Serializer};
+use std::sync::Arc;
+
+/// Vehicles with green that come to the stop line within this keep it, s [HCM 2016, chapter 19: the
+/// passage time of a detector].
+const PASSAGE: f64 = 3.0;
+/// So do those within this, however slow they are, m: they start from a queue.
+const AT_LINE: f64 = 15.0;
+/// Times are sums of steps.
+const ROUNDING: f64 = 1e-9;
+
+/// Part of a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Phase {
+    Green,
+    Amber,
+    AllRed,
+    /// Amber for all, before what an edit has changed begins.
+    ClosingAmber,
+    /// Red for all after that.
+    ClosingRed,
+}
+
+/// What one programme shows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct State {
+    stage: u32,
+    /// The stage after it, once it ends.
+    next: u32,
+    phase: Phase,
+    /// When the phase began, s.
+    since: f64,
+    /// Since when somebody waits for another stage, s.
+    opposed: f64,
+}
+
+/// Part of a stage, as people see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StagePhase {
+    /// Green for who is in the stage.
+    Green,
+    /// Amber for who loses green.
+    Amber,
+    /// Red for all.
+    AllRed,
+}
+
+/// What one programme shows, for those who look into a junction.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown {
+    pub(crate) stage: usize,
+    /// The stage after it; while there is green by demand, that is not known yet.
+    pub(crate) next: usize,
+    pub(crate) phase: StagePhase,
+    /// Whether signals that an edit has changed close before they begin anew.
+    pub(crate) is_closing: bool,
+    /// When the phase began, s.
+    pub(crate) since: f64,
+    /// Since when somebody waits for another stage, s; infinite if nobody does.
+    pub(crate) opposed: f64,
+}
+
+/// Who comes near a signal.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival {
+    /// Junction and connection.
+    pub(super) path: (u32, u32),
+    /// From its front to the stop line, m.
+    pub(super) distance: f64,
+    /// m/s.
+    pub(super) speed: f64,
+    /// Whether it could drive if it had green.
+    pub(super) has_room: bool,
+}
+
+/// Who wants what of one programme.
+#[derive(Debug, Clone, Copy, Default)]
+struct Demand {
+    /// The stages that somebody waits for, one bit each.
+    calls: u32,
+    /// Whether somebody with green comes near.
+    extends: bool,
+}
+
+/// What all signals show, in the order of the groups of [`Ground::signal_groups`].
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct SignalStates {
+    states: Vec<State>,
+    /// What is asked of each programme.
+    desks: Vec<Desk>,
+    #[serde(skip)]
+    demand: Vec<Demand>,
+}
+
+impl State {
+    /// At the beginning of a world, or of a programme.
+    fn begin(programme: &Programme, time: f64) -> Self {
+        let mut state = Self {
+            stage: 0,
+            next: 0,
+            phase: Phase::Green,
+            since: time,
+            opposed: f64::INFINITY,
+        };
+        if programme.mode == SignalMode::Fixed {
+            state.read_off(programme, time);
+        }
+        state
+    }
+
+    fn closing(time: f64) -> Self {
+        Self {
+            stage: 0,
+            next: 0,
+            phase: Phase::ClosingAmber,
+            since: time,
+            opposed: f64::INFINITY,
+        }
+    }
+
+    fn enter(&mut self, phase: Phase, time: f64) {
+        (self.phase, self.since) = (phase, time);
+    }
+
+    /// Where times are fixed.
+    fn read_off(&mut self, programme: &Programme, time: f64) {
+        let (stage, within) = programme.stage_at(time);
+        let next = programme.next(stage);
+        let green = programme.stages[stage].green;
+        let amber = green + programme.intergreen(stage, next).amber;
+        let phase = match within {
+            _ if within < green => Phase::Green,
+            _ if within < amber => Phase::Amber,
+            _ => Phase::AllRed,
+        };
+        if (self.stage, self.phase) != (stage as u32, phase) {
+            self.enter(phase, time);
+        }
+        (self.stage, self.next) = (stage as u32, next as u32);
+    }
+
+    /// What it shows at a time, s, after what it has shown, who has come and what is asked of it.
+    fn go_on(
+        &mut self,
+        programme: &Programme,
+        demand: Demand,
+        time: f64,
+        (desk, policy): (&mut Desk, &mut Policy<'_>),
+    ) {
+        let lasts = |duration: f64| time - self.since + ROUNDING < duration;
+        let intergreen = programme.intergreen(self.stage as usize, self.next as usize);
+        let closing = programme.longest_intergreen();
+        match self.phase {
+            Phase::ClosingAmber if lasts(closing.amber) => {}
+            Phase::ClosingAmber => self.enter(Phase::ClosingRed, time),
+            Phase::ClosingRed if lasts(closing.all_red) => {}
+            Phase::ClosingRed => *self = Self::begin(programme, time),
+            _ if self.is_on_clock(programme, time, desk) => self.read_off(programme, time),
+            Phase::Green => {
+                if let Some(next) = self.wanted(programme, demand, time, (desk, policy)) {
+                    self.next = next;
+                    self.enter(Phase::Amber, time);
+                }
+            }
+            Phase::Amber if lasts(intergreen.amber) => {}
+            Phase::Amber => self.enter(Phase::AllRed, time),
+            Phase::AllRed if lasts(intergreen.all_red) => {}
+            Phase::AllRed => {
+                self.stage = self.next;
+                self.opposed = f64::INFINITY;
+                self.enter(Phase::Green, time);
+            }
+        }
+    }
+
+    /// Whether fixed times are read off the clock: unless somebody calls or holds a stage, and after that
+    /// from when the clock shows the same stage for long enough to keep its shortest green.
+    fn is_on_clock(&self, programme: &Programme, time: f64, desk: &mut Desk) -> bool {
+        if programme.mode != SignalMode::Fixed {
+            return false;
+        }
+        if self.phase != Phase::Green {
+            return !desk.is_off_clock;
+        }
+        let is_asked = desk.called() & !(1 << self.stage) != 0 || desk.holds(self.stage, time);
+        if is_asked {
+            desk.is_off_clock = true;
+        } else if desk.is_off_clock {
+            let (stage, within) = programme.stage_at(time);
+            let times = programme.stages[stage];
+            let left = times.green - within;
+            let is_kept = self.since + times.min <= time + left;
+            desk.is_off_clock = stage as u32 != self.stage || left <= 0.0 || !is_kept;
+        }
+        !desk.is_off_clock
+    }
+
+    /// The stage that is to come, if the green of this one is to end.
+    fn wanted(
+        &mut self,
+        programme: &Programme,
+        demand: Demand,
+        time: f64,
+        (desk, policy): (&mut Desk, &mut Policy<'_>),
+    ) -> Option<u32> {
+        let called = desk.called() & !(1 << self.stage);
+        let others = (demand.calls & !(1 << self.stage)) | called;
+        self.opposed = if others == 0 {
+            f64::INFINITY
+        } else {
+            self.opposed.min(time)
+        };
+        let times = programme.stages[self.stage as usize];
+        let is_short = time - self.since + ROUNDING < times.min;
+        // The longest hold counts from the first moment on, be the green short or not.
+        let is_held = desk.holds(self.stage, time);
+        if is_short || is_held {
+            return None;
+        }
+        let is_fixed = programme.mode == SignalMode::Fixed;
+        let opposed_for = (others != 0).then(|| time - self.opposed.max(self.since));
+        let view = SignalView {
+            stage: self.stage,
+            opposed_for,
+            calls: others,
+            is_extended: demand.extends,
+            // Only fixed times ask for it, and most signals have none.
+            planned: if is_fixed {
+                planned(programme, time)
+            } else {
+                self.stage
+            },
+            times: &programme.stages,
+            facts: None,
+        };
+        // Who has waited for too long goes before what anybody decides, and calls before the policy.
+        let starved = desk.starved(time, || LONGEST_WAIT.max(programme.cycle()));
+        let by_call = SignalView {
+            calls: called,
+            ..view
+        };
+        let wanted = starved
+            .or_else(|| by_call.next_called())
+            .or_else(|| policy.decide(desk, view))
+            .filter(|next| *next != self.stage && (*next as usize) < programme.stages.len());
+        // No policy keeps a green for longer than its longest while others wait.
+        let is_overdue = !is_fixed && view.is_overdue();
+        wanted.or_else(|| view.next_called().filter(|_| is_overdue))
+    }
+
+    /// Until the green can end; while it changes, until the next stage begins, s.
+    fn remaining(&self, programme: &Programme, desk: &Desk, time: f64) -> f64 {
+        let intergreen = programme.intergreen(self.stage as usize, self.next as usize);
+        let closing = programme.longest_intergreen();
+        let elapsed = time - self.since;
+        let left = match self.phase {
+            Phase::Green if programme.mode == SignalMode::Fixed && !desk.is_off_clock => {
+                let (stage, within) = programme.stage_at(time);
+                programme.stages[stage].green - within
+            }
+            Phase::Green => {
+                let shortest = programme.stages[self.stage as usize].min - elapsed;
+                let held = desk
+                    .hold_of(self.stage, time)
+                    .map_or(0.0, |until| until - time);
+                shortest.max(held)
+            }
+            Phase::Amber => intergreen.duration() - elapsed,
+            Phase::AllRed => intergreen.all_red - elapsed,
+            Phase::ClosingAmber => closing.duration() - elapsed,
+            Phase::ClosingRed => closing.all_red - elapsed,
+        };
+        left.max(0.0)
+    }
+}
+
+impl SignalStates {
+    /// At the beginning of a world.
+    pub(crate) fn new(ground: &Ground) -> Self {
+        let states: Vec<State> = ground.programmes().map(|p| State::begin(p, 0.0)).collect();
+        Self {
+            desks: vec![Desk::default(); states.len()],
+            states,
+            demand: Vec::new(),
+        }
+    }
+
+    /// Whether there is a state for each programme of a ground, of stages that it has.
+    pub(crate) fn fit(&self, ground: &Ground) -> bool {
+        let count = ground.programmes().count();
+        let mut pairs = self.states.iter().zip(&self.desks).zip(ground.programmes());
+        self.states.len() == count
+            && self.desks.len() == count
+            && pairs.all(|((state, desk), programme)| {
+                let stages = programme.stages.len();
+                let is_there = |stage: u32| (stage as usize) < stages;
+                is_there(state.stage) && is_there(state.next) && desk.fits(stages)
+            })
+    }
+
+    /// Takes over what was shown on other ground; what has changed closes first.
+    pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, time: f64) {
+        let both = (0..after.programmes().count()).map(|group| {
+            let same = before.group_like(after, group);
+            let closing = || (State::closing(time), Desk::default());
+            same.map_or_else(closing, |old| (self.states[old], self.desks[old].clone()))
+        });
+        (self.states, self.desks) = both.collect();
+    }
+
+    /// What they show in the next step, after who has come in this one. Modules that are due are asked;
+    /// `comers` are those who come near, if any of them is. Returns what went wrong, by programme.
+    pub(crate) fn update(
+        &mut self,
+        clock: &Clock,
+        ground: &Ground,
+        arrivals: &[Arrival],
+        (controllers, comers): (&mut SignalControllers, &[Comer]),
+    ) -> Vec<(usize, String)> {
+        let mut demand = std::mem::take(&mut self.demand);
+        demand.clear();
+        demand.resize(self.states.len(), Demand::default());
+        for arrival in arrivals {
+            self.count(ground, arrival, &mut demand);
+        }
+        let time = (clock.step + 1) as f64 * clock.dt;
+        self.demand = demand;
+        let mut faults = Vec::new();
+        let is_due = controllers.are_due(clock);
+        for (group, programme) in ground.programmes().enumerate() {
+            let has_module = controllers.has(group);
+            let mut policy = Policy {
+                mode: programme.mode,
+                module: None,
+                has_module,
+                fault: None,
+            };
+            if has_module {
+                self.desks[group].watch(programme.stages.len());
+                let looks = controllers.look_at_facts(group);
+                let facts = (is_due && looks).then(|| {
+                    self.desks[group].detect(comers, group);
+                    Arc::new(self.facts(clock, ground, comers, group))
+                });
+                if facts.is_some() || !looks {
+                    policy.module = Some((&mut *controllers, group, facts));
+                }
+            }
+            let (state, desk) = (&mut self.states[group], &mut self.desks[group]);
+            let demand = self.demand[group];
+            let shown = (state.phase == Phase::Green).then_some(1 << state.stage);
+            desk.note_waits((demand.calls | desk.called()) & !shown.unwrap_or(0), time);
+            let before = (state.stage, state.phase);
+            state.go_on(programme, demand, time, (desk, &mut policy));
+            if state.phase == Phase::Green && (state.stage, state.phase) != before {
+                desk.begin_green(state.stage);
+            }
+            faults.extend(policy.fault.map(|fault| (group, fault)));
+        }
+        faults
+    }
+
+    /// The stages of a programme that somebody waited for in the last step, one bit each.
+    fn calls(&self, group: usize) -> u32 {
+        self.demand.get(group).map_or(0, |demand| demand.calls)
+    }
+
+    /// Takes what an agent wants of a stage of the signals of a node.
+    ///
+    /// # Errors
+    /// Why that cannot be.
+    pub(crate) fn ask(
+        &mut self,
+        ground: &Ground,
+        (node, stage): (u32, u32),
+        (agent, wish): (u64, Wish),
+    ) -> Result<(), String> {
+        let group = group_at(ground, node)?;
+        let stages = ground.programme(group).stages.len();
+        if stage as usize >= stages {
+            let last = stages - 1;
+            return Err(format!(
+                "the signals of node {node} have stages 0 to {last}, not {stage}"
+            ));
+        }
+        let state = &self.states[group];
+        let has_it = state.stage == stage && state.phase == Phase::Green && wish == Wish::Call;
+        if !has_it && !self.desks[group].ask(agent, stage, wish, stages) {
+            return Err(format!("too many agents ask for stages of node {node}"));
+        }
+        Ok(())
+    }
+
+    /// Takes back what an agent wants of the signals of a node.
+    ///
+    /// # Errors
+    /// If there are none.
+    pub(crate) fn release(&mut self, ground: &Ground, node: u32, agent: u64) -> Result<(), String> {
+        let group = group_at(ground, node)?;
+        self.desks[group].release(agent);
+        Ok(())
+    }
+
+    fn count(&self, ground: &Ground, arrival: &Arrival, demand: &mut [Demand]) {
+        let (junction, path) = arrival.path;
+        let Some((group, signals)) = ground.signals(junction) else {
+            return;
+        };
+        let (state, demand) = (&self.states[group], &mut demand[group]);
+        let has_green = signals.greens[state.stage as usize][path as usize];
+        if has_green && state.phase == Phase::Green {
+            let reach = AT_LINE.max(PASSAGE * arrival.speed);
+            demand.extends |= arrival.has_room && arrival.distance <= reach;
+        } else {
+            for (stage, green) in signals.greens.iter().enumerate() {
+                demand.calls |= u32::from(green[path as usize]) << stage;
+            }
+        }
+    }
+
+    /// What the signal of a path shows; green where there is none.
+    pub(crate) fn light(&self, ground: &Ground, (junction, path): (u32, u32)) -> Light {
+        let Some((group, signals)) = ground.signals(junction) else {
+            return Light::Green;
+        };
+        let state = &self.states[group];
+        let (stage, next) = (state.stage as usize, state.next as usize);
+        let light = |ending, is_amber| signals.light_in(path as usize, stage, ending, is_amber);
+        match state.phase {
+            Phase::Green => light(None, false),
+            Phase::Amber => light(Some(next), true),
+            Phase::AllRed => light(Some(next), false),
+            Phase::ClosingAmber => Light::Amber,
+            Phase::ClosingRed => Light::Red,
+        }
+    }
+
+    /// What the signals of a junction show; `None` where there are none.
+    pub(crate) fn shown(&self, ground: &Ground, junction: u32) -> Option<Shown> {
+        let (group, _) = ground.signals(junction)?;
+        let state = &self.states[group];
+        Some(Shown {
+            stage: state.stage as usize,
+            next: state.next as usize,
+            phase: match state.phase {
+                Phase::Green => StagePhase::Green,
+                Phase::Amber | Phase::ClosingAmber => StagePhase::Amber,
+                Phase::AllRed | Phase::ClosingRed => StagePhase::AllRed,
+            },
+            is_closing: matches!(state.phase, Phase::ClosingAmber | Phase::ClosingRed),
+            since: state.since,
+            opposed: state.opposed,
+        })
+    }
+
+    /// How long the signals of a junction have shown a stage, s; 0 while it ends, and where there are
+    /// none.
+    pub(super) fn time_in_stage(&self, ground: &Ground, junction: u32, time: f64) -> f64 {
+        let Some((group, _)) = ground.signals(junction) else {
+            return 0.0;
+        };
+        let state = &self.states[group];
+        if state.phase == Phase::Green {
+            time - state.since
+        } else {
+            0.0
+        }
+    }
+
+    /// The stage of each programme, for hashes, and what is asked of those of which anything is.
+    pub(crate) fn hashed(&self) -> impl Serialize + '_ {
+        Hashed(self)
+    }
+}
+
+/// The programme of a node.
+fn group_at(ground: &Ground, node: u32) -> Result<usize, String> {
+    let group = ground.signal_group_at(node);
+    group.ok_or_else(|| format!("there are no signals at node {node}"))
+}
+
+/// Signals as they are hashed: empty desks are left out, so that a run in which nobody asks for anything
+/// has the hash of one in which nobody could.
+struct Hashed<'a>(&'a SignalStates);
+
+impl Serialize for Hashed<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let desks = self.0.desks.iter().enumerate();
+        let asked: Vec<(usize, &Desk)> = desks.filter(|(_, desk)| !desk.is_empty()).collect();
+        if asked.is_empty() {
+            self.0.states.serialize(serializer)
+        } else {
+            (&self.0.states, asked).serialize(serializer)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

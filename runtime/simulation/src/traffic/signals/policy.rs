@@ -1,0 +1,56 @@
+//! Who is asked which stage is next: fixed times, demand, or a module.
+
+use super::desk::Desk;
+use crate::modules::SignalControllers;
+use roadwright_agent::{
+    ByDemand, FixedTimes, ParameterSet, SignalController, SignalFacts, SignalView,
+};
+use roadwright_scenario::SignalMode;
+use roadwright_scenario::junction::Programme;
+use std::sync::Arc;
+
+/// Who decides in a step, and what has become of it.
+pub(super) struct Policy<'a> {
+    /// What is decided by unless a module does.
+    pub(super) mode: SignalMode,
+    /// The module that is asked in this step, with what it is told.
+    pub(super) module: Option<(&'a mut SignalControllers, usize, Option<Arc<SignalFacts>>)>,
+    /// Whether there is a module, asked in this step or not.
+    pub(super) has_module: bool,
+    /// What went wrong.
+    pub(super) fault: Option<String>,
+}
+
+impl Policy<'_> {
+    /// The stage that is to come, if the one that is shown is to end.
+    pub(super) fn decide(&mut self, desk: &mut Desk, view: SignalView<'_>) -> Option<u32> {
+        if let Some((controllers, group, facts)) = &mut self.module {
+            let facts = facts.as_ref();
+            let answer = controllers.decide(*group, &SignalView { facts, ..view });
+            desk.is_by_demand = answer.is_err();
+            match answer {
+                Ok(next) => return next,
+                Err(fault) => self.fault = Some(fault),
+            }
+        } else if self.has_module && !desk.is_by_demand {
+            // Its answer of this second was to keep the stage.
+            return None;
+        }
+        let parameters = ParameterSet::new(&[]);
+        let answer = match self.mode {
+            SignalMode::Fixed => FixedTimes.decide(&parameters, &view),
+            _ => ByDemand.decide(&parameters, &view),
+        };
+        answer.ok().flatten()
+    }
+}
+
+/// The stage that fixed times would show at a time, s, or be changing to.
+pub(super) fn planned(programme: &Programme, time: f64) -> u32 {
+    let (stage, within) = programme.stage_at(time);
+    if within < programme.stages[stage].green {
+        stage as u32
+    } else {
+        programme.next(stage) as u32
+    }
+}

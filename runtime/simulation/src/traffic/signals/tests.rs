@@ -1,0 +1,467 @@
+//! Signals of one crossing with vehicles made up.
+
+use super::{Arrival, LONGEST_WAIT, SignalStates, Wish};
+use crate::clock::Clock;
+use crate::ground::Ground;
+use crate::modules::SignalControllers;
+use crate::testing::{Stand, clock};
+use glam::DVec2;
+use roadwright_agent::{
+    Entry, Logic, ModuleInfo, ParameterSet, Registry, SignalController, SignalView,
+};
+use roadwright_geometry::math::mix64;
+use roadwright_scenario::junction::Light;
+use roadwright_scenario::{
+    Control, JunctionRules, SignalControllerSetting, SignalMode, SignalPlan,
+};
+
+/// A crossing whose signals go by demand, and the paths straight across from west and from south.
+fn crossing() -> (Stand, [(u32, u32); 2]) {
+    crossing_with(SignalPlan {
+        mode: SignalMode::Actuated,
+        ..SignalPlan::default()
+    })
+}
+
+fn crossing_with(plan: SignalPlan) -> (Stand, [(u32, u32); 2]) {
+    let stand = Stand::crossing_of(&JunctionRules {
+        control: Some(Control::Signals),
+        plan: Some(plan),
+        ..JunctionRules::default()
+    });
+    let path = |direction| {
+        let across = stand.straight(direction)[1];
+        stand.ground.contested(across).expect("it has signals")
+    };
+    let paths = [path(DVec2::X), path(DVec2::Y)];
+    (stand, paths)
+}
+
+/// A step without modules.
+fn update(states: &mut SignalStates, clock: &Clock, ground: &Ground, comes: &[Arrival]) {
+    let faults = states.update(
+        clock,
+        ground,
+        comes,
+        (&mut SignalControllers::default(), &[]),
+    );
+    assert_eq!(faults, []);
+}
+
+fn arrival(path: (u32, u32), distance: f64, has_room: bool) -> Arrival {
+    Arrival {
+        path,
+        distance,
+        speed: 10.0,
+        has_room,
+    }
+}
+
+/// Steps of 0.1 s until a path shows a light, with who comes at each step; `None` if it never does.
+fn steps_until(
+    (states, ground): (&mut SignalStates, &Ground),
+    (path, light): ((u32, u32), Light),
+    comes: impl Fn(u64) -> Vec<Arrival>,
+) -> Option<u64> {
+    (0..2000).find(|&step| {
+        update(states, &clock(step), ground, &comes(step));
+        states.light(ground, path) == light
+    })
+}
+
+#[test]
+fn by_demand_a_stage_stays_until_somebody_waits_for_another() {
+    let (stand, [east, north]) = crossing();
+    let begins = || SignalStates::new(&stand.ground);
+    let ground = &*stand.ground;
+    let of_north = (north, Light::Green);
+    // Nobody waits: it stays, whoever comes with green.
+    assert_eq!(
+        steps_until((&mut begins(), ground), of_north, |_| vec![]),
+        None
+    );
+    let busy = |_| vec![arrival(east, 10.0, true)];
+    assert_eq!(steps_until((&mut begins(), ground), of_north, busy), None);
+    // Somebody waits, and nobody comes with green: after the shortest green of 6 s, amber and red.
+    let waits = |_| vec![arrival(north, 0.0, true)];
+    let steps = steps_until((&mut begins(), ground), of_north, waits);
+    assert!((90..=130).contains(&steps.unwrap()), "{steps:?}");
+    // Others come all the time: after the longest green of 50 s.
+    let both = |_| vec![arrival(north, 0.0, true), arrival(east, 10.0, true)];
+    let steps = steps_until((&mut begins(), ground), of_north, both);
+    assert!((530..=580).contains(&steps.unwrap()), "{steps:?}");
+    // Those who are 4 s away, or have no room beyond, do not count.
+    for other in [arrival(east, 40.0, true), arrival(east, 5.0, false)] {
+        let both = |_| vec![arrival(north, 0.0, true), other];
+        let steps = steps_until((&mut begins(), ground), of_north, both);
+        assert!((90..=130).contains(&steps.unwrap()), "{steps:?}");
+    }
+    // Who loses green has amber, then red, before the other one has green.
+    let mut states = begins();
+    let amber = steps_until((&mut states, ground), (east, Light::Amber), waits).unwrap();
+    assert!((59..=61).contains(&amber), "{amber}");
+    let light_at = |states: &mut SignalStates, step| {
+        update(states, &clock(step), ground, &[]);
+        states.light(ground, east)
+    };
+    let after: Vec<Light> = (amber + 1..amber + 40)
+        .map(|s| light_at(&mut states, s))
+        .collect();
+    let red = after.iter().position(|light| *light == Light::Red);
+    assert!((29..=35).contains(&red.unwrap()), "{after:?}");
+}
+
+#[test]
+fn what_an_edit_changes_closes_with_amber_and_red() {
+    let (stand, [east, north]) = crossing();
+    let mut states = SignalStates::new(&stand.ground);
+    update(&mut states, &clock(0), &stand.ground, &[]);
+    assert_eq!(states.light(&stand.ground, east), Light::Green);
+    // The same signals go on.
+    let (same, _) = crossing();
+    states.take_over(&stand.ground, &same.ground, 0.1);
+    assert_eq!(states.light(&same.ground, east), Light::Green);
+    // Others do not.
+    let other = Stand::crossing_of(&JunctionRules {
+        control: Some(Control::Signals),
+        ..JunctionRules::default()
+    });
+    states.take_over(&same.ground, &other.ground, 0.1);
+    let lights =
+        |states: &SignalStates| [east, north].map(|path| states.light(&other.ground, path));
+    assert_eq!(lights(&states), [Light::Amber; 2]);
+    let mut seen = vec![lights(&states)];
+    for step in 1..200 {
+        update(&mut states, &clock(step), &other.ground, &[]);
+        if seen.last() != Some(&lights(&states)) {
+            seen.push(lights(&states));
+        }
+    }
+    assert_eq!(seen[1], [Light::Red; 2]);
+    assert_eq!(seen[2], [Light::Green, Light::Red]);
+}
+
+/// Says what it likes: nothing, faults, the stage that is shown, stages that are not there.
+struct Nonsense(u64);
+
+impl Logic for Nonsense {}
+
+impl SignalController for Nonsense {
+    fn decide(&mut self, _: &ParameterSet, _: &SignalView<'_>) -> Result<Option<u32>, String> {
+        self.0 = mix64(self.0.wrapping_add(1));
+        match self.0 % 7 {
+            0 => Err("no".into()),
+            1 => Ok(None),
+            2 => Ok(Some(u32::MAX)),
+            _ => Ok(Some((self.0 >> 8) as u32 % 4)),
+        }
+    }
+
+    fn wants_facts(&self) -> bool {
+        false
+    }
+}
+
+/// Never lets anybody else go.
+struct Selfish;
+
+impl Logic for Selfish {}
+
+impl SignalController for Selfish {
+    fn decide(&mut self, _: &ParameterSet, _: &SignalView<'_>) -> Result<Option<u32>, String> {
+        Ok(None)
+    }
+}
+
+fn registry(seed: u64) -> Registry {
+    let info = |id| ModuleInfo {
+        id,
+        name: id,
+        doc: "",
+    };
+    let mut registry = Registry::default();
+    let nonsense = move || Box::new(Nonsense(seed)) as Box<_>;
+    registry.add(Entry::<dyn SignalController>::new(
+        info("nonsense"),
+        &[],
+        nonsense,
+    ));
+    let selfish = || Box::new(Selfish) as Box<_>;
+    registry.add(Entry::<dyn SignalController>::new(
+        info("selfish"),
+        &[],
+        selfish,
+    ));
+    registry
+}
+
+/// Looks on what paths are shown, every 0.1 s, and says what must never be.
+struct Onlooker<'a> {
+    ground: &'a Ground,
+    junction: u32,
+    /// For each path what it was shown last, and for how many steps.
+    shown: Vec<(Light, u32)>,
+    /// When it saw each path with green or amber last, in steps.
+    last_seen: Vec<i64>,
+    step: i64,
+}
+
+impl<'a> Onlooker<'a> {
+    fn new(ground: &'a Ground, junction: u32) -> Self {
+        let paths = ground.law(junction).conflicts.path_count();
+        Self {
+            ground,
+            junction,
+            shown: vec![(Light::Red, 1000); paths],
+            last_seen: vec![-1000; paths],
+            step: 0,
+        }
+    }
+
+    fn see(&mut self, lights: &[Light]) -> Result<(), String> {
+        self.step += 1;
+        let bits = |path: usize| self.ground.stages_of((self.junction, path as u32));
+        let all = |wanted: Light| (0..lights.len()).filter(move |&path| lights[path] == wanted);
+        // All that is green is so in one stage.
+        if all(Light::Green).fold(u32::MAX, |common, path| common & bits(path)) == 0 {
+            return Err(format!(
+                "green together: {:?}",
+                all(Light::Green).collect::<Vec<_>>()
+            ));
+        }
+        for (path, &light) in lights.iter().enumerate() {
+            let (before, steps) = self.shown[path];
+            let is_allowed = match (before, light) {
+                (Light::Green, Light::Red) => false,
+                (Light::Green, Light::Amber) => steps >= 60 - 1,
+                (Light::Amber, Light::Red) => steps >= 30 - 1,
+                (Light::Amber, Light::Green) => false,
+                _ => true,
+            };
+            if !is_allowed {
+                return Err(format!(
+                    "path {path}: {before:?} for {steps} steps, then {light:?}"
+                ));
+            }
+            // Others that never have green with it have been red for a while.
+            let begins = light == Light::Green && before == Light::Red;
+            let close = (0..lights.len()).find(|&other| {
+                bits(other) & bits(path) == 0 && self.step - self.last_seen[other] < 5
+            });
+            if let (true, Some(other)) = (begins, close) {
+                return Err(format!("path {path} has green right after {other}"));
+            }
+            self.shown[path] = (light, if before == light { steps + 1 } else { 1 });
+        }
+        for (path, &light) in lights.iter().enumerate() {
+            if light != Light::Red {
+                self.last_seen[path] = self.step;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn lights(states: &SignalStates, ground: &Ground, junction: u32) -> Vec<Light> {
+    let paths = ground.law(junction).conflicts.path_count() as u32;
+    (0..paths)
+        .map(|path| states.light(ground, (junction, path)))
+        .collect()
+}
+
+#[test]
+fn whatever_anybody_asks_for_nobody_gets_a_short_green_or_one_that_others_have() {
+    for mode in [SignalMode::Actuated, SignalMode::Fixed] {
+        for seed in 0..8 {
+            let is_fixed = mode == SignalMode::Fixed;
+            let nonsense = (!is_fixed).then(|| SignalControllerSetting::new("nonsense"));
+            let (stand, paths) = crossing_with(SignalPlan {
+                mode,
+                controller: nonsense,
+                ..SignalPlan::default()
+            });
+            let ground = &*stand.ground;
+            let mut controllers = SignalControllers::new(ground, &registry(seed)).unwrap();
+            let mut states = SignalStates::new(ground);
+            let mut onlooker = Onlooker::new(ground, paths[0].0);
+            let (mut changes, mut before) = (0, Vec::new());
+            let node = ground.junction_nodes(paths[0].0)[0].0;
+            for step in 0..6000 {
+                let dice = mix64(seed ^ mix64(step));
+                let comes = arrival(
+                    paths[(dice % 2) as usize],
+                    (dice >> 8) as f64 % 60.0,
+                    dice % 3 > 0,
+                );
+                if dice % 97 == 0 {
+                    let wish = match dice % 3 {
+                        0 => Wish::Call,
+                        _ => Wish::Hold(step as f64 * 0.1 + (dice % 10) as f64),
+                    };
+                    // Some stages are not there.
+                    let _ = states.ask(ground, (node, (dice >> 16) as u32 % 3), (dice % 5, wish));
+                }
+                let modules = (&mut controllers, &[][..]);
+                states.update(&clock(step), ground, &[comes], modules);
+                let now = lights(&states, ground, paths[0].0);
+                onlooker
+                    .see(&now)
+                    .unwrap_or_else(|why| panic!("{mode:?} {seed} {step}: {why}"));
+                changes += u32::from(now != before);
+                before = now;
+            }
+            assert!(changes > 40, "{mode:?} {seed}: only {changes} changes");
+        }
+    }
+}
+
+#[test]
+fn the_onlooker_sees_what_is_wrong() {
+    let (stand, [east, north]) = crossing();
+    let ground = &*stand.ground;
+    let count = ground.law(east.0).conflicts.path_count();
+    let of = |pairs: &[((u32, u32), Light)]| {
+        let mut lights = vec![Light::Red; count];
+        pairs
+            .iter()
+            .for_each(|(path, light)| lights[path.1 as usize] = *light);
+        lights
+    };
+    let sees = |sequence: &[(Vec<Light>, usize)]| {
+        let mut onlooker = Onlooker::new(ground, east.0);
+        let each = sequence
+            .iter()
+            .flat_map(|(lights, steps)| std::iter::repeat_n(lights, *steps));
+        each.into_iter()
+            .map(|lights| onlooker.see(lights))
+            .find(Result::is_err)
+    };
+    let green = of(&[(east, Light::Green)]);
+    let amber = of(&[(east, Light::Amber)]);
+    let other = of(&[(north, Light::Green)]);
+    let red = of(&[]);
+    let sound = [
+        (green.clone(), 60),
+        (amber.clone(), 30),
+        (red.clone(), 10),
+        (other.clone(), 60),
+    ];
+    assert_eq!(sees(&sound), None);
+    for wrong in [
+        vec![(of(&[(east, Light::Green), (north, Light::Green)]), 1)],
+        vec![(green.clone(), 30), (amber.clone(), 30)],
+        vec![(green.clone(), 60), (red, 10)],
+        vec![(green.clone(), 60), (amber.clone(), 10), (other.clone(), 1)],
+        vec![(green, 60), (amber, 30), (other, 1)],
+    ] {
+        assert!(sees(&wrong).is_some(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_policy_that_lets_nobody_else_go_is_overruled() {
+    let (stand, [_, north]) = crossing_with(SignalPlan {
+        controller: Some(SignalControllerSetting::new("selfish")),
+        mode: SignalMode::Actuated,
+        ..SignalPlan::default()
+    });
+    let ground = &*stand.ground;
+    let mut controllers = SignalControllers::new(ground, &registry(1)).unwrap();
+    let mut states = SignalStates::new(ground);
+    let waits = [arrival(north, 0.0, true)];
+    let green = (0..2000).find(|&step| {
+        states.update(&clock(step), ground, &waits, (&mut controllers, &[]));
+        states.light(ground, north) == Light::Green
+    });
+    // The longest green of 50 s, amber and red.
+    assert!((500..=600).contains(&green.unwrap()), "{green:?}");
+    assert!(green.unwrap() < (LONGEST_WAIT * 10.0) as u64);
+    // Nobody is called as nobody: an unknown module is an error.
+    let wrong = SignalControllers::new(ground, &Registry::default());
+    let said = wrong.err().unwrap().to_string();
+    assert!(
+        said.contains("\"selfish\"; there are: fixed, actuated"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound() {
+    let (stand, [east, north]) = crossing();
+    let ground = &*stand.ground;
+    let node = ground.junction_nodes(east.0)[0].0;
+    let stage = |path| ground.stages_of(path).trailing_zeros();
+    let first = |states: &mut SignalStates, from: u64, (path, light), comes: &[Arrival]| {
+        (from..from + 3000).find(|&step| {
+            update(states, &clock(step), ground, comes);
+            states.light(ground, path) == light
+        })
+    };
+    // Called when nobody waits: after the shortest green of 6 s.
+    let mut states = SignalStates::new(ground);
+    states
+        .ask(ground, (node, stage(north)), (7, Wish::Call))
+        .unwrap();
+    let amber = first(&mut states, 0, (east, Light::Amber), &[]).unwrap();
+    assert!((59..=61).contains(&amber), "{amber}");
+    let green = first(&mut states, amber, (north, Light::Green), &[]).unwrap();
+    // Once it has come it is called no more: it stays, since nobody else waits.
+    assert_eq!(first(&mut states, green, (north, Light::Amber), &[]), None);
+    // Held for 30 s while another one waits: 30 s, and for ever: 120 s.
+    let waits = [arrival(north, 0.0, true)];
+    for (seconds, from, to) in [(30.0, 299, 302), (1e9, 1199, 1203)] {
+        let mut states = SignalStates::new(ground);
+        let wish = Wish::Hold(seconds);
+        states.ask(ground, (node, stage(east)), (7, wish)).unwrap();
+        let amber = first(&mut states, 0, (east, Light::Amber), &waits).unwrap();
+        assert!((from..=to).contains(&amber), "{seconds}: {amber}");
+    }
+    // Released: at once.
+    let mut states = SignalStates::new(ground);
+    states
+        .ask(ground, (node, stage(east)), (7, Wish::Hold(1e9)))
+        .unwrap();
+    assert!((0..200).all(|step| {
+        update(&mut states, &clock(step), ground, &waits);
+        states.light(ground, east) == Light::Green
+    }));
+    states.release(ground, node, 7).unwrap();
+    assert_eq!(
+        first(&mut states, 200, (east, Light::Amber), &waits),
+        Some(200)
+    );
+    // Stages and signals that are not there.
+    for (wrong, said) in [
+        ((node, 9), "stages 0 to 1, not 9"),
+        ((999, 0), "no signals at node 999"),
+    ] {
+        let told = states.ask(ground, wrong, (7, Wish::Call)).unwrap_err();
+        assert!(told.contains(said), "{told}");
+    }
+}
+
+#[test]
+fn fixed_times_leave_the_clock_for_a_hold_and_come_back_to_it() {
+    let (stand, [east, _]) = crossing_with(SignalPlan::default());
+    let ground = &*stand.ground;
+    let node = ground.junction_nodes(east.0)[0].0;
+    let stage = ground.stages_of(east).trailing_zeros();
+    let run = |hold: Option<f64>| -> Vec<Vec<Light>> {
+        let mut states = SignalStates::new(ground);
+        if let Some(until) = hold {
+            states
+                .ask(ground, (node, stage), (1, Wish::Hold(until)))
+                .unwrap();
+        }
+        let shown = (0..4000).map(|step| {
+            update(&mut states, &clock(step), ground, &[]);
+            lights(&states, ground, east.0)
+        });
+        shown.collect()
+    };
+    let (alone, held) = (run(None), run(Some(45.0)));
+    assert!((0..449).all(|step| held[step][east.1 as usize] == Light::Green));
+    assert!((0..449).any(|step| alone[step][east.1 as usize] == Light::Red));
+    // Three cycles later both show the same again, to the step.
+    assert_eq!(alone[1800..], held[1800..]);
+}
