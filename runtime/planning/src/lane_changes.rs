@@ -16,9 +16,13 @@ use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
 
 /// Lanelets that are shorter are no place to begin a change, m.
 const SHORTEST: f64 = 25.0;
+/// Room for each of several changes on one road, m.
+const ROOM_FOR_CHANGE: f64 = 18.0;
 
-/// On shorter lanelets there is no room for two lane changes, m.
-pub(crate) const ROOM_FOR_TWO: f64 = 35.0;
+/// The length that so many changes on one road need, m.
+pub(crate) fn room_for(changes: usize) -> f64 {
+    SHORTEST.max(changes as f64 * ROOM_FOR_CHANGE)
+}
 
 /// What moving changes needs to know.
 pub(crate) struct Room<'a> {
@@ -28,6 +32,10 @@ pub(crate) struct Room<'a> {
     pub(crate) ahead: f64,
     /// What is left of the first lanelet of the route, m; nothing where no change may begin on it.
     pub(crate) first: f64,
+    /// Place of the goal on the last lanelet of the route, m.
+    pub(crate) goal: f64,
+    /// Delays of the lanelets, s; a change is not moved to where it leads along a slower lane.
+    pub(crate) delays: &'a [f32],
 }
 
 /// Moves the changes of a route to where there is room for them, and not much more.
@@ -43,7 +51,7 @@ pub(crate) fn give_room(route: &mut [LaneletId], room: &Room<'_>) {
             route[k + 1..=later.at].copy_from_slice(&later.lanelets[..count]);
             k = later.at;
         }
-        let mut there = room.length(route[k + 1]);
+        let mut there = room.way(route, k + 1);
         while there < room.ahead
             && let Some(earlier) = room.earlier(route, k, to_left)
         {
@@ -68,6 +76,28 @@ impl Room<'_> {
         self.graph.lanelet(id).length()
     }
 
+    /// The part of a lanelet of a route that is driven, m, and where changes can be made.
+    fn way(&self, route: &[LaneletId], at: usize) -> f64 {
+        match at {
+            0 => self.first,
+            _ if at + 1 == route.len() => self.goal,
+            _ => self.length(route[at]),
+        }
+    }
+
+    fn delay(&self, id: LaneletId) -> f32 {
+        self.delays.get(id as usize).copied().unwrap_or(0.0)
+    }
+
+    /// How many lanes are changed on the road of a lanelet of a route before it, and after it.
+    fn changes_around(&self, route: &[LaneletId], at: usize) -> (usize, usize) {
+        let changes = |at: usize| self.side(route[at], route[at + 1]).is_some();
+        let before = (0..at).rev().take_while(|&at| changes(at)).count();
+        let last = route.len() - 1;
+        let after = (at..last).take_while(|&at| changes(at)).count();
+        (before, after)
+    }
+
     /// Whether a lanelet lies to the left of another; `None` if it does not lie beside it.
     fn side(&self, from: LaneletId, to: LaneletId) -> Option<bool> {
         let lanelet = self.graph.lanelet(from);
@@ -80,14 +110,11 @@ impl Room<'_> {
 
     /// The lanelet beside one on the route, if it is a place to change to.
     fn beside(&self, route: &[LaneletId], at: usize, to_left: bool) -> Option<LaneletId> {
-        let left = if at == 0 {
-            self.first
-        } else {
-            self.length(route[at])
-        };
+        let (before, _) = self.changes_around(route, at);
+        let has_room = self.way(route, at) >= room_for(before + 1);
         let lanelet = self.graph.lanelet(route[at]);
         let side = if to_left { lanelet.left } else { lanelet.right };
-        (side != NO_LANELET && left >= SHORTEST && self.admits(side)).then_some(side)
+        (side != NO_LANELET && has_room && self.admits(side)).then_some(side)
     }
 
     fn admits(&self, id: LaneletId) -> bool {
@@ -105,10 +132,11 @@ impl Room<'_> {
         // the next lane at once.
         let after = *route.get(k + 2)?;
         let is_next = |at: usize, own: LaneletId| {
-            let next = route.get(at + 1).copied();
-            let another = next.is_some_and(|next| self.side(route[at], next).is_some());
-            let room = if another { ROOM_FOR_TWO } else { SHORTEST };
-            beside(own) == route[at] && self.admits(own) && self.length(own) >= room
+            let (_, after) = self.changes_around(route, at);
+            let has_room = self.way(route, at) >= room_for(after + 1);
+            let returns = route.get(at + 1) == Some(&own);
+            let is_slower = self.delay(own) > self.delay(route[at]);
+            beside(own) == route[at] && self.admits(own) && has_room && !returns && !is_slower
         };
         for &own in self
             .graph

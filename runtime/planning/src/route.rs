@@ -1,7 +1,7 @@
 //! The fastest route through the lane graph, lane by lane.
 
 use crate::costs::{Bounds, Costs, Weights};
-use crate::lane_changes::{ROOM_FOR_TWO, Room, give_room};
+use crate::lane_changes::{Room, give_room, room_for};
 use roadwright_agent::{
     Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Step,
 };
@@ -48,6 +48,9 @@ static PARAMETERS: [ParameterInfo; 4] = [
         "How much standing traffic counts.",
     ),
 ];
+
+/// What a second change on a road without room for it costs on top, s: nearly any other way is better.
+const CRAMPED: f64 = 120.0;
 
 /// A* over the lanes of the road graph by travel time: the lane to drive in follows from the next
 /// turns, because only some lanes lead into each.
@@ -142,6 +145,8 @@ impl Planner for RoutePlanner {
                 } else {
                     first
                 },
+                goal: input.goal_s,
+                delays: view.delays,
             };
             let from = output.start as usize;
             give_room(&mut routes[from..from + output.count as usize], &room);
@@ -359,9 +364,9 @@ impl<'a> Search<'a> {
             self.reach((node, next), node, through, target);
         }
         let lanelet = self.graph.lanelet(id);
-        let changed = cost + self.costs.change(id);
-        if lanelet.length() < ROOM_FOR_TWO && self.was_changed_to(node) {
-            return;
+        let mut changed = cost + self.costs.change(id);
+        if lanelet.length() < room_for(2) && self.was_changed_to(node) {
+            changed += CRAMPED;
         }
         for side in [lanelet.left, lanelet.right] {
             if side != NO_LANELET {

@@ -211,6 +211,7 @@ impl World {
         let (routes, agents) = (&mut self.routes, &mut self.agents);
         let seen = (&*index, &*signals);
         claims.update(&self.clock, (ground, types), routes, seen, agents);
+        signals.forget_gone(agents);
         let controllers = &mut self.modules.signals;
         let comers = if controllers.are_due(&self.clock) {
             look_at_signals(ground, types, routes, agents)

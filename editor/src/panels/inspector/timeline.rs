@@ -369,7 +369,10 @@ impl<'a> Chart<'a> {
     /// The plan as it is, with its stages given where their times are to be changed.
     fn plan(&self, law: &Law, grip: Grip) -> SignalPlan {
         let mut plan = law.junction.plan.clone();
-        plan.mode = self.programme.mode;
+        // A module that decides is told as `actuated`; the mode beside it is the user's.
+        if plan.controller.is_none() {
+            plan.mode = self.programme.mode;
+        }
         plan.offset = self.programme.offset;
         if matches!(grip, Grip::EndOf(_)) && plan.stages.is_empty() {
             plan.stages = given_stages(law, self.signals);

@@ -59,7 +59,7 @@ fn turns_of(lane: &str) -> Turns {
         "left" | "slight_left" | "sharp_left" => Some(Turn::Left),
         "through" => Some(Turn::Straight),
         "right" | "slight_right" | "sharp_right" => Some(Turn::Right),
-        "reverse" => Some(Turn::UTurn),
+        // Nobody turns back at a junction that has other ways out, so `reverse` is left out.
         _ => None,
     };
     lane.split(';').filter_map(turn).collect()

@@ -242,9 +242,10 @@ fn programme(world: &World, junction: u32) -> Option<ProgrammeInspection> {
     let ground: &Ground = world.ground();
     let (_, signals) = ground.signals(junction)?;
     let programme = &signals.programme;
-    let shown = world.traffic.signals.shown(ground, junction)?;
     let time = world.time();
-    let is_fixed = programme.mode == SignalMode::Fixed && !shown.is_closing;
+    let shown = world.traffic.signals.shown(ground, junction, time)?;
+    let is_by_clock = !shown.is_closing && !shown.is_off_clock;
+    let is_fixed = programme.mode == SignalMode::Fixed && is_by_clock;
     let (elapsed, remaining) = if is_fixed {
         let (elapsed, remaining) = by_the_clock(programme, time);
         (elapsed, Some(remaining))
@@ -292,6 +293,7 @@ fn by_demand(programme: &Programme, shown: &Shown, time: f64) -> Option<f64> {
         StagePhase::Green => {
             let times = programme.stages[shown.stage];
             let longest = shown.opposed.max(shown.since) + times.max;
+            let longest = longest.max(shown.held_until.unwrap_or(longest));
             longest.is_finite().then_some(longest)?
         }
     };

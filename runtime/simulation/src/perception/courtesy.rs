@@ -103,6 +103,8 @@ impl View<'_> {
             ..*entry
         });
         ahead
+            // Who is leaving this lane is on it as well, with a place on its new one.
+            .filter(move |entry| self.position(entry.agent).lanelet == side)
             .filter(move |entry| entry.s > s || self.id(entry) < id)
             .take(LOOKED_AT)
             .map(move |entry| {

@@ -37,22 +37,41 @@ impl Route {
         ahead.count() as u32
     }
 
-    /// The route to the last goal, if that lies on a lane beside lanelet `at`, ending beside the goal on
-    /// this lane instead.
-    pub(crate) fn ending_beside(&self, at: u32, reached: u32, graph: &LaneGraph) -> Option<Self> {
+    /// The place of the next goal, m, if it is on lanelet `at`.
+    fn goal_on(&self, at: u32, reached: u32) -> Option<f64> {
+        match self.next_goal(reached)? {
+            Goal::Lane { s, .. } if self.goal_at(reached) == Some(at) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// The place on lanelet `at`, m, beside the last goal, if that lies on the lane that so many changes
+    /// lead to from there.
+    pub(crate) fn goal_beside(
+        &self,
+        at: u32,
+        changes: u32,
+        reached: u32,
+        graph: &LaneGraph,
+    ) -> Option<f64> {
         let Some(Goal::Lane { lanelet: goal, s }) = self.next_goal(reached) else {
             return None;
         };
         let here = self.lanelet(at)?;
         let is_last = reached as usize + 1 == self.goals.len();
-        let changes = self.lane_changes_from(at, graph);
-        if !is_last || self.lanelet(at + changes) != Some(goal) || changes == 0 {
-            return None;
-        }
+        let is_there = changes > 0 && self.lanelet(at + changes) == Some(goal);
         let share = s / graph.lanelet(goal).length();
+        (is_last && is_there).then(|| share * graph.lanelet(here).length())
+    }
+
+    /// The route to the last goal, if that lies on a lane beside lanelet `at`, ending beside the goal on
+    /// this lane instead.
+    pub(crate) fn ending_beside(&self, at: u32, reached: u32, graph: &LaneGraph) -> Option<Self> {
+        let changes = self.lane_changes_from(at, graph);
+        let s = self.goal_beside(at, changes, reached, graph)?;
         let beside = Goal::Lane {
-            lanelet: here,
-            s: share * graph.lanelet(here).length(),
+            lanelet: self.lanelet(at)?,
+            s,
         };
         let (mut goals, mut legs) = (self.goals.clone(), self.legs.clone());
         *goals.last_mut()? = beside;
@@ -95,7 +114,10 @@ impl Route {
         // Changes that come after it on the next road need their room as well.
         let has_room = |lane: LaneletId, to: u32| {
             let after = self.lane_changes_from(to, graph);
-            after == 0 || graph.lanelet(lane).length() >= f64::from(1 + after) * ROOM_FOR_CHANGE
+            let is_to_goal = self.goal_beside(to, after, reached, graph);
+            let room = is_to_goal.or(self.goal_on(to, reached));
+            let room = room.unwrap_or(graph.lanelet(lane).length());
+            room >= f64::from(1 + after) * ROOM_FOR_CHANGE
         };
         let goal_at = self.goal_at(reached)?;
         for &own in graph.successors(here).iter().filter(|&&id| admits(id)) {

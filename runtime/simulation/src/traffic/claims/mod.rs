@@ -308,11 +308,12 @@ impl Claims {
         tickets
     }
 
-    /// How the law was kept.
+    /// Counts vehicles that missed their turn.
     pub(crate) fn count_missed_turns(&mut self, missed: u64) {
         self.counts.missed_turns += missed;
     }
 
+    /// How the law was kept.
     pub(crate) fn counts(&self) -> LawCounts {
         self.counts
     }

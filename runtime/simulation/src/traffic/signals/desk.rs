@@ -2,6 +2,7 @@
 //! hold, and what the host keeps while others than its own rules decide.
 
 use super::detectors::Comer;
+use crate::agents::Agents;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -68,6 +69,18 @@ impl Desk {
     /// Forgets what an agent has asked for.
     pub(super) fn release(&mut self, agent: u64) {
         self.requests.retain(|known| known.agent != agent);
+    }
+
+    /// Forgets that an agent has called a stage.
+    pub(super) fn withdraw_call(&mut self, agent: u64) {
+        self.requests
+            .retain(|known| known.agent != agent || known.wish != Wish::Call);
+    }
+
+    /// Forgets what those have asked for who are not there any more.
+    pub(super) fn forget_gone(&mut self, agents: &Agents) {
+        self.requests
+            .retain(|known| agents.find(known.agent).is_some());
     }
 
     /// The stages that are called, one bit each.

@@ -17,6 +17,7 @@ mod desk;
 mod detectors;
 mod policy;
 
+use crate::agents::Agents;
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::modules::SignalControllers;
@@ -87,6 +88,10 @@ pub(crate) struct Shown {
     pub(crate) since: f64,
     /// Since when somebody waits for another stage, s; infinite if nobody does.
     pub(crate) opposed: f64,
+    /// Whether requests of agents have taken fixed times out of their order.
+    pub(crate) is_off_clock: bool,
+    /// Until when agents hold the stage, s.
+    pub(crate) held_until: Option<f64>,
 }
 
 /// Who comes near a signal.
@@ -414,10 +419,20 @@ impl SignalStates {
         }
         let state = &self.states[group];
         let has_it = state.stage == stage && state.phase == Phase::Green && wish == Wish::Call;
-        if !has_it && !self.desks[group].ask(agent, stage, wish, stages) {
+        if has_it {
+            // What it has called before would take its green away.
+            self.desks[group].withdraw_call(agent);
+        } else if !self.desks[group].ask(agent, stage, wish, stages) {
             return Err(format!("too many agents ask for stages of node {node}"));
         }
         Ok(())
+    }
+
+    /// Forgets what agents have asked for that are not there any more.
+    pub(crate) fn forget_gone(&mut self, agents: &Agents) {
+        for desk in &mut self.desks {
+            desk.forget_gone(agents);
+        }
     }
 
     /// Takes back what an agent wants of the signals of a node.
@@ -465,9 +480,9 @@ impl SignalStates {
     }
 
     /// What the signals of a junction show; `None` where there are none.
-    pub(crate) fn shown(&self, ground: &Ground, junction: u32) -> Option<Shown> {
+    pub(crate) fn shown(&self, ground: &Ground, junction: u32, time: f64) -> Option<Shown> {
         let (group, _) = ground.signals(junction)?;
-        let state = &self.states[group];
+        let (state, desk) = (&self.states[group], &self.desks[group]);
         Some(Shown {
             stage: state.stage as usize,
             next: state.next as usize,
@@ -479,6 +494,8 @@ impl SignalStates {
             is_closing: matches!(state.phase, Phase::ClosingAmber | Phase::ClosingRed),
             since: state.since,
             opposed: state.opposed,
+            is_off_clock: desk.is_off_clock,
+            held_until: desk.hold_of(state.stage, time),
         })
     }
 
