@@ -62,27 +62,38 @@ fn signals_and_restrictions_of_version_1_become_rules_of_junctions() {
 }
 
 #[test]
-fn the_example_of_the_documentation_is_read() {
+fn the_examples_of_the_documentation_are_read() {
     let page = include_str!("../../../docs/junctions.md");
-    let section = page
-        .split("```json\n")
-        .nth(1)
-        .unwrap()
-        .split("```")
-        .next()
-        .unwrap();
-    let text = format!(
-        "{{\"format\": \"roadwright-scenario\", \"version\": 2, \
-         \"about\": {{\"name\": \"example\", \"driving_side\": \"right\"}}, \
-         \"settings\": {{\"dt\": 0.01, \"seed\": 1, \"duration\": 60.0}}, \
-         \"nodes\": {{\"5\": {{\"x\": 0, \"y\": 0}}, \"9\": {{\"x\": 50, \"y\": 0}}, \
-         \"12\": {{\"x\": 90, \"y\": 0}}}}, {section}}}"
-    );
-    let scenario = from_text(&text).unwrap();
-    let rules = |id: u32| &scenario.network().node(NodeId(id)).unwrap().rules;
+    let sections = page.split("```json\n").skip(1);
+    let sections = sections.map(|block| block.split("```").next().unwrap());
+    let read = |section: &str| {
+        let text = format!(
+            "{{\"format\": \"roadwright-scenario\", \"version\": 2, \
+             \"about\": {{\"name\": \"example\", \"driving_side\": \"right\"}}, \
+             \"settings\": {{\"dt\": 0.01, \"seed\": 1, \"duration\": 60.0}}, \
+             \"nodes\": {{\"5\": {{\"x\": 0, \"y\": 0}}, \"9\": {{\"x\": 50, \"y\": 0}}, \
+             \"12\": {{\"x\": 90, \"y\": 0}}}}, {section}}}"
+        );
+        from_text(&text).unwrap()
+    };
+    let scenarios: Vec<Scenario> = sections.map(read).collect();
+    let [scripted, whole] = &scenarios[..] else {
+        panic!("{} examples", scenarios.len());
+    };
+    let plan_of = |scenario: &Scenario| {
+        let node = scenario.network().node(NodeId(9)).unwrap();
+        node.rules.plan.clone().unwrap()
+    };
+    let controller = plan_of(scripted).controller.unwrap();
+    assert_eq!(controller.module, "longest_queue.rhai");
+    assert_eq!(controller.parameters["longest"], 30.0);
+    let rules = |id: u32| &whole.network().node(NodeId(id)).unwrap().rules;
     assert_eq!(rules(5).major, [RoadId(1), RoadId(4)]);
-    assert_eq!(rules(9).plan.as_ref().unwrap().cycle, Some(80.0));
+    assert_eq!(plan_of(whole).cycle, Some(80.0));
     assert_eq!(rules(12).restrictions[0].kind, RestrictionKind::No);
+    // What is read is written.
+    let again = from_text(&to_text(scripted)).unwrap();
+    assert_eq!(plan_of(&again), plan_of(scripted));
 }
 
 #[test]
