@@ -64,37 +64,36 @@ fn signals_and_restrictions_of_version_1_become_rules_of_junctions() {
 #[test]
 fn the_examples_of_the_documentation_are_read() {
     let page = include_str!("../../../docs/junctions.md");
-    let blocks = page.split("```json\n").skip(1);
-    let blocks = blocks.filter_map(|rest| rest.split("```").next());
-    // One is the whole section, another the rules of one junction.
-    let (sections, rules): (Vec<_>, Vec<_>) =
-        blocks.partition(|block| block.starts_with("\"junctions\""));
-    let read = |junctions: &str| {
+    let sections = page.split("```json\n").skip(1);
+    let sections = sections.map(|block| block.split("```").next().unwrap());
+    let read = |section: &str| {
         let text = format!(
             "{{\"format\": \"roadwright-scenario\", \"version\": 2, \
              \"about\": {{\"name\": \"example\", \"driving_side\": \"right\"}}, \
              \"settings\": {{\"dt\": 0.01, \"seed\": 1, \"duration\": 60.0}}, \
              \"nodes\": {{\"5\": {{\"x\": 0, \"y\": 0}}, \"9\": {{\"x\": 50, \"y\": 0}}, \
-             \"12\": {{\"x\": 90, \"y\": 0}}}}, {junctions}}}"
+             \"12\": {{\"x\": 90, \"y\": 0}}}}, {section}}}"
         );
         from_text(&text).unwrap()
     };
-    let rules_of = |scenario: &Scenario, id: u32| -> JunctionRules {
-        scenario.network().node(NodeId(id)).unwrap().rules.clone()
+    let scenarios: Vec<Scenario> = sections.map(read).collect();
+    let [scripted, whole] = &scenarios[..] else {
+        panic!("{} examples", scenarios.len());
     };
-    let [section] = sections[..] else {
-        panic!("one example of the section");
+    let plan_of = |scenario: &Scenario| {
+        let node = scenario.network().node(NodeId(9)).unwrap();
+        node.rules.plan.clone().unwrap()
     };
-    let scenario = read(section);
-    assert_eq!(rules_of(&scenario, 5).major, [RoadId(1), RoadId(4)]);
-    assert_eq!(rules_of(&scenario, 9).plan.unwrap().cycle, Some(80.0));
-    let forbidden = rules_of(&scenario, 12).restrictions[0].kind;
-    assert_eq!(forbidden, RestrictionKind::No);
-    let [rules] = rules[..] else {
-        panic!("one example of a script that decides");
-    };
-    let scenario = read(&format!("\"junctions\": {{{rules}}}"));
-    assert!(rules_of(&scenario, 9).plan.unwrap().controller.is_some());
+    let controller = plan_of(scripted).controller.unwrap();
+    assert_eq!(controller.module, "longest_queue.rhai");
+    assert_eq!(controller.parameters["longest"], 30.0);
+    let rules = |id: u32| &whole.network().node(NodeId(id)).unwrap().rules;
+    assert_eq!(rules(5).major, [RoadId(1), RoadId(4)]);
+    assert_eq!(plan_of(whole).cycle, Some(80.0));
+    assert_eq!(rules(12).restrictions[0].kind, RestrictionKind::No);
+    // What is read is written.
+    let again = from_text(&to_text(scripted)).unwrap();
+    assert_eq!(plan_of(&again), plan_of(scripted));
 }
 
 #[test]

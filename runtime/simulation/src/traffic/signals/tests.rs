@@ -291,9 +291,9 @@ fn whatever_anybody_asks_for_nobody_gets_a_short_green_or_one_that_others_have()
                 let comes = arrival(
                     paths[(dice % 2) as usize],
                     (dice >> 8) as f64 % 60.0,
-                    dice % 3 > 0,
+                    !dice.is_multiple_of(3),
                 );
-                if dice % 97 == 0 {
+                if dice.is_multiple_of(97) {
                     let wish = match dice % 3 {
                         0 => Wish::Call,
                         _ => Wish::Hold(step as f64 * 0.1 + (dice % 10) as f64),
