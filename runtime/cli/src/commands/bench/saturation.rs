@@ -212,7 +212,7 @@ fn alone(speed_limit: f64, dt: f64) -> f64 {
     let mut cars: Vec<(f64, f64)> = (0..LAST)
         .map(|place| (-BEFORE_LINE - spacing * place as f64, 0.0))
         .collect();
-    let mut passed = vec![f64::NAN; LAST];
+    let mut passed = [f64::NAN; LAST];
     let idm = Idm::entry().make();
     let mut step = 0;
     while passed[LAST - 1].is_nan() {
