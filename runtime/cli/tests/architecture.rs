@@ -67,6 +67,14 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "control",
             "planning",
         ],
+        "roadwright-training" => &[
+            "files",
+            "geometry",
+            "scenario",
+            "agent",
+            "control",
+            "simulation",
+        ],
         "roadwright-render" => &["geometry", "scenario", "simulation"],
         "roadwright-editor" => &[
             "files",
@@ -102,6 +110,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "control",
             "planning",
             "simulation",
+            "training",
             "render",
         ],
         other => {
