@@ -230,7 +230,7 @@ impl Canvas {
         self.ground(board, model, spacing);
         self.traffic(board, model);
         if model.settings.names {
-            board.names(&model.scene);
+            board.street_names(&model.scene);
             board.place_names(model.document.scenario());
         }
         if model.settings.problems {
@@ -256,7 +256,7 @@ impl Canvas {
             background.paint(board.painter, board.rect, board.camera);
         }
         if model.settings.grid {
-            board.grid(spacing);
+            board.grid(spacing, grid_strength(model));
         }
     }
 
@@ -271,6 +271,7 @@ impl Canvas {
                 width: v.width,
                 agent: v.agent,
                 indicator: v.indicator,
+                brakes: v.brakes,
                 color: speeds.then(|| theme::heat(v.speed / TOP_SPEED, 255)),
             };
             self.dots.extend(live.snapshot.vehicles.iter().map(dot));
@@ -324,6 +325,16 @@ impl Canvas {
         board
             .painter
             .text(at, egui::Align2::CENTER_CENTER, text, font, color);
+    }
+}
+
+/// How strong the grid is: as a guide while something is drawn, faint over a map that is looked at.
+fn grid_strength(model: &Model) -> f32 {
+    let is_empty = model.scene.scenario.network().road_count() == 0;
+    if model.tool == ToolKind::Select && !is_empty {
+        0.3
+    } else {
+        1.0
     }
 }
 

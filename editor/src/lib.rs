@@ -23,6 +23,7 @@ mod hand;
 mod icons;
 mod jobs;
 mod keyboard;
+mod labels;
 pub mod live;
 pub mod map;
 mod marks;

@@ -1,8 +1,7 @@
-//! Marks of tools over the map, and the map's furniture: grid, scale bar, names, problems.
+//! Marks of tools over the map, and the map's furniture: grid, scale bar, problems.
 
 use crate::camera::Camera;
 use crate::live::LivePicture;
-use crate::scene::Scene;
 use crate::settings::Heat;
 use crate::theme::{self, Theme};
 use crate::tools::{HandleShape, Mark, Tone};
@@ -12,17 +11,12 @@ use egui::{
     vec2,
 };
 use roadwright_geometry::DVec2;
-use roadwright_scenario::Scenario;
 use roadwright_scenario::check::{Finding, Severity};
 use roadwright_simulation::{HeatMap, SignalHead};
 
 /// Width of the bar that shows a signal, and how far it reaches to both sides of the lane's middle, m.
 const SIGNAL_BAR: f64 = 0.7;
 const SIGNAL_SIDE: f64 = 1.3;
-/// Most street names in one frame.
-const MOST_NAMES: usize = 120;
-/// Farther away than this the names of points of interest are not written, m a pixel.
-const FARTHEST_PLACE: f64 = 0.5;
 /// Most marks of scripts in one frame.
 const MOST_SCRIPT_MARKS: usize = 300;
 /// Speed that is the top of the heat map and of coloured vehicles, m/s: what most town roads allow.
@@ -198,21 +192,21 @@ impl Board<'_> {
         }
     }
 
-    /// The grid, and the distance between its lines.
-    pub(crate) fn grid(&self, spacing: f64) {
+    /// The grid with a distance between its lines, m, and a strength of 0 to 1.
+    pub(crate) fn grid(&self, spacing: f64, strength: f32) {
         let (low, high) = self.camera.view(self.rect);
         let lines =
             |from: f64, to: f64| (from / spacing).floor() as i64..=(to / spacing).ceil() as i64;
         for i in lines(low.x, high.x) {
             let x = self.at(DVec2::new(i as f64 * spacing, 0.0)).x;
             // Every tenth line is stronger, so that distances can be counted.
-            let color = self.theme.grid(i % 10 == 0);
+            let color = self.theme.grid(i % 10 == 0).gamma_multiply(strength);
             self.painter
                 .vline(x, self.rect.y_range(), Stroke::new(1.0, color));
         }
         for i in lines(low.y, high.y) {
             let y = self.at(DVec2::new(0.0, i as f64 * spacing)).y;
-            let color = self.theme.grid(i % 10 == 0);
+            let color = self.theme.grid(i % 10 == 0).gamma_multiply(strength);
             self.painter
                 .hline(self.rect.x_range(), y, Stroke::new(1.0, color));
         }
@@ -252,88 +246,6 @@ impl Board<'_> {
             let tick = left + vec2(x, 0.0);
             self.painter
                 .line_segment([tick - vec2(0.0, 4.0), tick + vec2(0.0, 4.0)], stroke);
-        }
-    }
-
-    /// Names of points of interest, beside them; far away only their pins are seen.
-    pub(crate) fn place_names(&self, scenario: &Scenario) {
-        if self.camera.scale > FARTHEST_PLACE {
-            return;
-        }
-        let (low, high) = self.camera.view(self.rect);
-        let mut taken: Vec<Rect> = Vec::new();
-        for point in scenario.points_of_interest().values() {
-            let at = point.position();
-            if at.cmpge(low).all() && at.cmple(high).all() {
-                let mark = roadwright_render::reach_of_mark(point) / self.camera.scale;
-                let beside = self.at(at) + vec2((mark as f32 + 5.0).max(9.0), 0.0);
-                let font = FontId::proportional(12.0);
-                let (ink, halo) = (self.theme.ink(), self.theme.halo());
-                let galley = self.painter.layout_no_wrap(point.name.clone(), font, ink);
-                let plate = Rect::from_min_size(
-                    beside - vec2(2.0, 0.5 * galley.size().y),
-                    galley.size() + vec2(4.0, 0.0),
-                );
-                if taken.len() >= MOST_NAMES || taken.iter().any(|other| other.intersects(plate)) {
-                    continue;
-                }
-                taken.push(plate);
-                self.painter.rect_filled(plate, 3.0, halo);
-                self.painter.galley(plate.min + vec2(2.0, 0.0), galley, ink);
-            }
-        }
-    }
-
-    /// Street names along their roads, where there is room.
-    pub(crate) fn names(&self, scene: &Scene) {
-        let (low, high) = self.camera.view(self.rect);
-        let mut taken: Vec<Rect> = Vec::new();
-        for (name, middle, heading, length) in &scene.names {
-            let seen = middle.cmpge(low).all() && middle.cmple(high).all();
-            let room = (length / self.camera.scale) as f32;
-            if !seen || room < 60.0 || taken.len() >= MOST_NAMES {
-                continue;
-            }
-            let font = FontId::proportional(12.0);
-            let galley = self
-                .painter
-                .layout_no_wrap(name.clone(), font, self.theme.ink());
-            if galley.size().x > 0.9 * room {
-                continue;
-            }
-            let size = galley.size();
-            let centre = self.at(*middle);
-            // The text is turned: a square keeps others away in any direction. At most 90 points,
-            // or a long name would keep a whole quarter without names.
-            let bounds = Rect::from_center_size(centre, egui::Vec2::splat(size.x.min(90.0)));
-            if taken.iter().any(|other| other.intersects(bounds)) {
-                continue;
-            }
-            taken.push(bounds);
-            // Never upside down.
-            let mut angle = -*heading as f32;
-            while angle > std::f32::consts::FRAC_PI_2 {
-                angle -= std::f32::consts::PI;
-            }
-            while angle < -std::f32::consts::FRAC_PI_2 {
-                angle += std::f32::consts::PI;
-            }
-            let turn = egui::emath::Rot2::from_angle(angle);
-            let corner = centre - turn * (0.5 * size);
-            let plate = [
-                (-3.0, 0.0),
-                (size.x + 3.0, 0.0),
-                (size.x + 3.0, size.y),
-                (-3.0, size.y),
-            ];
-            let plate = plate.map(|(x, y)| corner + turn * vec2(x, y)).to_vec();
-            self.painter.add(Shape::convex_polygon(
-                plate,
-                self.theme.halo(),
-                Stroke::NONE,
-            ));
-            let text = egui::epaint::TextShape::new(corner, galley, self.theme.ink());
-            self.painter.add(text.with_angle(angle));
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::camera::Camera;
 use crate::model::Model;
 use crate::scene::Scene;
-use crate::theme::hex;
+use crate::theme::Theme;
 use egui::{
     Color32, ColorImage, Rect, Sense, Stroke, StrokeKind, TextureHandle, TextureOptions, Ui, pos2,
     vec2,
@@ -17,30 +17,45 @@ const SIZE: f32 = 170.0;
 /// Pixels per point.
 const DETAIL: f32 = 2.0;
 
-/// The picture of the world, made again when the roads change.
+/// A picture, of what and for which room it was made, and the part of the world that it shows.
+struct Drawn {
+    scene: Arc<Scene>,
+    dark: bool,
+    texture: TextureHandle,
+    low: DVec2,
+    high: DVec2,
+}
+
+/// The picture of the world, made again when the roads or the theme change.
 #[derive(Default)]
 pub(crate) struct Minimap {
-    drawn: Option<(Arc<Scene>, TextureHandle, DVec2, DVec2)>,
+    drawn: Option<Drawn>,
     /// Where it is on the screen; what is pressed there is not pressed on the map.
     place: Option<Rect>,
 }
 
 impl Minimap {
-    fn update(&mut self, ui: &Ui, scene: &Arc<Scene>) {
-        if let Some((drawn, ..)) = &mut self.drawn {
+    fn update(&mut self, ui: &Ui, scene: &Arc<Scene>, theme: Theme) {
+        if let Some(drawn) = &mut self.drawn
+            && drawn.dark == theme.dark
+        {
             // Every edit makes a new scene; only roads are drawn, so only their changes count.
-            let same = Arc::ptr_eq(drawn, scene);
-            if same || drawn.scenario.network() == scene.scenario.network() {
-                *drawn = scene.clone();
+            let same = Arc::ptr_eq(&drawn.scene, scene);
+            if same || drawn.scene.scenario.network() == scene.scenario.network() {
+                drawn.scene = scene.clone();
                 return;
             }
         }
         let (low, high) = extent(scene);
-        let image = picture(scene, low, high);
-        let texture = ui
-            .ctx()
-            .load_texture("minimap", image, TextureOptions::LINEAR);
-        self.drawn = Some((scene.clone(), texture, low, high));
+        let image = picture(scene, low, high, theme);
+        let options = TextureOptions::LINEAR;
+        self.drawn = Some(Drawn {
+            scene: scene.clone(),
+            dark: theme.dark,
+            texture: ui.ctx().load_texture("minimap", image, options),
+            low,
+            high,
+        });
     }
 
     /// It is not shown.
@@ -67,38 +82,35 @@ impl Minimap {
         if model.scene.roads.is_empty() || map.width() < 3.0 * SIZE {
             return None;
         }
-        self.update(ui, &model.scene);
-        let (_, texture, low, high) = self.drawn.as_ref()?;
+        let theme = model.theme();
+        self.update(ui, &model.scene, theme);
+        let Drawn {
+            texture, low, high, ..
+        } = self.drawn.as_ref()?;
+        // The map shows everything itself: the corner would only be covered.
+        let (view_low, view_high) = camera.view(map);
+        if view_low.cmple(*low).all() && view_high.cmpge(*high).all() {
+            return None;
+        }
         let size = texture.size_vec2() / DETAIL;
         let rect = Rect::from_min_size(map.max - size - vec2(14.0, 14.0), size);
         self.place = Some(rect.expand(4.0));
         let response = ui.interact(rect, ui.scope_id().with("minimap"), Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "minimap"));
         let painter = ui.painter().with_clip_rect(map);
-        let theme = model.theme();
         painter.rect_filled(rect.expand(4.0), 5.0, theme.halo());
         let uv = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
-        let tint = if theme.dark {
-            Color32::from_gray(105)
-        } else {
-            Color32::WHITE
-        };
-        painter.image(texture.id(), rect, uv, tint);
+        painter.image(texture.id(), rect, uv, Color32::WHITE);
         let scale = (*high - *low) / DVec2::new(f64::from(size.x), f64::from(size.y));
         let screen = |p: DVec2| {
             let u = (p - *low) / scale;
             pos2(rect.left() + u.x as f32, rect.bottom() - u.y as f32)
         };
-        let (view_low, view_high) = camera.view(map);
         let view = Rect::from_two_pos(screen(view_low), screen(view_high)).intersect(rect);
         let color = theme.tone(crate::tools::Tone::Accent);
-        painter.rect(
-            view,
-            1.0,
-            color.gamma_multiply(0.15),
-            Stroke::new(1.5, color),
-            StrokeKind::Inside,
-        );
+        // Fill and frame apart: as one shape some renderers show a line from a corner to the middle.
+        painter.rect_filled(view, 1.0, color.gamma_multiply(0.15));
+        painter.rect_stroke(view, 1.0, Stroke::new(1.5, color), StrokeKind::Inside);
         let at = response.interact_pointer_pos()?;
         let u = DVec2::new(
             f64::from(at.x - rect.left()),
@@ -122,15 +134,15 @@ fn extent(scene: &Scene) -> (DVec2, DVec2) {
 }
 
 /// Roads as lines of one pixel.
-fn picture(scene: &Scene, low: DVec2, high: DVec2) -> ColorImage {
+fn picture(scene: &Scene, low: DVec2, high: DVec2, theme: Theme) -> ColorImage {
     let world = high - low;
     let pixel = world.max_element() / f64::from(SIZE * DETAIL);
     let (width, height) = (
         ((world.x / pixel) as usize).max(8),
         ((world.y / pixel) as usize).max(8),
     );
-    let mut image = ColorImage::filled([width, height], hex(palette::GROUND));
-    let ink = hex(palette::ASPHALT);
+    let mut image = ColorImage::filled([width, height], theme.ground());
+    let ink = theme.of_the_map(palette::ASPHALT);
     for road in &scene.roads {
         for pair in road.line.windows(2) {
             let (a, b) = ((pair[0] - low) / pixel, (pair[1] - low) / pixel);

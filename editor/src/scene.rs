@@ -4,7 +4,6 @@ use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_scenario::junction::{Layout, layout};
 use roadwright_scenario::{LanePlace, NodeId, ObjectId, Place, Road, RoadId, Scenario};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How far from its line a sampled road may be, m.
@@ -27,6 +26,21 @@ pub struct RoadShape {
     road: Arc<Road>,
 }
 
+/// A name of a street and the road that it can be written on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StreetName {
+    /// The name.
+    pub name: String,
+    /// The middle of the carriageway, half way between the road's junctions, m.
+    pub middle: DVec2,
+    /// Heading there, rad.
+    pub heading: f64,
+    /// Length between the junctions, m.
+    pub length: f64,
+    /// Width of the carriageway, m.
+    pub width: f64,
+}
+
 /// A scenario with what is derived from it.
 #[derive(Debug, Clone)]
 pub struct Scene {
@@ -38,8 +52,8 @@ pub struct Scene {
     pub layout: Layout,
     /// Its roads, by id.
     pub roads: Vec<RoadShape>,
-    /// Longest stretch of each street name, where the name is written: middle, heading, length.
-    pub names: Vec<(String, DVec2, f64, f64)>,
+    /// The names of all roads that have one, the longest road first.
+    pub street_names: Vec<StreetName>,
 }
 
 impl Scene {
@@ -64,13 +78,13 @@ impl Scene {
                 _ => roads.push(shape_of(id, road)),
             }
         }
-        let names = names(&scenario, &layout);
+        let street_names = street_names(&scenario, &layout);
         Self {
             scenario,
             revision,
             layout,
             roads,
-            names,
+            street_names,
         }
     }
 
@@ -303,23 +317,32 @@ fn shape_of(id: RoadId, road: &Arc<Road>) -> RoadShape {
     }
 }
 
-fn names(scenario: &Scenario, layout: &Layout) -> Vec<(String, DVec2, f64, f64)> {
-    let mut longest: BTreeMap<&str, (f64, DVec2, f64)> = BTreeMap::new();
-    for (id, road) in scenario.network().roads() {
-        if road.name.is_empty() {
-            continue;
-        }
-        if let Some((from, to)) = layout.remaining(id, road) {
-            let known = longest.entry(&road.name).or_default();
+/// The names of all roads that have one, the longest first.
+fn street_names(scenario: &Scenario, layout: &Layout) -> Vec<StreetName> {
+    let named = scenario
+        .network()
+        .roads()
+        .filter(|(_, road)| !road.name.is_empty());
+    let mut names: Vec<StreetName> = named
+        .filter_map(|(id, road)| {
             // Between its junctions: a name across a junction would belong to both streets.
-            if to - from > known.0 {
-                let pose = road.reference_line.pose(0.5 * (from + to));
-                *known = (to - from, pose.position, pose.heading);
-            }
-        }
-    }
-    longest
-        .into_iter()
-        .map(|(name, (length, middle, heading))| (name.to_owned(), middle, heading, length))
-        .collect()
+            let (from, to) = layout.remaining(id, road)?;
+            let middle = 0.5 * (from + to);
+            let pose = road.reference_line.pose(middle);
+            let (right, left) = road.carriageway(middle);
+            Some(StreetName {
+                name: road.name.clone(),
+                middle: pose.point(0.0, 0.5 * (left + right)),
+                heading: pose.heading,
+                length: to - from,
+                width: left - right,
+            })
+        })
+        .collect();
+    names.sort_by(|a, b| {
+        b.length
+            .total_cmp(&a.length)
+            .then_with(|| a.name.cmp(&b.name))
+    });
+    names
 }

@@ -26,11 +26,19 @@ const DANGER_DARK: Color32 = Color32::from_rgb(0xFF, 0x7B, 0x72);
 impl Theme {
     /// Open ground.
     pub(crate) fn ground(self) -> Color32 {
-        if self.dark {
-            Color32::from_rgb(0x23, 0x26, 0x2A)
+        self.of_the_map(palette::GROUND)
+    }
+
+    /// A colour of the map by day or by night.
+    pub(crate) fn of_the_map(self, value: u32) -> Color32 {
+        let color = palette::rgb(value);
+        let shown = if self.dark {
+            palette::by_night(color)
         } else {
-            hex(palette::GROUND)
+            color
         }
+        .to_color_u8();
+        Color32::from_rgb(shown.red(), shown.green(), shown.blue())
     }
 
     /// Text on the map.

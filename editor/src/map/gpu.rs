@@ -1,11 +1,12 @@
 //! The map through egui's wgpu renderer: triangles stay in buffers, only the view changes.
 
 use super::instances::{Instances, UnitShape};
-use super::mesh::Mesh;
+use super::mesh::{Ink, Mesh};
 use super::paint::Frame;
 use eframe::egui_wgpu::{self, CallbackResources, CallbackTrait, ScreenDescriptor, wgpu};
 use egui::{PaintCallbackInfo, Rect};
 use roadwright_geometry::DVec2;
+use roadwright_render::figure::Figure;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use wgpu::util::DeviceExt;
@@ -40,13 +41,13 @@ fn shown(color: vec4<f32>) -> vec4<f32> {
 }
 
 @vertex fn instance(
-    @location(0) corner: vec2<f32>, @location(1) unused: vec2<f32>, @location(2) own: vec4<f32>,
+    @location(0) corner: vec2<f32>, @location(1) shift: vec2<f32>, @location(2) own: vec4<f32>,
     @location(3) origin: vec2<f32>,
     @location(4) place: vec2<f32>, @location(5) front: vec2<f32>, @location(6) half_width: f32,
     @location(7) color: vec4<f32>,
 ) -> Out {
     let left = vec2<f32>(-front.y, front.x) / max(length(front), 0.000001) * half_width;
-    let world = origin + place + corner.x * front + corner.y * left + 0.0 * unused;
+    let world = origin + place + corner.x * front + corner.y * left + half_width * shift;
     var c = own;
     if (own.a == 0.0) { c = color; }
     return Out(vec4<f32>(world * view.metres, 0.0, 1.0), shown(c));
@@ -91,6 +92,9 @@ struct Buffers {
     last_frame: u64,
 }
 
+/// Corners and triangles of a figure, and how many indices there are.
+type Unit = (wgpu::Buffer, wgpu::Buffer, u32);
+
 /// Pipelines and buffers, kept by the renderer between frames.
 struct Resources {
     triangles: wgpu::RenderPipeline,
@@ -101,8 +105,7 @@ struct Resources {
     origin_count: usize,
     meshes: HashMap<u64, Buffers>,
     lists: HashMap<u64, (wgpu::Buffer, u64)>,
-    car: (wgpu::Buffer, wgpu::Buffer, u32),
-    tree: (wgpu::Buffer, wgpu::Buffer, u32),
+    figures: HashMap<(Figure, Ink), Unit>,
     linear: bool,
     frame: u64,
 }
@@ -186,15 +189,6 @@ impl Resources {
         let pipeline = |entry: &str, instanced: bool| {
             pipeline(device, &module, &pipeline_layout, format, entry, instanced)
         };
-        let unit = |shape: UnitShape| {
-            let vertices = bytemuck::cast_slice(&shape.corners);
-            let indices = bytemuck::cast_slice(&shape.indices);
-            (
-                buffer(device, vertices, wgpu::BufferUsages::VERTEX),
-                buffer(device, indices, wgpu::BufferUsages::INDEX),
-                shape.indices.len() as u32,
-            )
-        };
         Self {
             triangles: pipeline("triangle", false),
             instances: pipeline("instance", true),
@@ -204,8 +198,7 @@ impl Resources {
             origin_count: FIRST_ORIGINS,
             meshes: HashMap::new(),
             lists: HashMap::new(),
-            car: unit(UnitShape::car()),
-            tree: unit(UnitShape::tree()),
+            figures: HashMap::new(),
             linear: format.is_srgb(),
             frame: 0,
         }
@@ -228,6 +221,23 @@ impl Resources {
         });
         known.last_frame = frame;
         (known.vertices.clone(), known.indices.clone())
+    }
+
+    fn figure(&mut self, device: &wgpu::Device, figure: Figure, ink: Ink) -> Unit {
+        let make = || {
+            let shape = UnitShape::new(figure, ink);
+            let vertices = bytemuck::cast_slice(&shape.corners);
+            let indices = bytemuck::cast_slice(&shape.indices);
+            (
+                buffer(device, vertices, wgpu::BufferUsages::VERTEX),
+                buffer(device, indices, wgpu::BufferUsages::INDEX),
+                shape.indices.len() as u32,
+            )
+        };
+        self.figures
+            .entry((figure, ink))
+            .or_insert_with(make)
+            .clone()
     }
 
     fn list(&mut self, device: &wgpu::Device, all: &Instances) -> wgpu::Buffer {
@@ -357,18 +367,14 @@ impl Plan<'_> {
         }
     }
 
-    fn instances(&mut self, all: &Instances, is_tree: bool) {
+    fn instances(&mut self, all: &Instances, figure: Figure, ink: Ink) {
         // Each instance reads its own element of the origins, so they come in portions.
         const PORTION: usize = 2048;
         if all.list.is_empty() {
             return;
         }
         let list = self.resources.list(self.device, all);
-        let unit = if is_tree {
-            self.resources.tree.clone()
-        } else {
-            self.resources.car.clone()
-        };
+        let unit = self.resources.figure(self.device, figure, ink);
         let count = all.list.len();
         let origin = self.origin(all.origin, PORTION.min(count));
         for first in (0..count).step_by(PORTION) {
@@ -429,14 +435,15 @@ impl CallbackTrait for Callback {
             origins: Vec::new(),
             draws: Vec::new(),
         };
-        plan.batches(std::slice::from_ref(&self.frame.floors));
+        for mesh in &self.frame.ground {
+            plan.batches(std::slice::from_ref(mesh));
+        }
         plan.batches(&self.frame.roads);
         plan.batches(std::slice::from_ref(&self.frame.things));
         plan.batches(self.frame.starts.as_slice());
-        for trees in &self.frame.trees {
-            plan.instances(trees, true);
+        for (figure, all) in self.frame.figures() {
+            plan.instances(all, figure, self.frame.ink);
         }
-        plan.instances(&self.frame.vehicles, false);
         let Plan {
             origins,
             draws,

@@ -2,7 +2,7 @@
 
 use super::mesh::{Ink, vertex};
 use roadwright_geometry::DVec2;
-use roadwright_render::palette;
+use roadwright_render::figure::{Figure, Part};
 
 /// One of many: place in metres from the origin, the vector to its front (half its length), half
 /// its width, colour. Plain words for the GPU.
@@ -41,80 +41,72 @@ pub(super) fn parts(instance: &Instance) -> ([f32; 2], [f32; 2], f32, [u8; 4]) {
     ([f(0), f(1)], [f(2), f(3)], f(4), instance[5].to_ne_bytes())
 }
 
-/// A shape in the frame of an instance: corners in half lengths and half widths with a colour of
-/// their own (alpha 0: the instance's), and triangles.
+/// A figure in the frame of an instance: corners in half lengths and half widths with a colour of
+/// their own (alpha 0: the instance's) and a shift that does not turn, in half widths; and triangles.
 pub(super) struct UnitShape {
     pub(super) corners: Vec<super::mesh::Vertex>,
     pub(super) indices: Vec<u32>,
 }
 
+/// As good as transparent: colours without alpha are those of the instance.
+const FADED_OUT: [u8; 4] = [0, 0, 0, 1];
+
 impl UnitShape {
-    fn fan(&mut self, ring: &[(f32, f32)], color: [u8; 4]) {
+    /// The triangles of a figure. What is not of the instance's own colour is shown by `ink`.
+    pub(super) fn new(figure: Figure, ink: Ink) -> Self {
+        let mut shape = Self {
+            corners: Vec::new(),
+            indices: Vec::new(),
+        };
+        for part in figure.parts() {
+            shape.add(&part, ink);
+        }
+        shape
+    }
+
+    fn add(&mut self, part: &Part, ink: Ink) {
+        let color = part.color.map_or([0; 4], |color| ink.bytes(color));
+        let shift = [part.shift.0, part.shift.1];
         let first = self.corners.len() as u32;
-        self.corners
-            .extend(ring.iter().map(|&(x, y)| vertex([x, y], [0.0; 2], color)));
-        // All rings are convex: triangles from the first corner fill them.
-        for i in 1..ring.len() as u32 - 1 {
-            self.indices.extend([first, first + i, first + i + 1]);
+        let n = part.ring.len() as u32;
+        // Triangles from the middle: every corner is seen from there.
+        let sum = part.ring.iter().fold((0.0, 0.0), |sum, corner| {
+            (sum.0 + corner.0, sum.1 + corner.1)
+        });
+        let middle = [sum.0 / n as f32, sum.1 / n as f32];
+        self.corners.push(vertex(middle, shift, color));
+        for &(x, y) in &part.ring {
+            self.corners.push(vertex([x, y], shift, color));
+        }
+        let ring = |i: u32| first + 1 + i % n;
+        for i in 0..n {
+            self.indices.extend([first, ring(i), ring(i + 1)]);
+        }
+        if let Some(fade) = &part.fade {
+            let outer = |i: u32| first + 1 + n + i % n;
+            for &(x, y) in fade {
+                self.corners.push(vertex([x, y], shift, FADED_OUT));
+            }
+            for i in 0..n {
+                let quad = [ring(i), outer(i), outer(i + 1), ring(i + 1)];
+                self.indices
+                    .extend([quad[0], quad[1], quad[2], quad[0], quad[2], quad[3]]);
+            }
         }
     }
+}
 
-    /// A car from above: outline, body, windscreen and rear window.
-    pub(super) fn car() -> Self {
-        let mut shape = Self {
-            corners: Vec::new(),
-            indices: Vec::new(),
-        };
-        let body = |grow: f32| {
-            [
-                (1.0, 0.62),
-                (0.86, 0.98),
-                (-0.92, 1.0),
-                (-1.0, 0.7),
-                (-1.0, -0.7),
-                (-0.92, -1.0),
-                (0.86, -0.98),
-                (1.0, -0.62),
-            ]
-            .map(|(x, y)| (x * (1.0 + 0.45 * grow), y * (1.0 + grow)))
-        };
-        let glass = Ink::Light.bytes(palette::faded(palette::GLASS, 0.9));
-        // From the bottom up: what comes later covers it. The outline is a slightly larger body.
-        shape.fan(&body(0.16), glass);
-        shape.fan(&body(0.0), [0; 4]);
-        shape.fan(
-            &[(0.55, 0.78), (0.2, 0.66), (0.2, -0.66), (0.55, -0.78)],
-            glass,
-        );
-        shape.fan(
-            &[(-0.75, 0.7), (-0.55, 0.6), (-0.55, -0.6), (-0.75, -0.7)],
-            glass,
-        );
-        shape
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// A tree from above: a crown with a shadow and a trunk.
-    pub(super) fn tree() -> Self {
-        let mut shape = Self {
-            corners: Vec::new(),
-            indices: Vec::new(),
-        };
-        let circle = |radius: f32, x: f32, y: f32| -> Vec<(f32, f32)> {
-            (0..12)
-                .map(|i| {
-                    let angle = std::f64::consts::TAU * f64::from(i) / 12.0;
-                    let corner = roadwright_geometry::unit(angle);
-                    (x + radius * corner.x as f32, y + radius * corner.y as f32)
-                })
-                .collect()
-        };
-        let shadow = Ink::Light.bytes(palette::faded(palette::OUTLINE, 0.2));
-        // To the south-east, as all shadows on the map. Trees do not turn, so the frame of the
-        // instance is that of the map.
-        shape.fan(&circle(1.0, 0.28, -0.28), shadow);
-        shape.fan(&circle(1.0, 0.0, 0.0), [0; 4]);
-        let trunk = Ink::Light.bytes(palette::rgb(palette::TRUNK));
-        shape.fan(&circle(0.14, 0.0, 0.0), trunk);
-        shape
+    #[test]
+    fn a_part_that_fades_is_a_fan_with_a_rim() {
+        let shape = UnitShape::new(Figure::BrakeLamp, Ink::Light);
+        // A glow of ten corners with as many outside of it, and a disc of ten.
+        assert_eq!(shape.corners.len(), (1 + 10 + 10) + (1 + 10));
+        assert_eq!(shape.indices.len(), 3 * (10 + 20 + 10));
+        let last = shape.corners.len() as u32;
+        assert!(shape.indices.iter().all(|&i| i < last));
     }
 }

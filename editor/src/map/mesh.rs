@@ -53,27 +53,12 @@ pub enum Ink {
 impl Ink {
     /// Premultiplied bytes.
     pub fn bytes(self, color: Color) -> [u8; 4] {
-        let alpha = color.alpha();
         let color = match self {
             Self::Light => color,
-            Self::Dark => match of_roads_by_night(color) {
-                Some(color) => return Self::Light.bytes(color),
-                None => color,
-            },
+            Self::Dark => palette::by_night(color),
         };
-        let shade = |c: f32| match self {
-            Self::Light => c,
-            // Bright things lose most: the ground turns to slate, asphalt stays visible on it.
-            Self::Dark => {
-                let grey = (color.red() + color.green() + color.blue()) / 3.0;
-                if grey > 0.94 {
-                    0.82 * c
-                } else {
-                    c * (0.30 + 0.22 * (1.0 - grey))
-                }
-            }
-        };
-        let byte = |c: f32| (shade(c) * alpha * 255.0).round() as u8;
+        let alpha = color.alpha();
+        let byte = |c: f32| (c * alpha * 255.0).round() as u8;
         [
             byte(color.red()),
             byte(color.green()),
@@ -81,31 +66,6 @@ impl Ink {
             (alpha * 255.0).round() as u8,
         ]
     }
-}
-
-/// What roads are made of, by day and in a dark room. There roads are lighter than the ground, pavements
-/// darker than roads, and kerbs lighter than both.
-const ROADS_BY_NIGHT: [(u32, u32); 8] = [
-    (palette::ASPHALT, 0x4A5565),
-    (palette::SIDEWALK, 0x303A46),
-    (palette::KERB, 0x7A8798),
-    (palette::PARKING, 0x3F4957),
-    (palette::BUS_LANE, 0x7A4A45),
-    (palette::CYCLE_LANE, 0x3A7468),
-    (palette::MEDIAN, 0x263D31),
-    (palette::MARKING, 0xDCE3EA),
-];
-
-/// The dark colour of what roads are made of; `None` for other things.
-fn of_roads_by_night(color: Color) -> Option<Color> {
-    let opaque = |color: Color| {
-        let byte = |c: f32| (c * 255.0).round() as u32;
-        byte(color.red()) << 16 | byte(color.green()) << 8 | byte(color.blue())
-    };
-    let (_, dark) = ROADS_BY_NIGHT
-        .into_iter()
-        .find(|(light, _)| *light == opaque(color))?;
-    Some(palette::faded(dark, color.alpha()))
 }
 
 /// One corner: place in metres from the mesh's origin, shift in pixels, colour (premultiplied,
@@ -234,6 +194,26 @@ impl MeshBuilder {
         self.triangle(a, c, d);
     }
 
+    /// Triangles within a ring whose corners are in the mesh already.
+    fn fill(&mut self, ring: &[DVec2], corners: &[u32]) {
+        let mut triangles = std::mem::take(&mut self.triangles);
+        let places = ring.iter().map(|p| (*p - self.origin).to_array());
+        self.earcut.earcut(places, &[], &mut triangles);
+        for corner in triangles.as_chunks::<3>().0 {
+            let [a, b, c] = corner.map(|i| corners[i as usize]);
+            self.triangle(a, b, c);
+        }
+        self.triangles = triangles;
+    }
+
+    /// A band between two rings of as many corners.
+    fn rim(&mut self, inner: &[u32], outer: &[u32]) {
+        for i in 0..inner.len() {
+            let j = (i + 1) % inner.len();
+            self.quad(inner[i], outer[i], outer[j], inner[j]);
+        }
+    }
+
     /// A line of a width in pixels at any scale.
     pub fn pixel_line(&mut self, points: &[DVec2], pixels: f64, color: Color) {
         self.stroke(points, 0.0, 0.5 * pixels, color);
@@ -318,22 +298,6 @@ impl MeshBuilder {
     }
 }
 
-/// Mitres around a closed ring, pointing outward for a counter-clockwise one.
-fn ring_normals(points: &[DVec2]) -> Vec<DVec2> {
-    let n = points.len();
-    (0..n)
-        .map(|i| {
-            let before = (points[i] - points[(i + n - 1) % n]).normalize_or_zero();
-            let after = (points[(i + 1) % n] - points[i]).normalize_or_zero();
-            let outward = |d: DVec2| DVec2::new(d.y, -d.x);
-            let normal = outward(before + after).normalize_or(outward(before));
-            // Longer the sharper the corner, so that both edges keep their distance, up to the
-            // limit.
-            normal / normal.dot(outward(after)).max(1.0 / MITRE)
-        })
-        .collect()
-}
-
 impl Painter for MeshBuilder {
     fn scale(&self) -> f64 {
         self.level.pixels_per_metre()
@@ -352,50 +316,44 @@ impl Painter for MeshBuilder {
     }
 
     fn polygon(&mut self, points: &[DVec2], color: Color) {
-        let mut ring: Vec<DVec2> = Vec::with_capacity(points.len());
-        for &p in points {
-            if ring
-                .last()
-                .is_none_or(|last| (*last - p).length_squared() > 1e-8)
-            {
-                ring.push(p);
-            }
-        }
-        // A ring that is closed by its first point once more has an edge without a direction.
-        while ring.len() > 1 && (ring[0] - ring[ring.len() - 1]).length_squared() < 1e-8 {
-            ring.pop();
-        }
+        let ring = polygon::tidy_ring(points);
         if ring.len() < 3 {
             return;
         }
-        // Normals point outward for counter-clockwise rings only.
-        if polygon::signed_area(&ring) < 0.0 {
-            ring.reverse();
-        }
         let color = self.ink.bytes(color);
-        let normals = ring_normals(&ring);
+        let normals = polygon::outward_mitres(&ring, MITRE);
         let inner: Vec<u32> = ring
             .iter()
             .zip(&normals)
             .map(|(&p, &n)| self.put(p, -SOFT * n, color))
             .collect();
-        let mut triangles = std::mem::take(&mut self.triangles);
-        let corners = ring.iter().map(|p| (*p - self.origin).to_array());
-        self.earcut.earcut(corners, &[], &mut triangles);
-        for corner in triangles.as_chunks::<3>().0 {
-            let [a, b, c] = corner.map(|i| inner[i as usize]);
-            self.triangle(a, b, c);
-        }
-        self.triangles = triangles;
+        self.fill(&ring, &inner);
         let outer: Vec<u32> = ring
             .iter()
             .zip(&normals)
             .map(|(&p, &n)| self.put(p, SOFT * n, [0; 4]))
             .collect();
-        for i in 0..ring.len() {
-            let j = (i + 1) % ring.len();
-            self.quad(inner[i], outer[i], outer[j], inner[j]);
+        self.rim(&inner, &outer);
+    }
+
+    fn soft_polygon(&mut self, points: &[DVec2], fade: f64, color: Color) {
+        let ring = polygon::tidy_ring(points);
+        if ring.len() < 3 {
+            return;
         }
+        let color = self.ink.bytes(color);
+        let inner: Vec<u32> = ring
+            .iter()
+            .map(|&p| self.put(p, DVec2::ZERO, color))
+            .collect();
+        self.fill(&ring, &inner);
+        let normals = polygon::outward_mitres(&ring, MITRE);
+        let outer: Vec<u32> = ring
+            .iter()
+            .zip(&normals)
+            .map(|(&p, &n)| self.put(p + fade * n, DVec2::ZERO, [0; 4]))
+            .collect();
+        self.rim(&inner, &outer);
     }
 
     fn edge(&mut self, points: &[DVec2], width: f64, least: f32, color: Color) {
@@ -453,23 +411,6 @@ mod tests {
                 .iter()
                 .all(|v| f32::from_bits(v[0]).abs() <= 1.0)
         );
-    }
-
-    #[test]
-    fn in_a_dark_room_roads_are_lighter_than_pavements_and_paint_is_lightest() {
-        let brightness = |hex: u32| -> u32 {
-            let [r, g, b, _] = Ink::Dark.bytes(rgb(hex));
-            u32::from(r) + u32::from(g) + u32::from(b)
-        };
-        let by_brightness = [
-            palette::SIDEWALK,
-            palette::ASPHALT,
-            palette::KERB,
-            palette::MARKING,
-        ];
-        assert!(by_brightness.is_sorted_by(|a, b| a == b || brightness(*a) < brightness(*b)));
-        // What is half transparent stays so.
-        assert_eq!(Ink::Dark.bytes(palette::faded(palette::KERB, 0.5))[3], 128);
     }
 
     #[test]

@@ -9,11 +9,13 @@ mod paint;
 mod shapes;
 mod terrain;
 mod tiles;
+mod vehicles;
 
 pub(crate) use gpu::set_up as set_up_gpu;
 pub use instances::{Instance, Instances};
 pub use mesh::{Batch, Ink, Level, Mesh, MeshBuilder, Vertex};
 pub use objects::Objects;
-pub use paint::{MapPainter, VehicleDot};
+pub use paint::MapPainter;
 pub use terrain::TerrainImage;
 pub use tiles::{TileId, Tiles};
+pub use vehicles::VehicleDot;

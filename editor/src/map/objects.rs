@@ -1,10 +1,10 @@
 //! Forests, obstacles and places: what is not a road.
 
-use super::instances::{Instances, instance};
+use super::instances::{Instance, Instances, instance};
 use super::mesh::{Ink, Level, Mesh, MeshBuilder};
 use roadwright_geometry::{DVec2, polygon, unit};
 use roadwright_render::palette::{self, faded, rgb};
-use roadwright_render::{Painter, Pass, points_of_interest};
+use roadwright_render::{Painter, Pass, land, points_of_interest};
 use roadwright_scenario::{Forest, ForestId, Place, Scenario};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -55,51 +55,38 @@ fn origin(scenario: &Scenario) -> DVec2 {
 
 fn floors(scenario: &Scenario, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(origin(scenario), Level::Near, ink);
-    for forest in scenario.forests().values() {
-        builder.polygon(&forest.area, faded(palette::FOREST, 0.8));
-    }
+    land::floors(&mut builder, scenario);
     builder.finish()
 }
 
 fn trees(forest: &Forest, ink: Ink) -> Instances {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    // Crowns that nearly touch, so that a forest looks like one, within what trees have.
-    let crown = (0.45 * forest.spacing).clamp(0.8, 3.5);
     let (low, high) = polygon::bounds(&forest.area).unwrap_or_default();
     let origin = 0.5 * (low + high);
-    let color = ink.bytes(faded(palette::CROWN, 0.85));
-    let list = forest
-        .trees()
-        .into_iter()
-        .map(|tree| instance(tree - origin, DVec2::new(crown, 0.0), crown, color));
+    let list: Vec<Instance> = land::trees(forest)
+        .map(|(tree, crown, turn, color)| {
+            instance(
+                tree - origin,
+                crown * unit(turn),
+                crown,
+                ink.bytes(rgb(color)),
+            )
+        })
+        .collect();
+    // Crowns reach over the edge of the forest.
+    let reach = forest.spacing;
     Instances {
         id: NEXT.fetch_add(1, Ordering::Relaxed),
         origin,
-        low: low - crown,
-        high: high + crown,
-        list: list.collect(),
+        low: low - reach,
+        high: high + reach,
+        list,
     }
 }
 
 fn things(scenario: &Scenario, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(origin(scenario), Level::Near, ink);
-    for obstacle in scenario.obstacles().values() {
-        let outline = obstacle.shape.outline();
-        // Light from the north-west, as on the terrain. A tower has the shadow of a
-        // house of 20 m, or it would hide a street.
-        let cast = DVec2::new(0.25, -0.25) * obstacle.height.min(20.0);
-        let shadow: Vec<DVec2> = outline.iter().map(|p| *p + cast).collect();
-        builder.begin(Pass::Ground);
-        builder.polygon(&shadow, faded(palette::OUTLINE, 0.25));
-        let color = if obstacle.mass.is_some() {
-            palette::LOOSE
-        } else {
-            palette::FIXED
-        };
-        builder.begin(Pass::Paving);
-        builder.polygon(&outline, rgb(color));
-        builder.edge(&outline, 0.0, 1.2, rgb(palette::OUTLINE));
-    }
+    land::obstacles(&mut builder, scenario);
     points_of_interest(&mut builder, scenario);
     builder.begin(Pass::Marking);
     for agent in scenario.agents().values() {
@@ -148,8 +135,8 @@ fn parked(builder: &mut MeshBuilder, at: DVec2, heading: f64, (length, width): (
         corner(front - 0.4, -half),
         corner(front, -0.6 * half),
     ];
-    builder.polygon(&body, faded(palette::PAPER, 0.55));
-    builder.edge(&body, 0.12, 1.2, rgb(palette::GLASS));
+    builder.polygon(&body, faded(palette::SHEEN, 0.6));
+    builder.edge(&body, 0.12, 0.8, faded(palette::RIM, 0.7));
 }
 
 fn goal_rings(builder: &mut MeshBuilder, at: DVec2) {

@@ -1,47 +1,28 @@
 //! What the map shows in a frame, and where its triangles come from.
 
 use super::gpu;
-use super::instances::{Instances, instance};
+use super::instances::Instances;
 use super::mesh::{Ink, Level, Mesh};
 use super::objects::Objects;
 use super::shapes;
 use super::terrain::TerrainImage;
 use super::tiles::{self, TileId, Tiles};
+use super::vehicles::{self, VehicleDot};
 use crate::camera::Camera;
 use crate::scene::Scene;
 use crate::worker::Worker;
 use egui::{Color32, Rect, TextureHandle, TextureOptions};
-use roadwright_agent::Indicator;
-use roadwright_geometry::math::mix64;
-use roadwright_geometry::{DVec2, Pose};
-use roadwright_render::{indicator_lamps, palette};
+use roadwright_geometry::DVec2;
+use roadwright_render::figure::Figure;
+use roadwright_render::land;
 use roadwright_scenario::Scenario;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Meshes that are kept although they are out of view.
 const KEPT_MESHES: usize = 400;
-/// Vehicles are never drawn shorter than this, points.
-const LEAST_VEHICLE: f64 = 8.0;
 /// Trees are drawn when their crowns are larger than this, points.
 const LEAST_TREE: f64 = 1.2;
-
-/// A vehicle as the map draws it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct VehicleDot {
-    /// Pose of the middle of its body.
-    pub body: Pose,
-    /// Length, m.
-    pub length: f64,
-    /// Width, m.
-    pub width: f64,
-    /// Its agent, which gives it its colour.
-    pub agent: u64,
-    /// A colour instead of its own.
-    pub color: Option<Color32>,
-    /// How it signals.
-    pub indicator: Indicator,
-}
 
 /// Asks for triangles of tiles.
 struct TileQuestion {
@@ -83,6 +64,28 @@ struct ContentQuestion {
 //
 // A frame never waits: it draws what there is, however old.
 
+/// The ground as it is drawn: a texture, where it lies, contour lines and how far they are apart.
+struct Terrain {
+    texture: TextureHandle,
+    low: DVec2,
+    high: DVec2,
+    contours: Arc<Mesh>,
+    interval: f64,
+}
+
+impl Terrain {
+    fn new(made: &TerrainImage, context: &egui::Context) -> Self {
+        let options = TextureOptions::LINEAR;
+        Self {
+            texture: context.load_texture("terrain", made.image.clone(), options),
+            low: made.low,
+            high: made.high,
+            contours: made.contours.clone(),
+            interval: made.interval,
+        }
+    }
+}
+
 /// Draws the map.
 pub struct MapPainter {
     uses_gpu: bool,
@@ -91,7 +94,7 @@ pub struct MapPainter {
     content: Content,
     content_scene: Option<Arc<Scene>>,
     content_ink: Ink,
-    terrain: Option<(TextureHandle, DVec2, DVec2, f64)>,
+    terrain: Option<Terrain>,
     meshes: HashMap<(TileId, Level), TileAnswer>,
     content_worker: Worker<ContentQuestion, (Arc<Scene>, Ink, Content)>,
     tile_worker: Worker<TileQuestion, Vec<TileAnswer>>,
@@ -109,8 +112,8 @@ impl MapPainter {
             let same = question.drawn.as_ref().is_some_and(|drawn| {
                 question.drawn_ink == question.ink && same_terrain(&drawn.scenario, scenario)
             });
-            let dark = question.ink == Ink::Dark;
-            let terrain = (!same).then(|| scenario.terrain().map(|t| TerrainImage::new(t, dark)));
+            let terrain = |field| TerrainImage::new(field, question.ink);
+            let terrain = (!same).then(|| scenario.terrain().map(terrain));
             let content = Content {
                 tiles: Arc::new(Tiles::new(&question.scene)),
                 objects: Arc::new(Objects::new(scenario, question.ink, &question.before)),
@@ -181,7 +184,7 @@ impl MapPainter {
 
     /// Height difference between two contour lines, m; `None` without terrain.
     pub fn contour_interval(&self) -> Option<f64> {
-        self.terrain.as_ref().map(|terrain| terrain.3)
+        self.terrain.as_ref().map(|terrain| terrain.interval)
     }
 
     fn take_answers(&mut self, context: &egui::Context) {
@@ -191,11 +194,7 @@ impl MapPainter {
             self.content_scene = Some(scene);
             self.content_ink = ink;
             if let Some(terrain) = &content.terrain {
-                self.terrain = terrain.as_ref().map(|t| {
-                    let texture =
-                        context.load_texture("terrain", t.image.clone(), TextureOptions::LINEAR);
-                    (texture, t.low, t.high, t.interval)
-                });
+                self.terrain = terrain.as_ref().map(|t| Terrain::new(t, context));
             }
             self.content = content;
             // Tiles of the old scene are not waited for; the next frame asks for those that differ.
@@ -212,10 +211,18 @@ impl MapPainter {
     /// Draws the ground: what the grid lies on.
     pub fn paint_ground(&mut self, painter: &egui::Painter, rect: Rect, camera: &Camera) {
         self.take_answers(painter.ctx());
-        if let Some((texture, low, high, _)) = &self.terrain {
-            let (a, b) = (camera.screen(rect, *low), camera.screen(rect, *high));
+        if let Some(terrain) = &self.terrain {
+            let (a, b) = (
+                camera.screen(rect, terrain.low),
+                camera.screen(rect, terrain.high),
+            );
             let uv = Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
-            painter.image(texture.id(), Rect::from_two_pos(a, b), uv, Color32::WHITE);
+            painter.image(
+                terrain.texture.id(),
+                Rect::from_two_pos(a, b),
+                uv,
+                Color32::WHITE,
+            );
         }
     }
 
@@ -234,6 +241,18 @@ impl MapPainter {
         } else {
             shapes::paint(painter, rect, camera, &frame);
         }
+    }
+
+    /// Contour lines, floors of forests, yards.
+    fn ground(&self) -> Vec<Arc<Mesh>> {
+        let contours = self
+            .terrain
+            .as_ref()
+            .map(|terrain| terrain.contours.clone());
+        contours
+            .into_iter()
+            .chain([self.content.objects.floors.clone()])
+            .collect()
     }
 
     /// What is in view, and asks for what is missing.
@@ -282,12 +301,13 @@ impl MapPainter {
         });
         Frame {
             camera: *camera,
-            floors: self.content.objects.floors.clone(),
+            ground: self.ground(),
             roads,
             things: self.content.objects.things.clone(),
             starts: (vehicles.is_none()).then(|| self.content.objects.starts.clone()),
             trees: trees.cloned().collect(),
-            vehicles: dots(vehicles.unwrap_or_default(), camera, (low, high)),
+            vehicles: vehicles::instances(vehicles.unwrap_or_default(), camera, (low, high)),
+            ink: self.content_ink,
         }
     }
 }
@@ -295,56 +315,22 @@ impl MapPainter {
 /// What a frame draws.
 pub(super) struct Frame {
     pub(super) camera: Camera,
-    pub(super) floors: Arc<Mesh>,
+    /// What lies below the roads, from the bottom up.
+    pub(super) ground: Vec<Arc<Mesh>>,
     pub(super) roads: Vec<Arc<Mesh>>,
     pub(super) things: Arc<Mesh>,
     pub(super) starts: Option<Arc<Mesh>>,
     pub(super) trees: Vec<Arc<Instances>>,
-    pub(super) vehicles: Instances,
+    /// By figure, from the bottom up.
+    pub(super) vehicles: Vec<(Figure, Instances)>,
+    pub(super) ink: Ink,
 }
 
-/// Half the size of a lamp, m.
-const LAMP: f64 = 0.28;
-
-/// Vehicles in view as instances.
-fn dots(vehicles: &[VehicleDot], camera: &Camera, (low, high): (DVec2, DVec2)) -> Instances {
-    let origin = camera.centre;
-    // The middle of a long vehicle is outside when its end is still in view.
-    let margin = DVec2::splat(20.0 + LEAST_VEHICLE * camera.scale);
-    let (low, high) = (low - margin, high + margin);
-    let list = vehicles
-        .iter()
-        .filter(|v| v.body.position.cmpge(low).all() && v.body.position.cmple(high).all())
-        .flat_map(|vehicle| {
-            // From far away vehicles are larger than they are, or a town would look empty.
-            let grow = (LEAST_VEHICLE * camera.scale / vehicle.length).max(1.0);
-            let front = 0.5 * vehicle.length * grow * vehicle.body.forward();
-            let color = match vehicle.color {
-                Some(color) => color.to_array(),
-                None => {
-                    // Scrambled: agents of a flow have ids in a row, and would have colours in a
-                    // row.
-                    let bodies = palette::BODIES;
-                    let hex = bodies[(mix64(vehicle.agent) % bodies.len() as u64) as usize];
-                    Ink::Light.bytes(palette::rgb(hex))
-                }
-            };
-            let place = vehicle.body.position - origin;
-            let half_width = 0.5 * vehicle.width * grow;
-            let lamps = indicator_lamps(vehicle.indicator).iter();
-            let lamps = lamps.map(move |(ahead, left)| {
-                let at = place + *ahead * front + *left * half_width * front.normalize().perp();
-                let amber = Ink::Light.bytes(palette::rgb(palette::SIGNAL));
-                instance(at, LAMP * grow * front.normalize(), LAMP * grow, amber)
-            });
-            std::iter::once(instance(place, front, half_width, color)).chain(lamps)
-        });
-    Instances {
-        id: 0,
-        origin,
-        low,
-        high,
-        list: list.collect(),
+impl Frame {
+    /// What there are many of, from the bottom up.
+    pub(super) fn figures(&self) -> impl Iterator<Item = (Figure, &Instances)> {
+        let trees = self.trees.iter().map(|trees| (land::TREE, &**trees));
+        trees.chain(self.vehicles.iter().map(|(figure, all)| (*figure, all)))
     }
 }
 

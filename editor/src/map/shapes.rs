@@ -12,12 +12,9 @@ use std::sync::Arc;
 pub(super) fn paint(painter: &egui::Painter, rect: Rect, camera: &Camera, frame: &Frame) {
     let painter = painter.with_clip_rect(rect);
     let mut shapes = Vec::new();
-    add_batches(
-        &mut shapes,
-        rect,
-        camera,
-        std::slice::from_ref(&frame.floors),
-    );
+    for mesh in &frame.ground {
+        add_batches(&mut shapes, rect, camera, std::slice::from_ref(mesh));
+    }
     add_batches(&mut shapes, rect, camera, &frame.roads);
     add_batches(
         &mut shapes,
@@ -26,11 +23,14 @@ pub(super) fn paint(painter: &egui::Painter, rect: Rect, camera: &Camera, frame:
         std::slice::from_ref(&frame.things),
     );
     add_batches(&mut shapes, rect, camera, frame.starts.as_slice());
-    let tree = UnitShape::tree();
-    for trees in &frame.trees {
-        shapes.push(instances(rect, camera, trees, &tree));
+    for (figure, all) in frame.figures() {
+        shapes.push(instances(
+            rect,
+            camera,
+            all,
+            &UnitShape::new(figure, frame.ink),
+        ));
     }
-    shapes.push(instances(rect, camera, &frame.vehicles, &UnitShape::car()));
     painter.extend(shapes);
 }
 
@@ -93,7 +93,8 @@ fn instances(rect: Rect, camera: &Camera, all: &Instances, unit: &UnitShape) -> 
         let first = out.vertices.len() as u32;
         out.vertices.extend(unit.corners.iter().map(|corner| {
             let (x, y) = (f32::from_bits(corner[0]), f32::from_bits(corner[1]));
-            let at = |i: usize| place[i] + x * front[i] + y * left[i];
+            let shift = |i: usize| half_width * f32::from_bits(corner[2 + i]);
+            let at = |i: usize| place[i] + x * front[i] + y * left[i] + shift(i);
             let own = corner[4].to_ne_bytes();
             let [r, g, b, a] = if own[3] == 0 { color } else { own };
             let pos: Pos2 = pos2(origin.x + at(0) * scale, origin.y - at(1) * scale);

@@ -91,11 +91,13 @@ pub(super) fn search(
     query: &mut String,
     actions: &mut Vec<Action>,
 ) {
-    let names = &model.scene.names;
-    let mut found: Vec<(usize, &str)> = names
+    let streets = &model.scene.street_names;
+    // A street is many roads of one name.
+    let names: std::collections::BTreeSet<&str> = streets.iter().map(|s| &*s.name).collect();
+    let ranked = names
         .iter()
-        .filter_map(|(name, ..)| Some((rank(query, name)?, name.as_str())))
-        .collect();
+        .filter_map(|name| Some((rank(query, name)?, *name)));
+    let mut found: Vec<(usize, &str)> = ranked.collect();
     if !query.trim().is_empty() {
         found.sort();
     }

@@ -318,6 +318,9 @@ pub(crate) struct Render {
         num_args = 1
     )]
     pub(crate) view: Option<Vec<f64>>,
+    /// Draw it for a dark room
+    #[arg(long)]
+    pub(crate) dark: bool,
     #[command(flatten)]
     pub(crate) simulate: Simulate,
 }

@@ -54,6 +54,12 @@ pub fn asin(x: f64) -> f64 {
     libm::asin(x.clamp(-1.0, 1.0))
 }
 
+/// `x` to the power of `y`.
+#[inline]
+pub fn pow(x: f64, y: f64) -> f64 {
+    libm::pow(x, y)
+}
+
 /// Natural exponential.
 #[inline]
 pub fn exp(x: f64) -> f64 {

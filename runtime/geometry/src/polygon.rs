@@ -144,6 +144,39 @@ pub fn convex_hull(points: &[DVec2]) -> Vec<DVec2> {
     hull
 }
 
+/// For each corner of a counter-clockwise ring the vector that points outward, so long that a ring
+/// shifted along them by a distance lies that far outside. At most `limit` long.
+pub fn outward_mitres(ring: &[DVec2], limit: f64) -> Vec<DVec2> {
+    let n = ring.len();
+    (0..n)
+        .map(|i| {
+            let before = (ring[i] - ring[(i + n - 1) % n]).normalize_or_zero();
+            let after = (ring[(i + 1) % n] - ring[i]).normalize_or_zero();
+            let outward = |d: DVec2| DVec2::new(d.y, -d.x);
+            let normal = outward(before + after).normalize_or(outward(before));
+            // Longer the sharper the corner, so that both edges keep their distance, up to the
+            // limit.
+            normal / normal.dot(outward(after)).max(1.0 / limit)
+        })
+        .collect()
+}
+
+/// A ring as painters want it: counter-clockwise, without equal neighbours, not closed by its first
+/// point once more. Fewer than three points are left where there is no area.
+pub fn tidy_ring(points: &[DVec2]) -> Vec<DVec2> {
+    const EQUAL: f64 = 1e-8;
+    let mut ring: Vec<DVec2> = points.to_vec();
+    ring.dedup_by(|a, b| (*a - *b).length_squared() <= EQUAL);
+    // A ring that is closed by its first point once more has an edge without a direction.
+    while ring.len() > 1 && (ring[0] - ring[ring.len() - 1]).length_squared() <= EQUAL {
+        ring.pop();
+    }
+    if signed_area(&ring) < 0.0 {
+        ring.reverse();
+    }
+    ring
+}
+
 /// Edges as pairs of points, the closing one included.
 pub fn edges(points: &[DVec2]) -> impl Iterator<Item = (DVec2, DVec2)> + '_ {
     let last = points.last().copied();

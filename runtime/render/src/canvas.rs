@@ -1,10 +1,12 @@
 //! Drawing in world coordinates.
 
 use crate::RenderError;
+use crate::figure::{Corner, Part};
 use crate::painter::Painter;
-use crate::palette::{PAPER, faded, rgb};
+use crate::palette::{PAPER, by_night, faded, rgb};
 use crate::text::{self, Align};
 use glam::DVec2;
+use roadwright_geometry::{Pose, polygon};
 use tiny_skia::{
     Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash,
     Transform,
@@ -17,6 +19,8 @@ pub(crate) struct Canvas {
     corner: DVec2,
     /// Pixels per metre.
     pub(crate) scale: f64,
+    /// Whether colours are those of a dark room.
+    dark: bool,
 }
 
 /// Shapes wholly outside by this much are not drawn, pixels.
@@ -35,11 +39,23 @@ impl Canvas {
             pixmap,
             corner: middle + DVec2::new(-0.5 * pixels.x, 0.5 * pixels.y) / scale,
             scale,
+            dark: false,
         })
     }
 
+    /// Whether colours are from now on those of a dark room.
+    pub(crate) fn set_dark(&mut self, dark: bool) {
+        self.dark = dark;
+    }
+
+    /// A colour of the map as this picture shows it.
+    pub(crate) fn shown(&self, color: Color) -> Color {
+        if self.dark { by_night(color) } else { color }
+    }
+
     pub(crate) fn clear(&mut self, hex: u32) {
-        self.pixmap.fill(rgb(hex));
+        let color = self.shown(rgb(hex));
+        self.pixmap.fill(color);
     }
 
     pub(crate) fn width(&self) -> f32 {
@@ -62,7 +78,7 @@ impl Canvas {
         self.corner + DVec2::new(x, -y) / self.scale
     }
 
-    /// Sets one pixel; outside nothing happens.
+    /// Sets one pixel to a colour as it is; outside nothing happens.
     pub(crate) fn put(&mut self, x: u32, y: u32, color: Color) {
         let (width, height) = (self.pixmap.width(), self.pixmap.height());
         if x < width && y < height {
@@ -74,7 +90,7 @@ impl Canvas {
     /// Fills a rectangle given in pixels.
     pub(crate) fn rect(&mut self, x: f32, y: f32, width: f32, height: f32, color: Color) {
         if let Some(rect) = Rect::from_xywh(x, y, width, height) {
-            self.fill(&PathBuilder::from_rect(rect), color);
+            self.fill(&PathBuilder::from_rect(rect), self.shown(color));
         }
     }
 
@@ -89,7 +105,74 @@ impl Canvas {
             }
         }
         if let Some(path) = builder.finish() {
-            self.stroke(&path, width, None, color);
+            self.stroke(&path, width, None, self.shown(color));
+        }
+    }
+
+    /// Draws a figure: where its middle is, the vector to its front, half its width in m, and its own
+    /// colour.
+    pub(crate) fn figure(
+        &mut self,
+        parts: &[Part],
+        at: DVec2,
+        front: DVec2,
+        half_width: f64,
+        own: Color,
+    ) {
+        let left = half_width * front.normalize_or_zero().perp();
+        for part in parts {
+            let shift = half_width * DVec2::new(f64::from(part.shift.0), f64::from(part.shift.1));
+            let place = |&(x, y): &Corner| at + shift + f64::from(x) * front + f64::from(y) * left;
+            let ring: Vec<DVec2> = part.ring.iter().map(place).collect();
+            let color = part.color.map_or(own, |color| self.shown(color));
+            match &part.fade {
+                None => self.fill_ring(&ring, color),
+                Some(fade) => {
+                    let outer: Vec<DVec2> = fade.iter().map(place).collect();
+                    self.fading(&ring, &outer, color);
+                }
+            }
+        }
+    }
+
+    /// Fills a ring that fades out up to another one of as many corners.
+    fn fading(&mut self, ring: &[DVec2], outer: &[DVec2], color: Color) {
+        const COATS: u8 = 6;
+        let share = |i: u8| f32::from(i) / f32::from(COATS);
+        for i in 0..COATS {
+            // From the outside inwards; each coat covers so much of what shines through the coats
+            // below it that all together the cover grows evenly.
+            let below = color.alpha() * share(i);
+            let cover = color.alpha() * share(i + 1);
+            let mut coat = color;
+            coat.set_alpha(((cover - below) / (1.0 - below).max(1e-6)).clamp(0.0, 1.0));
+            let between =
+                |(a, b): (&DVec2, &DVec2)| b.lerp(*a, f64::from(share(i) + 0.5 * share(1)));
+            let ring: Vec<DVec2> = ring.iter().zip(outer).map(between).collect();
+            self.fill_ring(&ring, coat);
+        }
+    }
+
+    fn fill_ring(&mut self, ring: &[DVec2], color: Color) {
+        if let Some(path) = self.path(ring, true) {
+            self.fill(&path, color);
+        }
+    }
+
+    /// Writes a text with its middle at a world point, along a heading, never upside down, with a halo
+    /// that hides what lies below.
+    pub(crate) fn text_along(&mut self, text: &str, at: Pose, size: f32, ink: u32, halo: u32) {
+        let (x, y) = self.pixel(at.position);
+        let forward = at.forward();
+        let along = if forward.x < 0.0 { -forward } else { forward };
+        let (c, s) = (along.x as f32, along.y as f32);
+        // Letters are as high as a third of the size above and below the middle of the line.
+        let lower = Transform::from_translate(0.0, 0.36 * size);
+        let turn = lower.post_concat(Transform::from_row(c, -s, s, c, x, y));
+        let path = text::outline(text, size, Align::Centre).and_then(|path| path.transform(turn));
+        if let Some(path) = path {
+            self.stroke(&path, 0.34 * size, None, self.shown(rgb(halo)));
+            self.fill(&path, self.shown(rgb(ink)));
         }
     }
 
@@ -102,8 +185,8 @@ impl Canvas {
             return;
         };
         // The halo first, so that letters lie on it.
-        self.stroke(&path, 0.22 * size, None, faded(PAPER, 0.85));
-        self.fill(&path, rgb(hex));
+        self.stroke(&path, 0.22 * size, None, self.shown(faded(PAPER, 0.85)));
+        self.fill(&path, self.shown(rgb(hex)));
     }
 
     /// The picture as PNG.
@@ -170,14 +253,28 @@ impl Painter for Canvas {
     }
 
     fn polygon(&mut self, points: &[DVec2], color: Color) {
-        if let Some(path) = self.path(points, true) {
-            self.fill(&path, color);
-        }
+        self.fill_ring(points, self.shown(color));
+    }
+
+    fn soft_polygon(&mut self, points: &[DVec2], fade: f64, color: Color) {
+        let ring = polygon::tidy_ring(points);
+        let normals = polygon::outward_mitres(&ring, 2.0);
+        let outer: Vec<DVec2> = ring
+            .iter()
+            .zip(&normals)
+            .map(|(p, n)| *p + fade * *n)
+            .collect();
+        self.fading(&ring, &outer, self.shown(color));
     }
 
     fn edge(&mut self, points: &[DVec2], width: f64, least: f32, color: Color) {
         if let Some(path) = self.path(points, true) {
-            self.stroke(&path, ((width * self.scale) as f32).max(least), None, color);
+            self.stroke(
+                &path,
+                ((width * self.scale) as f32).max(least),
+                None,
+                self.shown(color),
+            );
         }
     }
 
@@ -191,7 +288,12 @@ impl Painter for Canvas {
     ) {
         let dash = dash.map(|(on, off)| [(on * self.scale) as f32, (off * self.scale) as f32]);
         if let Some(path) = self.path(points, false) {
-            self.stroke(&path, ((width * self.scale) as f32).max(least), dash, color);
+            self.stroke(
+                &path,
+                ((width * self.scale) as f32).max(least),
+                dash,
+                self.shown(color),
+            );
         }
     }
 
@@ -204,7 +306,7 @@ impl Painter for Canvas {
             return;
         }
         if let Some(path) = PathBuilder::from_circle(x, y, radius) {
-            self.fill(&path, color);
+            self.fill(&path, self.shown(color));
         }
     }
 }

@@ -24,8 +24,10 @@
 
 mod arrow;
 mod canvas;
+pub mod figure;
 mod furniture;
 mod island;
+pub mod land;
 mod map;
 mod marking;
 mod names;
@@ -34,9 +36,10 @@ pub mod palette;
 mod places;
 mod plot;
 mod road;
+pub mod terrain;
 mod text;
 
-pub use map::{Picture, Trail, indicator_lamps, junction_layer, map, roads_and_junctions};
+pub use map::{Picture, Trail, junction_layer, map, roads_and_junctions};
 pub use painter::{Painter, Pass};
 pub use places::{BAY, bay, points_of_interest, reach_of_mark};
 pub use plot::{SurfacePlot, surface};

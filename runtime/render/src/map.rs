@@ -2,20 +2,17 @@
 
 use crate::RenderError;
 use crate::canvas::Canvas;
+use crate::figure::{self, Figure};
 use crate::painter::{Painter, Pass};
-use crate::palette::{
-    BODIES, CROWN, DESTINATION, FIXED, FOREST, GLASS, GROUND, LOOSE, OUTLINE, SIGNAL, TRUNK, faded,
-    rgb,
-};
-use crate::{arrow, furniture, island, marking, names, points_of_interest, road};
-use glam::{DVec2, DVec3};
+use crate::palette::{DESTINATION, GROUND, rgb};
+use crate::{arrow, furniture, island, land, marking, names, points_of_interest, road, terrain};
+use glam::DVec2;
 use roadwright_geometry::HeightField;
-use roadwright_geometry::math::mix64;
+use roadwright_geometry::unit;
 use roadwright_scenario::junction::{Junction, Layout, layout};
 use roadwright_scenario::{Place, RoadId, Scenario};
-use roadwright_simulation::{Indicator, Snapshot, VehicleRecord};
+use roadwright_simulation::{Snapshot, VehicleRecord};
 use std::collections::BTreeSet;
-use tiny_skia::Color;
 
 /// What a picture shows and how large it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +25,10 @@ pub struct Picture {
     pub trails: Vec<Trail>,
     /// What stands below the title; `None`: how many vehicles there are, and when.
     pub detail: Option<String>,
+    /// Whether title, legend, scale bar and attribution are drawn.
+    pub furnished: bool,
+    /// Whether it is for a dark room.
+    pub dark: bool,
 }
 
 /// A path that was driven.
@@ -50,6 +51,8 @@ impl Default for Picture {
             view: None,
             trails: Vec::new(),
             detail: None,
+            furnished: true,
+            dark: false,
         }
     }
 }
@@ -71,18 +74,17 @@ pub fn map(
         None => framed(scenario.bounds().ok_or(RenderError::Empty)?),
     };
     let mut canvas = Canvas::new(picture.size, low, high)?;
+    canvas.set_dark(picture.dark);
     canvas.clear(GROUND);
-    if let Some(terrain) = scenario.terrain() {
-        shade(&mut canvas, terrain);
+    if let Some(field) = scenario.terrain() {
+        ground(&mut canvas, field, picture.dark);
     }
-    for forest in scenario.forests().values() {
-        canvas.polygon(&forest.area, faded(FOREST, 0.8));
-    }
+    land::floors(&mut canvas, scenario);
     // From the ground up: what is drawn later covers what lies below it in the world. Texts come
     // last, so that nothing covers them.
     let layout = layout(scenario.network(), scenario.about().driving_side);
     draw_roads(&mut canvas, scenario, &layout);
-    draw_obstacles(&mut canvas, scenario);
+    land::obstacles(&mut canvas, scenario);
     points_of_interest(&mut canvas, scenario);
     draw_trees(&mut canvas, scenario);
     draw_ground_goals(&mut canvas, scenario);
@@ -94,12 +96,14 @@ pub fn map(
     }
     names::streets(&mut canvas, scenario, &layout);
     names::places(&mut canvas, scenario);
-    let about = scenario.about();
-    let detail = picture.detail.clone().unwrap_or_else(|| detail(snapshot));
-    furniture::title(&mut canvas, &about.name, &detail);
-    furniture::legend(&mut canvas, &picture.trails);
-    furniture::scale_bar(&mut canvas);
-    furniture::attribution(&mut canvas, &about.attribution);
+    if picture.furnished {
+        let about = scenario.about();
+        let detail = picture.detail.clone().unwrap_or_else(|| detail(snapshot));
+        furniture::title(&mut canvas, &about.name, &detail);
+        furniture::legend(&mut canvas, &picture.trails);
+        furniture::scale_bar(&mut canvas);
+        furniture::attribution(&mut canvas, &about.attribution);
+    }
     canvas.png()
 }
 
@@ -113,53 +117,31 @@ fn detail(snapshot: Option<&Snapshot>) -> String {
     snapshot.map(text).unwrap_or_default()
 }
 
-/// Height tints and hill shading, light from the north-west.
-fn shade(canvas: &mut Canvas, field: &HeightField) {
-    let light = DVec3::new(-0.5, 0.5, 0.7).normalize();
-    let heights = field.heights();
-    let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
-    let highest = heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+/// Height tints and hill shading, pixel by pixel, and contour lines.
+fn ground(canvas: &mut Canvas, field: &HeightField, dark: bool) {
     let (from, to) = (field.origin(), field.far_corner());
+    let share = terrain::height_share(field);
     for y in 0..canvas.height() as u32 {
         for x in 0..canvas.width() as u32 {
             let point = canvas.world(f64::from(x) + 0.5, f64::from(y) + 0.5);
             if point.cmplt(from).any() || point.cmpgt(to).any() {
                 continue;
             }
-            // The range counts as a metre at least: nearly level ground has nearly one tint.
-            let height = (field.height(point) - lowest) / (highest - lowest).max(1.0);
-            // Relative to level ground, which keeps its tint.
-            let brightness = smooth_normal(field, point).dot(light) / light.z;
-            // Contour lines every tenth of the range, a pixel wide.
-            let beside = canvas.world(f64::from(x) + 1.5, f64::from(y) + 1.5);
-            let band = |p: DVec2| {
-                ((field.height(p) - lowest) / (highest - lowest).max(1.0) * 10.0).floor()
-            };
-            let contour = if band(point) == band(beside) {
-                1.0
-            } else {
-                0.9
-            };
-            canvas.put(x, y, tint(height, brightness.clamp(0.45, 1.1) * contour));
+            let color =
+                terrain::ground_color(share(field.height(point)), slope(field, point), dark);
+            canvas.put(x, y, color);
         }
     }
+    terrain::draw_contours(canvas, &terrain::contours(field));
 }
 
-/// The normal from heights a sample apart: the facets of the grid do not show.
-fn smooth_normal(field: &HeightField, point: DVec2) -> DVec3 {
+/// The slope from heights a sample apart: the facets of the grid do not show.
+fn slope(field: &HeightField, point: DVec2) -> DVec2 {
     let step = field.spacing();
     let slope = |offset: DVec2| {
         (field.height(point + offset) - field.height(point - offset)) / (2.0 * step)
     };
-    let (x, y) = (slope(DVec2::new(step, 0.0)), slope(DVec2::new(0.0, step)));
-    DVec3::new(-x, -y, 1.0).normalize()
-}
-
-fn tint(height: f64, brightness: f64) -> Color {
-    let (low, high) = ([0.83, 0.87, 0.76], [0.93, 0.90, 0.83]);
-    let mix =
-        |i: usize| ((low[i] + height * (high[i] - low[i])) * brightness).clamp(0.0, 1.0) as f32;
-    Color::from_rgba(mix(0), mix(1), mix(2), 1.0).unwrap_or(Color::WHITE)
+    DVec2::new(slope(DVec2::new(step, 0.0)), slope(DVec2::new(0.0, step)))
 }
 
 /// Roads and junctions, lower layers first.
@@ -212,35 +194,12 @@ pub fn junction_layer(scenario: &Scenario, junction: &Junction) -> Option<i8> {
     roads.map(|road| road.layer).min()
 }
 
-fn draw_obstacles(canvas: &mut Canvas, scenario: &Scenario) {
-    for obstacle in scenario.obstacles().values() {
-        let outline = obstacle.shape.outline();
-        // A shadow as long as the thing is high tells walls from kerbs.
-        let shadow = DVec2::new(0.25, -0.25) * obstacle.height.min(20.0);
-        let cast: Vec<_> = outline.iter().map(|p| *p + shadow).collect();
-        canvas.polygon(&cast, faded(OUTLINE, 0.25));
-        let color = if obstacle.mass.is_some() {
-            LOOSE
-        } else {
-            FIXED
-        };
-        canvas.polygon(&outline, rgb(color));
-        canvas.edge(&outline, 0.0, 1.2, rgb(OUTLINE));
-    }
-}
-
 fn draw_trees(canvas: &mut Canvas, scenario: &Scenario) {
+    let tree = land::TREE.parts();
     for (_, forest) in scenario.planted() {
-        let crown = (0.45 * forest.spacing).clamp(0.8, 3.5);
-        for tree in forest.trees() {
-            canvas.circle(
-                tree + DVec2::new(0.3, -0.3) * crown,
-                crown,
-                1.0,
-                faded(OUTLINE, 0.18),
-            );
-            canvas.circle(tree, crown, 1.0, faded(CROWN, 0.75));
-            canvas.circle(tree, forest.trunk_radius, 0.7, rgb(TRUNK));
+        for (at, crown, turn, color) in land::trees(forest) {
+            let color = canvas.shown(rgb(color));
+            canvas.figure(&tree, at, crown * unit(turn), crown, color);
         }
     }
 }
@@ -256,59 +215,30 @@ fn draw_ground_goals(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// The lamps that are lit, in half lengths ahead and half widths to the left of a vehicle's middle.
-pub fn indicator_lamps(indicator: Indicator) -> &'static [(f64, f64)] {
-    const LAMPS: [(f64, f64); 4] = [(0.88, 0.82), (-0.92, 0.82), (0.88, -0.82), (-0.92, -0.82)];
-    match indicator {
-        Indicator::Off => &[],
-        Indicator::Left => &LAMPS[..2],
-        Indicator::Right => &LAMPS[2..],
-        Indicator::Hazard => &LAMPS,
-    }
-}
-
 fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord) {
-    // Never smaller than a few pixels: a city shows where its traffic is.
-    let grow = (8.0 / (vehicle.length * canvas.scale)).max(1.0);
-    let (half_length, half_width) = (0.5 * vehicle.length * grow, 0.5 * vehicle.width * grow);
-    // An octagon: corners cut off more at the front than at the back, so that one sees where it heads.
-    //
-    //      ________________
-    //     |                `.      ahead ->
-    //     |________________.'
-    //
-    let outline = |ahead: f64, behind: f64, width: f64| {
-        let corner = 0.35 * width;
-        [
-            (ahead, width - corner),
-            (ahead - corner, width),
-            (behind + 0.5 * corner, width),
-            (behind, width - 0.5 * corner),
-            (behind, -width + 0.5 * corner),
-            (behind + 0.5 * corner, -width),
-            (ahead - corner, -width),
-            (ahead, -width + corner),
-        ]
-        .map(|(x, y)| vehicle.body.point(x, y))
-    };
-    let body = outline(half_length, -half_length, half_width);
-    // By a scrambled id: neighbours in the order of ids get different colours, and an agent keeps its
-    // own from picture to picture.
-    let color = BODIES[(mix64(vehicle.agent) % BODIES.len() as u64) as usize];
-    canvas.edge(&body, 0.25, 1.4, faded(GLASS, 0.85));
-    canvas.polygon(&body, rgb(color));
-    for lamp in indicator_lamps(vehicle.indicator) {
-        let at = vehicle
-            .body
-            .point(lamp.0 * half_length, lamp.1 * half_width);
-        canvas.circle(at, 0.22, 1.6, rgb(SIGNAL));
-    }
-    if canvas.scale > 3.0 {
-        let glass = |from: f64, to: f64| {
-            [(from, 0.78), (to, 0.66), (to, -0.66), (from, -0.78)]
-                .map(|(x, y)| vehicle.body.point(x * half_length, y * half_width))
-        };
-        canvas.polygon(&glass(0.55, 0.2), faded(GLASS, 0.85));
-        canvas.polygon(&glass(-0.75, -0.55), faded(GLASS, 0.85));
+    let scale = 1.0 / canvas.scale;
+    let grow = figure::enlargement(vehicle.length, scale);
+    let front = 0.5 * vehicle.length * grow * vehicle.body.forward();
+    let half_width = 0.5 * vehicle.width * grow;
+    let body = Figure::of_vehicle(vehicle.length, scale);
+    let color = figure::body_color(vehicle.agent, vehicle.length, body);
+    canvas.figure(
+        &body.parts(),
+        vehicle.body.position,
+        front,
+        half_width,
+        color,
+    );
+    for (lamp, (ahead, left)) in figure::lit_lamps(vehicle.indicator, vehicle.brakes) {
+        let side = front.normalize_or_zero().perp() * half_width;
+        let at = vehicle.body.position + f64::from(ahead) * front + f64::from(left) * side;
+        let reach = figure::GLOW * grow;
+        canvas.figure(
+            &lamp.parts(),
+            at,
+            reach * vehicle.body.forward(),
+            reach,
+            color,
+        );
     }
 }

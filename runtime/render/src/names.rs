@@ -1,9 +1,11 @@
 //! Names of streets and of points of interest.
 
 use crate::canvas::Canvas;
-use glam::DVec2;
+use crate::palette::{ASPHALT, GROUND, INK, ROAD_INK};
+use roadwright_geometry::Pose;
 use roadwright_scenario::Scenario;
 use roadwright_scenario::junction::Layout;
+use std::collections::BTreeMap;
 
 /// Fewer pixels per metre show no names.
 const MIN_SCALE: f64 = 1.6;
@@ -39,47 +41,59 @@ pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Street names along their roads, each name where its longest stretch is.
+/// Street names along their roads, each name where its longest stretch is: light on asphalt that is
+/// wide enough, else dark on the colour of the ground.
 pub(crate) fn streets(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout) {
     if canvas.scale < MIN_SCALE {
         return;
     }
-    // A street is many roads of one name, cut at every junction: one name is enough. In the order of
-    // names, so that it does not depend on ids which of two that collide is written.
-    let mut longest: std::collections::BTreeMap<&str, (f64, DVec2)> =
-        std::collections::BTreeMap::new();
-    for (id, road) in scenario
-        .network()
-        .roads()
-        .filter(|(_, road)| !road.name.is_empty())
-    {
+    let size = if canvas.scale < 6.0 { 11.5 } else { 14.0 };
+    let mut written: Vec<(f32, f32, f32)> = Vec::new();
+    for (name, (length, middle, road_width)) in longest_stretches(scenario, layout) {
+        let width = crate::text::width(name, size);
+        let (x, y) = canvas.pixel(middle.position);
+        // No name over another one, however they are turned.
+        let reach = 0.5 * width.min(90.0);
+        let taken = written.iter().any(|&(other_x, other_y, other)| {
+            (x - other_x).abs() < reach + other && (y - other_y).abs() < reach + other
+        });
+        if 1.15 * width < (length * canvas.scale) as f32 && !taken {
+            written.push((x, y, reach));
+            let is_on_road = (road_width * canvas.scale) as f32 >= size + 5.0;
+            let (ink, halo) = if is_on_road {
+                (ROAD_INK, ASPHALT)
+            } else {
+                (INK, GROUND)
+            };
+            canvas.text_along(name, middle, size, ink, halo);
+        }
+    }
+}
+
+/// For each street name the longest stretch between junctions: its length, the middle of its
+/// carriageway, and how wide that is. A street is many roads of one name, cut at every junction. In the
+/// order of names, so that it does not depend on ids which of two that collide is written.
+fn longest_stretches<'a>(
+    scenario: &'a Scenario,
+    layout: &Layout,
+) -> BTreeMap<&'a str, (f64, Pose, f64)> {
+    let mut longest: BTreeMap<&str, (f64, Pose, f64)> = BTreeMap::new();
+    let roads = scenario.network().roads();
+    for (id, road) in roads.filter(|(_, road)| !road.name.is_empty()) {
         let Some((from, to)) = layout.remaining(id, road) else {
             continue;
         };
-        let middle = road.reference_line.pose(0.5 * (from + to)).position;
-        let known = longest.entry(&road.name).or_insert((0.0, middle));
+        let known = longest.entry(&road.name).or_default();
         if to - from > known.0 {
-            *known = (to - from, middle);
+            let middle = 0.5 * (from + to);
+            let pose = road.reference_line.pose(middle);
+            let (right, left) = road.carriageway(middle);
+            let centre = Pose {
+                position: pose.point(0.0, 0.5 * (left + right)),
+                heading: pose.heading,
+            };
+            *known = (to - from, centre, left - right);
         }
     }
-    let mut written: Vec<(f32, f32, f32)> = Vec::new();
-    for (name, (length, middle)) in longest {
-        let width = crate::text::width(name, 11.0);
-        let (x, y) = canvas.pixel(middle);
-        // No name over another one.
-        let taken = written.iter().any(|&(other_x, other_y, other_width)| {
-            (x - other_x).abs() < 0.5 * (width + other_width) + 6.0 && (y - other_y).abs() < 16.0
-        });
-        if width < 1.2 * (length * canvas.scale) as f32 && !taken {
-            written.push((x, y, width));
-            canvas.text(
-                name,
-                x,
-                y + 4.0,
-                11.0,
-                crate::text::Align::Centre,
-                crate::palette::INK,
-            );
-        }
-    }
+    longest
 }

@@ -39,6 +39,9 @@ pub trait Painter {
     /// Fills a polygon.
     fn polygon(&mut self, points: &[DVec2], color: Color);
 
+    /// Fills a polygon that fades out within `fade` metres outside of its edge.
+    fn soft_polygon(&mut self, points: &[DVec2], fade: f64, color: Color);
+
     /// Draws the edge of a polygon, width in metres but at least `least` pixels.
     fn edge(&mut self, points: &[DVec2], width: f64, least: f32, color: Color);
 

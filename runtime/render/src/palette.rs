@@ -37,35 +37,172 @@ pub const CYCLE_LANE: u32 = 0x5F9384;
 pub const MEDIAN: u32 = 0xCBD8B4;
 /// Lines and arrows on the road.
 pub const MARKING: u32 = 0xFAFAF6;
-/// Signals.
+/// Posts of signals, flows.
 pub const SIGNAL: u32 = 0xE0A526;
+/// Ground by its height, from the lowest to the highest.
+pub const TERRAIN_BY_DAY: [u32; 5] = [0xD6E2C2, 0xDDE4C6, 0xE6E3CB, 0xECE3D0, 0xF1EBE0];
+/// The same in a dark room.
+pub const TERRAIN_BY_NIGHT: [u32; 5] = [0x1E2B2A, 0x222E2C, 0x2A3230, 0x323735, 0x3B3E3D];
+/// Contour lines.
+pub const CONTOUR: u32 = 0xA9855A;
+/// Ground that is built on, between streets and houses.
+pub const BLOCK: u32 = 0xE6E1D6;
 /// The floor of a forest.
-pub const FOREST: u32 = 0xCFE0BD;
-/// Crowns of trees.
-pub const CROWN: u32 = 0x5F9456;
+pub const FOREST: u32 = 0xB5D098;
+/// Crowns of trees: every tree has one of them.
+pub const CROWNS: [u32; 4] = [0x7FAE66, 0x6B9E5B, 0x8FB872, 0x5B8E55];
+/// Where the sun falls on a crown.
+pub const CROWN_LIT: u32 = 0xB4D594;
 /// Trunks.
 pub const TRUNK: u32 = 0x6B4E37;
-/// Obstacles that are fixed to the ground.
-pub const FIXED: u32 = 0xA79F94;
+/// Roofs: every house has one of them.
+pub const ROOFS: [u32; 4] = [0xDCD0C0, 0xD2C3B3, 0xE5DCD0, 0xC9C0B8];
+/// The parapet of a roof.
+pub const ROOF_EDGE: u32 = 0xFBF7F0;
+/// The outer line of a roof.
+pub const ROOF_LINE: u32 = 0xB5A897;
+/// Things on roofs: windows, machines.
+pub const ROOF_THING: u32 = 0xB4BBC0;
 /// Obstacles that can be pushed.
 pub const LOOSE: u32 = 0xC98B4A;
-/// Outlines and shadows.
+/// Outlines of marks.
 pub const OUTLINE: u32 = 0x6A645C;
+/// Shadows, at [`SHADOW_OPACITY`].
+pub const SHADOW: u32 = 0x2A3140;
+/// How much of what lies in a shadow it hides.
+pub const SHADOW_OPACITY: f32 = 0.28;
 /// Text.
-pub const INK: u32 = 0x2A2D31;
+pub const INK: u32 = 0x23272E;
 /// Text of less weight.
-pub const QUIET_INK: u32 = 0x5C6066;
+pub const QUIET_INK: u32 = 0x59616C;
 /// Halos and backgrounds of text.
 pub const PAPER: u32 = 0xFFFFFF;
+/// Text on asphalt.
+pub const ROAD_INK: u32 = 0xFFFFFE;
 /// Windows of vehicles.
-pub const GLASS: u32 = 0x22303C;
+pub const GLASS: u32 = 0x2B3642;
+/// What the rim of a vehicle's body is darkened with.
+pub const RIM: u32 = 0x10151B;
+/// Lamps at the front.
+pub const HEAD_LAMP: u32 = 0xFFF6D6;
+/// Lamps at the back.
+pub const TAIL_LAMP: u32 = 0xB0342C;
+/// Lamps of vehicles that brake.
+pub const BRAKE_LAMP: u32 = 0xFF3B30;
+/// Indicators.
+pub const INDICATOR_LAMP: u32 = 0xFFB238;
 /// Destinations.
 pub const DESTINATION: u32 = 0xB3261E;
 
-/// Body colours of vehicles: bright on asphalt, apart from each other.
-pub const BODIES: [u32; 8] = [
-    0xF2C14E, 0x4FB0E5, 0xE4572E, 0x8BD17C, 0xF5F3EE, 0xC792EA, 0xFF9FB2, 0x2FC9B5,
+/// Body colours of vehicles: muted, so that what acts or asks stands out. The same by night.
+pub const BODIES: [u32; 10] = [
+    0xE9E7E1, 0xC3C8CE, 0x8D96A1, 0x3E4751, 0x5B7FA6, 0x7FA3A0, 0xA8574C, 0xC59A55, 0x8B7A9E,
+    0x6F8A5E,
 ];
+/// Bodies of buses.
+pub const BUS_BODY: u32 = 0xC9A24A;
+
+/// What the sun does to roofs of vehicles.
+pub const SHEEN: u32 = 0xFFFFFD;
+/// Colours that are the same by night.
+const OF_VEHICLES: [u32; 7] = [
+    GLASS,
+    RIM,
+    SHEEN,
+    HEAD_LAMP,
+    TAIL_LAMP,
+    BRAKE_LAMP,
+    INDICATOR_LAMP,
+];
+
+/// What the map is made of, by day and in a dark room. There roads are lighter than the ground,
+/// pavements darker than roads, and kerbs lighter than both.
+const BY_NIGHT: [(u32, u32); 31] = [
+    (GROUND, 0x182029),
+    (BLOCK, 0x1D2630),
+    (FOREST, 0x1D3528),
+    (CASING, 0x0F151C),
+    (PAVING, 0x363C40),
+    (SIDEWALK, 0x303A46),
+    (KERB, 0x7A8798),
+    (ASPHALT, 0x4A5565),
+    (PARKING, 0x3F4957),
+    (BUS_LANE, 0x7A4A45),
+    (CYCLE_LANE, 0x3A7468),
+    (MEDIAN, 0x263D31),
+    (MARKING, 0xDCE3EA),
+    (ROAD_INK, 0xF4F7FA),
+    (INK, 0xE8ECF1),
+    (QUIET_INK, 0xA0ABB8),
+    (PAPER, 0x121922),
+    (CROWNS[0], 0x35573F),
+    (CROWNS[1], 0x2D4C3A),
+    (CROWNS[2], 0x3D6145),
+    (CROWNS[3], 0x274335),
+    (CROWN_LIT, 0x4E7955),
+    (ROOFS[0], 0x2E3946),
+    (ROOFS[1], 0x2A3440),
+    (ROOFS[2], 0x344050),
+    (ROOFS[3], 0x27303B),
+    (ROOF_EDGE, 0x46535F),
+    (ROOF_LINE, 0x202932),
+    (ROOF_THING, 0x3D4854),
+    (SHADOW, 0x05080C),
+    (CONTOUR, 0x8C7A5E),
+];
+
+/// A colour of the map as it is shown in a dark room: by the table; vehicles and lamps as by day; what is
+/// neither darker than by day.
+pub fn by_night(color: Color) -> Color {
+    let byte = |c: f32| (c * 255.0).round() as u32;
+    let opaque = byte(color.red()) << 16 | byte(color.green()) << 8 | byte(color.blue());
+    let known = BY_NIGHT.into_iter().find(|(day, _)| *day == opaque);
+    if let Some((_, night)) = known {
+        return faded(night, color.alpha());
+    }
+    if OF_VEHICLES.contains(&opaque) {
+        return color;
+    }
+    // Bright things lose most.
+    let grey = (color.red() + color.green() + color.blue()) / 3.0;
+    let share = if grey > 0.94 {
+        0.82
+    } else {
+        0.30 + 0.22 * (1.0 - grey)
+    };
+    let mut darker = color;
+    darker.set_red(share * color.red());
+    darker.set_green(share * color.green());
+    darker.set_blue(share * color.blue());
+    darker
+}
+
+/// Which of some colours a thing of a number has: neighbours in the order of numbers get different
+/// ones, and a thing keeps its own from picture to picture.
+pub fn one_of(colors: &[u32], number: u64) -> u32 {
+    let scrambled = roadwright_geometry::math::mix64(number);
+    colors[(scrambled % colors.len() as u64) as usize]
+}
+
+/// The relative luminance of a colour, 0 to 1 ([WCAG 2.2], definition of relative luminance).
+fn luminance(hex: u32) -> f64 {
+    let [_, r, g, b] = hex.to_be_bytes();
+    let linear = |byte: u8| {
+        let c = f64::from(byte) / 255.0;
+        if c <= 0.04045 {
+            c / 12.92
+        } else {
+            roadwright_geometry::math::pow((c + 0.055) / 1.055, 2.4)
+        }
+    };
+    0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+}
+
+/// The contrast of two colours, 1 to 21 ([WCAG 2.2], definition of contrast ratio).
+pub fn contrast(a: u32, b: u32) -> f64 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
 
 /// A colour map from dark blue over green to yellow, for values in 0..=1.
 pub fn heat(value: f64) -> Color {
@@ -84,4 +221,60 @@ pub fn heat(value: f64) -> Color {
     let u = (value - low) / (high - low);
     let mix = |i: usize| (a[i] + u * (b[i] - a[i])).round() as u8;
     Color::from_rgba8(mix(0), mix(1), mix(2), 255)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn night(hex: u32) -> u32 {
+        let color = by_night(rgb(hex)).to_color_u8();
+        u32::from_be_bytes([0, color.red(), color.green(), color.blue()])
+    }
+
+    #[test]
+    fn roads_stand_out_from_all_land_by_day_and_by_night() {
+        for land in [GROUND, BLOCK, FOREST, MEDIAN] {
+            let day = contrast(ASPHALT, land);
+            assert!(day >= 2.8, "asphalt on {land:06x}: {day:.2}");
+            let dark = contrast(night(ASPHALT), night(land));
+            assert!(dark >= 1.6, "asphalt on {land:06x} by night: {dark:.2}");
+        }
+    }
+
+    #[test]
+    fn paint_is_seen_on_every_lane() {
+        for lane in [ASPHALT, PARKING, BUS_LANE, CYCLE_LANE] {
+            assert!(contrast(MARKING, lane) >= 3.0, "{lane:06x}");
+            assert!(
+                contrast(night(MARKING), night(lane)) >= 3.0,
+                "{lane:06x} by night"
+            );
+        }
+        // The measure itself: black on white is 21, a colour on itself 1.
+        assert!((contrast(0, 0xFFFFFF) - 21.0).abs() < 1e-9 && contrast(5, 5) == 1.0);
+    }
+
+    #[test]
+    fn text_can_be_read() {
+        for (text, below) in [
+            (INK, PAPER),
+            (QUIET_INK, PAPER),
+            (INK, GROUND),
+            (INK, FOREST),
+            (ROAD_INK, ASPHALT),
+        ] {
+            assert!(contrast(text, below) >= 4.5, "{text:06x} on {below:06x}");
+        }
+        assert!(contrast(night(ROAD_INK), night(ASPHALT)) >= 4.5);
+    }
+
+    #[test]
+    fn by_night_roads_are_lighter_than_pavements_and_paint_is_lightest() {
+        let order = [GROUND, SIDEWALK, ASPHALT, KERB, MARKING].map(|hex| luminance(night(hex)));
+        assert!(order.is_sorted_by(|a, b| a < b), "{order:?}");
+        // What is half transparent stays so, and what no table has gets darker.
+        assert!((by_night(faded(KERB, 0.5)).alpha() - 0.5).abs() < 0.01);
+        assert!(luminance(night(0xF5D020)) < luminance(0xF5D020));
+    }
 }

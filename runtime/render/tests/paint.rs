@@ -31,6 +31,10 @@ impl Painter for Notes {
         self.polygons.push((self.pass, points.to_vec(), color));
     }
 
+    fn soft_polygon(&mut self, points: &[DVec2], _: f64, color: Color) {
+        self.polygon(points, color);
+    }
+
     fn edge(&mut self, _: &[DVec2], _: f64, _: f32, _: Color) {}
 
     fn line(

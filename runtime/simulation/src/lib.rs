@@ -58,6 +58,7 @@ mod hash;
 mod heat_map;
 mod inspect;
 mod junction_watch;
+mod lamps;
 mod messages;
 mod modules;
 mod options;

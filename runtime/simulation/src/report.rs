@@ -2,6 +2,7 @@
 
 use crate::agents::{Drive, Status};
 use crate::hash::StateHasher;
+use crate::lamps;
 use crate::snapshot::{Snapshot, VehicleRecord};
 use crate::stages::retire::scores;
 use crate::stages::scene::lane_of;
@@ -72,7 +73,8 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             lane: lane_of(&world.ground, &world.agents, agent),
             s: position.s,
             t: position.t,
-            indicator: world.agents.wish[index].indicator,
+            indicator: lamps::indicator(world, agent),
+            brakes: lamps::brakes(&motion, world.agents.command[index].acceleration),
             status: Status::Active,
         }
     };

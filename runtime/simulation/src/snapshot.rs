@@ -31,8 +31,10 @@ pub struct VehicleRecord {
     pub s: f64,
     /// Distance to the left of that lanelet's centre, m.
     pub t: f64,
-    /// How it signals.
+    /// How it signals: as its behaviour says, else where it will turn or change lanes.
     pub indicator: Indicator,
+    /// Whether its brake lamps are lit.
+    pub brakes: bool,
     /// Where it is in its life.
     pub status: Status,
 }
@@ -90,6 +92,7 @@ mod tests {
             s: 0.0,
             t: 0.0,
             indicator: Indicator::Off,
+            brakes: false,
             status: Status::Active,
         };
         let hash = |vehicles: Vec<VehicleRecord>| {

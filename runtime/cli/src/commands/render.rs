@@ -11,6 +11,7 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     let scenario = load_for(&arguments.file, &arguments.simulate)?;
     let mut picture = Picture {
         size: size_of(&arguments.size)?,
+        dark: arguments.dark,
         ..Picture::default()
     };
     picture.view = arguments.view.as_deref().map(view_of).transpose()?;

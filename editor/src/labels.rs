@@ -1,0 +1,151 @@
+//! Names on the map: of streets along their roads, of points of interest beside their pins.
+
+use crate::marks::Board;
+use crate::scene::Scene;
+use egui::epaint::TextShape;
+use egui::{Color32, FontId, Pos2, Rect, Vec2, vec2};
+use roadwright_render::palette;
+use roadwright_scenario::Scenario;
+use std::collections::BTreeMap;
+use std::f32::consts::{FRAC_PI_2, PI};
+
+/// Most names of each kind in one frame.
+const MOST_NAMES: usize = 120;
+/// Farther away than this the names of points of interest are not written, m a pixel.
+const FARTHEST_PLACE: f64 = 0.5;
+/// A street says its name again after so many points.
+const AGAIN: f32 = 520.0;
+/// How far a halo reaches around letters, points.
+const HALO: f32 = 2.0;
+/// A road that is this much wider than capital letters are high has its name on the asphalt, points.
+const ROOM_AROUND: f32 = 5.0;
+
+impl Board<'_> {
+    /// Street names along their roads, where there is room. On asphalt letters are light with a halo in
+    /// the colour of the asphalt, which hides the paint below them; on roads that are thinner than the
+    /// letters dark with a halo in the colour of the ground.
+    pub(crate) fn street_names(&self, scene: &Scene) {
+        let (low, high) = self.camera.view(self.rect);
+        let size = font_size(self.camera.scale);
+        let mut taken: Vec<Rect> = Vec::new();
+        let mut written: BTreeMap<&str, Vec<Pos2>> = BTreeMap::new();
+        for street in &scene.street_names {
+            let is_seen = street.middle.cmpge(low).all() && street.middle.cmple(high).all();
+            let room = (street.length / self.camera.scale) as f32;
+            // The longest come first: no later one has room.
+            if room < 40.0 || taken.len() >= MOST_NAMES {
+                break;
+            }
+            let centre = self.at(street.middle);
+            let before = written.entry(&street.name).or_default();
+            if !is_seen || before.iter().any(|other| other.distance(centre) < AGAIN) {
+                continue;
+            }
+            let font = FontId::proportional(size);
+            let galley =
+                self.painter
+                    .layout_no_wrap(street.name.clone(), font, Color32::PLACEHOLDER);
+            let extent = galley.size();
+            // The text is turned: a square keeps others away in any direction. At most 90 points,
+            // or a long name would keep a whole quarter without names.
+            let bounds = Rect::from_center_size(centre, Vec2::splat(extent.x.min(90.0)));
+            if 1.15 * extent.x > room || taken.iter().any(|other| other.intersects(bounds)) {
+                continue;
+            }
+            taken.push(bounds);
+            before.push(centre);
+            let angle = upright(-street.heading as f32);
+            let corner = centre - egui::emath::Rot2::from_angle(angle) * (0.5 * extent);
+            let text = TextShape::new(corner, galley, Color32::PLACEHOLDER).with_angle(angle);
+            let is_on_road = (street.width / self.camera.scale) as f32 >= size + ROOM_AROUND;
+            self.with_halo(text, is_on_road);
+        }
+    }
+
+    /// Names of points of interest, beside them; far away only their pins are seen.
+    pub(crate) fn place_names(&self, scenario: &Scenario) {
+        if self.camera.scale > FARTHEST_PLACE {
+            return;
+        }
+        let (low, high) = self.camera.view(self.rect);
+        let mut taken: Vec<Rect> = Vec::new();
+        for point in scenario.points_of_interest().values() {
+            let at = point.position();
+            if at.cmplt(low).any() || at.cmpgt(high).any() {
+                continue;
+            }
+            let mark = roadwright_render::reach_of_mark(point) / self.camera.scale;
+            let beside = self.at(at) + vec2((mark as f32 + 5.0).max(9.0), 0.0);
+            let font = FontId::proportional(12.0);
+            let galley =
+                self.painter
+                    .layout_no_wrap(point.name.clone(), font, Color32::PLACEHOLDER);
+            let corner = beside - vec2(0.0, 0.5 * galley.size().y);
+            let bounds = Rect::from_min_size(corner, galley.size());
+            if taken.len() >= MOST_NAMES || taken.iter().any(|other| other.intersects(bounds)) {
+                continue;
+            }
+            taken.push(bounds);
+            self.with_halo(TextShape::new(corner, galley, Color32::PLACEHOLDER), false);
+        }
+    }
+
+    /// Writes a text with a halo, for asphalt below it or for open ground.
+    fn with_halo(&self, text: TextShape, is_on_road: bool) {
+        let (ink, halo) = if is_on_road {
+            let asphalt = self.theme.of_the_map(palette::ASPHALT);
+            (self.theme.of_the_map(palette::ROAD_INK), asphalt)
+        } else {
+            (self.theme.ink(), self.theme.of_the_map(palette::GROUND))
+        };
+        let colored = |shift: Vec2, color: Color32| {
+            let mut text = text.clone();
+            text.pos += shift;
+            text.with_override_text_color(color)
+        };
+        for i in 0..8u8 {
+            let shift = HALO * Vec2::angled(f32::from(i) * 0.25 * PI);
+            self.painter.add(colored(shift, halo.gamma_multiply(0.8)));
+        }
+        self.painter.add(colored(Vec2::ZERO, ink));
+    }
+}
+
+/// The size of street names at a scale in m a pixel: never below 11.
+fn font_size(scale: f64) -> f32 {
+    if scale <= 0.15 {
+        14.0
+    } else if scale <= 0.35 {
+        12.5
+    } else {
+        11.5
+    }
+}
+
+/// The same line, read from the left: never upside down.
+fn upright(mut angle: f32) -> f32 {
+    while angle > FRAC_PI_2 {
+        angle -= PI;
+    }
+    while angle < -FRAC_PI_2 {
+        angle += PI;
+    }
+    angle
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_never_upside_down() {
+        for i in -40..40 {
+            let angle = 0.25 * i as f32;
+            let shown = upright(angle);
+            assert!(shown.abs() <= FRAC_PI_2 + 1e-5, "{angle} -> {shown}");
+            // The same line: turned by whole half turns.
+            let turns = (angle - shown) / PI;
+            assert!((turns - turns.round()).abs() < 1e-4);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Vehicles of a frame as instances of their figures.
+
+use super::instances::{Instances, instance};
+use super::mesh::Ink;
+use crate::camera::Camera;
+use egui::Color32;
+use roadwright_agent::Indicator;
+use roadwright_geometry::{DVec2, Pose};
+use roadwright_render::figure::{self, Figure};
+use std::collections::BTreeMap;
+
+/// A vehicle as the map draws it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VehicleDot {
+    /// Pose of the middle of its body.
+    pub body: Pose,
+    /// Length, m.
+    pub length: f64,
+    /// Width, m.
+    pub width: f64,
+    /// Its agent, which gives it its colour.
+    pub agent: u64,
+    /// A colour instead of its own.
+    pub color: Option<Color32>,
+    /// How it signals.
+    pub indicator: Indicator,
+    /// Whether its brake lamps are lit.
+    pub brakes: bool,
+}
+
+/// Vehicles in view, from the bottom up: bodies, then lamps.
+pub(super) fn instances(
+    vehicles: &[VehicleDot],
+    camera: &Camera,
+    (low, high): (DVec2, DVec2),
+) -> Vec<(Figure, Instances)> {
+    // The middle of a long vehicle is outside when its end is still in view.
+    let margin = DVec2::splat(20.0 + 20.0 * camera.scale);
+    let (low, high) = (low - margin, high + margin);
+    let empty = || Instances {
+        id: 0,
+        origin: camera.centre,
+        low,
+        high,
+        list: Vec::new(),
+    };
+    let mut lists: BTreeMap<Figure, Instances> = BTreeMap::new();
+    let is_seen =
+        |v: &&VehicleDot| v.body.position.cmpge(low).all() && v.body.position.cmple(high).all();
+    for vehicle in vehicles.iter().filter(is_seen) {
+        // From far away vehicles are larger than they are, or a town would look empty.
+        let grow = figure::enlargement(vehicle.length, camera.scale);
+        let forward = vehicle.body.forward();
+        let front = 0.5 * vehicle.length * grow * forward;
+        let half_width = 0.5 * vehicle.width * grow;
+        let place = vehicle.body.position - camera.centre;
+        let body = Figure::of_vehicle(vehicle.length, camera.scale);
+        let one = instance(place, front, half_width, color_of(vehicle, body));
+        lists.entry(body).or_insert_with(empty).list.push(one);
+        for (lamp, (ahead, left)) in figure::lit_lamps(vehicle.indicator, vehicle.brakes) {
+            let side = half_width * forward.perp();
+            let at = place + f64::from(ahead) * front + f64::from(left) * side;
+            let reach = figure::GLOW * grow;
+            let one = instance(at, reach * forward, reach, [0; 4]);
+            lists.entry(lamp).or_insert_with(empty).list.push(one);
+        }
+    }
+    lists.into_iter().collect()
+}
+
+fn color_of(vehicle: &VehicleDot, body: Figure) -> [u8; 4] {
+    let own = || Ink::Light.bytes(figure::body_color(vehicle.agent, vehicle.length, body));
+    vehicle.color.map_or_else(own, |color| color.to_array())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vehicle(x: f64, brakes: bool) -> VehicleDot {
+        VehicleDot {
+            body: Pose {
+                position: DVec2::new(x, 0.0),
+                heading: 0.0,
+            },
+            length: 4.5,
+            width: 1.8,
+            agent: 1,
+            color: None,
+            indicator: Indicator::Off,
+            brakes,
+        }
+    }
+
+    #[test]
+    fn only_vehicles_in_view_are_drawn_and_lamps_lie_on_top() {
+        let camera = Camera {
+            centre: DVec2::ZERO,
+            scale: 0.05,
+        };
+        let view = (DVec2::splat(-30.0), DVec2::splat(30.0));
+        let all = [vehicle(0.0, true), vehicle(10.0, false), vehicle(1e4, true)];
+        let lists = instances(&all, &camera, view);
+        let counts: Vec<(Figure, usize)> =
+            lists.iter().map(|(f, all)| (*f, all.list.len())).collect();
+        assert_eq!(counts, [(Figure::Car, 2), (Figure::BrakeLamp, 2)]);
+    }
+}

@@ -1,0 +1,406 @@
+//! Vehicles and trees as they are seen from above: the same figures in pictures and in the window.
+//!
+//! A figure lives in a frame of its own: x ahead in half lengths, y to the left in half widths.
+
+use crate::palette::{
+    BODIES, BRAKE_LAMP, BUS_BODY, CROWN_LIT, GLASS, HEAD_LAMP, INDICATOR_LAMP, RIM, SHADOW,
+    SHADOW_OPACITY, SHEEN, TAIL_LAMP, TRUNK, faded, one_of, rgb,
+};
+use roadwright_geometry::unit;
+use roadwright_simulation::Indicator;
+use tiny_skia::Color;
+
+/// A corner in the frame of a figure.
+pub type Corner = (f32, f32);
+
+/// Something that is drawn often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Figure {
+    /// A car with windows and lamps.
+    Car,
+    /// A bus, a lorry: all that is long.
+    Bus,
+    /// A vehicle of some ten pixels: body and windscreen.
+    Pill,
+    /// A vehicle of a few pixels.
+    Dot,
+    /// A lamp at the back of a vehicle that brakes.
+    BrakeLamp,
+    /// An indicator that is lit.
+    IndicatorLamp,
+    /// A tree.
+    Tree,
+}
+
+/// A part of a figure; later ones cover earlier ones.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Its corners, counter-clockwise; all of them are seen from the ring's middle.
+    pub ring: Vec<Corner>,
+    /// The ring, corner by corner, at which it has faded out.
+    pub fade: Option<Vec<Corner>>,
+    /// Its colour; `None`: that of the one that is drawn.
+    pub color: Option<Color>,
+    /// How far it lies to the east and to the north however the figure is turned, half widths.
+    pub shift: Corner,
+}
+
+impl Part {
+    fn new(ring: Vec<Corner>, color: Option<Color>) -> Self {
+        Self {
+            ring,
+            fade: None,
+            color,
+            shift: (0.0, 0.0),
+        }
+    }
+}
+
+/// From how many metres a pixel on vehicles are pills, and from how many dots.
+const PILLS: f64 = 0.35;
+const DOTS: f64 = 0.8;
+
+/// Vehicles longer than this have the figure of a bus, m.
+const LONG: f64 = 8.0;
+
+/// Half of a car's outline, from the nose to the tail.
+const BODY: [Corner; 9] = [
+    (1.0, 0.0),
+    (0.985, 0.45),
+    (0.94, 0.76),
+    (0.82, 0.95),
+    (0.5, 1.0),
+    (-0.55, 1.0),
+    (-0.86, 0.95),
+    (-0.97, 0.76),
+    (-1.0, 0.4),
+];
+/// Half of what is glass, and of the roof within.
+const WINDOWS: [Corner; 7] = [
+    (0.44, 0.0),
+    (0.42, 0.5),
+    (0.33, 0.78),
+    (0.1, 0.86),
+    (-0.45, 0.86),
+    (-0.66, 0.74),
+    (-0.72, 0.4),
+];
+const ROOF: [Corner; 7] = [
+    (0.16, 0.0),
+    (0.14, 0.45),
+    (0.08, 0.66),
+    (-0.05, 0.7),
+    (-0.4, 0.7),
+    (-0.47, 0.6),
+    (-0.5, 0.3),
+];
+const BUS: [Corner; 6] = [
+    (1.0, 0.0),
+    (0.997, 0.7),
+    (0.96, 0.97),
+    (0.9, 1.0),
+    (-0.97, 1.0),
+    (-1.0, 0.85),
+];
+const BUS_SCREEN: [Corner; 4] = [(0.975, 0.0), (0.965, 0.84), (0.9, 0.9), (0.88, 0.0)];
+/// Hatches on the roof of a bus, half lengths from its middle.
+const HATCHES: [f32; 3] = [-0.55, -0.02, 0.5];
+
+impl Figure {
+    /// The figure of a vehicle of a length in m, at a scale in metres a pixel.
+    pub fn of_vehicle(length: f64, scale: f64) -> Self {
+        if scale >= DOTS {
+            Self::Dot
+        } else if scale >= PILLS {
+            Self::Pill
+        } else if length > LONG {
+            Self::Bus
+        } else {
+            Self::Car
+        }
+    }
+
+    /// Its parts, from the ground up.
+    pub fn parts(self) -> Vec<Part> {
+        match self {
+            Self::Car => car(),
+            Self::Bus => bus(),
+            Self::Pill => vec![
+                Part::new(mirrored(&BODY), None),
+                Part::new(
+                    vec![(0.5, 0.8), (0.1, 0.7), (0.1, -0.7), (0.5, -0.8)],
+                    Some(faded(GLASS, 0.85)),
+                ),
+            ],
+            Self::Dot => vec![Part::new(mirrored(&BODY), None)],
+            Self::BrakeLamp => lamp(BRAKE_LAMP),
+            Self::IndicatorLamp => lamp(INDICATOR_LAMP),
+            Self::Tree => tree(),
+        }
+    }
+}
+
+/// A shape from its left half.
+fn mirrored(half: &[Corner]) -> Vec<Corner> {
+    let right = half.iter().rev().filter(|corner| corner.1 > 0.0);
+    half.iter()
+        .copied()
+        .chain(right.map(|&(x, y)| (x, -y)))
+        .collect()
+}
+
+fn scaled(ring: &[Corner], along: f32, across: f32) -> Vec<Corner> {
+    ring.iter().map(|&(x, y)| (along * x, across * y)).collect()
+}
+
+/// The four corners of a box.
+fn rectangle((x, y): Corner, along: f32, across: f32) -> Vec<Corner> {
+    [(1.0, -1.0), (1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0)]
+        .map(|(a, b): Corner| (x + a * along, y + b * across))
+        .to_vec()
+}
+
+/// A body in the colour of the vehicle with its shadow and a darker rim, so that it is seen on asphalt
+/// of the same brightness.
+fn body(outline: &[Corner]) -> Vec<Part> {
+    let ring = mirrored(outline);
+    let shadow = Part {
+        fade: Some(scaled(&ring, 1.16, 1.4)),
+        shift: (0.22, -0.22),
+        ..Part::new(
+            scaled(&ring, 0.97, 0.92),
+            Some(faded(SHADOW, SHADOW_OPACITY + 0.12)),
+        )
+    };
+    vec![
+        shadow,
+        Part::new(ring.clone(), None),
+        Part::new(ring.clone(), Some(faded(RIM, 0.42))),
+        Part::new(scaled(&ring, 0.975, 0.92), None),
+    ]
+}
+
+fn car() -> Vec<Part> {
+    let mut parts = body(&BODY);
+    parts.push(Part::new(mirrored(&WINDOWS), Some(faded(GLASS, 0.95))));
+    parts.push(Part::new(mirrored(&ROOF), None));
+    parts.push(Part::new(mirrored(&ROOF), Some(faded(SHEEN, 0.22))));
+    for side in [1.0, -1.0] {
+        let quad = |corners: [Corner; 4]| corners.map(|(x, y)| (x, side * y)).to_vec();
+        let head = quad([(0.965, 0.48), (0.925, 0.74), (0.83, 0.87), (0.87, 0.55)]);
+        let tail = quad([(-0.985, 0.42), (-0.955, 0.78), (-0.9, 0.82), (-0.935, 0.45)]);
+        parts.push(Part::new(head, Some(rgb(HEAD_LAMP))));
+        parts.push(Part::new(tail, Some(rgb(TAIL_LAMP))));
+    }
+    parts
+}
+
+fn bus() -> Vec<Part> {
+    let mut parts = body(&BUS);
+    parts.push(Part::new(mirrored(&BUS_SCREEN), Some(faded(GLASS, 0.95))));
+    parts.push(Part::new(
+        rectangle((-0.06, 0.0), 0.9, 0.84),
+        Some(faded(SHEEN, 0.12)),
+    ));
+    for x in HATCHES {
+        parts.push(Part::new(
+            rectangle((x, 0.0), 0.1, 0.34),
+            Some(faded(SHEEN, 0.4)),
+        ));
+    }
+    for side in [0.72, -0.72] {
+        parts.push(Part::new(
+            rectangle((-0.975, side), 0.012, 0.16),
+            Some(rgb(TAIL_LAMP)),
+        ));
+        parts.push(Part::new(
+            rectangle((0.985, side), 0.008, 0.16),
+            Some(rgb(HEAD_LAMP)),
+        ));
+    }
+    parts
+}
+
+/// Corners of a round shape: `radius` at each of their angles.
+fn round(corners: u32, radius: impl Fn(f64) -> f64, (x, y): Corner) -> Vec<Corner> {
+    (0..corners)
+        .map(|i| {
+            let angle = std::f64::consts::TAU * f64::from(i) / f64::from(corners);
+            let corner = radius(angle) * unit(angle);
+            (x + corner.x as f32, y + corner.y as f32)
+        })
+        .collect()
+}
+
+fn lamp(hex: u32) -> Vec<Part> {
+    const MIDDLE: Corner = (0.0, 0.0);
+    let glow = Part {
+        fade: Some(round(10, |_| 1.0, MIDDLE)),
+        ..Part::new(round(10, |_| 0.25, MIDDLE), Some(faded(hex, 0.55)))
+    };
+    vec![glow, Part::new(round(10, |_| 0.42, MIDDLE), Some(rgb(hex)))]
+}
+
+fn tree() -> Vec<Part> {
+    const LOBES: f64 = 7.0;
+    let lobed = |angle: f64| 0.92 + 0.08 * roadwright_geometry::math::cos(LOBES * angle);
+    let middle = (0.0, 0.0);
+    let shadow = Part {
+        fade: Some(round(28, |_| 1.12, middle)),
+        shift: (0.3, -0.3),
+        ..Part::new(
+            round(28, |_| 0.85, middle),
+            Some(faded(SHADOW, SHADOW_OPACITY)),
+        )
+    };
+    let mut parts = vec![shadow, Part::new(round(28, lobed, middle), None)];
+    parts.push(Part::new(round(28, lobed, middle), Some(faded(RIM, 0.1))));
+    parts.push(Part::new(
+        round(28, |angle| 0.88 * lobed(angle), middle),
+        None,
+    ));
+    // Spots where the sun falls through, of three sizes.
+    for (at, radius) in [
+        ((-0.3, 0.35), 0.3),
+        ((0.28, 0.42), 0.2),
+        ((-0.38, -0.25), 0.18),
+        ((0.3, -0.12), 0.22),
+    ] {
+        parts.push(Part::new(
+            round(10, |_| radius, at),
+            Some(faded(CROWN_LIT, 0.45)),
+        ));
+    }
+    parts.push(Part::new(
+        round(8, |_| 0.09, middle),
+        Some(faded(TRUNK, 0.55)),
+    ));
+    parts
+}
+
+/// The colour of an agent's vehicle. Dots are lighter: a body of the brightness of asphalt would not be
+/// seen without its rim.
+pub fn body_color(agent: u64, length: f64, figure: Figure) -> Color {
+    let own = if length > LONG {
+        BUS_BODY
+    } else {
+        one_of(&BODIES, agent)
+    };
+    let white = if figure == Figure::Dot { 0.45 } else { 0.0 };
+    let mut color = rgb(own);
+    color.set_red(color.red() + white * (1.0 - color.red()));
+    color.set_green(color.green() + white * (1.0 - color.green()));
+    color.set_blue(color.blue() + white * (1.0 - color.blue()));
+    color
+}
+
+/// How much longer and wider a vehicle is drawn than it is, at a scale in metres a pixel: from far
+/// away it would not be seen.
+pub fn enlargement(length: f64, scale: f64) -> f64 {
+    /// Shortest pill and dot, pixels.
+    const PILL: f64 = 11.0;
+    const DOT: f64 = 8.0;
+    let least = if scale >= DOTS { DOT } else { PILL };
+    (least * scale / length.max(0.1)).max(1.0)
+}
+
+/// Lamps that are lit, in half lengths ahead and half widths to the left of a vehicle's middle.
+pub fn lit_lamps(indicator: Indicator, braking: bool) -> impl Iterator<Item = (Figure, Corner)> {
+    const INDICATORS: [Corner; 4] = [(0.9, 0.82), (-0.94, 0.82), (0.9, -0.82), (-0.94, -0.82)];
+    const BRAKES: [Corner; 2] = [(-0.96, 0.6), (-0.96, -0.6)];
+    let indicators = match indicator {
+        Indicator::Off => &[],
+        Indicator::Left => &INDICATORS[..2],
+        Indicator::Right => &INDICATORS[2..],
+        Indicator::Hazard => &INDICATORS[..],
+    };
+    let brakes = if braking { &BRAKES[..] } else { &[] };
+    let of = |figure: Figure| move |at: &Corner| (figure, *at);
+    brakes
+        .iter()
+        .map(of(Figure::BrakeLamp))
+        .chain(indicators.iter().map(of(Figure::IndicatorLamp)))
+}
+
+/// Radius of the glow of a lamp, m.
+pub const GLOW: f64 = 0.38;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Figure; 7] = [
+        Figure::Car,
+        Figure::Bus,
+        Figure::Pill,
+        Figure::Dot,
+        Figure::BrakeLamp,
+        Figure::IndicatorLamp,
+        Figure::Tree,
+    ];
+
+    #[test]
+    fn parts_are_seen_whole_from_their_middle() {
+        for figure in ALL {
+            for part in figure.parts() {
+                let n = part.ring.len();
+                let sum = part
+                    .ring
+                    .iter()
+                    .fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
+                let middle = (sum.0 / n as f32, sum.1 / n as f32);
+                let turn = |i: usize| {
+                    let (a, b) = (part.ring[i], part.ring[(i + 1) % n]);
+                    (a.0 - middle.0) * (b.1 - middle.1) - (a.1 - middle.1) * (b.0 - middle.0)
+                };
+                // All corners turn the same way around the middle.
+                assert!(
+                    (0..n).all(|i| turn(i) > 0.0) || (0..n).all(|i| turn(i) < 0.0),
+                    "{figure:?}"
+                );
+                assert!(part.fade.is_none_or(|fade| fade.len() == n));
+            }
+        }
+    }
+
+    #[test]
+    fn bodies_stay_within_their_length_and_width() {
+        for figure in [Figure::Car, Figure::Bus, Figure::Pill, Figure::Dot] {
+            for part in figure
+                .parts()
+                .into_iter()
+                .filter(|part| part.fade.is_none())
+            {
+                assert!(
+                    part.ring
+                        .iter()
+                        .all(|&(x, y)| x.abs() <= 1.0 && y.abs() <= 1.0),
+                    "{figure:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn far_away_vehicles_are_simpler_and_never_too_small_to_see() {
+        let at = |length: f64, scale: f64| Figure::of_vehicle(length, scale);
+        assert_eq!(
+            [at(4.5, 0.05), at(12.0, 0.05), at(4.5, 0.5), at(12.0, 2.0)],
+            [Figure::Car, Figure::Bus, Figure::Pill, Figure::Dot]
+        );
+        for scale in [0.01, 0.1, 0.4, 1.0, 10.0] {
+            let pixels = 4.5 * enlargement(4.5, scale) / scale;
+            assert!(pixels >= 8.0 - 1e-9, "{pixels} px at {scale} m/px");
+        }
+        assert_eq!(enlargement(4.5, 0.05), 1.0);
+    }
+
+    #[test]
+    fn lamps_say_what_is_signalled() {
+        let count = |indicator, braking| lit_lamps(indicator, braking).count();
+        assert_eq!(count(Indicator::Off, false), 0);
+        assert_eq!(count(Indicator::Off, true), 2);
+        assert_eq!(count(Indicator::Hazard, true), 6);
+        assert!(lit_lamps(Indicator::Left, false).all(|(_, (_, left))| left > 0.0));
+    }
+}

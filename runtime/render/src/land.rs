@@ -1,0 +1,200 @@
+//! What stands beside roads: yards, houses, posts, trees.
+
+use crate::figure::Figure;
+use crate::palette::{
+    BLOCK, CROWNS, FOREST, LOOSE, OUTLINE, ROOF_EDGE, ROOF_LINE, ROOF_THING, ROOFS, SHADOW,
+    SHADOW_OPACITY, faded, one_of, rgb,
+};
+use crate::{Painter, Pass};
+use glam::DVec2;
+use roadwright_geometry::math::mix64;
+use roadwright_geometry::polygon;
+use roadwright_scenario::{Forest, Obstacle, ObstacleId, Scenario};
+
+/// Fixed obstacles that are at least this high and large are houses, m and m^2.
+const HOUSE_HEIGHT: f64 = 2.5;
+const HOUSE_AREA: f64 = 20.0;
+/// How far the yard of a house reaches around it, m, and how soft its edge is.
+const YARD: f64 = 5.0;
+const YARD_EDGE: f64 = 2.0;
+/// Width of a parapet, m.
+const PARAPET: f64 = 0.55;
+/// Roofs from this area on have things on them, m^2.
+const LARGE_ROOF: f64 = 120.0;
+
+/// The ground below roads and houses: floors of forests and yards.
+pub fn floors(painter: &mut impl Painter, scenario: &Scenario) {
+    painter.begin(Pass::Ground);
+    for obstacle in scenario.obstacles().values() {
+        if is_house(obstacle) {
+            let ring = polygon::tidy_ring(&obstacle.shape.outline());
+            painter.soft_polygon(&grown(&ring, YARD), YARD_EDGE, rgb(BLOCK));
+        }
+    }
+    painter.begin(Pass::Paving);
+    for forest in scenario.forests().values() {
+        painter.soft_polygon(&forest.area, 1.0, faded(FOREST, 0.8));
+    }
+}
+
+/// All obstacles with their shadows.
+pub fn obstacles(painter: &mut impl Painter, scenario: &Scenario) {
+    painter.begin(Pass::Ground);
+    for obstacle in scenario.obstacles().values() {
+        shadow(painter, obstacle);
+    }
+    painter.begin(Pass::Paving);
+    for (id, obstacle) in scenario.obstacles() {
+        let outline = obstacle.shape.outline();
+        if is_house(obstacle) {
+            house(painter, *id, &outline);
+        } else {
+            let color = if obstacle.mass.is_some() {
+                LOOSE
+            } else {
+                ROOF_LINE
+            };
+            painter.polygon(&outline, rgb(color));
+            painter.edge(&outline, 0.0, 1.0, faded(OUTLINE, 0.8));
+        }
+    }
+}
+
+fn is_house(obstacle: &Obstacle) -> bool {
+    let area = || polygon::signed_area(&obstacle.shape.outline()).abs();
+    obstacle.mass.is_none() && obstacle.height >= HOUSE_HEIGHT && area() >= HOUSE_AREA
+}
+
+/// A ring farther out; its corners are cut where they would reach far.
+fn grown(ring: &[DVec2], by: f64) -> Vec<DVec2> {
+    let mitres = polygon::outward_mitres(ring, 1.5);
+    ring.iter().zip(mitres).map(|(p, n)| *p + by * n).collect()
+}
+
+/// A soft shadow, light from the north-west. A tower has the shadow of a house of 20 m, or it would
+/// hide a street.
+fn shadow(painter: &mut impl Painter, obstacle: &Obstacle) {
+    let height = obstacle.height.min(20.0);
+    let outline = obstacle.shape.outline();
+    let cast = DVec2::new(0.22, -0.22) * height;
+    let fade = 0.3 + 0.08 * height;
+    // What the shape sweeps from its foot to the end of its shadow, so far in that walls in the sun have
+    // none. A shape with notches has the shadow of its roof alone: the sweep of its hull would darken
+    // yards in the sun.
+    let foot = cast.clamp_length_max(fade);
+    let swept: Vec<DVec2> = outline
+        .iter()
+        .flat_map(|p| [*p + foot, *p + cast])
+        .collect();
+    let hull = polygon::convex_hull(&outline);
+    let area = |ring: &[DVec2]| polygon::signed_area(ring).abs();
+    let ring = if area(&hull) < 1.05 * area(&outline) {
+        polygon::convex_hull(&swept)
+    } else {
+        outline.iter().map(|p| *p + cast).collect()
+    };
+    painter.soft_polygon(&ring, fade, faded(SHADOW, SHADOW_OPACITY));
+}
+
+/// A roof in one of some tones with a light parapet.
+fn house(painter: &mut impl Painter, id: ObstacleId, outline: &[DVec2]) {
+    let ring = polygon::tidy_ring(outline);
+    let number = u64::from(id.0);
+    painter.polygon(&ring, rgb(ROOF_EDGE));
+    painter.edge(&ring, 0.0, 1.0, rgb(ROOF_LINE));
+    let roof = grown(&ring, -PARAPET);
+    painter.polygon(&roof, rgb(one_of(&ROOFS, number)));
+    if polygon::signed_area(&ring) > LARGE_ROOF {
+        for thing in roof_things(&roof, number) {
+            painter.soft_polygon(
+                &thing.map(|p| p + DVec2::new(0.2, -0.2)),
+                0.4,
+                faded(SHADOW, 0.18),
+            );
+            painter.polygon(&thing, rgb(ROOF_THING));
+        }
+    }
+}
+
+/// Windows and machines on a roof: boxes along its longest side, where they fit.
+fn roof_things(roof: &[DVec2], number: u64) -> Vec<[DVec2; 4]> {
+    let longest = polygon::edges(roof).max_by(|a, b| {
+        let length = |edge: &(DVec2, DVec2)| (edge.1 - edge.0).length_squared();
+        length(a).total_cmp(&length(b))
+    });
+    let along = longest.map_or(DVec2::X, |(a, b)| (b - a).normalize_or(DVec2::X));
+    let middle = polygon::centroid(roof);
+    let (low, high) = polygon::bounds(roof).unwrap_or_default();
+    let reach = 0.5 * (high - low);
+    let share = |k: u64| (mix64(number ^ (k << 32)) >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
+    (0..5)
+        .filter_map(|k| {
+            let at = middle + 1.4 * DVec2::new(share(3 * k) * reach.x, share(3 * k + 1) * reach.y);
+            let (half, depth) = (0.9 + 1.2 * (share(3 * k + 2) + 0.5), 0.8);
+            let corner = |x: f64, y: f64| at + x * half * along + y * depth * along.perp();
+            let ring = [
+                corner(1.0, 1.0),
+                corner(-1.0, 1.0),
+                corner(-1.0, -1.0),
+                corner(1.0, -1.0),
+            ];
+            let fits = |p: &DVec2| {
+                polygon::contains(roof, *p) && polygon::boundary_distance(roof, *p) > 0.8
+            };
+            ring.iter().all(fits).then_some(ring)
+        })
+        .collect()
+}
+
+/// Where the trees of a forest stand, how wide their crowns are, m, how they are turned, and their
+/// colours: of one planting, and yet no two alike.
+pub fn trees(forest: &Forest) -> impl Iterator<Item = (DVec2, f64, f64, u32)> {
+    // Crowns that nearly touch, so that a forest looks like one, within what trees have.
+    let crown = (0.45 * forest.spacing).clamp(0.8, 3.5);
+    forest.trees().into_iter().map(move |at| {
+        let number = mix64(at.x.to_bits() ^ at.y.to_bits().rotate_left(32));
+        let share = (number >> 40) as f64 / (1u64 << 24) as f64;
+        let turn = std::f64::consts::TAU * (number & 0xFFFF) as f64 / 65_536.0;
+        (
+            at,
+            crown * (0.7 + 0.6 * share),
+            turn,
+            one_of(&CROWNS, number),
+        )
+    })
+}
+
+/// The figure of all trees.
+pub const TREE: Figure = Figure::Tree;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadwright_geometry::Pose;
+    use roadwright_geometry::oriented_box::OrientedBox;
+
+    #[test]
+    fn things_on_a_roof_stay_on_it_and_are_the_same_every_time() {
+        let pose = Pose {
+            position: DVec2::new(40.0, -7.0),
+            heading: 0.4,
+        };
+        let roof = OrientedBox::new(pose, 30.0, 14.0).corners();
+        let mut all = 0;
+        for number in 0..50 {
+            let things = roof_things(&roof, number);
+            assert!(
+                things
+                    .iter()
+                    .flatten()
+                    .all(|p| polygon::contains(&roof, *p))
+            );
+            assert_eq!(things, roof_things(&roof, number));
+            all += things.len();
+        }
+        assert!(all > 50, "{all} on 50 roofs");
+        // A roof without room has none.
+        let narrow = OrientedBox::new(pose, 30.0, 1.5).corners();
+        assert!(roof_things(&narrow, 3).is_empty());
+    }
+}

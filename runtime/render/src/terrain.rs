@@ -1,0 +1,237 @@
+//! The ground: tints by height, hill shading, contour lines.
+
+use crate::palette::{CONTOUR, TERRAIN_BY_DAY, TERRAIN_BY_NIGHT, faded, rgb};
+use crate::{Painter, Pass};
+use contour::ContourBuilder;
+use glam::{DVec2, DVec3};
+use roadwright_geometry::HeightField;
+use tiny_skia::Color;
+
+/// Most samples along a side that contours are made from: between samples heights are interpolated.
+const MOST_SAMPLES: f64 = 512.0;
+/// One line in so many is stronger and has its height written on it.
+const STRONG: i64 = 5;
+
+/// A line of one height.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contour {
+    /// Its height, m.
+    pub height: f64,
+    /// Whether it is one of those that are counted by.
+    pub is_strong: bool,
+    /// Its points, m.
+    pub points: Vec<DVec2>,
+}
+
+/// A round height difference that gives about a dozen contour lines, m.
+pub fn contour_interval(field: &HeightField) -> f64 {
+    let (lowest, highest) = range(field);
+    let steps = [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0];
+    let fits = steps
+        .into_iter()
+        .find(|step| (highest - lowest) / step <= 14.0);
+    fits.unwrap_or(1000.0)
+}
+
+fn range(field: &HeightField) -> (f64, f64) {
+    let heights = field.heights().iter().copied();
+    heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), h| {
+        (low.min(h), high.max(h))
+    })
+}
+
+/// The contour lines of a height field, by marching squares. O(samples x lines), with at most 512
+/// samples along a side.
+pub fn contours(field: &HeightField) -> Vec<Contour> {
+    let interval = contour_interval(field);
+    let (lowest, highest) = range(field);
+    let (from, to) = (
+        (lowest / interval).ceil() as i64,
+        (highest / interval).floor() as i64,
+    );
+    let (low, size) = (field.origin(), field.far_corner() - field.origin());
+    let step = field.spacing().max(size.max_element() / MOST_SAMPLES);
+    let columns = (size.x / step).floor() as usize + 1;
+    let rows = (size.y / step).floor() as usize + 1;
+    let places = (0..rows).flat_map(|y| (0..columns).map(move |x| (x, y)));
+    let at = |(x, y): (usize, usize)| low + step * DVec2::new(x as f64, y as f64);
+    let heights: Vec<f64> = places.map(|place| field.height(at(place))).collect();
+    // A line at the height of level ground would wander over all of it: a hair above.
+    let numbers: Vec<i64> = (from..=to).collect();
+    let levels: Vec<f64> = numbers
+        .iter()
+        .map(|&n| n as f64 * interval + 1e-6 * interval)
+        .collect();
+    // Values lie in the middle of the builder's cells.
+    let builder = ContourBuilder::new(columns, rows, true)
+        .x_step(step)
+        .y_step(step)
+        .x_origin(low.x - 0.5 * step)
+        .y_origin(low.y - 0.5 * step);
+    let Ok(lines) = builder.lines(&heights, &levels) else {
+        return Vec::new();
+    };
+    let edge = (
+        low + 1e-3 * step,
+        low + step * DVec2::new(columns as f64 - 1.0, rows as f64 - 1.0) - 1e-3 * step,
+    );
+    let mut contours = Vec::new();
+    for (line, number) in lines.iter().zip(numbers) {
+        for ring in line.geometry() {
+            let points: Vec<DVec2> = ring.coords().map(|c| DVec2::new(c.x, c.y)).collect();
+            contours.extend(
+                inner_pieces(&points, edge)
+                    .into_iter()
+                    .map(|points| Contour {
+                        height: number as f64 * interval,
+                        is_strong: number % STRONG == 0,
+                        points,
+                    }),
+            );
+        }
+    }
+    contours
+}
+
+/// The pieces of a ring within the field: marching squares closes rings along its edge.
+fn inner_pieces(ring: &[DVec2], (low, high): (DVec2, DVec2)) -> Vec<Vec<DVec2>> {
+    let is_inside = |p: &DVec2| p.cmpgt(low).all() && p.cmplt(high).all();
+    let pieces = ring.split(|p| !is_inside(p));
+    pieces
+        .filter(|piece| piece.len() > 1)
+        .map(<[DVec2]>::to_vec)
+        .collect()
+}
+
+/// Draws contour lines; widths are pixels at any scale.
+pub fn draw_contours(painter: &mut impl Painter, contours: &[Contour]) {
+    painter.begin(Pass::Ground);
+    for contour in contours {
+        let (width, opacity) = if contour.is_strong {
+            (1.6, 0.85)
+        } else {
+            (0.9, 0.42)
+        };
+        painter.line(&contour.points, 0.0, width, None, faded(CONTOUR, opacity));
+    }
+}
+
+/// The colour of ground by its height as a share of the field's range and its slope, light from the
+/// north-west. Level ground keeps its tint.
+pub fn ground_color(share: f64, slope: DVec2, dark: bool) -> Color {
+    let ramp = if dark {
+        TERRAIN_BY_NIGHT
+    } else {
+        TERRAIN_BY_DAY
+    };
+    let place = share.clamp(0.0, 1.0) * (ramp.len() - 1) as f64;
+    let index = (place as usize).min(ramp.len() - 2);
+    let tint = mixed(rgb(ramp[index]), rgb(ramp[index + 1]), place - index as f64);
+    let light = DVec3::new(-0.5, 0.5, 0.7).normalize();
+    let brightness = DVec3::new(-slope.x, -slope.y, 1.0).normalize().dot(light) / light.z - 1.0;
+    let (lit, shaded) = if dark {
+        (0x5A6468, 0x05080C)
+    } else {
+        (0xFFFCF0, 0x4A546E)
+    };
+    if brightness > 0.0 {
+        mixed(tint, rgb(lit), (1.2 * brightness).min(0.45))
+    } else {
+        mixed(tint, rgb(shaded), (-0.6 * brightness).min(0.30))
+    }
+}
+
+fn mixed(a: Color, b: Color, share: f64) -> Color {
+    let share = share as f32;
+    let mut color = a;
+    color.set_red(a.red() + share * (b.red() - a.red()));
+    color.set_green(a.green() + share * (b.green() - a.green()));
+    color.set_blue(a.blue() + share * (b.blue() - a.blue()));
+    color
+}
+
+/// The share of the range of heights that a height lies at. The range counts as a metre at least:
+/// nearly level ground has nearly one tint.
+pub fn height_share(field: &HeightField) -> impl Fn(f64) -> f64 + use<> {
+    let (lowest, highest) = range(field);
+    move |height| (height - lowest) / (highest - lowest).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cone() -> HeightField {
+        let level = HeightField::level(DVec2::splat(-100.0), DVec2::splat(200.0), 2.0);
+        let level = level.expect("a field of 200 m");
+        let at = |i: usize| {
+            let (x, y) = (i % level.columns(), i / level.columns());
+            level.origin() + 2.0 * DVec2::new(x as f64, y as f64)
+        };
+        let heights = (0..level.heights().len()).map(|i| (60.0 - at(i).length()).max(0.0));
+        level
+            .with_heights(heights.collect())
+            .expect("as many heights")
+    }
+
+    #[test]
+    fn contours_of_a_cone_are_circles_and_level_ground_has_none() {
+        let contours = contours(&cone());
+        assert_eq!(contour_interval(&cone()), 5.0);
+        let heights: Vec<f64> = contours.iter().map(|c| c.height).collect();
+        // One ring each at 5 to 55 m; the top is a point.
+        assert!((10..=14).contains(&contours.len()), "{heights:?}");
+        for contour in contours
+            .iter()
+            .filter(|c| c.height > 0.0 && c.height < 58.0)
+        {
+            for point in &contour.points {
+                let radius = point.length();
+                assert!(
+                    (radius - (60.0 - contour.height)).abs() < 0.6,
+                    "{radius} m at {} m",
+                    contour.height
+                );
+            }
+            assert_eq!(contour.is_strong, contour.height % 25.0 == 0.0);
+        }
+        let level = HeightField::level(DVec2::ZERO, DVec2::splat(50.0), 1.0).expect("a field");
+        assert!(super::contours(&level).is_empty());
+    }
+
+    #[test]
+    fn no_line_runs_along_the_edge_of_the_field() {
+        // Ground that rises to the east: lines run from south to north and end at the edges.
+        let level = HeightField::level(DVec2::ZERO, DVec2::splat(100.0), 2.0).expect("a field");
+        let heights = (0..level.heights().len()).map(|i| (i % level.columns()) as f64);
+        let field = level
+            .with_heights(heights.collect())
+            .expect("as many heights");
+        let all = contours(&field);
+        assert!(all.len() >= 9, "{}", all.len());
+        for contour in &all {
+            let spread = contour.points.iter().map(|p| p.x);
+            let (low, high) =
+                spread.fold((f64::INFINITY, 0.0f64), |(a, b), x| (a.min(x), b.max(x)));
+            assert!(high - low < 0.1, "{} m: {low} to {high}", contour.height);
+        }
+    }
+
+    #[test]
+    fn ground_that_faces_the_light_is_brighter_and_level_ground_keeps_its_tint() {
+        let sum = |c: Color| c.red() + c.green() + c.blue();
+        for dark in [false, true] {
+            let at = |slope: DVec2| ground_color(0.5, slope, dark);
+            let level = at(DVec2::ZERO);
+            // Rising to the east, it looks to the light in the west.
+            assert!(sum(at(DVec2::new(0.3, 0.0))) > sum(level));
+            assert!(sum(at(DVec2::new(-0.3, 0.0))) < sum(level));
+            let ramp = if dark {
+                TERRAIN_BY_NIGHT
+            } else {
+                TERRAIN_BY_DAY
+            };
+            assert_eq!(level, rgb(ramp[2]));
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Lamps: what vehicles show to others.
+
+use crate::agents::Motion;
+use crate::route::Route;
+use crate::world::World;
+use roadwright_agent::Indicator;
+use roadwright_geometry::centre_line::CentreLine;
+use roadwright_scenario::junction::Turn;
+use roadwright_scenario::lane_graph::{LaneletId, LaneletKind, NO_LANELET};
+
+/// From this distance on a turn is signalled, m.
+const TURN_DISTANCE: f64 = 30.0;
+/// A vehicle that is farther from the middle of its lane than this, m, is still changing to it.
+const OFF_LANE: f64 = 0.5;
+/// Whoever slows down more than this brakes; less is letting the pedal go, m/s^2.
+const BRAKING: f64 = -0.5;
+
+/// How an agent signals: as its behaviour says, else the change of lane that it makes or seeks, else
+/// the turn that it comes to or makes.
+pub(crate) fn indicator(world: &World, agent: u32) -> Indicator {
+    let index = agent as usize;
+    let wished = world.agents.wish[index].indicator;
+    if wished != Indicator::Off {
+        return wished;
+    }
+    let progress = &world.agents.progress[index];
+    let route = world.routes.get(progress.route);
+    if !world.agents.position[index].is_on_lane() {
+        return Indicator::Off;
+    }
+    let change = lane_change(world, route, index);
+    if change != 0.0 {
+        return side(change > 0.0);
+    }
+    match turn_ahead(world, route, index) {
+        Some((_, Turn::Left)) => Indicator::Left,
+        Some((_, Turn::Right)) => Indicator::Right,
+        Some((connection, Turn::UTurn)) => side(ends_to_the_left(world.ground.line(connection))),
+        Some((_, Turn::Straight)) | None => Indicator::Off,
+    }
+}
+
+/// Whether a connection ends to the left of where it begins.
+fn ends_to_the_left(line: CentreLine<'_>) -> bool {
+    let start = line.pose(0.0);
+    let way = line.pose(line.length()).position - start.position;
+    start.forward().perp_dot(way) > 0.0
+}
+
+fn side(is_left: bool) -> Indicator {
+    if is_left {
+        Indicator::Left
+    } else {
+        Indicator::Right
+    }
+}
+
+/// The change of lane that an agent makes or waits to make: 1 to the left, -1 to the right, 0 none.
+fn lane_change(world: &World, route: &Route, index: usize) -> f64 {
+    let (progress, position) = (&world.agents.progress[index], &world.agents.position[index]);
+    let graph = world.ground.graph();
+    if progress.seeking > 0.0 {
+        return route.lane_change_at(progress.at, graph);
+    }
+    let is_between = position.leaving != NO_LANELET || position.t.abs() > OFF_LANE;
+    match progress.at.checked_sub(1) {
+        Some(before) if is_between => route.lane_change_at(before, graph),
+        _ => 0.0,
+    }
+}
+
+/// The connection that an agent is on, or comes to within the distance of signalling, and which way it
+/// turns.
+fn turn_ahead(world: &World, route: &Route, index: usize) -> Option<(LaneletId, Turn)> {
+    let (progress, position) = (&world.agents.progress[index], &world.agents.position[index]);
+    let graph = world.ground.graph();
+    let mut room = TURN_DISTANCE + position.s;
+    for at in progress.at.. {
+        let lanelet = route.lanelet(at)?;
+        if let LaneletKind::Connection { turn, .. } = graph.lanelet(lanelet).kind {
+            return Some((lanelet, turn));
+        }
+        // Lanes side by side are one stretch of road.
+        if route.lane_change_at(at, graph) == 0.0 {
+            room -= world.ground.length(lanelet);
+        }
+        if room < 0.0 {
+            return None;
+        }
+    }
+    None
+}
+
+/// Whether an agent's brake lamps are lit: it slows down by its brakes, or they hold it.
+pub(crate) fn brakes(motion: &Motion, commanded: f64) -> bool {
+    motion.acceleration < BRAKING || (motion.speed == 0.0 && commanded < 0.0)
+}
