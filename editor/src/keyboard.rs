@@ -118,10 +118,21 @@ impl Keyboard<'_> {
         }
     }
 
+    /// The welcome panel names the keys of what it offers, so they work there.
+    fn press_in_welcome(&mut self, key: Key, modifiers: Modifiers) {
+        let command = self.model.settings.keys.command(key, modifiers);
+        let offered = [Command::New, Command::Open, Command::Import];
+        if let Some(command) = command.filter(|command| offered.contains(command)) {
+            self.ask(command);
+        }
+    }
+
     fn press(&mut self, key: Key, modifiers: Modifiers) {
         if !self.is_map_active() {
             if key == Key::Escape {
                 self.actions.push(Action::Show(Dialog::None));
+            } else if self.model.dialog == Dialog::Welcome && !self.typing {
+                self.press_in_welcome(key, modifiers);
             }
             // A palette that is open takes its own keys.
             return;

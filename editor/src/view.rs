@@ -8,17 +8,21 @@ use crate::panels::PanelState;
 use crate::settings::Settings;
 use crate::theme;
 use egui_notify::Toasts;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a message is shown, s: what went well is read at a glance, a reason takes longer.
 const SECONDS_DONE: u64 = 3;
 const SECONDS_REFUSED: u64 = 8;
+/// Most messages at a time.
+const MOST_MESSAGES: usize = 3;
 
 /// The state of the widgets. They change it while a frame is drawn; the model they only read.
 pub(crate) struct ViewState {
     pub(crate) canvas: Canvas,
     pub(crate) panels: PanelState,
     toasts: Toasts,
+    /// The newest message, how often it was said in a row, and when it fades.
+    newest: Option<(String, u32, Instant)>,
     /// Whether the map is to show everything as soon as it is known where everything is.
     pub(crate) needs_frame: bool,
     /// The style that egui has: whether it is dark.
@@ -35,6 +39,7 @@ impl ViewState {
             toasts: Toasts::default()
                 .with_anchor(egui_notify::Anchor::BottomLeft)
                 .with_margin(egui::vec2(78.0, 80.0)),
+            newest: None,
             needs_frame: true,
             themed: None,
         }
@@ -47,18 +52,36 @@ impl ViewState {
         self.needs_frame = true;
     }
 
-    /// Shows a message.
+    /// Shows a message. One that is said again while it is shown counts up instead of standing there
+    /// twice, and the oldest makes room: messages never cover the map.
     pub(crate) fn say(&mut self, tone: Tone, text: &str) {
-        let toast = match tone {
-            Tone::Done => self.toasts.success(text),
-            Tone::Refused => self.toasts.warning(text),
-            Tone::Failed => self.toasts.error(text),
-        };
         let seconds = match tone {
             Tone::Done => SECONDS_DONE,
             Tone::Refused | Tone::Failed => SECONDS_REFUSED,
         };
-        toast.duration(Duration::from_secs(seconds));
+        let (now, shown) = (Instant::now(), Duration::from_secs(seconds));
+        let times = match self.newest.take() {
+            Some((newest, times, fades)) if newest == text && now < fades => {
+                self.toasts.dismiss_latest_toast();
+                times + 1
+            }
+            _ => 1,
+        };
+        if self.toasts.len() >= MOST_MESSAGES {
+            self.toasts.dismiss_oldest_toast();
+        }
+        let caption = if times > 1 {
+            format!("{text} ({times} times)")
+        } else {
+            text.to_owned()
+        };
+        let toast = match tone {
+            Tone::Done => self.toasts.success(caption),
+            Tone::Refused => self.toasts.warning(caption),
+            Tone::Failed => self.toasts.error(caption),
+        };
+        toast.duration(shown);
+        self.newest = Some((text.to_owned(), times, now + shown));
     }
 
     /// Shows the messages that have not faded yet.

@@ -988,3 +988,17 @@ fn a_level_of_dynamics_is_chosen_for_the_scenario_and_for_one_vehicle() {
     assert_eq!(level(&bench), Some(DynamicsLevel::OneTrack));
     assert!(drives_at(&mut bench, DynamicsLevel::OneTrack));
 }
+
+#[test]
+fn the_keys_that_the_welcome_panel_names_work_there() {
+    let mut bench = crossroads();
+    bench.ask(Action::Show(Dialog::Welcome));
+    assert_eq!(bench.editor().model().dialog, Dialog::Welcome);
+    // Keys of the map do not: nothing is undone behind the panel.
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario().network().road_count(), 4);
+    assert_eq!(bench.editor().model().dialog, Dialog::Welcome);
+    // New does; there are unsaved roads, so it asks first.
+    bench.key_with(Modifiers::COMMAND, Key::N);
+    assert!(matches!(bench.editor().model().dialog, Dialog::Unsaved(Next::New)));
+}

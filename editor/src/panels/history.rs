@@ -11,6 +11,11 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         super::widgets::empty(ui, "Nothing has been changed yet.");
         return;
     }
+    // The present stays in view when it moves; a person who looks back meanwhile is not pulled away.
+    let id = ui.scope_id().with("present");
+    let before = ui.data_mut(|data| data.get_temp::<usize>(id));
+    ui.data_mut(|data| data.insert_temp(id, done.len()));
+    let has_moved = before != Some(done.len());
     let mut row = |ui: &mut Ui, step: usize, label: &str, is_now: bool, is_done: bool| {
         let text = format!("{step}  {label}");
         let text = if is_done {
@@ -18,7 +23,11 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         } else {
             RichText::new(text).weak()
         };
-        if ui.selectable_label(is_now, text).clicked() {
+        let response = ui.selectable_label(is_now, text);
+        if is_now && has_moved {
+            response.scroll_to_me(None);
+        }
+        if response.clicked() {
             actions.push(Action::GoToStep(step));
         }
     };

@@ -6,6 +6,8 @@ use crate::model::{Action, Dialog, Model, Next};
 use crate::shipped;
 use egui::{ColorImage, RichText, Role, Sense, TextureHandle, WidgetInfo, vec2};
 use roadwright_render::Picture;
+use roadwright_scenario::Scenario;
+use roadwright_simulation::{Ending, RunOptions, Session, Snapshot, World, builtin_modules};
 use std::sync::mpsc::{Receiver, channel};
 
 /// Size of a picture, points.
@@ -52,21 +54,17 @@ impl Welcome {
                 image.map(|image| context.load_texture(name, image, egui::TextureOptions::LINEAR));
         }
         let response = widgets::modal(context, "welcome").show(context, |ui| {
-            ui.set_width(2.0 * (PICTURE.0 as f32 + 14.0) + 250.0);
+            ui.set_width(2.0 * (PICTURE.0 as f32 + 18.0) + 250.0);
             ui.heading("Roadwright");
             ui.label("Draw a world, give its agents brains, press play.");
             ui.add_space(8.0);
             recoveries(ui, model, actions);
             ui.horizontal_top(|ui| {
+                // Two rows are seen at once; a part of the third says that there is more.
+                let height = (2.35 * card_height()).min(ui.ctx().content_rect().height() - 190.0);
                 ui.vertical(|ui| {
-                    // Two rows of two: the first four of those that ship.
-                    for row in [0, 2] {
-                        ui.horizontal(|ui| {
-                            for index in row..row + 2 {
-                                self.card(ui, index, actions);
-                            }
-                        });
-                    }
+                    let area = egui::ScrollArea::vertical().max_height(height.max(card_height()));
+                    area.show(ui, |ui| self.cards(ui, actions));
                 });
                 ui.add_space(10.0);
                 ui.vertical(|ui| side(ui, model, actions));
@@ -77,9 +75,20 @@ impl Welcome {
         }
     }
 
+    /// Cards of all that ship, in rows of two.
+    fn cards(&self, ui: &mut egui::Ui, actions: &mut Vec<Action>) {
+        for row in (0..shipped::ALL.len()).step_by(2) {
+            ui.horizontal(|ui| {
+                for index in row..(row + 2).min(shipped::ALL.len()) {
+                    self.card(ui, index, actions);
+                }
+            });
+        }
+    }
+
     fn card(&self, ui: &mut egui::Ui, index: usize, actions: &mut Vec<Action>) {
         let shipped = &shipped::ALL[index];
-        let size = vec2(PICTURE.0 as f32, PICTURE.1 as f32 + 42.0);
+        let size = vec2(PICTURE.0 as f32, card_height());
         let (rect, response) = ui.allocate_exact_size(size, Sense::click());
         let label = format!("Open {}", shipped.name);
         response.widget_info(move || WidgetInfo::labeled(Role::Button, true, &label));
@@ -98,35 +107,65 @@ impl Welcome {
                 .corner_radius(4.0)
                 .paint_at(ui, picture);
         }
-        let color = ui.visuals().text_color();
-        let at = rect.left_top() + vec2(8.0, PICTURE.1 as f32 + 1.0);
-        let title = egui::FontId::proportional(14.0);
-        ui.painter()
-            .text(at, egui::Align2::LEFT_TOP, shipped.name, title, color);
-        let at = at + vec2(0.0, 19.0);
-        let small = egui::FontId::proportional(10.5);
-        let quiet = ui.visuals().weak_text_color();
-        ui.painter()
-            .text(at, egui::Align2::LEFT_TOP, shipped.about, small, quiet);
+        let text = egui::Rect::from_min_max(
+            rect.left_top() + vec2(10.0, PICTURE.1 as f32),
+            rect.right_bottom() - vec2(10.0, 4.0),
+        );
+        let mut text = ui.new_child(
+            egui::UiBuilder::new()
+                .max_rect(text)
+                .layout(egui::Layout::top_down(egui::Align::Min)),
+        );
+        text.spacing_mut().item_spacing.y = 1.0;
+        text.add(
+            egui::Label::new(RichText::new(shipped.name).size(14.0).strong()).selectable(false),
+        );
+        text.add(
+            egui::Label::new(RichText::new(shipped.about).size(11.5))
+                .selectable(false)
+                .wrap(),
+        );
         if response.clicked() {
             actions.push(Action::Leave(Next::Shipped(index)));
         }
     }
 }
 
-/// A shipped scenario in small.
+/// Height of a card: the picture, a name, two lines of text.
+fn card_height() -> f32 {
+    PICTURE.1 as f32 + 54.0
+}
+
+/// How long the vehicles of a picture have driven, s, and in which steps.
+const DRIVEN: (f64, f64) = (20.0, 0.1);
+
+/// A shipped scenario in small: its map with what drives there, without title and scale.
 fn picture(shipped: &shipped::Shipped) -> Option<ColorImage> {
     let scenario = shipped.scenario();
+    let snapshot = driven(&scenario);
     // Twice as large as it is shown: sharp on dense screens.
     let size = (2 * PICTURE.0, 2 * PICTURE.1);
     let picture = Picture {
         size,
+        furnished: false,
         ..Picture::default()
     };
-    let png = roadwright_render::map(&scenario, None, &picture).ok()?;
+    let png = roadwright_render::map(&scenario, snapshot.as_ref(), &picture).ok()?;
     let rgba = image::load_from_memory(&png).ok()?.to_rgba8();
     let size = [rgba.width() as usize, rgba.height() as usize];
     Some(ColorImage::from_rgba_unmultiplied(size, rgba.as_raw()))
+}
+
+/// The scenario after a while with built-in modules; `None` where it needs scripts or plugins.
+fn driven(scenario: &Scenario) -> Option<Snapshot> {
+    let options = RunOptions {
+        dt: Some(DRIVEN.1),
+        ..RunOptions::default()
+    };
+    let world = World::new(scenario, &builtin_modules(), &options).ok()?;
+    let mut session = Session::new(world);
+    session.run(Ending::AtTime(DRIVEN.0), &mut [], |_| true);
+    Some(session.world().snapshot())
 }
 
 fn recoveries(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {

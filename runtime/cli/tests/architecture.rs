@@ -300,3 +300,23 @@ fn citations_are_recognised() {
     let expected = ["Gerdelan 2011", "ISO 3166-1", "OpenDRIVE 1.8"];
     assert_eq!(citations(text), BTreeSet::from(expected));
 }
+
+/// The features with which a package of others is built.
+fn features<'a>(metadata: &'a Value, package: &str) -> Vec<&'a str> {
+    let nodes = metadata["resolve"]["nodes"].as_array().unwrap();
+    let own = nodes.iter().find(|node| {
+        let id = node["id"].as_str().unwrap();
+        id.contains(&format!("#{package}@")) || id.contains(&format!("/{package}#"))
+    });
+    let features = own.expect(package)["features"].as_array().unwrap();
+    features.iter().filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn the_window_has_the_systems_clipboard() {
+    let metadata = metadata();
+    // Without it copying between programs does nothing and says nothing.
+    assert!(features(&metadata, "egui-winit").contains(&"clipboard"));
+    // The measure itself: links are opened by nobody, so that feature is off.
+    assert!(!features(&metadata, "egui-winit").contains(&"links"));
+}
