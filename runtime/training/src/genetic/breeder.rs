@@ -158,33 +158,34 @@ impl<'a> Nursery<'a> {
             .put_back(gene, genes[index] + way);
         genes
     }
+}
 
-    /// Those who are judged again: the pool, and in the first generation what training begins with.
-    fn elite(&self) -> Vec<Candidate> {
-        if self.generation == 0 {
-            let start = (self.plan.start == Start::Stack).then(|| Candidate {
-                genes: self.genome.start(),
-                birth: Birth {
-                    generation: 0,
-                    number: 0,
-                },
-            });
-            return start.into_iter().collect();
-        }
-        if self.plan.elite == Elite::Keep {
-            return Vec::new();
-        }
-        let again = |member: &Individual| Candidate {
-            genes: member.genes.clone(),
-            birth: member.birth,
-        };
-        self.pool.members().iter().map(again).collect()
+/// Those who are judged beside the new ones: the pool again, and in the first generation the values
+/// that training begins with.
+pub(super) fn elite(genome: &Genome, plan: &Plan, pool: &Pool, generation: u32) -> Vec<Candidate> {
+    if generation == 0 {
+        let start = (plan.start == Start::Stack).then(|| Candidate {
+            genes: genome.start(),
+            birth: Birth {
+                generation: 0,
+                number: 0,
+            },
+        });
+        return start.into_iter().collect();
     }
+    if plan.elite == Elite::Keep {
+        return Vec::new();
+    }
+    let again = |member: &Individual| Candidate {
+        genes: member.genes.clone(),
+        birth: member.birth,
+    };
+    pool.members().iter().map(again).collect()
 }
 
 impl Breeder for Nursery<'_> {
     fn ask(&mut self) -> Vec<Candidate> {
-        let mut asked = self.elite();
+        let mut asked = elite(self.genome, &self.plan, &self.pool, self.generation);
         asked.extend((0..self.plan.operators.n as u32).map(|number| {
             let birth = Birth {
                 generation: self.generation + 1,
@@ -200,9 +201,7 @@ impl Breeder for Nursery<'_> {
 
     fn tell(&mut self, fitness: &[Option<f64>]) {
         let asked = self.ask();
-        if self.plan.elite == Elite::Rerun {
-            self.pool.clear();
-        }
+        self.pool.begin_generation(self.plan.elite);
         for (candidate, fitness) in asked.into_iter().zip(fitness) {
             if let Some(fitness) = *fitness {
                 self.pool.offer(Individual {

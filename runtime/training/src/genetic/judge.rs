@@ -12,6 +12,10 @@ pub struct Run {
     pub score: f64,
     /// Drives that were rated.
     pub drives: usize,
+    /// Drives that were completed.
+    pub completed: usize,
+    /// A hash over what could be seen of the run; 0 if there is nothing to see.
+    pub hash: u64,
     /// Whether the run was ended before its time because hardly anybody got anywhere.
     pub ended_early: bool,
 }
@@ -27,6 +31,11 @@ pub trait Evaluate: Sync {
     /// Drives of a run, as far as that is known before; 1 or more.
     fn drives_of_a_run(&self) -> usize {
         1
+    }
+
+    /// A hash of what is driven on: a training is not resumed on something else.
+    fn hash(&self) -> u64 {
+        0
     }
 }
 
@@ -102,6 +111,22 @@ pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64])
     firsts.into_iter().enumerate().map(of).collect()
 }
 
+/// Runs genes on courses, in parallel; results in the order of the courses.
+///
+/// # Errors
+/// The first failure in that order.
+pub fn run_all(
+    evaluate: &dyn Evaluate,
+    genes: &[f64],
+    courses: &[u64],
+) -> Result<Vec<Run>, String> {
+    let runs: Vec<_> = courses
+        .par_iter()
+        .map(|&course| run(evaluate, genes, course))
+        .collect();
+    runs.into_iter().collect()
+}
+
 /// One run; a panic or a score that is no number is a failure of the modules.
 fn run(evaluate: &dyn Evaluate, genes: &[f64], course: u64) -> Result<Run, String> {
     // Nothing is shared with a run that is given up.
@@ -139,6 +164,8 @@ mod tests {
             let run = |score| Run {
                 score,
                 drives: 2,
+                completed: 1,
+                hash: 0,
                 ended_early: genes[0] == 16.0,
             };
             match genes[0] {

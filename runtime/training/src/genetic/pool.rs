@@ -1,5 +1,6 @@
 //! The gene pool: the best individuals so far.
 
+use super::breeder::Elite;
 use super::genes::Chromosome;
 use std::hash::Hasher;
 
@@ -61,9 +62,11 @@ impl Pool {
         self.members.truncate(self.capacity);
     }
 
-    /// Takes all out, because they are to be judged anew.
-    pub fn clear(&mut self) {
-        self.members.clear();
+    /// Takes all out if they have been judged anew with the others.
+    pub fn begin_generation(&mut self, elite: Elite) {
+        if elite == Elite::Rerun {
+            self.members.clear();
+        }
     }
 
     /// A hash over genes, fitness and birth of all, for comparing trainings.

@@ -36,6 +36,8 @@ impl Evaluate for SumOfGenes {
         Ok(Run {
             score: genes.iter().sum(),
             drives: 1,
+            completed: 1,
+            hash: 0,
             ended_early: false,
         })
     }
