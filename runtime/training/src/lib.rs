@@ -1,3 +1,12 @@
 //! Experiments and training: how well modules drive, with error bars, and how they learn to do better.
+//!
+//! A [`Course`] makes a scenario of a seed and says when its drives end and how they are rated.
+//! [`measure`] runs one and gives a [`Row`]; the same course, setup and seed give the same row, bit for
+//! bit. [`genetic`] breeds the parameters of modules on courses.
 
+pub mod course;
 pub mod genetic;
+mod measure;
+
+pub use course::{Course, CourseError, End, Ends, Setup};
+pub use measure::{DriveRow, Measured, Row, measure, measure_while};

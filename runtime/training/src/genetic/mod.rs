@@ -11,6 +11,7 @@
 //! | `experiment.rs` | experiment files |
 //! | `training.rs` | the run manager: generations, champion |
 //! | `record.rs` | the checkpoint file |
+//! | `problem.rs` | the genes of a stack, and its runs on a course |
 //! | `study.rs` | parameter studies |
 //! | `sum_of_genes.rs` | the controlled benchmark |
 //!
@@ -25,6 +26,7 @@ mod genes;
 mod judge;
 mod operators;
 mod pool;
+mod problem;
 pub mod record;
 pub mod study;
 mod sum_of_genes;
@@ -37,6 +39,7 @@ pub use genes::{Chromosome, Gene, GeneError, Genome, Preset};
 pub use judge::{Evaluate, Judgement, Run, judge, run_all};
 pub use operators::{Bounds, Operators, repair};
 pub use pool::{Birth, Individual, Pool};
+pub use problem::{Problem, ProblemError};
 pub use record::{Record, RecordError};
 pub use sum_of_genes::{SumOfGenes, genome as sum_of_genes};
 pub use training::{Champion, GenerationReport, Training, TrainingError, mean_score};
