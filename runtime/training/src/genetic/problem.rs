@@ -12,13 +12,12 @@ use roadwright_simulation::{RunOptions, SimulationError, World};
 use std::hash::Hasher;
 use thiserror::Error;
 
-/// Whoever is trained has to get somewhere in this time, s ([Gerdelan 2011], chapter 12: no more than
-/// half a metre between now and 12 s ago ends a drive).
+/// Whoever is trained has to get somewhere in this time, s: [Gerdelan 2011], section 10.6, ends individuals
+/// that stand or only tremble, and section 12.3 takes half a metre in 12 s for standing.
 const PATIENCE: f64 = 12.0;
 /// m.
 const SOMEWHERE: f64 = 0.5;
-/// If fewer than this share of the vehicles do, the individual is unfit: in a jam many stand, but not
-/// all.
+/// If fewer than this share of the vehicles do, the individual is unfit: in a jam many stand, but not all.
 const FEW: f64 = 0.1;
 
 /// Why an experiment cannot be begun.
@@ -104,9 +103,15 @@ impl Problem {
         &self.genome
     }
 
-    /// The stack before training.
-    pub fn stack(&self) -> &Stack {
-        &self.stack
+    /// A fault of a module that is trained: the host drives on without it, which is not what is to be
+    /// rated.
+    fn fault(&self, world: &World) -> Option<String> {
+        if world.faults().is_empty() {
+            return None;
+        }
+        let is_trained = |module: &str| self.genome.genes().iter().any(|g| g.module == module);
+        let fault = world.log().find(|line| line.is_fault && is_trained(&line.module))?;
+        Some(format!("{}: {}", fault.module, fault.text))
     }
 }
 
@@ -137,9 +142,16 @@ impl Evaluate for Problem {
             ..self.setup.clone()
         };
         let mut watch = Watch::default();
-        let goes_on = &mut |world: &World| watch.goes_on(world);
+        let mut fault = None;
+        let goes_on = &mut |world: &World| {
+            fault = self.fault(world);
+            fault.is_none() && watch.goes_on(world)
+        };
         let measured = measure_while(&self.course, &setup, &self.modules, course, goes_on);
         let row = measured.map_err(|error| error.to_string())?.row;
+        if let Some(fault) = fault {
+            return Err(fault);
+        }
         Ok(Run {
             score: row.fitness,
             drives: row.drives,
@@ -158,37 +170,39 @@ impl Evaluate for Problem {
     }
 }
 
-/// Notices that hardly anybody gets anywhere.
+/// Notices that hardly anybody sets out. Who gets stuck later has driven, and is scored.
 #[derive(Default)]
 struct Watch {
-    /// Where vehicles were when it last looked, by agent.
-    places: Vec<(u64, DVec2)>,
-    looked: f64,
+    /// Where vehicles were at the first look, by agent.
+    starts: Vec<(u64, DVec2)>,
+    has_looked: bool,
     is_stuck: bool,
 }
 
 impl Watch {
     fn goes_on(&mut self, world: &World) -> bool {
-        // Times are products of steps.
-        if world.time() < self.looked + PATIENCE - 1e-6 {
+        let is_time = world.time() >= PATIENCE;
+        if self.has_looked || (!is_time && !self.starts.is_empty()) {
             return true;
         }
         let vehicles = world.snapshot().vehicles;
-        let places: Vec<_> = vehicles
-            .iter()
-            .map(|v| (v.agent, v.pose.position))
-            .collect();
+        let places = vehicles.iter().map(|v| (v.agent, v.pose.position));
+        if self.starts.is_empty() {
+            self.starts = places.collect();
+            return true;
+        }
         let (mut known, mut moved) = (0, 0);
-        for (agent, place) in &places {
-            let before = self.places.binary_search_by_key(agent, |(agent, _)| *agent);
-            if let Ok(before) = before {
+        for (agent, place) in places {
+            let start = self
+                .starts
+                .binary_search_by_key(&agent, |(agent, _)| *agent);
+            if let Ok(start) = start {
                 known += 1;
-                moved += usize::from((self.places[before].1 - *place).length() > SOMEWHERE);
+                moved += usize::from((self.starts[start].1 - place).length() > SOMEWHERE);
             }
         }
-        self.is_stuck = known > 0 && (moved as f64) < FEW * known as f64;
-        self.places = places;
-        self.looked = world.time();
+        self.has_looked = true;
+        self.is_stuck = known > 0 && (moved as f64) < FEW * f64::from(known);
         !self.is_stuck
     }
 }

@@ -6,7 +6,7 @@
 
 use super::breeder::{Breeder, Candidate};
 use super::experiment::Experiment;
-use super::genes::Genome;
+use super::genes::{Genome, Preset};
 use super::judge::Judgement;
 use super::pool::Birth;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,22 @@ pub struct Judged {
     pub judgement: Judgement,
 }
 
+/// Who won a training that is over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedChampion {
+    /// His genes, as [`Genome::print`] prints them.
+    pub genes: String,
+    /// His values by module and key.
+    pub preset: Preset,
+    /// Each gene before and after training, in words.
+    pub changes: Vec<(String, String)>,
+    /// Score on each test course.
+    pub held_out: Vec<f64>,
+    /// The same of the values before training.
+    pub start: Vec<f64>,
+}
+
 /// One generation.
 pub type Generation = Vec<Judged>;
 
@@ -55,6 +71,9 @@ pub struct Record {
     pub hash: String,
     /// The generations in order.
     pub generations: Vec<Generation>,
+    /// Who won, once the training is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub champion: Option<RecordedChampion>,
 }
 
 /// Why a record cannot be read or resumed.
@@ -94,6 +113,7 @@ impl Record {
             course_hash: format!("{course_hash:016x}"),
             hash: hash_of(&[]),
             generations: Vec::new(),
+            champion: None,
         }
     }
 
