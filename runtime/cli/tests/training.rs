@@ -175,6 +175,35 @@ fn trained_values_are_compared_and_applied() {
     document(&roadwright(folder.path(), &run));
 }
 
+/// Drives as fast as its parameter says, and fails where that is too much.
+const SCRIPT: &str = r#"parameter("eagerness", 0.4, 0.0, 1.0, "", "Factor on the speed.");
+
+fn behave(agent) {
+    let eagerness = agent.parameter("eagerness");
+    if eagerness > 0.8 { throw "too eager"; }
+    agent.speed_factor = eagerness;
+}
+"#;
+
+#[test]
+fn a_script_is_trained_and_its_faults_cost_individuals_only() {
+    let stack = r#"{"planner": {"module": "route"}, "behaviour": {"module": "eager.rhai"},
+        "controller": {"module": "fuzzy_driver"}, "fitness": []}"#;
+    let text = SMALL
+        .replace("\"fuzzy_driver\"", stack)
+        .replace("fuzzy_driver.rule_avoid_*", "eager.rhai.eagerness")
+        .replace("\"n\": 3", "\"n\": 6, \"r\": 1, \"m\": 10");
+    let folder = folder_with("small.experiment.json", &text);
+    std::fs::create_dir(folder.path().join("scripts")).unwrap();
+    std::fs::write(folder.path().join("scripts/eager.rhai"), SCRIPT).unwrap();
+    let document = document(&train(folder.path(), &["--json"]));
+    let failed = |generation: &Value| generation["failed"].as_u64().unwrap();
+    let generations = document["generations"].as_array().unwrap();
+    assert!(generations.iter().map(failed).sum::<u64>() > 0, "{generations:?}");
+    let eagerness = &document["champion"]["preset"]["eager.rhai"]["eagerness"];
+    assert!((0.0..=0.8).contains(&eagerness.as_f64().unwrap()), "{eagerness}");
+}
+
 #[test]
 fn what_is_absurd_is_refused() {
     for (from, to, expected) in [
