@@ -57,12 +57,27 @@ fn train(folder: &Path, words: &[&str]) -> Output {
 fn the_document_has_its_keys_and_workers_change_none_of_it() {
     let folder = small();
     let one = document(&train(folder.path(), &["--json", "--workers", "1"]));
-    for key in ["experiment", "generations", "champion", "held_out", "start", "difference", "pool_hash"] {
+    for key in [
+        "experiment",
+        "generations",
+        "champion",
+        "held_out",
+        "start",
+        "difference",
+        "pool_hash",
+    ] {
         assert!(!one[key].is_null(), "{key}");
     }
     assert_eq!(one["experiment"], "small");
     assert_eq!(one["generations"].as_array().unwrap().len(), 4);
-    for key in ["generation", "best", "mean", "pool_best", "ended_early", "runs"] {
+    for key in [
+        "generation",
+        "best",
+        "mean",
+        "pool_best",
+        "ended_early",
+        "runs",
+    ] {
         assert!(one["generations"][0][key].is_number(), "{key}");
     }
     // The stack's own values and three children, two courses each.
@@ -81,7 +96,14 @@ fn the_document_has_its_keys_and_workers_change_none_of_it() {
 fn a_training_that_was_killed_goes_on_to_the_same_end() {
     let folder = small();
     let whole = document(&train(folder.path(), &["--json"]));
-    let words = ["train", "small.experiment.json", "--out", "kept.json", "--resume", "--json"];
+    let words = [
+        "train",
+        "small.experiment.json",
+        "--out",
+        "kept.json",
+        "--resume",
+        "--json",
+    ];
     let record = folder.path().join("kept.json");
     let mut kills = 0;
     // Killed again and again at other moments, with other numbers of workers, until one gets through.
@@ -127,12 +149,19 @@ fn records_that_do_not_fit_are_refused_with_the_reason() {
     let text = std::fs::read_to_string(&record).unwrap();
     let scores = text.find("\"scores\":[").unwrap() + 10;
     let mut damaged = text.clone();
-    let digit = if &text[scores..=scores] == "9" { "8" } else { "9" };
+    let digit = if &text[scores..=scores] == "9" {
+        "8"
+    } else {
+        "9"
+    };
     damaged.replace_range(scores..=scores, digit);
     std::fs::write(&record, &damaged).unwrap();
     refused(&train(folder.path(), &resume), "it is damaged");
     std::fs::write(&record, &text[..text.len() / 2]).unwrap();
-    refused(&train(folder.path(), &resume), "it is no record of a training");
+    refused(
+        &train(folder.path(), &resume),
+        "it is no record of a training",
+    );
     // Another version of the course or of a module would ask for other candidates: here the courses.
     std::fs::write(&record, &text).unwrap();
     std::fs::write(
@@ -140,7 +169,10 @@ fn records_that_do_not_fit_are_refused_with_the_reason() {
         SMALL.replace("\"train\": [1,", "\"train\": [2,"),
     )
     .unwrap();
-    refused(&train(folder.path(), &resume), "the experiment file is different");
+    refused(
+        &train(folder.path(), &resume),
+        "the experiment file is different",
+    );
 }
 
 #[test]
@@ -150,17 +182,34 @@ fn trained_values_are_compared_and_applied() {
     let output = train(folder.path(), &out);
     assert_eq!(output.status.code(), Some(0));
     assert!(output.stdout.is_empty());
-    let compared = document(&roadwright(folder.path(), &["train", "compare", "kept.json", "--json"]));
+    let compared = document(&roadwright(
+        folder.path(),
+        &["train", "compare", "kept.json", "--json"],
+    ));
     assert_eq!(compared["genes"].as_array().unwrap().len(), 18);
-    assert_eq!(compared["genes"][0]["gene"], "fuzzy_driver.rule_avoid_steer_narrow_near");
+    assert_eq!(
+        compared["genes"][0]["gene"],
+        "fuzzy_driver.rule_avoid_steer_narrow_near"
+    );
     assert_eq!(compared["genes"][0]["before"], "SHARP");
     let scenario = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../scenarios/obstacle-field.scenario.json"
     );
     let apply = |stack: &str| {
-        let words = ["train", "apply", "kept.json", "--to", scenario, "--stack", stack];
-        roadwright(folder.path(), &[&words[..], &["--out", "trained.scenario.json"]].concat())
+        let words = [
+            "train",
+            "apply",
+            "kept.json",
+            "--to",
+            scenario,
+            "--stack",
+            stack,
+        ];
+        roadwright(
+            folder.path(),
+            &[&words[..], &["--out", "trained.scenario.json"]].concat(),
+        )
     };
     refused(&apply("nobody"), "it has: fuzzy_driver, idm, pursuit");
     refused(&apply("idm"), "it does not use fuzzy_driver");
@@ -170,7 +219,15 @@ fn trained_values_are_compared_and_applied() {
     let parameters = &written["stacks"]["fuzzy_driver"]["controller"]["parameters"];
     // What was not trained stays.
     assert_eq!(parameters["avoid_steering_gain"], 2.5);
-    assert_eq!(parameters.as_object().unwrap().keys().filter(|key| key.starts_with("rule_avoid_")).count(), 18);
+    assert_eq!(
+        parameters
+            .as_object()
+            .unwrap()
+            .keys()
+            .filter(|key| key.starts_with("rule_avoid_"))
+            .count(),
+        18
+    );
     let run = ["run", "trained.scenario.json", "--seconds", "5", "--json"];
     document(&roadwright(folder.path(), &run));
 }
@@ -199,34 +256,67 @@ fn a_script_is_trained_and_its_faults_cost_individuals_only() {
     let document = document(&train(folder.path(), &["--json"]));
     let failed = |generation: &Value| generation["failed"].as_u64().unwrap();
     let generations = document["generations"].as_array().unwrap();
-    assert!(generations.iter().map(failed).sum::<u64>() > 0, "{generations:?}");
+    assert!(
+        generations.iter().map(failed).sum::<u64>() > 0,
+        "{generations:?}"
+    );
     let eagerness = &document["champion"]["preset"]["eager.rhai"]["eagerness"];
-    assert!((0.0..=0.8).contains(&eagerness.as_f64().unwrap()), "{eagerness}");
+    assert!(
+        (0.0..=0.8).contains(&eagerness.as_f64().unwrap()),
+        "{eagerness}"
+    );
 }
 
 #[test]
 fn what_is_absurd_is_refused() {
     for (from, to, expected) in [
         ("\"arena\"", "\"moon\"", "no course is called \"moon\""),
-        ("fuzzy_driver\",", "nobody\",", "no stack is called \"nobody\""),
+        (
+            "fuzzy_driver\",",
+            "nobody\",",
+            "no stack is called \"nobody\"",
+        ),
         ("rule_avoid_*", "courage", "has no such parameter"),
         ("[\"fuzzy_driver.rule_avoid_*\"]", "[]", "nothing to train"),
         ("\"n\": 3", "\"n\": -1", "small.experiment.json:8"),
         ("\"n\": 3", "\"r\": 1e999", "small.experiment.json:8"),
         ("\"runs\": 2", "\"runs\": 2, \"walks\": 3", "walks"),
-        ("\"runs\": 2", "\"runs\": 2, \"method\": \"cma_es\", \"vehicle\": \"raft\"", "raft"),
-        ("\"course\": \"arena\"", "\"scenario\": \"no.scenario.json\"", "no.scenario.json"),
+        (
+            "\"runs\": 2",
+            "\"runs\": 2, \"method\": \"cma_es\", \"vehicle\": \"raft\"",
+            "raft",
+        ),
+        (
+            "\"course\": \"arena\"",
+            "\"scenario\": \"no.scenario.json\"",
+            "no.scenario.json",
+        ),
     ] {
         assert!(SMALL.contains(from), "{from}");
         let folder = folder_with("small.experiment.json", &SMALL.replace(from, to));
         refused(&train(folder.path(), &[]), expected);
     }
     let folder = small();
-    refused(&train(folder.path(), &["--workers", "0"]), "--workers 0 is out of range");
-    refused(&train(folder.path(), &["--generations", "0"]), "generations");
+    refused(
+        &train(folder.path(), &["--workers", "0"]),
+        "--workers 0 is out of range",
+    );
+    refused(
+        &train(folder.path(), &["--generations", "0"]),
+        "generations",
+    );
     refused(&roadwright(folder.path(), &["train"]), "EXPERIMENT");
-    refused(&roadwright(folder.path(), &["train", "study", "love"]), "there are: chromosomes");
-    refused(&roadwright(folder.path(), &["train", "study", "parents", "--seeds", "1"]), "error bar");
+    refused(
+        &roadwright(folder.path(), &["train", "study", "love"]),
+        "there are: chromosomes",
+    );
+    refused(
+        &roadwright(
+            folder.path(),
+            &["train", "study", "parents", "--seeds", "1"],
+        ),
+        "error bar",
+    );
 }
 
 /// The shipped experiments.
@@ -234,7 +324,9 @@ fn shipped() -> Vec<String> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
     let names = std::fs::read_dir(folder).unwrap();
     let paths = names.map(|entry| entry.unwrap().path().display().to_string());
-    let mut paths: Vec<String> = paths.filter(|path| path.ends_with(".experiment.json")).collect();
+    let mut paths: Vec<String> = paths
+        .filter(|path| path.ends_with(".experiment.json"))
+        .collect();
     paths.sort();
     paths
 }
@@ -245,11 +337,18 @@ fn experiments_are_checked() {
     assert!(shipped().len() >= 2);
     for path in shipped() {
         let output = roadwright(folder.path(), &["check", &path]);
-        assert_eq!(String::from_utf8_lossy(&output.stdout), "nothing wrong\n", "{path}");
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            "nothing wrong\n",
+            "{path}"
+        );
     }
     let output = roadwright(folder.path(), &["check", "small.experiment.json", "--json"]);
     let found = document(&output);
-    assert_eq!((&found["errors"], &found["warnings"]), (&0.into(), &2.into()));
+    assert_eq!(
+        (&found["errors"], &found["warnings"]),
+        (&0.into(), &2.into())
+    );
     let bad = SMALL.replace("rule_avoid_*", "courage");
     std::fs::write(folder.path().join("bad.experiment.json"), bad).unwrap();
     let output = roadwright(folder.path(), &["check", "bad.experiment.json"]);
@@ -262,7 +361,8 @@ fn the_schema_is_that_of_this_version() {
     let folder = tempfile::tempdir().unwrap();
     let output = roadwright(folder.path(), &["train", "--schema"]);
     assert!(
-        String::from_utf8(output.stdout).unwrap() == include_str!("../../../docs/experiment.schema.json"),
+        String::from_utf8(output.stdout).unwrap()
+            == include_str!("../../../docs/experiment.schema.json"),
         "docs/experiment.schema.json is out of date; renew with: \
          roadwright train --schema > docs/experiment.schema.json"
     );

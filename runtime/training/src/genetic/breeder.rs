@@ -75,7 +75,7 @@ pub struct Plan {
 }
 
 /// Asks for candidates and is told how good they are.
-pub trait Breeder {
+pub trait Breeder: Send + Sync {
     /// The candidates of the next generation. The same until the breeder is told.
     fn ask(&mut self) -> Vec<Candidate>;
 

@@ -110,7 +110,9 @@ impl Problem {
             return None;
         }
         let is_trained = |module: &str| self.genome.genes().iter().any(|g| g.module == module);
-        let fault = world.log().find(|line| line.is_fault && is_trained(&line.module))?;
+        let fault = world
+            .log()
+            .find(|line| line.is_fault && is_trained(&line.module))?;
         Some(format!("{}: {}", fault.module, fault.text))
     }
 }

@@ -44,7 +44,11 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
 }
 
 /// The experiment with its modules and its scenario.
-fn problem(arguments: &TrainRun, path: &Path, experiment: &Experiment) -> anyhow::Result<Problem> {
+pub(super) fn problem(
+    flags: &ExtensionFlags,
+    path: &Path,
+    experiment: &Experiment,
+) -> anyhow::Result<Problem> {
     let beside = path.parent().unwrap_or(Path::new(""));
     let file = experiment.scenario.as_ref().map(|file| beside.join(file));
     let scenario = file.as_deref().map(load).transpose()?;
