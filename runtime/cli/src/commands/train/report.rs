@@ -106,12 +106,12 @@ impl Report {
         write!(out, "{}", genome.in_words(&champion.genes))?;
         let line = |held_out: &HeldOut| {
             format!(
-                "{} of {} drives on {} courses completed",
+                "{}, {} of {} drives on {} courses completed",
                 spread(&held_out.fitness),
+                held_out.completed,
                 held_out.drives,
                 held_out.runs
             )
-            .replacen(" of ", &format!(", {} of ", held_out.completed), 1)
         };
         writeln!(out, "\nheld-out courses, lower is better:")?;
         writeln!(out, "  champion        {}", line(&self.held_out))?;
