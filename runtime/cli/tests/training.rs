@@ -249,7 +249,7 @@ fn a_script_is_trained_and_its_faults_cost_individuals_only() {
     let text = SMALL
         .replace("\"fuzzy_driver\"", stack)
         .replace("fuzzy_driver.rule_avoid_*", "eager.rhai.eagerness")
-        .replace("\"n\": 3", "\"n\": 6, \"r\": 1, \"m\": 10");
+        .replace("\"n\": 3}", "\"n\": 6}, \"start\": \"random\"");
     let folder = folder_with("small.experiment.json", &text);
     std::fs::create_dir(folder.path().join("scripts")).unwrap();
     std::fs::write(folder.path().join("scripts/eager.rhai"), SCRIPT).unwrap();

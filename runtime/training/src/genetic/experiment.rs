@@ -3,13 +3,14 @@
 use super::breeder::{Elite, Method, Plan, Start};
 use super::operators::Operators;
 use roadwright_scenario::file::{TextError, from_json};
-use roadwright_scenario::{DynamicsLevel, Stack};
+use roadwright_scenario::{DynamicsLevel, ModuleSetting, Stack};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
 /// The value of the key `format` in every experiment file.
 pub const FORMAT: &str = "roadwright-experiment";
@@ -20,51 +21,51 @@ pub const VERSION: u32 = 1;
 /// Largest experiment file that is read, bytes.
 pub const LARGEST: u64 = 16 * roadwright_files::MEBIBYTE;
 
-/// Whose parameters are trained: a stack by its name, or as it stands in scenarios.
+/// Something by its name, or as it stands in scenarios.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum StackChoice {
-    /// A stack of the scenario; on a course one of those that new scenarios have.
-    Named(String),
-    /// A stack of its own.
-    Own(Box<Stack>),
+pub enum NameOr<T> {
+    /// Its name.
+    Name(String),
+    /// Itself.
+    Own(Box<T>),
 }
 
-impl<'de> Deserialize<'de> for StackChoice {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for NameOr<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NameOrStack;
+        struct Either<T>(PhantomData<T>);
 
-        impl<'de> Visitor<'de> for NameOrStack {
-            type Value = StackChoice;
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
+            type Value = NameOr<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the name of a stack, or a stack")
+                f.write_str("a name, or an object")
             }
 
             fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
-                Ok(StackChoice::Named(name.into()))
+                Ok(NameOr::Name(name.into()))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                let stack = Stack::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(StackChoice::Own(Box::new(stack)))
+                let own = T::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(NameOr::Own(Box::new(own)))
             }
         }
 
         // Not derived: errors of untagged enums do not say which key is wrong.
-        deserializer.deserialize_any(NameOrStack)
+        deserializer.deserialize_any(Either(PhantomData))
     }
 }
 
-impl JsonSchema for StackChoice {
+impl<T: JsonSchema> JsonSchema for NameOr<T> {
     fn schema_name() -> Cow<'static, str> {
-        "StackChoice".into()
+        format!("NameOr{}", T::schema_name()).into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let own = generator.subschema_for::<Stack>();
+        let own = generator.subschema_for::<T>();
         json_schema!({
-            "description": "A stack by its name, or as it stands in scenarios.",
+            "description": "A name, or an object as it stands in scenarios.",
             "anyOf": [{"type": "string"}, own]
         })
     }
@@ -131,13 +132,15 @@ pub struct Experiment {
     /// With which model bodies move; absent: as the course says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamics: Option<DynamicsLevel>,
-    /// Whose parameters are trained.
-    pub stack: StackChoice,
+    /// Whose parameters are trained: a stack of the scenario, on a course one of those that new scenarios
+    /// have, or one of its own.
+    pub stack: NameOr<Stack>,
     /// Which parameters are genes: `module.parameter`, `module.*` or `module.prefix*`.
     pub genes: Vec<String>,
-    /// The fitness module that scores drives; lower is better. Absent: the course's.
+    /// The fitness module that scores drives, with its weights if they are not 1; lower is better.
+    /// Absent: the course's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fitness: Option<String>,
+    pub fitness: Option<NameOr<ModuleSetting>>,
     /// Seeds of the courses.
     pub seeds: Seeds,
     /// How a generation is made.
@@ -389,7 +392,7 @@ mod tests {
             (
                 "\"fuzzy_driver\",",
                 "3,",
-                "5: stack: expected the name of a stack",
+                "5: stack: expected a name, or an object",
             ),
             (
                 "\"course\": \"obstacle-stream\",",

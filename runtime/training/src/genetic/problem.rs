@@ -1,6 +1,6 @@
 //! What is trained, on what: the genes of a stack, and runs of it on a course.
 
-use super::experiment::{Experiment, StackChoice};
+use super::experiment::{Experiment, NameOr};
 use super::genes::{GeneError, Genome};
 use super::judge::{Evaluate, Run};
 use crate::course::{Course, CourseError, Setup};
@@ -74,12 +74,16 @@ impl Problem {
             (None, Some(scenario)) => Course::own(&scenario.about().name.clone(), scenario),
             (None, None) => return Err(ProblemError::NoScenario),
         };
-        let fitness = experiment.fitness.as_deref().unwrap_or(course.fitness);
+        let fitness = match &experiment.fitness {
+            Some(NameOr::Own(setting)) => (**setting).clone(),
+            Some(NameOr::Name(name)) => ModuleSetting::new(name),
+            None => ModuleSetting::new(course.fitness),
+        };
         let setup = Setup {
             vehicle: experiment.vehicle.clone(),
             dynamics: experiment.dynamics,
             drivers: vec![stack.clone()],
-            fitness: Some(vec![ModuleSetting::new(fitness)]),
+            fitness: Some(vec![fitness]),
             ..Setup::default()
         };
         // The first course is made as a trial: what is wrong for all shows before anybody is bred.
@@ -120,8 +124,8 @@ impl Problem {
 /// The stack that an experiment trains.
 fn stack_of(experiment: &Experiment, scenario: Option<&Scenario>) -> Result<Stack, ProblemError> {
     let name = match &experiment.stack {
-        StackChoice::Own(stack) => return Ok((**stack).clone()),
-        StackChoice::Named(name) => name,
+        NameOr::Own(stack) => return Ok((**stack).clone()),
+        NameOr::Name(name) => name,
     };
     // A course has no stacks of its own; new scenarios have one for each way of driving.
     let fresh = Scenario::new("stacks");

@@ -9,7 +9,7 @@ use crate::{Outcome, extensions, progress, terminal};
 use anyhow::{Context, bail};
 use roadwright_extension::Wanted;
 use roadwright_scenario::{Scenario, Slot, Stack};
-use roadwright_training::genetic::experiment::{Experiment, StackChoice};
+use roadwright_training::genetic::experiment::{Experiment, NameOr};
 use roadwright_training::genetic::{Problem, Training};
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -68,8 +68,13 @@ fn wanted(experiment: &Experiment, scenario: Option<&Scenario>) -> Wanted {
             .map(|setting| setting.module.clone())
             .collect::<Vec<_>>()
     };
-    let mut ids: BTreeSet<String> = experiment.fitness.iter().cloned().collect();
-    if let StackChoice::Own(stack) = &experiment.stack {
+    let mut ids = BTreeSet::new();
+    match &experiment.fitness {
+        Some(NameOr::Name(name)) => ids.insert(name.clone()),
+        Some(NameOr::Own(setting)) => ids.insert(setting.module.clone()),
+        None => false,
+    };
+    if let NameOr::Own(stack) = &experiment.stack {
         ids.extend(of_stack(stack));
     }
     let stacks = scenario
