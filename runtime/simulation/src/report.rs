@@ -127,7 +127,13 @@ pub(crate) fn drive_so_far(world: &World, agent: u32) -> Drive<'_> {
         started: statistics.started,
         ended: world.time(),
         distance: statistics.distance,
-        scores: scores(&world.clock, &world.modules, &world.agents, agent),
+        scores: scores(
+            &world.clock,
+            &world.modules,
+            &world.agents,
+            agent,
+            Status::Active,
+        ),
     }
 }
 

@@ -61,6 +61,8 @@ pub struct Measured {
     pub row: Row,
     /// Its drives, by agent.
     pub drives: Vec<DriveRow>,
+    /// Modules from outside that were used, with their builds.
+    pub modules: Vec<String>,
 }
 
 /// Runs a course once, in one thread. The same arguments give the same bits.
@@ -109,12 +111,20 @@ pub fn measure_while(
         gone: 0,
     };
     run.to_the_end(goes_on);
+    let records = run.world.modules().into_iter();
+    let modules = records.map(|m| format!("{} {} {}", m.slot, m.module, m.build));
+    let modules: Vec<String> = modules.collect();
     let drives: Vec<DriveRow> = run.ended.into_values().collect();
+    check_scores(course, seed, &drives)?;
     let row = summarize(seed, &drives, run.hash).ok_or_else(|| CourseError::NobodyDrove {
         course: course.name.clone(),
         seed,
     })?;
-    Ok(Measured { row, drives })
+    Ok(Measured {
+        row,
+        drives,
+        modules,
+    })
 }
 
 /// A run under way.
@@ -210,6 +220,20 @@ fn row_of(drive: &Drive<'_>, end: End) -> DriveRow {
         time: drive.ended - drive.started,
         distance: drive.distance,
         scores: scores.map(|&(id, score)| (id.into(), score)).collect(),
+    }
+}
+
+/// What is reported and compared has to be a number.
+fn check_scores(course: &Course, seed: u64, drives: &[DriveRow]) -> Result<(), CourseError> {
+    let mut scores = drives.iter().flat_map(|drive| &drive.scores);
+    match scores.find(|(_, score)| !score.is_finite()) {
+        None => Ok(()),
+        Some((fitness, score)) => Err(CourseError::NoNumber {
+            course: course.name.clone(),
+            seed,
+            fitness: fitness.clone(),
+            score: *score,
+        }),
     }
 }
 

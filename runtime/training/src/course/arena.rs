@@ -33,7 +33,7 @@ pub(super) fn course() -> Course {
               trees; it has 3 minutes."
             .into(),
         vehicle: "willys_mb",
-        fitness: "crash_and_speed",
+        fitness: "arena_score",
         ends: Ends {
             time: TIME,
             mileage: None,

@@ -1,10 +1,9 @@
 //! A scenario of a course while it is put together; every change goes through the one door.
 
-use super::{Course, CourseError};
+use super::{Course, CourseError, Setup};
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::{
-    About, Agent, AgentId, Edit, EditError, ModuleSetting, Obstacle, Place, Scenario, Settings,
-    Shape, Stack,
+    About, Agent, AgentId, Edit, EditError, Obstacle, Place, Scenario, Settings, Shape, Stack,
 };
 
 /// Time step of courses on open ground, s: that of the controllers, which are asked at 30 Hz.
@@ -151,21 +150,15 @@ impl Draft {
         self.check(course)
     }
 
-    /// Rates all stacks by some modules; without them those that rate nothing by the course's own.
-    pub(super) fn give_fitness(
+    /// Gives all stacks that are there the modules and fitnesses of a setup.
+    pub(super) fn dress_stacks(
         &mut self,
         course: &Course,
-        fitness: Option<&[ModuleSetting]>,
+        setup: &Setup,
     ) -> Result<(), CourseError> {
-        for (key, mut stack) in self.scenario.stacks().clone() {
-            match fitness {
-                Some(settings) => stack.fitness.0 = settings.to_vec(),
-                None if stack.fitness.0.is_empty() => {
-                    stack.fitness.0.push(ModuleSetting::new(course.fitness));
-                }
-                None => continue,
-            }
-            self.apply(Edit::Stack(key, Some(Box::new(stack))));
+        for (key, stack) in self.scenario.stacks().clone() {
+            let dressed = setup.dress(course, &stack)?;
+            self.apply(Edit::Stack(key, Some(Box::new(dressed))));
         }
         self.check(course)
     }

@@ -62,12 +62,12 @@ pub enum CourseError {
         /// The keys there are.
         known: String,
     },
-    /// The setup names no driver, or the fitness list is empty.
+    /// The setup asks for what cannot be.
     #[error("course {course}: {what}")]
     Setup {
         /// The course.
         course: String,
-        /// What is missing.
+        /// What is wrong.
         what: &'static str,
     },
     /// The scenario of the course cannot be put together.
@@ -87,6 +87,20 @@ pub enum CourseError {
         seed: u64,
         /// Why.
         error: SimulationError,
+    },
+    /// A score is no number.
+    #[error(
+        "course {course}, seed {seed}: the fitness \"{fitness}\" says {score}, which is no number"
+    )]
+    NoNumber {
+        /// The course.
+        course: String,
+        /// Its seed.
+        seed: u64,
+        /// The fitness.
+        fitness: String,
+        /// What it said.
+        score: f64,
     },
     /// No agent has driven.
     #[error("course {course}, seed {seed}: no agent has driven, so there is nothing to rate")]
@@ -145,28 +159,26 @@ impl Course {
             Kind::Arena => arena::draft(seed),
             Kind::Own(scenario) => return self.own_scenario(scenario, seed, setup),
         };
-        let drivers = self.drivers(setup);
+        let drivers = self.drivers(setup)?;
         let vehicle = setup.vehicle.as_deref().unwrap_or(self.vehicle);
         draft.finish(self, seed, vehicle, &drivers)
     }
 
-    /// The stacks of a setup with the fitness of the drives; the course's own without any.
-    fn drivers(&self, setup: &Setup) -> Vec<Stack> {
+    /// The stacks of a setup; the course's own without any.
+    fn drivers(&self, setup: &Setup) -> Result<Vec<Stack>, CourseError> {
         let default = [Stack::with_controller("fuzzy_driver")];
         let stacks: &[Stack] = if setup.drivers.is_empty() {
             &default
         } else {
             &setup.drivers
         };
-        let rated = |stack: &Stack| {
-            let mut stack = stack.clone();
-            stack.fitness.0 = match &setup.fitness {
-                Some(settings) => settings.clone(),
-                None => vec![ModuleSetting::new(self.fitness)],
-            };
-            stack
-        };
-        stacks.iter().map(rated).collect()
+        let dressed = stacks.iter().map(|stack| setup.dress(self, stack));
+        dressed.collect()
+    }
+
+    /// Whether it is a scenario of one's own.
+    pub fn is_own(&self) -> bool {
+        matches!(self.kind, Kind::Own(_))
     }
 
     /// A scenario of one's own, with other vehicles and drivers if the setup names any.
@@ -181,10 +193,10 @@ impl Course {
         if let Some(vehicle) = &setup.vehicle {
             draft.give_vehicle(self, vehicle)?;
         }
-        if !setup.drivers.is_empty() {
-            draft.give_drivers(self, seed, &self.drivers(setup))?;
+        if setup.drivers.is_empty() {
+            draft.dress_stacks(self, setup)?;
         } else {
-            draft.give_fitness(self, setup.fitness.as_deref())?;
+            draft.give_drivers(self, seed, &self.drivers(setup)?)?;
         }
         Ok(draft.scenario)
     }

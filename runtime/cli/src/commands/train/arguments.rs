@@ -23,7 +23,7 @@ pub(crate) struct Train {
 pub(crate) enum TrainVerb {
     /// Breed on the sum of the genes and hold the learning curves to what the source says of them
     Study(Study),
-    /// Show the trained values beside those before, rule by rule
+    /// Show the trained values beside those before, rule by rule; or champions beside each other
     Compare(Compare),
     /// Write the trained values into a stack of a scenario
     Apply(Apply),
@@ -81,6 +81,8 @@ pub(crate) struct Study {
 pub(crate) struct Compare {
     /// The record of a training that is over
     pub(crate) record: PathBuf,
+    /// Others on the same test courses: champions are compared course by course
+    pub(crate) others: Vec<PathBuf>,
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,

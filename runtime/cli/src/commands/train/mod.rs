@@ -2,6 +2,7 @@
 
 mod arguments;
 mod check;
+mod compare;
 mod preset;
 mod report;
 mod run;
@@ -22,7 +23,7 @@ use std::path::Path;
 pub(crate) fn train(arguments: &Train) -> anyhow::Result<Outcome> {
     match &arguments.verb {
         Some(TrainVerb::Study(study)) => study::study(study),
-        Some(TrainVerb::Compare(compare)) => preset::compare(compare),
+        Some(TrainVerb::Compare(compare)) => compare::compare(compare),
         Some(TrainVerb::Apply(apply)) => preset::apply(apply),
         None if arguments.run.schema => {
             write!(terminal::out(), "{}", experiment::schema())?;

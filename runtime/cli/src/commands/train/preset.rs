@@ -1,44 +1,15 @@
-//! `roadwright train compare` and `apply`: what to do with trained values.
+//! `roadwright train apply`: trained values in a stack of a scenario.
 
-use super::arguments::{Apply, Compare};
+use super::arguments::Apply;
 use super::load_record;
-use crate::commands::{load, print_json};
+use crate::commands::load;
 use crate::{Outcome, terminal};
 use anyhow::{Context, bail};
 use roadwright_scenario::{Edit, Slot, Stack, file};
 use roadwright_training::genetic::Preset;
 use roadwright_training::genetic::record::{Record, RecordedChampion};
-use serde_json::json;
 use std::io::Write;
 use std::path::Path;
-
-pub(super) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
-    let record = load_record(&arguments.record)?;
-    let champion = champion(&record, &arguments.record)?;
-    let rows: Vec<_> = record.genes.iter().zip(&champion.changes).collect();
-    let changed = rows
-        .iter()
-        .filter(|(_, (before, after))| before != after)
-        .count();
-    if arguments.json {
-        let rows: Vec<_> = rows
-            .iter()
-            .map(
-                |(gene, (before, after))| json!({"gene": gene, "before": before, "trained": after}),
-            )
-            .collect();
-        print_json(&json!({"changed": changed, "genes": rows}))?;
-        return Ok(Outcome::Fine);
-    }
-    let mut out = terminal::out();
-    writeln!(out, "{:<46}{:<14}trained", "gene", "before")?;
-    for (gene, (before, after)) in rows {
-        let after = if before == after { "=" } else { after };
-        writeln!(out, "{gene:<46}{before:<14}{after}")?;
-    }
-    writeln!(out, "{changed} of {} genes changed", record.genes.len())?;
-    Ok(Outcome::Fine)
-}
 
 pub(super) fn apply(arguments: &Apply) -> anyhow::Result<Outcome> {
     let record = load_record(&arguments.record)?;
@@ -65,7 +36,11 @@ pub(super) fn apply(arguments: &Apply) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-fn champion<'a>(record: &'a Record, path: &Path) -> anyhow::Result<&'a RecordedChampion> {
+/// Who won the training of a record, which must be over.
+pub(super) fn champion<'a>(
+    record: &'a Record,
+    path: &Path,
+) -> anyhow::Result<&'a RecordedChampion> {
     record.champion.as_ref().with_context(|| {
         let path = path.display();
         format!("{path}: the training is not over; `train --resume --out {path}` goes on with it")

@@ -1,8 +1,8 @@
 //! What a training reports.
 
-use roadwright_simulation::Statistic;
 use roadwright_training::genetic::record::RecordedChampion;
 use roadwright_training::genetic::{Champion, GenerationReport, Genome, Preset, Run, Training};
+use roadwright_training::statistics::{Moments, student_t};
 use serde::Serialize;
 use std::io::Write;
 
@@ -16,7 +16,7 @@ pub(super) struct Report {
     /// The values before training on the same courses.
     start: HeldOut,
     /// Champion less start, course by course: negative is better.
-    difference: Statistic,
+    difference: Figures,
     pool_hash: String,
 }
 
@@ -28,13 +28,43 @@ struct ChampionReport {
     finalists: usize,
 }
 
+/// Level of all intervals.
+pub(super) const LEVEL: f64 = 0.95;
+
+/// A mean with its error bars.
+#[derive(Serialize)]
+struct Figures {
+    mean: f64,
+    standard_deviation: f64,
+    standard_error: f64,
+    /// None of a single value.
+    interval: Option<[f64; 2]>,
+    method: &'static str,
+    level: f64,
+}
+
+impl Figures {
+    fn of(values: &[f64]) -> Self {
+        let moments = Moments::of(values);
+        let interval = student_t(&moments, LEVEL);
+        Self {
+            mean: moments.mean(),
+            standard_deviation: moments.standard_deviation(),
+            standard_error: moments.standard_error(),
+            interval: interval.map(|interval| [interval.low, interval.high]),
+            method: "student_t",
+            level: LEVEL,
+        }
+    }
+}
+
 /// Runs on courses that nobody was bred or chosen on.
 #[derive(Serialize)]
 struct HeldOut {
     runs: usize,
     drives: usize,
     completed: usize,
-    fitness: Statistic,
+    fitness: Figures,
     hash: String,
 }
 
@@ -45,7 +75,7 @@ impl HeldOut {
             runs: runs.len(),
             drives: runs.iter().map(|run| run.drives).sum(),
             completed: runs.iter().map(|run| run.completed).sum(),
-            fitness: Statistic::of(&scores(runs)),
+            fitness: Figures::of(&scores(runs)),
             hash: format!("{:016x}", runs.iter().fold(0, hash)),
         }
     }
@@ -76,7 +106,7 @@ impl Report {
             },
             held_out: HeldOut::of(&champion.held_out),
             start: HeldOut::of(&champion.start),
-            difference: Statistic::of(&differences),
+            difference: Figures::of(&differences),
             pool_hash: training.pool_hash(),
         }
     }
@@ -122,15 +152,17 @@ impl Report {
     }
 }
 
-/// A mean with its standard error; one value has none.
-fn spread(statistic: &Statistic) -> String {
-    if statistic.count < 2 {
-        return format!(
-            "{:.4} (n = {}: no interval)",
-            statistic.mean, statistic.count
-        );
+/// A mean with its standard error and its interval; one value has none.
+fn spread(figures: &Figures) -> String {
+    match figures.interval {
+        None => format!("{:.4} (n = 1: no interval)", figures.mean),
+        Some([low, high]) => format!(
+            "{:.4} +- {:.4} ({:.0} %: {low:.4} to {high:.4})",
+            figures.mean,
+            figures.standard_error,
+            100.0 * LEVEL
+        ),
     }
-    format!("{:.4} +- {:.4}", statistic.mean, statistic.standard_error)
 }
 
 /// The head of the table of generations.
