@@ -84,6 +84,13 @@ fn the_document_has_its_keys_and_workers_change_none_of_it() {
     assert_eq!(one["generations"][0]["runs"], 8);
     assert_eq!(one["champion"]["genes"].as_str().unwrap().len(), 18);
     assert_eq!(one["held_out"]["runs"], 3);
+    let fitness = &one["held_out"]["fitness"];
+    for key in ["mean", "standard_deviation", "standard_error", "level"] {
+        assert!(fitness[key].is_number(), "{key}");
+    }
+    let end = |index: usize| fitness["interval"][index].as_f64().unwrap();
+    let mean = fitness["mean"].as_f64().unwrap();
+    assert!(end(0) <= mean && mean <= end(1), "{fitness}");
     let preset = &one["champion"]["preset"]["fuzzy_driver"];
     assert_eq!(preset.as_object().unwrap().len(), 18);
     let three = document(&train(folder.path(), &["--json", "--workers", "3"]));
@@ -264,6 +271,52 @@ fn a_script_is_trained_and_its_faults_cost_individuals_only() {
     assert!(
         (0.0..=0.8).contains(&eagerness.as_f64().unwrap()),
         "{eagerness}"
+    );
+}
+
+#[test]
+fn champions_are_compared_on_the_courses_that_both_were_judged_on() {
+    let folder = small();
+    let out = |words: &[&str]| assert_eq!(train(folder.path(), words).status.code(), Some(0));
+    out(&["--out", "a.json", "--quiet"]);
+    out(&["--out", "b.json", "--quiet", "--seed", "7"]);
+    let others = SMALL.replace("[201, 203]", "[202, 204]");
+    std::fs::write(folder.path().join("small.experiment.json"), others).unwrap();
+    out(&["--out", "c.json", "--quiet"]);
+    let compare = |words: &[&str]| {
+        roadwright(
+            folder.path(),
+            &[&["train", "compare", "a.json", "--json"], words].concat(),
+        )
+    };
+    let found = document(&compare(&["b.json", "a.json"]));
+    let rows = found["others"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    // With itself there is no difference, and no doubt about it.
+    assert_eq!(
+        (&rows[1]["difference"], &rows[1]["p_holm"]),
+        (&0.0.into(), &1.0.into())
+    );
+    let held_out = |name: &str| {
+        let text = std::fs::read_to_string(folder.path().join(name)).unwrap();
+        let record: Value = serde_json::from_str(&text).unwrap();
+        let scores = record["champion"]["held_out"].as_array().unwrap().clone();
+        scores
+            .iter()
+            .map(|score| score.as_f64().unwrap())
+            .sum::<f64>()
+            / scores.len() as f64
+    };
+    let expected = held_out("a.json") - held_out("b.json");
+    let difference = rows[0]["difference"].as_f64().unwrap();
+    assert!(
+        (difference - expected).abs() < 1e-12,
+        "{difference} {expected}"
+    );
+    refused(&compare(&["c.json"]), "judged on other courses");
+    refused(
+        &compare(&["small.experiment.json"]),
+        "it is no record of a training",
     );
 }
 
