@@ -87,11 +87,9 @@ const WORDS: [(&str, &str); RULE_COUNT] = {
 const fn rule(number: usize) -> ParameterInfo {
     let (key, doc) = WORDS[number];
     let place = RulePlace::of(number);
-    // Tables of steering and of speed take turns.
-    let words: &'static [&'static str] = if place.table % 2 == 0 {
-        &TURN_WORDS
-    } else {
-        &SPEED_WORDS
+    let words: &'static [&'static str] = match place.table {
+        0 | 2 => &TURN_WORDS,
+        _ => &SPEED_WORDS,
     };
     ParameterInfo {
         key,

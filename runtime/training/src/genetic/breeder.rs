@@ -146,7 +146,7 @@ impl<'a> Nursery<'a> {
         let change = self.climbed + birth.number as usize;
         let index = change / 2 % genes.len();
         let gene = &self.genome.genes()[index];
-        let way = if change % 2 == 0 {
+        let way = if change.is_multiple_of(2) {
             gene.step
         } else {
             -gene.step
