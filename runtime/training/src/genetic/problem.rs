@@ -25,7 +25,7 @@ const FEW: f64 = 0.1;
 pub enum ProblemError {
     /// The course is not there, or its vehicle.
     #[error(transparent)]
-    Course(#[from] CourseError),
+    Course(Box<CourseError>),
     /// The genes are not there.
     #[error(transparent)]
     Genes(#[from] GeneError),
@@ -39,7 +39,7 @@ pub enum ProblemError {
     },
     /// The stack cannot be run.
     #[error(transparent)]
-    Simulation(#[from] SimulationError),
+    Simulation(Box<SimulationError>),
     /// The experiment is about a scenario, which was not given.
     #[error("scenario: it was not given")]
     NoScenario,
@@ -54,6 +54,19 @@ pub struct Problem {
     modules: Registry,
     drives: usize,
     hash: u64,
+}
+
+// In boxes: both are large, and seldom there.
+impl From<CourseError> for ProblemError {
+    fn from(error: CourseError) -> Self {
+        Self::Course(Box::new(error))
+    }
+}
+
+impl From<SimulationError> for ProblemError {
+    fn from(error: SimulationError) -> Self {
+        Self::Simulation(Box::new(error))
+    }
 }
 
 impl Problem {
