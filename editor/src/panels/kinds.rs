@@ -315,15 +315,35 @@ impl Row<'_> {
             .id_salt(("parameters of", id))
             .default_open(open)
             .show(ui, |ui| {
-                Grid::new(("parameters", id)).num_columns(2).show(ui, |ui| {
-                    for parameter in parameters {
-                        let value = setting.parameters.get(parameter.key).copied();
-                        let value = value.unwrap_or(parameter.default);
-                        let with = |value: f64| self.edit(parameter, value);
-                        self::parameter(ui, self.key, parameter, value, with, actions);
-                    }
-                });
+                let is_rule = |parameter: &&ParameterInfo| parameter.key.starts_with(RULE);
+                let (rules, plain): (Vec<_>, Vec<_>) = parameters.iter().partition(is_rule);
+                self.grid(ui, "parameters", &plain, actions);
+                if !rules.is_empty() {
+                    // Dozens of them, which are seldom set by hand.
+                    CollapsingHeader::new(format!("{} rules", rules.len()))
+                        .id_salt(("rules of", id))
+                        .show(ui, |ui| self.grid(ui, "rules", &rules, actions));
+                }
             });
+    }
+
+    fn grid(
+        &self,
+        ui: &mut Ui,
+        name: &str,
+        parameters: &[&ParameterInfo],
+        actions: &mut Vec<Action>,
+    ) {
+        let setting = self.setting();
+        let id = (self.key, self.slot.name(), self.number);
+        Grid::new((name, id)).num_columns(2).show(ui, |ui| {
+            for parameter in parameters {
+                let value = setting.parameters.get(parameter.key).copied();
+                let value = value.unwrap_or(parameter.default);
+                let with = |value: f64| self.edit(parameter, value);
+                self::parameter(ui, self.key, parameter, value, with, actions);
+            }
+        });
     }
 
     /// The edit that sets a parameter; one at its default is not written.
@@ -339,6 +359,9 @@ impl Row<'_> {
         Edit::Stack(self.key.to_owned(), Some(Box::new(changed)))
     }
 }
+
+/// What the keys of single rules of a rule table begin with.
+const RULE: &str = "rule_";
 
 /// One described parameter, as its description says.
 fn parameter(

@@ -235,6 +235,10 @@ pub struct Conduct {
     pub off_lane: f64,
     /// Share of the time in junctions that had not let it in.
     pub uninvited: f64,
+    /// How deep the agent was in obstacles and vehicles, summed over the time, m s.
+    pub overlap: f64,
+    /// Whether it has arrived at its last goal.
+    pub has_arrived: bool,
 }
 
 impl Default for Conduct {
@@ -247,6 +251,8 @@ impl Default for Conduct {
             speeding: 0.0,
             off_lane: 0.0,
             uninvited: 0.0,
+            overlap: 0.0,
+            has_arrived: false,
         }
     }
 }
@@ -266,6 +272,11 @@ pub trait Fitness: Logic {
     /// Whether it looks at times of post-encroachment, which are only watched then.
     fn wants_post_encroachment(&self) -> bool {
         false
+    }
+
+    /// Whether a lower score is a better drive.
+    fn lower_is_better(&self) -> bool {
+        true
     }
 }
 

@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::commands::BenchVerb;
+use crate::commands::{BenchVerb, Train};
 use clap::{Args, Parser, Subcommand};
 use roadwright_extension::ISOLATED_MEMORY;
 use roadwright_scenario::DynamicsLevel;
@@ -41,7 +41,7 @@ pub(crate) enum Verb {
     },
     /// Run a scenario and report what came of it.
     Run(Run),
-    /// Look for what is wrong with a scenario.
+    /// Look for what is wrong with a scenario or an experiment.
     Check(Check),
     /// Tell what rules the junctions of a scenario.
     Junction(Junction),
@@ -50,6 +50,8 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: BenchVerb,
     },
+    /// Train parameters of modules on courses, and judge them on others.
+    Train(Box<Train>),
     /// Make a scenario of OpenStreetMap data.
     Import(Import),
     /// Draw a scenario as a picture.
@@ -225,7 +227,7 @@ pub(crate) struct Run {
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// The scenario
+    /// The scenario, or the experiment (NAME.experiment.json)
     #[arg(required_unless_present = "schema")]
     pub(crate) file: Option<PathBuf>,
     /// Print one JSON document and nothing else

@@ -1,8 +1,8 @@
 //! The fuzzy traffic driver of [Gerdelan 2011], chapter 8.
 
 use crate::fuzzy::{
-    AVOID_SPEED, AVOID_STEER, Aggregation, OBSTACLE_ANGLE, OBSTACLE_DISTANCE, ROUTE_SPEED,
-    ROUTE_STEER,
+    Aggregation, FuzzyController, OBSTACLE_ANGLE, OBSTACLE_DISTANCE, RULE_COUNT, controllers,
+    with_rules,
 };
 use crate::laws::halting_speed;
 use roadwright_agent::{
@@ -20,7 +20,10 @@ static INFO: ModuleInfo = ModuleInfo {
     doc: "Follows the route and avoids obstacles by four fuzzy rule tables.",
 };
 
-static PARAMETERS: [ParameterInfo; 8] = [
+/// Parameters before those of the rules.
+const PLAIN: usize = 8;
+
+static PARAMETERS: [ParameterInfo; PLAIN + RULE_COUNT] = with_rules([
     ParameterInfo::choice(
         "aggregation",
         &["max", "sum"],
@@ -75,7 +78,7 @@ static PARAMETERS: [ParameterInfo; 8] = [
         0.3,
         "Time that passes before braking.",
     ),
-];
+]);
 
 /// Two pairs of fuzzy controllers, one for following the route and one for avoiding obstacles.
 ///
@@ -86,7 +89,8 @@ static PARAMETERS: [ParameterInfo; 8] = [
 ///
 /// The printed factors are gentle (at most 0.04 in the rules of route following, a radius of
 /// 25 m). For streets with tighter corners the gains and a nearer way-point calibrate the driver
-/// to the vehicle, as [Gerdelan 2011] asks.
+/// to the vehicle, as [Gerdelan 2011] asks. The rules themselves are parameters as well: those of
+/// the printed tables unless they are set, by hand or by training.
 pub struct FuzzyDriver;
 
 /// The parameters of one batch.
@@ -97,14 +101,17 @@ struct Settings {
     speed_time: f64,
     braking: f64,
     reaction: f64,
+    /// Steering and speed of the route, steering and speed of avoidance.
+    tables: [FuzzyController; 4],
 }
 
 impl Settings {
     #[inline]
     fn drive(&self, input: &ControllerInput) -> ControllerOutput {
+        let [route_steer, route_speed, avoid_steer, avoid_speed] = &self.tables;
         let (distance, angle) = (input.waypoint_distance, input.waypoint_angle);
-        let mut fraction = ROUTE_SPEED.output(distance, angle.abs(), self.aggregation);
-        let seek = ROUTE_STEER.output(distance, angle.abs(), self.aggregation);
+        let mut fraction = route_speed.output(distance, angle.abs(), self.aggregation);
+        let seek = route_steer.output(distance, angle.abs(), self.aggregation);
         // The tables know only how far to the side the way-point is; the side is put in here. `signum`
         // of 0 is 1, so straight ahead is told apart.
         let towards = if angle == 0.0 { 0.0 } else { angle.signum() };
@@ -113,9 +120,9 @@ impl Settings {
         let (reach, width) = (OBSTACLE_DISTANCE.knots[2], OBSTACLE_ANGLE.knots[2]);
         let (distance, angle) = (input.obstacle_distance, input.obstacle_angle);
         if distance < reach && angle.abs() < width {
-            let avoid = AVOID_SPEED.output(distance, angle.abs(), self.aggregation);
+            let avoid = avoid_speed.output(distance, angle.abs(), self.aggregation);
             fraction = fraction.min(avoid);
-            let turn = AVOID_STEER.output(distance, angle.abs(), self.aggregation);
+            let turn = avoid_steer.output(distance, angle.abs(), self.aggregation);
             // Straight ahead counts as on the right: away from it is to the left.
             factor -= self.avoid_gain * turn * if angle > 0.0 { 1.0 } else { -1.0 };
         }
@@ -162,6 +169,7 @@ impl Controller for FuzzyDriver {
             speed_time: parameters.value("speed_time"),
             braking: parameters.value("braking"),
             reaction: parameters.value("reaction"),
+            tables: controllers(parameters, PLAIN),
         };
         for (input, output) in inputs.iter().zip(outputs) {
             *output = settings.drive(input);
@@ -223,6 +231,51 @@ mod tests {
         let output = drive(|i| (i.waypoint_angle, i.speed) = (0.6, 6.0));
         assert!((tan(output.steering) / 2.7 - 0.04).abs() < 1e-12);
         assert!(output.acceleration.abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_rule_that_is_set_is_the_one_that_fires() {
+        let input = ControllerInput {
+            speed: 6.0,
+            road_speed: 10.0,
+            wheelbase: 2.7,
+            waypoint_distance: 28.28,
+            waypoint_angle: 0.6,
+            leader_gap: NOTHING,
+            obstacle_distance: NOTHING,
+            stop_distance: NOTHING,
+            ..ControllerInput::default()
+        };
+        let mut module = FuzzyDriver::entry().make();
+        let answer = |module: &roadwright_agent::Module<dyn Controller>| {
+            let mut outputs = [ControllerOutput::default()];
+            module.step(&Step::default(), &[input], &mut outputs);
+            outputs[0]
+        };
+        let printed = answer(&module);
+        // Another rule, which does not fire here.
+        module
+            .parameters
+            .set("rule_route_steer_mid_far", 6.0)
+            .unwrap();
+        assert_eq!(answer(&module), printed);
+        // FULL is 0.08: twice the printed SHARP.
+        module
+            .parameters
+            .set("rule_route_steer_wide_far", 6.0)
+            .unwrap();
+        assert!((tan(answer(&module).steering) / 2.7 - 0.08).abs() < 1e-12);
+        module
+            .parameters
+            .set("rule_route_speed_wide_far", 0.0)
+            .unwrap();
+        assert!(answer(&module).acceleration < -10.0);
+        assert!(
+            module
+                .parameters
+                .set("rule_route_speed_wide_far", 6.0)
+                .is_err()
+        );
     }
 
     #[test]

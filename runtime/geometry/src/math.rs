@@ -90,6 +90,18 @@ pub fn cosh(x: f64) -> f64 {
     libm::cosh(x)
 }
 
+/// The complementary error function.
+#[inline]
+pub fn erfc(x: f64) -> f64 {
+    libm::erfc(x)
+}
+
+/// Natural logarithm of the gamma function of a positive number.
+#[inline]
+pub fn ln_gamma(x: f64) -> f64 {
+    libm::lgamma(x)
+}
+
 /// Brings an angle to (-pi, pi].
 #[inline]
 pub fn wrap_angle(angle: f64) -> f64 {

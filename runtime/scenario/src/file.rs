@@ -196,16 +196,23 @@ pub fn from_text(text: &str) -> Result<Scenario, TextError> {
 }
 
 fn parse(text: &str) -> Result<Scenario, TextError> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
     // Parsed in two steps: serde checks keys, types and ranges and knows where it is; what objects
     // mean to each other is checked by the edits, which know only ids (hence `line_of`).
-    let document: Document =
-        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-            let key = error.path().to_string();
-            json_error(error.inner(), if key == "." { "" } else { &key })
-        })?;
+    assemble(from_json::<Document>(text)?, text)
+}
+
+/// Reads a document of any format that is JSON, with errors in the words of those who write files.
+///
+/// # Errors
+/// If the text is not such a document: line, column, key, and what was expected.
+pub fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, TextError> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let document = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let key = error.path().to_string();
+        json_error(error.inner(), if key == "." { "" } else { &key })
+    })?;
     deserializer.end().map_err(|error| json_error(&error, ""))?;
-    assemble(document, text)
+    Ok(document)
 }
 
 /// A JSON error without the position that it repeats in its text.

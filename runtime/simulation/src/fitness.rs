@@ -1,5 +1,5 @@
-//! The built-in fitnesses. All are better the lower they are, and 0 is perfect; they have different
-//! units, and are never put together.
+//! The built-in fitnesses. Each says whether lower scores are better; they have different units, and
+//! are never put together.
 
 use roadwright_agent::{
     Conduct, Entry, Fitness, Logic, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,
@@ -24,11 +24,13 @@ struct Described {
     score: Score,
     /// Whether it looks at times of post-encroachment.
     watches_junctions: bool,
+    /// Whether lower scores are better.
+    is_cost: bool,
 }
 
 // A fitness is a row of this table: what it says about itself, and a function of what was counted.
 // None keeps anything, so they share one type.
-static FORMULAS: [Described; 5] = [
+static FORMULAS: [Described; 8] = [
     Described {
         info: ModuleInfo {
             id: "crash_and_speed",
@@ -41,6 +43,7 @@ static FORMULAS: [Described; 5] = [
         ],
         score: crash_and_speed,
         watches_junctions: false,
+        is_cost: true,
     },
     Described {
         info: ModuleInfo {
@@ -73,6 +76,7 @@ static FORMULAS: [Described; 5] = [
         ],
         score: comfort,
         watches_junctions: false,
+        is_cost: true,
     },
     Described {
         info: ModuleInfo {
@@ -96,6 +100,7 @@ static FORMULAS: [Described; 5] = [
         ],
         score: safety,
         watches_junctions: true,
+        is_cost: true,
     },
     Described {
         info: ModuleInfo {
@@ -106,6 +111,7 @@ static FORMULAS: [Described; 5] = [
         parameters: &[],
         score: progress,
         watches_junctions: false,
+        is_cost: true,
     },
     Described {
         info: ModuleInfo {
@@ -132,7 +138,46 @@ static FORMULAS: [Described; 5] = [
         ],
         score: rule_keeping,
         watches_junctions: false,
+        is_cost: true,
     },
+    Described {
+        info: ModuleInfo {
+            id: "time_times_overlap",
+            name: "Time times overlap",
+            doc: "Time of the drive times how deep it was in others and in obstacles, summed over the time.",
+        },
+        parameters: &[],
+        score: time_times_overlap,
+        watches_junctions: false,
+        is_cost: true,
+    },
+    Described {
+        info: ModuleInfo {
+            id: "arena_score",
+            name: "Arena score",
+            doc: "Points for few crashes and for a short time; more are better.",
+        },
+        parameters: ARENA_PARAMETERS,
+        score: arena_score,
+        watches_junctions: false,
+        is_cost: false,
+    },
+    Described {
+        info: ModuleInfo {
+            id: "arena_score_or_failed",
+            name: "Arena score, or failed",
+            doc: "The same for drives that arrive, and -1 for all others; more are better.",
+        },
+        parameters: ARENA_PARAMETERS,
+        score: arena_score_or_failed,
+        watches_junctions: false,
+        is_cost: false,
+    },
+];
+
+const ARENA_PARAMETERS: &[ParameterInfo] = &[
+    weight("crash_weight", "1/(m s)", "Weight of the missing overlap."),
+    weight("time_weight", "1/s", "Weight of the time that is left."),
 ];
 
 /// A time of post-encroachment shorter than this is risky, s [Allen 1978].
@@ -189,6 +234,36 @@ fn rule_keeping(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) 
         + parameters.value("junction_weight") * conduct.uninvited
 }
 
+/// [Gerdelan 2011], section 6.4, step 7.
+fn time_times_overlap(_: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
+    input.time * conduct.overlap
+}
+
+/// Points without any overlap, m s, and without any time, s ([Gerdelan 2011], equation 9.1).
+const ARENA_OVERLAP: f64 = 200.0;
+const ARENA_TIME: f64 = 60.0;
+/// Points of a drive that does not arrive (figure 9.3, the lower plot).
+const ARENA_FAILED: f64 = -1.0;
+
+/// [Gerdelan 2011], equation 9.1.
+fn arena_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
+    parameters.value("crash_weight") * (ARENA_OVERLAP - conduct.overlap)
+        + parameters.value("time_weight") * (ARENA_TIME - input.time)
+}
+
+/// The same with the penalty of figure 9.3.
+fn arena_score_or_failed(
+    parameters: &ParameterSet,
+    input: &FitnessInput,
+    conduct: &Conduct,
+) -> f64 {
+    if conduct.has_arrived {
+        arena_score(parameters, input, conduct)
+    } else {
+        ARENA_FAILED
+    }
+}
+
 /// A fitness that is a formula.
 struct Formula(&'static Described);
 
@@ -211,6 +286,10 @@ impl Fitness for Formula {
 
     fn wants_post_encroachment(&self) -> bool {
         self.0.watches_junctions
+    }
+
+    fn lower_is_better(&self) -> bool {
+        self.0.is_cost
     }
 }
 
@@ -248,7 +327,8 @@ mod tests {
             mean_road_speed: 10.0,
             ..FitnessInput::default()
         };
-        for formula in &FORMULAS {
+        // The others are points, which nobody can have all of.
+        for formula in FORMULAS.iter().filter(|formula| formula.is_cost) {
             assert_eq!(score(formula.info.id, good, Conduct::default()), 0.0);
         }
         let none = Conduct::default();
@@ -298,5 +378,38 @@ mod tests {
             ..good
         };
         assert!((score("comfort", just_so, none) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_score_of_the_arena_is_equation_9_1() {
+        let input = FitnessInput {
+            time: 45.0,
+            ..FitnessInput::default()
+        };
+        let arrived = Conduct {
+            overlap: 12.5,
+            has_arrived: true,
+            ..Conduct::default()
+        };
+        let lost = Conduct {
+            has_arrived: false,
+            ..arrived
+        };
+        // (200 - 12.5) + (60 - 45), with and without the penalty.
+        for (id, conduct, expected) in [
+            ("arena_score", arrived, 202.5),
+            ("arena_score", lost, 202.5),
+            ("arena_score_or_failed", arrived, 202.5),
+            ("arena_score_or_failed", lost, -1.0),
+            ("time_times_overlap", arrived, 562.5),
+        ] {
+            assert_eq!(score(id, input, conduct), expected, "{id}");
+        }
+        let more_is_better: Vec<&str> = FORMULAS
+            .iter()
+            .filter(|formula| !formula.is_cost)
+            .map(|formula| formula.info.id)
+            .collect();
+        assert_eq!(more_is_better, ["arena_score", "arena_score_or_failed"]);
     }
 }

@@ -108,27 +108,35 @@ pub(crate) fn counts(world: &World) -> AgentCounts {
 
 /// The drives of all agents, of those that drive so far.
 pub(crate) fn drives(world: &World) -> Vec<Drive<'_>> {
-    let so_far = |agent: u32| {
-        let index = agent as usize;
-        let (who, statistics) = (
-            &world.agents.identity[index],
-            &world.agents.statistics[index],
-        );
-        Drive {
-            id: who.id,
-            status: Status::Active,
-            stack: &world.modules.names[who.stack as usize],
-            started: statistics.started,
-            ended: world.time(),
-            distance: statistics.distance,
-            scores: scores(&world.clock, &world.modules, &world.agents, agent),
-        }
-    };
     // Those that ended come in the order in which they did, the others by id: lists that grow as the
     // run goes on, and are the same in every run.
     let driving = world.agents.by_growing_id();
-    let finished = world.finished.iter();
-    finished.chain(driving.into_iter().map(so_far)).collect()
+    let so_far = driving.into_iter().map(|agent| drive_so_far(world, agent));
+    world.finished.iter().chain(so_far).collect()
+}
+
+/// The drive of an agent that is under way.
+pub(crate) fn drive_so_far(world: &World, agent: u32) -> Drive<'_> {
+    let index = agent as usize;
+    let (who, statistics) = (
+        &world.agents.identity[index],
+        &world.agents.statistics[index],
+    );
+    Drive {
+        id: who.id,
+        status: Status::Active,
+        stack: &world.modules.names[who.stack as usize],
+        started: statistics.started,
+        ended: world.time(),
+        distance: statistics.distance,
+        scores: scores(
+            &world.clock,
+            &world.modules,
+            &world.agents,
+            agent,
+            Status::Active,
+        ),
+    }
 }
 
 /// What came of the run so far.

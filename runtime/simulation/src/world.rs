@@ -465,6 +465,22 @@ impl World {
         self.finished.iter()
     }
 
+    /// Id, time of appearing, s, and distance driven so far, m, of each agent that drives, in no
+    /// order that means anything.
+    pub fn odometers(&self) -> impl Iterator<Item = (u64, f64, f64)> + '_ {
+        self.agents.driving().map(|agent| {
+            let statistics = &self.agents.statistics[agent as usize];
+            let id = self.agents.identity[agent as usize].id;
+            (id, statistics.started, statistics.distance)
+        })
+    }
+
+    /// The drive so far of an agent that drives. Its fitnesses are asked.
+    pub fn drive_so_far(&self, id: u64) -> Option<Drive<'_>> {
+        let agent = self.agents.find(id)?;
+        Some(report::drive_so_far(self, agent))
+    }
+
     /// The drives of all agents: of those that do not drive any more in the order in which they
     /// ended, then of those that drive in the order of their ids. Their fitnesses are asked.
     pub fn drives(&self) -> Vec<Drive<'_>> {

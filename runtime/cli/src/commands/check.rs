@@ -1,6 +1,6 @@
 //! `roadwright check`.
 
-use super::{load, print_json};
+use super::{check_experiment, is_experiment, load, print_json};
 use crate::Outcome;
 use crate::arguments::Check;
 use crate::terminal;
@@ -27,6 +27,10 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
         .file
         .as_deref()
         .context("a scenario file is needed")?;
+    if is_experiment(path) {
+        drop(out);
+        return check_experiment(path, arguments.json);
+    }
     let findings = find(&load(path)?);
     let errors = findings
         .iter()

@@ -17,8 +17,11 @@
 //   joined by maximum: VERY SLOW 0.5, FAST 0.5, MEDIUM 0.5
 //   crisp output: (0.5 * 0.2 + 0.5 * 0.8 + 0.5 * 0.6) / 1.5 = 0.533 of the allowed speed
 
+mod rules;
 mod tables;
 
+pub use rules::{CHROMOSOME, RULE_COUNT, RulePlace, rule_place};
+pub(crate) use rules::{controllers, with_rules};
 pub use tables::{
     AVOID_SPEED, AVOID_STEER, CONTROLLERS, OBSTACLE_ANGLE, OBSTACLE_DISTANCE, ROUTE_ANGLE,
     ROUTE_DISTANCE, ROUTE_SPEED, ROUTE_STEER, controller,

@@ -250,6 +250,8 @@ pub(crate) struct Statistics {
     /// Least time between another's leaving a place in a junction and the own coming there, s; 0 if
     /// nobody was there.
     pub(crate) least_post_encroachment: f32,
+    /// Sum over the steps, m.
+    pub(crate) penetration: f32,
     /// Whether it stood at the last sample.
     pub(crate) stood: bool,
 }

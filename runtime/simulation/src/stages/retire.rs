@@ -30,7 +30,7 @@ impl Exit<'_> {
         let statistics = self.agents.statistics[index];
         let who = &self.agents.identity[index];
         // Scored first, while its columns and its modules are still there.
-        let scores = scores(self.clock, self.modules, self.agents, agent)
+        let scores = scores(self.clock, self.modules, self.agents, agent, status)
             .into_iter()
             .map(|(fitness, value)| Score {
                 fitness: self.finished.number(fitness),
@@ -73,6 +73,7 @@ pub(crate) fn scores(
     modules: &Modules,
     agents: &Agents,
     agent: u32,
+    status: Status,
 ) -> Vec<(&'static str, f64)> {
     let statistics = &agents.statistics[agent as usize];
     if statistics.steps == 0 {
@@ -86,7 +87,7 @@ pub(crate) fn scores(
         ..clock.moment(Rate::new(1.0, clock.dt))
     };
     let input = [fitness_input(statistics, clock.dt)];
-    let conduct = [conduct(statistics)];
+    let conduct = [conduct(statistics, clock.dt, status)];
     let fitnesses = modules.fitnesses(who.modules).iter();
     fitnesses
         .map(|module| {
@@ -112,7 +113,7 @@ fn fitness_input(statistics: &Statistics, dt: f64) -> FitnessInput {
     }
 }
 
-fn conduct(statistics: &Statistics) -> Conduct {
+fn conduct(statistics: &Statistics, dt: f64, status: Status) -> Conduct {
     let samples = f64::from(statistics.samples.max(1));
     let mean = |sum: f32| f64::from(sum) / samples;
     Conduct {
@@ -126,5 +127,7 @@ fn conduct(statistics: &Statistics) -> Conduct {
         speeding: mean(statistics.speeding),
         off_lane: f64::from(statistics.off_lane) / samples,
         uninvited: f64::from(statistics.uninvited) / samples,
+        overlap: f64::from(statistics.penetration) * dt,
+        has_arrived: status == Status::Arrived,
     }
 }

@@ -317,6 +317,7 @@ impl Contacts {
             for agent in [Some(contact.agent), contact.other].into_iter().flatten() {
                 let statistics = &mut agents.statistics[agent as usize];
                 statistics.squared_penetration += contact.depth * contact.depth;
+                statistics.penetration += contact.depth as f32;
             }
             touching.insert((id, contact.with));
             // The log has one line when bodies begin to overlap, and the next one after they parted.

@@ -1,0 +1,104 @@
+//! The command line of `roadwright train`.
+
+use crate::arguments::ExtensionFlags;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// `roadwright train`.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "Stopped at any moment, a training with --out goes on with --resume as if nothing had happened."
+)]
+pub(crate) struct Train {
+    #[command(subcommand)]
+    pub(crate) verb: Option<TrainVerb>,
+    #[command(flatten)]
+    pub(crate) run: TrainRun,
+}
+
+/// What to do with a training.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TrainVerb {
+    /// Breed on the sum of the genes and hold the learning curves to what the source says of them
+    Study(Study),
+    /// Show the trained values beside those before, rule by rule; or champions beside each other
+    Compare(Compare),
+    /// Write the trained values into a stack of a scenario
+    Apply(Apply),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrainRun {
+    /// The experiment
+    #[arg(required_unless_present = "schema")]
+    pub(crate) experiment: Option<PathBuf>,
+    /// Generations [default: the experiment's]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) generations: Option<u32>,
+    /// Seed of breeding [default: the experiment's]
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// Threads that drive; the result is the same for any number [default: one for each processor]
+    #[arg(long)]
+    pub(crate) workers: Option<usize>,
+    /// Go on with the training that --out holds
+    #[arg(long, requires = "out")]
+    pub(crate) resume: bool,
+    /// Keep the record of the training in this file, after each generation
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress, no summary; errors only
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+    /// Print the JSON Schema of experiment files instead
+    #[arg(long, conflicts_with_all = ["experiment", "json"])]
+    pub(crate) schema: bool,
+    #[command(flatten)]
+    pub(crate) extensions: ExtensionFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Study {
+    /// Which; left out, all are listed
+    pub(crate) name: Option<String>,
+    /// Seeds that each line is bred with, 2 to 10000
+    #[arg(long, default_value_t = 30)]
+    pub(crate) seeds: usize,
+    /// Threads; the result is the same for any number [default: one for each processor]
+    #[arg(long)]
+    pub(crate) workers: Option<usize>,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// The record of a training that is over
+    pub(crate) record: PathBuf,
+    /// Others on the same test courses: champions are compared course by course
+    pub(crate) others: Vec<PathBuf>,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Apply {
+    /// The record of a training that is over
+    pub(crate) record: PathBuf,
+    /// The scenario whose stack gets the values
+    #[arg(long, value_name = "SCENARIO")]
+    pub(crate) to: PathBuf,
+    /// The stack
+    #[arg(long, value_name = "NAME")]
+    pub(crate) stack: String,
+    /// The scenario to write [default: the same file]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}

@@ -1,0 +1,87 @@
+//! `roadwright check` of an experiment.
+
+use super::load_experiment;
+use super::run::problem;
+use crate::arguments::ExtensionFlags;
+use crate::commands::print_json;
+use crate::{Outcome, terminal};
+use roadwright_training::genetic::experiment::{Experiment, Seeds};
+use serde::Serialize;
+use std::io::Write;
+use std::path::Path;
+
+/// Fewer drives or test courses than this tell little ([Gerdelan 2011], table 10.4).
+const FEW: usize = 30;
+
+/// Something that is wrong with an experiment.
+#[derive(Serialize)]
+struct Finding {
+    severity: &'static str,
+    code: &'static str,
+    message: String,
+}
+
+pub(crate) fn check_experiment(path: &Path, json: bool) -> anyhow::Result<Outcome> {
+    let experiment = load_experiment(path)?;
+    let mut findings = warnings(&experiment);
+    if let Err(error) = problem(&ExtensionFlags::default(), path, &experiment) {
+        findings.push(Finding {
+            severity: "error",
+            code: "cannot-train",
+            message: format!("{error:#}"),
+        });
+    }
+    let errors = findings.iter().filter(|f| f.severity == "error").count();
+    let warnings = findings.len() - errors;
+    if json {
+        let document =
+            serde_json::json!({"errors": errors, "warnings": warnings, "findings": findings});
+        print_json(&document)?;
+    } else {
+        let mut out = terminal::out();
+        for finding in &findings {
+            let Finding {
+                severity,
+                code,
+                message,
+            } = finding;
+            writeln!(out, "{severity} [{code}] {message}")?;
+        }
+        match (errors, warnings) {
+            (0, 0) => writeln!(out, "nothing wrong")?,
+            _ => writeln!(out, "{errors} errors, {warnings} warnings")?,
+        }
+    }
+    Ok(if errors > 0 {
+        Outcome::Findings
+    } else {
+        Outcome::Fine
+    })
+}
+
+/// What is allowed, but tells little.
+fn warnings(experiment: &Experiment) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut warn = |code, message| {
+        findings.push(Finding {
+            severity: "warning",
+            code,
+            message,
+        });
+    };
+    if experiment.runs < FEW {
+        let runs = experiment.runs;
+        warn(
+            "few-runs",
+            format!("runs: {runs} drives judge an individual by luck: {FEW} are the guideline"),
+        );
+    }
+    let tests = Seeds::all(experiment.seeds.test).len();
+    if tests < FEW {
+        warn(
+            "few-tests",
+            format!("seeds.test: {tests} courses give a wide interval: take {FEW} or more"),
+        );
+    }
+    findings
+}

@@ -1,0 +1,148 @@
+//! `roadwright train compare`: trained values beside those before, and champions beside each other.
+
+use super::arguments::Compare;
+use super::load_record;
+use super::preset::champion;
+use super::report::LEVEL;
+use crate::commands::print_json;
+use crate::{Outcome, terminal};
+use anyhow::{Context, bail};
+use roadwright_training::genetic::record::{Record, RecordedChampion};
+use roadwright_training::statistics::{Paired, holm, paired};
+use serde::Serialize;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+pub(super) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
+    let record = load_record(&arguments.record)?;
+    let champion = champion(&record, &arguments.record)?;
+    if arguments.others.is_empty() {
+        return compare_genes(&record, champion, arguments.json);
+    }
+    let rows = compare_champions((&record, champion), &arguments.others)?;
+    if arguments.json {
+        print_json(&serde_json::json!({"record": arguments.record, "others": rows}))?;
+    } else {
+        print_champions(&arguments.record, &rows)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn compare_genes(
+    record: &Record,
+    champion: &RecordedChampion,
+    json: bool,
+) -> anyhow::Result<Outcome> {
+    let rows: Vec<_> = record.genes.iter().zip(&champion.changes).collect();
+    let is_changed = |(before, after): &(String, String)| before != after;
+    let changed = rows.iter().filter(|(_, change)| is_changed(change)).count();
+    if json {
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|(gene, (before, after))| {
+                serde_json::json!({"gene": gene, "before": before, "trained": after})
+            })
+            .collect();
+        print_json(&serde_json::json!({"changed": changed, "genes": rows}))?;
+        return Ok(Outcome::Fine);
+    }
+    let mut out = terminal::out();
+    writeln!(out, "{:<46}{:<14}trained", "gene", "before")?;
+    for (gene, change) in rows {
+        let (before, after) = change;
+        let after = if is_changed(change) { after } else { "=" };
+        writeln!(out, "{gene:<46}{before:<14}{after}")?;
+    }
+    writeln!(out, "{changed} of {} genes changed", record.genes.len())?;
+    Ok(Outcome::Fine)
+}
+
+/// One champion against another on the same held-out courses.
+#[derive(Serialize)]
+struct Row {
+    record: PathBuf,
+    courses: u64,
+    /// Mean of the first less the other: negative if the first is better.
+    difference: f64,
+    standard_error: f64,
+    interval: [f64; 2],
+    method: &'static str,
+    level: f64,
+    /// Of so large a difference by chance, corrected for several comparisons by Holm's method.
+    p_holm: f64,
+}
+
+fn compare_champions(
+    first: (&Record, &RecordedChampion),
+    others: &[PathBuf],
+) -> anyhow::Result<Vec<Row>> {
+    let mut found: Vec<(&PathBuf, Paired)> = Vec::new();
+    for path in others {
+        let other = load_record(path)?;
+        let champion = champion(&other, path)?;
+        check_comparable(first.0, &other, path)?;
+        let scores = champion.held_out.iter().copied();
+        let pairs: Vec<_> = scores.zip(first.1.held_out.iter().copied()).collect();
+        let difference = paired(&pairs, LEVEL);
+        let difference = difference.context("one course tells nothing: take more test seeds")?;
+        found.push((path, difference));
+    }
+    let p: Vec<f64> = found.iter().map(|(_, difference)| difference.p).collect();
+    let rows = found.into_iter().zip(holm(&p));
+    Ok(rows
+        .map(|((path, difference), p_holm)| Row {
+            record: path.clone(),
+            courses: difference.count,
+            difference: difference.mean,
+            standard_error: difference.standard_error,
+            interval: [difference.t.low, difference.t.high],
+            method: difference.t.method.name(),
+            level: difference.t.level,
+            p_holm,
+        })
+        .collect())
+}
+
+/// Champions are compared if they were judged on the same courses by the same fitness.
+fn check_comparable(first: &Record, other: &Record, path: &Path) -> anyhow::Result<()> {
+    let of = |record: &Record| {
+        let experiment = &record.experiment;
+        (
+            (experiment.course.clone(), experiment.scenario.clone()),
+            (experiment.vehicle.clone(), experiment.dynamics),
+            (experiment.fitness.clone(), experiment.seeds.test),
+        )
+    };
+    if of(first) != of(other) {
+        bail!(
+            "{}: it was judged on other courses, with another vehicle or by another fitness",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+fn print_champions(first: &Path, rows: &[Row]) -> anyhow::Result<()> {
+    let mut out = terminal::out();
+    writeln!(
+        out,
+        "{} less, on held-out courses (negative: it is better; p by Student's t and Holm, {} comparisons)",
+        first.display(),
+        rows.len()
+    )?;
+    for row in rows {
+        writeln!(
+            out,
+            "  {:<40} {:>9.4} +- {:.4}, {:.0} % interval {:.4} to {:.4}, p {:.2e}, {} courses",
+            row.record.display(),
+            row.difference,
+            row.standard_error,
+            100.0 * row.level,
+            row.interval[0],
+            row.interval[1],
+            row.p_holm,
+            row.courses
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! `roadwright train`: parameters of modules are bred, and judged on courses that they have not seen.
+
+mod arguments;
+mod check;
+mod compare;
+mod preset;
+mod report;
+mod run;
+mod study;
+
+pub(crate) use arguments::Train;
+pub(crate) use check::check_experiment;
+
+use crate::Outcome;
+use crate::terminal;
+use anyhow::{Context, bail};
+use arguments::TrainVerb;
+use roadwright_training::genetic::experiment::{self, Experiment};
+use roadwright_training::genetic::record::{self, Record};
+use std::io::Write;
+use std::path::Path;
+
+pub(crate) fn train(arguments: &Train) -> anyhow::Result<Outcome> {
+    match &arguments.verb {
+        Some(TrainVerb::Study(study)) => study::study(study),
+        Some(TrainVerb::Compare(compare)) => compare::compare(compare),
+        Some(TrainVerb::Apply(apply)) => preset::apply(apply),
+        None if arguments.run.schema => {
+            write!(terminal::out(), "{}", experiment::schema())?;
+            Ok(Outcome::Fine)
+        }
+        None => run::run(&arguments.run),
+    }
+}
+
+/// Whether a file is an experiment by its name.
+pub(crate) fn is_experiment(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(SUFFIX)
+}
+
+const SUFFIX: &str = ".experiment.json";
+
+/// Reads an experiment.
+pub(crate) fn load_experiment(path: &Path) -> anyhow::Result<Experiment> {
+    let text = roadwright_files::read_text(path, experiment::LARGEST);
+    let text = text.with_context(|| format!("cannot open the experiment {}", path.display()))?;
+    Experiment::from_text(&text).map_err(|error| {
+        let place = match (error.line, error.column) {
+            (0, _) => path.display().to_string(),
+            (line, 0) => format!("{}:{line}", path.display()),
+            (line, column) => format!("{}:{line}:{column}", path.display()),
+        };
+        anyhow::anyhow!("cannot open the experiment: {place}: {error}")
+    })
+}
+
+/// The name of an experiment: that of its file, without what all have.
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.strip_suffix(SUFFIX).unwrap_or(&name).to_owned()
+}
+
+fn load_record(path: &Path) -> anyhow::Result<Record> {
+    let text = roadwright_files::read_text(path, record::LARGEST);
+    let text = text.with_context(|| format!("cannot open the record {}", path.display()))?;
+    Record::from_text(&text).with_context(|| format!("cannot use the record {}", path.display()))
+}
+
+/// The threads that a command may use.
+fn threads(workers: Option<usize>) -> anyhow::Result<rayon::ThreadPool> {
+    let all = || std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = workers.unwrap_or_else(all);
+    if !(1..=256).contains(&workers) {
+        bail!("--workers {workers} is out of range: expected 1 to 256");
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(workers).build();
+    pool.context("cannot start the threads")
+}

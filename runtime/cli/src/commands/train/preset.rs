@@ -1,0 +1,67 @@
+//! `roadwright train apply`: trained values in a stack of a scenario.
+
+use super::arguments::Apply;
+use super::load_record;
+use crate::commands::load;
+use crate::{Outcome, terminal};
+use anyhow::{Context, bail};
+use roadwright_scenario::{Edit, Slot, Stack, file};
+use roadwright_training::genetic::Preset;
+use roadwright_training::genetic::record::{Record, RecordedChampion};
+use std::io::Write;
+use std::path::Path;
+
+pub(super) fn apply(arguments: &Apply) -> anyhow::Result<Outcome> {
+    let record = load_record(&arguments.record)?;
+    let champion = champion(&record, &arguments.record)?;
+    let mut scenario = load(&arguments.to)?;
+    let name = &arguments.stack;
+    let known: Vec<&str> = scenario.stacks().keys().map(String::as_str).collect();
+    let stack = scenario.stacks().get(name).with_context(|| {
+        let known = known.join(", ");
+        format!("--stack {name}: the scenario has no such stack; it has: {known}")
+    })?;
+    let mut stack = stack.clone();
+    put(&champion.preset, &mut stack).with_context(|| format!("--stack {name}"))?;
+    let edit = Edit::Stack(name.clone(), Some(Box::new(stack)));
+    scenario.apply(edit).context("cannot change the stack")?;
+    let out = arguments.out.as_deref().unwrap_or(&arguments.to);
+    file::save(&scenario, out).context("cannot write the scenario")?;
+    let values: usize = champion.preset.values().map(|values| values.len()).sum();
+    writeln!(
+        terminal::out(),
+        "{values} values written into stack {name} of {}",
+        out.display()
+    )?;
+    Ok(Outcome::Fine)
+}
+
+/// Who won the training of a record, which must be over.
+pub(super) fn champion<'a>(
+    record: &'a Record,
+    path: &Path,
+) -> anyhow::Result<&'a RecordedChampion> {
+    record.champion.as_ref().with_context(|| {
+        let path = path.display();
+        format!("{path}: the training is not over; `train --resume --out {path}` goes on with it")
+    })
+}
+
+/// Puts values into all modules of a stack that they are for.
+fn put(preset: &Preset, stack: &mut Stack) -> anyhow::Result<()> {
+    for (module, values) in preset {
+        let mut found = false;
+        for slot in Slot::ALL {
+            let settings = stack.settings_mut(slot).iter_mut();
+            for setting in settings.filter(|setting| setting.module == *module) {
+                let values = values.iter().map(|(key, value)| (key.clone(), *value));
+                setting.parameters.extend(values);
+                found = true;
+            }
+        }
+        if !found {
+            bail!("it does not use {module}, whose values were trained");
+        }
+    }
+    Ok(())
+}

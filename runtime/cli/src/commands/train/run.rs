@@ -1,0 +1,149 @@
+//! Training: breeding until it is enough, with a record after each generation.
+
+use super::arguments::TrainRun;
+use super::report::{self, Report};
+use super::{load_experiment, load_record, name_of, threads};
+use crate::arguments::ExtensionFlags;
+use crate::commands::{keep_stdout, load, write_json};
+use crate::{Outcome, extensions, progress, terminal};
+use anyhow::{Context, bail};
+use roadwright_extension::Wanted;
+use roadwright_scenario::{Scenario, Slot, Stack};
+use roadwright_training::genetic::experiment::{Experiment, NameOr};
+use roadwright_training::genetic::{Problem, Training};
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
+
+pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
+    let path = arguments.experiment.as_deref();
+    let path = path.context("an experiment file is needed")?;
+    let mut experiment = load_experiment(path)?;
+    if let Some(generations) = arguments.generations {
+        experiment.stop.generations = generations;
+    }
+    experiment.seed = arguments.seed.unwrap_or(experiment.seed);
+    // Before plugins are loaded, which may print: the document has standard output for itself.
+    let document = arguments.json.then(keep_stdout).transpose()?;
+    let is_quiet = arguments.json || arguments.quiet;
+    let problem = problem(&arguments.extensions, path, &experiment)?;
+    let mut training = begin(arguments, &experiment, &problem)?;
+    progress::catch_interrupt();
+    let pool = threads(arguments.workers)?;
+    breed(arguments, &pool, &mut training, is_quiet)?;
+    let champion = pool.install(|| training.champion())?;
+    let report = Report::new(&name_of(path), problem.genome(), &training, &champion);
+    training.record().champion = Some(report.recorded(&champion, problem.genome()));
+    keep(arguments, &mut training)?;
+    if let Some(mut out) = document {
+        write_json(&mut out, &report)?;
+    } else if !arguments.quiet {
+        report.print(&mut terminal::out(), problem.genome(), &champion)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+/// The experiment with its modules and its scenario.
+pub(super) fn problem(
+    flags: &ExtensionFlags,
+    path: &Path,
+    experiment: &Experiment,
+) -> anyhow::Result<Problem> {
+    let beside = path.parent().unwrap_or(Path::new(""));
+    let file = experiment.scenario.as_ref().map(|file| beside.join(file));
+    let scenario = file.as_deref().map(load).transpose()?;
+    // Plugins and scripts are looked for beside the scenario, or else beside the experiment.
+    let place = file.as_deref().unwrap_or(path);
+    let wanted = wanted(experiment, scenario.as_ref());
+    let host = extensions::open(flags, Some(place), wanted, true)?;
+    let problem = Problem::new(experiment, scenario, &host.registry());
+    problem.with_context(|| format!("cannot train {}", path.display()))
+}
+
+/// The modules that an experiment may use.
+fn wanted(experiment: &Experiment, scenario: Option<&Scenario>) -> Wanted {
+    let of_stack = |stack: &Stack| {
+        let settings = Slot::ALL.into_iter().flat_map(|slot| stack.settings(slot));
+        settings
+            .map(|setting| setting.module.clone())
+            .collect::<Vec<_>>()
+    };
+    let mut ids = BTreeSet::new();
+    match &experiment.fitness {
+        Some(NameOr::Name(name)) => ids.insert(name.clone()),
+        Some(NameOr::Own(setting)) => ids.insert(setting.module.clone()),
+        None => false,
+    };
+    if let NameOr::Own(stack) = &experiment.stack {
+        ids.extend(of_stack(stack));
+    }
+    let stacks = scenario
+        .iter()
+        .flat_map(|scenario| scenario.stacks().values());
+    ids.extend(stacks.flat_map(of_stack));
+    Wanted::Ids(ids)
+}
+
+/// A new training, or the one that goes on.
+fn begin<'a>(
+    arguments: &TrainRun,
+    experiment: &'a Experiment,
+    problem: &'a Problem,
+) -> anyhow::Result<Training<'a>> {
+    if let Some(out) = arguments.out.as_deref().filter(|out| out.exists()) {
+        if !arguments.resume {
+            bail!(
+                "{} is there already: --resume goes on with it, or name another --out",
+                out.display()
+            );
+        }
+        let record = load_record(out)?;
+        let training = Training::resume(experiment, problem.genome(), problem, &record);
+        return training.with_context(|| format!("cannot resume {}", out.display()));
+    }
+    // Stopped before its first generation a training has no record yet: it begins.
+    Ok(Training::new(experiment, problem.genome(), problem)?)
+}
+
+/// Breeds until it is enough.
+fn breed(
+    arguments: &TrainRun,
+    pool: &rayon::ThreadPool,
+    training: &mut Training<'_>,
+    is_quiet: bool,
+) -> anyhow::Result<()> {
+    let mut out = terminal::out();
+    if !is_quiet {
+        writeln!(out, "{}", report::HEAD)?;
+        for report in training.reports() {
+            report::print_generation(&mut out, report)?;
+        }
+    }
+    while !training.is_over() {
+        if progress::interrupted() {
+            let done = training.reports().len();
+            let advice = match &arguments.out {
+                Some(out) => format!("--resume --out {} goes on", out.display()),
+                None => "with --out it could be resumed".into(),
+            };
+            bail!("interrupted after {done} generations; {advice}");
+        }
+        pool.install(|| training.step());
+        keep(arguments, training)?;
+        if let Some(report) = training.reports().last().filter(|_| !is_quiet) {
+            report::print_generation(&mut out, report)?;
+            out.flush()?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the record, if one is asked for.
+fn keep(arguments: &TrainRun, training: &mut Training<'_>) -> anyhow::Result<()> {
+    let Some(out) = &arguments.out else {
+        return Ok(());
+    };
+    let text = training.record().to_text();
+    let written = roadwright_files::write(out, text.as_bytes());
+    written.with_context(|| format!("cannot write {}", out.display()))
+}

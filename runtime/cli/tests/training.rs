@@ -1,0 +1,443 @@
+//! `roadwright train`: what it promises, and what it refuses.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::{command, roadwright};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+const PAGE: &str = include_str!("../../../docs/training.md");
+
+/// A training that takes seconds: one vehicle in the arena.
+const SMALL: &str = r#"{
+  "format": "roadwright-experiment",
+  "version": 1,
+  "course": "arena",
+  "stack": "fuzzy_driver",
+  "genes": ["fuzzy_driver.rule_avoid_*"],
+  "seeds": {"train": [1, 50], "validate": [101, 102], "test": [201, 203]},
+  "operators": {"n": 3},
+  "runs": 2,
+  "stop": {"generations": 4}
+}
+"#;
+
+fn folder_with(name: &str, text: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(name), text).unwrap();
+    folder
+}
+
+fn small() -> tempfile::TempDir {
+    folder_with("small.experiment.json", SMALL)
+}
+
+fn document(output: &Output) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn refused(output: &Output, expected: &str) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains(expected), "{said}\nexpected {expected}");
+}
+
+fn train(folder: &Path, words: &[&str]) -> Output {
+    let all = [&["train", "small.experiment.json"], words].concat();
+    roadwright(folder, &all)
+}
+
+#[test]
+fn the_document_has_its_keys_and_workers_change_none_of_it() {
+    let folder = small();
+    let one = document(&train(folder.path(), &["--json", "--workers", "1"]));
+    for key in [
+        "experiment",
+        "generations",
+        "champion",
+        "held_out",
+        "start",
+        "difference",
+        "pool_hash",
+    ] {
+        assert!(!one[key].is_null(), "{key}");
+    }
+    assert_eq!(one["experiment"], "small");
+    assert_eq!(one["generations"].as_array().unwrap().len(), 4);
+    for key in [
+        "generation",
+        "best",
+        "mean",
+        "pool_best",
+        "ended_early",
+        "runs",
+    ] {
+        assert!(one["generations"][0][key].is_number(), "{key}");
+    }
+    // The stack's own values and three children, two courses each.
+    assert_eq!(one["generations"][0]["runs"], 8);
+    assert_eq!(one["champion"]["genes"].as_str().unwrap().len(), 18);
+    assert_eq!(one["held_out"]["runs"], 3);
+    let fitness = &one["held_out"]["fitness"];
+    for key in ["mean", "standard_deviation", "standard_error", "level"] {
+        assert!(fitness[key].is_number(), "{key}");
+    }
+    let end = |index: usize| fitness["interval"][index].as_f64().unwrap();
+    let mean = fitness["mean"].as_f64().unwrap();
+    assert!(end(0) <= mean && mean <= end(1), "{fitness}");
+    let preset = &one["champion"]["preset"]["fuzzy_driver"];
+    assert_eq!(preset.as_object().unwrap().len(), 18);
+    let three = document(&train(folder.path(), &["--json", "--workers", "3"]));
+    assert_eq!(one, three);
+    let other = document(&train(folder.path(), &["--json", "--seed", "2"]));
+    assert_ne!(one["pool_hash"], other["pool_hash"]);
+}
+
+#[test]
+fn a_training_that_was_killed_goes_on_to_the_same_end() {
+    let folder = small();
+    let whole = document(&train(folder.path(), &["--json"]));
+    let words = [
+        "train",
+        "small.experiment.json",
+        "--out",
+        "kept.json",
+        "--resume",
+        "--json",
+    ];
+    let record = folder.path().join("kept.json");
+    let mut kills = 0;
+    // Killed again and again at other moments, with other numbers of workers, until one gets through.
+    for (number, milliseconds) in [0, 300, 600, 900, 1300, 2000].into_iter().enumerate() {
+        let workers = (number % 3 + 1).to_string();
+        let mut child = command(folder.path(), &words)
+            .args(["--workers", &workers])
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        // SIGKILL: nothing can be put in order.
+        child.kill().unwrap();
+        kills += usize::from(!child.wait().unwrap().success());
+        if record.exists() {
+            let text = std::fs::read_to_string(&record).unwrap();
+            assert!(text.ends_with("}\n"), "a record is whole or not there");
+        }
+    }
+    assert!(kills > 0, "nothing was killed: the test shows nothing");
+    let resumed = document(&roadwright(folder.path(), &words));
+    assert_eq!(resumed, whole);
+    // One generation more, of a training that was over.
+    let more = [&words[..], &["--generations", "5"]].concat();
+    let more = document(&roadwright(folder.path(), &more));
+    assert_eq!(more["generations"].as_array().unwrap().len(), 5);
+    assert_eq!(more["generations"][3], whole["generations"][3]);
+}
+
+#[test]
+fn records_that_do_not_fit_are_refused_with_the_reason() {
+    let folder = small();
+    let out = ["--out", "kept.json", "--generations", "1"];
+    assert_eq!(train(folder.path(), &out).status.code(), Some(0));
+    refused(&train(folder.path(), &out), "is there already");
+    refused(&train(folder.path(), &["--resume"]), "--out");
+    let resume = ["--out", "kept.json", "--resume"];
+    refused(
+        &train(folder.path(), &[&resume[..], &["--seed", "9"]].concat()),
+        "the experiment file is different",
+    );
+    let record = folder.path().join("kept.json");
+    let text = std::fs::read_to_string(&record).unwrap();
+    let scores = text.find("\"scores\":[").unwrap() + 10;
+    let mut damaged = text.clone();
+    let digit = if &text[scores..=scores] == "9" {
+        "8"
+    } else {
+        "9"
+    };
+    damaged.replace_range(scores..=scores, digit);
+    std::fs::write(&record, &damaged).unwrap();
+    refused(&train(folder.path(), &resume), "it is damaged");
+    std::fs::write(&record, &text[..text.len() / 2]).unwrap();
+    refused(
+        &train(folder.path(), &resume),
+        "it is no record of a training",
+    );
+    // Another version of the course or of a module would ask for other candidates: here the courses.
+    std::fs::write(&record, &text).unwrap();
+    std::fs::write(
+        folder.path().join("small.experiment.json"),
+        SMALL.replace("\"train\": [1,", "\"train\": [2,"),
+    )
+    .unwrap();
+    refused(
+        &train(folder.path(), &resume),
+        "the experiment file is different",
+    );
+}
+
+#[test]
+fn trained_values_are_compared_and_applied() {
+    let folder = small();
+    let out = ["--out", "kept.json", "--quiet"];
+    let output = train(folder.path(), &out);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stdout.is_empty());
+    let compared = document(&roadwright(
+        folder.path(),
+        &["train", "compare", "kept.json", "--json"],
+    ));
+    assert_eq!(compared["genes"].as_array().unwrap().len(), 18);
+    assert_eq!(
+        compared["genes"][0]["gene"],
+        "fuzzy_driver.rule_avoid_steer_narrow_near"
+    );
+    assert_eq!(compared["genes"][0]["before"], "SHARP");
+    let scenario = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../scenarios/obstacle-field.scenario.json"
+    );
+    let apply = |stack: &str| {
+        let words = [
+            "train",
+            "apply",
+            "kept.json",
+            "--to",
+            scenario,
+            "--stack",
+            stack,
+        ];
+        roadwright(
+            folder.path(),
+            &[&words[..], &["--out", "trained.scenario.json"]].concat(),
+        )
+    };
+    refused(&apply("nobody"), "it has: fuzzy_driver, idm, pursuit");
+    refused(&apply("idm"), "it does not use fuzzy_driver");
+    assert_eq!(apply("fuzzy_driver").status.code(), Some(0));
+    let text = std::fs::read_to_string(folder.path().join("trained.scenario.json")).unwrap();
+    let written: Value = serde_json::from_str(&text).unwrap();
+    let parameters = &written["stacks"]["fuzzy_driver"]["controller"]["parameters"];
+    // What was not trained stays.
+    assert_eq!(parameters["avoid_steering_gain"], 2.5);
+    assert_eq!(
+        parameters
+            .as_object()
+            .unwrap()
+            .keys()
+            .filter(|key| key.starts_with("rule_avoid_"))
+            .count(),
+        18
+    );
+    let run = ["run", "trained.scenario.json", "--seconds", "5", "--json"];
+    document(&roadwright(folder.path(), &run));
+}
+
+/// Drives as fast as its parameter says, and fails where that is too much.
+const SCRIPT: &str = r#"parameter("eagerness", 0.4, 0.0, 1.0, "", "Factor on the speed.");
+
+fn behave(agent) {
+    let eagerness = agent.parameter("eagerness");
+    if eagerness > 0.8 { throw "too eager"; }
+    agent.speed_factor = eagerness;
+}
+"#;
+
+#[test]
+fn a_script_is_trained_and_its_faults_cost_individuals_only() {
+    let stack = r#"{"planner": {"module": "route"}, "behaviour": {"module": "eager.rhai"},
+        "controller": {"module": "fuzzy_driver"}, "fitness": []}"#;
+    let text = SMALL
+        .replace("\"fuzzy_driver\"", stack)
+        .replace("fuzzy_driver.rule_avoid_*", "eager.rhai.eagerness")
+        .replace("\"n\": 3}", "\"n\": 6}, \"start\": \"random\"");
+    let folder = folder_with("small.experiment.json", &text);
+    std::fs::create_dir(folder.path().join("scripts")).unwrap();
+    std::fs::write(folder.path().join("scripts/eager.rhai"), SCRIPT).unwrap();
+    let document = document(&train(folder.path(), &["--json"]));
+    let failed = |generation: &Value| generation["failed"].as_u64().unwrap();
+    let generations = document["generations"].as_array().unwrap();
+    assert!(
+        generations.iter().map(failed).sum::<u64>() > 0,
+        "{generations:?}"
+    );
+    let eagerness = &document["champion"]["preset"]["eager.rhai"]["eagerness"];
+    assert!(
+        (0.0..=0.8).contains(&eagerness.as_f64().unwrap()),
+        "{eagerness}"
+    );
+}
+
+#[test]
+fn champions_are_compared_on_the_courses_that_both_were_judged_on() {
+    let folder = small();
+    let out = |words: &[&str]| assert_eq!(train(folder.path(), words).status.code(), Some(0));
+    out(&["--out", "a.json", "--quiet"]);
+    out(&["--out", "b.json", "--quiet", "--seed", "7"]);
+    let others = SMALL.replace("[201, 203]", "[202, 204]");
+    std::fs::write(folder.path().join("small.experiment.json"), others).unwrap();
+    out(&["--out", "c.json", "--quiet"]);
+    let compare = |words: &[&str]| {
+        roadwright(
+            folder.path(),
+            &[&["train", "compare", "a.json", "--json"], words].concat(),
+        )
+    };
+    let found = document(&compare(&["b.json", "a.json"]));
+    let rows = found["others"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    // With itself there is no difference, and no doubt about it.
+    assert_eq!(
+        (&rows[1]["difference"], &rows[1]["p_holm"]),
+        (&0.0.into(), &1.0.into())
+    );
+    let held_out = |name: &str| {
+        let text = std::fs::read_to_string(folder.path().join(name)).unwrap();
+        let record: Value = serde_json::from_str(&text).unwrap();
+        let scores = record["champion"]["held_out"].as_array().unwrap().clone();
+        scores
+            .iter()
+            .map(|score| score.as_f64().unwrap())
+            .sum::<f64>()
+            / scores.len() as f64
+    };
+    let expected = held_out("a.json") - held_out("b.json");
+    let difference = rows[0]["difference"].as_f64().unwrap();
+    assert!(
+        (difference - expected).abs() < 1e-12,
+        "{difference} {expected}"
+    );
+    refused(&compare(&["c.json"]), "judged on other courses");
+    refused(
+        &compare(&["small.experiment.json"]),
+        "it is no record of a training",
+    );
+}
+
+#[test]
+fn what_is_absurd_is_refused() {
+    for (from, to, expected) in [
+        ("\"arena\"", "\"moon\"", "no course is called \"moon\""),
+        (
+            "fuzzy_driver\",",
+            "nobody\",",
+            "no stack is called \"nobody\"",
+        ),
+        ("rule_avoid_*", "courage", "has no such parameter"),
+        ("[\"fuzzy_driver.rule_avoid_*\"]", "[]", "nothing to train"),
+        ("\"n\": 3", "\"n\": -1", "small.experiment.json:8"),
+        ("\"n\": 3", "\"r\": 1e999", "small.experiment.json:8"),
+        ("\"runs\": 2", "\"runs\": 2, \"walks\": 3", "walks"),
+        (
+            "\"runs\": 2",
+            "\"runs\": 2, \"method\": \"cma_es\", \"vehicle\": \"raft\"",
+            "raft",
+        ),
+        (
+            "\"course\": \"arena\"",
+            "\"scenario\": \"no.scenario.json\"",
+            "no.scenario.json",
+        ),
+    ] {
+        assert!(SMALL.contains(from), "{from}");
+        let folder = folder_with("small.experiment.json", &SMALL.replace(from, to));
+        refused(&train(folder.path(), &[]), expected);
+    }
+    let folder = small();
+    refused(
+        &train(folder.path(), &["--workers", "0"]),
+        "--workers 0 is out of range",
+    );
+    refused(
+        &train(folder.path(), &["--generations", "0"]),
+        "generations",
+    );
+    refused(&roadwright(folder.path(), &["train"]), "EXPERIMENT");
+    refused(
+        &roadwright(folder.path(), &["train", "study", "love"]),
+        "there are: chromosomes",
+    );
+    refused(
+        &roadwright(
+            folder.path(),
+            &["train", "study", "parents", "--seeds", "1"],
+        ),
+        "error bar",
+    );
+}
+
+/// The shipped experiments.
+fn shipped() -> Vec<String> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
+    let names = std::fs::read_dir(folder).unwrap();
+    let paths = names.map(|entry| entry.unwrap().path().display().to_string());
+    let mut paths: Vec<String> = paths
+        .filter(|path| path.ends_with(".experiment.json"))
+        .collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn experiments_are_checked() {
+    let folder = small();
+    assert!(shipped().len() >= 2);
+    for path in shipped() {
+        let output = roadwright(folder.path(), &["check", &path]);
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            "nothing wrong\n",
+            "{path}"
+        );
+    }
+    let output = roadwright(folder.path(), &["check", "small.experiment.json", "--json"]);
+    let found = document(&output);
+    assert_eq!(
+        (&found["errors"], &found["warnings"]),
+        (&0.into(), &2.into())
+    );
+    let bad = SMALL.replace("rule_avoid_*", "courage");
+    std::fs::write(folder.path().join("bad.experiment.json"), bad).unwrap();
+    let output = roadwright(folder.path(), &["check", "bad.experiment.json"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("has no such parameter"));
+}
+
+#[test]
+fn the_schema_is_that_of_this_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = roadwright(folder.path(), &["train", "--schema"]);
+    assert!(
+        String::from_utf8(output.stdout).unwrap()
+            == include_str!("../../../docs/experiment.schema.json"),
+        "docs/experiment.schema.json is out of date; renew with: \
+         roadwright train --schema > docs/experiment.schema.json"
+    );
+}
+
+#[test]
+fn every_command_of_the_page_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["experiments", "scenarios"] {
+        let there = format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"));
+        std::os::unix::fs::symlink(there, folder.path().join(name)).unwrap();
+    }
+    let blocks = PAGE.split("```sh\n").skip(1);
+    let commands: Vec<&str> = blocks
+        .flat_map(|block| block.split("```").next().unwrap().lines())
+        .collect();
+    assert!(commands.len() >= 6, "{commands:?}");
+    for command in commands {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        assert_eq!(words[0], "roadwright", "{command}");
+        let output = roadwright(folder.path(), &words[1..]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+    }
+}

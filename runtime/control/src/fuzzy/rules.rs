@@ -1,0 +1,150 @@
+//! The rules of the fuzzy driver as parameters: one for each rule, its values the output terms.
+//!
+//! Their order is that of chromosomes in [Gerdelan 2011], section 10.4: steering and speed of seeking
+//! the way-point, then steering and speed of avoidance; row by row as the tables are printed.
+
+use super::{AVOID_SPEED, AVOID_STEER, FuzzyController, ROUTE_SPEED, ROUTE_STEER};
+use roadwright_agent::{ParameterInfo, ParameterKind, ParameterSet};
+
+/// Rules of all four tables.
+pub const RULE_COUNT: usize = 36;
+
+/// The four controllers of the fuzzy driver in the order of chromosomes.
+pub const CHROMOSOME: [&FuzzyController; 4] =
+    [&ROUTE_STEER, &ROUTE_SPEED, &AVOID_STEER, &AVOID_SPEED];
+
+/// Where a rule stands: its table, and there its row (angle) and column (distance).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RulePlace {
+    /// Index in [`CHROMOSOME`].
+    pub table: usize,
+    /// Index of the angle's term.
+    pub row: usize,
+    /// Index of the distance's term.
+    pub column: usize,
+}
+
+impl RulePlace {
+    const fn of(number: usize) -> Self {
+        Self {
+            table: number / 9,
+            row: number % 9 / 3,
+            column: number % 3,
+        }
+    }
+}
+
+/// Where the rule of a parameter's key stands; `None` if the key is of no rule.
+pub fn rule_place(key: &str) -> Option<RulePlace> {
+    let number = WORDS.iter().position(|(rule, _)| *rule == key)?;
+    Some(RulePlace::of(number))
+}
+
+const SPEED_WORDS: [&str; 6] = ["STOP", "VERY SLOW", "SLOW", "MEDIUM", "FAST", "TOP"];
+const TURN_WORDS: [&str; 7] = [
+    "NO TURN",
+    "VERY LIGHT",
+    "LIGHT",
+    "MEDIUM",
+    "SHARP",
+    "VERY SHARP",
+    "FULL",
+];
+
+/// Key and meaning of the nine rules of a table.
+macro_rules! nine_rules {
+    ($table:literal, $what:literal, $of:literal) => {
+        nine_rules!(@rows $table, $what, $of,
+            ("narrow", "near"), ("narrow", "medium"), ("narrow", "far"),
+            ("mid", "near"), ("mid", "medium"), ("mid", "far"),
+            ("wide", "near"), ("wide", "medium"), ("wide", "far"))
+    };
+    (@rows $table:literal, $what:literal, $of:literal, $(($row:literal, $column:literal)),*) => {
+        [$((
+            concat!("rule_", $table, "_", $row, "_", $column),
+            concat!($what, " if the angle to the ", $of, " is ", $row, " and the distance ", $column, "."),
+        )),*]
+    };
+}
+
+/// Key and meaning of each rule.
+const WORDS: [(&str, &str); RULE_COUNT] = {
+    let tables = [
+        nine_rules!("route_steer", "Turn", "way-point"),
+        nine_rules!("route_speed", "Speed", "way-point"),
+        nine_rules!("avoid_steer", "Turn away", "obstacle"),
+        nine_rules!("avoid_speed", "Speed", "obstacle"),
+    ];
+    let mut all = [("", ""); RULE_COUNT];
+    let mut number = 0;
+    while number < RULE_COUNT {
+        all[number] = tables[number / 9][number % 9];
+        number += 1;
+    }
+    all
+};
+
+const fn rule(number: usize) -> ParameterInfo {
+    let (key, doc) = WORDS[number];
+    let place = RulePlace::of(number);
+    let words: &'static [&'static str] = match place.table {
+        0 | 2 => &TURN_WORDS,
+        _ => &SPEED_WORDS,
+    };
+    ParameterInfo {
+        key,
+        unit: "",
+        kind: ParameterKind::Choice(words),
+        min: 0.0,
+        max: words.len() as f64 - 1.0,
+        default: CHROMOSOME[place.table].rules[place.row][place.column] as f64,
+        doc,
+    }
+}
+
+/// A list of parameters with those of the rules behind it; `ALL` is `FIRST` + [`RULE_COUNT`].
+pub(crate) const fn with_rules<const FIRST: usize, const ALL: usize>(
+    first: [ParameterInfo; FIRST],
+) -> [ParameterInfo; ALL] {
+    assert!(FIRST + RULE_COUNT == ALL);
+    let mut all = [rule(0); ALL];
+    let mut index = 0;
+    while index < ALL {
+        all[index] = if index < FIRST {
+            first[index]
+        } else {
+            rule(index - FIRST)
+        };
+        index += 1;
+    }
+    all
+}
+
+/// The controllers of [`CHROMOSOME`] with the rules that a set of parameters has from an index on.
+pub(crate) fn controllers(parameters: &ParameterSet, first: usize) -> [FuzzyController; 4] {
+    let mut controllers = CHROMOSOME.map(|controller| *controller);
+    // By index and not by key: a module asks for them in every batch.
+    for number in 0..RULE_COUNT {
+        let place = RulePlace::of(number);
+        let rules = &mut controllers[place.table].rules;
+        rules[place.row][place.column] = parameters.at(first + number) as usize;
+    }
+    controllers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_rule_are_the_terms_of_its_table() {
+        for number in 0..RULE_COUNT {
+            let info = rule(number);
+            let terms = CHROMOSOME[RulePlace::of(number).table].terms;
+            let names: Vec<_> = terms.iter().map(|term| term.name).collect();
+            assert_eq!(info.kind, ParameterKind::Choice(&names.leak()[..]));
+            assert_eq!(rule_place(info.key), Some(RulePlace::of(number)));
+        }
+        assert_eq!(rule_place("rule_route_steer_narrow"), None);
+    }
+}

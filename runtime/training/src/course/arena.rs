@@ -1,0 +1,135 @@
+//! The course `arena`: from a circle of 300 m into its middle.
+//!
+//! [Gerdelan 2011], section 9.4: a vehicle starts on a circle of 300 m around its goal, anywhere on it
+//! and with any heading, and drives over hills and between trees and buildings of many sizes to the
+//! goal among the three largest buildings. A drive ends within 6 m of the goal or after 3 minutes.
+//! The arena itself is the same for all seeds, as in the source; place and heading of the start are
+//! drawn. Hills are there to be seen: no level of dynamics slows down on them yet.
+
+use super::draft::{Draft, Trip};
+use super::{Course, Ends, Kind};
+use roadwright_geometry::math::{Stream, exp};
+use roadwright_geometry::{DVec2, HeightField, unit};
+use roadwright_scenario::{Edit, Place, Shape};
+use std::f64::consts::{PI, TAU};
+
+/// Distance of the start from the goal, m.
+const RADIUS: f64 = 300.0;
+/// s.
+const TIME: f64 = 180.0;
+/// Which of the possible arenas it is.
+const ARENA: u64 = 94;
+/// Buildings stand in a ring between these distances from the goal, m.
+const INNERMOST: f64 = 45.0;
+const OUTERMOST: f64 = 270.0;
+const BUILDINGS: usize = 60;
+const TREES: usize = 90;
+const HILLS: usize = 9;
+
+pub(super) fn course() -> Course {
+    Course {
+        name: "arena".into(),
+        doc: "One vehicle drives from anywhere on a circle of 300 m to its middle, between buildings and \
+              trees; it has 3 minutes."
+            .into(),
+        vehicle: "willys_mb",
+        fitness: "arena_score",
+        ends: Ends {
+            time: TIME,
+            mileage: None,
+        },
+        kind: Kind::Arena,
+    }
+}
+
+pub(super) fn draft(seed: u64) -> Draft {
+    let mut draft = Draft::new("arena", seed, TIME);
+    draft.apply(Edit::Terrain(Some(Box::new(hills()))));
+    landmarks(&mut draft);
+    buildings(&mut draft);
+    trees(&mut draft);
+    let mut stream = Stream::new(seed, "start", 0);
+    let start = RADIUS * unit(stream.next_in(-PI, PI));
+    draft.trip(Trip {
+        start: Place::ground(start.x, start.y, stream.next_in(-PI, PI)),
+        via: Vec::new(),
+        destination: Place::ground(0.0, 0.0, 0.0),
+        speed: 0.0,
+    });
+    draft
+}
+
+/// The three large buildings around the goal.
+fn landmarks(draft: &mut Draft) {
+    for (number, angle) in [0.5, 0.5 + TAU / 3.0, 0.5 + 2.0 * TAU / 3.0]
+        .into_iter()
+        .enumerate()
+    {
+        let place = 30.0 * unit(angle);
+        let shape = Shape::Box {
+            x: place.x,
+            y: place.y,
+            heading: angle,
+            length: 16.0 + 2.0 * number as f64,
+            width: 22.0,
+        };
+        draft.obstacle("landmark", shape, 20.0);
+    }
+}
+
+fn buildings(draft: &mut Draft) {
+    let mut stream = Stream::new(ARENA, "buildings", 0);
+    for _ in 0..BUILDINGS {
+        let place = in_ring(&mut stream);
+        let shape = Shape::Box {
+            x: place.x,
+            y: place.y,
+            heading: stream.next_in(0.0, PI),
+            length: stream.next_in(6.0, 24.0),
+            width: stream.next_in(5.0, 12.0),
+        };
+        draft.obstacle("building", shape, 8.0);
+    }
+}
+
+fn trees(draft: &mut Draft) {
+    let mut stream = Stream::new(ARENA, "trees", 0);
+    for _ in 0..TREES {
+        let place = in_ring(&mut stream);
+        let shape = Shape::Circle {
+            x: place.x,
+            y: place.y,
+            radius: stream.next_in(0.2, 0.6),
+        };
+        draft.obstacle("tree", shape, 10.0);
+    }
+}
+
+/// A place in the ring that is built over, evenly by area.
+fn in_ring(stream: &mut Stream) -> DVec2 {
+    let (inner, outer) = (INNERMOST * INNERMOST, OUTERMOST * OUTERMOST);
+    let distance = stream.next_in(inner, outer).sqrt();
+    distance * unit(stream.next_in(-PI, PI))
+}
+
+/// Round hills and hollows on level ground, sampled every 20 m.
+fn hills() -> HeightField {
+    let mut stream = Stream::new(ARENA, "hills", 0);
+    let hills: Vec<(DVec2, f64, f64)> = (0..HILLS)
+        .map(|_| {
+            let place = in_ring(&mut stream);
+            (place, stream.next_in(-5.0, 9.0), stream.next_in(30.0, 70.0))
+        })
+        .collect();
+    let corner = DVec2::splat(RADIUS + 40.0);
+    let level = HeightField::level(-corner, corner, 20.0).expect("a small field");
+    let height = |index: usize| {
+        let place = level.position(index % level.columns(), index / level.columns());
+        let of = |&(top, height, width): &(DVec2, f64, f64)| {
+            height * exp(-(place - top).length_squared() / (width * width))
+        };
+        hills.iter().map(of).sum::<f64>()
+    };
+    let heights = (0..level.rows() * level.columns()).map(height).collect();
+    level.with_heights(heights).expect("finite heights")
+}

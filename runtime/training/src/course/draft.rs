@@ -1,0 +1,248 @@
+//! A scenario of a course while it is put together; every change goes through the one door.
+
+use super::{Course, CourseError, Setup};
+use roadwright_geometry::math::Stream;
+use roadwright_scenario::{
+    About, Agent, AgentId, Edit, EditError, Obstacle, Place, Scenario, Settings, Shape, Stack,
+};
+
+/// Time step of courses on open ground, s: that of the controllers, which are asked at 30 Hz.
+const TIME_STEP: f64 = 1.0 / 30.0;
+
+/// A trip of an agent, before it is known who drives and with what.
+pub(super) struct Trip {
+    pub(super) start: Place,
+    pub(super) via: Vec<Place>,
+    pub(super) destination: Place,
+    /// Speed at the start, m/s.
+    pub(super) speed: f64,
+}
+
+/// A scenario under construction.
+pub(super) struct Draft {
+    pub(super) scenario: Scenario,
+    trips: Vec<Trip>,
+    /// The first edit that was refused.
+    error: Option<EditError>,
+}
+
+impl Draft {
+    /// An empty world that runs for a time, s.
+    pub(super) fn new(name: &str, seed: u64, duration: f64) -> Self {
+        let mut draft = Self::of(Scenario::new(name));
+        draft.apply(Edit::About(Box::new(About {
+            name: name.into(),
+            ..About::default()
+        })));
+        draft.apply(Edit::Settings(Settings {
+            dt: TIME_STEP,
+            seed,
+            duration,
+            ..Settings::default()
+        }));
+        draft
+    }
+
+    /// A world that is there.
+    pub(super) fn of(scenario: Scenario) -> Self {
+        Self {
+            scenario,
+            trips: Vec::new(),
+            error: None,
+        }
+    }
+
+    pub(super) fn apply(&mut self, edit: Edit) {
+        if let Err(error) = self.scenario.apply(edit) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    pub(super) fn obstacle(&mut self, name: &str, shape: Shape, height: f64) {
+        let obstacle = Obstacle {
+            name: name.into(),
+            shape,
+            height,
+            mass: None,
+        };
+        let id = self.scenario.next_obstacle_id();
+        self.apply(Edit::Obstacle(id, Some(Box::new(obstacle))));
+    }
+
+    pub(super) fn trip(&mut self, trip: Trip) {
+        self.trips.push(trip);
+    }
+
+    pub(super) fn set_seed(&mut self, seed: u64) {
+        let settings = self.scenario.settings();
+        self.apply(Edit::Settings(Settings { seed, ..settings }));
+    }
+
+    /// Puts drivers into vehicles of a type, and them onto their trips.
+    pub(super) fn finish(
+        mut self,
+        course: &Course,
+        seed: u64,
+        vehicle: &str,
+        drivers: &[Stack],
+    ) -> Result<Scenario, CourseError> {
+        self.check_vehicle(course, vehicle)?;
+        self.add_stacks(drivers);
+        let chosen = deal(seed, self.trips.len(), drivers.len());
+        for (number, (trip, driver)) in
+            (1..).zip(std::mem::take(&mut self.trips).into_iter().zip(chosen))
+        {
+            let agent = Agent {
+                name: String::new(),
+                vehicle: vehicle.into(),
+                stack: driver_key(driver),
+                dynamics: None,
+                start: trip.start,
+                via: trip.via,
+                destination: Some(trip.destination),
+                depart: 0.0,
+                speed: trip.speed,
+            };
+            self.apply(Edit::Agent(AgentId(number), Some(Box::new(agent))));
+        }
+        self.sound(course)
+    }
+
+    /// Gives all agents and flows vehicles of a type.
+    pub(super) fn give_vehicle(
+        &mut self,
+        course: &Course,
+        vehicle: &str,
+    ) -> Result<(), CourseError> {
+        self.check_vehicle(course, vehicle)?;
+        for (id, mut agent) in self.scenario.agents().clone() {
+            agent.vehicle = vehicle.into();
+            self.apply(Edit::Agent(id, Some(Box::new(agent))));
+        }
+        for (id, mut flow) in self.scenario.flows().clone() {
+            flow.vehicle = vehicle.into();
+            self.apply(Edit::Flow(id, Some(Box::new(flow))));
+        }
+        Ok(())
+    }
+
+    /// Deals out drivers among the agents and flows that are there.
+    pub(super) fn give_drivers(
+        &mut self,
+        course: &Course,
+        seed: u64,
+        drivers: &[Stack],
+    ) -> Result<(), CourseError> {
+        self.add_stacks(drivers);
+        let (agents, flows) = (
+            self.scenario.agents().clone(),
+            self.scenario.flows().clone(),
+        );
+        let mut chosen = deal(seed, agents.len() + flows.len(), drivers.len()).into_iter();
+        for (id, mut agent) in agents {
+            agent.stack = driver_key(chosen.next().unwrap_or_default());
+            self.apply(Edit::Agent(id, Some(Box::new(agent))));
+        }
+        for (id, mut flow) in flows {
+            flow.stack = driver_key(chosen.next().unwrap_or_default());
+            self.apply(Edit::Flow(id, Some(Box::new(flow))));
+        }
+        self.check(course)
+    }
+
+    /// Gives all stacks that are there the modules and fitnesses of a setup.
+    pub(super) fn dress_stacks(
+        &mut self,
+        course: &Course,
+        setup: &Setup,
+    ) -> Result<(), CourseError> {
+        for (key, stack) in self.scenario.stacks().clone() {
+            let dressed = setup.dress(course, &stack)?;
+            self.apply(Edit::Stack(key, Some(Box::new(dressed))));
+        }
+        self.check(course)
+    }
+
+    fn add_stacks(&mut self, drivers: &[Stack]) {
+        for (number, driver) in drivers.iter().enumerate() {
+            let edit = Edit::Stack(driver_key(number), Some(Box::new(driver.clone())));
+            self.apply(edit);
+        }
+    }
+
+    fn check_vehicle(&self, course: &Course, vehicle: &str) -> Result<(), CourseError> {
+        let types = self.scenario.vehicle_types();
+        if types.contains_key(vehicle) {
+            return Ok(());
+        }
+        let known: Vec<&str> = types.keys().map(String::as_str).collect();
+        Err(CourseError::NoSuchVehicle {
+            course: course.name.clone(),
+            vehicle: vehicle.into(),
+            known: known.join(", "),
+        })
+    }
+
+    fn check(&self, course: &Course) -> Result<(), CourseError> {
+        match &self.error {
+            None => Ok(()),
+            Some(error) => Err(CourseError::Scenario {
+                course: course.name.clone(),
+                error: error.to_string(),
+            }),
+        }
+    }
+
+    /// The scenario, if no edit was refused.
+    fn sound(self, course: &Course) -> Result<Scenario, CourseError> {
+        self.check(course)?;
+        Ok(self.scenario)
+    }
+}
+
+/// What the key of the stack of a driver begins with.
+const DRIVER: &str = "driver_";
+
+/// The key of the stack of a driver.
+fn driver_key(number: usize) -> String {
+    format!("{DRIVER}{number}")
+}
+
+/// Which driver has a stack of this key; 0 for a stack that is none of ours.
+pub(crate) fn driver_of(stack: &str) -> usize {
+    let number = stack.strip_prefix(DRIVER);
+    number.and_then(|n| n.parse().ok()).unwrap_or_default()
+}
+
+/// Who drives which of `agents`: every driver as often as the others, one more or less, in an order
+/// drawn from the seed.
+fn deal(seed: u64, agents: usize, drivers: usize) -> Vec<usize> {
+    let mut dealt: Vec<usize> = (0..agents).map(|agent| agent % drivers.max(1)).collect();
+    let mut stream = Stream::new(seed, "drivers", 0);
+    // Fisher and Yates: from the end, each place gets one of those before it or its own.
+    for place in (1..agents).rev() {
+        dealt.swap(place, stream.next_index(place + 1));
+    }
+    dealt
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drivers_are_dealt_evenly_and_by_seed() {
+        let dealt = deal(3, 40, 4);
+        for driver in 0..4 {
+            assert_eq!(dealt.iter().filter(|&&d| d == driver).count(), 10);
+        }
+        assert_eq!(dealt, deal(3, 40, 4));
+        assert_ne!(dealt, deal(4, 40, 4));
+        assert_eq!(deal(1, 3, 0), [0, 0, 0]);
+        assert!(deal(1, 0, 2).is_empty());
+        for number in [0, 7, 123] {
+            assert_eq!(driver_of(&driver_key(number)), number);
+        }
+        assert_eq!(driver_of("idm"), 0);
+    }
+}

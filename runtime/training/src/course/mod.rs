@@ -1,0 +1,206 @@
+//! Courses: scenarios that are made of a seed, with what ends a drive and how it is rated.
+
+mod arena;
+mod draft;
+mod ends;
+mod obstacle_stream;
+mod setup;
+
+pub(crate) use draft::driver_of;
+pub(crate) use ends::LOOK;
+pub use ends::{End, Ends};
+pub use setup::Setup;
+
+use draft::Draft;
+use roadwright_scenario::{ModuleSetting, Scenario, Stack};
+use roadwright_simulation::SimulationError;
+use thiserror::Error;
+
+/// A course: what is driven, until when, and how that is rated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Course {
+    /// Its name on the command line.
+    pub name: String,
+    /// What it is, in one sentence.
+    pub doc: String,
+    /// Vehicle type of its drivers unless a setup says otherwise.
+    pub vehicle: &'static str,
+    /// Fitness of a drive unless a setup says otherwise.
+    pub fitness: &'static str,
+    /// What ends a drive.
+    pub ends: Ends,
+    kind: Kind,
+}
+
+/// Where the scenario of a course comes from.
+#[derive(Debug, Clone, PartialEq)]
+enum Kind {
+    ObstacleStream,
+    Arena,
+    /// A scenario of one's own, the same for all seeds but for what its run draws at random.
+    Own(Box<Scenario>),
+}
+
+/// Why a course cannot be driven.
+#[derive(Debug, Error)]
+pub enum CourseError {
+    /// No course has that name.
+    #[error("no course is called \"{name}\"; there are: {known}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// The scenario does not know the vehicle.
+    #[error("course {course}: no vehicle type is called \"{vehicle}\"; there are: {known}")]
+    NoSuchVehicle {
+        /// The course.
+        course: String,
+        /// The key asked for.
+        vehicle: String,
+        /// The keys there are.
+        known: String,
+    },
+    /// The setup asks for what cannot be.
+    #[error("course {course}: {what}")]
+    Setup {
+        /// The course.
+        course: String,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// The scenario of the course cannot be put together.
+    #[error("course {course}: {error}")]
+    Scenario {
+        /// The course.
+        course: String,
+        /// What is wrong.
+        error: String,
+    },
+    /// The scenario cannot be run.
+    #[error("course {course}, seed {seed}: {error}")]
+    Simulation {
+        /// The course.
+        course: String,
+        /// Its seed.
+        seed: u64,
+        /// Why.
+        error: SimulationError,
+    },
+    /// A score is no number.
+    #[error(
+        "course {course}, seed {seed}: the fitness \"{fitness}\" says {score}, which is no number"
+    )]
+    NoNumber {
+        /// The course.
+        course: String,
+        /// Its seed.
+        seed: u64,
+        /// The fitness.
+        fitness: String,
+        /// What it said.
+        score: f64,
+    },
+    /// No agent has driven.
+    #[error("course {course}, seed {seed}: no agent has driven, so there is nothing to rate")]
+    NobodyDrove {
+        /// The course.
+        course: String,
+        /// Its seed.
+        seed: u64,
+    },
+}
+
+impl Course {
+    /// The built-in courses.
+    pub fn all() -> Vec<Self> {
+        vec![obstacle_stream::course(), arena::course()]
+    }
+
+    /// A built-in course by its name.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub fn named(name: &str) -> Result<Self, CourseError> {
+        let all = Self::all();
+        let known: Vec<String> = all.iter().map(|course| course.name.clone()).collect();
+        let found = all.into_iter().find(|course| course.name == name);
+        found.ok_or_else(|| CourseError::Unknown {
+            name: name.into(),
+            known: known.join(", "),
+        })
+    }
+
+    /// A scenario of one's own as a course: its agents drive until they arrive or its time is over.
+    /// Seeds are those of its run: they change what is drawn at random, such as who comes from flows.
+    pub fn own(name: &str, scenario: Scenario) -> Self {
+        Self {
+            name: name.into(),
+            doc: scenario.about().description.clone(),
+            vehicle: "",
+            fitness: "crash_and_speed",
+            ends: Ends {
+                time: scenario.settings().duration,
+                mileage: None,
+            },
+            kind: Kind::Own(Box::new(scenario)),
+        }
+    }
+
+    /// The scenario of a seed, with the vehicles and drivers of a setup. The same arguments give the
+    /// same scenario.
+    ///
+    /// # Errors
+    /// If the setup does not fit the course.
+    pub fn scenario(&self, seed: u64, setup: &Setup) -> Result<Scenario, CourseError> {
+        let draft = match &self.kind {
+            Kind::ObstacleStream => obstacle_stream::draft(seed),
+            Kind::Arena => arena::draft(seed),
+            Kind::Own(scenario) => return self.own_scenario(scenario, seed, setup),
+        };
+        let drivers = self.drivers(setup)?;
+        let vehicle = setup.vehicle.as_deref().unwrap_or(self.vehicle);
+        draft.finish(self, seed, vehicle, &drivers)
+    }
+
+    /// The stacks of a setup; the course's own without any.
+    fn drivers(&self, setup: &Setup) -> Result<Vec<Stack>, CourseError> {
+        let default = [Stack::with_controller("fuzzy_driver")];
+        let stacks: &[Stack] = if setup.drivers.is_empty() {
+            &default
+        } else {
+            &setup.drivers
+        };
+        let dressed = stacks.iter().map(|stack| setup.dress(self, stack));
+        dressed.collect()
+    }
+
+    /// Whether it is a scenario of one's own.
+    pub fn is_own(&self) -> bool {
+        matches!(self.kind, Kind::Own(_))
+    }
+
+    /// A scenario of one's own, with other vehicles and drivers if the setup names any.
+    fn own_scenario(
+        &self,
+        scenario: &Scenario,
+        seed: u64,
+        setup: &Setup,
+    ) -> Result<Scenario, CourseError> {
+        let mut draft = Draft::of(scenario.clone());
+        draft.set_seed(seed);
+        if let Some(vehicle) = &setup.vehicle {
+            draft.give_vehicle(self, vehicle)?;
+        }
+        if setup.drivers.is_empty() {
+            draft.dress_stacks(self, setup)?;
+        } else {
+            draft.give_drivers(self, seed, &self.drivers(setup)?)?;
+        }
+        Ok(draft.scenario)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! The course `obstacle-stream`: way-points without end among obstacles and each other.
+//!
+//! [Gerdelan 2011], section 10.6: vehicles are scattered over ground that is strewn with obstacles of
+//! many shapes and sizes, with long walls and rows, and drive to one random way-point after the other.
+//! A drive is 300 m of mileage or 60 s. Who has driven as far goes on, so that the ground stays as
+//! full as it is.
+
+use super::draft::{Draft, Trip};
+use super::{Course, Ends, Kind};
+use roadwright_geometry::math::Stream;
+use roadwright_geometry::{DVec2, unit};
+use roadwright_scenario::{Place, Shape};
+use std::f64::consts::TAU;
+
+/// Agents, as many as the source trains at once.
+const AGENTS: usize = 40;
+/// Half of the side of the square that way-points lie in, m.
+const HALF: f64 = 160.0;
+/// A drive ends after this distance, m, or this time, s.
+const MILEAGE: f64 = 300.0;
+const TIME: f64 = 60.0;
+/// The fastest vehicle type drives so fast, m/s: nobody gets to the end of his way-points in time.
+const FASTEST: f64 = 50.0;
+/// Next way-points are at least so far away, m.
+const LEG: f64 = 60.0;
+/// Starts are so far apart from each other, m, and starts and way-points from obstacles.
+const APART: f64 = 14.0;
+const CLEAR: f64 = 8.0;
+/// A place is drawn so many times at most; what is found then is as good as it gets.
+const DRAWS: usize = 200;
+
+/// What stands about: how many, and of which size, m.
+const BOXES: usize = 45;
+const DISCS: usize = 30;
+const WALLS: usize = 8;
+const ROWS: usize = 6;
+const POSTS_IN_ROW: usize = 7;
+const POST_SPACING: f64 = 9.0;
+
+pub(super) fn course() -> Course {
+    Course {
+        name: "obstacle-stream".into(),
+        doc: "40 vehicles drive to way-points without end, among boxes, walls, rows of posts and each \
+              other; a drive is 300 m or 60 s."
+            .into(),
+        vehicle: "willys_mb",
+        fitness: "crash_and_speed",
+        ends: Ends {
+            time: TIME,
+            mileage: Some(MILEAGE),
+        },
+        kind: Kind::ObstacleStream,
+    }
+}
+
+pub(super) fn draft(seed: u64) -> Draft {
+    let mut draft = Draft::new("obstacle-stream", seed, TIME);
+    let shapes = shapes(seed);
+    let mut starts: Vec<DVec2> = Vec::new();
+    let mut stream = Stream::new(seed, "starts", 0);
+    for agent in 0..AGENTS {
+        let far_from_others = |place: DVec2| {
+            starts
+                .iter()
+                .all(|other| (*other - place).length() >= APART)
+        };
+        let start = clear_place(&mut stream, &shapes, far_from_others);
+        starts.push(start);
+        draft.trip(trip(seed, agent as u64, start, &shapes));
+    }
+    for shape in shapes {
+        draft.obstacle("", shape, 3.0);
+    }
+    draft
+}
+
+/// The way of an agent: longer than anybody drives in the time.
+fn trip(seed: u64, agent: u64, start: DVec2, shapes: &[Shape]) -> Trip {
+    let mut stream = Stream::new(seed, "way-points", agent);
+    let heading = stream.next_in(-0.5 * TAU, 0.5 * TAU);
+    let (mut length, mut here, mut goals) = (0.0, start, Vec::new());
+    while length < FASTEST * TIME {
+        let next = clear_place(&mut stream, shapes, |place| (place - here).length() >= LEG);
+        length += (next - here).length();
+        goals.push(Place::ground(next.x, next.y, 0.0));
+        here = next;
+    }
+    Trip {
+        start: Place::ground(start.x, start.y, heading),
+        via: goals,
+        destination: Place::ground(here.x, here.y, 0.0),
+        speed: 0.0,
+    }
+}
+
+/// A random place away from all obstacles that passes a test.
+fn clear_place(stream: &mut Stream, shapes: &[Shape], accept: impl Fn(DVec2) -> bool) -> DVec2 {
+    let mut draw = || DVec2::new(stream.next_in(-HALF, HALF), stream.next_in(-HALF, HALF));
+    let is_clear = |place: DVec2| shapes.iter().all(|shape| shape.distance(place) >= CLEAR);
+    let mut place = draw();
+    for _ in 0..DRAWS {
+        if accept(place) && is_clear(place) {
+            break;
+        }
+        place = draw();
+    }
+    place
+}
+
+/// What stands about.
+fn shapes(seed: u64) -> Vec<Shape> {
+    let mut stream = Stream::new(seed, "obstacles", 0);
+    let mut shapes = Vec::new();
+    for _ in 0..BOXES {
+        let size = (stream.next_in(1.0, 10.0), stream.next_in(1.0, 10.0));
+        shapes.push(a_box(&mut stream, size));
+    }
+    for _ in 0..WALLS {
+        let length = stream.next_in(20.0, 55.0);
+        shapes.push(a_box(&mut stream, (length, 1.0)));
+    }
+    for _ in 0..DISCS {
+        let radius = stream.next_in(0.3, 4.0);
+        let place = anywhere(&mut stream);
+        shapes.push(Shape::Circle {
+            x: place.x,
+            y: place.y,
+            radius,
+        });
+    }
+    for _ in 0..ROWS {
+        row(&mut stream, &mut shapes);
+    }
+    shapes
+}
+
+fn anywhere(stream: &mut Stream) -> DVec2 {
+    DVec2::new(stream.next_in(-HALF, HALF), stream.next_in(-HALF, HALF))
+}
+
+fn a_box(stream: &mut Stream, (length, width): (f64, f64)) -> Shape {
+    let place = anywhere(stream);
+    Shape::Box {
+        x: place.x,
+        y: place.y,
+        heading: stream.next_in(-0.5 * TAU, 0.5 * TAU),
+        length,
+        width,
+    }
+}
+
+/// A row of posts with gaps that a vehicle fits through.
+fn row(stream: &mut Stream, shapes: &mut Vec<Shape>) {
+    let (first, heading) = (anywhere(stream), stream.next_in(-0.5 * TAU, 0.5 * TAU));
+    for post in 0..POSTS_IN_ROW {
+        let place = first + unit(heading) * POST_SPACING * post as f64;
+        shapes.push(Shape::Box {
+            x: place.x,
+            y: place.y,
+            heading,
+            length: 2.0,
+            width: 2.0,
+        });
+    }
+}

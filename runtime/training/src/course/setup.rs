@@ -1,0 +1,73 @@
+//! What can be chosen about a course.
+
+use super::{Course, CourseError};
+use roadwright_scenario::{DynamicsLevel, ModuleSetting, Slot, Stack};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Who drives a course, with what. The default is what the course says.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setup {
+    /// Key of the vehicle type of all drivers.
+    pub vehicle: Option<String>,
+    /// With which model bodies move.
+    pub dynamics: Option<DynamicsLevel>,
+    /// Time step, s.
+    pub dt: Option<f64>,
+    /// The drivers. Where there are fewer than agents, each gets as many as the others (one more or
+    /// less), which ones is drawn at random from the seed.
+    pub drivers: Vec<Stack>,
+    /// Modules that all drivers use instead of their own, by the name of the slot. A module that a
+    /// driver has already keeps its parameters.
+    pub modules: BTreeMap<String, Vec<ModuleSetting>>,
+    /// How drives are rated; the first one is the fitness of the drive.
+    pub fitness: Option<Vec<ModuleSetting>>,
+}
+
+impl Setup {
+    /// A setup with one driver.
+    pub fn with_driver(driver: Stack) -> Self {
+        Self {
+            drivers: vec![driver],
+            ..Self::default()
+        }
+    }
+
+    /// Id of the fitness of a drive on a course.
+    pub(crate) fn first_fitness(&self, course: &Course) -> String {
+        let first = self.fitness.as_ref().and_then(|settings| settings.first());
+        first.map_or_else(|| course.fitness.into(), |setting| setting.module.clone())
+    }
+
+    /// A stack with the modules and fitnesses of this setup.
+    pub(super) fn dress(&self, course: &Course, stack: &Stack) -> Result<Stack, CourseError> {
+        let wrong = |what| CourseError::Setup {
+            course: course.name.clone(),
+            what,
+        };
+        let mut dressed = stack.clone();
+        for (name, settings) in &self.modules {
+            let slot = Slot::from_name(name)
+                .ok_or_else(|| wrong("its setup names a slot that is none"))?;
+            let own = stack.settings(slot);
+            let tuned = settings.iter().map(|setting| {
+                let known = own.iter().find(|own| own.module == setting.module);
+                known.unwrap_or(setting).clone()
+            });
+            if !dressed.set(slot, tuned.collect()) {
+                return Err(wrong(
+                    "its setup puts more or fewer modules into a slot than fit",
+                ));
+            }
+        }
+        dressed.fitness.0 = match &self.fitness {
+            Some(settings) if settings.is_empty() => {
+                return Err(wrong("without a fitness there is nothing to measure"));
+            }
+            Some(settings) => settings.clone(),
+            None => vec![ModuleSetting::new(course.fitness)],
+        };
+        Ok(dressed)
+    }
+}

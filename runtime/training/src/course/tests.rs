@@ -1,0 +1,116 @@
+use super::*;
+use roadwright_geometry::DVec2;
+
+fn setup(controller: &str) -> Setup {
+    Setup::with_driver(Stack::with_controller(controller))
+}
+
+#[test]
+fn a_course_is_made_of_its_seed() {
+    for course in Course::all() {
+        let of = |seed| course.scenario(seed, &setup("fuzzy_driver")).unwrap();
+        assert_eq!(of(5), of(5), "{}", course.name);
+        assert_ne!(of(5), of(6), "{}", course.name);
+        assert_eq!(Course::named(&course.name).unwrap(), course);
+    }
+    let error = Course::named("forest").unwrap_err().to_string();
+    assert!(
+        error.contains("obstacle-stream") && error.contains("arena"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_arena_begins_on_its_circle_and_leads_to_its_middle() {
+    let course = Course::named("arena").unwrap();
+    let mut headings = Vec::new();
+    for seed in 0..20 {
+        let scenario = course.scenario(seed, &setup("fuzzy_driver")).unwrap();
+        let [agent] = &scenario.agents().values().collect::<Vec<_>>()[..] else {
+            panic!("one agent");
+        };
+        let pose = scenario.pose_of(&agent.start).unwrap();
+        assert!((pose.position.length() - 300.0).abs() < 1e-9);
+        headings.push(pose.heading);
+        let goal = scenario.pose_of(&agent.destination.unwrap()).unwrap();
+        assert_eq!(goal.position, DVec2::ZERO);
+        let clear = scenario.obstacles().values();
+        assert!(
+            clear
+                .map(|o| o.shape.distance(DVec2::ZERO))
+                .fold(f64::MAX, f64::min)
+                > 8.0
+        );
+    }
+    headings.sort_by(f64::total_cmp);
+    assert!(headings[0] < -1.0 && headings[19] > 1.0, "{headings:?}");
+    assert_eq!((course.ends.time, course.ends.mileage), (180.0, None));
+}
+
+#[test]
+fn nobody_comes_to_the_end_of_the_stream() {
+    let course = Course::named("obstacle-stream").unwrap();
+    let scenario = course.scenario(3, &setup("fuzzy_driver")).unwrap();
+    assert_eq!(scenario.agents().len(), 40);
+    for agent in scenario.agents().values() {
+        let places: Vec<DVec2> = agent
+            .places()
+            .map(|place| scenario.pose_of(place).unwrap().position)
+            .collect();
+        let length: f64 = places
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]).length())
+            .sum();
+        let fastest = scenario.vehicle_types().values().map(|v| v.max_speed);
+        assert!(length >= fastest.fold(0.0, f64::max) * course.ends.time);
+        for place in &places {
+            let mut shapes = scenario.obstacles().values();
+            assert!(shapes.all(|o| o.shape.distance(*place) >= 8.0));
+        }
+    }
+    assert_eq!((course.ends.time, course.ends.mileage), (60.0, Some(300.0)));
+}
+
+#[test]
+fn a_setup_chooses_vehicles_drivers_and_fitness() {
+    let course = Course::named("obstacle-stream").unwrap();
+    let drivers = ["fuzzy_driver", "pursuit"].map(Stack::with_controller);
+    let setup = Setup {
+        vehicle: Some("car".into()),
+        drivers: drivers.to_vec(),
+        fitness: Some(vec![ModuleSetting::new("comfort")]),
+        ..Setup::default()
+    };
+    let scenario = course.scenario(1, &setup).unwrap();
+    for driver in ["driver_0", "driver_1"] {
+        let of_driver = scenario.agents().values().filter(|a| a.stack == driver);
+        assert_eq!(of_driver.count(), 20);
+        assert_eq!(scenario.stacks()[driver].fitness.0[0].module, "comfort");
+    }
+    assert!(scenario.agents().values().all(|a| a.vehicle == "car"));
+    let wrong = Setup {
+        vehicle: Some("tank".into()),
+        ..Setup::default()
+    };
+    let error = course.scenario(1, &wrong).unwrap_err().to_string();
+    assert!(
+        error.contains("tank") && error.contains("willys_mb"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_scenario_of_ones_own_is_a_course() {
+    let path = "../../scenarios/obstacle-field.scenario.json";
+    let own = roadwright_scenario::file::load(path.as_ref()).unwrap();
+    let course = Course::own("mine", own.clone());
+    assert_eq!(course.ends.time, 120.0);
+    let as_it_is = course.scenario(9, &Setup::default()).unwrap();
+    assert_eq!(
+        (as_it_is.settings().seed, as_it_is.agents()),
+        (9, own.agents())
+    );
+    let other = course.scenario(9, &setup("pursuit")).unwrap();
+    assert!(other.agents().values().all(|a| a.stack == "driver_0"));
+    assert_eq!(other.stacks()["driver_0"].controller.module, "pursuit");
+}

@@ -1,0 +1,261 @@
+//! Experiments: one measure over many seeds, until enough has been seen.
+//!
+//! Rows depend on the head of an experiment and on nothing else: not on the number of threads, on
+//! pauses, or on the machine. They are computed in parallel, folded in the order of seeds, and the
+//! stopping rule is asked after each of them; rows that were computed beyond its end are thrown away.
+
+mod results;
+mod stop;
+mod summary;
+mod verify;
+
+pub use results::{Head, Results, ResultsError};
+pub use stop::{MAX_RUNS, MIN_RUNS, MOST_RUNS, Stop, StopError, Stopped};
+pub use summary::{Estimate, Summary};
+pub use verify::{Difference, sample};
+
+use crate::course::{Course, CourseError, Setup};
+use crate::measure::{Measured, Row, measure};
+use crate::statistics::Moments;
+use rayon::prelude::*;
+use roadwright_agent::{Fitness, Registry};
+use thiserror::Error;
+
+/// Runs that a thread does between two looks at the stopping rule.
+const RUNS_A_THREAD: usize = 4;
+
+/// A measure that is repeated over seeds.
+pub struct Experiment<'a> {
+    /// The course.
+    pub course: &'a Course,
+    /// Who drives it, with what.
+    pub setup: &'a Setup,
+    /// The modules that there are.
+    pub modules: &'a Registry,
+    /// The first seed; the others follow it.
+    pub first_seed: u64,
+    /// What ends it.
+    pub stop: Stop,
+    /// Level of intervals.
+    pub level: f64,
+    /// How many runs are done at the same time.
+    pub threads: usize,
+}
+
+/// Why an experiment cannot be done.
+#[derive(Debug, Error)]
+pub enum ExperimentError {
+    /// Its course cannot be driven.
+    #[error(transparent)]
+    Course(#[from] CourseError),
+    /// Its stopping rule cannot be used.
+    #[error(transparent)]
+    Stop(#[from] StopError),
+    /// Seeds end before the runs do.
+    #[error("seed {first}: there are no {runs} seeds from there on")]
+    Seeds {
+        /// The first seed.
+        first: u64,
+        /// Runs.
+        runs: u64,
+    },
+    /// Threads cannot be started.
+    #[error("cannot start {0} threads")]
+    Threads(usize),
+    /// The results that it is to go on with are those of another experiment.
+    #[error("the results are of another experiment: {what} is {theirs} there, and {ours} here")]
+    Other {
+        /// What differs.
+        what: &'static str,
+        /// In the results.
+        theirs: String,
+        /// In this experiment.
+        ours: String,
+    },
+}
+
+/// Looks on, and may end an experiment before it is finished.
+pub trait Watcher: Sync {
+    /// Asked before each run, from any thread.
+    fn goes_on(&self) -> bool {
+        true
+    }
+
+    /// Told of the rows so far, and how many there will be as far as one can tell.
+    fn progress(&self, _: &Results, _: u64) {}
+}
+
+/// Nobody looks on.
+impl Watcher for () {}
+
+impl Experiment<'_> {
+    /// What it is.
+    ///
+    /// # Errors
+    /// If it cannot be done.
+    pub fn head(&self) -> Result<Head, ExperimentError> {
+        self.stop.check()?;
+        if !(self.level > 0.0 && self.level < 1.0) {
+            return Err(StopError::Level(self.level).into());
+        }
+        let runs = self.stop.most();
+        if self.first_seed.checked_add(runs).is_none() {
+            return Err(ExperimentError::Seeds {
+                first: self.first_seed,
+                runs,
+            });
+        }
+        let scenario = self.course.scenario(self.first_seed, self.setup)?;
+        let fitness = self.setup.first_fitness(self.course);
+        let entries = self.modules.of::<dyn Fitness>();
+        let entry = entries.iter().find(|entry| entry.info.id == fitness);
+        Ok(Head {
+            course: self.course.name.clone(),
+            is_own: self.course.is_own(),
+            scenario_hash: results::digits(
+                roadwright_scenario::file::to_text(&scenario).as_bytes(),
+            ),
+            setup: self.setup.clone(),
+            modules: Vec::new(),
+            // One that is not there is told with the first run, as for any other module.
+            lower_is_better: entry.is_none_or(|entry| entry.make().logic.lower_is_better()),
+            fitness,
+            first_seed: self.first_seed,
+            stop: self.stop,
+            level: self.level,
+            roadwright: env!("CARGO_PKG_VERSION").into(),
+        })
+    }
+
+    /// Runs it to its end, or until the watcher says no; goes on with earlier results if there are any.
+    ///
+    /// # Errors
+    /// If it cannot be done, or the earlier results are of another experiment.
+    pub fn run(
+        &self,
+        earlier: Option<Results>,
+        watcher: &impl Watcher,
+    ) -> Result<Results, ExperimentError> {
+        let head = self.head()?;
+        let mut results = Results::new(head);
+        let mut fold = Fold::default();
+        if let Some(earlier) = earlier {
+            same(&results.head, &earlier.head)?;
+            results.head.modules.clone_from(&earlier.head.modules);
+            for row in earlier.rows {
+                if self.push(&mut results, &mut fold, row) {
+                    break;
+                }
+            }
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.max(1));
+        let pool = pool.build();
+        let pool = pool.map_err(|_| ExperimentError::Threads(self.threads))?;
+        pool.install(|| self.to_the_end(&mut results, &mut fold, watcher))?;
+        results.seal();
+        Ok(results)
+    }
+
+    /// Runs batch by batch until the stopping rule is content.
+    fn to_the_end(
+        &self,
+        results: &mut Results,
+        fold: &mut Fold,
+        watcher: &impl Watcher,
+    ) -> Result<(), ExperimentError> {
+        while results.stopped.is_none() {
+            let done = results.rows.len() as u64;
+            let size = (self.threads.max(1) * RUNS_A_THREAD) as u64;
+            let next = done..(done + size).min(self.stop.most());
+            let batch: Vec<Option<Result<Measured, CourseError>>> = next
+                .into_par_iter()
+                .map(|run| {
+                    let seed = self.first_seed + run;
+                    let goes_on = watcher.goes_on();
+                    goes_on.then(|| measure(self.course, self.setup, self.modules, seed))
+                })
+                .collect();
+            for measured in batch {
+                // What comes after one that was not run is not in a row with the others.
+                let Some(measured) = measured.transpose()? else {
+                    return Ok(());
+                };
+                check_modules(&mut results.head, results.rows.len(), measured.modules)?;
+                if self.push(results, fold, measured.row) {
+                    break;
+                }
+            }
+            results.seal();
+            watcher.progress(results, self.stop.expected(&fold.fitness, self.level));
+        }
+        Ok(())
+    }
+
+    /// Adds a row. Returns whether it was the last one.
+    fn push(&self, results: &mut Results, fold: &mut Fold, row: Row) -> bool {
+        fold.fitness.push(row.fitness);
+        results.rows.push(row);
+        results.stopped = self.stop.verdict(&fold.fitness, self.level);
+        results.stopped.is_some()
+    }
+}
+
+/// What the stopping rule looks at.
+#[derive(Default)]
+struct Fold {
+    fitness: Moments,
+}
+
+/// Notes the modules from outside with the first row, and holds all others to them.
+fn check_modules(
+    head: &mut Head,
+    rows: usize,
+    modules: Vec<String>,
+) -> Result<(), ExperimentError> {
+    if rows == 0 {
+        head.modules = modules;
+        return Ok(());
+    }
+    differ("a module", &head.modules.join(", "), &modules.join(", "))
+}
+
+/// Whether two heads are of one experiment, but for the builds of modules, which the runs tell.
+fn same(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
+    let pairs = [
+        ("the course", &theirs.course, &ours.course),
+        ("the scenario", &theirs.scenario_hash, &ours.scenario_hash),
+        ("the fitness", &theirs.fitness, &ours.fitness),
+        ("the version", &theirs.roadwright, &ours.roadwright),
+    ];
+    for (what, theirs, ours) in pairs {
+        differ(what, theirs, ours)?;
+    }
+    let text = |value: &dyn std::fmt::Debug| format!("{value:?}");
+    let pairs = [
+        ("the setup", text(&theirs.setup), text(&ours.setup)),
+        (
+            "the first seed",
+            text(&theirs.first_seed),
+            text(&ours.first_seed),
+        ),
+        ("the stopping rule", text(&theirs.stop), text(&ours.stop)),
+        ("the level", text(&theirs.level), text(&ours.level)),
+    ];
+    pairs
+        .iter()
+        .try_for_each(|(what, theirs, ours)| differ(what, theirs, ours))
+}
+
+fn differ(what: &'static str, theirs: &str, ours: &str) -> Result<(), ExperimentError> {
+    if theirs == ours {
+        return Ok(());
+    }
+    Err(ExperimentError::Other {
+        what,
+        theirs: theirs.into(),
+        ours: ours.into(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! When an experiment has seen enough.
+
+use crate::statistics::{AsymptoticSequence, Moments};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Runs before a rule that watches may stop: fewer do not tell a standard error.
+pub const MIN_RUNS: u64 = 30;
+/// Runs after which a rule that watches gives up.
+pub const MAX_RUNS: u64 = 1000;
+/// Most runs of an experiment.
+pub const MOST_RUNS: u64 = 1_000_000;
+
+/// What ends an experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Stop {
+    /// A number of runs, fixed before.
+    Runs {
+        /// How many.
+        runs: u64,
+    },
+    /// The standard error of the mean fitness.
+    StandardError {
+        /// It is small enough, in the unit of the fitness.
+        at_most: f64,
+        /// Not before so many runs.
+        min_runs: u64,
+        /// After so many runs in any case.
+        max_runs: u64,
+    },
+    /// The width of the interval of the mean fitness.
+    Width {
+        /// It is small enough, in the unit of the fitness.
+        at_most: f64,
+        /// Not before so many runs.
+        min_runs: u64,
+        /// After so many runs in any case.
+        max_runs: u64,
+    },
+}
+
+/// Why a stopping rule cannot be used.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum StopError {
+    /// A number of runs is out of range.
+    #[error("{0} runs: expected 1 to {MOST_RUNS}")]
+    Runs(u64),
+    /// The bounds are the wrong way round.
+    #[error("at least {min} and at most {max} runs: the first must not be larger, and 2 or more")]
+    Bounds {
+        /// Least.
+        min: u64,
+        /// Most.
+        max: u64,
+    },
+    /// Nothing can be so exact.
+    #[error("{0}: a standard error or width to stop at must be a number above 0")]
+    AtMost(f64),
+    /// An interval needs a level.
+    #[error("level {0}: expected above 0 and below 1")]
+    Level(f64),
+}
+
+impl Stop {
+    /// Whether it can be used.
+    ///
+    /// # Errors
+    /// What is out of range.
+    pub fn check(&self) -> Result<(), StopError> {
+        match *self {
+            Self::Runs { runs } => in_range(runs),
+            Self::StandardError {
+                at_most,
+                min_runs,
+                max_runs,
+            }
+            | Self::Width {
+                at_most,
+                min_runs,
+                max_runs,
+            } => {
+                in_range(max_runs)?;
+                if min_runs < 2 || min_runs > max_runs {
+                    return Err(StopError::Bounds {
+                        min: min_runs,
+                        max: max_runs,
+                    });
+                }
+                let is_usable = at_most.is_finite() && at_most > 0.0;
+                is_usable.then_some(()).ok_or(StopError::AtMost(at_most))
+            }
+        }
+    }
+
+    /// Most runs.
+    pub fn most(&self) -> u64 {
+        match *self {
+            Self::Runs { runs } => runs,
+            Self::StandardError { max_runs, .. } | Self::Width { max_runs, .. } => max_runs,
+        }
+    }
+
+    /// Whether it looks at results on the way, so that intervals have to stay valid while one watches;
+    /// then from how many runs on.
+    pub fn watches_from(&self) -> Option<u64> {
+        match *self {
+            Self::Runs { .. } => None,
+            Self::StandardError { min_runs, .. } | Self::Width { min_runs, .. } => Some(min_runs),
+        }
+    }
+
+    /// How far from its aim a fitness with this spread still is: 1 and less is there. `None` before it
+    /// may stop, and for a fixed number of runs.
+    fn excess(&self, fitness: &Moments, level: f64) -> Option<f64> {
+        let (is, at_most, min_runs) = match *self {
+            Self::Runs { .. } => return None,
+            Self::StandardError {
+                at_most, min_runs, ..
+            } => (fitness.standard_error(), at_most, min_runs),
+            Self::Width {
+                at_most, min_runs, ..
+            } => {
+                let sequence = AsymptoticSequence::new(level, min_runs);
+                let interval = sequence.interval(fitness)?;
+                (interval.width(), at_most, min_runs)
+            }
+        };
+        (fitness.count() >= min_runs).then_some(is / at_most)
+    }
+
+    /// Whether the runs so far, in the order of seeds, are enough, and why.
+    pub fn verdict(&self, fitness: &Moments, level: f64) -> Option<Stopped> {
+        if self
+            .excess(fitness, level)
+            .is_some_and(|excess| excess <= 1.0)
+        {
+            return Some(Stopped::Reached);
+        }
+        (fitness.count() >= self.most()).then_some(Stopped::Runs)
+    }
+
+    /// How many runs it will probably take, from those so far.
+    pub fn expected(&self, fitness: &Moments, level: f64) -> u64 {
+        let least = self.watches_from().unwrap_or(self.most());
+        let needed = match self.excess(fitness, level) {
+            // Errors and widths shrink as one over the root of the number.
+            Some(excess) => (fitness.count() as f64 * excess * excess).ceil() as u64,
+            None => least,
+        };
+        needed.clamp(least, self.most())
+    }
+}
+
+fn in_range(runs: u64) -> Result<(), StopError> {
+    let fits = (1..=MOST_RUNS).contains(&runs);
+    fits.then_some(()).ok_or(StopError::Runs(runs))
+}
+
+/// Why an experiment is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stopped {
+    /// It is as exact as was asked for.
+    Reached,
+    /// All its runs were done.
+    Runs,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spread(count: u64) -> Moments {
+        let values: Vec<f64> = (0..count).map(|n| (n % 2) as f64).collect();
+        Moments::of(&values)
+    }
+
+    #[test]
+    fn each_rule_stops_when_it_says() {
+        let level = 0.95;
+        let runs = Stop::Runs { runs: 7 };
+        assert_eq!(runs.verdict(&spread(6), level), None);
+        assert_eq!(runs.verdict(&spread(7), level), Some(Stopped::Runs));
+        // The deviation is about a half: the error is 0.05 after about 100 runs.
+        let error = Stop::StandardError {
+            at_most: 0.05,
+            min_runs: 30,
+            max_runs: 1000,
+        };
+        assert_eq!(error.verdict(&spread(90), level), None);
+        assert_eq!(error.verdict(&spread(110), level), Some(Stopped::Reached));
+        let width = Stop::Width {
+            at_most: 0.2,
+            min_runs: 30,
+            max_runs: 200,
+        };
+        assert_eq!(width.verdict(&spread(100), level), None);
+        assert_eq!(width.verdict(&spread(200), level), Some(Stopped::Runs));
+        // All equal: exact at once, and still not before the least number of runs.
+        let equal = |count| Moments::of(&vec![3.0; count]);
+        assert_eq!(error.verdict(&equal(29), level), None);
+        assert_eq!(error.verdict(&equal(30), level), Some(Stopped::Reached));
+        assert_eq!(error.expected(&spread(40), level), 100 + 3);
+        assert_eq!(error.expected(&spread(3), level), 30);
+        assert_eq!(runs.expected(&spread(3), level), 7);
+    }
+
+    #[test]
+    fn absurd_rules_are_refused() {
+        let width = |at_most, min_runs, max_runs| Stop::Width {
+            at_most,
+            min_runs,
+            max_runs,
+        };
+        for stop in [
+            Stop::Runs { runs: 0 },
+            Stop::Runs { runs: u64::MAX },
+            width(0.0, 30, 100),
+            width(-1.0, 30, 100),
+            width(f64::NAN, 30, 100),
+            width(f64::INFINITY, 30, 100),
+            width(0.1, 1, 100),
+            width(0.1, 200, 100),
+        ] {
+            assert!(stop.check().is_err(), "{stop:?}");
+        }
+        assert_eq!(width(0.1, 30, 100).check(), Ok(()));
+        assert_eq!(Stop::Runs { runs: 1 }.check(), Ok(()));
+    }
+}

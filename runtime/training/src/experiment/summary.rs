@@ -1,0 +1,128 @@
+//! What an experiment says: a mean with its error bar.
+
+use super::results::Results;
+use super::stop::{Stop, Stopped};
+use crate::measure::Row;
+use crate::statistics::{
+    AsymptoticSequence, BettingSequence, Interval, Method, Moments, interquartile_mean, student_t,
+    wilson,
+};
+use serde::Serialize;
+
+/// An estimate with its spread.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Mean of the runs.
+    pub mean: f64,
+    /// Standard deviation of the runs (n - 1).
+    pub standard_deviation: f64,
+    /// Standard error of the mean.
+    pub standard_error: f64,
+    /// Interval of the mean, low and high; none of one run.
+    pub interval: Option<[f64; 2]>,
+    /// How the interval was made.
+    pub method: Option<Method>,
+    /// Its level.
+    pub level: f64,
+}
+
+impl Estimate {
+    fn new(moments: &Moments, interval: Option<Interval>, level: f64) -> Self {
+        Self {
+            mean: moments.mean(),
+            standard_deviation: moments.standard_deviation(),
+            standard_error: moments.standard_error(),
+            interval: interval.map(|interval| [interval.low, interval.high]),
+            method: interval.map(|interval| interval.method),
+            level,
+        }
+    }
+}
+
+/// What the rows of an experiment say together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// The course.
+    pub course: String,
+    /// Runs; each is one seed and one observation.
+    pub runs: u64,
+    /// The first seed; the others follow it, and all that were tried are among the runs.
+    pub first_seed: u64,
+    /// Drives in all runs.
+    pub drives: usize,
+    /// Drives that were completed.
+    pub completed: usize,
+    /// Share of the drives of a run that were completed.
+    pub completed_share: Estimate,
+    /// Id of the fitness.
+    pub fitness_module: String,
+    /// Whether a lower one is better.
+    pub lower_is_better: bool,
+    /// Mean fitness of the drives of a run.
+    pub fitness: Estimate,
+    /// Mean of the middle half of the runs' fitnesses.
+    pub interquartile_mean: f64,
+    /// Mean time of the drives of a run, s.
+    pub time: f64,
+    /// Why the experiment ended; absent if it is not finished.
+    pub stopped: Option<Stopped>,
+    /// Hash of all rows.
+    pub hash: String,
+}
+
+impl Summary {
+    /// The summary of results; `None` without any row.
+    pub fn of(results: &Results) -> Option<Self> {
+        let (head, rows) = (&results.head, &results.rows);
+        let fitnesses: Vec<f64> = rows.iter().map(|row| row.fitness).collect();
+        let moments = Moments::of(&fitnesses);
+        let times: Vec<f64> = rows.iter().map(|row| row.time).collect();
+        let level = head.level;
+        Some(Self {
+            course: head.course.clone(),
+            runs: moments.count(),
+            first_seed: head.first_seed,
+            drives: rows.iter().map(|row| row.drives).sum(),
+            completed: rows.iter().map(|row| row.completed).sum(),
+            completed_share: share_estimate(rows, head.stop, level),
+            fitness_module: head.fitness.clone(),
+            lower_is_better: head.lower_is_better,
+            fitness: Estimate::new(
+                &moments,
+                fitness_interval(&moments, head.stop, level),
+                level,
+            ),
+            interquartile_mean: interquartile_mean(&fitnesses)?,
+            time: Moments::of(&times).mean(),
+            stopped: results.stopped,
+            hash: results.hash.clone(),
+        })
+    }
+}
+
+/// The interval of a mean: one that may be watched if the experiment was watched.
+fn fitness_interval(moments: &Moments, stop: Stop, level: f64) -> Option<Interval> {
+    match stop.watches_from() {
+        None => student_t(moments, level),
+        Some(planned) => AsymptoticSequence::new(level, planned).interval(moments),
+    }
+}
+
+/// The share that was completed. Drives of one run are no trials apart from each other, so Wilson's
+/// interval is for runs of one drive.
+fn share_estimate(rows: &[Row], stop: Stop, level: f64) -> Estimate {
+    let share = |row: &Row| row.completed as f64 / row.drives.max(1) as f64;
+    let shares: Vec<f64> = rows.iter().map(share).collect();
+    let is_trial = stop.watches_from().is_none() && rows.iter().all(|row| row.drives == 1);
+    let interval = if rows.len() < 2 {
+        None
+    } else if is_trial {
+        let completed: usize = rows.iter().map(|row| row.completed).sum();
+        wilson(completed as u64, rows.len() as u64, level)
+    } else {
+        let mut sequence = BettingSequence::new(level);
+        shares.iter().for_each(|&share| sequence.push(share));
+        Some(sequence.interval())
+    };
+    Estimate::new(&Moments::of(&shares), interval, level)
+}

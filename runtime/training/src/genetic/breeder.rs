@@ -1,0 +1,332 @@
+//! Who is judged next, and what follows from the judgement: ask and tell.
+//!
+//! A breeder knows nothing of runs. It is **asked** for the candidates of a generation, somebody
+//! judges them anywhere, and it is **told** what came of it. Its draws come from streams of
+//! (seed, generation, number of the individual), so it has no other state than its pool and the
+//! number of the generation: told the same, it asks the same.
+
+use super::genes::{Chromosome, Genome};
+use super::operators::Operators;
+use super::pool::{Birth, Individual, Pool};
+use roadwright_geometry::math::{Stream, mix64};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Somebody who is to be judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Its genes.
+    pub genes: Chromosome,
+    /// When it was bred.
+    pub birth: Birth,
+}
+
+/// How a generation is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Crossing over and mutation of the best.
+    #[default]
+    Genetic,
+    /// Uniform random individuals: a baseline.
+    Random,
+    /// The best with one gene moved by one level, one gene after the other, up and down
+    /// ([Gerdelan 2011], section 9.3): a baseline.
+    HillClimbing,
+    /// Covariance matrix adaptation ([Hansen 2016]): a baseline.
+    CmaEs,
+}
+
+/// Where training begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// From the values that the stack has.
+    #[default]
+    Stack,
+    /// From uniform random values.
+    Random,
+}
+
+/// Whether the best are judged again in each generation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Elite {
+    /// On the courses of each generation: a lucky individual does not stay.
+    #[default]
+    Rerun,
+    /// Their first judgement stays, as in the source.
+    Keep,
+}
+
+/// How breeding is done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Plan {
+    /// How a generation is made.
+    pub method: Method,
+    /// The operators; methods other than the genetic one use `p` and `n` of them.
+    pub operators: Operators,
+    /// Where training begins.
+    pub start: Start,
+    /// Whether the best are judged again.
+    pub elite: Elite,
+    /// Seed of all draws.
+    pub seed: u64,
+}
+
+/// Asks for candidates and is told how good they are.
+pub trait Breeder: Send + Sync {
+    /// The candidates of the next generation. The same until the breeder is told.
+    fn ask(&mut self) -> Vec<Candidate>;
+
+    /// Says how good they are, in their order: the mean of the scores, lower is better. `None` is
+    /// one that is not fit for judging: it never gets into the pool.
+    fn tell(&mut self, fitness: &[Option<f64>]);
+
+    /// The best so far.
+    fn pool(&self) -> &Pool;
+
+    /// Generations that it was told about.
+    fn generation(&self) -> u32;
+}
+
+/// The breeder of all methods but CMA-ES.
+#[derive(Debug, Clone)]
+pub struct Nursery<'a> {
+    genome: &'a Genome,
+    plan: Plan,
+    pool: Pool,
+    generation: u32,
+    /// Single changes that hill climbing has tried.
+    climbed: usize,
+}
+
+impl<'a> Nursery<'a> {
+    /// A breeder that has not begun.
+    pub fn new(genome: &'a Genome, plan: Plan) -> Self {
+        Self {
+            genome,
+            plan,
+            pool: Pool::new(plan.operators.p),
+            generation: 0,
+            climbed: 0,
+        }
+    }
+
+    fn child(&self, birth: Birth) -> Chromosome {
+        let mut stream = Stream::new(
+            mix64(self.plan.seed ^ mix64(u64::from(birth.generation))),
+            "breeding",
+            u64::from(birth.number),
+        );
+        let members = self.pool.members();
+        match self.plan.method {
+            Method::Random => self.genome.random(&mut stream),
+            Method::HillClimbing => self.step_of(birth, &mut stream),
+            Method::Genetic | Method::CmaEs => {
+                let start = self.genome.start();
+                let mut parents: Vec<&[f64]> = members.iter().map(|m| &m.genes[..]).collect();
+                if parents.is_empty() && self.plan.start == Start::Stack {
+                    parents.push(&start);
+                }
+                self.plan
+                    .operators
+                    .breed(self.genome, &parents, &mut stream)
+            }
+        }
+    }
+
+    /// The best with one gene moved by one level.
+    fn step_of(&self, birth: Birth, stream: &mut Stream) -> Chromosome {
+        let mut genes = match (self.pool.best(), self.plan.start) {
+            (Some(best), _) => best.genes.clone(),
+            (None, Start::Stack) => self.genome.start(),
+            (None, Start::Random) => return self.genome.random(stream),
+        };
+        let change = self.climbed + birth.number as usize;
+        let index = change / 2 % genes.len();
+        let gene = &self.genome.genes()[index];
+        let way = if change.is_multiple_of(2) {
+            gene.step
+        } else {
+            -gene.step
+        };
+        genes[index] = self
+            .plan
+            .operators
+            .bounds
+            .put_back(gene, genes[index] + way);
+        genes
+    }
+}
+
+/// Those who are judged beside the new ones: the pool again, and in the first generation the values
+/// that training begins with.
+pub(super) fn elite(genome: &Genome, plan: &Plan, pool: &Pool, generation: u32) -> Vec<Candidate> {
+    if generation == 0 {
+        let start = (plan.start == Start::Stack).then(|| Candidate {
+            genes: genome.start(),
+            birth: Birth {
+                generation: 0,
+                number: 0,
+            },
+        });
+        return start.into_iter().collect();
+    }
+    if plan.elite == Elite::Keep {
+        return Vec::new();
+    }
+    let again = |member: &Individual| Candidate {
+        genes: member.genes.clone(),
+        birth: member.birth,
+    };
+    pool.members().iter().map(again).collect()
+}
+
+impl Breeder for Nursery<'_> {
+    fn ask(&mut self) -> Vec<Candidate> {
+        let mut asked = elite(self.genome, &self.plan, &self.pool, self.generation);
+        asked.extend((0..self.plan.operators.n as u32).map(|number| {
+            let birth = Birth {
+                generation: self.generation + 1,
+                number,
+            };
+            Candidate {
+                genes: self.child(birth),
+                birth,
+            }
+        }));
+        asked
+    }
+
+    fn tell(&mut self, fitness: &[Option<f64>]) {
+        let asked = self.ask();
+        self.pool.begin_generation(self.plan.elite);
+        for (candidate, fitness) in asked.into_iter().zip(fitness) {
+            if let Some(fitness) = *fitness {
+                self.pool.offer(Individual {
+                    genes: candidate.genes,
+                    fitness,
+                    birth: candidate.birth,
+                });
+            }
+        }
+        self.climbed += self.plan.operators.n;
+        self.generation += 1;
+    }
+
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn generation(&self) -> u32 {
+        self.generation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sum_of_genes::genome;
+    use super::*;
+
+    fn plan(method: Method) -> Plan {
+        Plan {
+            method,
+            operators: Operators::default(),
+            start: Start::Random,
+            elite: Elite::Keep,
+            seed: 7,
+        }
+    }
+
+    fn sums(asked: &[Candidate]) -> Vec<Option<f64>> {
+        asked.iter().map(|c| Some(c.genes.iter().sum())).collect()
+    }
+
+    #[test]
+    fn asking_twice_gives_the_same_and_telling_moves_on() {
+        let genome = genome();
+        for method in [Method::Genetic, Method::Random, Method::HillClimbing] {
+            let mut nursery = Nursery::new(&genome, plan(method));
+            for generation in 0..5 {
+                assert_eq!(nursery.generation(), generation);
+                let asked = nursery.ask();
+                assert_eq!(asked, nursery.ask());
+                assert_eq!(asked.len(), 4);
+                nursery.tell(&sums(&asked));
+                assert_ne!(asked, nursery.ask());
+            }
+        }
+    }
+
+    #[test]
+    fn with_a_kept_elite_the_pool_only_gets_better() {
+        let genome = genome();
+        let mut nursery = Nursery::new(&genome, plan(Method::Genetic));
+        let mut best = f64::INFINITY;
+        for _ in 0..300 {
+            let asked = nursery.ask();
+            nursery.tell(&sums(&asked));
+            let now = nursery.pool().best().unwrap().fitness;
+            assert!(now <= best);
+            best = now;
+        }
+        assert!(best < 20.0, "72 on average by chance, {best} now");
+    }
+
+    #[test]
+    fn a_lucky_elite_does_not_stay_when_it_is_judged_again() {
+        let genome = genome();
+        let plan = Plan {
+            elite: Elite::Rerun,
+            ..plan(Method::Genetic)
+        };
+        let mut nursery = Nursery::new(&genome, plan);
+        let asked = nursery.ask();
+        nursery.tell(&[Some(-100.0), Some(50.0), Some(60.0), Some(70.0)]);
+        let lucky = asked[0].birth;
+        assert_eq!(nursery.pool().best().unwrap().birth, lucky);
+        let asked = nursery.ask();
+        assert_eq!(asked.len(), 6, "two parents and four children");
+        assert_eq!(asked[0].birth, lucky);
+        let fitness: Vec<_> = (0..6).map(|i| Some(100.0 - f64::from(i))).collect();
+        nursery.tell(&fitness);
+        assert!(nursery.pool().members().iter().all(|m| m.birth != lucky));
+    }
+
+    #[test]
+    fn who_is_not_fit_for_judging_stays_out_even_if_nobody_is() {
+        let genome = genome();
+        let mut nursery = Nursery::new(&genome, plan(Method::Genetic));
+        nursery.tell(&[None; 4]);
+        assert!(nursery.pool().members().is_empty());
+        let asked = nursery.ask();
+        assert_eq!(asked.len(), 4, "new random ones");
+        nursery.tell(&[None, Some(3.0), None, None]);
+        assert_eq!(nursery.pool().members().len(), 1);
+    }
+
+    #[test]
+    fn hill_climbing_moves_one_gene_by_one() {
+        let genome = genome();
+        let plan = Plan {
+            start: Start::Stack,
+            ..plan(Method::HillClimbing)
+        };
+        let mut nursery = Nursery::new(&genome, plan);
+        for _ in 0..30 {
+            let best = nursery.pool().best().map(|best| best.genes.clone());
+            let from = best.unwrap_or_else(|| genome.start());
+            let asked = nursery.ask();
+            for candidate in &asked {
+                let changed = candidate
+                    .genes
+                    .iter()
+                    .zip(&from)
+                    .map(|(a, b)| (a - b).abs());
+                assert!(changed.sum::<f64>() <= 1.0);
+            }
+            nursery.tell(&sums(&asked));
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! Experiment files: `NAME.experiment.json`, what is trained, on what, and when it is enough.
+
+use super::breeder::{Elite, Method, Plan, Start};
+use super::operators::Operators;
+use roadwright_scenario::file::{TextError, from_json};
+use roadwright_scenario::{DynamicsLevel, ModuleSetting, Stack};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// The value of the key `format` in every experiment file.
+pub const FORMAT: &str = "roadwright-experiment";
+
+/// Version of the format.
+pub const VERSION: u32 = 1;
+
+/// Largest experiment file that is read, bytes.
+pub const LARGEST: u64 = 16 * roadwright_files::MEBIBYTE;
+
+/// Something by its name, or as it stands in scenarios.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum NameOr<T> {
+    /// Its name.
+    Name(String),
+    /// Itself.
+    Own(Box<T>),
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for NameOr<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
+            type Value = NameOr<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name, or an object")
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
+                Ok(NameOr::Name(name.into()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                let own = T::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(NameOr::Own(Box::new(own)))
+            }
+        }
+
+        // Not derived: errors of untagged enums do not say which key is wrong.
+        deserializer.deserialize_any(Either(PhantomData))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for NameOr<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("NameOr{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let own = generator.subschema_for::<T>();
+        json_schema!({
+            "description": "A name, or an object as it stands in scenarios.",
+            "anyOf": [{"type": "string"}, own]
+        })
+    }
+}
+
+/// Seeds of courses: ranges with both ends, which may not overlap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Seeds {
+    /// Courses that generations are judged on.
+    pub train: [u64; 2],
+    /// Courses that the champion is chosen on.
+    pub validate: [u64; 2],
+    /// Courses that the champion is judged on, and nobody before him.
+    pub test: [u64; 2],
+}
+
+/// Which courses a generation gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Courses {
+    /// The next ones of the range for each generation, from the beginning again after its end.
+    #[default]
+    Fresh,
+    /// The first ones of the range for all, as in the source.
+    Fixed,
+}
+
+/// When training ends; what comes first counts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stop {
+    /// After so many generations, 1 to 100000.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub generations: u32,
+    /// When the best of the pool is this good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fitness: Option<f64>,
+}
+
+/// An experiment file, key by key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Roadwright experiment")]
+pub struct Experiment {
+    /// Always `roadwright-experiment`.
+    #[schemars(extend("const" = FORMAT))]
+    pub format: String,
+    /// Version of the format.
+    #[schemars(range(min = 1, max = VERSION))]
+    pub version: u32,
+    /// What it is about, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// A built-in course; or else `scenario`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<String>,
+    /// A scenario file, from the folder of this one on; or else `course`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
+    /// Vehicle type of all drivers; absent: the course's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vehicle: Option<String>,
+    /// With which model bodies move; absent: as the course says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dynamics: Option<DynamicsLevel>,
+    /// Whose parameters are trained: a stack of the scenario, on a course one of those that new scenarios
+    /// have, or one of its own.
+    pub stack: NameOr<Stack>,
+    /// Which parameters are genes: `module.parameter`, `module.*` or `module.prefix*`.
+    pub genes: Vec<String>,
+    /// The fitness module that scores drives, with its weights if they are not 1; lower is better.
+    /// Absent: the course's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fitness: Option<NameOr<ModuleSetting>>,
+    /// Seeds of the courses.
+    pub seeds: Seeds,
+    /// How a generation is made.
+    #[serde(default)]
+    pub method: Method,
+    /// Where training begins.
+    #[serde(default)]
+    pub start: Start,
+    /// The genetic operators.
+    #[serde(default)]
+    pub operators: Operators,
+    /// Which courses a generation gets.
+    #[serde(default)]
+    pub courses: Courses,
+    /// Whether the best are judged again in each generation.
+    #[serde(default)]
+    pub elite: Elite,
+    /// Seed of all draws of breeding.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Drives of each individual in a generation, 1 to 100000: at least so many, in whole runs of the course.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub runs: usize,
+    /// When training ends.
+    pub stop: Stop,
+}
+
+fn one() -> u64 {
+    1
+}
+
+impl Experiment {
+    /// Reads an experiment from the text of its file.
+    ///
+    /// # Errors
+    /// If it is none: where, what is wrong, and what was expected.
+    pub fn from_text(text: &str) -> Result<Self, TextError> {
+        let experiment: Self = from_json(text)?;
+        match experiment.fault() {
+            None => Ok(experiment),
+            Some((key, message)) => Err(TextError {
+                line: line_of(text, key),
+                column: 0,
+                key: key.into(),
+                message,
+            }),
+        }
+    }
+
+    /// What is wrong with its values: a key and why.
+    fn fault(&self) -> Option<(&'static str, String)> {
+        if self.format != FORMAT {
+            let message = format!("\"{}\": expected \"{FORMAT}\"", self.format);
+            return Some(("format", message));
+        }
+        if self.version != VERSION {
+            let message = format!(
+                "{} is not known to this version: expected {VERSION}",
+                self.version
+            );
+            return Some(("version", message));
+        }
+        if self.course.is_some() == self.scenario.is_some() {
+            let message = "expected either a course or a scenario";
+            return Some(("course", message.into()));
+        }
+        if let Err(message) = self.operators.validate() {
+            return Some(("operators", message));
+        }
+        if !(1..=100_000).contains(&self.runs) {
+            let message = format!("{} is out of range: expected 1 to 100000", self.runs);
+            return Some(("runs", message));
+        }
+        if !(1..=100_000).contains(&self.stop.generations) {
+            let found = self.stop.generations;
+            let message = format!("generations: {found} is out of range: expected 1 to 100000");
+            return Some(("stop", message));
+        }
+        let message = self.seeds.fault()?;
+        Some(("seeds", message))
+    }
+
+    /// How breeding is done.
+    pub fn plan(&self) -> Plan {
+        Plan {
+            method: self.method,
+            operators: self.operators,
+            start: self.start,
+            elite: self.elite,
+            seed: self.seed,
+        }
+    }
+
+    /// Runs of each individual if a run has so many drives.
+    pub fn runs_of(&self, drives: usize) -> usize {
+        self.runs.div_ceil(drives.max(1))
+    }
+
+    /// Courses of a generation, from 1, that needs so many: all its individuals get the same.
+    pub fn courses_of(&self, generation: u32, count: usize) -> Vec<u64> {
+        let [first, last] = self.seeds.train;
+        let range = u128::from(last - first) + 1;
+        let begin = match self.courses {
+            Courses::Fresh => u128::from(generation.saturating_sub(1)) * count as u128,
+            Courses::Fixed => 0,
+        };
+        let course = |number: usize| first + ((begin + number as u128) % range) as u64;
+        (0..count).map(course).collect()
+    }
+}
+
+/// The JSON Schema of experiment files.
+pub fn schema() -> String {
+    let schema = schemars::schema_for!(Experiment);
+    let mut text = serde_json::to_string_pretty(&schema).expect("a schema is plain data");
+    text.push('\n');
+    text
+}
+
+/// Most seeds of a range that champions are chosen and judged on.
+const MOST: u64 = 100_000;
+
+impl Seeds {
+    fn fault(&self) -> Option<String> {
+        let named = [
+            ("train", self.train),
+            ("validate", self.validate),
+            ("test", self.test),
+        ];
+        for (name, [first, last]) in named {
+            if first > last {
+                return Some(format!(
+                    "{name}: [{first}, {last}] is empty: expected the smaller seed first"
+                ));
+            }
+            if name != "train" && last - first >= MOST {
+                return Some(format!(
+                    "{name}: [{first}, {last}] has more than {MOST} seeds, all of which are driven"
+                ));
+            }
+        }
+        for (index, (name, [first, last])) in named.iter().enumerate() {
+            for (other, [low, high]) in &named[..index] {
+                if first <= high && low <= last {
+                    return Some(format!(
+                        "{other} and {name} overlap: whoever is judged must not have trained there"
+                    ));
+                }
+            }
+        }
+        None
+    }
+
+    /// All seeds of a range.
+    pub fn all([first, last]: [u64; 2]) -> Vec<u64> {
+        (first..=last).collect()
+    }
+}
+
+/// The line of a key of the outermost object, from 1; 0 if it is not there.
+fn line_of(text: &str, key: &str) -> usize {
+    let quoted = format!("\"{key}\"");
+    let place = text.lines().position(|line| {
+        let rest = line.trim_start().trim_start_matches('{').trim_start();
+        let rest = rest.strip_prefix(&quoted);
+        rest.is_some_and(|rest| rest.trim_start().starts_with(':'))
+    });
+    place.map_or(0, |index| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"{
+  "format": "roadwright-experiment",
+  "version": 1,
+  "course": "obstacle-stream",
+  "stack": "fuzzy_driver",
+  "genes": ["fuzzy_driver.rule_*"],
+  "seeds": {"train": [1, 10], "validate": [101, 110], "test": [201, 230]},
+  "operators": {"p": 2, "n": 4, "r": 0.2, "m": 3, "bounds": "clamp"},
+  "runs": 30,
+  "stop": {"generations": 20}
+}"#;
+
+    fn error(from: &str, to: &str) -> String {
+        assert!(TEXT.contains(from), "{from}");
+        let error = Experiment::from_text(&TEXT.replace(from, to)).unwrap_err();
+        format!("{}: {error}", error.line)
+    }
+
+    #[test]
+    fn a_file_comes_back_and_defaults_are_those_of_the_source() {
+        let experiment = Experiment::from_text(TEXT).unwrap();
+        assert_eq!(experiment.operators, Operators::default());
+        assert_eq!(experiment.plan().elite, Elite::Rerun);
+        let text = serde_json::to_string(&experiment).unwrap();
+        assert_eq!(Experiment::from_text(&text).unwrap(), experiment);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        for (from, to, expected) in [
+            ("roadwright-experiment", "x", "2: format: \"x\": expected"),
+            (
+                "\"version\": 1",
+                "\"version\": 2",
+                "3: version: 2 is not known",
+            ),
+            ("\"course\"", "\"curse\"", "4: curse: unknown key \"curse\""),
+            ("\"p\": 2", "\"p\": 0", "8: operators: p: 0 is out of range"),
+            (
+                "\"r\": 0.2",
+                "\"r\": 1.5",
+                "8: operators: r: 1.5 is out of range",
+            ),
+            (
+                "\"clamp\"",
+                "\"clip\"",
+                "8: operators.bounds: unknown value \"clip\"",
+            ),
+            ("\"runs\": 30", "\"runs\": 0", "9: runs: 0 is out of range"),
+            (
+                "\"generations\": 20",
+                "\"generations\": 0",
+                "10: stop: generations: 0",
+            ),
+            (
+                "[101, 110]",
+                "[10, 110]",
+                "7: seeds: train and validate overlap",
+            ),
+            (
+                "[201, 230]",
+                "[110, 110]",
+                "7: seeds: validate and test overlap",
+            ),
+            (
+                "[201, 230]",
+                "[230, 201]",
+                "7: seeds: test: [230, 201] is empty",
+            ),
+            (
+                "[201, 230]",
+                "[201, 999999999]",
+                "7: seeds: test: [201, 999999999] has more",
+            ),
+            (
+                "\"fuzzy_driver\",",
+                "3,",
+                "5: stack: expected a name, or an object",
+            ),
+            (
+                "\"course\": \"obstacle-stream\",",
+                "",
+                "0: course: expected either",
+            ),
+            (
+                "\"stop\": {\"generations\": 20}",
+                "\"stop\": {}",
+                "10: stop: the key",
+            ),
+        ] {
+            let found = error(from, to);
+            assert!(found.starts_with(expected), "{found}\nexpected {expected}");
+        }
+        assert!(Experiment::from_text("").is_err());
+        assert!(Experiment::from_text("[]").is_err());
+    }
+
+    #[test]
+    fn generations_get_fresh_courses_round_and_round_or_fixed_ones() {
+        let mut experiment = Experiment::from_text(TEXT).unwrap();
+        assert_eq!(experiment.courses_of(1, 4), [1, 2, 3, 4]);
+        assert_eq!(experiment.courses_of(3, 4), [9, 10, 1, 2]);
+        experiment.courses = Courses::Fixed;
+        assert_eq!(experiment.courses_of(3, 4), [1, 2, 3, 4]);
+        experiment.seeds.train = [0, u64::MAX];
+        experiment.courses = Courses::Fresh;
+        assert_eq!(experiment.courses_of(u32::MAX, 2).len(), 2);
+        assert_eq!(experiment.runs_of(40), 1);
+        assert_eq!(experiment.runs_of(7), 5);
+        assert_eq!(experiment.runs_of(0), 30);
+    }
+}

@@ -1,0 +1,488 @@
+//! Genes: parameters that training may change.
+
+use roadwright_agent::{ModuleKind, ParameterInfo, ParameterKind, Registry};
+use roadwright_control::fuzzy::{CHROMOSOME, RulePlace, rule_place};
+use roadwright_geometry::math::Stream;
+use roadwright_scenario::{ModuleSetting, Slot, Stack};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// Steps in the range of a number: a mutation of one level moves it by a twentieth of its range.
+const STEPS_OF_NUMBERS: f64 = 20.0;
+
+/// The values of all genes, in the order of their [`Genome`].
+pub type Chromosome = Vec<f64>;
+
+/// Parameters by module and key, as a stack takes them.
+pub type Preset = BTreeMap<String, BTreeMap<String, f64>>;
+
+/// A parameter that training may change.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gene {
+    /// Slot of its module in the stack.
+    pub slot: Slot,
+    /// Id of its module.
+    pub module: String,
+    /// Key of the parameter there.
+    pub key: &'static str,
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+    /// By how much one level of mutation moves it: 1 for whole numbers and words.
+    pub step: f64,
+    /// Whether its values are whole numbers.
+    pub is_whole: bool,
+    /// Value before training: the stack's, or else the module's default.
+    pub start: f64,
+    /// What its values stand for; empty if they are numbers.
+    pub words: &'static [&'static str],
+    /// Which rule of the fuzzy driver it is, if it is one.
+    pub rule: Option<RulePlace>,
+}
+
+impl Gene {
+    fn new(slot: Slot, setting: &ModuleSetting, info: &ParameterInfo) -> Self {
+        let set = setting.parameters.get(info.key).copied();
+        let (is_whole, words): (_, &'static [&'static str]) = match info.kind {
+            ParameterKind::Number => (false, &[]),
+            ParameterKind::Integer => (true, &[]),
+            ParameterKind::Choice(words) => (true, words),
+        };
+        let step = if is_whole {
+            1.0
+        } else {
+            (info.max - info.min) / STEPS_OF_NUMBERS
+        };
+        Self {
+            slot,
+            module: setting.module.clone(),
+            key: info.key,
+            min: info.min,
+            max: info.max,
+            step,
+            is_whole,
+            start: set.unwrap_or(info.default),
+            words,
+            rule: rule_place(info.key).filter(|_| setting.module == "fuzzy_driver"),
+        }
+    }
+
+    /// Its full name, `module.parameter`.
+    pub fn name(&self) -> String {
+        format!("{}.{}", self.module, self.key)
+    }
+
+    /// A value in words: the term, or the number.
+    pub fn in_words(&self, value: f64) -> String {
+        match self.words.get(value as usize) {
+            Some(word) => (*word).to_owned(),
+            None => value.to_string(),
+        }
+    }
+
+    /// A uniform value of its range; numbers are drawn among their steps.
+    pub fn random(&self, stream: &mut Stream) -> f64 {
+        let levels = ((self.max - self.min) / self.step).round() as usize + 1;
+        let value = self.min + stream.next_index(levels) as f64 * self.step;
+        value.min(self.max)
+    }
+
+    /// The nearest value that the parameter can have.
+    pub fn nearest(&self, value: f64) -> f64 {
+        let value = if self.is_whole { value.round() } else { value };
+        value.clamp(self.min, self.max)
+    }
+}
+
+/// Why genes cannot be chosen, or a chromosome cannot be read.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum GeneError {
+    /// A pattern is not of the form that is asked for.
+    #[error("\"{0}\" is no gene: expected module.parameter, or module.* for all of a module")]
+    Form(String),
+    /// The stack has no such module.
+    #[error("gene \"{pattern}\": the stack uses no module \"{module}\"; it has: {known}")]
+    NoModule {
+        /// What was asked for.
+        pattern: String,
+        /// The module that is missing.
+        module: String,
+        /// The modules that there are.
+        known: String,
+    },
+    /// The module has no such parameter.
+    #[error("gene \"{pattern}\": {module} has no such parameter; it has: {known}")]
+    NoParameter {
+        /// What was asked for.
+        pattern: String,
+        /// The module.
+        module: String,
+        /// The parameters that there are.
+        known: String,
+    },
+    /// A range cannot be searched.
+    #[error("gene \"{0}\": its range is empty or without end, so there is nothing to train")]
+    Range(String),
+    /// There are no genes.
+    #[error("no genes are named, so there is nothing to train")]
+    None,
+    /// A chromosome is of another length.
+    #[error("the chromosome has {found} genes: expected {expected}")]
+    Length {
+        /// Genes that were found.
+        found: usize,
+        /// Genes that are needed.
+        expected: usize,
+    },
+    /// A value cannot be read or is out of range.
+    #[error("gene {number} ({name}): \"{found}\" is not a value of {min} to {max}")]
+    Value {
+        /// Its number, from 0.
+        number: usize,
+        /// Its name.
+        name: String,
+        /// What stands there.
+        found: String,
+        /// Smallest value.
+        min: f64,
+        /// Largest value.
+        max: f64,
+    },
+}
+
+/// The genes of an experiment, in a fixed order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Genome {
+    genes: Vec<Gene>,
+}
+
+impl Genome {
+    /// The genes that patterns choose among the parameters of a stack's modules.
+    ///
+    /// A pattern is `module.parameter`, `module.*`, or `module.prefix*`. Genes come in the order of
+    /// slots and of the module's own list, whatever the order of the patterns; none comes twice.
+    ///
+    /// # Errors
+    /// If a pattern chooses nothing, or a parameter's range cannot be searched.
+    pub fn choose(
+        patterns: &[String],
+        stack: &Stack,
+        registry: &Registry,
+    ) -> Result<Self, GeneError> {
+        let all = parameters(stack, registry);
+        let mut chosen = vec![false; all.len()];
+        for pattern in patterns {
+            mark(pattern, &all, &mut chosen)?;
+        }
+        let picked = all.into_iter().zip(chosen);
+        let genes: Vec<Gene> = picked.filter_map(|(gene, is)| is.then_some(gene)).collect();
+        Self::new(genes)
+    }
+
+    /// Genes as they are given.
+    ///
+    /// # Errors
+    /// If there are none, or a range cannot be searched.
+    pub fn new(genes: Vec<Gene>) -> Result<Self, GeneError> {
+        if genes.is_empty() {
+            return Err(GeneError::None);
+        }
+        let bad = |gene: &&Gene| {
+            let range = gene.max - gene.min;
+            // Written so that NaN is refused too.
+            !(range.is_finite() && range > 0.0)
+        };
+        match genes.iter().find(bad) {
+            Some(gene) => Err(GeneError::Range(gene.name())),
+            None => Ok(Self { genes }),
+        }
+    }
+
+    /// The genes.
+    pub fn genes(&self) -> &[Gene] {
+        &self.genes
+    }
+
+    /// The values before training.
+    pub fn start(&self) -> Chromosome {
+        self.genes.iter().map(|gene| gene.start).collect()
+    }
+
+    /// Uniform random values.
+    pub fn random(&self, stream: &mut Stream) -> Chromosome {
+        let genes = self.genes.iter();
+        genes.map(|gene| gene.random(stream)).collect()
+    }
+
+    /// Whether each gene is one digit.
+    fn is_digits(&self) -> bool {
+        let is_digit = |gene: &Gene| gene.is_whole && gene.min >= 0.0 && gene.max <= 9.0;
+        self.genes.iter().all(is_digit)
+    }
+
+    /// A chromosome as text: a row of digits if each gene is one ([Gerdelan 2011], table 10.3), else
+    /// numbers with spaces between.
+    pub fn print(&self, chromosome: &[f64]) -> String {
+        let values = chromosome.iter().map(|value| value.to_string());
+        let between = if self.is_digits() { "" } else { " " };
+        values.collect::<Vec<_>>().join(between)
+    }
+
+    /// Reads what [`Genome::print`] has printed.
+    ///
+    /// # Errors
+    /// If it is of another length, or a value is out of range.
+    pub fn read(&self, text: &str) -> Result<Chromosome, GeneError> {
+        let parts: Vec<String> = if self.is_digits() {
+            text.trim().chars().map(String::from).collect()
+        } else {
+            text.split_whitespace().map(str::to_owned).collect()
+        };
+        if parts.len() != self.genes.len() {
+            return Err(GeneError::Length {
+                found: parts.len(),
+                expected: self.genes.len(),
+            });
+        }
+        let read = |(number, (part, gene)): (usize, (&String, &Gene))| {
+            let value = part.parse::<f64>().ok();
+            let fits = |value: &f64| {
+                (gene.min..=gene.max).contains(value) && (!gene.is_whole || value.fract() == 0.0)
+            };
+            value.filter(fits).ok_or_else(|| GeneError::Value {
+                number,
+                name: gene.name(),
+                found: part.clone(),
+                min: gene.min,
+                max: gene.max,
+            })
+        };
+        parts
+            .iter()
+            .zip(&self.genes)
+            .enumerate()
+            .map(read)
+            .collect()
+    }
+
+    /// The values as parameters by module.
+    pub fn preset(&self, chromosome: &[f64]) -> Preset {
+        let mut preset = Preset::new();
+        for (gene, &value) in self.genes.iter().zip(chromosome) {
+            let module = preset.entry(gene.module.clone()).or_default();
+            module.insert(gene.key.to_owned(), value);
+        }
+        preset
+    }
+
+    /// Puts the values into the stack that the genes were chosen from.
+    pub fn apply(&self, chromosome: &[f64], stack: &mut Stack) {
+        for (gene, &value) in self.genes.iter().zip(chromosome) {
+            let settings = stack.settings_mut(gene.slot).iter_mut();
+            for setting in settings.filter(|setting| setting.module == gene.module) {
+                setting.parameters.insert(gene.key.to_owned(), value);
+            }
+        }
+    }
+
+    /// The values in words: rule tables as they are printed, then what is not a rule.
+    pub fn in_words(&self, chromosome: &[f64]) -> String {
+        let mut text = String::new();
+        for (table, controller) in CHROMOSOME.iter().enumerate() {
+            let rules: Vec<_> = self.rules_of(table, chromosome).collect();
+            if rules.is_empty() {
+                continue;
+            }
+            let terms = controller.distance.terms;
+            text += &format!(
+                "{}\n  {:<8}{:<12}{:<12}{}\n",
+                controller.name, "", terms[0], terms[1], terms[2]
+            );
+            for (row, angle) in controller.angle.terms.iter().enumerate() {
+                let word = |column| {
+                    let at = |(place, word): &(RulePlace, String)| {
+                        ((place.row, place.column) == (row, column)).then(|| word.clone())
+                    };
+                    // A rule that is not trained stays the stack's.
+                    rules.iter().find_map(at).unwrap_or_else(|| "-".into())
+                };
+                let line = format!("  {angle:<8}{:<12}{:<12}{}", word(0), word(1), word(2));
+                text += line.trim_end();
+                text.push('\n');
+            }
+        }
+        let others = self.genes.iter().zip(chromosome);
+        for (gene, &value) in others.filter(|(gene, _)| gene.rule.is_none()) {
+            text += &format!("{} = {}\n", gene.name(), gene.in_words(value));
+        }
+        text
+    }
+
+    /// The rules of a table among the genes, in words.
+    fn rules_of<'a>(
+        &'a self,
+        table: usize,
+        chromosome: &'a [f64],
+    ) -> impl Iterator<Item = (RulePlace, String)> + 'a {
+        let genes = self.genes.iter().zip(chromosome);
+        genes.filter_map(move |(gene, &value)| {
+            let place = gene.rule.filter(|place| place.table == table)?;
+            Some((place, gene.in_words(value)))
+        })
+    }
+}
+
+/// All parameters of a stack's modules as genes. A module that is used twice counts once.
+fn parameters(stack: &Stack, registry: &Registry) -> Vec<Gene> {
+    let mut all: Vec<Gene> = Vec::new();
+    for slot in Slot::ALL {
+        let infos = infos(registry, slot.kind());
+        for setting in stack.settings(slot) {
+            if all.iter().any(|gene| gene.module == setting.module) {
+                continue;
+            }
+            let own = infos.get(setting.module.as_str()).copied().unwrap_or(&[]);
+            all.extend(own.iter().map(|info| Gene::new(slot, setting, info)));
+        }
+    }
+    all
+}
+
+/// The parameters of the modules of a kind; of two with one id those of the first.
+fn infos(
+    registry: &Registry,
+    kind: ModuleKind,
+) -> BTreeMap<&'static str, &'static [ParameterInfo]> {
+    let mut infos = BTreeMap::new();
+    for (info, parameters) in registry.infos(kind) {
+        infos.entry(info.id).or_insert(parameters);
+    }
+    infos
+}
+
+/// Marks the genes that a pattern chooses.
+fn mark(pattern: &str, all: &[Gene], chosen: &mut [bool]) -> Result<(), GeneError> {
+    // Ids of scripts and plugins may have dots themselves; keys have none.
+    let Some((module, key)) = pattern.rsplit_once('.') else {
+        return Err(GeneError::Form(pattern.into()));
+    };
+    if module.is_empty() || key.is_empty() {
+        return Err(GeneError::Form(pattern.into()));
+    }
+    let own: Vec<usize> = (0..all.len())
+        .filter(|&i| all[i].module == module)
+        .collect();
+    if own.is_empty() {
+        let mut known: Vec<&str> = all.iter().map(|gene| gene.module.as_str()).collect();
+        known.dedup();
+        return Err(GeneError::NoModule {
+            pattern: pattern.into(),
+            module: module.into(),
+            known: known.join(", "),
+        });
+    }
+    let fits = |gene: &Gene| match key.strip_suffix('*') {
+        Some(prefix) => gene.key.starts_with(prefix),
+        None => gene.key == key,
+    };
+    let mut found = false;
+    for &index in own.iter().filter(|&&index| fits(&all[index])) {
+        chosen[index] = true;
+        found = true;
+    }
+    if found {
+        return Ok(());
+    }
+    let known: Vec<&str> = own.iter().map(|&index| all[index].key).collect();
+    Err(GeneError::NoParameter {
+        pattern: pattern.into(),
+        module: module.into(),
+        known: known.join(", "),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadwright_simulation::builtin_modules;
+
+    fn genome(patterns: &[&str]) -> Result<Genome, GeneError> {
+        let patterns: Vec<String> = patterns.iter().map(|p| (*p).to_owned()).collect();
+        let stack = Stack::with_controller("fuzzy_driver");
+        Genome::choose(&patterns, &stack, &builtin_modules())
+    }
+
+    #[test]
+    fn the_rules_are_a_chromosome_of_36_digits() {
+        let genome = genome(&["fuzzy_driver.rule_*"]).unwrap();
+        let text = genome.print(&genome.start());
+        // Tables 8.8, 8.7, 8.6, 8.5, row by row.
+        assert_eq!(text, "012123234145134123431310100010123234");
+        assert_eq!(genome.read(&text).unwrap(), genome.start());
+        let words = genome.in_words(&genome.start());
+        assert!(
+            words.contains("NARROW  STOP        VERY SLOW   STOP\n"),
+            "{words}"
+        );
+    }
+
+    #[test]
+    fn numbers_are_printed_apart_and_come_back_bit_for_bit() {
+        let genome = genome(&["fuzzy_driver.*", "route.*"]).unwrap();
+        for seed in 0..20 {
+            let chromosome = genome.random(&mut Stream::new(seed, "test", 0));
+            assert_eq!(genome.read(&genome.print(&chromosome)).unwrap(), chromosome);
+            for (gene, value) in genome.genes().iter().zip(&chromosome) {
+                assert!((gene.min..=gene.max).contains(value), "{}", gene.name());
+            }
+        }
+    }
+
+    #[test]
+    fn what_chooses_nothing_or_cannot_be_read_says_why() {
+        let error = |patterns: &[&str]| genome(patterns).unwrap_err().to_string();
+        assert!(error(&["fuzzy_driver"]).contains("expected module.parameter"));
+        assert!(error(&[".x"]).contains("is no gene"));
+        assert!(
+            error(&["idm.headway"]).contains("it has: route"),
+            "{}",
+            error(&["idm.headway"])
+        );
+        assert!(error(&["fuzzy_driver.rulez*"]).contains("aggregation, route_steering_gain"));
+        assert!(error(&[]).contains("nothing to train"));
+        let genome = genome(&["fuzzy_driver.rule_route_speed_*"]).unwrap();
+        assert!(matches!(
+            genome.read("12"),
+            Err(GeneError::Length {
+                found: 2,
+                expected: 9
+            })
+        ));
+        let error = genome.read("000000006").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "gene 8 (fuzzy_driver.rule_route_speed_wide_far): \"6\" is not a value of 0 to 5"
+        );
+    }
+
+    #[test]
+    fn values_go_into_the_stack() {
+        let genome = genome(&[
+            "fuzzy_driver.braking",
+            "fuzzy_driver.rule_avoid_steer_mid_near",
+        ]);
+        let genome = genome.unwrap();
+        let mut stack = Stack::with_controller("fuzzy_driver");
+        genome.apply(&[4.5, 6.0], &mut stack);
+        assert_eq!(stack.controller.parameters["braking"], 4.5);
+        assert_eq!(
+            stack.controller.parameters["rule_avoid_steer_mid_near"],
+            6.0
+        );
+        assert_eq!(
+            genome.preset(&[4.5, 6.0])["fuzzy_driver"],
+            stack.controller.parameters
+        );
+    }
+}

@@ -1,0 +1,220 @@
+//! Judging: candidates drive courses, in parallel, and are scored by what came of it.
+
+use super::breeder::Candidate;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// One run of a candidate on a course.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Run {
+    /// Mean score of its drives; lower is better.
+    pub score: f64,
+    /// Drives that were rated.
+    pub drives: usize,
+    /// Drives that were completed.
+    pub completed: usize,
+    /// A hash over what could be seen of the run; 0 if there is nothing to see.
+    pub hash: u64,
+    /// Whether the run was ended before its time because hardly anybody got anywhere.
+    pub ended_early: bool,
+}
+
+/// Runs candidates. The same genes and course give the same run, bit for bit, in any thread.
+pub trait Evaluate: Sync {
+    /// Runs the values of genes on the course of a seed.
+    ///
+    /// # Errors
+    /// What went wrong with the modules, for people. It costs the candidate, not the training.
+    fn run(&self, genes: &[f64], course: u64) -> Result<Run, String>;
+
+    /// Drives of a run, as far as that is known before; 1 or more.
+    fn drives_of_a_run(&self) -> usize {
+        1
+    }
+
+    /// A hash of what is driven on: a training is not resumed on something else.
+    fn hash(&self) -> u64 {
+        0
+    }
+}
+
+/// What is known of a candidate after its runs.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Judgement {
+    /// Score of each run, in the order of the courses.
+    pub scores: Vec<f64>,
+    /// Drives in all of them.
+    pub drives: usize,
+    /// Whether it was ended early as unfit ([Gerdelan 2011], section 10.6).
+    #[serde(default)]
+    pub ended_early: bool,
+    /// Why it could not be run, if it could not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+impl Judgement {
+    /// Mean of the scores; `None` of who is unfit or could not be run.
+    pub fn fitness(&self) -> Option<f64> {
+        if self.ended_early || self.failure.is_some() || self.scores.is_empty() {
+            return None;
+        }
+        Some(self.scores.iter().sum::<f64>() / self.scores.len() as f64)
+    }
+
+    /// Puts the runs of one candidate together, in the order of the courses.
+    fn of(runs: impl Iterator<Item = Result<Run, String>>) -> Self {
+        let mut judgement = Self::default();
+        for run in runs {
+            match run {
+                Ok(run) => {
+                    judgement.scores.push(run.score);
+                    judgement.drives += run.drives;
+                    judgement.ended_early |= run.ended_early;
+                }
+                Err(failure) => {
+                    judgement.failure.get_or_insert(failure);
+                }
+            }
+        }
+        judgement
+    }
+}
+
+/// Judges candidates on courses, all on the same ones. Everybody drives the first course first; who
+/// is unfit there is spared the others. Runs are shared out among the threads of the current pool,
+/// and put together in the order of candidates and courses: the result is the same for any number.
+pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64]) -> Vec<Judgement> {
+    let Some((&first, others)) = courses.split_first() else {
+        return vec![Judgement::default(); candidates.len()];
+    };
+    let firsts: Vec<_> = candidates
+        .par_iter()
+        .map(|candidate| run(evaluate, &candidate.genes, first))
+        .collect();
+    let fit = |number: &usize| firsts[*number].as_ref().is_ok_and(|run| !run.ended_early);
+    let pairs: Vec<(usize, u64)> = (0..candidates.len())
+        .filter(fit)
+        .flat_map(|number| others.iter().map(move |&course| (number, course)))
+        .collect();
+    let rest: Vec<_> = pairs
+        .par_iter()
+        .map(|&(number, course)| run(evaluate, &candidates[number].genes, course))
+        .collect();
+    let mut rest = pairs.iter().map(|pair| pair.0).zip(rest).peekable();
+    let of = |(number, first)| {
+        let own = std::iter::from_fn(|| rest.next_if(|(of, _)| *of == number));
+        Judgement::of(std::iter::once(first).chain(own.map(|(_, run)| run)))
+    };
+    firsts.into_iter().enumerate().map(of).collect()
+}
+
+/// Runs genes on courses, in parallel; results in the order of the courses.
+///
+/// # Errors
+/// The first failure in that order.
+pub fn run_all(
+    evaluate: &dyn Evaluate,
+    genes: &[f64],
+    courses: &[u64],
+) -> Result<Vec<Run>, String> {
+    let runs: Vec<_> = courses
+        .par_iter()
+        .map(|&course| run(evaluate, genes, course))
+        .collect();
+    runs.into_iter().collect()
+}
+
+/// One run; a panic or a score that is no number is a failure of the modules.
+fn run(evaluate: &dyn Evaluate, genes: &[f64], course: u64) -> Result<Run, String> {
+    // Nothing is shared with a run that is given up.
+    let run = catch_unwind(AssertUnwindSafe(|| evaluate.run(genes, course)));
+    let run = run.map_err(|_| format!("a module panicked on course {course}"))??;
+    if run.score.is_nan() {
+        return Err(format!("the score of course {course} is no number"));
+    }
+    Ok(run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pool::Birth;
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn candidates(genes: &[f64]) -> Vec<Candidate> {
+        let candidate = |(number, &gene): (usize, &f64)| Candidate {
+            genes: vec![gene],
+            birth: Birth {
+                generation: 1,
+                number: number as u32,
+            },
+        };
+        genes.iter().enumerate().map(candidate).collect()
+    }
+
+    /// Says gene x course; gene 13 fails, 14 panics, 15 gives NaN, 16 stands.
+    struct Times(AtomicUsize);
+
+    impl Evaluate for Times {
+        fn run(&self, genes: &[f64], course: u64) -> Result<Run, String> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            let run = |score| Run {
+                score,
+                drives: 2,
+                completed: 1,
+                hash: 0,
+                ended_early: genes[0] == 16.0,
+            };
+            match genes[0] {
+                13.0 if course == 2 => Err("no luck".into()),
+                14.0 => panic!("on purpose"),
+                15.0 => Ok(run(f64::NAN)),
+                gene => Ok(run(gene * course as f64)),
+            }
+        }
+    }
+
+    #[test]
+    fn who_fails_costs_only_himself_and_who_stands_is_spared_the_rest() {
+        let times = Times(AtomicUsize::new(0));
+        let judged = judge(
+            &times,
+            &candidates(&[1.0, 13.0, 14.0, 15.0, 16.0, 2.0]),
+            &[1, 2, 3],
+        );
+        let fitness: Vec<_> = judged.iter().map(Judgement::fitness).collect();
+        assert_eq!(fitness, [Some(2.0), None, None, None, None, Some(4.0)]);
+        assert_eq!(judged[0].scores, [1.0, 2.0, 3.0]);
+        assert_eq!(judged[0].drives, 6);
+        assert_eq!(judged[1].failure.as_deref(), Some("no luck"));
+        assert!(judged[2].failure.as_ref().unwrap().contains("panicked"));
+        assert!(judged[3].failure.as_ref().unwrap().contains("no number"));
+        assert!(judged[4].ended_early && judged[4].failure.is_none());
+        // 6 on the first course; three go on.
+        assert_eq!(times.0.load(Ordering::SeqCst), 6 + 3 * 2);
+    }
+
+    #[test]
+    fn threads_change_nothing() {
+        let genes: Vec<f64> = (0..40).map(|i| f64::from(i) * 0.37).collect();
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let times = Times(AtomicUsize::new(0));
+            pool.unwrap()
+                .install(|| judge(&times, &candidates(&genes), &[3, 1, 4, 1, 5]))
+        };
+        let one = with(1);
+        assert_eq!(one, with(2));
+        assert_eq!(one, with(7));
+    }
+
+    #[test]
+    fn without_courses_nobody_is_judged() {
+        let times = Times(AtomicUsize::new(0));
+        let judged = judge(&times, &candidates(&[1.0]), &[]);
+        assert_eq!(judged[0].fitness(), None);
+    }
+}

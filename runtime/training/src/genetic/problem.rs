@@ -1,0 +1,278 @@
+//! What is trained, on what: the genes of a stack, and runs of it on a course.
+
+use super::experiment::{Experiment, NameOr};
+use super::genes::{GeneError, Genome};
+use super::judge::{Evaluate, Run};
+use crate::course::{Course, CourseError, Setup};
+use crate::measure_while;
+use roadwright_agent::Registry;
+use roadwright_geometry::DVec2;
+use roadwright_scenario::{ModuleSetting, Scenario, Stack, file};
+use roadwright_simulation::{RunOptions, SimulationError, World};
+use std::hash::Hasher;
+use thiserror::Error;
+
+/// Whoever is trained has to get somewhere in this time, s: [Gerdelan 2011], section 10.6, ends individuals
+/// that stand or only tremble, and section 12.3 takes half a metre in 12 s for standing.
+const PATIENCE: f64 = 12.0;
+/// m.
+const SOMEWHERE: f64 = 0.5;
+/// If fewer than this share of the vehicles do, the individual is unfit: in a jam many stand, but not all.
+const FEW: f64 = 0.1;
+
+/// Why an experiment cannot be begun.
+#[derive(Debug, Error)]
+pub enum ProblemError {
+    /// The course is not there, or its vehicle.
+    #[error(transparent)]
+    Course(Box<CourseError>),
+    /// The genes are not there.
+    #[error(transparent)]
+    Genes(#[from] GeneError),
+    /// The stack is not there.
+    #[error("stack: no stack is called \"{name}\"; there are: {known}")]
+    NoStack {
+        /// The name.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// The stack cannot be run.
+    #[error(transparent)]
+    Simulation(Box<SimulationError>),
+    /// The experiment is about a scenario, which was not given.
+    #[error("scenario: it was not given")]
+    NoScenario,
+}
+
+/// An experiment with all that it needs to be run.
+pub struct Problem {
+    course: Course,
+    setup: Setup,
+    stack: Stack,
+    genome: Genome,
+    modules: Registry,
+    drives: usize,
+    hash: u64,
+}
+
+// In boxes: both are large, and seldom there.
+impl From<CourseError> for ProblemError {
+    fn from(error: CourseError) -> Self {
+        Self::Course(Box::new(error))
+    }
+}
+
+impl From<SimulationError> for ProblemError {
+    fn from(error: SimulationError) -> Self {
+        Self::Simulation(Box::new(error))
+    }
+}
+
+impl Problem {
+    /// Prepares an experiment; `scenario` is the one that it names, if it names one. All its agents
+    /// drive with the stack that is trained.
+    ///
+    /// # Errors
+    /// If course, vehicle, stack, modules or genes are not there.
+    pub fn new(
+        experiment: &Experiment,
+        scenario: Option<Scenario>,
+        modules: &Registry,
+    ) -> Result<Self, ProblemError> {
+        let stack = stack_of(experiment, scenario.as_ref())?;
+        let genome = Genome::choose(&experiment.genes, &stack, modules)?;
+        let course = match (&experiment.course, scenario) {
+            (Some(name), _) => Course::named(name)?,
+            (None, Some(scenario)) => Course::own(&scenario.about().name.clone(), scenario),
+            (None, None) => return Err(ProblemError::NoScenario),
+        };
+        let fitness = match &experiment.fitness {
+            Some(NameOr::Own(setting)) => (**setting).clone(),
+            Some(NameOr::Name(name)) => ModuleSetting::new(name),
+            None => ModuleSetting::new(course.fitness),
+        };
+        let setup = Setup {
+            vehicle: experiment.vehicle.clone(),
+            dynamics: experiment.dynamics,
+            drivers: vec![stack.clone()],
+            fitness: Some(vec![fitness]),
+            ..Setup::default()
+        };
+        // The first course is made as a trial: what is wrong for all shows before anybody is bred.
+        let trial = course.scenario(experiment.seeds.train[0], &setup)?;
+        World::new(&trial, modules, &RunOptions::default())?;
+        let mut hasher = twox_hash::XxHash3_64::with_seed(0);
+        hasher.write(file::to_text(&trial).as_bytes());
+        Ok(Self {
+            drives: trial.agents().len().max(1),
+            hash: hasher.finish(),
+            course,
+            setup,
+            stack,
+            genome,
+            modules: modules.clone(),
+        })
+    }
+
+    /// The genes.
+    pub fn genome(&self) -> &Genome {
+        &self.genome
+    }
+
+    /// A fault of a module that is trained: the host drives on without it, which is not what is to be
+    /// rated.
+    fn fault(&self, world: &World) -> Option<String> {
+        if world.faults().is_empty() {
+            return None;
+        }
+        let is_trained = |module: &str| self.genome.genes().iter().any(|g| g.module == module);
+        let fault = world
+            .log()
+            .find(|line| line.is_fault && is_trained(&line.module))?;
+        Some(format!("{}: {}", fault.module, fault.text))
+    }
+}
+
+/// The stack that an experiment trains.
+fn stack_of(experiment: &Experiment, scenario: Option<&Scenario>) -> Result<Stack, ProblemError> {
+    let name = match &experiment.stack {
+        NameOr::Own(stack) => return Ok((**stack).clone()),
+        NameOr::Name(name) => name,
+    };
+    // A course has no stacks of its own; new scenarios have one for each way of driving.
+    let fresh = Scenario::new("stacks");
+    let stacks = scenario.unwrap_or(&fresh).stacks();
+    stacks.get(name).cloned().ok_or_else(|| {
+        let known: Vec<&str> = stacks.keys().map(String::as_str).collect();
+        ProblemError::NoStack {
+            name: name.clone(),
+            known: known.join(", "),
+        }
+    })
+}
+
+impl Evaluate for Problem {
+    fn run(&self, genes: &[f64], course: u64) -> Result<Run, String> {
+        let mut stack = self.stack.clone();
+        self.genome.apply(genes, &mut stack);
+        let setup = Setup {
+            drivers: vec![stack],
+            ..self.setup.clone()
+        };
+        let mut watch = Watch::default();
+        let mut fault = None;
+        let goes_on = &mut |world: &World| {
+            fault = self.fault(world);
+            fault.is_none() && watch.goes_on(world)
+        };
+        let measured = measure_while(&self.course, &setup, &self.modules, course, goes_on);
+        let row = measured.map_err(|error| error.to_string())?.row;
+        if let Some(fault) = fault {
+            return Err(fault);
+        }
+        Ok(Run {
+            score: row.fitness,
+            drives: row.drives,
+            completed: row.completed,
+            hash: u64::from_str_radix(&row.hash, 16).unwrap_or_default(),
+            ended_early: watch.is_stuck,
+        })
+    }
+
+    fn drives_of_a_run(&self) -> usize {
+        self.drives
+    }
+
+    fn hash(&self) -> u64 {
+        self.hash
+    }
+}
+
+/// Notices that hardly anybody sets out. Who gets stuck later has driven, and is scored.
+#[derive(Default)]
+struct Watch {
+    /// Where vehicles were at the first look, by agent.
+    starts: Vec<(u64, DVec2)>,
+    has_looked: bool,
+    is_stuck: bool,
+}
+
+impl Watch {
+    fn goes_on(&mut self, world: &World) -> bool {
+        let is_time = world.time() >= PATIENCE;
+        if self.has_looked || (!is_time && !self.starts.is_empty()) {
+            return true;
+        }
+        let vehicles = world.snapshot().vehicles;
+        let places = vehicles.iter().map(|v| (v.agent, v.pose.position));
+        if self.starts.is_empty() {
+            self.starts = places.collect();
+            return true;
+        }
+        let (mut known, mut moved) = (0, 0);
+        for (agent, place) in places {
+            let start = self
+                .starts
+                .binary_search_by_key(&agent, |(agent, _)| *agent);
+            if let Ok(start) = start {
+                known += 1;
+                moved += usize::from((self.starts[start].1 - place).length() > SOMEWHERE);
+            }
+        }
+        self.has_looked = true;
+        self.is_stuck = known > 0 && (moved as f64) < FEW * f64::from(known);
+        !self.is_stuck
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadwright_simulation::builtin_modules;
+
+    fn problem(change: impl Fn(String) -> String) -> Result<Problem, ProblemError> {
+        let text = r#"{"format": "roadwright-experiment", "version": 1, "course": "arena", "stack": "fuzzy_driver",
+            "genes": ["fuzzy_driver.rule_*"], "runs": 2, "stop": {"generations": 3},
+            "seeds": {"train": [1, 9], "validate": [10, 12], "test": [20, 29]}}"#;
+        let experiment = Experiment::from_text(&change(text.into())).unwrap();
+        Problem::new(&experiment, None, &builtin_modules())
+    }
+
+    #[test]
+    fn the_same_genes_and_course_give_the_same_run_and_others_another() {
+        let problem = problem(|text| text).unwrap();
+        let start = problem.genome().start();
+        let run = problem.run(&start, 3).unwrap();
+        assert_eq!(run, problem.run(&start, 3).unwrap());
+        assert_ne!(run.hash, problem.run(&start, 4).unwrap().hash);
+        let mut gentle = start.clone();
+        // No way-point ahead is worth more than a fifth of the speed.
+        gentle[9..18].fill(1.0);
+        assert_ne!(run.hash, problem.run(&gentle, 3).unwrap().hash);
+        assert!(!run.ended_early && run.drives == 1);
+    }
+
+    #[test]
+    fn who_never_sets_out_is_ended_early() {
+        let problem = problem(|text| text).unwrap();
+        let mut standing = problem.genome().start();
+        standing[9..18].fill(0.0);
+        assert!(problem.run(&standing, 3).unwrap().ended_early);
+    }
+
+    #[test]
+    fn what_is_missing_is_said_before_anybody_is_bred() {
+        let error = |from: &str, to: &str| {
+            let problem = problem(|text| text.replace(from, to));
+            problem.err().map(|error| error.to_string()).unwrap()
+        };
+        assert!(error("arena", "arenas").contains("no course is called \"arenas\""));
+        assert!(error("\"stack\": \"fuzzy_driver\"", "\"stack\": \"x\"").contains("there are: "));
+        assert!(error("driver.rule_*", "driver.x").contains("has no such parameter"));
+        let vehicle = error("\"runs\"", "\"vehicle\": \"boat\", \"runs\"");
+        assert!(vehicle.contains("boat"), "{vehicle}");
+        let fitness = error("\"runs\"", "\"fitness\": \"joy\", \"runs\"");
+        assert!(fitness.contains("joy"), "{fitness}");
+    }
+}

@@ -1,0 +1,215 @@
+//! What a training has done so far, as a file: each generation with its candidates and their scores.
+//!
+//! The record is the checkpoint. Breeders draw from counter-based streams and keep nothing that does
+//! not follow from what they were told, so a training is resumed by telling a new breeder all of it
+//! again; nothing is driven twice, and a record that does not fit is found out.
+
+use super::breeder::{Breeder, Candidate};
+use super::experiment::Experiment;
+use super::genes::{Genome, Preset};
+use super::judge::Judgement;
+use super::pool::Birth;
+use serde::{Deserialize, Serialize};
+use std::hash::Hasher;
+use thiserror::Error;
+
+/// The value of the key `format` in every record.
+pub const FORMAT: &str = "roadwright-training";
+
+/// Version of the format.
+pub const VERSION: u32 = 1;
+
+/// Largest record that is read, bytes: thousands of generations.
+pub const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
+
+/// One candidate of a generation with what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Judged {
+    /// Its genes, as [`Genome::print`] prints them.
+    pub genes: String,
+    /// Generation and number that it was bred as.
+    pub birth: (u32, u32),
+    /// What came of it.
+    pub judgement: Judgement,
+}
+
+/// Who won a training that is over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedChampion {
+    /// His genes, as [`Genome::print`] prints them.
+    pub genes: String,
+    /// His values by module and key.
+    pub preset: Preset,
+    /// Each gene before and after training, in words.
+    pub changes: Vec<(String, String)>,
+    /// Score on each test course.
+    pub held_out: Vec<f64>,
+    /// The same of the values before training.
+    pub start: Vec<f64>,
+}
+
+/// One generation.
+pub type Generation = Vec<Judged>;
+
+/// A training so far.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// Always `roadwright-training`.
+    pub format: String,
+    /// Version of the format.
+    pub version: u32,
+    /// The experiment.
+    pub experiment: Experiment,
+    /// Names of the genes, in the order of chromosomes.
+    pub genes: Vec<String>,
+    /// Hash of what the candidates drive on, 16 hexadecimal digits.
+    pub course_hash: String,
+    /// Hash of the generations, 16 hexadecimal digits: a damaged record is not resumed.
+    pub hash: String,
+    /// The generations in order.
+    pub generations: Vec<Generation>,
+    /// Who won, once the training is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub champion: Option<RecordedChampion>,
+}
+
+/// Why a record cannot be read or resumed.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum RecordError {
+    /// It is no record.
+    #[error("it is no record of a training: {0}")]
+    Text(String),
+    /// It was made by another version.
+    #[error("version {0} of the format is not known: a newer Roadwright has made it")]
+    Version(u32),
+    /// Its generations are not those that were written.
+    #[error("its generations do not have the hash that stands beside them: it is damaged")]
+    Damaged,
+    /// It is of another experiment.
+    #[error("it is the record of another experiment: {0} is different; use another --out")]
+    Other(&'static str),
+    /// A generation is not what the experiment asks for.
+    #[error(
+        "generation {generation} is not what the experiment asks for: another version of \
+         Roadwright or of a module has made the record; begin anew with another --out"
+    )]
+    Generation {
+        /// Its number, from 1.
+        generation: usize,
+    },
+}
+
+impl Record {
+    /// The record of a training that has not begun.
+    pub fn new(experiment: &Experiment, genome: &Genome, course_hash: u64) -> Self {
+        Self {
+            format: FORMAT.into(),
+            version: VERSION,
+            experiment: experiment.clone(),
+            genes: genome.genes().iter().map(|gene| gene.name()).collect(),
+            course_hash: format!("{course_hash:016x}"),
+            hash: hash_of(&[]),
+            generations: Vec::new(),
+            champion: None,
+        }
+    }
+
+    /// Adds a generation.
+    pub fn push(&mut self, genome: &Genome, asked: &[Candidate], judged: &[Judgement]) {
+        let pairs = asked.iter().zip(judged);
+        let generation = pairs.map(|(candidate, judgement)| Judged {
+            genes: genome.print(&candidate.genes),
+            birth: (candidate.birth.generation, candidate.birth.number),
+            judgement: judgement.clone(),
+        });
+        self.generations.push(generation.collect());
+    }
+
+    /// The record as the text of a file.
+    pub fn to_text(&mut self) -> String {
+        self.hash = hash_of(&self.generations);
+        let mut text = serde_json::to_string(self).expect("a record is plain data");
+        text.push('\n');
+        text
+    }
+
+    /// Reads a record from the text of its file.
+    ///
+    /// # Errors
+    /// If it is none, is damaged, or is of a newer version.
+    pub fn from_text(text: &str) -> Result<Self, RecordError> {
+        #[derive(Deserialize)]
+        struct Header {
+            format: String,
+            version: u32,
+        }
+        let no_record = |error: serde_json::Error| RecordError::Text(error.to_string());
+        let header: Header = serde_json::from_str(text).map_err(no_record)?;
+        if header.format != FORMAT {
+            let message = format!("its format is \"{}\", not \"{FORMAT}\"", header.format);
+            return Err(RecordError::Text(message));
+        }
+        if header.version != VERSION {
+            return Err(RecordError::Version(header.version));
+        }
+        let record: Self = serde_json::from_str(text).map_err(no_record)?;
+        if record.hash != hash_of(&record.generations) {
+            return Err(RecordError::Damaged);
+        }
+        Ok(record)
+    }
+
+    /// Whether the record can go on as another one begins: only when to stop may have changed.
+    ///
+    /// # Errors
+    /// What is different.
+    pub fn check_same(&self, fresh: &Self) -> Result<(), RecordError> {
+        let mut experiment = self.experiment.clone();
+        experiment.stop = fresh.experiment.stop;
+        experiment.about.clone_from(&fresh.experiment.about);
+        if experiment != fresh.experiment {
+            return Err(RecordError::Other("the experiment file"));
+        }
+        if self.genes != fresh.genes {
+            return Err(RecordError::Other("the list of genes"));
+        }
+        if self.course_hash != fresh.course_hash {
+            return Err(RecordError::Other("what is driven on"));
+        }
+        Ok(())
+    }
+
+    /// Tells a new breeder all generations again.
+    ///
+    /// # Errors
+    /// If it asks for others.
+    pub fn replay(&self, genome: &Genome, breeder: &mut dyn Breeder) -> Result<(), RecordError> {
+        for (index, generation) in self.generations.iter().enumerate() {
+            let asked = breeder.ask();
+            let is_same = |(candidate, judged): (&Candidate, &Judged)| {
+                let (generation, number) = judged.birth;
+                let birth = Birth { generation, number };
+                candidate.birth == birth && genome.print(&candidate.genes) == judged.genes
+            };
+            let same = asked.len() == generation.len() && asked.iter().zip(generation).all(is_same);
+            if !same {
+                return Err(RecordError::Generation {
+                    generation: index + 1,
+                });
+            }
+            let fitness: Vec<_> = generation.iter().map(|j| j.judgement.fitness()).collect();
+            breeder.tell(&fitness);
+        }
+        Ok(())
+    }
+}
+
+fn hash_of(generations: &[Generation]) -> String {
+    let text = serde_json::to_vec(generations).expect("generations are plain data");
+    let mut hasher = twox_hash::XxHash3_64::with_seed(0);
+    hasher.write(&text);
+    format!("{:016x}", hasher.finish())
+}

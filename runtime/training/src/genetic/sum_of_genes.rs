@@ -1,0 +1,44 @@
+//! The controlled benchmark: the fitness is the sum of the genes, and all zeros are the best
+//! ([Gerdelan 2011], section 10.5).
+
+use super::genes::{Gene, Genome};
+use super::judge::{Evaluate, Run};
+use roadwright_scenario::Slot;
+
+/// Genes of the benchmark: those of the fuzzy driver.
+const COUNT: usize = 36;
+/// Largest value of a gene: five output terms.
+const LARGEST: f64 = 4.0;
+
+/// 36 genes of 0 to 4, which begin in the middle.
+pub fn genome() -> Genome {
+    let gene = Gene {
+        slot: Slot::Controller,
+        module: "sum_of_genes".into(),
+        key: "gene",
+        min: 0.0,
+        max: LARGEST,
+        step: 1.0,
+        is_whole: true,
+        start: LARGEST / 2.0,
+        words: &[],
+        rule: None,
+    };
+    Genome::new(vec![gene; COUNT]).expect("the benchmark has genes with a range")
+}
+
+/// Scores the sum of the genes, on every course.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SumOfGenes;
+
+impl Evaluate for SumOfGenes {
+    fn run(&self, genes: &[f64], _: u64) -> Result<Run, String> {
+        Ok(Run {
+            score: genes.iter().sum(),
+            drives: 1,
+            completed: 1,
+            hash: 0,
+            ended_early: false,
+        })
+    }
+}

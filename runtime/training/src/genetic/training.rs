@@ -1,0 +1,432 @@
+//! The run manager: asks the breeder, has candidates judged, keeps the record, chooses a champion.
+
+use super::breeder::{Breeder, Method, Nursery, Start};
+use super::cma::CmaEs;
+use super::experiment::{Experiment, Seeds};
+use super::genes::{Chromosome, Genome};
+use super::judge::{Evaluate, Judgement, Run, judge, run_all};
+use super::record::{Generation, Record, RecordError};
+use serde::Serialize;
+use thiserror::Error;
+
+/// Champions are chosen among so many of those that led the pool, the latest ones.
+const FINALISTS: usize = 10;
+
+/// A generation as it is reported.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GenerationReport {
+    /// Its number, from 1.
+    pub generation: usize,
+    /// Fitness of the best of the generation; none if nobody was fit for judging.
+    pub best: Option<f64>,
+    /// Mean fitness of the generation.
+    pub mean: Option<f64>,
+    /// Fitness of the best of the pool.
+    pub pool_best: Option<f64>,
+    /// Individuals that were ended early as unfit.
+    pub ended_early: usize,
+    /// Individuals whose modules failed.
+    pub failed: usize,
+    /// Drives.
+    pub runs: usize,
+    /// Genes of the best of the pool.
+    pub genes: Option<String>,
+}
+
+/// The champion and how he did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Champion {
+    /// His genes.
+    pub genes: Chromosome,
+    /// Mean score on the validation courses that he was chosen on.
+    pub validation: f64,
+    /// How many were tried there.
+    pub finalists: usize,
+    /// His runs on the held-out test courses.
+    pub held_out: Vec<Run>,
+    /// The same of the values before training.
+    pub start: Vec<Run>,
+}
+
+/// Why training cannot go on.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum TrainingError {
+    /// The record cannot be resumed.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// Nobody was fit for judging.
+    #[error(
+        "nobody was fit to be champion in {0} generations: {1}; train for longer, or begin from a stack \
+         that drives"
+    )]
+    Nobody(usize, String),
+    /// A baseline cannot be set up.
+    #[error("{0}")]
+    Method(String),
+    /// The stack that is compared with cannot be run.
+    #[error("the values before training cannot be run: {0}")]
+    Start(String),
+}
+
+/// A training under way.
+pub struct Training<'a> {
+    experiment: &'a Experiment,
+    genome: &'a Genome,
+    evaluate: &'a dyn Evaluate,
+    breeder: Box<dyn Breeder + 'a>,
+    record: Record,
+    reports: Vec<GenerationReport>,
+    /// Leaders of the pool, one after the other.
+    leaders: Vec<Chromosome>,
+}
+
+impl<'a> Training<'a> {
+    /// A training that has not begun.
+    ///
+    /// # Errors
+    /// If the method cannot breed these genes.
+    pub fn new(
+        experiment: &'a Experiment,
+        genome: &'a Genome,
+        evaluate: &'a dyn Evaluate,
+    ) -> Result<Self, TrainingError> {
+        Ok(Self {
+            experiment,
+            genome,
+            evaluate,
+            breeder: breeder(experiment, genome)?,
+            record: Record::new(experiment, genome, evaluate.hash()),
+            reports: Vec::new(),
+            leaders: Vec::new(),
+        })
+    }
+
+    /// A training that goes on where a record ends.
+    ///
+    /// # Errors
+    /// If the record is of another experiment, or not what its breeder asks for.
+    pub fn resume(
+        experiment: &'a Experiment,
+        genome: &'a Genome,
+        evaluate: &'a dyn Evaluate,
+        record: &Record,
+    ) -> Result<Self, TrainingError> {
+        let mut training = Self::new(experiment, genome, evaluate)?;
+        record.check_same(&training.record)?;
+        // Generation by generation: the leaders of the pool are collected as they were.
+        for (index, generation) in record.generations.iter().enumerate() {
+            let one = Record {
+                generations: vec![generation.clone()],
+                ..training.record.clone()
+            };
+            let told = one.replay(genome, &mut *training.breeder);
+            told.map_err(|_| RecordError::Generation {
+                generation: index + 1,
+            })?;
+            training.record.generations.push(generation.clone());
+            training.note();
+        }
+        Ok(training)
+    }
+
+    /// Breeds and judges one generation, on the threads of the current pool.
+    pub fn step(&mut self) {
+        let asked = self.breeder.ask();
+        let number = self.record.generations.len() as u32 + 1;
+        let runs = self.experiment.runs_of(self.evaluate.drives_of_a_run());
+        let courses = self.experiment.courses_of(number, runs);
+        let judged = judge(self.evaluate, &asked, &courses);
+        let fitness: Vec<_> = judged.iter().map(Judgement::fitness).collect();
+        self.breeder.tell(&fitness);
+        self.record.push(self.genome, &asked, &judged);
+        self.note();
+    }
+
+    /// Notes what came of the last generation.
+    fn note(&mut self) {
+        let Some(generation) = self.record.generations.last() else {
+            return;
+        };
+        let best = self.breeder.pool().best();
+        let report = GenerationReport {
+            generation: self.record.generations.len(),
+            pool_best: best.map(|best| best.fitness),
+            genes: best.map(|best| self.genome.print(&best.genes)),
+            ..figures(generation)
+        };
+        self.reports.push(report);
+        if let Some(best) = best
+            && !self.leaders.contains(&best.genes)
+        {
+            self.leaders.push(best.genes.clone());
+        }
+    }
+
+    /// Whether it is time to stop.
+    pub fn is_over(&self) -> bool {
+        let stop = self.experiment.stop;
+        let best = self.breeder.pool().best().map(|best| best.fitness);
+        let is_good = stop
+            .fitness
+            .zip(best)
+            .is_some_and(|(enough, best)| best <= enough);
+        self.reports.len() >= stop.generations as usize || (is_good && !self.reports.is_empty())
+    }
+
+    /// The record so far.
+    pub fn record(&mut self) -> &mut Record {
+        &mut self.record
+    }
+
+    /// The generations so far.
+    pub fn reports(&self) -> &[GenerationReport] {
+        &self.reports
+    }
+
+    /// The hash of the pool, 16 hexadecimal digits.
+    pub fn pool_hash(&self) -> String {
+        format!("{:016x}", self.breeder.pool().hash())
+    }
+
+    /// Chooses the champion on the validation courses and judges him on the test courses. Who began
+    /// is a finalist as well: training gives nothing worse than it was given, up to chance.
+    ///
+    /// # Errors
+    /// If nobody was fit for judging, or the values before training cannot be run.
+    pub fn champion(&self) -> Result<Champion, TrainingError> {
+        let begun = (self.experiment.start == Start::Stack).then(|| self.genome.start());
+        let latest = self.leaders.len().saturating_sub(FINALISTS);
+        let mut finalists: Vec<Chromosome> = begun.into_iter().collect();
+        for leader in &self.leaders[latest..] {
+            if !finalists.contains(leader) {
+                finalists.push(leader.clone());
+            }
+        }
+        let courses = Seeds::all(self.experiment.seeds.validate);
+        let mut best: Option<(f64, &Chromosome)> = None;
+        for genes in &finalists {
+            let Ok(runs) = run_all(self.evaluate, genes, &courses) else {
+                continue;
+            };
+            let mean = mean_score(&runs);
+            if best.is_none_or(|(lowest, _)| mean < lowest) {
+                best = Some((mean, genes));
+            }
+        }
+        let (validation, genes) = best.ok_or_else(|| self.nobody())?;
+        let test = Seeds::all(self.experiment.seeds.test);
+        let start = run_all(self.evaluate, &self.genome.start(), &test);
+        Ok(Champion {
+            held_out: run_all(self.evaluate, genes, &test).map_err(TrainingError::Method)?,
+            genes: genes.clone(),
+            validation,
+            finalists: finalists.len(),
+            start: start.map_err(TrainingError::Start)?,
+        })
+    }
+
+    fn nobody(&self) -> TrainingError {
+        let all = self.record.generations.iter().flatten();
+        let failure = all
+            .filter_map(|judged| judged.judgement.failure.clone())
+            .next();
+        let why = failure.unwrap_or_else(|| "all were ended early, because they stood".into());
+        TrainingError::Nobody(self.reports.len(), why)
+    }
+}
+
+fn breeder<'a>(
+    experiment: &Experiment,
+    genome: &'a Genome,
+) -> Result<Box<dyn Breeder + 'a>, TrainingError> {
+    match experiment.method {
+        Method::CmaEs => {
+            let breeder = CmaEs::new(genome, experiment.plan());
+            Ok(Box::new(breeder.map_err(TrainingError::Method)?))
+        }
+        Method::Genetic | Method::Random | Method::HillClimbing => {
+            Ok(Box::new(Nursery::new(genome, experiment.plan())))
+        }
+    }
+}
+
+/// What the candidates of a generation say together.
+fn figures(generation: &Generation) -> GenerationReport {
+    let judgements = || generation.iter().map(|judged| &judged.judgement);
+    let fitness: Vec<f64> = judgements().filter_map(Judgement::fitness).collect();
+    let mean = fitness.iter().sum::<f64>() / fitness.len() as f64;
+    GenerationReport {
+        generation: 0,
+        best: fitness.iter().copied().min_by(f64::total_cmp),
+        mean: (!fitness.is_empty()).then_some(mean),
+        pool_best: None,
+        ended_early: judgements()
+            .filter(|judgement| judgement.ended_early)
+            .count(),
+        failed: judgements().filter(|j| j.failure.is_some()).count(),
+        runs: judgements().map(|judgement| judgement.drives).sum(),
+        genes: None,
+    }
+}
+
+/// Mean of the scores of runs.
+pub fn mean_score(runs: &[Run]) -> f64 {
+    runs.iter().map(|run| run.score).sum::<f64>() / runs.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sum_of_genes::{SumOfGenes, genome};
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn experiment(method: &str) -> Experiment {
+        let text = format!(
+            r#"{{"format": "roadwright-experiment", "version": 1, "course": "sum", "stack": "x", "genes": [],
+            "method": "{method}", "seeds": {{"train": [1, 9], "validate": [10, 12], "test": [20, 29]}},
+            "operators": {{"n": 6}}, "runs": 3, "stop": {{"generations": 12}}}}"#
+        );
+        Experiment::from_text(&text).unwrap()
+    }
+
+    fn train(training: &mut Training<'_>) {
+        while !training.is_over() {
+            training.step();
+        }
+    }
+
+    #[test]
+    fn a_training_that_was_stopped_anywhere_goes_on_to_the_same_pool() {
+        let genome = genome();
+        for method in ["genetic", "random", "hill_climbing", "cma_es"] {
+            let experiment = experiment(method);
+            let mut whole = Training::new(&experiment, &genome, &SumOfGenes).unwrap();
+            train(&mut whole);
+            for stopped in [0, 1, 5, 12] {
+                let mut first = Training::new(&experiment, &genome, &SumOfGenes).unwrap();
+                for _ in 0..stopped {
+                    first.step();
+                }
+                let record = Record::from_text(&first.record().to_text()).unwrap();
+                let again = Training::resume(&experiment, &genome, &SumOfGenes, &record);
+                let mut again = again.unwrap();
+                train(&mut again);
+                assert_eq!(again.pool_hash(), whole.pool_hash(), "{method} {stopped}");
+                assert_eq!(again.reports(), whole.reports());
+                assert_eq!(again.champion().unwrap(), whole.champion().unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_not_resumed() {
+        let (genome, experiment) = (genome(), experiment("genetic"));
+        let mut training = Training::new(&experiment, &genome, &SumOfGenes).unwrap();
+        training.step();
+        training.step();
+        let text = training.record().to_text();
+        let resume = |experiment: &Experiment, text: &str| {
+            let record = Record::from_text(text)?;
+            match Training::resume(experiment, &genome, &SumOfGenes, &record) {
+                Ok(_) => Ok(()),
+                Err(TrainingError::Record(error)) => Err(error),
+                Err(error) => panic!("{error}"),
+            }
+        };
+        assert_eq!(resume(&experiment, &text), Ok(()));
+        // When to stop may change.
+        let mut longer = experiment.clone();
+        longer.stop.generations = 99;
+        assert_eq!(resume(&longer, &text), Ok(()));
+        let mut other = experiment.clone();
+        other.operators.r = 0.3;
+        assert_eq!(
+            resume(&other, &text),
+            Err(RecordError::Other("the experiment file"))
+        );
+        // One score changed: the hash tells.
+        let scores = text.find("\"scores\":[").unwrap() + 10;
+        let mut damaged = text.clone();
+        let digit = if &text[scores..=scores] == "9" {
+            "8"
+        } else {
+            "9"
+        };
+        damaged.replace_range(scores..=scores, digit);
+        assert_eq!(resume(&experiment, &damaged), Err(RecordError::Damaged));
+        // With a hash that fits it is not what the experiment asks for.
+        let mut record = Record::from_text(&text).unwrap();
+        record.generations[1][0].birth.1 += 7;
+        let forged = record.to_text();
+        assert_eq!(
+            resume(&experiment, &forged),
+            Err(RecordError::Generation { generation: 2 })
+        );
+        for cut in [0, 1, text.len() / 2, text.len() - 3] {
+            assert!(matches!(
+                resume(&experiment, &text[..cut]),
+                Err(RecordError::Text(_))
+            ));
+        }
+        let newer = text.replacen("\"version\":1", "\"version\":2", 1);
+        assert_eq!(resume(&experiment, &newer), Err(RecordError::Version(2)));
+    }
+
+    /// The sum of the genes, but modules fail on all courses for some, and count the runs.
+    struct Moody(AtomicUsize);
+
+    impl Evaluate for Moody {
+        fn run(&self, genes: &[f64], course: u64) -> Result<Run, String> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            if genes[0] == 3.0 {
+                return Err("a bad day".into());
+            }
+            SumOfGenes.run(genes, course)
+        }
+    }
+
+    #[test]
+    fn a_module_that_fails_costs_its_individual_and_not_the_training() {
+        let (genome, experiment) = (genome(), experiment("random"));
+        let moody = Moody(AtomicUsize::new(0));
+        let mut training = Training::new(&experiment, &genome, &moody).unwrap();
+        train(&mut training);
+        let failed: usize = training.reports().iter().map(|report| report.failed).sum();
+        assert!(
+            (3..40).contains(&failed),
+            "a fifth of 72 by chance: {failed}"
+        );
+        let champion = training.champion().unwrap();
+        assert_ne!(champion.genes[0], 3.0);
+        assert_eq!(champion.held_out.len(), 10);
+        assert_eq!(champion.start.len(), 10);
+        assert!(mean_score(&champion.held_out) <= mean_score(&champion.start));
+    }
+
+    /// Nobody gets anywhere.
+    struct Stuck;
+
+    impl Evaluate for Stuck {
+        fn run(&self, _: &[f64], _: u64) -> Result<Run, String> {
+            let run = SumOfGenes.run(&[], 0)?;
+            Ok(Run {
+                ended_early: true,
+                ..run
+            })
+        }
+    }
+
+    #[test]
+    fn if_nobody_is_fit_training_ends_and_says_so() {
+        let (genome, mut experiment) = (genome(), experiment("genetic"));
+        experiment.start = Start::Random;
+        let mut training = Training::new(&experiment, &genome, &Stuck).unwrap();
+        train(&mut training);
+        let last = training.reports().last().unwrap();
+        assert_eq!((last.best, last.ended_early, last.runs), (None, 6, 6));
+        assert!(matches!(
+            training.champion(),
+            Err(TrainingError::Nobody(12, _))
+        ));
+    }
+}

@@ -1,0 +1,266 @@
+//! One run of a course: what a measure is made of.
+
+use crate::course::{Course, CourseError, End, LOOK, Setup, driver_of};
+use roadwright_agent::Registry;
+use roadwright_geometry::math::mix64;
+use roadwright_simulation::{Drive, RunOptions, Status, World};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How often what can be seen of the world goes into the hash of a run, s of simulated time.
+const GLANCE: f64 = 1.0;
+
+/// The drive of one agent on a course.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DriveRow {
+    /// The agent's id.
+    pub agent: u64,
+    /// Which of the setup's drivers drove; 0 where those of the scenario did.
+    pub driver: usize,
+    /// How it ended.
+    pub end: End,
+    /// How long it took, s.
+    pub time: f64,
+    /// How far it went, m.
+    pub distance: f64,
+    /// What the fitnesses said at its end, by their ids in the order of the stack.
+    pub scores: Vec<(String, f64)>,
+}
+
+impl DriveRow {
+    /// What the first fitness said.
+    pub fn fitness(&self) -> Option<f64> {
+        self.scores.first().map(|(_, score)| *score)
+    }
+}
+
+/// What came of one run of a course.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// The seed of the run.
+    pub seed: u64,
+    /// Drives in it: agents that drove.
+    pub drives: usize,
+    /// Drives that were completed.
+    pub completed: usize,
+    /// Mean fitness of the drives. Drives of one run meet each other: the run is one observation.
+    pub fitness: f64,
+    /// How many drives ended how.
+    pub ends: BTreeMap<End, usize>,
+    /// Mean time of the drives, s.
+    pub time: f64,
+    /// A hash over what could be seen of the world each second and at the end, 16 hexadecimal digits.
+    pub hash: String,
+}
+
+/// A run with its drives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// The run as one row.
+    pub row: Row,
+    /// Its drives, by agent.
+    pub drives: Vec<DriveRow>,
+    /// Modules from outside that were used, with their builds.
+    pub modules: Vec<String>,
+}
+
+/// Runs a course once, in one thread. The same arguments give the same bits.
+///
+/// # Errors
+/// If the setup does not fit the course, the scenario cannot be run, or nobody drove.
+pub fn measure(
+    course: &Course,
+    setup: &Setup,
+    modules: &Registry,
+    seed: u64,
+) -> Result<Measured, CourseError> {
+    measure_while(course, setup, modules, seed, &mut |_| true)
+}
+
+/// As [`measure`], but the run ends as soon as `goes_on` says no; it is asked several times a second,
+/// and drives that are under way end with it.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_while(
+    course: &Course,
+    setup: &Setup,
+    modules: &Registry,
+    seed: u64,
+    goes_on: &mut dyn FnMut(&World) -> bool,
+) -> Result<Measured, CourseError> {
+    let scenario = course.scenario(seed, setup)?;
+    let options = RunOptions {
+        seed: Some(seed),
+        dt: setup.dt,
+        dynamics: setup.dynamics,
+        ..RunOptions::default()
+    };
+    let world =
+        World::new(&scenario, modules, &options).map_err(|error| CourseError::Simulation {
+            course: course.name.clone(),
+            seed,
+            error,
+        })?;
+    let mut run = Run {
+        course,
+        world,
+        ended: BTreeMap::new(),
+        hash: mix64(seed),
+        gone: 0,
+    };
+    run.to_the_end(goes_on);
+    let records = run.world.modules().into_iter();
+    let modules = records.map(|m| format!("{} {} {}", m.slot, m.module, m.build));
+    let modules: Vec<String> = modules.collect();
+    let drives: Vec<DriveRow> = run.ended.into_values().collect();
+    check_scores(course, seed, &drives)?;
+    let row = summarize(seed, &drives, run.hash).ok_or_else(|| CourseError::NobodyDrove {
+        course: course.name.clone(),
+        seed,
+    })?;
+    Ok(Measured {
+        row,
+        drives,
+        modules,
+    })
+}
+
+/// A run under way.
+struct Run<'a> {
+    course: &'a Course,
+    world: World,
+    /// Drives that have ended, by agent.
+    ended: BTreeMap<u64, DriveRow>,
+    hash: u64,
+    /// Agents that have left the road and were noted.
+    gone: usize,
+}
+
+impl Run<'_> {
+    /// Takes steps until all drives have ended, or nobody wants to see more.
+    fn to_the_end(&mut self, goes_on: &mut dyn FnMut(&World) -> bool) {
+        let in_steps = |time: f64, dt: f64| ((time / dt).round() as u64).max(1);
+        let dt = self.world.dt();
+        let (look, glance) = (in_steps(LOOK, dt), in_steps(GLANCE, dt));
+        let last = in_steps(self.course.ends.time, dt);
+        while self.world.steps() < last {
+            self.world.step();
+            let step = self.world.steps();
+            if step.is_multiple_of(glance) {
+                self.glance();
+            }
+            if !step.is_multiple_of(look) && step != last {
+                continue;
+            }
+            let is_last = step == last || !goes_on(&self.world);
+            if self.look(is_last) {
+                break;
+            }
+        }
+        self.glance();
+    }
+
+    /// Adds what can be seen to the hash.
+    fn glance(&mut self) {
+        self.hash = mix64(self.hash ^ self.world.snapshot().hash());
+    }
+
+    /// Notes the drives that have ended. Returns whether none is under way any more.
+    fn look(&mut self, is_last: bool) -> bool {
+        self.note_gone();
+        let now = self.world.time();
+        let mut under_way = 0;
+        let mut ending = Vec::new();
+        for (agent, started, distance) in self.world.odometers() {
+            if self.ended.contains_key(&agent) {
+                continue;
+            }
+            let end = self.course.ends.end_of(distance, now - started);
+            match end.or(is_last.then_some(End::Time)) {
+                Some(end) => ending.push((agent, end)),
+                None => under_way += 1,
+            }
+        }
+        for (agent, end) in ending {
+            let drive = self.world.drive_so_far(agent);
+            let row = drive.map(|drive| row_of(&drive, end));
+            self.ended.extend(row.map(|row| (agent, row)));
+        }
+        let all_have_come = || self.world.counts().waiting == 0;
+        let goes_on = self.course.ends.mileage.is_some();
+        is_last || self.world.is_over() || (goes_on && under_way == 0 && all_have_come())
+    }
+
+    /// Notes the drives of those who left the road since the last look.
+    fn note_gone(&mut self) {
+        for drive in self.world.finished().skip(self.gone) {
+            let end = match drive.status {
+                Status::Arrived => End::Arrived,
+                Status::Removed | Status::Active => End::Removed,
+                Status::Refused => continue,
+            };
+            // Whoever is on after the end of his drive has been noted then.
+            let row = || row_of(&drive, end);
+            if drive.distance > 0.0 {
+                self.ended.entry(drive.id).or_insert_with(row);
+            }
+        }
+        self.gone = self.world.finished().len();
+    }
+}
+
+fn row_of(drive: &Drive<'_>, end: End) -> DriveRow {
+    let scores = drive.scores.iter();
+    DriveRow {
+        agent: drive.id,
+        driver: driver_of(drive.stack),
+        end,
+        time: drive.ended - drive.started,
+        distance: drive.distance,
+        scores: scores.map(|&(id, score)| (id.into(), score)).collect(),
+    }
+}
+
+/// What is reported and compared has to be a number.
+fn check_scores(course: &Course, seed: u64, drives: &[DriveRow]) -> Result<(), CourseError> {
+    let mut scores = drives.iter().flat_map(|drive| &drive.scores);
+    match scores.find(|(_, score)| !score.is_finite()) {
+        None => Ok(()),
+        Some((fitness, score)) => Err(CourseError::NoNumber {
+            course: course.name.clone(),
+            seed,
+            fitness: fitness.clone(),
+            score: *score,
+        }),
+    }
+}
+
+/// A run as one row; `None` if nobody was rated.
+fn summarize(seed: u64, drives: &[DriveRow], hash: u64) -> Option<Row> {
+    let scores: Vec<f64> = drives.iter().filter_map(DriveRow::fitness).collect();
+    if scores.is_empty() {
+        return None;
+    }
+    let mut ends = BTreeMap::new();
+    for drive in drives {
+        *ends.entry(drive.end).or_insert(0) += 1;
+    }
+    let mean = |sum: f64, count: usize| sum / count as f64;
+    Some(Row {
+        seed,
+        drives: drives.len(),
+        completed: drives
+            .iter()
+            .filter(|drive| drive.end.is_complete())
+            .count(),
+        fitness: mean(scores.iter().sum(), scores.len()),
+        ends,
+        time: mean(drives.iter().map(|drive| drive.time).sum(), drives.len()),
+        hash: format!("{hash:016x}"),
+    })
+}
+
+#[cfg(test)]
+mod tests;

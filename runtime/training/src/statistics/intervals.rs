@@ -1,0 +1,155 @@
+//! Intervals of a number of values that was fixed before.
+
+use super::distributions::{normal_quantile, student_t_quantile};
+use super::moments::Moments;
+use serde::{Deserialize, Serialize};
+
+/// How an interval was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Student's t of a mean.
+    StudentT,
+    /// Wilson's score of a share.
+    Wilson,
+    /// Percentiles of a bootstrap.
+    Percentile,
+    /// A bootstrap, corrected for bias and acceleration.
+    Bca,
+    /// A sequence of intervals of a mean that may be watched; asymptotic.
+    AsymptoticSequence,
+    /// A sequence of intervals of a mean in 0 to 1 that may be watched.
+    BettingSequence,
+}
+
+impl Method {
+    /// Its name in files and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::StudentT => "student_t",
+            Self::Wilson => "wilson",
+            Self::Percentile => "percentile",
+            Self::Bca => "bca",
+            Self::AsymptoticSequence => "asymptotic_sequence",
+            Self::BettingSequence => "betting_sequence",
+        }
+    }
+}
+
+/// An interval that holds what is estimated in a share of all experiments.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+    /// How it was made.
+    pub method: Method,
+    /// The share of experiments, 0 to 1.
+    pub level: f64,
+}
+
+impl Interval {
+    /// From its lower to its upper end.
+    pub fn width(&self) -> f64 {
+        self.high - self.low
+    }
+
+    /// Whether it holds a value.
+    pub fn contains(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+}
+
+/// The interval of a mean by Student's t [Student 1908]; `None` of fewer than two values.
+pub fn student_t(moments: &Moments, level: f64) -> Option<Interval> {
+    if moments.count() < 2 {
+        return None;
+    }
+    let freedom = (moments.count() - 1) as f64;
+    let reach = student_t_quantile(0.5 + 0.5 * level, freedom) * moments.standard_error();
+    Some(Interval {
+        low: moments.mean() - reach,
+        high: moments.mean() + reach,
+        method: Method::StudentT,
+        level,
+    })
+}
+
+/// The interval of a share by the score [Wilson 1927]: also of none and of all it is no point. `None`
+/// without trials.
+pub fn wilson(successes: u64, trials: u64, level: f64) -> Option<Interval> {
+    if trials == 0 {
+        return None;
+    }
+    let n = trials as f64;
+    let share = successes.min(trials) as f64 / n;
+    let z = normal_quantile(0.5 + 0.5 * level);
+    let middle = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
+    let variance = share * (1.0 - share) / n + z * z / (4.0 * n * n);
+    let reach = z * variance.sqrt() / (1.0 + z * z / n);
+    // At the ends rounding leaves a trace of what is exactly 0 or 1.
+    let low = if successes == 0 { 0.0 } else { middle - reach };
+    let high = if successes >= trials {
+        1.0
+    } else {
+        middle + reach
+    };
+    Some(Interval {
+        low,
+        high,
+        method: Method::Wilson,
+        level,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_agree_with_scipy() {
+        // scipy 1.17.1: stats.t.interval, binomtest(..).proportion_ci(method="wilson").
+        let values = [2.1, 3.4, 1.9, 5.6, 4.4, 2.2, 3.3, 8.9];
+        let moments = Moments::of(&values);
+        assert!((moments.standard_error() - 0.832_755_752_220_987_5).abs() < 1e-12);
+        let t = student_t(&moments, 0.95).unwrap();
+        assert!((t.low - 2.005_845_552_644_861_3).abs() < 1e-9, "{t:?}");
+        assert!((t.high - 5.944_154_447_355_139).abs() < 1e-9, "{t:?}");
+        for (successes, trials, level, low, high) in [
+            (0, 10, 0.95, 0.0, 0.277_532_799_862_889_26),
+            (10, 10, 0.95, 0.722_467_200_137_110_7, 1.0),
+            (
+                3,
+                10,
+                0.95,
+                0.107_791_267_406_301_02,
+                0.603_221_852_538_854_6,
+            ),
+            (
+                57,
+                100,
+                0.99,
+                0.442_075_702_679_974_15,
+                0.689_213_401_039_810_5,
+            ),
+            (
+                180,
+                200,
+                0.95,
+                0.850_594_187_567_282_6,
+                0.934_329_551_330_904_1,
+            ),
+            (1, 1, 0.95, 0.206_549_314_377_237_45, 1.0),
+        ] {
+            let found = wilson(successes, trials, level).unwrap();
+            assert!((found.low - low).abs() < 1e-9 && (found.high - high).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn too_few_values_have_no_interval() {
+        assert_eq!(student_t(&Moments::of(&[3.0]), 0.95), None);
+        assert_eq!(wilson(0, 0, 0.95), None);
+    }
+}

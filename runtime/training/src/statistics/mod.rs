@@ -1,0 +1,31 @@
+//! Numbers with error bars: means and their intervals, differences, and intervals that stay valid
+//! while one watches.
+//!
+//! Which interval says what:
+//!
+//! | method | of what | when it holds |
+//! | --- | --- | --- |
+//! | [`student_t`] | a mean | the number of values was fixed before; values about normal, or many |
+//! | [`wilson`] | a share of yes and no | the number of trials was fixed before |
+//! | [`Bootstrap::percentile`], [`Bootstrap::bca`] | any statistic | the number of values was fixed before; many values |
+//! | [`AsymptoticSequence`] | a mean | at every number of values from the planned one on, watched or not; many values |
+//! | [`BettingSequence`] | a mean of values in 0 to 1 | at every number of values, watched or not |
+//!
+//! All of it gives the same bits on every machine.
+
+mod bootstrap;
+mod compare;
+mod distributions;
+mod intervals;
+mod moments;
+mod sequences;
+
+pub use bootstrap::Bootstrap;
+pub use compare::{Paired, holm, paired};
+pub use distributions::{normal_cdf, normal_quantile, student_t_cdf, student_t_quantile};
+pub use intervals::{Interval, Method, student_t, wilson};
+pub use moments::{Moments, interquartile_mean};
+pub use sequences::{AsymptoticSequence, BettingSequence};
+
+#[cfg(test)]
+mod coverage;
