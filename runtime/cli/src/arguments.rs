@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::commands::BenchVerb;
+use crate::commands::{BenchVerb, Compare};
 use clap::{Args, Parser, Subcommand};
 use roadwright_extension::ISOLATED_MEMORY;
 use roadwright_scenario::DynamicsLevel;
@@ -45,11 +45,13 @@ pub(crate) enum Verb {
     Check(Check),
     /// Tell what rules the junctions of a scenario.
     Junction(Junction),
-    /// Measure junctions: capacities, delays, and what they promise.
+    /// Measure drivers on courses, with error bars; and junctions: capacities, delays, what they promise.
     Bench {
         #[command(subcommand)]
         verb: BenchVerb,
     },
+    /// Compare results of `bench run` in pairs of the same seed; as `bench compare`.
+    Compare(Compare),
     /// Make a scenario of OpenStreetMap data.
     Import(Import),
     /// Draw a scenario as a picture.

@@ -13,7 +13,7 @@ mod render;
 mod run;
 mod script;
 
-pub(crate) use bench::{BenchVerb, bench};
+pub(crate) use bench::{BenchVerb, Compare, bench, compare};
 pub(crate) use check::check;
 pub(crate) use completions::completions;
 pub(crate) use controller::controller;
