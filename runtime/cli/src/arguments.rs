@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::commands::{BenchVerb, Train};
+use crate::commands::{BenchVerb, Compare, Train};
 use clap::{Args, Parser, Subcommand};
 use roadwright_extension::ISOLATED_MEMORY;
 use roadwright_scenario::DynamicsLevel;
@@ -45,13 +45,15 @@ pub(crate) enum Verb {
     Check(Check),
     /// Tell what rules the junctions of a scenario.
     Junction(Junction),
-    /// Measure junctions: capacities, delays, and what they promise.
+    /// Measure drivers on courses, with error bars; and junctions: capacities, delays, what they promise.
     Bench {
         #[command(subcommand)]
         verb: BenchVerb,
     },
     /// Train parameters of modules on courses, and judge them on others.
     Train(Box<Train>),
+    /// Compare results of `bench run` in pairs of the same seed; as `bench compare`.
+    Compare(Compare),
     /// Make a scenario of OpenStreetMap data.
     Import(Import),
     /// Draw a scenario as a picture.

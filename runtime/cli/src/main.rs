@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Some(Verb::Junction(junction)) => commands::junction(&junction),
         Some(Verb::Bench { verb }) => commands::bench(&verb),
         Some(Verb::Train(train)) => commands::train(&train),
+        Some(Verb::Compare(compare)) => commands::compare(&compare),
         Some(Verb::Import(import)) => commands::import(&import),
         Some(Verb::Render(render)) => commands::render(&render),
         Some(Verb::Controller(controller)) => commands::controller(&controller),

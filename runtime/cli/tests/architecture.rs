@@ -71,6 +71,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "files",
             "geometry",
             "scenario",
+            "plugin-api",
             "agent",
             "control",
             "simulation",

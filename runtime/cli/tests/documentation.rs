@@ -1,4 +1,5 @@
-//! What docs/plugins.md promises: every command is run, and every snippet is used.
+//! What docs/plugins.md and docs/benchmarks.md promise: every command is run, every snippet is used, and
+//! the league is the one that is printed.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -93,4 +94,38 @@ fn the_page_of_controllers_is_what_the_program_says() {
             "{text}"
         );
     }
+}
+
+/// The page about benchmarks.
+const BENCHMARKS: &str = include_str!("../../../docs/benchmarks.md");
+
+#[test]
+fn every_command_about_benchmarks_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenarios = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    std::os::unix::fs::symlink(scenarios, folder.path().join("scenarios")).unwrap();
+    let blocks = BENCHMARKS.split("```sh\n").skip(1);
+    let commands: Vec<&str> = blocks
+        .flat_map(|block| block.split("```").next().unwrap().lines())
+        .collect();
+    assert!(commands.len() >= 9, "{commands:?}");
+    for command in commands {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let output = roadwright(folder.path(), &words[1..]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+    }
+}
+
+#[test]
+fn the_league_is_what_the_program_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = roadwright(folder.path(), &["bench", "league", "--markdown"]);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let (_, rest) = BENCHMARKS.split_once("<!-- league -->\n").unwrap();
+    let (written, _) = rest.split_once("<!-- end of league -->").unwrap();
+    assert_eq!(
+        written, printed,
+        "put what `roadwright bench league --markdown` prints into docs/benchmarks.md"
+    );
 }

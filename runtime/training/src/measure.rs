@@ -3,7 +3,7 @@
 use crate::course::{Course, CourseError, End, LOOK, Setup, driver_of};
 use roadwright_agent::Registry;
 use roadwright_geometry::math::mix64;
-use roadwright_simulation::{Drive, RunOptions, Status, World};
+use roadwright_simulation::{Drive, Ground, RunOptions, Status, World};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -97,12 +97,15 @@ pub fn measure_while(
         dynamics: setup.dynamics,
         ..RunOptions::default()
     };
-    let world =
-        World::new(&scenario, modules, &options).map_err(|error| CourseError::Simulation {
-            course: course.name.clone(),
-            seed,
-            error,
-        })?;
+    let ground = course
+        .shared_ground()
+        .unwrap_or_else(|| Ground::new(&scenario));
+    let world = World::on_ground(ground, &scenario, modules, &options);
+    let world = world.map_err(|error| CourseError::Simulation {
+        course: course.name.clone(),
+        seed,
+        error,
+    })?;
     let mut run = Run {
         course,
         world,

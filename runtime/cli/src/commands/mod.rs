@@ -14,7 +14,7 @@ mod run;
 mod script;
 mod train;
 
-pub(crate) use bench::{BenchVerb, bench};
+pub(crate) use bench::{BenchVerb, Compare, bench, compare};
 pub(crate) use check::check;
 pub(crate) use completions::completions;
 pub(crate) use controller::controller;

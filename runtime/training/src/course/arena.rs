@@ -33,6 +33,7 @@ pub(super) fn course() -> Course {
               trees; it has 3 minutes."
             .into(),
         vehicle: "willys_mb",
+        driver: "fuzzy_driver",
         fitness: "arena_score",
         ends: Ends {
             time: TIME,

@@ -4,6 +4,7 @@ mod arena;
 mod draft;
 mod ends;
 mod obstacle_stream;
+mod old_town;
 mod setup;
 
 pub(crate) use draft::driver_of;
@@ -12,8 +13,9 @@ pub use ends::{End, Ends};
 pub use setup::Setup;
 
 use draft::Draft;
-use roadwright_scenario::{ModuleSetting, Scenario, Stack};
-use roadwright_simulation::SimulationError;
+use roadwright_scenario::{Scenario, Stack};
+use roadwright_simulation::{Ground, SimulationError};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// A course: what is driven, until when, and how that is rated.
@@ -25,6 +27,8 @@ pub struct Course {
     pub doc: String,
     /// Vehicle type of its drivers unless a setup says otherwise.
     pub vehicle: &'static str,
+    /// Controller of its drivers unless a setup says otherwise.
+    pub driver: &'static str,
     /// Fitness of a drive unless a setup says otherwise.
     pub fitness: &'static str,
     /// What ends a drive.
@@ -37,6 +41,7 @@ pub struct Course {
 enum Kind {
     ObstacleStream,
     Arena,
+    OldTown,
     /// A scenario of one's own, the same for all seeds but for what its run draws at random.
     Own(Box<Scenario>),
 }
@@ -115,7 +120,11 @@ pub enum CourseError {
 impl Course {
     /// The built-in courses.
     pub fn all() -> Vec<Self> {
-        vec![obstacle_stream::course(), arena::course()]
+        vec![
+            obstacle_stream::course(),
+            arena::course(),
+            old_town::course(),
+        ]
     }
 
     /// A built-in course by its name.
@@ -139,6 +148,7 @@ impl Course {
             name: name.into(),
             doc: scenario.about().description.clone(),
             vehicle: "",
+            driver: "",
             fitness: "crash_and_speed",
             ends: Ends {
                 time: scenario.settings().duration,
@@ -157,6 +167,7 @@ impl Course {
         let draft = match &self.kind {
             Kind::ObstacleStream => obstacle_stream::draft(seed),
             Kind::Arena => arena::draft(seed),
+            Kind::OldTown => old_town::draft(seed),
             Kind::Own(scenario) => return self.own_scenario(scenario, seed, setup),
         };
         let drivers = self.drivers(setup)?;
@@ -166,7 +177,7 @@ impl Course {
 
     /// The stacks of a setup; the course's own without any.
     fn drivers(&self, setup: &Setup) -> Result<Vec<Stack>, CourseError> {
-        let default = [Stack::with_controller("fuzzy_driver")];
+        let default = [Stack::with_controller(self.driver)];
         let stacks: &[Stack] = if setup.drivers.is_empty() {
             &default
         } else {
@@ -174,6 +185,11 @@ impl Course {
         };
         let dressed = stacks.iter().map(|stack| setup.dress(self, stack));
         dressed.collect()
+    }
+
+    /// The ground that its runs share, if it is the same for all seeds and setups.
+    pub(crate) fn shared_ground(&self) -> Option<Arc<Ground>> {
+        matches!(self.kind, Kind::OldTown).then(old_town::ground)
     }
 
     /// Whether it is a scenario of one's own.

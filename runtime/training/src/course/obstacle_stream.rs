@@ -44,6 +44,7 @@ pub(super) fn course() -> Course {
               other; a drive is 300 m or 60 s."
             .into(),
         vehicle: "willys_mb",
+        driver: "fuzzy_driver",
         fitness: "crash_and_speed",
         ends: Ends {
             time: TIME,

@@ -1,5 +1,6 @@
 use super::*;
 use roadwright_geometry::DVec2;
+use roadwright_scenario::ModuleSetting;
 
 fn setup(controller: &str) -> Setup {
     Setup::with_driver(Stack::with_controller(controller))
@@ -113,4 +114,37 @@ fn a_scenario_of_ones_own_is_a_course() {
     let other = course.scenario(9, &setup("pursuit")).unwrap();
     assert!(other.agents().values().all(|a| a.stack == "driver_0"));
     assert_eq!(other.stacks()["driver_0"].controller.module, "pursuit");
+}
+
+#[test]
+fn modules_of_a_setup_go_before_those_of_stacks_and_have_to_fit() {
+    let course = Course::named("arena").unwrap();
+    let with = |slot: &str, modules: &[&str]| {
+        let settings = modules.iter().map(|id| ModuleSetting::new(id)).collect();
+        let tuned = ModuleSetting::new("fuzzy_driver").with("avoid_steering_gain", 2.5);
+        let driver = Stack {
+            controller: tuned,
+            ..Stack::default()
+        };
+        Setup {
+            modules: [(slot.to_owned(), settings)].into(),
+            ..Setup::with_driver(driver)
+        }
+    };
+    let controller = |setup: &Setup| {
+        let scenario = course.scenario(1, setup).unwrap();
+        scenario.stacks()["driver_0"].controller.clone()
+    };
+    assert_eq!(controller(&with("controller", &["idm"])).module, "idm");
+    // The same module keeps its parameters: a choice of modules resets none.
+    let same = controller(&with("controller", &["fuzzy_driver"]));
+    assert_eq!(same.parameters["avoid_steering_gain"], 2.5);
+    for (slot, modules) in [
+        ("wheels", &["a"][..]),
+        ("controller", &[]),
+        ("planner", &["a", "b"]),
+    ] {
+        let error = course.scenario(1, &with(slot, modules)).unwrap_err();
+        assert!(matches!(error, CourseError::Setup { .. }), "{error}");
+    }
 }

@@ -138,12 +138,13 @@ impl Experiment<'_> {
     ) -> Result<Results, ExperimentError> {
         let head = self.head()?;
         let mut results = Results::new(head);
-        let mut fold = Fold::default();
+        // What the stopping rule looks at.
+        let mut fitness = Moments::default();
         if let Some(earlier) = earlier {
             same(&results.head, &earlier.head)?;
             results.head.modules.clone_from(&earlier.head.modules);
             for row in earlier.rows {
-                if self.push(&mut results, &mut fold, row) {
+                if self.push(&mut results, &mut fitness, row) {
                     break;
                 }
             }
@@ -151,7 +152,7 @@ impl Experiment<'_> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.max(1));
         let pool = pool.build();
         let pool = pool.map_err(|_| ExperimentError::Threads(self.threads))?;
-        pool.install(|| self.to_the_end(&mut results, &mut fold, watcher))?;
+        pool.install(|| self.to_the_end(&mut results, &mut fitness, watcher))?;
         results.seal();
         Ok(results)
     }
@@ -160,7 +161,7 @@ impl Experiment<'_> {
     fn to_the_end(
         &self,
         results: &mut Results,
-        fold: &mut Fold,
+        fitness: &mut Moments,
         watcher: &impl Watcher,
     ) -> Result<(), ExperimentError> {
         while results.stopped.is_none() {
@@ -180,43 +181,36 @@ impl Experiment<'_> {
                 let Some(measured) = measured.transpose()? else {
                     return Ok(());
                 };
-                check_modules(&mut results.head, results.rows.len(), measured.modules)?;
-                if self.push(results, fold, measured.row) {
+                if results.rows.is_empty() {
+                    results.head.modules = measured.modules;
+                } else {
+                    same_modules(&results.head, &measured.modules)?;
+                }
+                if self.push(results, fitness, measured.row) {
                     break;
                 }
             }
-            results.seal();
-            watcher.progress(results, self.stop.expected(&fold.fitness, self.level));
+            watcher.progress(results, self.stop.expected(fitness, self.level));
         }
         Ok(())
     }
 
     /// Adds a row. Returns whether it was the last one.
-    fn push(&self, results: &mut Results, fold: &mut Fold, row: Row) -> bool {
-        fold.fitness.push(row.fitness);
+    fn push(&self, results: &mut Results, fitness: &mut Moments, row: Row) -> bool {
+        fitness.push(row.fitness);
         results.rows.push(row);
-        results.stopped = self.stop.verdict(&fold.fitness, self.level);
+        results.stopped = self.stop.verdict(fitness, self.level);
         results.stopped.is_some()
     }
 }
 
-/// What the stopping rule looks at.
-#[derive(Default)]
-struct Fold {
-    fitness: Moments,
-}
-
-/// Notes the modules from outside with the first row, and holds all others to them.
-fn check_modules(
-    head: &mut Head,
-    rows: usize,
-    modules: Vec<String>,
-) -> Result<(), ExperimentError> {
-    if rows == 0 {
-        head.modules = modules;
-        return Ok(());
-    }
-    differ("a module", &head.modules.join(", "), &modules.join(", "))
+/// Holds the builds of modules from outside to those that the rows before were made with.
+fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> {
+    differ(
+        "the build of a module",
+        &head.modules.join(", "),
+        &modules.join(", "),
+    )
 }
 
 /// Whether two heads are of one experiment, but for the builds of modules, which the runs tell.

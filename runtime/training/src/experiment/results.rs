@@ -171,7 +171,7 @@ impl Results {
         })
     }
 
-    /// The results as a file.
+    /// The results as a file, with the hash of the rows as they are.
     pub fn to_text(&self) -> String {
         let rows: Vec<String> = self.rows.iter().map(json).collect();
         let lines = [
@@ -180,7 +180,7 @@ impl Results {
             ("head", json(&self.head)),
             ("machine", json(&self.machine)),
             ("stopped", json(&self.stopped)),
-            ("hash", json(&self.hash)),
+            ("hash", json(&hash_of(&self.rows))),
             // A row stands on a line of its own, so that files can be compared.
             ("rows", format!("[\n{}\n]", rows.join(",\n"))),
         ];

@@ -57,7 +57,9 @@ impl Experiment<'_> {
             if !watcher.goes_on() {
                 return Ok(None);
             }
-            let found = measure(self.course, self.setup, self.modules, written.seed)?.row;
+            let measured = measure(self.course, self.setup, self.modules, written.seed)?;
+            super::same_modules(&results.head, &measured.modules)?;
+            let found = measured.row;
             let is_same = found == *written && found.fitness.to_bits() == written.fitness.to_bits();
             let written = written.clone();
             Ok((!is_same).then_some(Difference { written, found }))

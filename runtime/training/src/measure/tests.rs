@@ -9,7 +9,7 @@ fn run(course: &str, setup: &Setup, seed: u64) -> Measured {
 
 #[test]
 fn the_same_seed_gives_the_same_bits_and_another_does_not() {
-    for course in ["obstacle-stream", "arena"] {
+    for course in ["obstacle-stream", "arena", "old-town"] {
         let (first, again) = (
             run(course, &Setup::default(), 4),
             run(course, &Setup::default(), 4),
@@ -78,8 +78,83 @@ fn drivers_are_told_apart() {
 }
 
 #[test]
+fn a_run_on_shared_ground_is_one_on_ground_of_its_own() {
+    let course = Course::named("old-town").unwrap();
+    let shared = measure(&course, &Setup::default(), &builtin_modules(), 7).unwrap();
+    // The same scenario as one of somebody's own has no ground to share.
+    let scenario = course.scenario(7, &Setup::default()).unwrap();
+    let mut own = Course::own("own", scenario);
+    own.ends = course.ends;
+    let setup = Setup {
+        fitness: Some(vec![ModuleSetting::new(course.fitness)]),
+        ..Setup::default()
+    };
+    assert!(own.shared_ground().is_none() && course.shared_ground().is_some());
+    assert_eq!(
+        measure(&own, &setup, &builtin_modules(), 7).unwrap().row,
+        shared.row
+    );
+}
+
+#[test]
+fn most_trips_through_the_town_arrive() {
+    let measured = run("old-town", &Setup::default(), 3);
+    assert_eq!(measured.row.drives, 60);
+    assert!(measured.row.completed > 40, "{:?}", measured.row);
+    for drive in &measured.drives {
+        assert!(
+            drive.end != End::Arrived || drive.distance > 150.0,
+            "{drive:?}"
+        );
+    }
+}
+
+#[test]
 fn nobody_to_rate_is_an_error() {
     let course = Course::own("empty", roadwright_scenario::Scenario::new("empty"));
     let error = measure(&course, &Setup::default(), &builtin_modules(), 1).unwrap_err();
     assert!(error.to_string().contains("no agent has driven"), "{error}");
+}
+
+/// A fitness that says what is no number.
+struct Nothing;
+
+impl roadwright_agent::Logic for Nothing {}
+
+impl roadwright_agent::Fitness for Nothing {
+    fn step(
+        &self,
+        _: &roadwright_agent::ParameterSet,
+        _: &roadwright_agent::Step<'_>,
+        _: &[roadwright_plugin_api::FitnessInput],
+        _: &[roadwright_agent::Conduct],
+        outputs: &mut [roadwright_plugin_api::FitnessOutput],
+    ) {
+        outputs
+            .iter_mut()
+            .for_each(|output| output.score = f64::NAN);
+    }
+}
+
+#[test]
+fn a_score_that_is_no_number_is_an_error() {
+    let mut modules = builtin_modules();
+    let info = roadwright_agent::ModuleInfo {
+        id: "nothing",
+        name: "Nothing",
+        doc: "Says what is no number.",
+    };
+    let make = || Box::new(Nothing) as Box<dyn roadwright_agent::Fitness>;
+    modules.add(roadwright_agent::Entry::new(info, &[], make));
+    let course = Course::named("arena").unwrap();
+    let rated = |id: &str| Setup {
+        fitness: Some(vec![ModuleSetting::new(id)]),
+        ..Setup::default()
+    };
+    let error = measure(&course, &rated("nothing"), &modules, 1).unwrap_err();
+    assert!(
+        error.to_string().contains("\"nothing\" says NaN"),
+        "{error}"
+    );
+    assert!(measure(&course, &rated("comfort"), &modules, 1).is_ok());
 }

@@ -1,10 +1,21 @@
 //! The command line of `roadwright bench`.
 
+use super::course_arguments::{Compare, League, List, Run, Verify};
 use clap::{Args, Subcommand, ValueEnum};
 
 /// What to measure.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchVerb {
+    /// List the courses
+    List(List),
+    /// Drive a course over many seeds; tells means with error bars
+    Run(Box<Run>),
+    /// Run rows of results again and compare them bit by bit
+    Verify(Verify),
+    /// Compare results in pairs of the same seed
+    Compare(Compare),
+    /// All built-in controllers on all courses
+    League(League),
     /// Saturate junctions of every kind and hold them to what they promise
     Junctions(Junctions),
     /// Saturation flow at a green light against the same driver's law integrated alone

@@ -1,14 +1,21 @@
-//! `roadwright bench`: junctions under more traffic than they can take, and their capacities and
-//! delays against the formulae of the handbooks.
+//! `roadwright bench`: courses that judge drivers, with error bars; and junctions under more traffic
+//! than they can take, with their capacities and delays against the formulae of the handbooks.
 
 mod arguments;
+mod compare;
+mod course;
+mod course_arguments;
 mod delay;
 mod gaps;
 mod junctions;
+mod league;
 mod saturation;
 mod star;
+mod verify;
 
 pub(crate) use arguments::BenchVerb;
+pub(crate) use compare::compare;
+pub(crate) use course_arguments::Compare;
 
 use crate::{Outcome, progress};
 use anyhow::{Context, bail};
@@ -20,6 +27,11 @@ use roadwright_simulation::{
 pub(crate) fn bench(verb: &BenchVerb) -> anyhow::Result<Outcome> {
     progress::catch_interrupt();
     match verb {
+        BenchVerb::List(arguments) => course::list(arguments),
+        BenchVerb::Run(arguments) => course::run(arguments),
+        BenchVerb::Verify(arguments) => verify::verify(arguments),
+        BenchVerb::Compare(arguments) => compare(arguments),
+        BenchVerb::League(arguments) => league::league(arguments),
         BenchVerb::Junctions(arguments) => junctions::bench(arguments),
         BenchVerb::Saturation(arguments) => saturation::bench(arguments),
         BenchVerb::Delay(arguments) => delay::bench(arguments),

@@ -1,0 +1,309 @@
+//! `roadwright bench list` and `run`: a course over many seeds, with error bars.
+
+use super::course_arguments::{Common, List, Run};
+use crate::commands::{keep_stdout, print_json, write_json};
+use crate::terminal::{self, say};
+use crate::{Outcome, extensions, progress};
+use anyhow::{Context, bail};
+use indicatif::ProgressBar;
+use roadwright_extension::{Host, Wanted};
+use roadwright_scenario::{ModuleSetting, Slot, file};
+use roadwright_training::experiment::{
+    Estimate, Experiment, Results, Stop, Stopped, Summary, Watcher,
+};
+use roadwright_training::{Course, Setup};
+use serde::Serialize;
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Largest results that are read, bytes.
+const LARGEST_RESULTS: u64 = 512 * roadwright_files::MEBIBYTE;
+/// Runs of an experiment that is not told how many.
+const RUNS: u64 = 30;
+
+pub(super) fn list(arguments: &List) -> anyhow::Result<Outcome> {
+    #[derive(Serialize)]
+    struct Listed {
+        name: String,
+        doc: String,
+        vehicle: &'static str,
+        fitness: &'static str,
+        seconds: f64,
+        mileage: Option<f64>,
+    }
+    let courses = Course::all().into_iter().map(|course| Listed {
+        name: course.name,
+        doc: course.doc,
+        vehicle: course.vehicle,
+        fitness: course.fitness,
+        seconds: course.ends.time,
+        mileage: course.ends.mileage,
+    });
+    let courses: Vec<Listed> = courses.collect();
+    if arguments.json {
+        print_json(&courses)?;
+        return Ok(Outcome::Fine);
+    }
+    let mut out = terminal::out();
+    for course in courses {
+        writeln!(out, "{:<16} {}", course.name, course.doc)?;
+        let (vehicle, fitness) = (course.vehicle, course.fitness);
+        writeln!(out, "{:<16} vehicle {vehicle}, fitness {fitness}", "")?;
+    }
+    Ok(Outcome::Fine)
+}
+
+pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
+    let course = find(&arguments.name)?;
+    let setup = setup_of(arguments)?;
+    let document = arguments.common.json.then(keep_stdout).transpose()?;
+    let host = open(&arguments.common, &course, &setup)?;
+    let modules = host.registry();
+    let experiment = Experiment {
+        course: &course,
+        setup: &setup,
+        modules: &modules,
+        first_seed: arguments.seed,
+        stop: stop_of(arguments),
+        level: arguments.level,
+        threads: threads(arguments.common.threads),
+    };
+    let earlier = match &arguments.out {
+        Some(path) if path.exists() => Some(read(path)?),
+        _ => None,
+    };
+    let looker = Looker::new(arguments);
+    let results = experiment.run(earlier, &looker);
+    let results = results.with_context(|| format!("bench run {}", arguments.name))?;
+    looker.finish(&results)?;
+    let Some(summary) = Summary::of(&results) else {
+        bail!("interrupted before the first run was done");
+    };
+    match document {
+        Some(mut out) => write_json(&mut *out, &summary)?,
+        None => print(&course, &summary)?,
+    }
+    Ok(match summary.stopped {
+        Some(_) => Outcome::Fine,
+        None => Outcome::Findings,
+    })
+}
+
+/// A course by its name, or a scenario file as one.
+pub(super) fn find(name: &str) -> anyhow::Result<Course> {
+    let path = Path::new(name);
+    let named = Course::named(name);
+    if named.is_ok() || (path.extension().is_none() && !path.exists()) {
+        return Ok(named?);
+    }
+    let scenario = file::load(path).context("cannot open the scenario")?;
+    Ok(Course::own(name, scenario))
+}
+
+fn setup_of(arguments: &Run) -> anyhow::Result<Setup> {
+    let mut setup = Setup {
+        vehicle: arguments.vehicle.clone(),
+        dynamics: arguments.dynamics,
+        dt: arguments.dt,
+        ..Setup::default()
+    };
+    for setting in &arguments.modules {
+        let parts = setting.split_once('=');
+        let parts = parts.and_then(|(slot, ids)| Some((Slot::from_name(slot)?, ids)));
+        let Some((slot, ids)) = parts else {
+            let slots: Vec<_> = Slot::ALL.iter().map(|slot| slot.name()).collect();
+            let slots = slots.join(", ");
+            bail!("--use {setting}: expected SLOT=MODULE with one of the slots {slots}");
+        };
+        let ids = ids.split(',').filter(|id| *id != "none");
+        let settings: Vec<ModuleSetting> = ids.map(ModuleSetting::new).collect();
+        if !slot.how_many().fits(settings.len()) {
+            bail!("--use {setting}: {slot} takes {}", slot.how_many());
+        }
+        let before = match slot {
+            Slot::Fitness => setup.fitness.replace(settings).map(|_| ()),
+            _ => setup
+                .modules
+                .insert(slot.name().into(), settings)
+                .map(|_| ()),
+        };
+        if before.is_some() {
+            bail!("--use {slot}= is given twice");
+        }
+    }
+    Ok(setup)
+}
+
+fn stop_of(arguments: &Run) -> Stop {
+    let (min_runs, max_runs) = (arguments.min_runs, arguments.max_runs);
+    match (arguments.until_se, arguments.until_width) {
+        (Some(at_most), _) => Stop::StandardError {
+            at_most,
+            min_runs,
+            max_runs,
+        },
+        (None, Some(at_most)) => Stop::Width {
+            at_most,
+            min_runs,
+            max_runs,
+        },
+        (None, None) => Stop::Runs {
+            runs: arguments.runs.unwrap_or(RUNS),
+        },
+    }
+}
+
+/// How many runs at the same time.
+pub(super) fn threads(wanted: Option<u16>) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    wanted.map_or_else(cores, usize::from)
+}
+
+/// The modules that a course and a setup ask for.
+pub(super) fn open(common: &Common, course: &Course, setup: &Setup) -> anyhow::Result<Host> {
+    let beside = course.is_own().then(|| Path::new(&course.name));
+    let scenario = course.scenario(0, setup)?;
+    let stacks = scenario.stacks().values();
+    let settings =
+        stacks.flat_map(|stack| Slot::ALL.into_iter().flat_map(|slot| stack.settings(slot)));
+    let wanted = settings.map(|setting| setting.module.clone()).collect();
+    extensions::open(&common.extensions, beside, Wanted::Ids(wanted), common.json)
+}
+
+/// Reads results whose rows are as they were written.
+pub(super) fn read(path: &Path) -> anyhow::Result<Results> {
+    let results = read_unchecked(path)?;
+    let checked = results.check_hash();
+    checked.with_context(|| format!("cannot use {}", path.display()))?;
+    Ok(results)
+}
+
+/// Reads results, also some whose rows were changed.
+pub(super) fn read_unchecked(path: &Path) -> anyhow::Result<Results> {
+    let at = || format!("cannot read {}", path.display());
+    let text = roadwright_files::read_text(path, LARGEST_RESULTS).with_context(at)?;
+    Results::parse(&text).with_context(at)
+}
+
+/// Shows how far an experiment is, and writes what it has.
+struct Looker<'a> {
+    bar: ProgressBar,
+    out: Option<&'a Path>,
+    /// How many rows there have to be before they are written again.
+    next: AtomicUsize,
+    /// Whether they could not be written.
+    failed: AtomicBool,
+}
+
+impl<'a> Looker<'a> {
+    fn new(arguments: &'a Run) -> Self {
+        let bar = progress::bar(arguments.runs.unwrap_or(RUNS), arguments.common.json);
+        bar.set_message(arguments.name.clone());
+        Self {
+            bar,
+            out: arguments.out.as_deref(),
+            next: AtomicUsize::new(1),
+            failed: AtomicBool::new(false),
+        }
+    }
+
+    /// Clears the bar, and writes the results as they are at the end.
+    fn finish(self, results: &Results) -> anyhow::Result<()> {
+        self.bar.finish_and_clear();
+        let Some(path) = self.out else { return Ok(()) };
+        write(path, results).with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+/// Writes results, and beside them their rows as a table.
+fn write(path: &Path, results: &Results) -> std::io::Result<()> {
+    roadwright_files::write(path, results.to_text().as_bytes())?;
+    let table = path.with_extension("csv");
+    if table == path {
+        // The results themselves have that name.
+        return Ok(());
+    }
+    roadwright_files::write(&table, results.to_csv().as_bytes())
+}
+
+impl Watcher for Looker<'_> {
+    fn goes_on(&self) -> bool {
+        !progress::interrupted() && !self.failed.load(Ordering::Relaxed)
+    }
+
+    fn progress(&self, results: &Results, expected: u64) {
+        self.bar.set_length(expected);
+        self.bar.set_position(results.rows.len() as u64);
+        let rows = results.rows.len();
+        if rows < self.next.load(Ordering::Relaxed) {
+            return;
+        }
+        // All rows are written each time: the more there are, the more have to come before the next time.
+        self.next.store(rows + 1 + rows / 20, Ordering::Relaxed);
+        // Told at the end, when it is tried again.
+        let failed = self.out.is_some_and(|path| write(path, results).is_err());
+        self.failed.fetch_or(failed, Ordering::Relaxed);
+    }
+}
+
+fn print(course: &Course, summary: &Summary) -> anyhow::Result<()> {
+    let mut out = terminal::out();
+    let last = summary.first_seed + summary.runs - 1;
+    writeln!(out, "{}: {}", course.name, course.doc)?;
+    writeln!(
+        out,
+        "runs       {}, seeds {} to {last}",
+        summary.runs, summary.first_seed
+    )?;
+    writeln!(
+        out,
+        "drives     {}, {} completed",
+        summary.drives, summary.completed
+    )?;
+    let better = if summary.lower_is_better {
+        "lower"
+    } else {
+        "higher"
+    };
+    writeln!(
+        out,
+        "fitness    {}, {better} is better",
+        summary.fitness_module
+    )?;
+    for (name, estimate) in [
+        ("  mean", &summary.fitness),
+        ("completed", &summary.completed_share),
+    ] {
+        writeln!(out, "{name:<10} {}", words(estimate))?;
+    }
+    writeln!(
+        out,
+        "  middle   {:.6} (interquartile mean)",
+        summary.interquartile_mean
+    )?;
+    writeln!(out, "time       {:.2} s a drive", summary.time)?;
+    writeln!(out, "hash       {}", summary.hash)?;
+    match summary.stopped {
+        Some(Stopped::Reached) => writeln!(out, "stopped    as exact as was asked for")?,
+        Some(Stopped::Runs) => writeln!(out, "stopped    all runs done")?,
+        None => say!("interrupted; with --out the same command goes on from here"),
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// An estimate in words.
+fn words(estimate: &Estimate) -> String {
+    let Estimate { mean, level, .. } = estimate;
+    match (estimate.interval, estimate.method) {
+        (Some([low, high]), Some(method)) => format!(
+            "{mean:.6}, {} % interval {low:.6} to {high:.6} ({}), standard deviation {:.6}, standard error {:.6}",
+            level * 100.0,
+            method.name(),
+            estimate.standard_deviation,
+            estimate.standard_error
+        ),
+        _ => format!("{mean:.6}, n = 1: no interval"),
+    }
+}

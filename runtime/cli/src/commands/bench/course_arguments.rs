@@ -1,0 +1,127 @@
+//! The command line of `roadwright bench list`, `run`, `verify`, `compare` and `league`.
+
+use crate::arguments::ExtensionFlags;
+use clap::{ArgGroup, Args};
+use roadwright_scenario::DynamicsLevel;
+use roadwright_training::experiment::{MAX_RUNS, MIN_RUNS};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    group = ArgGroup::new("stop").args(["runs", "until_se", "until_width"]),
+    after_help = "A run is one seed: the same course and seed give the same run, bit for bit. With --out an \
+experiment that was interrupted goes on where it was; FILE.csv is written beside FILE.\nExit code 1 if it was \
+interrupted."
+)]
+pub(crate) struct Run {
+    /// A course (`bench list` shows them), or a scenario file of one's own
+    pub(crate) name: String,
+    /// Vehicle type of all drivers [default: the course's]
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) vehicle: Option<String>,
+    /// With which model bodies move [default: as the course says]
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) dynamics: Option<DynamicsLevel>,
+    /// Time step, s [default: the course's]
+    #[arg(long)]
+    pub(crate) dt: Option<f64>,
+    /// Use other modules: `controller=pursuit`, `fitness=comfort,safety`. The first fitness is the one that
+    /// is reported
+    #[arg(long = "use", value_name = "SLOT=MODULE")]
+    pub(crate) modules: Vec<String>,
+    /// So many runs [default: 30]
+    #[arg(long, value_name = "N")]
+    pub(crate) runs: Option<u64>,
+    /// Until the standard error of the mean fitness is no more than this
+    #[arg(long, value_name = "X")]
+    pub(crate) until_se: Option<f64>,
+    /// Until the interval of the mean fitness is no wider than this
+    #[arg(long, value_name = "X")]
+    pub(crate) until_width: Option<f64>,
+    /// Runs before --until may stop
+    #[arg(long, value_name = "N", default_value_t = MIN_RUNS, conflicts_with = "runs")]
+    pub(crate) min_runs: u64,
+    /// Runs after which --until gives up
+    #[arg(long, value_name = "N", default_value_t = MAX_RUNS, conflicts_with = "runs")]
+    pub(crate) max_runs: u64,
+    /// The first seed; the others follow it
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Level of intervals
+    #[arg(long, default_value_t = 0.95)]
+    pub(crate) level: f64,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Write the rows to this file, and go on with it if it is not finished
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// What measuring on courses has in common.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// Runs at the same time; the result is the same for any number [default: as many as the machine has
+    /// cores]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) threads: Option<u16>,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) extensions: ExtensionFlags,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code 1 if a row comes out otherwise, or the rows were changed.")]
+pub(crate) struct Verify {
+    /// Results that `bench run --out` has written
+    pub(crate) results: PathBuf,
+    /// Run all rows again [default: a tenth of them, five at least]
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Runs are compared in pairs of the same seed. Of several, each is compared with the \
+first, and probabilities are corrected by Holm's method."
+)]
+pub(crate) struct Compare {
+    /// Results that the others are compared with
+    pub(crate) first: PathBuf,
+    /// Results on the same course
+    #[arg(required = true)]
+    pub(crate) others: Vec<PathBuf>,
+    /// Level of intervals
+    #[arg(long, default_value_t = 0.95)]
+    pub(crate) level: f64,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct League {
+    /// Runs of each controller on each course
+    #[arg(long, default_value_t = MIN_RUNS, value_name = "N")]
+    pub(crate) runs: u64,
+    /// Runs at the same time; the result is the same for any number [default: as many as the machine has
+    /// cores]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) threads: Option<u16>,
+    /// Print the table of the documentation
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,248 @@
+//! Courses as people call them: `bench list`, `run`, `verify`, `compare`.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::roadwright;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Output;
+
+fn bench(folder: &Path, words: &str) -> Output {
+    let words: Vec<&str> = std::iter::once("bench").chain(words.split(' ')).collect();
+    roadwright(folder, &words)
+}
+
+fn json(folder: &Path, words: &str) -> Value {
+    let output = bench(folder, &format!("{words} --json"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{words}: {said}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn courses_are_listed_and_driven_with_error_bars() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = json(folder.path(), "list");
+    let names: Vec<&str> = (list.as_array().unwrap().iter())
+        .map(|course| course["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["obstacle-stream", "arena", "old-town"]);
+    let run = "run arena --use controller=pursuit --runs 6 --threads";
+    let one = json(folder.path(), &format!("{run} 1"));
+    let three = json(folder.path(), &format!("{run} 3"));
+    assert_eq!(one, three, "threads change nothing");
+    assert_eq!((&one["runs"], &one["completed"]), (&6.into(), &6.into()));
+    let fitness = &one["fitness"];
+    let number = |value: &Value| value.as_f64().unwrap();
+    let (low, high) = (
+        number(&fitness["interval"][0]),
+        number(&fitness["interval"][1]),
+    );
+    assert!(low < number(&fitness["mean"]) && number(&fitness["mean"]) < high);
+    assert!(
+        (number(&fitness["standard_error"]) * 6.0_f64.sqrt()
+            - number(&fitness["standard_deviation"]))
+        .abs()
+            < 1e-9
+    );
+    assert_eq!(
+        (&fitness["method"], &fitness["level"]),
+        (&"student_t".into(), &0.95.into())
+    );
+    assert_eq!(one["hash"].as_str().unwrap().len(), 16);
+    assert_eq!(
+        (&one["fitness_module"], &one["lower_is_better"]),
+        (&"arena_score".into(), &false.into())
+    );
+    // Other seeds are other runs.
+    let other = json(folder.path(), &format!("{run} 2 --seed 7"));
+    assert_ne!(other["hash"], one["hash"]);
+    let single = bench(folder.path(), "run arena --runs 1");
+    assert!(String::from_utf8_lossy(&single.stdout).contains("n = 1: no interval"));
+}
+
+#[test]
+fn results_go_on_are_verified_and_a_changed_row_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = "run arena --use controller=pursuit --runs 8 --out rows.json";
+    let first = json(folder.path(), run);
+    let path = folder.path().join("rows.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let table = std::fs::read_to_string(folder.path().join("rows.csv")).unwrap();
+    assert_eq!(table.lines().count(), 9);
+    // It is finished: the same call changes nothing. One that asks for more is another experiment.
+    assert_eq!(json(folder.path(), run), first);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    let more = bench(folder.path(), &run.replace("--runs 8", "--runs 9"));
+    assert_eq!(more.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&more.stderr).contains("stopping rule"));
+    let verified = json(folder.path(), "verify rows.json");
+    assert_eq!(
+        (
+            verified["seeds"].as_array().unwrap().len(),
+            &verified["hash_fits"]
+        ),
+        (5, &true.into())
+    );
+    // A single digit of one fitness.
+    let at = text.find("\"seed\":5").unwrap();
+    let at = at + text[at..].find("\"fitness\":").unwrap() + 12;
+    let digit = if &text[at..=at] == "7" { "3" } else { "7" };
+    let changed = format!("{}{digit}{}", &text[..at], &text[at + 1..]);
+    std::fs::write(&path, changed).unwrap();
+    let output = bench(folder.path(), "verify rows.json --all --json");
+    assert_eq!(output.status.code(), Some(1));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["hash_fits"], false);
+    let different = found["different"].as_array().unwrap();
+    assert_eq!(
+        (different.len(), &different[0]["written"]["seed"]),
+        (1, &5.into())
+    );
+    // Nobody goes on with it or compares it.
+    for words in [run, "compare rows.json rows.json"] {
+        let output = bench(folder.path(), words);
+        assert_eq!(output.status.code(), Some(2), "{words}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("changed"));
+    }
+}
+
+#[test]
+fn drivers_are_compared_on_the_same_courses() {
+    let folder = tempfile::tempdir().unwrap();
+    for controller in ["idm", "pursuit", "fuzzy_driver"] {
+        json(
+            folder.path(),
+            &format!("run arena --use controller={controller} --runs 6 --out {controller}.json"),
+        );
+    }
+    let found = json(
+        folder.path(),
+        "compare idm.json pursuit.json fuzzy_driver.json",
+    );
+    let comparisons = found["comparisons"].as_array().unwrap();
+    assert_eq!(
+        (comparisons.len(), &comparisons[0]["pairs"]),
+        (2, &6.into())
+    );
+    assert_eq!(comparisons[0]["is_better"], true, "{found}");
+    for comparison in comparisons {
+        let number = |key: &str| comparison[key].as_f64().unwrap();
+        assert!(number("p") <= number("p_holm") && number("p_holm") <= 1.0);
+    }
+    // The same verb stands alone too.
+    let same = roadwright(
+        folder.path(),
+        &["compare", "idm.json", "idm.json", "--json"],
+    );
+    let same: Value = serde_json::from_slice(&same.stdout).unwrap();
+    assert_eq!(
+        (
+            &same["comparisons"][0]["p"],
+            &same["comparisons"][0]["is_better"]
+        ),
+        (&1.0.into(), &Value::Null)
+    );
+    json(
+        folder.path(),
+        "run arena --use fitness=crash_and_speed --runs 3 --out other.json",
+    );
+    let output = bench(folder.path(), "compare idm.json other.json");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("different fitnesses"));
+}
+
+#[test]
+fn a_rule_that_watches_stops_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = "run arena --use controller=pursuit,fitness=crash_and_speed";
+    let run = run.replace(",fitness", " --use fitness");
+    let watched = json(
+        folder.path(),
+        &format!("{run} --until-se 0.05 --min-runs 4 --max-runs 50"),
+    );
+    let number = |key: &str| watched["fitness"][key].as_f64().unwrap();
+    assert!(number("standard_error") <= 0.05);
+    assert_eq!(
+        (&watched["stopped"], &watched["fitness"]["method"]),
+        (&"reached".into(), &"asymptotic_sequence".into())
+    );
+    let never = json(
+        folder.path(),
+        &format!("{run} --until-width 1e-9 --min-runs 4 --max-runs 5"),
+    );
+    assert_eq!(
+        (&never["stopped"], &never["runs"]),
+        (&"runs".into(), &5.into())
+    );
+}
+
+#[test]
+fn a_scenario_of_ones_own_is_a_course() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../scenarios/obstacle-field.scenario.json"
+    );
+    std::fs::copy(scenario, folder.path().join("mine.scenario.json")).unwrap();
+    let run =
+        "run mine.scenario.json --use controller=pursuit --vehicle car --runs 2 --out own.json";
+    let own = json(folder.path(), run);
+    assert_eq!(
+        (&own["drives"], &own["completed"]),
+        (&12.into(), &12.into())
+    );
+    json(folder.path(), "verify own.json --all");
+    // The scenario has changed since: its results are of another one.
+    let text = std::fs::read_to_string(scenario).unwrap();
+    let text = text.replacen("\"x\": 160.0", "\"x\": 150.0", 1);
+    std::fs::write(folder.path().join("mine.scenario.json"), text).unwrap();
+    let output = bench(folder.path(), "verify own.json");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the scenario"));
+}
+
+#[test]
+fn absurd_calls_end_with_two_and_say_why() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("empty.json"), "").unwrap();
+    for (words, expected) in [
+        ("run nowhere", "obstacle-stream"),
+        ("run missing.scenario.json", "missing.scenario.json"),
+        ("run arena --runs 0", "1 to 1000000"),
+        ("run arena --until-se -1", "unexpected argument"),
+        ("run arena --until-se=-1", "above 0"),
+        ("run arena --until-se=NaN", "above 0"),
+        ("run arena --until-width=0", "above 0"),
+        ("run arena --runs 3 --until-se 1", "cannot be used with"),
+        (
+            "run arena --until-se 1 --min-runs 9 --max-runs 3",
+            "must not be larger",
+        ),
+        ("run arena --level 1", "above 0 and below 1"),
+        ("run arena --vehicle tank", "willys_mb"),
+        ("run arena --use wheels=4", "planner"),
+        ("run arena --use controller=none", "exactly one"),
+        ("run arena --use controller=nobody", "nobody"),
+        ("run arena --use fitness=none", "nothing to measure"),
+        ("run arena --dt 7", "time step"),
+        ("run arena --threads 0", "--threads"),
+        ("run arena --seed 18446744073709551615", "no 30 seeds"),
+        ("run arena --out empty.json", "empty.json"),
+        (
+            "run arena --runs 1 --out no/such/folder.json",
+            "folder.json",
+        ),
+        ("verify missing.json", "missing.json"),
+        ("verify empty.json", "no results"),
+        ("compare empty.json", "required"),
+        ("compare missing.json empty.json", "missing.json"),
+    ] {
+        let output = bench(folder.path(), words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words}: {said}");
+        assert!(said.contains(expected), "{words}: {said}");
+    }
+}

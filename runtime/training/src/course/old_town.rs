@@ -1,0 +1,147 @@
+//! The course `old-town`: random trips through the streets of the scenario of that name.
+//!
+//! Streets, junctions, signs and houses are those of the shipped scenario and the same for all seeds.
+//! Who drives from where to where is drawn from the seed: places on different lanes, at least 200 m
+//! apart, that a way leads between.
+
+use super::draft::{Draft, Trip};
+use super::{Course, Ends, Kind};
+use roadwright_geometry::DVec2;
+use roadwright_geometry::math::Stream;
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind};
+use roadwright_scenario::{Edit, Place, RoadClass, Scenario, file};
+use roadwright_simulation::Ground;
+use std::sync::{Arc, OnceLock};
+
+const TOWN: &str = include_str!("../../../../scenarios/old-town.scenario.json");
+/// Agents of a run.
+const AGENTS: usize = 60;
+/// s; about twice as long as a trip takes.
+const TIME: f64 = 180.0;
+/// Trips lead at least so far, m, as the crow flies.
+const TRIP: f64 = 200.0;
+/// Starts on one lane are so far apart, m, and so far from its ends.
+const APART: f64 = 18.0;
+const FROM_END: f64 = 12.0;
+/// Shorter lanes are no place to start or to arrive, m.
+const SHORTEST: f64 = 40.0;
+/// A trip is drawn so many times at most.
+const DRAWS: usize = 10_000;
+
+/// What is the same for all seeds.
+struct Town {
+    scenario: Scenario,
+    ground: Arc<Ground>,
+    /// Lanelets to start on and to arrive on; all can be reached from each other.
+    lanelets: Vec<LaneletId>,
+}
+
+pub(super) fn course() -> Course {
+    Course {
+        name: "old-town".into(),
+        doc: "60 vehicles find their ways through the streets of an old town, each on a random trip; they \
+              have 3 minutes."
+            .into(),
+        vehicle: "car",
+        driver: "idm",
+        fitness: "crash_and_speed",
+        ends: Ends {
+            time: TIME,
+            mileage: None,
+        },
+        kind: Kind::OldTown,
+    }
+}
+
+/// The ground of all runs.
+pub(super) fn ground() -> Arc<Ground> {
+    town().ground.clone()
+}
+
+pub(super) fn draft(seed: u64) -> Draft {
+    let town = town();
+    let mut draft = Draft::of(town.scenario.clone());
+    draft.set_seed(seed);
+    let mut stream = Stream::new(seed, "trips", 0);
+    let mut taken: Vec<(LaneletId, f64)> = Vec::new();
+    for _ in 0..DRAWS {
+        if taken.len() == AGENTS {
+            break;
+        }
+        let (from, to) = (town.somewhere(&mut stream), town.somewhere(&mut stream));
+        let is_crowded =
+            |&(lanelet, s): &(LaneletId, f64)| lanelet == from.0 && (s - from.1).abs() < APART;
+        let is_short = (town.position(from) - town.position(to)).length() < TRIP;
+        if is_short || taken.iter().any(is_crowded) {
+            continue;
+        }
+        let Some((start, destination)) = town.place(from).zip(town.place(to)) else {
+            continue;
+        };
+        taken.push(from);
+        draft.trip(Trip {
+            start,
+            via: Vec::new(),
+            destination,
+            speed: 0.0,
+        });
+    }
+    draft
+}
+
+/// The town, made once: it is what all runs have in common.
+fn town() -> &'static Town {
+    static TOWN_ONCE: OnceLock<Town> = OnceLock::new();
+    TOWN_ONCE.get_or_init(|| {
+        let mut scenario = file::from_text(TOWN).expect("the shipped scenario is sound");
+        let agents: Vec<_> = scenario.agents().keys().copied().collect();
+        for id in agents {
+            let gone = scenario.apply(Edit::Agent(id, None));
+            gone.expect("nobody needs an agent");
+        }
+        let ground = Ground::new(&scenario);
+        let mut lanelets = ground.graph().main_component();
+        lanelets.retain(|&id| is_place(&scenario, ground.graph(), id));
+        Town {
+            scenario,
+            ground,
+            lanelets,
+        }
+    })
+}
+
+/// Whether trips begin and end on a lanelet: a long one of a street for all.
+fn is_place(scenario: &Scenario, graph: &LaneGraph, id: LaneletId) -> bool {
+    let lanelet = graph.lanelet(id);
+    let road = lanelet
+        .road()
+        .and_then(|road| scenario.network().road(road));
+    let is_street = road.is_some_and(|road| road.class != RoadClass::Service);
+    is_street && lanelet.length() > SHORTEST
+}
+
+impl Town {
+    fn somewhere(&self, stream: &mut Stream) -> (LaneletId, f64) {
+        let id = self.lanelets[stream.next_index(self.lanelets.len())];
+        let length = self.ground.graph().lanelet(id).length();
+        (id, stream.next_in(FROM_END, length - FROM_END))
+    }
+
+    fn position(&self, (id, s): (LaneletId, f64)) -> DVec2 {
+        self.ground.graph().line(id).position(s)
+    }
+
+    /// The place in terms of its road.
+    fn place(&self, (id, s): (LaneletId, f64)) -> Option<Place> {
+        let lanelet = self.ground.graph().lanelet(id);
+        let (from, to) = lanelet.road_span;
+        match lanelet.kind {
+            LaneletKind::Lane { road, lane, .. } => Some(Place::lane(
+                road,
+                lane,
+                from + (to - from) * s / lanelet.length(),
+            )),
+            LaneletKind::Connection { .. } => None,
+        }
+    }
+}
