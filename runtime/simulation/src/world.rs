@@ -24,7 +24,8 @@ use crate::stages::scene::Onlooking;
 use crate::stages::{advance, appear, behave, collide, control, plan};
 use crate::summary::{AgentCounts, ModuleRecord, ReplanCounts, Summary, SwapRecord};
 use crate::traffic::{
-    Collision, Contact, EncroachmentScene, Setting, Traffic, Waits, look_at_signals,
+    Collision, Contact, EncroachmentScene, NoCrossing, People, Roadside, Setting, Traffic, Waits,
+    look_at_signals,
 };
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{BehaviourView, Registry};
@@ -65,6 +66,8 @@ pub struct World {
     pub(crate) replans: ReplanCounts,
     /// Whether agents without a place or goal are refused instead of ending the run.
     lenient: bool,
+    /// People who come to each side of a crossing in an hour, whatever the scenario says.
+    pedestrians: Option<f64>,
     /// Whether all bodies are compared for contacts.
     verify: bool,
     /// Threads beside the calling one; `None` for none.
@@ -97,6 +100,7 @@ impl World {
     ) -> Result<Self, SimulationError> {
         let clock = Clock::new(&scenario.settings(), options)?;
         ground.check_size()?;
+        let pedestrians = options.pedestrians_in(scenario)?;
         let types = VehicleTypes::new(scenario);
         let registry = modules;
         let mut modules = Modules::new(scenario, registry, options, clock.dt)?;
@@ -111,8 +115,11 @@ impl World {
         };
         let demand = sources.demand(options, &mut finished)?;
         Ok(Self {
+            traffic: Traffic {
+                people: People::new(&ground, pedestrians, clock.seed),
+                ..Traffic::new(&ground)
+            },
             clock,
-            traffic: Traffic::new(&ground),
             ground,
             types,
             agents: Agents::default(),
@@ -130,6 +137,7 @@ impl World {
             replans: ReplanCounts::default(),
             lenient: options.lenient,
             verify: options.verify,
+            pedestrians: options.pedestrians,
             helpers: helpers(options.threads)?,
             scratch: Scratch::default(),
         })
@@ -206,11 +214,25 @@ impl World {
             claims,
             delays,
             signals,
+            people,
             ..
         } = &mut self.traffic;
+        people.appear(&self.clock, ground);
         let (routes, agents) = (&mut self.routes, &mut self.agents);
         let seen = (&*index, &*signals);
-        claims.update(&self.clock, (ground, types), routes, seen, agents);
+        claims.update(&self.clock, (ground, types), routes, seen, (agents, people));
+        if people.has_strays() {
+            let roadside = Roadside {
+                ground,
+                types,
+                routes,
+            };
+            people.hold_for_strays(&roadside, agents);
+        }
+        let walks: Vec<(u32, u32)> = people.calls(ground).collect();
+        for walk in walks {
+            signals.call_walk(ground, walk, self.clock.time());
+        }
         signals.forget_gone(agents);
         let controllers = &mut self.modules.signals;
         let comers = if controllers.are_due(&self.clock) {
@@ -300,6 +322,14 @@ impl World {
         let footholds = &mut self.scratch.footholds;
         self.agent_updates += advance::advance(ground, types, footholds, helpers, &mut exit);
         let time = (self.clock.step + 1) as f64 * self.clock.dt;
+        if self.traffic.people.has_strays() {
+            let bodies = Bodies {
+                ground,
+                agents: &self.agents,
+                dynamics: &self.dynamics,
+            };
+            self.traffic.people.walk_strays(&self.clock, &bodies, types);
+        }
         self.messages.log.expire(time);
         if self.modules.want_post_encroachment() {
             let scene = EncroachmentScene {
@@ -357,10 +387,20 @@ impl World {
             messages: &mut self.messages,
             finished: &mut self.finished,
             lenient: self.lenient,
+            pedestrians: self.pedestrians,
         };
         // New roads may use the same numbers.
         self.scratch.footholds.clear();
         editing.apply(old, new, modules)
+    }
+
+    /// Lets a person come on foot to a crossing of the junction of a node: over a road, or over the first
+    /// arm that has one. Returns the number of the person, from 1 on.
+    ///
+    /// # Errors
+    /// If there is no such crossing, or two hundred people are at it.
+    pub fn add_pedestrian(&mut self, node: NodeId, road: Option<RoadId>) -> Result<u64, NoCrossing> {
+        self.traffic.people.call(&self.ground, node, road)
     }
 
     /// Sets the registry used for modules created from now on. Running modules pick up new builds
@@ -397,9 +437,11 @@ impl World {
         &self.ground
     }
 
-    /// Whether all agents have arrived or were refused and no flow can bring more.
+    /// Whether all agents have arrived or were refused, no flow can bring more, and nobody on foot is
+    /// there or will come.
     pub fn is_over(&self) -> bool {
-        self.agents.count() == 0 && self.demand.is_over(self.time())
+        let has_people = !self.traffic.people.is_over();
+        !has_people && self.agents.count() == 0 && self.demand.is_over(self.time())
     }
 
     /// The modules that were replaced so far, in order.
@@ -528,6 +570,7 @@ impl World {
             routes: &self.routes,
             index: &self.traffic.index,
             signals: &self.traffic.signals,
+            people: &self.traffic.people,
             step: self.clock.step,
             dt: self.clock.dt,
         }

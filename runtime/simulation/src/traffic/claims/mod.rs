@@ -56,6 +56,7 @@
 
 mod bound;
 mod look;
+mod on_foot;
 mod request;
 mod rule;
 mod scene;
@@ -63,6 +64,7 @@ mod waits;
 mod walls;
 mod watch;
 
+use super::people::{Over, People};
 use super::Index;
 use super::signals::{Arrival, SignalStates};
 use crate::agents::{Agents, Refusal};
@@ -76,6 +78,7 @@ use request::{Approach, Need, Request};
 use roadwright_scenario::lane_graph::LaneletId;
 use rule::{Pending, Verdict, is_locked};
 use scene::Scene;
+use scene::Given;
 pub(crate) use scene::Setting;
 use serde::{Deserialize, Serialize};
 pub use waits::{Waits, Why};
@@ -152,6 +155,8 @@ struct Scratch {
     needs: Vec<Need>,
     /// Who has to give its grants back, and from which index of its route on.
     revoked: Vec<(u32, u32)>,
+    /// For how long people have kept vehicles from driving over each busy crossing, s.
+    kept: Vec<f64>,
     intruders: Vec<Intruder>,
     arrivals: Vec<Arrival>,
     walls: Vec<(u32, walls::Wall)>,
@@ -410,27 +415,27 @@ impl Claims {
         (ground, types): (&Ground, &VehicleTypes),
         routes: &Routes,
         (index, signals): (&Index, &SignalStates),
-        agents: &mut Agents,
+        (agents, people): (&mut Agents, &mut People),
     ) {
-        let setting = Setting {
+        let given = Given {
+            clock,
             ground,
             types,
             routes,
             index,
             signals,
-            step: clock.step,
-            dt: clock.dt,
         };
+        people.gather(ground);
         let mut scratch = std::mem::take(&mut self.scratch);
         // First out, then in: a place that becomes free is given away in the same step.
-        self.keep(|grant| is_inside(grant, &setting.with(agents)));
-        self.find_revoked(&setting.with(agents), &mut scratch.revoked);
-        for &(agent, at) in &scratch.revoked {
-            self.forget_from(agent, at);
-            let claim = &mut agents.claim[agent as usize];
-            claim.granted_to = claim.granted_to.min(at);
-        }
+        self.keep(|grant| is_inside(grant, &given.beside(people).with(agents)));
+        self.find_revoked(&given.beside(people).with(agents), &mut scratch.revoked);
+        self.take_back(&scratch.revoked, agents);
         request::collect(clock.step, (ground, types), routes, agents, &mut scratch);
+        if !people.busy().is_empty() {
+            self.heed_people(given, people, agents, &mut scratch);
+        }
+        let setting = given.beside(people);
         self.watch(&mut scratch.intruders, &setting.with(agents));
         // Of two that asked in the same step the smaller id goes first. Ids are unique, so the order
         // does not depend on where agents are stored.
@@ -448,6 +453,40 @@ impl Claims {
         }
         self.find_arrivals(&setting.with(agents), &mut scratch);
         self.scratch = scratch;
+        let busy = people.busy().iter();
+        let over: Vec<Vec<Over>> = busy
+            .map(|&crossing| self.over(crossing, &setting.with(agents)))
+            .collect();
+        people.walk(clock, ground, &over);
+    }
+
+    /// Lets people say whether they want to walk, and takes back what they do not leave to drivers who
+    /// can still stop.
+    fn heed_people(
+        &mut self,
+        given: Given<'_>,
+        people: &mut People,
+        agents: &mut Agents,
+        scratch: &mut Scratch,
+    ) {
+        let scene = given.beside(people).with(agents);
+        let busy = people.busy().iter();
+        let kept = busy.map(|&number| self.kept_by_people(number, &scratch.requests, &scene));
+        scratch.kept.clear();
+        scratch.kept.extend(kept);
+        people.decide(given.clock, given.ground, given.signals, &scratch.kept);
+        let scene = given.beside(people).with(agents);
+        self.find_kept_by_people(people.busy(), &scene, &mut scratch.revoked);
+        self.take_back(&scratch.revoked, agents);
+    }
+
+    /// Takes grants back from an index of a route on.
+    fn take_back(&mut self, revoked: &[(u32, u32)], agents: &mut Agents) {
+        for &(agent, at) in revoked {
+            self.forget_from(agent, at);
+            let claim = &mut agents.claim[agent as usize];
+            claim.granted_to = claim.granted_to.min(at);
+        }
     }
 
     /// Who came near signals in the last update.
