@@ -24,6 +24,7 @@
 
 mod arrow;
 mod canvas;
+mod crossing;
 mod furniture;
 mod island;
 mod map;
@@ -36,6 +37,7 @@ mod plot;
 mod road;
 mod text;
 
+pub use crossing::person;
 pub use map::{Picture, Trail, indicator_lamps, junction_layer, map, roads_and_junctions};
 pub use painter::{Painter, Pass};
 pub use places::{BAY, bay, points_of_interest, reach_of_mark};

@@ -57,6 +57,8 @@ pub const INK: u32 = 0x2A2D31;
 pub const QUIET_INK: u32 = 0x5C6066;
 /// Halos and backgrounds of text.
 pub const PAPER: u32 = 0xFFFFFF;
+/// People on foot.
+pub const PERSON: u32 = 0x8C7B75;
 /// Windows of vehicles.
 pub const GLASS: u32 = 0x22303C;
 /// Destinations.

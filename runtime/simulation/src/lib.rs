@@ -96,8 +96,8 @@ pub use summary::{
     Summary, SwapRecord,
 };
 pub use traffic::{
-    Collision, NoCrossing, PERSON_RADIUS, Party, PeopleCounts, PersonRecord, StagePhase, Ticket, Waits,
-    Why,
+    Collision, NoCrossing, PERSON_RADIUS, Party, PeopleCounts, PersonRecord, StagePhase, Ticket,
+    Waits, Why,
 };
 pub use world::World;
 

@@ -399,7 +399,11 @@ impl World {
     ///
     /// # Errors
     /// If there is no such crossing, or two hundred people are at it.
-    pub fn add_pedestrian(&mut self, node: NodeId, road: Option<RoadId>) -> Result<u64, NoCrossing> {
+    pub fn add_pedestrian(
+        &mut self,
+        node: NodeId,
+        road: Option<RoadId>,
+    ) -> Result<u64, NoCrossing> {
         self.traffic.people.call(&self.ground, node, road)
     }
 

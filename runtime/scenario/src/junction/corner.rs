@@ -146,11 +146,7 @@ impl Fillet {
 
 /// The corner after each arm (arms counter-clockwise); none for a single arm. `held_back`: how far
 /// from the node vehicles stop where the road only goes on, m, if anything stops them there.
-pub(super) fn corners(
-    arms: &[Arm<'_>],
-    side: DrivingSide,
-    held_back: Option<f64>,
-) -> Vec<Corner> {
+pub(super) fn corners(arms: &[Arm<'_>], side: DrivingSide, held_back: Option<f64>) -> Vec<Corner> {
     if arms.len() < 2 {
         return Vec::new();
     }

@@ -119,7 +119,10 @@ fn depth(rule: &CrossingRule) -> f64 {
 }
 
 /// The arm with a crossing, where a road only goes on: then the strip lies around the node.
-fn around_node<'a>(arms: &[Arm<'_>], rules: &'a [CrossingRule]) -> Option<(usize, &'a CrossingRule)> {
+fn around_node<'a>(
+    arms: &[Arm<'_>],
+    rules: &'a [CrossingRule],
+) -> Option<(usize, &'a CrossingRule)> {
     let [arm, next] = arms else { return None };
     if !corner::continues(arm, next) {
         return None;
@@ -137,12 +140,7 @@ pub(super) fn held(arms: &[Arm<'_>], rules: &[CrossingRule]) -> Option<f64> {
 }
 
 /// How far arm `i` is cut back, m: for its corners, and for its crossing as far as there is room.
-pub(super) fn trim(
-    arms: &[Arm<'_>],
-    corners: &[Corner],
-    rules: &[CrossingRule],
-    i: usize,
-) -> f64 {
+pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule], i: usize) -> f64 {
     let base = corner::trim(arms, corners, i);
     if arms.len() < 2 || around_node(arms, rules).is_some() {
         return base;
@@ -310,7 +308,9 @@ fn overlap(crossing: &Crossing, corners: &[DVec2; 4]) -> Option<Interval> {
     let mut found: Option<Interval> = None;
     for i in 0..corners.len() {
         let a = crossing.right_kerb.to_local(corners[i]);
-        let b = crossing.right_kerb.to_local(corners[(i + 1) % corners.len()]);
+        let b = crossing
+            .right_kerb
+            .to_local(corners[(i + 1) % corners.len()]);
         // What of the edge lies between the lines that bound the strip.
         let (low, high) = (a.x.min(b.x), a.x.max(b.x));
         if high < -half || low > half {

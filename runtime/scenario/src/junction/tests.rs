@@ -977,7 +977,12 @@ fn a_crossing_over_a_road_that_goes_on_lies_around_its_node() {
         panic!("{:?}", junction.crossings);
     };
     assert!(crossing.place(3.5).length() < 1e-9);
-    assert!(junction.arms.iter().all(|arm| (arm.trim - 2.5).abs() < 1e-9));
+    assert!(
+        junction
+            .arms
+            .iter()
+            .all(|arm| (arm.trim - 2.5).abs() < 1e-9)
+    );
     assert_eq!(crossing.covered.len(), 2);
     // Where nobody crosses, nobody stops.
     let plain = ruled(&[0.0, 180.0], RIGHT, |_, _| ());
@@ -987,12 +992,7 @@ fn a_crossing_over_a_road_that_goes_on_lies_around_its_node() {
 #[test]
 fn people_wait_on_wide_medians_only() {
     for (median, islands) in [(2.0, 1), (1.0, 0)] {
-        let half = || {
-            vec![
-                (LaneType::Median, 0.5 * median),
-                (LaneType::Driving, 3.5),
-            ]
-        };
+        let half = || vec![(LaneType::Median, 0.5 * median), (LaneType::Driving, 3.5)];
         let section = CrossSection {
             forward: half(),
             backward: half(),
@@ -1069,7 +1069,13 @@ fn people_walk_while_what_they_cross_is_red() {
     let greens = signals.greens.clone();
     super::signals::lengthen(&mut signals.programme, &greens, &junction);
     let needed = 4.0 + 7.0 / 1.2;
-    assert!(signals.programme.stages.iter().all(|stage| stage.min >= needed - 1e-9));
+    assert!(
+        signals
+            .programme
+            .stages
+            .iter()
+            .all(|stage| stage.min >= needed - 1e-9)
+    );
     // Where an arm has green in all stages there is none in which people could walk.
     let always = vec![vec![true; junction.paths.len()]; 2];
     assert_eq!(junction.walk_stages(&junction.crossings[0], &always), 0);

@@ -53,7 +53,13 @@ impl Crossings {
                 width,
                 ..
             } = site.crossing;
-            let place = [kerb.position.x, kerb.position.y, kerb.heading, length, width];
+            let place = [
+                kerb.position.x,
+                kerb.position.y,
+                kerb.heading,
+                length,
+                width,
+            ];
             for value in place {
                 hasher.write_u64(value.to_bits());
             }

@@ -17,8 +17,8 @@ pub(crate) use contacts::{Contact, Contacts, Search};
 pub(crate) use delays::Delays;
 pub(crate) use encroachment::{Encroachment, Scene as EncroachmentScene};
 pub(crate) use index::{Entry, Index};
-pub(crate) use people::{People, Roadside};
 pub use people::{NoCrossing, PeopleCounts, PersonRecord, RADIUS as PERSON_RADIUS};
+pub(crate) use people::{People, Roadside};
 pub use signals::StagePhase;
 pub(crate) use signals::{
     LONGEST_WAIT, Shown, SignalStates, Wish as StageWish, look as look_at_signals,

@@ -36,7 +36,11 @@ fn turns_into(crossing: &Crossing, path: &ConnectingPath) -> bool {
 }
 
 /// Makes the stages in which people walk long enough for them.
-pub(in crate::junction) fn lengthen(programme: &mut Programme, greens: &[Vec<bool>], junction: &Junction) {
+pub(in crate::junction) fn lengthen(
+    programme: &mut Programme,
+    greens: &[Vec<bool>],
+    junction: &Junction,
+) {
     for crossing in &junction.crossings {
         let needed = WALK_WINDOW + crossing.longest_stretch() / WALKING_SPEED;
         let stages = junction.walk_stages(crossing, greens);

@@ -9,8 +9,8 @@
 use super::Claims;
 use super::rule::lock_after;
 use crate::ground::Ground;
-use crate::traffic::people::{PATIENCE, PATIENCE_OF_DRIVERS};
 use crate::traffic::LONGEST_WAIT;
+use crate::traffic::people::{PATIENCE, PATIENCE_OF_DRIVERS};
 use roadwright_scenario::SignalMode;
 use roadwright_scenario::junction::{Programme, WALKING_SPEED};
 

@@ -48,17 +48,11 @@ impl Scene<'_> {
 
     /// Whether the holder of a grant that has not entered, and whose front is so far before the stop
     /// line, m, has to give it back to people: it can still stop.
-    pub(super) fn is_stopped_by_people(
-        &self,
-        junction: u32,
-        grant: &Grant,
-        distance: f64,
-    ) -> bool {
+    pub(super) fn is_stopped_by_people(&self, junction: u32, grant: &Grant, distance: f64) -> bool {
         let speed = self.speed(grant.agent);
         let can_stop =
             speed * speed <= 2.0 * STOPPING_FOR_PEOPLE * (distance - speed * self.dt).max(0.0);
-        can_stop
-            && self.is_kept_by_people((grant.agent, grant.at), (junction, grant.path), 0.0)
+        can_stop && self.is_kept_by_people((grant.agent, grant.at), (junction, grant.path), 0.0)
     }
 }
 
@@ -93,7 +87,9 @@ impl Claims {
                 // Between the junctions of a chain nobody can stand: only the first one is given back.
                 let may_stop = grant.is_invited && grant.is_first;
                 let distance = scene.before_line(grant);
-                if may_stop && distance >= 0.0 && scene.is_stopped_by_people(junction, grant, distance)
+                if may_stop
+                    && distance >= 0.0
+                    && scene.is_stopped_by_people(junction, grant, distance)
                 {
                     out.push((grant.agent, grant.at));
                 }
@@ -103,7 +99,12 @@ impl Claims {
 
     /// For how long the vehicle that people keep longest from driving over a crossing has waited, s; one
     /// that has been let in after a long wait, and has not entered, counts as well.
-    pub(super) fn kept_by_people(&self, crossing: u32, requests: &[Request], scene: &Scene<'_>) -> f64 {
+    pub(super) fn kept_by_people(
+        &self,
+        crossing: u32,
+        requests: &[Request],
+        scene: &Scene<'_>,
+    ) -> f64 {
         let site = &scene.ground.crossings().sites()[crossing as usize];
         let leads_over = |path: u32| site.taken(path, false).is_some();
         // Time at a red light is no wait for people.
@@ -122,12 +123,15 @@ impl Claims {
         });
         let asking = asking.map(|request| request.age(scene));
         let grants = self.granted[site.junction as usize].iter();
-        let let_in = grants.filter(|grant| {
-            grant.is_invited && !grant.has_entered && leads_over(grant.path)
-        });
+        let let_in =
+            grants.filter(|grant| grant.is_invited && !grant.has_entered && leads_over(grant.path));
         let let_in = let_in.map(|grant| {
             let claim = &scene.agents.claim[grant.agent as usize];
-            let since = if claim.asked_for == grant.at { claim.asked_at } else { scene.step };
+            let since = if claim.asked_for == grant.at {
+                claim.asked_at
+            } else {
+                scene.step
+            };
             scene.step.saturating_sub(since) as f64 * scene.dt
         });
         asking.chain(let_in).map(with_green).fold(0.0, f64::max)

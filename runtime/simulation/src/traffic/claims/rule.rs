@@ -379,5 +379,9 @@ fn critical_gap(request: &Request, need: &Need, right: &RightOfWay, scene: &Scen
 /// people on foot, or has no room beyond.
 pub(super) fn is_held_up(other: &Approach, scene: &Scene<'_>) -> bool {
     let refused = scene.agents.claim[other.agent as usize].refused;
-    scene.speed(other.agent) < STANDING && matches!(refused, Refusal::NoRoom | Refusal::NotFirst | Refusal::People)
+    scene.speed(other.agent) < STANDING
+        && matches!(
+            refused,
+            Refusal::NoRoom | Refusal::NotFirst | Refusal::People
+        )
 }

@@ -115,7 +115,9 @@ pub enum NoCrossing {
     #[error("the junction of node {0} has no crossing; `roadwright junction` lists them")]
     AtNode(u32),
     /// There is none over that road.
-    #[error("the junction of node {0} has no crossing over road {1}; `roadwright junction` lists them")]
+    #[error(
+        "the junction of node {0} has no crossing over road {1}; `roadwright junction` lists them"
+    )]
     OverRoad(u32, u32),
     /// So many wait there that there is no room.
     #[error("too many people are at the crossing of node {0} already")]
@@ -190,14 +192,20 @@ impl People {
         self.crossing.push(crossing);
         self.is_from_right.push(is_from_right);
         self.along.push(-COMES_FROM);
-        self.beside.push(lane_for(id, is_from_right, site.crossing.width));
+        self.beside
+            .push(lane_for(id, is_from_right, site.crossing.width));
         self.since.push(f64::INFINITY);
         Some(id)
     }
 
     /// Goes over to the ground after an edit. Whose crossing is as it was goes on; whose crossing is gone
     /// or elsewhere finishes his way, or goes away if he has not set off.
-    pub(crate) fn take_over(&mut self, (before, after): (&Ground, &Ground), rate: f64, clock: &Clock) {
+    pub(crate) fn take_over(
+        &mut self,
+        (before, after): (&Ground, &Ground),
+        rate: f64,
+        clock: &Clock,
+    ) {
         let (old, new) = (before.crossings().sites(), after.crossings().sites());
         let is_same = |a: &CrossingSite, b: &CrossingSite| {
             let (a, b) = (&a.crossing, &b.crossing);
@@ -272,7 +280,11 @@ impl People {
         let walkers = (0..self.id.len()).map(|person| {
             let site = &sites[self.crossing[person] as usize];
             let left = site.crossing.right_kerb.left();
-            let ahead = if self.is_from_right[person] { left } else { -left };
+            let ahead = if self.is_from_right[person] {
+                left
+            } else {
+                -left
+            };
             PersonRecord {
                 id: self.id[person],
                 position: self.place(person, site),

@@ -29,9 +29,8 @@ pub(super) fn of(ground: &Ground, rate: f64, seed: u64, time: f64) -> Vec<Source
             let is_start = crossing.end == RoadEnd::Start;
             let key = (crossing.road, is_start, is_from_right);
             // A stream for each side of each end of each road: another crossing disturbs none of them.
-            let number = u64::from(crossing.road.0) * 4
-                + 2 * u64::from(is_start)
-                + u64::from(is_from_right);
+            let number =
+                u64::from(crossing.road.0) * 4 + 2 * u64::from(is_start) + u64::from(is_from_right);
             let mut source = Source {
                 key,
                 rate: crossing.people.unwrap_or(rate),

@@ -139,7 +139,10 @@ impl People {
             for s in (0..=count).map(|i| (STEP * i as f64).min(length)) {
                 let way = begins + s - front - BEFORE;
                 let place = line.position(s);
-                let is_near = self.strays.iter().any(|stray| stray.distance_to(place) < NEAR);
+                let is_near = self
+                    .strays
+                    .iter()
+                    .any(|stray| stray.distance_to(place) < NEAR);
                 if is_near && way >= 0.0 {
                     let can_stop = speed * speed <= 2.0 * BRAKING * way;
                     return can_stop.then_some((at, s - BEFORE));
@@ -166,9 +169,9 @@ impl People {
         let way = WALKING_SPEED * clock.dt;
         for stray in &mut self.strays {
             let (here, next) = (stray.place, stray.after(1.0));
-            stray.waits = boxes.iter().any(|vehicle| {
-                sweeps(vehicle, next) && !sweeps(vehicle, here)
-            });
+            stray.waits = boxes
+                .iter()
+                .any(|vehicle| sweeps(vehicle, next) && !sweeps(vehicle, here));
             if !stray.waits {
                 let place = stray.after(way);
                 self.counts.walked_metres += (place - here).length();

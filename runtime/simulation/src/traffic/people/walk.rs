@@ -125,10 +125,7 @@ impl People {
     }
 
     /// The stages that people wait for at signals: crossing and stages, one bit each.
-    pub(crate) fn calls<'a>(
-        &'a self,
-        ground: &'a Ground,
-    ) -> impl Iterator<Item = (u32, u32)> + 'a {
+    pub(crate) fn calls<'a>(&'a self, ground: &'a Ground) -> impl Iterator<Item = (u32, u32)> + 'a {
         let sites = ground.crossings().sites();
         let busy = self.seen.busy.iter();
         busy.filter_map(move |&crossing| {
@@ -261,7 +258,8 @@ impl People {
             (across, across.from - RADIUS - BEFORE_LANE)
         });
         // Who is in the lane already leaves it: a vehicle is not let in then.
-        let ahead = lanes.filter(|&(across, edge)| overlap(stretch, across) && along <= edge + NEAR);
+        let ahead =
+            lanes.filter(|&(across, edge)| overlap(stretch, across) && along <= edge + NEAR);
         ahead.fold(wanted, |reached, (_, edge)| reached.min(edge.max(along)))
     }
 
