@@ -24,8 +24,7 @@ use crate::stages::scene::Onlooking;
 use crate::stages::{advance, appear, behave, collide, control, plan};
 use crate::summary::{AgentCounts, ModuleRecord, ReplanCounts, Summary, SwapRecord};
 use crate::traffic::{
-    Collision, Contact, EncroachmentScene, NoCrossing, People, Roadside, Setting, Traffic, Waits,
-    look_at_signals,
+    Collision, Contact, EncroachmentScene, People, Setting, Traffic, Waits, look_at_signals,
 };
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{BehaviourView, Registry};
@@ -161,6 +160,7 @@ impl World {
         self.behave();
         self.control();
         self.advance();
+        self.walk_strays();
         self.clock.step += 1;
     }
 
@@ -221,18 +221,13 @@ impl World {
         let (routes, agents) = (&mut self.routes, &mut self.agents);
         let seen = (&*index, &*signals);
         claims.update(&self.clock, (ground, types), routes, seen, (agents, people));
-        if people.has_strays() {
-            let roadside = Roadside {
-                ground,
-                types,
-                routes,
-            };
-            people.hold_for_strays(&roadside, agents);
-        }
-        let walks: Vec<(u32, u32)> = people.calls(ground).collect();
-        for walk in walks {
-            signals.call_walk(ground, walk, self.clock.time());
-        }
+        people::look_after(
+            people,
+            signals,
+            (ground, types, routes),
+            agents,
+            &self.clock,
+        );
         signals.forget_gone(agents);
         let controllers = &mut self.modules.signals;
         let comers = if controllers.are_due(&self.clock) {
@@ -322,14 +317,6 @@ impl World {
         let footholds = &mut self.scratch.footholds;
         self.agent_updates += advance::advance(ground, types, footholds, helpers, &mut exit);
         let time = (self.clock.step + 1) as f64 * self.clock.dt;
-        if self.traffic.people.has_strays() {
-            let bodies = Bodies {
-                ground,
-                agents: &self.agents,
-                dynamics: &self.dynamics,
-            };
-            self.traffic.people.walk_strays(&self.clock, &bodies, types);
-        }
         self.messages.log.expire(time);
         if self.modules.want_post_encroachment() {
             let scene = EncroachmentScene {
@@ -392,19 +379,6 @@ impl World {
         // New roads may use the same numbers.
         self.scratch.footholds.clear();
         editing.apply(old, new, modules)
-    }
-
-    /// Lets a person come on foot to a crossing of the junction of a node: over a road, or over the first
-    /// arm that has one. Returns the number of the person, from 1 on.
-    ///
-    /// # Errors
-    /// If there is no such crossing, or two hundred people are at it.
-    pub fn add_pedestrian(
-        &mut self,
-        node: NodeId,
-        road: Option<RoadId>,
-    ) -> Result<u64, NoCrossing> {
-        self.traffic.people.call(&self.ground, node, road)
     }
 
     /// Sets the registry used for modules created from now on. Running modules pick up new builds
@@ -634,5 +608,6 @@ fn helpers(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError>
         .map_err(|_| SimulationError::Threads(threads))
 }
 
+mod people;
 #[cfg(test)]
 mod tests;

@@ -3,12 +3,12 @@
 //! People cross an arm in the stages in which nobody who comes from that arm, and nobody who goes
 //! straight on into it, has green. Who turns into it has green beside them and gives way to them. Such
 //! a stage lasts long enough: for all who have come to step on the crossing, and for the last of them
-//! to walk over it at 1.2 m/s ([HCM 2000], chapter 18).
+//! to walk over it at 1.2 m/s ([HCM 2000], chapter 11).
 
 use super::super::{ConnectingPath, Crossing, Junction, Turn};
 use super::Programme;
 
-/// How fast people walk, m/s ([HCM 2000], chapter 18: 15th percentile where few of them are old).
+/// How fast people walk, m/s ([HCM 2000], chapter 11: where at most a fifth of them are elderly).
 pub const WALKING_SPEED: f64 = 1.2;
 /// How long people with green step on a crossing, s; after that only while nobody wants to drive over it.
 pub const WALK_WINDOW: f64 = 4.0;

@@ -460,26 +460,6 @@ impl Claims {
         people.walk(clock, ground, &over);
     }
 
-    /// Lets people say whether they want to walk, and takes back what they do not leave to drivers who
-    /// can still stop.
-    fn heed_people(
-        &mut self,
-        given: Given<'_>,
-        people: &mut People,
-        agents: &mut Agents,
-        scratch: &mut Scratch,
-    ) {
-        let scene = given.beside(people).with(agents);
-        let busy = people.busy().iter();
-        let kept = busy.map(|&number| self.kept_by_people(number, &scratch.requests, &scene));
-        scratch.kept.clear();
-        scratch.kept.extend(kept);
-        people.decide(given.clock, given.ground, given.signals, &scratch.kept);
-        let scene = given.beside(people).with(agents);
-        self.find_kept_by_people(people.busy(), &scene, &mut scratch.revoked);
-        self.take_back(&scratch.revoked, agents);
-    }
-
     /// Takes grants back from an index of a route on.
     fn take_back(&mut self, revoked: &[(u32, u32)], agents: &mut Agents) {
         for &(agent, at) in revoked {
@@ -511,34 +491,6 @@ impl Claims {
                     out.push((grant.agent, grant.at));
                 }
             }
-        }
-    }
-
-    /// Who comes near a signal: those who have not been let in, and those who have and are not there yet.
-    fn find_arrivals(&self, scene: &Scene<'_>, scratch: &mut Scratch) {
-        let Scratch {
-            approaches,
-            arrivals,
-            ..
-        } = scratch;
-        arrivals.clear();
-        let has_signals = |junction: u32| scene.ground.signals(junction).is_some();
-        let waiting = approaches.iter().filter(|other| has_signals(other.path.0));
-        arrivals.extend(waiting.map(|other| Arrival {
-            path: other.path,
-            distance: other.distance,
-            speed: scene.speed(other.agent),
-            has_room: scene.agents.claim[other.agent as usize].refused != Refusal::NoRoom,
-        }));
-        for &junction in self.busy.iter().filter(|&&junction| has_signals(junction)) {
-            let grants = self.granted[junction as usize].iter();
-            let outside = grants.filter(|grant| !grant.has_entered && grant.is_invited);
-            arrivals.extend(outside.map(|grant| Arrival {
-                path: (junction, grant.path),
-                distance: scene.before_line(grant),
-                speed: scene.speed(grant.agent),
-                has_room: true,
-            }));
         }
     }
 

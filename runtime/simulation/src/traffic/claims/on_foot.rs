@@ -2,10 +2,10 @@
 //! that have been let in take of crossings.
 
 use super::request::{Need, Request};
-use super::scene::Scene;
-use super::{Claims, Grant};
-use crate::agents::Refusal;
-use crate::traffic::people::Over;
+use super::scene::{Given, Scene};
+use super::{Claims, Grant, Scratch};
+use crate::agents::{Agents, Refusal};
+use crate::traffic::people::{Over, People};
 
 /// A vehicle is let in if it has left a lane of a crossing so long before somebody comes there, s.
 const TIME_BEFORE_PEOPLE: f64 = 1.0;
@@ -40,6 +40,26 @@ impl Scene<'_> {
         })
     }
 
+    /// Whether somebody on foot is, or within a moment will be, where one drives along a path of a
+    /// junction.
+    pub(super) fn is_walked(&self, (junction, path): (u32, u32)) -> bool {
+        let crossings = self.ground.crossings();
+        let mut numbers = crossings.of_junction(junction);
+        numbers.any(|number| {
+            let site = &crossings.sites()[number as usize];
+            let taken = site.taken(path, false);
+            let over = taken.map(|taken| Over {
+                across: taken.across,
+                leaves: 0.0,
+            });
+            let is_walked = |over| {
+                let people = self.people;
+                people.are_in_the_way((number, site), over, TIME_BEFORE_PEOPLE)
+            };
+            self.people.are_at(number) && over.is_some_and(is_walked)
+        })
+    }
+
     /// Whether people keep a vehicle that asks out of a junction.
     pub(super) fn waits_for_people(&self, request: &Request, need: &Need) -> bool {
         let who = (request.agent, need.at);
@@ -57,6 +77,26 @@ impl Scene<'_> {
 }
 
 impl Claims {
+    /// Lets people say whether they want to walk, and takes back what they do not leave to drivers who
+    /// can still stop.
+    pub(super) fn heed_people(
+        &mut self,
+        given: Given<'_>,
+        people: &mut People,
+        agents: &mut Agents,
+        scratch: &mut Scratch,
+    ) {
+        let scene = given.beside(people).with(agents);
+        let busy = people.busy().iter();
+        let kept = busy.map(|&number| self.kept_by_people(number, &scratch.requests, &scene));
+        scratch.kept.clear();
+        scratch.kept.extend(kept);
+        people.decide(given.clock, given.ground, given.signals, &scratch.kept);
+        let scene = given.beside(people).with(agents);
+        self.find_kept_by_people(people.busy(), &scene, &mut scratch.revoked);
+        self.take_back(&scratch.revoked, agents);
+    }
+
     /// What vehicles that have been let in, and have not left a crossing, take of it.
     pub(super) fn over(&self, crossing: u32, scene: &Scene<'_>) -> Vec<Over> {
         let site = &scene.ground.crossings().sites()[crossing as usize];

@@ -193,7 +193,10 @@ impl People {
             self.seen.by_crossing[crossing as usize] = people;
         }
         self.seen.busy = busy;
-        self.leave(sites);
+        if self.leave(sites) {
+            // Those who are left have other numbers.
+            self.gather(ground);
+        }
     }
 
     /// One step of one person.
@@ -263,8 +266,8 @@ impl People {
         ahead.fold(wanted, |reached, (_, edge)| reached.min(edge.max(along)))
     }
 
-    /// Takes out who has reached the other side.
-    fn leave(&mut self, sites: &[CrossingSite]) {
+    /// Takes out who has reached the other side; says whether anybody has.
+    fn leave(&mut self, sites: &[CrossingSite]) -> bool {
         let there = |person: usize| {
             let crossing = &sites[self.crossing[person] as usize].crossing;
             self.along[person] >= crossing.length + GOES_TO
@@ -274,9 +277,7 @@ impl People {
         if gone > 0 {
             self.counts.arrived += gone as u64;
             self.keep(&stays);
-            // Numbers of people have changed; nobody looks at them before the next step.
-            self.seen.by_crossing.iter_mut().for_each(Vec::clear);
-            self.seen.busy.clear();
         }
+        gone > 0
     }
 }
