@@ -285,6 +285,7 @@ impl Canvas {
         self.painter
             .paint(board.painter, board.rect, board.camera, dots);
         if let Some(live) = &model.live {
+            crate::people::paint(board, &live.snapshot.people);
             board.heat(live, model.settings.heat);
             board.signals(&live.signals);
         }

@@ -31,6 +31,7 @@ mod minimap;
 pub mod model;
 mod module_actions;
 mod panels;
+mod people;
 mod playing;
 pub mod scene;
 mod selection;

@@ -396,6 +396,11 @@ pub enum Effect {
         /// The node.
         node: u32,
     },
+    /// Let a person come on foot to a crossing of the junction of a node.
+    CallPedestrian {
+        /// The node.
+        node: u32,
+    },
     /// Something went wrong while this agent was asked.
     Fault(String),
 }

@@ -111,6 +111,10 @@ pub(crate) struct Simulate {
     /// Time of day at the beginning in hours, 0 to below 24 [default: the scenario's]
     #[arg(long, value_name = "HOURS")]
     pub(crate) time_of_day: Option<f64>,
+    /// Let so many people on foot come to each side of each crossing in an hour, where the crossing says
+    /// nothing else [default: the scenario's]
+    #[arg(long, value_name = "RATE")]
+    pub(crate) pedestrians: Option<f64>,
     /// Compare all bodies for contacts, also those that follow their lanes
     #[arg(long)]
     pub(crate) verify: bool,

@@ -8,8 +8,8 @@ use road::{Road, point};
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{
-    Control, CrossSection, DynamicsLevel, Edit, Movement, NodeId, Obstacle, ObstacleId, RoadClass,
-    RoadId, Scenario, Shape, SignalPlan, SignalStage,
+    Control, CrossSection, CrossingRule, DynamicsLevel, Edit, Movement, NodeId, Obstacle,
+    ObstacleId, RoadClass, RoadId, Scenario, Shape, SignalPlan, SignalStage,
 };
 use roadwright_simulation::{Ground, RunOptions, SavedWorld, Status, World};
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -327,4 +327,31 @@ fn a_world_saved_while_somebody_reverses_goes_on_the_same() {
         run(world, 60.0);
     }
     assert_eq!(first.state_hash(), second.state_hash());
+}
+
+#[test]
+fn a_script_calls_people_to_a_crossing_and_is_told_where_there_is_none() {
+    let script = "fn behave(agent) {
+        if agent.once(\"call\", true) {
+            agent.call_pedestrian(2);
+            agent.call_pedestrian(2);
+            agent.call_pedestrian(4711);
+        }
+        if agent.once(\"wrong\", agent.time > 1.0) { agent.call_pedestrian(-1); }
+    }";
+    let mut road = Road::new(script, 1);
+    let node = road.scenario.network().node(NodeId(2)).unwrap().clone();
+    assert_eq!(road.scenario.network().ends_at(NodeId(2)).len(), 2);
+    let mut crossed = node;
+    crossed.rules.crossings = vec![CrossingRule::over(RoadId(1))];
+    road.edit([Edit::Node(NodeId(2), Some(crossed))]);
+    run(&mut road.world, 3.0);
+    assert_eq!(road.world.summary().people.unwrap().came, 2);
+    let faults = road.world.faults();
+    let told = |what: &str| faults.keys().any(|text| text.contains(what));
+    assert!(told("node 4711 has no crossing"), "{faults:?}");
+    assert!(told("-1 is no node"), "{faults:?}");
+    // Nobody was hit, and both have crossed before the car comes.
+    road.run(40.0);
+    assert_eq!(road.world.summary().people.unwrap().arrived, 2);
 }

@@ -602,3 +602,61 @@ fn access_tags_become_access_and_trams_in_streets_are_told() {
     // The tram that crosses the street shares it for a moment only.
     assert_eq!(told("tram"), Some((1, vec!["way 14".into()])));
 }
+
+/// A street of 600 m that another one meets in its middle. Along it, from west to east: an unmarked
+/// crossing, one by itself, one 13 m before the junction, one on the junction, one 20 m behind it.
+const CROSSINGS: &str = r#"<osm version="0.6">
+  <node id="1" lat="53.3400" lon="-6.2650"/>
+  <node id="2" lat="53.3400" lon="-6.2640"><tag k="highway" v="crossing"/><tag k="crossing" v="unmarked"/></node>
+  <node id="3" lat="53.3400" lon="-6.2620"><tag k="highway" v="crossing"/><tag k="crossing" v="zebra"/></node>
+  <node id="4" lat="53.3400" lon="-6.2602"><tag k="highway" v="crossing"/></node>
+  <node id="5" lat="53.3400" lon="-6.2600"><tag k="highway" v="crossing"/></node>
+  <node id="6" lat="53.3400" lon="-6.2597"><tag k="highway" v="crossing"/><tag k="crossing" v="marked"/></node>
+  <node id="7" lat="53.3400" lon="-6.2550"/>
+  <node id="8" lat="53.3390" lon="-6.2600"/>
+  <way id="10"><nd ref="1"/><nd ref="2"/><nd ref="3"/><nd ref="4"/><nd ref="5"/><nd ref="6"/><nd ref="7"/><tag k="highway" v="tertiary"/></way>
+  <way id="11"><nd ref="8"/><nd ref="5"/><tag k="highway" v="residential"/></way>
+</osm>"#;
+
+#[test]
+fn crossings_are_those_of_arms_or_stand_alone() {
+    let (scenario, summary) = imported(&read(CROSSINGS.as_bytes()).unwrap());
+    // The one on the junction does not say over which arm it leads.
+    assert_eq!((summary.crossings, summary.crossings_unassigned), (3, 1));
+    let network = scenario.network();
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for (id, node) in network.nodes() {
+        let over = &node.rules.crossings;
+        if over.is_empty() {
+            continue;
+        }
+        let ends: Vec<_> = network
+            .ends_at(id)
+            .into_iter()
+            .map(|(road, _)| road)
+            .collect();
+        assert!(over.iter().all(|rule| ends.contains(&rule.road)));
+        found.push((ends.len(), over.len()));
+    }
+    found.sort_unstable();
+    assert_eq!(found, [(2, 1), (3, 2)]);
+    // All of them are built.
+    let layout = roadwright_scenario::junction::layout(network, scenario.about().driving_side);
+    let built: usize = layout.junctions.iter().map(|j| j.crossings.len()).sum();
+    assert_eq!(built, 3);
+    assert!(
+        check(&scenario)
+            .iter()
+            .all(|f| f.code != Code::NoRoomForCrossing)
+    );
+    // Without the tags there is none.
+    let plain = CROSSINGS.replace("v=\"crossing\"", "v=\"milestone\"");
+    let (plain, summary) = imported(&read(plain.as_bytes()).unwrap());
+    assert_eq!((summary.crossings, summary.crossings_unassigned), (0, 0));
+    let nodes = plain.network().nodes();
+    assert!(
+        nodes
+            .into_iter()
+            .all(|(_, node)| node.rules.crossings.is_empty())
+    );
+}

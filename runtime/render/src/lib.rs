@@ -24,6 +24,7 @@
 
 mod arrow;
 mod canvas;
+mod crossing;
 pub mod figure;
 mod furniture;
 mod island;
@@ -39,6 +40,7 @@ mod road;
 pub mod terrain;
 mod text;
 
+pub use crossing::person;
 pub use map::{Picture, Trail, junction_layer, map, roads_and_junctions};
 pub use painter::{Painter, Pass};
 pub use places::{BAY, bay, points_of_interest, reach_of_mark};

@@ -5,7 +5,9 @@ use crate::canvas::Canvas;
 use crate::figure::{self, Figure};
 use crate::painter::{Painter, Pass};
 use crate::palette::{DESTINATION, GROUND, rgb};
-use crate::{arrow, furniture, island, land, marking, names, points_of_interest, road, terrain};
+use crate::{
+    arrow, crossing, furniture, island, land, marking, names, points_of_interest, road, terrain,
+};
 use glam::DVec2;
 use roadwright_geometry::HeightField;
 use roadwright_geometry::unit;
@@ -94,6 +96,9 @@ pub fn map(
     for vehicle in snapshot.into_iter().flat_map(|s| &s.vehicles) {
         draw_vehicle(&mut canvas, vehicle);
     }
+    for person in snapshot.into_iter().flat_map(|s| &s.people) {
+        crossing::person(&mut canvas, person);
+    }
     names::streets(&mut canvas, scenario, &layout);
     names::places(&mut canvas, scenario);
     if picture.furnished {
@@ -113,7 +118,14 @@ fn framed((low, high): (DVec2, DVec2)) -> (DVec2, DVec2) {
 }
 
 fn detail(snapshot: Option<&Snapshot>) -> String {
-    let text = |s: &Snapshot| format!("{} vehicles at {:.1} s", s.vehicles.len(), s.time);
+    let text = |s: &Snapshot| {
+        let people = match s.people.len() {
+            0 => String::new(),
+            1 => " and 1 person on foot".into(),
+            count => format!(" and {count} people on foot"),
+        };
+        format!("{} vehicles{people} at {:.1} s", s.vehicles.len(), s.time)
+    };
     snapshot.map(text).unwrap_or_default()
 }
 
@@ -179,6 +191,7 @@ pub fn roads_and_junctions(
     painter.begin(Pass::Marking);
     marking::lines(painter, scenario, layout, &stretches);
     marking::through_lines(painter, scenario, junctions);
+    crossing::zebras(painter, junctions);
     marking::stop_lines(painter, scenario, junctions);
     arrow::turns(painter, scenario, layout, junctions);
     arrow::one_ways(painter, scenario, layout, roads);

@@ -79,6 +79,8 @@ pub const QUIET_INK: u32 = 0x59616C;
 pub const PAPER: u32 = 0xFFFFFF;
 /// Text on asphalt.
 pub const ROAD_INK: u32 = 0xFFFFFE;
+/// People on foot.
+pub const PERSON: u32 = 0x8C7B75;
 /// Windows of vehicles.
 pub const GLASS: u32 = 0x2B3642;
 /// What the rim of a vehicle's body is darkened with.
@@ -105,7 +107,8 @@ pub const BUS_BODY: u32 = 0xC9A24A;
 /// What the sun does to roofs of vehicles.
 pub const SHEEN: u32 = 0xFFFFFD;
 /// Colours that are the same by night.
-const OF_VEHICLES: [u32; 7] = [
+const OF_WHAT_MOVES: [u32; 8] = [
+    PERSON,
     GLASS,
     RIM,
     SHEEN,
@@ -160,7 +163,7 @@ pub fn by_night(color: Color) -> Color {
     if let Some((_, night)) = known {
         return faded(night, color.alpha());
     }
-    if OF_VEHICLES.contains(&opaque) {
+    if OF_WHAT_MOVES.contains(&opaque) {
         return color;
     }
     // Bright things lose most.

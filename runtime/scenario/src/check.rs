@@ -36,6 +36,10 @@ pub enum Code {
     SelfIntersection,
     /// A restriction names a road that does not end at its node.
     DanglingRestriction,
+    /// A crossing names a road that does not end at its node.
+    DanglingCrossing,
+    /// There is no room for a crossing.
+    NoRoomForCrossing,
     /// A lane enters a junction and has no way on.
     LaneWithoutSuccessor,
     /// An arrow on a lane shows a way that its junction has not.
@@ -91,6 +95,8 @@ impl Code {
             Self::Kink => "kink",
             Self::SelfIntersection => "self-intersection",
             Self::DanglingRestriction => "dangling-restriction",
+            Self::DanglingCrossing => "dangling-crossing",
+            Self::NoRoomForCrossing => "no-room-for-crossing",
             Self::LaneWithoutSuccessor => "lane-without-successor",
             Self::ArrowToNowhere => "arrow-to-nowhere",
             Self::RoadSqueezed => "road-squeezed",

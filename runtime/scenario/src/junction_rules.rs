@@ -4,7 +4,9 @@ use crate::ids::RoadId;
 use crate::junction::Turn;
 use crate::named::named;
 use crate::network::Restriction;
-use crate::quantity::{Clearance, Cycle, Duration, Quantity, Validate, at};
+use crate::quantity::{
+    Clearance, CrossingWidth, Cycle, Duration, PeoplePerHour, Quantity, Validate, at,
+};
 use crate::road::is_default;
 use crate::stack::ModuleSetting;
 use crate::unique_map::unique;
@@ -63,10 +65,50 @@ pub struct JunctionRules {
     /// How the signals run; left out, a plan is made from the lanes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<SignalPlan>,
+    /// Where people on foot cross; no arm has a crossing that is not named here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crossings: Vec<CrossingRule>,
+}
+
+/// A crossing for people on foot over one arm of a junction.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CrossingRule {
+    /// The road that is crossed, where it meets the junction.
+    pub road: RoadId,
+    /// Width of the strip, m; left out, 3 m.
+    #[serde(
+        default,
+        deserialize_with = "CrossingWidth::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<CrossingWidth>")]
+    pub width: Option<f64>,
+    /// People who come to each side of it in an hour; left out, as many as `settings` say.
+    #[serde(
+        default,
+        deserialize_with = "PeoplePerHour::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<PeoplePerHour>")]
+    pub people: Option<f64>,
+}
+
+impl CrossingRule {
+    /// A crossing over a road, with nothing else decided.
+    pub fn over(road: RoadId) -> Self {
+        Self {
+            road,
+            width: None,
+            people: None,
+        }
+    }
 }
 
 /// Stages that a plan may have.
 const MAX_STAGES: usize = 32;
+/// Crossings that may be named for one node: as many as arms of any junction of a real town.
+const MAX_CROSSINGS: usize = 64;
 
 impl JunctionRules {
     /// The rules with other names of their roads; what names a road without a new name is dropped.
@@ -84,11 +126,22 @@ impl JunctionRules {
                 turns: old.turns.clone(),
             })
         };
+        let crossing = |old: &CrossingRule| {
+            Some(CrossingRule {
+                road: name(old.road)?,
+                ..*old
+            })
+        };
         let stage = |old: &SignalStage| SignalStage {
             green: old.green.iter().filter_map(movement).collect(),
             ..*old
         };
+        let mut crossings: Vec<_> = self.crossings.iter().filter_map(crossing).collect();
+        // Two roads that become one have one crossing there.
+        let mut seen = std::collections::BTreeSet::new();
+        crossings.retain(|rule| seen.insert(rule.road));
         Self {
+            crossings,
             control: self.control,
             major: self.major.iter().filter_map(|&road| name(road)).collect(),
             restrictions: self.restrictions.iter().filter_map(restriction).collect(),
@@ -99,6 +152,11 @@ impl JunctionRules {
         }
     }
 
+    /// What is said of the crossing over a road, if there is one.
+    pub fn crossing(&self, road: RoadId) -> Option<&CrossingRule> {
+        self.crossings.iter().find(|rule| rule.road == road)
+    }
+
     /// Whether all is derived.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -107,6 +165,7 @@ impl JunctionRules {
 
 impl Validate for JunctionRules {
     fn validate(&self) -> Result<(), String> {
+        validate_crossings(&self.crossings)?;
         let Some(plan) = &self.plan else {
             return Ok(());
         };
@@ -126,6 +185,32 @@ impl Validate for JunctionRules {
         }
         Ok(())
     }
+}
+
+fn validate_crossings(crossings: &[CrossingRule]) -> Result<(), String> {
+    if crossings.len() > MAX_CROSSINGS {
+        let count = crossings.len();
+        return Err(format!(
+            "crossings: {count} crossings; at most {MAX_CROSSINGS}"
+        ));
+    }
+    for (i, crossing) in crossings.iter().enumerate() {
+        let place = |key: &str| format!("crossings.{i}.{key}");
+        at(
+            &place("width"),
+            CrossingWidth::check_if_given(crossing.width),
+        )?;
+        at(
+            &place("people"),
+            PeoplePerHour::check_if_given(crossing.people),
+        )?;
+        let road = crossing.road;
+        if crossings[..i].iter().any(|before| before.road == road) {
+            let text = "is named twice; leave one of them out";
+            return Err(format!("crossings.{i}.road: {road} {text}"));
+        }
+    }
+    Ok(())
 }
 
 named! {

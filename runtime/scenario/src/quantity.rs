@@ -154,6 +154,10 @@ quantities! {
     Rate: Without(0.0), With(1000.0), "more than 0 and at most 1000 Hz";
     /// Vehicles per hour.
     PerHour: With(0.0), With(1e5), "0 to 100,000 vehicles per hour";
+    /// People on foot per hour.
+    PeoplePerHour: With(0.0), With(3600.0), "0 to 3600 people per hour";
+    /// The width of a crossing for people on foot, m.
+    CrossingWidth: With(2.0), With(20.0), "2 to 20 m";
     /// Trees per hectare.
     PerHectare: With(0.0), With(1e5), "0 to 100,000 trees per hectare";
     /// A latitude, degrees.

@@ -5,7 +5,9 @@ use crate::dynamics::DynamicsLevel;
 use crate::ids::{AgentId, FlowId, ForestId, ObjectId, ObstacleId, PointOfInterestId};
 use crate::network::RoadNetwork;
 use crate::objects::{Forest, MAX_PLACES, Obstacle, PointOfInterest};
-use crate::quantity::{Duration, Latitude, Longitude, Quantity, TimeOfDay, TimeStep, Validate, at};
+use crate::quantity::{
+    Duration, Latitude, Longitude, PeoplePerHour, Quantity, TimeOfDay, TimeStep, Validate, at,
+};
 use crate::road::{DrivingSide, is_default};
 use crate::stack::Stack;
 use crate::vehicle_type::VehicleType;
@@ -41,6 +43,15 @@ pub struct Settings {
     )]
     #[schemars(with = "TimeOfDay")]
     pub time_of_day: f64,
+    /// People on foot who come to each side of a crossing in an hour, where the crossing says nothing
+    /// else.
+    #[serde(
+        default,
+        deserialize_with = "PeoplePerHour::read",
+        skip_serializing_if = "is_default"
+    )]
+    #[schemars(with = "PeoplePerHour")]
+    pub pedestrians: f64,
 }
 
 fn noon() -> f64 {
@@ -59,6 +70,7 @@ impl Default for Settings {
             duration: 300.0,
             dynamics: DynamicsLevel::default(),
             time_of_day: noon(),
+            pedestrians: 0.0,
         }
     }
 }
@@ -305,7 +317,8 @@ impl Validate for Settings {
     fn validate(&self) -> Result<(), String> {
         at("dt", TimeStep::check(self.dt))?;
         at("duration", Duration::check(self.duration))?;
-        at("time_of_day", TimeOfDay::check(self.time_of_day))
+        at("time_of_day", TimeOfDay::check(self.time_of_day))?;
+        at("pedestrians", PeoplePerHour::check(self.pedestrians))
     }
 }
 

@@ -72,7 +72,7 @@ fn the_examples_of_the_documentation_are_read() {
              \"about\": {{\"name\": \"example\", \"driving_side\": \"right\"}}, \
              \"settings\": {{\"dt\": 0.01, \"seed\": 1, \"duration\": 60.0}}, \
              \"nodes\": {{\"5\": {{\"x\": 0, \"y\": 0}}, \"9\": {{\"x\": 50, \"y\": 0}}, \
-             \"12\": {{\"x\": 90, \"y\": 0}}}}, {section}}}"
+             \"12\": {{\"x\": 90, \"y\": 0}}, \"14\": {{\"x\": 130, \"y\": 0}}}}, {section}}}"
         );
         from_text(&text).unwrap()
     };
@@ -91,6 +91,12 @@ fn the_examples_of_the_documentation_are_read() {
     assert_eq!(rules(5).major, [RoadId(1), RoadId(4)]);
     assert_eq!(plan_of(whole).cycle, Some(80.0));
     assert_eq!(rules(12).restrictions[0].kind, RestrictionKind::No);
+    let over: Vec<_> = rules(14)
+        .crossings
+        .iter()
+        .map(|rule| (rule.road.0, rule.people))
+        .collect();
+    assert_eq!(over, [(3, None), (8, Some(120.0))]);
     // What is read is written.
     let again = from_text(&to_text(scripted)).unwrap();
     assert_eq!(plan_of(&again), plan_of(scripted));

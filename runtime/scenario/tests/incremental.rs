@@ -64,6 +64,17 @@ fn change(scenario: &mut Scenario, (kind, which, size): (u8, usize, f64)) {
             other.access = RoadAccess::ALL[which % RoadAccess::ALL.len()];
             drop(scenario.apply(Edit::Road(road, Some(Box::new(other)))));
         }
+        6 => {
+            let mut crossed = scenario.network().node(node).unwrap().clone();
+            crossed.rules.crossings = match crossed.rules.crossings[..] {
+                [] => {
+                    let ends = scenario.network().ends_at(node).into_iter();
+                    ends.map(|(road, _)| CrossingRule::over(road)).collect()
+                }
+                _ => Vec::new(),
+            };
+            drop(scenario.apply(Edit::Node(node, Some(crossed))));
+        }
         _ => {
             let style = RoadStyle {
                 section: CrossSection::driving(2, 1, 3.25),
@@ -112,7 +123,7 @@ proptest! {
 
     #[test]
     fn roads_after_edits_are_those_made_from_nothing(
-        changes in proptest::collection::vec((0u8..7, 0usize..500, -1.0..1.0f64), 1..6),
+        changes in proptest::collection::vec((0u8..8, 0usize..500, -1.0..1.0f64), 1..6),
         name in proptest::sample::select(&["old-town", "crossroads", "rush-hour"][..]),
     ) {
         hold(name, changes);

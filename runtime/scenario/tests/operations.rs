@@ -205,6 +205,98 @@ fn a_road_that_is_turned_round_is_driven_as_before() {
     assert_eq!(first.unwrap().lane_sections, last.unwrap().lane_sections);
 }
 
+/// The roads that people cross at a node.
+fn crossed(scenario: &Scenario, node: NodeId) -> Vec<u32> {
+    let rules = &scenario.network().node(node).unwrap().rules;
+    rules.crossings.iter().map(|rule| rule.road.0).collect()
+}
+
+#[test]
+fn crossings_follow_their_roads() {
+    let plain = crossroads();
+    let network = plain.network();
+    let middle = network
+        .nodes()
+        .find(|(id, _)| network.ends_at(*id).len() == 4);
+    let (middle, node) = middle.map(|(id, node)| (id, node.clone())).unwrap();
+    let roads = network.ends_at(middle).into_iter().map(|(road, _)| road);
+    let mut rules = JunctionRules::default();
+    rules.crossings = roads.map(CrossingRule::over).collect();
+    let road = rules.crossings[0].road;
+    let scenario = applied(&plain, Edit::Node(middle, Some(Node { rules, ..node })));
+    assert_eq!(crossed(&scenario, middle).len(), 4);
+    // Whichever piece leads to the junction has the crossing.
+    let length = scenario.network().road(road).unwrap().length();
+    let cut = applied(
+        &scenario,
+        draw::split(&scenario, road, 0.5 * length).unwrap(),
+    );
+    let ends: Vec<RoadId> = cut
+        .network()
+        .ends_at(middle)
+        .into_iter()
+        .map(|end| end.0)
+        .collect();
+    let over = crossed(&cut, middle);
+    assert_eq!(over.len(), 4);
+    assert!(
+        over.iter().all(|road| ends.contains(&RoadId(*road))),
+        "{over:?} {ends:?}"
+    );
+    let (seam, _) = cut
+        .network()
+        .nodes()
+        .find(|(id, _)| cut.network().ends_at(*id).len() == 2)
+        .unwrap();
+    let whole = applied(&cut, merged(&cut, seam).unwrap());
+    let mut again = crossed(&whole, middle);
+    again.sort_unstable();
+    let mut before = crossed(&scenario, middle);
+    before.sort_unstable();
+    assert_eq!(again, before);
+    let turned = applied(&scenario, reversed(&scenario, road).unwrap());
+    assert_eq!(crossed(&turned, middle).len(), 4);
+    let layout = junction::layout(turned.network(), turned.about().driving_side);
+    assert_eq!(layout.junction_at(middle).unwrap().crossings.len(), 4);
+    let objects: Objects = [ObjectId::Road(road)].into_iter().collect();
+    let less = applied(&scenario, deleted(&scenario, &objects));
+    assert!(!crossed(&less, middle).contains(&road.0));
+}
+
+#[test]
+fn crossings_that_cannot_be_are_refused() {
+    let scenario = crossroads();
+    let (id, node) = scenario.network().nodes().next().unwrap();
+    let refused = |crossings: Vec<CrossingRule>| {
+        let mut node = node.clone();
+        node.rules.crossings = crossings;
+        let mut changed = scenario.clone();
+        let error = changed.apply(Edit::Node(id, Some(node))).unwrap_err();
+        assert_eq!(changed, scenario);
+        error.to_string()
+    };
+    let over = || CrossingRule::over(RoadId(1));
+    let wide = |width| CrossingRule {
+        width: Some(width),
+        ..over()
+    };
+    let busy = |people| CrossingRule {
+        people: Some(people),
+        ..over()
+    };
+    for width in [0.0, -3.0, 1.9, 20.1, f64::NAN, f64::INFINITY] {
+        assert!(refused(vec![wide(width)]).contains("crossings.0.width"));
+    }
+    for people in [-1.0, 3600.5, f64::NAN] {
+        assert!(refused(vec![busy(people)]).contains("crossings.0.people"));
+    }
+    assert!(refused(vec![over(), over()]).contains("crossings.1.road"));
+    let many = (0..65)
+        .map(|road| CrossingRule::over(RoadId(road)))
+        .collect();
+    assert!(refused(many).contains("at most 64"));
+}
+
 #[test]
 fn what_was_split_can_be_merged() {
     let mut scenario = Scenario::new("one");

@@ -23,6 +23,7 @@ pub fn all() -> Vec<(&'static str, Scenario)> {
         ("all-junctions", junctions::all_junctions()),
         ("chase", scripted::chase()),
         ("convoy", scripted::convoy()),
+        ("crossings", junctions::crossings()),
         ("crossroads", small::crossroads()),
         ("figure-eight", small::figure_eight()),
         ("obstacle-field", small::obstacle_field()),

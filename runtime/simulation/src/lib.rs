@@ -96,7 +96,10 @@ pub use summary::{
     AgentCounts, FitnessSummary, LawCounts, ModuleRecord, ReplanCounts, StackSummary, Statistic,
     Summary, SwapRecord,
 };
-pub use traffic::{Collision, Party, StagePhase, Ticket, Waits, Why};
+pub use traffic::{
+    Collision, NoCrossing, PERSON_RADIUS, Party, PeopleCounts, PersonRecord, StagePhase, Ticket,
+    Waits, Why,
+};
 pub use world::World;
 
 pub use roadwright_agent::Indicator;

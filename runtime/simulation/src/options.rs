@@ -1,7 +1,7 @@
 //! How a scenario is run, and why it may not be.
 
 use roadwright_agent::{HowMany, ModuleError, Slot};
-use roadwright_scenario::{DynamicsLevel, ModuleSetting, RoadId, Stack};
+use roadwright_scenario::{DynamicsLevel, ModuleSetting, RoadId, Scenario, Stack};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -22,6 +22,9 @@ pub struct RunOptions {
     pub populate_stack: Option<String>,
     /// Time of day at the beginning, h; `None`: the scenario's.
     pub time_of_day: Option<f64>,
+    /// People on foot who come to each side of a crossing in an hour, where the crossing says nothing
+    /// else; `None`: as the settings of the scenario say.
+    pub pedestrians: Option<f64>,
     /// Level of dynamics of all agents; `None`: as agents, flows and settings say.
     pub dynamics: Option<DynamicsLevel>,
     /// Whether the bodies of all agents are compared for contacts in every step. Without it, that
@@ -34,6 +37,21 @@ pub struct RunOptions {
     /// rest runs, as suits a scenario that is being drawn. Else the whole run is an error.
     pub lenient: bool,
 }
+
+impl RunOptions {
+    /// People who come to each side of a crossing in an hour.
+    pub(crate) fn pedestrians_in(&self, scenario: &Scenario) -> Result<f64, SimulationError> {
+        let rate = self.pedestrians.unwrap_or(scenario.settings().pedestrians);
+        if (0.0..=MOST_PEOPLE).contains(&rate) {
+            Ok(rate)
+        } else {
+            Err(SimulationError::Pedestrians(rate))
+        }
+    }
+}
+
+/// Most people that come to one side of a crossing in an hour: one in a second.
+const MOST_PEOPLE: f64 = 3600.0;
 
 /// Where random trips begin and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -134,6 +152,9 @@ pub enum SimulationError {
     /// The time step is unusable.
     #[error("a time step of {0} s is out of range: expected 0.0001 to 1 s")]
     TimeStep(f64),
+    /// So many people cannot come.
+    #[error("{0} people per hour are out of range: expected 0 to 3600")]
+    Pedestrians(f64),
     /// The time of day is none.
     #[error("a time of day of {0} h is out of range: expected 0 to below 24")]
     TimeOfDay(f64),

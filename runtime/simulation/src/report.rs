@@ -46,6 +46,10 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     hasher.add(&world.messages.log);
     hasher.add(&*world.messages.groups);
     hasher.add(&(world.messages.told_collisions, world.demand.spawned));
+    // A run in which nobody goes on foot has the hash of one in which nobody could.
+    if !world.traffic.people.is_untouched() {
+        hasher.add(&world.traffic.people);
+    }
     hasher.finish()
 }
 
@@ -87,6 +91,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             .into_iter()
             .map(record)
             .collect(),
+        people: world.traffic.people.records(&world.ground),
     }
 }
 
@@ -164,6 +169,7 @@ pub(crate) fn summary(world: &World) -> Summary {
         distance_driven: trips.distances.iter().fold(0.0, |sum, way| sum + way),
         replans: world.replans,
         law: world.traffic.claims.counts(),
+        people: world.traffic.people.summary(),
         travel_time: Statistic::of(&trips.times),
         stacks: stacks
             .into_iter()

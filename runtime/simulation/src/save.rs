@@ -20,7 +20,7 @@ use crate::options::{RunOptions, SimulationError};
 use crate::route::Routes;
 use crate::stages::company::MOST_SPAWNED;
 use crate::summary::{ReplanCounts, SwapRecord};
-use crate::traffic::{Claims, Contacts, Delays, Encroachment, SignalStates};
+use crate::traffic::{Claims, Contacts, Delays, Encroachment, People, SignalStates};
 use crate::world::World;
 use roadwright_agent::{Message, Registry};
 use roadwright_scenario::Scenario;
@@ -233,6 +233,7 @@ impl World {
         saved.put("contacts", &self.traffic.contacts);
         saved.put("delays", &self.traffic.delays);
         saved.put("encroachment", &self.traffic.encroachment);
+        saved.put("people", &self.traffic.people);
         saved.put("mail", &self.messages.mail);
         saved.put("groups", &*self.messages.groups);
         saved.put("told_collisions", &self.messages.told_collisions);
@@ -319,6 +320,10 @@ impl World {
         self.traffic.contacts = saved.get::<Contacts>("contacts")?;
         self.traffic.delays = saved.get::<Delays>("delays")?;
         self.traffic.encroachment = saved.get::<Encroachment>("encroachment")?;
+        // Worlds that were saved before there were people have none.
+        if saved.parts.contains_key("people") {
+            self.traffic.people = saved.get::<People>("people")?;
+        }
         Ok(())
     }
 
@@ -389,6 +394,7 @@ impl World {
                 self.traffic.claims.fits(&self.ground, capacity),
             ),
             ("a signal", self.traffic.signals.fit(&self.ground)),
+            ("a person", self.traffic.people.fits(&self.ground)),
             ("a route", self.routes.are_sound(lanelets)),
             (
                 "an agent",

@@ -1,6 +1,7 @@
 //! The world as pictures, recorders and tests read it: plain records, one per vehicle.
 
 use crate::agents::Status;
+use crate::traffic::PersonRecord;
 use roadwright_agent::Indicator;
 use roadwright_geometry::Pose;
 use roadwright_scenario::RoadId;
@@ -48,11 +49,13 @@ pub struct Snapshot {
     pub step: u64,
     /// Vehicles that drive, in the order of their ids.
     pub vehicles: Vec<VehicleRecord>,
+    /// People on foot, in the order of their numbers.
+    pub people: Vec<PersonRecord>,
 }
 
 impl Snapshot {
     /// A hash over what can be seen: id, x, y, heading and speed of each vehicle, bit by bit, in
-    /// the order of ids. Two runs that look the same have the same hash, however they are stored.
+    /// the order of ids, then number and place of each person. Two runs that look the same have the same hash, however they are stored.
     pub fn hash(&self) -> u64 {
         // Only what can be seen: a change of structure may change the hash of the state, never this one.
         let mut vehicles: Vec<&VehicleRecord> = self.vehicles.iter().collect();
@@ -65,6 +68,11 @@ impl Snapshot {
             for value in [pose.position.x, pose.position.y, pose.heading, speed] {
                 hasher.write_u64(value.to_bits());
             }
+        }
+        for person in &self.people {
+            hasher.write_u64(person.id);
+            hasher.write_u64(person.position.x.to_bits());
+            hasher.write_u64(person.position.y.to_bits());
         }
         hasher.finish()
     }

@@ -1,7 +1,7 @@
 //! What came of a run.
 
 use crate::options::Population;
-use crate::traffic::Collision;
+use crate::traffic::{Collision, PeopleCounts};
 use serde::{Deserialize, Serialize};
 
 /// How many agents are in which state.
@@ -167,6 +167,9 @@ pub struct Summary {
     pub replans: ReplanCounts,
     /// How the law of junctions was kept.
     pub law: LawCounts,
+    /// What became of people on foot, if any have come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub people: Option<PeopleCounts>,
     /// Time from start to destination of those who arrived, s.
     pub travel_time: Statistic,
     /// The same by stack, with what its agents' fitnesses say.

@@ -6,7 +6,7 @@ use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::perception::View;
 use crate::route::{Goal, Leg, Route, Routes, Travel};
-use crate::traffic::{Claims, Index, SignalStates};
+use crate::traffic::{Claims, Index, People, SignalStates};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
@@ -29,6 +29,7 @@ pub(crate) struct Stand {
     pub(crate) dynamics: Dynamics,
     pub(crate) claims: Claims,
     pub(crate) signals: SignalStates,
+    pub(crate) people: People,
 }
 
 /// The clock at a step of 0.1 s.
@@ -88,6 +89,7 @@ impl Stand {
             dynamics: Dynamics::default(),
             claims: Claims::new(ground.junction_count()),
             signals: SignalStates::new(&ground),
+            people: People::default(),
             ground,
         }
     }

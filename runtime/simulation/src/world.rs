@@ -24,7 +24,7 @@ use crate::stages::scene::Onlooking;
 use crate::stages::{advance, appear, behave, collide, control, plan};
 use crate::summary::{AgentCounts, ModuleRecord, ReplanCounts, Summary, SwapRecord};
 use crate::traffic::{
-    Collision, Contact, EncroachmentScene, Setting, Traffic, Waits, look_at_signals,
+    Collision, Contact, EncroachmentScene, People, Setting, Traffic, Waits, look_at_signals,
 };
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{BehaviourView, Registry};
@@ -65,6 +65,8 @@ pub struct World {
     pub(crate) replans: ReplanCounts,
     /// Whether agents without a place or goal are refused instead of ending the run.
     lenient: bool,
+    /// People who come to each side of a crossing in an hour, whatever the scenario says.
+    pedestrians: Option<f64>,
     /// Whether all bodies are compared for contacts.
     verify: bool,
     /// Threads beside the calling one; `None` for none.
@@ -97,6 +99,7 @@ impl World {
     ) -> Result<Self, SimulationError> {
         let clock = Clock::new(&scenario.settings(), options)?;
         ground.check_size()?;
+        let pedestrians = options.pedestrians_in(scenario)?;
         let types = VehicleTypes::new(scenario);
         let registry = modules;
         let mut modules = Modules::new(scenario, registry, options, clock.dt)?;
@@ -111,8 +114,11 @@ impl World {
         };
         let demand = sources.demand(options, &mut finished)?;
         Ok(Self {
+            traffic: Traffic {
+                people: People::new(&ground, pedestrians, clock.seed),
+                ..Traffic::new(&ground)
+            },
             clock,
-            traffic: Traffic::new(&ground),
             ground,
             types,
             agents: Agents::default(),
@@ -130,6 +136,7 @@ impl World {
             replans: ReplanCounts::default(),
             lenient: options.lenient,
             verify: options.verify,
+            pedestrians: options.pedestrians,
             helpers: helpers(options.threads)?,
             scratch: Scratch::default(),
         })
@@ -153,6 +160,7 @@ impl World {
         self.behave();
         self.control();
         self.advance();
+        self.walk_strays();
         self.clock.step += 1;
     }
 
@@ -206,11 +214,20 @@ impl World {
             claims,
             delays,
             signals,
+            people,
             ..
         } = &mut self.traffic;
+        people.appear(&self.clock, ground);
         let (routes, agents) = (&mut self.routes, &mut self.agents);
         let seen = (&*index, &*signals);
-        claims.update(&self.clock, (ground, types), routes, seen, agents);
+        claims.update(&self.clock, (ground, types), routes, seen, (agents, people));
+        people::look_after(
+            people,
+            signals,
+            (ground, types, routes),
+            agents,
+            &self.clock,
+        );
         signals.forget_gone(agents);
         let controllers = &mut self.modules.signals;
         let comers = if controllers.are_due(&self.clock) {
@@ -357,6 +374,7 @@ impl World {
             messages: &mut self.messages,
             finished: &mut self.finished,
             lenient: self.lenient,
+            pedestrians: self.pedestrians,
         };
         // New roads may use the same numbers.
         self.scratch.footholds.clear();
@@ -397,9 +415,11 @@ impl World {
         &self.ground
     }
 
-    /// Whether all agents have arrived or were refused and no flow can bring more.
+    /// Whether all agents have arrived or were refused, no flow can bring more, and nobody on foot is
+    /// there or will come.
     pub fn is_over(&self) -> bool {
-        self.agents.count() == 0 && self.demand.is_over(self.time())
+        let has_people = !self.traffic.people.is_over();
+        !has_people && self.agents.count() == 0 && self.demand.is_over(self.time())
     }
 
     /// The modules that were replaced so far, in order.
@@ -544,6 +564,7 @@ impl World {
             routes: &self.routes,
             index: &self.traffic.index,
             signals: &self.traffic.signals,
+            people: &self.traffic.people,
             step: self.clock.step,
             dt: self.clock.dt,
         }
@@ -603,5 +624,6 @@ fn helpers(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError>
         .map_err(|_| SimulationError::Threads(threads))
 }
 
+mod people;
 #[cfg(test)]
 mod tests;

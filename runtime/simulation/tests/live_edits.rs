@@ -785,6 +785,7 @@ impl FullCrossing {
                 Vec::new()
             },
             plan: (random.next_index(2) == 0).then_some(plan),
+            crossings: Vec::new(),
         }
     }
 

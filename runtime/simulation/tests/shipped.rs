@@ -18,10 +18,11 @@ use std::path::PathBuf;
 #[test]
 fn files_are_up_to_date() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let scenarios: [(&str, Scenario); 10] = [
+    let scenarios: [(&str, Scenario); 11] = [
         ("all-junctions", junctions::all_junctions()),
         ("roundabouts", junctions::roundabouts()),
         ("signal-corridor", junctions::signal_corridor()),
+        ("crossings", junctions::crossings()),
         ("chase", scripted::chase()),
         ("convoy", scripted::convoy()),
         ("rush-hour", scripted::rush_hour()),

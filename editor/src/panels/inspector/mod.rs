@@ -1,6 +1,7 @@
 //! Every property of the selected object, with units and ranges: a file for each kind of object.
 
 mod agent;
+mod crossings;
 mod flow;
 mod forest;
 mod junction;

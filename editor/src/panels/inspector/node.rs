@@ -2,7 +2,7 @@
 
 use super::super::property::{EXTENT, Property};
 use super::super::widgets::{change, heading};
-use super::{junction, junction_now, timeline, turns};
+use super::{crossings, junction, junction_now, timeline, turns};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_geometry::DVec2;
@@ -42,6 +42,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
         .show(ui, |ui| position(ui, model, id, node, actions));
     ui.label(format!("{} road ends meet here.", ends.len()));
     junction::ui(ui, model, id, node, actions);
+    crossings::ui(ui, model, (id, node), actions);
     timeline::ui(ui, model, id, actions);
     turns::ui(ui, model, id, node, actions);
     restrictions(ui, id, node, actions);

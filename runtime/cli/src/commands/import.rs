@@ -92,6 +92,8 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
         "controllers": summary.controllers,
         "signals_unassigned": summary.signals_unassigned,
         "signs": summary.signs,
+        "crossings": summary.crossings,
+        "crossings_unassigned": summary.crossings_unassigned,
         "restrictions": summary.restrictions,
         "turn_lanes": summary.turn_lanes,
         "access": access,
@@ -103,7 +105,7 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
 fn text(summary: &ImportSummary) -> String {
     let mut text = format!(
         "ways             {}\nroads            {}, {:.2} km\nlanes            {}, {:.2} km\n\
-         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\nrestrictions     {}\nturn lanes       {}\ntraffic          {}-hand\n",
+         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\ncrossings        {}\nrestrictions     {}\nturn lanes       {}\ntraffic          {}-hand\n",
         summary.ways,
         summary.roads,
         summary.road_km,
@@ -113,6 +115,7 @@ fn text(summary: &ImportSummary) -> String {
         summary.signals,
         summary.controllers,
         summary.signs,
+        summary.crossings,
         summary.restrictions,
         summary.turn_lanes,
         side(summary),

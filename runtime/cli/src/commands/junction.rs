@@ -6,7 +6,8 @@ use crate::arguments::Junction as Arguments;
 use crate::terminal;
 use anyhow::Context;
 use roadwright_scenario::junction::{
-    Conflicts, Interval, Junction, LaneEnd, Layout, RightOfWay, Signals, Turn, layout, signal_plans,
+    Conflicts, Crossing, Interval, Junction, LaneEnd, Layout, RightOfWay, Signals, Turn, layout,
+    signal_plans,
 };
 use roadwright_scenario::{Control, NodeId, RoadEnd, Scenario, SignalMode};
 use serde::Serialize;
@@ -22,6 +23,9 @@ struct Report {
     /// Whether a person, or the data that were imported, has decided that.
     decided: bool,
     arms: Vec<Arm>,
+    /// Where people on foot cross.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    crossings: Vec<CrossingReport>,
     /// Only in the report about one junction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     paths: Vec<Path>,
@@ -36,6 +40,26 @@ struct Arm {
     sign: &'static str,
     /// Where vehicles stop, m along the road.
     stop_line: f64,
+}
+
+/// A crossing for people on foot over an arm.
+#[derive(Serialize)]
+struct CrossingReport {
+    road: u32,
+    end: &'static str,
+    /// `zebra`, or `signals` where people walk in some of the stages.
+    kind: &'static str,
+    /// From kerb to kerb, and along the road, m.
+    length: f64,
+    width: f64,
+    /// Islands to wait on.
+    islands: usize,
+    /// The stages in which people walk; only in the report about one junction.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stages: Vec<u32>,
+    /// People who come to each side in an hour, if that is decided for this crossing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    people: Option<f64>,
 }
 
 /// A way through the junction.
@@ -117,9 +141,18 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
             arguments.file.display()
         )
     })?;
+    let junction = &layout.junctions[*index];
+    let signals = signals(&scenario, &layout, *index);
+    let greens = signals.as_ref().map_or(Vec::new(), |signals| {
+        let paths = 0..junction.paths.len();
+        let is_green =
+            |stage: &StageReport| paths.clone().map(|p| stage.green.contains(&p)).collect();
+        signals.stages.iter().map(is_green).collect()
+    });
     let report = Report {
-        signals: signals(&scenario, &layout, *index),
-        ..Report::in_full(&layout.junctions[*index], &scenario)
+        crossings: crossings(junction, &greens),
+        signals,
+        ..Report::in_full(junction, &scenario)
     };
     if arguments.json {
         print_json(&report)?;
@@ -131,7 +164,7 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
 
 /// Whether it matters who goes first.
 fn has_rules(junction: &Junction) -> bool {
-    junction.is_crossing() || junction.control == Control::Signals
+    junction.is_crossing() || junction.control == Control::Signals || !junction.crossings.is_empty()
 }
 
 impl Report {
@@ -160,6 +193,7 @@ impl Report {
             control: junction.control,
             decided: junction.nodes.iter().any(is_decided),
             arms: arms.collect(),
+            crossings: crossings(junction, &[]),
             paths: Vec::new(),
             signals: None,
         }
@@ -207,6 +241,9 @@ impl Report {
                 arm.road, arm.end, arm.stop_line, arm.sign
             )?;
         }
+        for crossing in &self.crossings {
+            crossing.print(out)?;
+        }
         for (number, path) in self.paths.iter().enumerate() {
             writeln!(
                 out,
@@ -235,6 +272,58 @@ impl Report {
             signals.print(out)?;
         }
         Ok(())
+    }
+}
+
+/// The crossings of a junction; `greens` says for each stage of its signals which paths have green.
+fn crossings(junction: &Junction, greens: &[Vec<bool>]) -> Vec<CrossingReport> {
+    let report = |crossing: &Crossing| {
+        let stages = junction.walk_stages(crossing, greens);
+        let rules = junction.control == Control::Signals && junction.plan.mode.rules();
+        let is_zebra = !rules || (!greens.is_empty() && stages == 0);
+        CrossingReport {
+            road: crossing.road.0,
+            end: match crossing.end {
+                RoadEnd::Start => "start",
+                RoadEnd::End => "end",
+            },
+            kind: if is_zebra { "zebra" } else { "signals" },
+            length: crossing.length,
+            width: crossing.width,
+            islands: crossing.islands.len(),
+            stages: (0..32).filter(|stage| stages & (1 << stage) != 0).collect(),
+            people: crossing.people,
+        }
+    };
+    junction.crossings.iter().map(report).collect()
+}
+
+impl CrossingReport {
+    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let Self {
+            road,
+            end,
+            kind,
+            length,
+            width,
+            ..
+        } = self;
+        write!(
+            out,
+            "  crossing over road {road} {end}: {kind}, {length:.2} m from kerb to kerb, {width:.2} m wide"
+        )?;
+        match self.islands {
+            0 => {}
+            1 => write!(out, ", an island")?,
+            islands => write!(out, ", {islands} islands")?,
+        }
+        if !self.stages.is_empty() {
+            write!(out, ", people walk in stages {:?}", self.stages)?;
+        }
+        if let Some(people) = self.people {
+            write!(out, ", {people} people/h and side")?;
+        }
+        writeln!(out)
     }
 }
 

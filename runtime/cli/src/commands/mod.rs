@@ -167,6 +167,7 @@ fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
             arguments::PopulateFrom::Both => PopulateFrom::Both,
         },
         time_of_day: simulate.time_of_day,
+        pedestrians: simulate.pedestrians,
         dynamics: simulate.dynamics,
         verify: simulate.verify,
         populate_stack: Some(simulate.stack.clone()),

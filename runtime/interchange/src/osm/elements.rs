@@ -25,6 +25,18 @@ pub struct Sign {
     pub direction: Option<bool>,
     /// Whether it is for all approaches (`stop=all`).
     pub is_for_all: bool,
+    /// What the node says about people who cross there.
+    pub crossing: CrossingTags,
+}
+
+/// What a node says about people on foot who cross a way there (Key:crossing on the wiki).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CrossingTags {
+    /// `highway=crossing`, or `crossing` with a value beside signals or a sign.
+    pub is_there: bool,
+    /// `crossing=no`, `unmarked` or `informal`, or `crossing:markings=no`: nothing is painted, and people
+    /// wait for a gap as anywhere.
+    pub is_unmarked: bool,
 }
 
 /// A kind of sign, by `highway` of a node.
@@ -48,6 +60,12 @@ impl Sign {
             ("direction" | "traffic_signals:direction", "forward") => self.direction = Some(true),
             ("direction" | "traffic_signals:direction", "backward") => self.direction = Some(false),
             ("stop", "all") => self.is_for_all = true,
+            ("highway", "crossing") => self.crossing.is_there = true,
+            ("crossing", "no" | "unmarked" | "informal") | ("crossing:markings", "no") => {
+                self.crossing.is_unmarked = true;
+            }
+            // Signals or a sign have the place of `highway=crossing`; what they say beside it counts.
+            ("crossing", _) => self.crossing.is_there = true,
             _ => {}
         }
     }

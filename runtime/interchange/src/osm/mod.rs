@@ -4,6 +4,7 @@
 //! Nothing is dropped silently: the summary lists what was left out and why.
 
 mod clip;
+mod crossings;
 mod elements;
 mod pbf;
 mod projection;
@@ -15,7 +16,7 @@ mod trams;
 mod turn_lanes;
 mod xml;
 
-pub use elements::{Elements, OsmNode, Relation, Sign, SignKind, Tags, Way};
+pub use elements::{CrossingTags, Elements, OsmNode, Relation, Sign, SignKind, Tags, Way};
 pub use projection::{LocalProjection, great_circle_distance};
 
 use roadwright_geometry::GeometryError;
@@ -172,6 +173,10 @@ pub struct ImportSummary {
     pub signals_unassigned: usize,
     /// Stop and give-way signs at junctions.
     pub signs: usize,
+    /// Crossings for people on foot that became crossings of an arm.
+    pub crossings: usize,
+    /// Those on drivable ways that are at no arm.
+    pub crossings_unassigned: usize,
     /// Turn restrictions that were kept.
     pub restrictions: usize,
     /// Lanes with arrows.
@@ -249,6 +254,8 @@ pub fn import(
         controllers: counts.controllers,
         signals_unassigned: counts.signals_unassigned,
         signs: counts.signs,
+        crossings: counts.crossings,
+        crossings_unassigned: counts.crossings_unassigned,
         restrictions: restrictions.values().map(Vec::len).sum(),
         warnings: warnings.into_list(),
         ..measured(&scenario)
@@ -290,6 +297,8 @@ fn measured(scenario: &Scenario) -> ImportSummary {
         controllers: 0,
         signals_unassigned: 0,
         signs: 0,
+        crossings: 0,
+        crossings_unassigned: 0,
         restrictions: 0,
         access: by_access(network),
         driving_side: side,

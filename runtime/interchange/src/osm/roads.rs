@@ -1,6 +1,7 @@
 //! Roads and nodes from ways.
 
 use super::clip::{Clipper, away_from_antimeridian};
+use super::crossings;
 use super::elements::{Elements, OsmNode, SignKind};
 use super::projection::{LocalProjection, great_circle_distance};
 use super::signs::{Signals, place_signals, place_signs};
@@ -11,8 +12,8 @@ use country_boundaries::{BOUNDARIES_ODBL_360X180, CountryBoundaries, LatLon};
 use glam::DVec2;
 use roadwright_geometry::fillet::{FilletOptions, fillet};
 use roadwright_scenario::{
-    About, Control, DrivingSide, Edit, GeoOrigin, MAX_ROAD_ENDS, Node, NodeId, Restriction, Road,
-    RoadId, Scenario, SignalMode, SignalPlan,
+    About, Control, CrossingRule, DrivingSide, Edit, GeoOrigin, MAX_ROAD_ENDS, Node, NodeId,
+    Restriction, Road, RoadId, Scenario, SignalMode, SignalPlan,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,6 +50,8 @@ pub(super) struct Built {
     styles: Vec<WayStyle>,
     places: BTreeMap<i64, OsmNode>,
     signals: Signals,
+    /// Nodes of drivable ways.
+    on_ways: BTreeSet<i64>,
     way_count: usize,
 }
 
@@ -62,6 +65,9 @@ pub(super) struct Counts {
     pub(super) signals_unassigned: usize,
     /// Stop and give-way signs at junctions.
     pub(super) signs: usize,
+    /// Crossings for people on foot over arms, and those at no arm.
+    pub(super) crossings: usize,
+    pub(super) crossings_unassigned: usize,
 }
 
 /// Cuts the drivable ways into pieces.
@@ -87,6 +93,11 @@ pub(super) fn build(
     let mut cuts = cut_nodes(&runs);
     cuts.extend(runs.iter().flat_map(|run| sharp_nodes(run, &places)));
     let signals = place_signals(&runs, &places, &mut cuts);
+    let on_ways = runs
+        .iter()
+        .flat_map(|run| run.nodes.iter().copied())
+        .collect();
+    cuts.extend(crossings::alone(&runs, &places, &cuts));
     trams::warn(elements, &runs, &places, warnings);
     warn_of_signals_off_roads(elements, &places, warnings);
     let mut pieces = cut_runs(&runs, &cuts, &places, warnings);
@@ -99,6 +110,7 @@ pub(super) fn build(
         styles: drivable.styles,
         places,
         signals,
+        on_ways,
         way_count: drivable.way_count,
     })
 }
@@ -316,6 +328,7 @@ impl Built {
         // Nodes before roads: the scenario refuses a road that ends nowhere.
         let ids = self.node_ids();
         let signs = place_signs(&self.pieces, &self.places);
+        let crossings = crossings::place_crossings(&self.pieces, &self.places, &self.on_ways);
         for (osm, id) in &ids {
             let mut node = Node::at(self.world(&projection, *osm));
             if self.signals.carriers.contains(osm) {
@@ -329,6 +342,8 @@ impl Built {
                 node.rules.control = Some(*control);
                 node.rules.major.clone_from(major);
             }
+            let over = crossings.over.get(osm).into_iter().flatten();
+            node.rules.crossings = over.map(|&road| CrossingRule::over(road)).collect();
             node.rules.restrictions = restrictions.get(osm).cloned().unwrap_or_default();
             scenario.apply(Edit::Node(*id, Some(node)))?;
         }
@@ -343,6 +358,8 @@ impl Built {
             controllers: self.signals.carriers.intersection(&nodes).count(),
             signals_unassigned: self.signals.carriers.difference(&nodes).count(),
             signs: signs.count,
+            crossings: crossings.count,
+            crossings_unassigned: crossings.unassigned,
         };
         Ok((scenario, counts))
     }

@@ -156,6 +156,18 @@ fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             .into_iter()
             .map(|(road, _)| road)
             .collect();
+        for crossing in &node.rules.crossings {
+            if !roads.contains(&crossing.road) {
+                let road = crossing.road;
+                findings.push(Finding {
+                    severity: Severity::Warning,
+                    code: Code::DanglingCrossing,
+                    object: ObjectId::Node(id),
+                    place: node.position(),
+                    message: format!("a crossing names {road}, which does not end here"),
+                });
+            }
+        }
         for restriction in &node.rules.restrictions {
             for road in [restriction.from, restriction.to] {
                 if !roads.contains(&road) {
@@ -201,6 +213,15 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 format!(
                     "lane {} leads into a junction and out of it nowhere",
                     at.lane
+                ),
+            ),
+            Flag::NoRoomForCrossing(road) => (
+                Code::NoRoomForCrossing,
+                node,
+                junction.centre,
+                format!(
+                    "{road} is too short for a crossing here: there is none; lengthen the road, or \
+                     take the crossing away"
                 ),
             ),
             Flag::NoSuchTurn(at, turn) => (

@@ -50,8 +50,8 @@ const MIN_BEND_RADIUS: f64 = 5.0;
 pub(super) const U_TURN_RADIUS: f64 = 4.5;
 /// Space beyond the path of a vehicle that turns round in a dead end, m.
 const TURNING_MARGIN: f64 = 1.5;
-/// From the middle of a crossing on a road that goes on to its stop lines, m.
-const CROSSING: f64 = 2.5;
+/// From the middle of signals on a road that goes on to their stop lines, m.
+pub(super) const CROSSING: f64 = 2.5;
 /// Shortest taper, m.
 const MIN_TAPER: f64 = 0.15;
 
@@ -144,17 +144,17 @@ impl Fillet {
     }
 }
 
-/// The corner after each arm (arms counter-clockwise); none for a single arm. `has_signals`: whether
-/// there are traffic signals, so that vehicles stop at a line even where the road only goes on.
-pub(super) fn corners(arms: &[Arm<'_>], side: DrivingSide, has_signals: bool) -> Vec<Corner> {
+/// The corner after each arm (arms counter-clockwise); none for a single arm. `held_back`: how far
+/// from the node vehicles stop where the road only goes on, m, if anything stops them there.
+pub(super) fn corners(arms: &[Arm<'_>], side: DrivingSide, held_back: Option<f64>) -> Vec<Corner> {
     if arms.len() < 2 {
         return Vec::new();
     }
     if let [arm, next] = arms
-        && has_signals
+        && let Some(held_back) = held_back
         && continues(arm, next)
     {
-        let held = |arm: &Arm<'_>| CROSSING.min(ARM_SHARE * arm.length());
+        let held = |arm: &Arm<'_>| held_back.min(ARM_SHARE * arm.length());
         let corner = |arm, next| Corner::plain(held(arm), held(next));
         return vec![corner(arm, next), corner(next, arm)];
     }

@@ -10,9 +10,9 @@
 //! one: merging goes on in rounds until none is used up. A cluster is a set of nodes that are merged;
 //! it is known by its smallest node, its root.
 
-use super::{Arm, Junction, Site, build, corner, rings};
+use super::{Arm, Junction, Site, build, corner, crossing, rings};
 use crate::ids::{NodeId, RoadId};
-use crate::junction_rules::{Control, JunctionRules};
+use crate::junction_rules::{Control, CrossingRule, JunctionRules};
 use crate::network::{RestrictionKind, RoadNetwork};
 use crate::road::{DrivingSide, Road, RoadEnd};
 use glam::DVec2;
@@ -353,10 +353,10 @@ impl<'a> Planner<'a> {
     fn compute_trims(&mut self, root: NodeId, touched: &mut BTreeSet<RoadId>) {
         let mut arms = self.arms(root);
         super::arm::sort_counter_clockwise(&mut arms, self.centre(root));
-        let has_signals = self.rules(root).control == Some(Control::Signals);
-        let corners = corner::corners(&arms, self.side, has_signals);
+        let rules = self.rules(root);
+        let corners = corner::corners(&arms, self.side, super::held_back(&arms, &rules));
         for (i, arm) in arms.iter().enumerate() {
-            let trim = corner::trim(&arms, &corners, i);
+            let trim = crossing::trim(&arms, &corners, &rules.crossings, i);
             *self.trims.entry(arm.road_id).or_default().at_mut(arm.end) = trim;
             touched.insert(arm.road_id);
         }
@@ -498,20 +498,34 @@ impl<'a> Planner<'a> {
                 rules.control.is_some() || rules.plan.is_some() || !rules.major.is_empty()
             })
             .collect();
+        let crossings = self.crossings(root);
         let has_signals = |rules: &&&JunctionRules| rules.control == Some(Control::Signals);
         let chosen = decided.iter().find(has_signals).or(decided.first());
         let Some(chosen) = chosen else {
-            return JunctionRules::default();
+            return JunctionRules {
+                crossings,
+                ..JunctionRules::default()
+            };
         };
         let alike = decided
             .iter()
             .filter(|rules| rules.control == chosen.control);
         JunctionRules {
+            crossings,
             major: alike
                 .flat_map(|rules| rules.major.iter().copied())
                 .collect(),
             ..(*chosen).clone()
         }
+    }
+
+    /// The crossings of a cluster: those that its nodes name over roads that leave it.
+    fn crossings(&self, root: NodeId) -> Vec<CrossingRule> {
+        let nodes = self.members[&root].iter();
+        let rules = nodes.filter_map(|&id| Some(&self.network.node(id)?.rules));
+        let all = rules.flat_map(|rules| rules.crossings.iter().copied());
+        all.filter(|rule| !self.internal.contains(&rule.road))
+            .collect()
     }
 
     fn build(&self, root: NodeId) -> Junction {

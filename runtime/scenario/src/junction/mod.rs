@@ -10,6 +10,7 @@ mod border;
 mod conflicts;
 mod control;
 mod corner;
+mod crossing;
 mod curve;
 mod layout;
 mod links;
@@ -24,6 +25,7 @@ pub use border::Border;
 pub use conflicts::{Body, Conflict, Conflicts, Interval};
 pub use control::Sign;
 pub use corner::Corner;
+pub use crossing::{CROSSING_WIDTH, Covered, Crossing, Taken};
 pub use curve::connecting_curve;
 pub use layout::{Layout, Trim, layout, layout_after_edit};
 pub(crate) use links::{MAX_CONNECTIONS, MAX_LANES};
@@ -31,7 +33,7 @@ pub use outline::OutlineEdge;
 pub use right_of_way::RightOfWay;
 pub use signals::{
     DEFAULT_CYCLE, Intergreen, Light, MAX_GREEN, MIN_GREEN, Programme, SignalPlans, Signals,
-    StageTimes, signal_plans,
+    StageTimes, WALK_WINDOW, WALKING_SPEED, signal_plans,
 };
 pub use turn::{Turn, Turns};
 
@@ -124,6 +126,8 @@ pub enum Flag {
     NoExit(LaneEnd),
     /// It has more lanes, or longer connections, than any junction of a real town: none is made.
     TooManyLanes,
+    /// There is no room for a crossing over a road.
+    NoRoomForCrossing(RoadId),
     /// An arrow on a lane shows a way that is not there.
     NoSuchTurn(LaneEnd, Turn),
     /// Some lanes could not be joined by a smooth curve.
@@ -148,6 +152,8 @@ pub struct Junction {
     pub borders: Vec<Border>,
     /// Lane links with their curves, ordered by (from, to).
     pub paths: Vec<ConnectingPath>,
+    /// Where people on foot cross its arms, in the order of the arms.
+    pub crossings: Vec<Crossing>,
     /// What says who goes first.
     pub control: Control,
     /// How its signals run, as far as that is decided.
@@ -201,12 +207,12 @@ pub struct Site<'a> {
 pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
     // Everything below depends on the order of the arms: a corner stands between one and the next.
     arm::sort_counter_clockwise(&mut arms, site.centre);
-    let has_signals = site.rules.control == Some(Control::Signals);
-    let corners = corner::corners(&arms, site.side, has_signals);
+    let rules = &site.rules.crossings;
+    let corners = corner::corners(&arms, site.side, held_back(&arms, &site.rules));
     let mut flags = Vec::new();
     let trims: Vec<f64> = (0..arms.len())
         .map(|i| {
-            let demand = corner::trim(&arms, &corners, i);
+            let demand = crossing::trim(&arms, &corners, rules, i);
             match (site.limits)(arms[i].road_id, arms[i].end) {
                 Some(limit) if demand > limit => {
                     flags.push(Flag::Squeezed(arms[i].road_id));
@@ -218,6 +224,7 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         .collect();
     // Paths before the outline: it has to hold the lanes that are driven.
     let paths = links::paths(site, &arms, &trims, &mut flags);
+    let crossings = crossing::crossings((&arms, &trims, &corners), rules, &paths, &mut flags);
     let outline = outline::outline(&arms, &trims, &corners, &paths);
     let borders = border::borders(&arms, &trims, &outline.sides);
     if outline.degraded {
@@ -251,11 +258,19 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         outline: outline.edges,
         borders,
         paths,
+        crossings,
         control,
         plan: plan.clone().unwrap_or_default(),
         side: site.side,
         flags,
     }
+}
+
+/// How far arms are held back where a road only goes on, m: for signals, or for who crosses it there.
+fn held_back(arms: &[Arm<'_>], rules: &JunctionRules) -> Option<f64> {
+    let for_signals = (rules.control == Some(Control::Signals)).then_some(corner::CROSSING);
+    let for_people = crossing::held(arms, &rules.crossings);
+    for_signals.into_iter().chain(for_people).reduce(f64::max)
 }
 
 #[cfg(test)]

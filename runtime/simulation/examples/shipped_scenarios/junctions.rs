@@ -4,8 +4,8 @@ use crate::builder::{Builder, avenue, one_way, street};
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment, unit};
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{
-    Control, DrivingSide, DynamicsLevel, Edit, Flow, JunctionRules, Node, Place, RoadClass, RoadId,
-    Settings, SignalPlan,
+    Control, CrossingRule, DrivingSide, DynamicsLevel, Edit, Flow, JunctionRules, Node, Place,
+    RoadClass, RoadId, Settings, SignalPlan,
 };
 use std::f64::consts::{FRAC_PI_2, TAU};
 
@@ -108,6 +108,53 @@ pub(crate) fn signal_corridor() -> roadwright_scenario::Scenario {
         flow(&mut b, (north, 1), (south, 1), 60.0);
     }
     b.scenario
+}
+
+/// People on foot: a zebra in the middle of a street, zebras at a junction, and signals.
+pub(crate) fn crossings() -> roadwright_scenario::Scenario {
+    let mut b = builder(
+        "crossings",
+        "People on foot: a zebra in the middle of a street, zebras at a junction, and a junction with \
+         signals whose stages let them walk.",
+    );
+    let settings = Settings {
+        pedestrians: 120.0,
+        ..b.scenario.settings()
+    };
+    b.apply(Edit::Settings(settings));
+    let (west, alone, east) = (-110.0, 0.0, 340.0);
+    let name = street("Zebra Street");
+    b.road(&[(west, 0.0), (alone, 0.0)], 0.0, &name);
+    b.road(&[(alone, 0.0), (east, 0.0)], 0.0, &name);
+    let junctions = [90.0, 230.0];
+    for x in junctions {
+        b.road(&[(x, -LEG), (x, LEG)], 0.0, &street(""));
+    }
+    cross(&mut b, DVec2::new(alone, 0.0), None);
+    cross(&mut b, DVec2::new(junctions[0], 0.0), None);
+    cross(
+        &mut b,
+        DVec2::new(junctions[1], 0.0),
+        Some(Control::Signals),
+    );
+    let mut ends = vec![DVec2::new(west, 0.0), DVec2::new(east, 0.0)];
+    for x in junctions {
+        ends.extend([DVec2::new(x, -LEG), DVec2::new(x, LEG)]);
+    }
+    all_to_all(&mut b, &ends, 30.0);
+    b.scenario
+}
+
+/// Puts crossings over all arms of the junction at a place.
+fn cross(b: &mut Builder, at: DVec2, control: Option<Control>) {
+    let (id, _) = b.node_at(at);
+    let roads = b.scenario.network().ends_at(id).into_iter();
+    let rules = JunctionRules {
+        control,
+        crossings: roads.map(|(road, _)| CrossingRule::over(road)).collect(),
+        ..JunctionRules::default()
+    };
+    rule(b, at, rules);
 }
 
 fn builder(name: &str, description: &str) -> Builder {

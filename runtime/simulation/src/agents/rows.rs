@@ -171,6 +171,8 @@ pub(crate) enum Refusal {
     Occupied,
     /// There is no room beyond.
     NoRoom,
+    /// People on foot cross, or want to.
+    People,
 }
 
 /// What the behaviour of an agent wants until it wants something else.

@@ -42,6 +42,8 @@ pub(crate) struct Editing<'a> {
     pub(crate) messages: &'a mut crate::messages::Messages,
     pub(crate) finished: &'a mut Finished,
     pub(crate) lenient: bool,
+    /// People who come to each side of a crossing in an hour, whatever the scenario says.
+    pub(crate) pedestrians: Option<f64>,
 }
 
 /// What became of an agent of the scenario.
@@ -81,6 +83,8 @@ impl Editing<'_> {
         if !Arc::ptr_eq(&before.roads, &self.ground.roads) {
             self.take_roads(&before, new, &flows);
         }
+        let rate = self.pedestrians.unwrap_or(new.settings().pedestrians);
+        (self.traffic.people).take_over((&before, self.ground), rate, self.clock);
         self.take_agents(old, new, changed);
         self.demand.take_flows(flows, self.clock.time());
         self.demand.departures.sort();

@@ -1,5 +1,6 @@
 //! The ground: all of a scenario that driving does not change.
 
+mod crossings;
 mod lane_finder;
 mod named_places;
 mod obstacles;
@@ -7,6 +8,7 @@ mod rings;
 mod roads;
 mod signal_heads;
 
+pub(crate) use crossings::{CrossingSite, Crossings};
 pub(crate) use lane_finder::{LANE_REACH, Spot};
 pub(crate) use obstacles::{Obstacles, Owner};
 pub(crate) use rings::Ring;
@@ -133,6 +135,12 @@ impl Ground {
             .signal_posts
             .get_or_init(|| signal_heads::posts(&self.roads));
         posts.iter().filter_map(move |post| post.showing(&light))
+    }
+
+    /// Where people on foot cross.
+    #[inline]
+    pub(crate) fn crossings(&self) -> &Crossings {
+        self.roads.crossings()
     }
 
     /// The signals of a junction, and the group that they belong to.

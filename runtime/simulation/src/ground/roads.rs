@@ -1,5 +1,6 @@
 //! The road network as the step needs it: lanelets, speeds in bends, and which paths conflict.
 
+use super::crossings::{Crossings, is_crossed};
 use super::rings::{Ring, Rings};
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_scenario::junction::{
@@ -34,6 +35,8 @@ pub(crate) struct Law {
     pub(crate) right_of_way: RightOfWay,
     /// Those that it would have by itself; which it follows stands in the plans of the roads.
     signals: Option<Signals>,
+    /// Of each path whether people on foot cross it.
+    is_crossed: Vec<bool>,
 }
 
 impl Law {
@@ -43,6 +46,9 @@ impl Law {
             right_of_way: RightOfWay::of(junction, &conflicts),
             signals: Signals::of(junction, &conflicts),
             wide: OnceLock::new(),
+            is_crossed: (0..junction.paths.len() as u32)
+                .map(|path| is_crossed(junction, path))
+                .collect(),
             conflicts,
         })
     }
@@ -59,7 +65,9 @@ impl Law {
 
     /// Whether who comes along a path has to ask before it enters.
     fn is_contested(&self, path: u32) -> bool {
-        self.signals.is_some() || self.conflicts.is_contested(path)
+        self.signals.is_some()
+            || self.conflicts.is_contested(path)
+            || self.is_crossed[path as usize]
     }
 }
 
@@ -135,6 +143,7 @@ pub(crate) struct Roads {
     groups: Vec<Option<usize>>,
     gists: Vec<Gist>,
     rings: Rings,
+    crossings: Crossings,
 }
 
 impl Roads {
@@ -197,6 +206,7 @@ impl Roads {
         let gists = (0..graph.lanelets().len() as LaneletId).map(gist).collect();
         Self {
             rings: Rings::new(scenario.network(), &layout, &graph),
+            crossings: Crossings::new(&layout, &plans),
             layout,
             graph,
             speeds,
@@ -276,6 +286,13 @@ impl Roads {
         self.laws.iter().for_each(|law| law.hash(hasher));
         let signals = self.plans.signals.iter().flatten();
         signals.for_each(|signals| hash_signals(signals, hasher));
+        self.crossings.hash(hasher);
+    }
+
+    /// Where people on foot cross.
+    #[inline]
+    pub(crate) fn crossings(&self) -> &Crossings {
+        &self.crossings
     }
 
     /// The signals of a junction, and the group that they belong to.

@@ -20,7 +20,7 @@ use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use roadwright_agent::{Effect, Effects, Registry, Slot};
 use roadwright_geometry::Pose;
-use roadwright_scenario::ModuleSetting;
+use roadwright_scenario::{ModuleSetting, NodeId};
 
 /// Lanes near a place that are tried for a route there, the nearest first.
 pub(super) const MOST_SPOTS: usize = 8;
@@ -139,6 +139,11 @@ impl Effecting<'_> {
                 let id = self.id(agent);
                 let done = self.traffic.signals.release(self.ground, node, id);
                 self.complain_of(agent, done);
+            }
+            Effect::CallPedestrian { node } => {
+                let people = &mut self.traffic.people;
+                let came = people.call(self.ground, NodeId(node), None);
+                self.complain_of(agent, came.map(drop).map_err(|why| why.to_string()));
             }
             // What people see.
             Effect::Log(text) => self.write_log(agent, text, false),

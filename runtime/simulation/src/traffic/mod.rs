@@ -6,6 +6,7 @@ mod contacts;
 mod delays;
 mod encroachment;
 mod index;
+mod people;
 mod signals;
 
 use crate::ground::Ground;
@@ -16,6 +17,8 @@ pub(crate) use contacts::{Contact, Contacts, Search};
 pub(crate) use delays::Delays;
 pub(crate) use encroachment::{Encroachment, Scene as EncroachmentScene};
 pub(crate) use index::{Entry, Index};
+pub use people::{NoCrossing, PeopleCounts, PersonRecord, RADIUS as PERSON_RADIUS};
+pub(crate) use people::{People, Roadside};
 pub use signals::StagePhase;
 pub(crate) use signals::{
     LONGEST_WAIT, Shown, SignalStates, Wish as StageWish, look as look_at_signals,
@@ -35,6 +38,8 @@ pub(crate) struct Traffic {
     pub(crate) delays: Delays,
     /// When places in junctions were left.
     pub(crate) encroachment: Encroachment,
+    /// People on foot.
+    pub(crate) people: People,
 }
 
 impl Traffic {
@@ -48,6 +53,7 @@ impl Traffic {
             contacts: Contacts::default(),
             delays: Delays::new(lanelets),
             encroachment: Encroachment::default(),
+            people: People::default(),
         }
     }
 }

@@ -199,7 +199,7 @@ fn population_text(population: &Population) -> String {
 }
 
 /// The figures that depend on the world alone.
-fn traffic_figures(summary: &Summary) -> [(&'static str, String); 7] {
+fn traffic_figures(summary: &Summary) -> [(&'static str, String); 8] {
     let agents = summary.agents;
     [
         (
@@ -244,7 +244,19 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 7] {
                 summary.law.held_by_law
             ),
         ),
+        ("on foot", on_foot(summary)),
     ]
+}
+
+/// What became of people on foot, in a line.
+fn on_foot(summary: &Summary) -> String {
+    let Some(people) = &summary.people else {
+        return "nobody".into();
+    };
+    format!(
+        "{} of {} people have crossed, longest wait {:.0} s, {:.0} m walked",
+        people.arrived, people.came, people.longest_wait, people.walked_metres
+    )
 }
 
 fn collision_lines(summary: &Summary) -> String {

@@ -166,6 +166,7 @@ fn register_agent(api: &mut Registrar<'_>) {
     paths::parking(api);
     paths::passing(api);
     world::vehicles(api);
+    world::people(api);
     world::places(api);
     world::conditions(api);
     messages::groups(api);

@@ -35,6 +35,24 @@ pub(super) fn vehicles(api: &mut Registrar<'_>) {
     );
 }
 
+/// People on foot.
+pub(super) fn people(api: &mut Registrar<'_>) {
+    call!(
+        api,
+        "call_pedestrian",
+        "agent.call_pedestrian(node: int)",
+        "Lets a person come on foot to a crossing of the junction of a node, to the side to which fewer have come. A fault is logged if there is no crossing.",
+        |a: &mut Agent, node: i64| -> Outcome<()> {
+            charge(ROUTE)?;
+            let Ok(node) = u32::try_from(node) else {
+                return fail(format!("{node} is no node; nodes are numbered from 0 on"));
+            };
+            a.ask(Effect::CallPedestrian { node });
+            Ok(())
+        }
+    );
+}
+
 /// Places by chance, by name, and how near they are.
 pub(super) fn places(api: &mut Registrar<'_>) {
     call!(

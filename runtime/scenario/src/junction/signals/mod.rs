@@ -13,8 +13,12 @@
 
 mod shared;
 mod stages;
+mod walk;
 
 pub use shared::{SignalPlans, signal_plans};
+#[cfg(test)]
+pub(in crate::junction) use walk::lengthen;
+pub use walk::{WALK_WINDOW, WALKING_SPEED};
 
 use super::{Conflicts, Junction};
 use crate::junction_rules::{Control, SignalControllerSetting, SignalMode};

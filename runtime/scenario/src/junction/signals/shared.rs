@@ -12,6 +12,7 @@
 //!
 //! Signals at which only people cross go by themselves: all of a stage is too long for them to walk.
 
+use super::walk::lengthen;
 use super::{Intergreen, MAX_GREEN, MIN_GREEN, Programme, Signals, StageTimes};
 use crate::ids::RoadId;
 use crate::junction::{Conflicts, Junction, Layout};
@@ -63,7 +64,33 @@ pub fn signal_plans<'a>(
             signals[junction] = Some(shared);
         }
     }
+    for group in &groups {
+        let_walk(&mut signals, layout, group);
+    }
     SignalPlans { signals, groups }
+}
+
+/// Makes the stages of a group long enough for people on foot at all of its junctions.
+fn let_walk(signals: &mut [Option<Signals>], layout: &Layout, group: &[usize]) {
+    let has_crossings = |&&junction: &&usize| !layout.junctions[junction].crossings.is_empty();
+    let members: Vec<usize> = group.iter().filter(has_crossings).copied().collect();
+    let Some(first) = signals[group[0]].as_ref() else {
+        return;
+    };
+    if members.is_empty() {
+        return;
+    }
+    let mut programme = first.programme.clone();
+    for member in members {
+        if let Some(own) = &signals[member] {
+            lengthen(&mut programme, &own.greens, &layout.junctions[member]);
+        }
+    }
+    for &junction in group {
+        if let Some(own) = &mut signals[junction] {
+            own.programme = programme.clone();
+        }
+    }
 }
 
 /// Junctions with signals, those together that roads of up to 40 m join.

@@ -10,14 +10,17 @@ use super::Claims;
 use super::rule::lock_after;
 use crate::ground::Ground;
 use crate::traffic::LONGEST_WAIT;
+use crate::traffic::people::{PATIENCE, PATIENCE_OF_DRIVERS};
 use roadwright_scenario::SignalMode;
-use roadwright_scenario::junction::Programme;
+use roadwright_scenario::junction::{Programme, WALKING_SPEED};
 
 /// Who leaves a junction drives so fast at least on average, m/s, and is so long at most, m.
 const LEAST_SPEED: f64 = 3.0;
 const LONGEST: f64 = 12.0;
 /// Vehicles that ask on one lane at once at most: they do from 12 m before the line.
 const ASKING: f64 = 3.0;
+/// A vehicle leaves so much time before people, and people walk on beyond the kerb for a while, s.
+const BEFORE_PEOPLE: f64 = 3.0;
 
 impl Claims {
     /// How long anybody who asks for a junction waits at most, while the lanes beyond it drain and
@@ -29,7 +32,26 @@ impl Claims {
         let control = ground.law(junction).right_of_way.control();
         let signals = ground.signals(junction);
         let cycles = signals.map_or(0.0, |(_, signals)| 2.0 * longest_cycle(&signals.programme));
-        ASKING * (lock_after(control, signals.is_some()) + passing + cycles)
+        let alone = ASKING * (lock_after(control, signals.is_some()) + passing + cycles);
+        alone + self.kept_at_most(junction, alone, ground)
+    }
+
+    /// What people on foot may add to a wait, s. Each time that somebody has waited for [`PATIENCE`], all
+    /// who wait with him walk over the longest stretch; in between vehicles that have waited for
+    /// [`PATIENCE_OF_DRIVERS`] go first. At signals people walk in stages, which are counted already, but
+    /// who turns over a crossing waits for those who step on it, and for the last of them.
+    fn kept_at_most(&self, junction: u32, alone: f64, ground: &Ground) -> f64 {
+        let sites = ground.crossings().sites();
+        let own = ground.crossings().of_junction(junction);
+        let walks = own.map(|number| {
+            sites[number as usize].crossing.longest_stretch() / WALKING_SPEED + BEFORE_PEOPLE
+        });
+        // Crossings of several arms let vehicles through at different times.
+        let walking: f64 = walks.sum();
+        if walking == 0.0 {
+            return 0.0;
+        }
+        ASKING * (PATIENCE_OF_DRIVERS + walking) + alone * walking / PATIENCE
     }
 
     /// The longest time for which anybody has waited for a junction since its roads were changed, s.

@@ -70,7 +70,7 @@ impl Claims {
             .map(|grant| grant.agent)
     }
 
-    /// Whether a path of a junction is free: its signal is green, nobody who has been let in before is
+    /// Whether a path of a junction is free: its signal is green, nobody on foot is in its way, nobody who has been let in before is
     /// in its way, and nobody comes to whom it gives way, within the critical gap. Room beyond and
     /// signs to stop at are those of a vehicle, and do not count.
     pub(crate) fn is_free(
@@ -80,7 +80,7 @@ impl Claims {
         agents: &Agents,
     ) -> bool {
         let scene = &setting.with(agents);
-        if scene.light((junction, path)) != Light::Green {
+        if scene.light((junction, path)) != Light::Green || scene.is_walked((junction, path)) {
             return false;
         }
         let granted = &self.granted[junction as usize];

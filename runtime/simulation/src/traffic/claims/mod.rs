@@ -56,6 +56,7 @@
 
 mod bound;
 mod look;
+mod on_foot;
 mod request;
 mod rule;
 mod scene;
@@ -64,6 +65,7 @@ mod walls;
 mod watch;
 
 use super::Index;
+use super::people::{Over, People};
 use super::signals::{Arrival, SignalStates};
 use crate::agents::{Agents, Refusal};
 use crate::clock::Clock;
@@ -75,6 +77,7 @@ pub use look::Ticket;
 use request::{Approach, Need, Request};
 use roadwright_scenario::lane_graph::LaneletId;
 use rule::{Pending, Verdict, is_locked};
+use scene::Given;
 use scene::Scene;
 pub(crate) use scene::Setting;
 use serde::{Deserialize, Serialize};
@@ -152,6 +155,8 @@ struct Scratch {
     needs: Vec<Need>,
     /// Who has to give its grants back, and from which index of its route on.
     revoked: Vec<(u32, u32)>,
+    /// For how long people have kept vehicles from driving over each busy crossing, s.
+    kept: Vec<f64>,
     intruders: Vec<Intruder>,
     arrivals: Vec<Arrival>,
     walls: Vec<(u32, walls::Wall)>,
@@ -410,27 +415,27 @@ impl Claims {
         (ground, types): (&Ground, &VehicleTypes),
         routes: &Routes,
         (index, signals): (&Index, &SignalStates),
-        agents: &mut Agents,
+        (agents, people): (&mut Agents, &mut People),
     ) {
-        let setting = Setting {
+        let given = Given {
+            clock,
             ground,
             types,
             routes,
             index,
             signals,
-            step: clock.step,
-            dt: clock.dt,
         };
+        people.gather(ground);
         let mut scratch = std::mem::take(&mut self.scratch);
         // First out, then in: a place that becomes free is given away in the same step.
-        self.keep(|grant| is_inside(grant, &setting.with(agents)));
-        self.find_revoked(&setting.with(agents), &mut scratch.revoked);
-        for &(agent, at) in &scratch.revoked {
-            self.forget_from(agent, at);
-            let claim = &mut agents.claim[agent as usize];
-            claim.granted_to = claim.granted_to.min(at);
-        }
+        self.keep(|grant| is_inside(grant, &given.beside(people).with(agents)));
+        self.find_revoked(&given.beside(people).with(agents), &mut scratch.revoked);
+        self.take_back(&scratch.revoked, agents);
         request::collect(clock.step, (ground, types), routes, agents, &mut scratch);
+        if !people.busy().is_empty() {
+            self.heed_people(given, people, agents, &mut scratch);
+        }
+        let setting = given.beside(people);
         self.watch(&mut scratch.intruders, &setting.with(agents));
         // Of two that asked in the same step the smaller id goes first. Ids are unique, so the order
         // does not depend on where agents are stored.
@@ -448,6 +453,20 @@ impl Claims {
         }
         self.find_arrivals(&setting.with(agents), &mut scratch);
         self.scratch = scratch;
+        let busy = people.busy().iter();
+        let over: Vec<Vec<Over>> = busy
+            .map(|&crossing| self.over(crossing, &setting.with(agents)))
+            .collect();
+        people.walk(clock, ground, &over);
+    }
+
+    /// Takes grants back from an index of a route on.
+    fn take_back(&mut self, revoked: &[(u32, u32)], agents: &mut Agents) {
+        for &(agent, at) in revoked {
+            self.forget_from(agent, at);
+            let claim = &mut agents.claim[agent as usize];
+            claim.granted_to = claim.granted_to.min(at);
+        }
     }
 
     /// Who came near signals in the last update.
@@ -472,34 +491,6 @@ impl Claims {
                     out.push((grant.agent, grant.at));
                 }
             }
-        }
-    }
-
-    /// Who comes near a signal: those who have not been let in, and those who have and are not there yet.
-    fn find_arrivals(&self, scene: &Scene<'_>, scratch: &mut Scratch) {
-        let Scratch {
-            approaches,
-            arrivals,
-            ..
-        } = scratch;
-        arrivals.clear();
-        let has_signals = |junction: u32| scene.ground.signals(junction).is_some();
-        let waiting = approaches.iter().filter(|other| has_signals(other.path.0));
-        arrivals.extend(waiting.map(|other| Arrival {
-            path: other.path,
-            distance: other.distance,
-            speed: scene.speed(other.agent),
-            has_room: scene.agents.claim[other.agent as usize].refused != Refusal::NoRoom,
-        }));
-        for &junction in self.busy.iter().filter(|&&junction| has_signals(junction)) {
-            let grants = self.granted[junction as usize].iter();
-            let outside = grants.filter(|grant| !grant.has_entered && grant.is_invited);
-            arrivals.extend(outside.map(|grant| Arrival {
-                path: (junction, grant.path),
-                distance: scene.before_line(grant),
-                speed: scene.speed(grant.agent),
-                has_room: true,
-            }));
         }
     }
 

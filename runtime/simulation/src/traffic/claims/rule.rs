@@ -233,6 +233,9 @@ fn may_enter(
     if is_first && scene.sign(path) == Sign::Stop && !has_stopped(request.agent, distance, scene) {
         return Err(Refusal::Stop);
     }
+    if scene.waits_for_people(request, need) {
+        return Err(Refusal::People);
+    }
     let is_locked = is_locked(request, need.junction, scene);
     if is_first && !is_locked && gives_way(request, need, junction, &law.right_of_way, scene) {
         return Err(Refusal::GivesWay);
@@ -372,9 +375,13 @@ fn critical_gap(request: &Request, need: &Need, right: &RightOfWay, scene: &Scen
     right.critical_gap(need.path) * (1.0 - (1.0 - LEAST_GAP_SHARE) * patience)
 }
 
-/// Whether a vehicle with the right of way cannot make use of it: it stands behind another, or has
-/// no room beyond.
+/// Whether a vehicle with the right of way cannot make use of it: it stands behind another, waits for
+/// people on foot, or has no room beyond.
 pub(super) fn is_held_up(other: &Approach, scene: &Scene<'_>) -> bool {
     let refused = scene.agents.claim[other.agent as usize].refused;
-    scene.speed(other.agent) < STANDING && matches!(refused, Refusal::NoRoom | Refusal::NotFirst)
+    scene.speed(other.agent) < STANDING
+        && matches!(
+            refused,
+            Refusal::NoRoom | Refusal::NotFirst | Refusal::People
+        )
 }

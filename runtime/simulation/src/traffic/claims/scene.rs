@@ -2,9 +2,10 @@
 
 use super::Grant;
 use crate::agents::Agents;
+use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::route::{Route, Routes};
-use crate::traffic::{Index, SignalStates};
+use crate::traffic::{Index, People, SignalStates};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_scenario::junction::{Light, Sign};
 
@@ -25,9 +26,39 @@ pub(crate) struct Setting<'a> {
     pub(crate) routes: &'a Routes,
     pub(crate) index: &'a Index,
     pub(crate) signals: &'a SignalStates,
+    pub(crate) people: &'a People,
     /// The step, and what it is in seconds.
     pub(crate) step: u64,
     pub(crate) dt: f64,
+}
+
+/// A setting without the people on foot: they change in between as well.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    pub(crate) clock: &'a Clock,
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) routes: &'a Routes,
+    pub(crate) index: &'a Index,
+    pub(crate) signals: &'a SignalStates,
+}
+
+impl<'a> Given<'a> {
+    pub(super) fn beside<'p>(self, people: &'p People) -> Setting<'p>
+    where
+        'a: 'p,
+    {
+        Setting {
+            ground: self.ground,
+            types: self.types,
+            routes: self.routes,
+            index: self.index,
+            signals: self.signals,
+            people,
+            step: self.clock.step,
+            dt: self.clock.dt,
+        }
+    }
 }
 
 /// What requests are decided by.

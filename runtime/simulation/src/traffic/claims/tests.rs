@@ -23,7 +23,7 @@ impl Stand {
             (&self.ground, &self.types),
             &self.routes,
             (&self.index, &self.signals),
-            &mut self.agents,
+            (&mut self.agents, &mut self.people),
         );
         let modules = (&mut SignalControllers::default(), &[][..]);
         let arrivals = self.claims.arrivals();

@@ -35,6 +35,8 @@ pub enum Why {
     NoRoom,
     /// It has been let in, and another one passes first.
     Inside,
+    /// People on foot cross, or want to.
+    People,
 }
 
 impl fmt::Display for Why {
@@ -47,6 +49,7 @@ impl fmt::Display for Why {
             Self::Occupied => "who is let in before",
             Self::NoRoom => "room beyond",
             Self::Inside => "who passes first inside",
+            Self::People => "people on foot",
         })
     }
 }
@@ -79,6 +82,7 @@ impl Claims {
             Refusal::GivesWay => (claim.asked_for, Why::GivesWay),
             Refusal::Occupied => (claim.asked_for, Why::Occupied),
             Refusal::NoRoom => (claim.asked_for, Why::NoRoom),
+            Refusal::People => (claim.asked_for, Why::People),
         };
         let path = scene.ground.contested(scene.route(agent).lanelet(at)?)?;
         let whom = self.whom(agent, (at, path), why, scene);
@@ -112,7 +116,7 @@ impl Claims {
             met.map(|grant| grant.agent).collect()
         };
         match why {
-            Why::Red | Why::Stop => Vec::new(),
+            Why::Red | Why::Stop | Why::People => Vec::new(),
             Why::Queue => scene
                 .index
                 .ahead_on_lanelet(agent)

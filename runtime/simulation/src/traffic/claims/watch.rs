@@ -1,7 +1,9 @@
 //! Watches what the law is kept like: who enters uninvited or on red, and how long others wait.
 
-use super::Claims;
 use super::scene::Scene;
+use super::{Claims, Scratch};
+use crate::agents::Refusal;
+use crate::traffic::signals::Arrival;
 use roadwright_scenario::junction::{Light, Sign};
 
 /// An agent in a junction that has not been let in.
@@ -50,6 +52,34 @@ impl Claims {
                 continue;
             };
             self.hold_inside(intruder.agent, (junction, path), intruder.at, exit);
+        }
+    }
+
+    /// Who comes near a signal: those who have not been let in, and those who have and are not there yet.
+    pub(super) fn find_arrivals(&self, scene: &Scene<'_>, scratch: &mut Scratch) {
+        let Scratch {
+            approaches,
+            arrivals,
+            ..
+        } = scratch;
+        arrivals.clear();
+        let has_signals = |junction: u32| scene.ground.signals(junction).is_some();
+        let waiting = approaches.iter().filter(|other| has_signals(other.path.0));
+        arrivals.extend(waiting.map(|other| Arrival {
+            path: other.path,
+            distance: other.distance,
+            speed: scene.speed(other.agent),
+            has_room: scene.agents.claim[other.agent as usize].refused != Refusal::NoRoom,
+        }));
+        for &junction in self.busy.iter().filter(|&&junction| has_signals(junction)) {
+            let grants = self.granted[junction as usize].iter();
+            let outside = grants.filter(|grant| !grant.has_entered && grant.is_invited);
+            arrivals.extend(outside.map(|grant| Arrival {
+                path: (junction, grant.path),
+                distance: scene.before_line(grant),
+                speed: scene.speed(grant.agent),
+                has_room: true,
+            }));
         }
     }
 }

@@ -16,6 +16,7 @@
 mod desk;
 mod detectors;
 mod policy;
+mod walk;
 
 use crate::agents::Agents;
 use crate::clock::Clock;
@@ -124,6 +125,9 @@ pub(crate) struct SignalStates {
     desks: Vec<Desk>,
     #[serde(skip)]
     demand: Vec<Demand>,
+    /// Programmes with the stages in which people who wait there would walk, one bit each.
+    #[serde(skip)]
+    walks: Vec<(usize, u32)>,
 }
 
 impl State {
@@ -316,6 +320,7 @@ impl SignalStates {
             desks: vec![Desk::default(); states.len()],
             states,
             demand: Vec::new(),
+            walks: Vec::new(),
         }
     }
 
@@ -356,6 +361,9 @@ impl SignalStates {
         demand.resize(self.states.len(), Demand::default());
         for arrival in arrivals {
             self.count(ground, arrival, &mut demand);
+        }
+        for (group, stages) in self.walks.drain(..) {
+            demand[group].calls |= stages;
         }
         let time = (clock.step + 1) as f64 * clock.dt;
         self.demand = demand;

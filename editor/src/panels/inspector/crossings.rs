@@ -1,0 +1,102 @@
+//! Where people on foot cross the arms of a junction.
+
+use super::super::property::{OF, Property, Subject};
+use super::super::widgets::heading;
+use crate::model::{Action, Model};
+use egui::{Grid, Ui};
+use roadwright_scenario::{CrossingRule, Edit, Node, NodeId, RoadId};
+
+/// Of all crossings at the node.
+const PEOPLE: [Property<Node>; 1] = [Property {
+    name: "People",
+    label: OF,
+    unit: "/h",
+    range: 0.0..=3600.0,
+    step: 10.0,
+    hint: "People who come to each side of each crossing here in an hour.",
+    get: |node| Some(node.rules.crossings.first()?.people.unwrap_or(0.0)),
+    set: |node, people| {
+        for crossing in &mut node.rules.crossings {
+            crossing.people = Some(people);
+        }
+    },
+}];
+
+pub(super) fn ui(
+    ui: &mut Ui,
+    model: &Model,
+    (id, node): (NodeId, &Node),
+    actions: &mut Vec<Action>,
+) {
+    let network = model.document.scenario().network();
+    let mut roads: Vec<RoadId> = network.ends_at(id).into_iter().map(|end| end.0).collect();
+    roads.sort_unstable();
+    roads.dedup();
+    // Where a road only ends there is nobody to wait for people.
+    if roads.len() < 2 {
+        return;
+    }
+    heading(ui, "Crossings");
+    let mut subject = Subject {
+        name: id.to_string(),
+        object: node,
+        edit: &|node| Edit::Node(id, Some(node)),
+        actions,
+    };
+    ui.horizontal_wrapped(|ui| {
+        for road in roads {
+            let mut is_there = node.rules.crossing(road).is_some();
+            let name = format!("Crossing over {road}");
+            if ui.checkbox(&mut is_there, &name).changed() {
+                subject.apply(name, |node| put(node, road, is_there));
+            }
+        }
+    });
+    if !node.rules.crossings.is_empty() {
+        Grid::new("crossings")
+            .num_columns(2)
+            .show(ui, |ui| subject.numbers(ui, &PEOPLE));
+    }
+}
+
+/// Puts a crossing over a road, or takes it away; it gets the rate of those that are there.
+fn put(node: &mut Node, road: RoadId, is_there: bool) {
+    let crossings = &mut node.rules.crossings;
+    let people = crossings.first().and_then(|other| other.people);
+    crossings.retain(|crossing| crossing.road != road);
+    if is_there {
+        crossings.push(CrossingRule {
+            people,
+            ..CrossingRule::over(road)
+        });
+        crossings.sort_unstable_by_key(|crossing| crossing.road);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadwright_scenario::JunctionRules;
+
+    #[test]
+    fn crossings_come_and_go_with_their_rate() {
+        let mut node = Node {
+            x: 0.0,
+            y: 0.0,
+            rules: JunctionRules::default(),
+        };
+        put(&mut node, RoadId(7), true);
+        (PEOPLE[0].set)(&mut node, 90.0);
+        put(&mut node, RoadId(3), true);
+        let all = |node: &Node| -> Vec<(u32, Option<f64>)> {
+            let crossings = node.rules.crossings.iter();
+            crossings.map(|rule| (rule.road.0, rule.people)).collect()
+        };
+        assert_eq!(all(&node), [(3, Some(90.0)), (7, Some(90.0))]);
+        put(&mut node, RoadId(7), false);
+        assert_eq!(all(&node), [(3, Some(90.0))]);
+        put(&mut node, RoadId(3), false);
+        assert!(node.rules.is_empty());
+        assert_eq!((PEOPLE[0].get)(&node), None);
+    }
+}

@@ -1,0 +1,128 @@
+//! Crossings for people on foot: over which arm of which junction they lead.
+//!
+//! ```text
+//!    ---X---[junction]       A crossing within 25 m of a junction along an arm is that arm's. Elsewhere
+//!                            the way is cut where it lies, and the crossing is a node of its own.
+//! ```
+
+use super::elements::OsmNode;
+use super::projection::great_circle_distance;
+use super::roads::{Piece, road_id};
+use roadwright_scenario::RoadId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A crossing this close to a junction along its way is one of the junction's arms', m.
+const REACH: f64 = 25.0;
+/// So near to the end of a way that only ends there people do not cross, m: a cut would leave nothing.
+const LEAST_PIECE: f64 = 15.0;
+
+/// Whether people cross at a node, and it is painted.
+fn is_crossing(node: &OsmNode) -> bool {
+    node.sign.crossing.is_there && !node.sign.crossing.is_unmarked
+}
+
+/// The crossings on drivable ways that are at no junction: places to cut. `cuts` are the places at which
+/// ways are cut already.
+pub(super) fn alone(
+    runs: &[Piece],
+    places: &BTreeMap<i64, OsmNode>,
+    cuts: &BTreeSet<i64>,
+) -> BTreeSet<i64> {
+    let mut alone = BTreeSet::new();
+    for run in runs {
+        // Along the run, m.
+        let mut at = vec![0.0];
+        for pair in run.nodes.windows(2) {
+            let step = great_circle_distance(&places[&pair[0]], &places[&pair[1]]);
+            at.push(at[at.len() - 1] + step);
+        }
+        let mut taken: Vec<f64> = (0..run.nodes.len())
+            .filter(|&i| cuts.contains(&run.nodes[i]))
+            .map(|i| at[i])
+            .collect();
+        for (i, node) in run.nodes.iter().enumerate() {
+            let is_apart = taken
+                .iter()
+                .all(|place| (place - at[i]).abs() > REACH.max(LEAST_PIECE));
+            if is_crossing(&places[node]) && is_apart {
+                alone.insert(*node);
+                taken.push(at[i]);
+            }
+        }
+    }
+    alone
+}
+
+/// The roads that people cross at each node of the graph.
+#[derive(Default)]
+pub(super) struct Crossings {
+    pub(super) over: BTreeMap<i64, BTreeSet<RoadId>>,
+    /// Crossings in the data that are over an arm.
+    pub(super) count: usize,
+    /// Those on drivable ways that are near no junction.
+    pub(super) unassigned: usize,
+}
+
+/// Finds the arm of each crossing. Roads are numbered in the order of the pieces.
+pub(super) fn place_crossings(
+    pieces: &[Piece],
+    places: &BTreeMap<i64, OsmNode>,
+    on_ways: &BTreeSet<i64>,
+) -> Crossings {
+    let mut ends: BTreeMap<i64, usize> = BTreeMap::new();
+    for piece in pieces {
+        for node in [piece.nodes[0], piece.nodes[piece.nodes.len() - 1]] {
+            *ends.entry(node).or_default() += 1;
+        }
+    }
+    let mut crossings = Crossings::default();
+    let mut assigned = BTreeSet::new();
+    for (index, piece) in pieces.iter().enumerate() {
+        for (i, node) in piece.nodes.iter().enumerate() {
+            if !is_crossing(&places[node]) {
+                continue;
+            }
+            let Some(junction) = junction_of(piece, i, places, &ends) else {
+                continue;
+            };
+            assigned.insert(*node);
+            // At a node that only joins two roads, either of them is the same strip.
+            let over = crossings.over.entry(junction).or_default();
+            if ends[&junction] > 2 || over.is_empty() {
+                over.insert(road_id(index));
+            }
+        }
+    }
+    let marked = |node: &&i64| places.get(*node).is_some_and(is_crossing);
+    let all: BTreeSet<i64> = on_ways.iter().filter(marked).copied().collect();
+    crossings.count = assigned.len();
+    crossings.unassigned = all.difference(&assigned).count();
+    crossings
+}
+
+/// The node of the graph that a crossing at position `i` of a piece belongs to: the nearer end at which
+/// roads meet, within reach. On the junction itself a crossing does not say over which arm it leads.
+fn junction_of(
+    piece: &Piece,
+    i: usize,
+    places: &BTreeMap<i64, OsmNode>,
+    ends: &BTreeMap<i64, usize>,
+) -> Option<i64> {
+    let length = |range: std::ops::Range<usize>| -> f64 {
+        let steps = range
+            .map(|k| great_circle_distance(&places[&piece.nodes[k]], &places[&piece.nodes[k + 1]]));
+        steps.sum()
+    };
+    let last = piece.nodes.len() - 1;
+    let both = [
+        (length(0..i), piece.nodes[0]),
+        (length(i..last), piece.nodes[last]),
+    ];
+    let near = both.into_iter().filter(|&(distance, end)| {
+        let roads = ends[&end];
+        let is_alone = roads == 2 && distance == 0.0;
+        let is_at_arm = roads > 2 && distance > 0.0;
+        distance <= REACH && (is_alone || is_at_arm)
+    });
+    near.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, end)| end)
+}

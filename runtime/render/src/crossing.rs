@@ -1,0 +1,113 @@
+//! Crossings, and the people on them.
+//!
+//! ```text
+//!    kerb | # # # # # # | kerb      Bars of 0.5 m with gaps of 0.5 m, along the road; none on
+//!         | # # # # # # |           islands.
+//! ```
+
+use crate::marking::opacity;
+use crate::painter::Painter;
+use crate::palette::{MARKING, OUTLINE, PERSON, faded, rgb};
+use glam::DVec2;
+use roadwright_geometry::{left_of, unit};
+use roadwright_scenario::junction::{Crossing, Junction};
+use roadwright_simulation::PersonRecord;
+
+/// Width of a bar, m, and of the gap beside it.
+const BAR: f64 = 0.5;
+/// Width of the lanes by which paint fades, m.
+const LANE: f64 = 3.25;
+/// Half of the shoulders of a person and half of its depth, m, and the radius of its head.
+const SHOULDERS: f64 = 0.3;
+const CHEST: f64 = 0.165;
+const HEAD: f64 = 0.12;
+/// A person is drawn as one sees it from this scale on, pixels per metre; as a dot down to the other.
+const FIGURE_FROM: f64 = 1.0 / 0.12;
+const DOT_FROM: f64 = 2.0;
+
+/// The bars of all crossings of some junctions.
+pub(crate) fn zebras(painter: &mut impl Painter, junctions: &[&Junction]) {
+    let alpha = opacity(painter.scale(), LANE);
+    if alpha == 0.0 {
+        return;
+    }
+    let color = faded(MARKING, 0.95 * alpha);
+    for crossing in junctions.iter().flat_map(|junction| &junction.crossings) {
+        for (from, to) in bars(crossing) {
+            let half = 0.5 * crossing.width;
+            let corners = [(-half, from), (half, from), (half, to), (-half, to)];
+            let bar = corners.map(|(along, across)| crossing.right_kerb.point(along, across));
+            painter.polygon(&bar, color);
+        }
+    }
+}
+
+/// Where the bars of a crossing lie, m from the right kerb: as many as fit each stretch, in its middle.
+fn bars(crossing: &Crossing) -> Vec<(f64, f64)> {
+    let stretches = crossing.stretches();
+    let bars = stretches.flat_map(|stretch| {
+        let length = stretch.to - stretch.from;
+        let count = ((length - BAR) / (2.0 * BAR)).floor().max(0.0) as usize + 1;
+        let taken = (2 * count - 1) as f64 * BAR;
+        let first = stretch.from + 0.5 * (length - taken);
+        (0..count).map(move |i| {
+            let from = first + 2.0 * BAR * i as f64;
+            (from, from + BAR)
+        })
+    });
+    bars.collect()
+}
+
+/// Draws a person: shoulders and a head, from afar a dot, from farther away nothing.
+pub fn person(painter: &mut impl Painter, person: &PersonRecord) {
+    let scale = painter.scale();
+    if scale < DOT_FROM {
+        return;
+    }
+    if scale < FIGURE_FROM {
+        painter.circle(person.position, SHOULDERS, 1.3, rgb(PERSON));
+        return;
+    }
+    let ahead = unit(person.heading);
+    let left = left_of(ahead);
+    // An ellipse of twelve corners.
+    let corners: Vec<DVec2> = (0..12)
+        .map(|i| {
+            let round = unit(std::f64::consts::TAU * f64::from(i) / 12.0);
+            person.position + ahead * (CHEST * round.x) + left * (SHOULDERS * round.y)
+        })
+        .collect();
+    painter.polygon(&corners, rgb(PERSON));
+    painter.circle(person.position, HEAD, 1.0, rgb(OUTLINE));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadwright_geometry::Pose;
+    use roadwright_scenario::junction::Interval;
+    use roadwright_scenario::{RoadEnd, RoadId};
+
+    #[test]
+    fn bars_fill_each_stretch_and_leave_islands_free() {
+        let crossing = |length, islands| Crossing {
+            road: RoadId(1),
+            end: RoadEnd::Start,
+            right_kerb: Pose::default(),
+            length,
+            width: 3.0,
+            islands,
+            covered: Vec::new(),
+            people: None,
+        };
+        let plain = bars(&crossing(7.0, Vec::new()));
+        assert_eq!(plain.len(), 7);
+        assert!((plain[0].0 - 0.25).abs() < 1e-9 && (plain[6].1 - 6.75).abs() < 1e-9);
+        let island = Interval { from: 3.5, to: 5.5 };
+        let split = bars(&crossing(9.0, vec![island]));
+        assert_eq!(split.len(), 8);
+        assert!(split.iter().all(|bar| bar.1 <= 3.5 || bar.0 >= 5.5));
+        // Narrower than a bar: one in its middle.
+        assert_eq!(bars(&crossing(0.3, Vec::new())).len(), 1);
+    }
+}

@@ -1,0 +1,332 @@
+//! Crossings for people on foot: a strip over the carriageway of an arm, and where vehicles drive over
+//! it.
+//!
+//! ```text
+//!        left kerb  u = length
+//!   ------+----+-----------------------       The strip lies between the corners of the junction and
+//!         |####| 1 m |  <- stop line          the stop line, so that the arm is cut back by as much
+//!         |####|     |                        more. People walk along its middle line, from u = 0 to
+//!         |####|     |   arm, outward ->      its length or back; they can wait at the kerbs and on
+//!   ------+----+-----------------------       islands: medians of 1.5 m and more.
+//!        right kerb  u = 0
+//! ```
+//!
+//! Where a road only goes on, the strip lies around the node itself, with a stop line on either side.
+
+use super::arm::Arm;
+use super::conflicts::{Body, Interval};
+use super::corner::{self, Corner};
+use super::{ConnectingPath, Flag, LaneEnd};
+use crate::ids::RoadId;
+use crate::junction_rules::CrossingRule;
+use crate::road::{LaneType, RoadEnd};
+use glam::DVec2;
+use roadwright_geometry::{Pose, ReferenceLine};
+
+/// Width of a strip where nothing else is decided, m.
+pub const CROSSING_WIDTH: f64 = 3.0;
+/// From the feet of the corners to the strip, m.
+const SETBACK: f64 = 0.4;
+/// From the strip to the stop line, m.
+const GAP: f64 = 1.0;
+/// Part of an arm that corner, strip and gap may take: the junction at its other end may have a
+/// crossing too, and something has to be left between them.
+const ARM_SHARE: f64 = 0.42;
+/// A median is an island to wait on from this width on, m.
+const LEAST_ISLAND: f64 = 1.5;
+/// Space beside a body that counts as driven over, m.
+const BESIDE: f64 = 0.3;
+/// How far the rear of a body is behind its rear axle, m.
+const REAR: f64 = 1.0;
+/// From one place of a body that is looked at to the next, m.
+const STEP: f64 = 0.25;
+
+/// A crossing over an arm of a junction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Crossing {
+    /// The road that is crossed.
+    pub road: RoadId,
+    /// Which end of it.
+    pub end: RoadEnd,
+    /// In the middle of the strip on the right kerb, seen outward, heading along the road outward.
+    pub right_kerb: Pose,
+    /// From kerb to kerb, m.
+    pub length: f64,
+    /// Extent along the road, m.
+    pub width: f64,
+    /// Where people can wait between the kerbs, m from the right kerb, in that order.
+    pub islands: Vec<Interval>,
+    /// The paths that lead over it, in their order.
+    pub covered: Vec<Covered>,
+    /// People who come to each side in an hour, if that is decided for this crossing.
+    pub people: Option<f64>,
+}
+
+/// A path that leads over a crossing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Covered {
+    /// Its index in the junction.
+    pub path: u32,
+    /// What a car takes.
+    pub car: Taken,
+    /// What a bus or lorry takes.
+    pub long: Taken,
+}
+
+/// What a vehicle takes of a crossing.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Taken {
+    /// Of the way of people, m from the right kerb.
+    pub across: Interval,
+    /// On the path, m from its start: where the front comes to the strip, and where the rear has left
+    /// it.
+    pub along: Interval,
+}
+
+impl Crossing {
+    /// Where people walk: their place so far from the right kerb, m.
+    pub fn place(&self, across: f64) -> DVec2 {
+        self.right_kerb.point(0.0, across)
+    }
+
+    /// The stretches between kerbs and islands, m from the right kerb.
+    pub fn stretches(&self) -> impl Iterator<Item = Interval> + '_ {
+        let starts = std::iter::once(0.0).chain(self.islands.iter().map(|island| island.to));
+        let ends = self.islands.iter().map(|island| island.from);
+        let ends = ends.chain([self.length]);
+        starts.zip(ends).map(|(from, to)| Interval { from, to })
+    }
+
+    /// The longest way between two places to wait, m.
+    pub fn longest_stretch(&self) -> f64 {
+        let lengths = self.stretches().map(|stretch| stretch.to - stretch.from);
+        lengths.fold(0.0, f64::max)
+    }
+}
+
+/// What is decided about an arm.
+fn rule_for<'a>(arm: &Arm<'_>, rules: &'a [CrossingRule]) -> Option<&'a CrossingRule> {
+    rules.iter().find(|rule| rule.road == arm.road_id)
+}
+
+fn width_of(rule: &CrossingRule) -> f64 {
+    rule.width.unwrap_or(CROSSING_WIDTH)
+}
+
+/// What a crossing adds to the trim of its arm, m.
+fn depth(rule: &CrossingRule) -> f64 {
+    SETBACK + width_of(rule) + GAP
+}
+
+/// The arm with a crossing, where a road only goes on: then the strip lies around the node.
+fn around_node<'a>(
+    arms: &[Arm<'_>],
+    rules: &'a [CrossingRule],
+) -> Option<(usize, &'a CrossingRule)> {
+    let [arm, next] = arms else { return None };
+    if !corner::continues(arm, next) {
+        return None;
+    }
+    // Of two that are named the first road counts: both are the same strip.
+    let named = (0..2).filter_map(|i| Some((i, rule_for(&arms[i], rules)?)));
+    named.min_by_key(|&(i, _)| (arms[i].road_id, i))
+}
+
+/// How far arms are held back where a road only goes on and people cross it at the node, m; `None`
+/// where they do not.
+pub(super) fn held(arms: &[Arm<'_>], rules: &[CrossingRule]) -> Option<f64> {
+    let (_, rule) = around_node(arms, rules)?;
+    Some(0.5 * width_of(rule) + GAP)
+}
+
+/// How far arm `i` is cut back, m: for its corners, and for its crossing as far as there is room.
+pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule], i: usize) -> f64 {
+    let base = corner::trim(arms, corners, i);
+    if arms.len() < 2 || around_node(arms, rules).is_some() {
+        return base;
+    }
+    let Some(rule) = rule_for(&arms[i], rules) else {
+        return base;
+    };
+    let wanted = base + depth(rule);
+    if wanted > ARM_SHARE * arms[i].length() {
+        return base;
+    }
+    // Stored in micrometres, as other trims are.
+    (wanted * 1e6).round() / 1e6
+}
+
+/// The crossings of a junction with its arms cut, in the order of the arms; those for which there is
+/// no room are flagged.
+pub(super) fn crossings(
+    (arms, trims, corners): (&[Arm<'_>], &[f64], &[Corner]),
+    rules: &[CrossingRule],
+    paths: &[ConnectingPath],
+    flags: &mut Vec<Flag>,
+) -> Vec<Crossing> {
+    if let Some((i, rule)) = around_node(arms, rules) {
+        let held = 0.5 * width_of(rule) + GAP;
+        if trims.iter().any(|trim| trim + 1e-3 < held) {
+            flags.push(Flag::NoRoomForCrossing(arms[i].road_id));
+            return Vec::new();
+        }
+        return vec![crossing(&arms[i], 0.0, rule, paths, |_| true)];
+    }
+    let mut crossings = Vec::new();
+    for (i, arm) in arms.iter().enumerate() {
+        let Some(rule) = rule_for(arm, rules) else {
+            continue;
+        };
+        let base = corner::trim(arms, corners, i);
+        if arms.len() < 2 || trims[i] + 1e-3 < base + depth(rule) {
+            flags.push(Flag::NoRoomForCrossing(arm.road_id));
+            continue;
+        }
+        let middle = trims[i] - GAP - 0.5 * width_of(rule);
+        let is_at_arm = |lane: LaneEnd| (lane.road, lane.end) == (arm.road_id, arm.end);
+        let leads_over = |path: &ConnectingPath| is_at_arm(path.from) || is_at_arm(path.to);
+        crossings.push(crossing(arm, middle, rule, paths, leads_over));
+    }
+    crossings
+}
+
+/// The crossing over an arm, `middle` metres outward from the node.
+fn crossing(
+    arm: &Arm<'_>,
+    middle: f64,
+    rule: &CrossingRule,
+    paths: &[ConnectingPath],
+    leads_over: impl Fn(&ConnectingPath) -> bool,
+) -> Crossing {
+    let (left, right) = arm.half_widths(middle);
+    let mut crossing = Crossing {
+        road: arm.road_id,
+        end: arm.end,
+        right_kerb: arm.outward.offset_pose(middle, -right),
+        length: left + right,
+        width: width_of(rule),
+        islands: islands(arm, middle, right),
+        covered: Vec::new(),
+        people: rule.people,
+    };
+    let over = (0u32..).zip(paths).filter(|(_, path)| leads_over(path));
+    let covered = over.filter_map(|(number, path)| {
+        let curve = path.curve.as_ref()?;
+        Some(Covered {
+            path: number,
+            car: taken(&crossing, curve, Body::CAR)?,
+            long: taken(&crossing, curve, Body::LONG)?,
+        })
+    });
+    crossing.covered = covered.collect();
+    crossing
+}
+
+/// Medians that are wide enough to wait on, m from the right edge, seen outward.
+fn islands(arm: &Arm<'_>, middle: f64, right: f64) -> Vec<Interval> {
+    let s = arm.road_s(middle);
+    let (section, sign) = match arm.end {
+        RoadEnd::Start => (arm.road.section_at(s + 1e-6), 1.0),
+        RoadEnd::End => (arm.road.section_at(s - 1e-6), -1.0),
+    };
+    let bands = arm.road.lane_bands(section, s);
+    let medians = section.lanes.iter().zip(bands);
+    let medians = medians.filter(|(lane, _)| lane.kind == LaneType::Median);
+    let mut islands: Vec<Interval> = medians
+        .map(|(_, band)| {
+            let at = sign * band.centre + right;
+            Interval {
+                from: at - 0.5 * band.width,
+                to: at + 0.5 * band.width,
+            }
+        })
+        .collect();
+    islands.sort_by(|a, b| a.from.total_cmp(&b.from));
+    // Two lanes of median side by side, as of either side of the reference line, are one island.
+    islands.dedup_by(|next, island| {
+        let is_one = next.from < island.to + 0.05;
+        if is_one {
+            island.to = island.to.max(next.to);
+        }
+        is_one
+    });
+    let has_room = |island: &Interval| {
+        let is_inside = island.from > 0.1 && island.to < arm_width(arm, middle) - 0.1;
+        is_inside && island.to - island.from >= LEAST_ISLAND
+    };
+    islands.retain(has_room);
+    islands
+}
+
+fn arm_width(arm: &Arm<'_>, distance: f64) -> f64 {
+    let (left, right) = arm.half_widths(distance);
+    left + right
+}
+
+/// What a body takes of a crossing that drives along a curve with its rear axle; `None` if it does not
+/// come there.
+fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken> {
+    let length = curve.length();
+    let (first, last) = (-body.front - REAR, length + body.front + REAR);
+    let count = ((last - first) / STEP).ceil() as usize;
+    let mut taken: Option<Taken> = None;
+    for i in 0..=count {
+        let s = first + STEP * i as f64;
+        let Some(across) = overlap(crossing, &outline(curve, length, s, body)) else {
+            continue;
+        };
+        // Beside each place the next one, so that nothing between two of them is missed.
+        let along = Interval {
+            from: s + body.front - STEP,
+            to: s - REAR + STEP,
+        };
+        let all = taken.get_or_insert(Taken { across, along });
+        all.across.from = all.across.from.min(across.from);
+        all.across.to = all.across.to.max(across.to);
+        all.along.to = along.to;
+    }
+    taken
+}
+
+/// The corners of a body whose rear axle is at `s` of a curve, or on the lanes in line with it.
+fn outline(curve: &ReferenceLine, length: f64, s: f64, body: Body) -> [DVec2; 4] {
+    let on_curve = curve.pose(s.clamp(0.0, length));
+    let beyond = s - s.clamp(0.0, length);
+    let half = 0.5 * body.width + BESIDE;
+    [
+        (-REAR, -half),
+        (body.front, -half),
+        (body.front, half),
+        (-REAR, half),
+    ]
+    .map(|(ahead, left)| on_curve.point(beyond + ahead, left))
+}
+
+/// What of the way across lies under a convex area that reaches into the strip, m from the right kerb.
+fn overlap(crossing: &Crossing, corners: &[DVec2; 4]) -> Option<Interval> {
+    let half = 0.5 * crossing.width;
+    let mut found: Option<Interval> = None;
+    for i in 0..corners.len() {
+        let a = crossing.right_kerb.to_local(corners[i]);
+        let b = crossing
+            .right_kerb
+            .to_local(corners[(i + 1) % corners.len()]);
+        // What of the edge lies between the lines that bound the strip.
+        let (low, high) = (a.x.min(b.x), a.x.max(b.x));
+        if high < -half || low > half {
+            continue;
+        }
+        for x in [a.x.clamp(-half, half), b.x.clamp(-half, half)] {
+            let share = if (b.x - a.x).abs() < 1e-9 {
+                [0.0, 1.0]
+            } else {
+                [(x - a.x) / (b.x - a.x); 2]
+            };
+            for y in share.map(|share| a.y + (b.y - a.y) * share) {
+                let place = found.get_or_insert(Interval { from: y, to: y });
+                (place.from, place.to) = (place.from.min(y), place.to.max(y));
+            }
+        }
+    }
+    found.filter(|place| place.to > 0.0 && place.from < crossing.length)
+}

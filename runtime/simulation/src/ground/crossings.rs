@@ -1,0 +1,121 @@
+//! Crossings of all junctions: who walks where, and which paths lead over it.
+
+use roadwright_scenario::junction::{
+    Covered, Crossing, Interval, Junction, Layout, SignalPlans, Taken,
+};
+use std::hash::Hasher;
+use std::ops::Range;
+
+/// A crossing of a junction.
+#[derive(Debug)]
+pub(crate) struct CrossingSite {
+    pub(crate) junction: u32,
+    pub(crate) crossing: Crossing,
+    /// The stages in which people walk, one bit each; `None` at a zebra.
+    pub(crate) walk_stages: Option<u32>,
+}
+
+/// The crossings of all junctions, in the order of junctions and arms.
+#[derive(Debug, Default)]
+pub(crate) struct Crossings {
+    sites: Vec<CrossingSite>,
+    /// Where those of each junction begin, and the end of all.
+    firsts: Vec<u32>,
+}
+
+impl Crossings {
+    pub(super) fn new(layout: &Layout, plans: &SignalPlans) -> Self {
+        let mut crossings = Self {
+            firsts: vec![0],
+            ..Self::default()
+        };
+        for (number, junction) in (0u32..).zip(&layout.junctions) {
+            let greens = plans.signals[number as usize].as_ref();
+            for crossing in &junction.crossings {
+                let stages = greens.map(|own| junction.walk_stages(crossing, &own.greens));
+                crossings.sites.push(CrossingSite {
+                    junction: number,
+                    crossing: crossing.clone(),
+                    walk_stages: stages.filter(|bits| *bits != 0),
+                });
+            }
+            crossings.firsts.push(crossings.sites.len() as u32);
+        }
+        crossings
+    }
+
+    /// Adds where people walk to a hash; nothing where nobody does.
+    pub(super) fn hash(&self, hasher: &mut impl Hasher) {
+        for site in &self.sites {
+            let Crossing {
+                right_kerb: kerb,
+                length,
+                width,
+                ..
+            } = site.crossing;
+            let place = [
+                kerb.position.x,
+                kerb.position.y,
+                kerb.heading,
+                length,
+                width,
+            ];
+            for value in place {
+                hasher.write_u64(value.to_bits());
+            }
+            hasher.write_u32(site.walk_stages.unwrap_or(0));
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn sites(&self) -> &[CrossingSite] {
+        &self.sites
+    }
+
+    /// The numbers of those of a junction.
+    #[inline]
+    pub(crate) fn of_junction(&self, junction: u32) -> Range<u32> {
+        let junction = junction as usize;
+        self.firsts[junction]..self.firsts[junction + 1]
+    }
+}
+
+impl CrossingSite {
+    /// What a vehicle on a path of the junction takes of the crossing.
+    pub(crate) fn taken(&self, path: u32, is_long: bool) -> Option<Taken> {
+        let covered = &self.crossing.covered;
+        let found = covered.binary_search_by_key(&path, |covered| covered.path);
+        let Covered { car, long, .. } = covered[found.ok()?];
+        Some(if is_long { long } else { car })
+    }
+
+    /// A place on the way across as who comes from the right or the left kerb sees it, m from there.
+    pub(crate) fn from_kerb(&self, place: Interval, is_from_right: bool) -> Interval {
+        let length = self.crossing.length;
+        if is_from_right {
+            return place;
+        }
+        Interval {
+            from: length - place.to,
+            to: length - place.from,
+        }
+    }
+
+    /// The stretches of the way across, as who comes from the right or the left kerb sees them.
+    pub(crate) fn stretches(&self, is_from_right: bool) -> Vec<Interval> {
+        let stretches = self.crossing.stretches();
+        let mut all: Vec<_> = stretches
+            .map(|stretch| self.from_kerb(stretch, is_from_right))
+            .collect();
+        if !is_from_right {
+            all.reverse();
+        }
+        all
+    }
+}
+
+/// Whether people cross any path of a junction at a place where vehicles drive along it.
+pub(super) fn is_crossed(junction: &Junction, path: u32) -> bool {
+    let mut covered = junction.crossings.iter().flat_map(|c| &c.covered);
+    covered.any(|covered| covered.path == path)
+}

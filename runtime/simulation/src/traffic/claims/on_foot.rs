@@ -1,0 +1,179 @@
+//! How junctions look at people on foot: whom vehicles are kept from driving over, and what vehicles
+//! that have been let in take of crossings.
+
+use super::request::{Need, Request};
+use super::scene::{Given, Scene};
+use super::{Claims, Grant, Scratch};
+use crate::agents::{Agents, Refusal};
+use crate::traffic::people::{Over, People};
+
+/// A vehicle is let in if it has left a lane of a crossing so long before somebody comes there, s.
+const TIME_BEFORE_PEOPLE: f64 = 1.0;
+/// Who needs harder braking than this to stop for people goes on, m/s^2: as at amber.
+const STOPPING_FOR_PEOPLE: f64 = 3.0;
+
+impl Scene<'_> {
+    /// Whether people keep a vehicle from driving along a path of a junction, which is at an index of
+    /// its route. `slack`: the time between it and them that is wanted, s.
+    fn is_kept_by_people(
+        &self,
+        (agent, at): (u32, u32),
+        (junction, path): (u32, u32),
+        slack: f64,
+    ) -> bool {
+        let crossings = self.ground.crossings();
+        let mut numbers = crossings.of_junction(junction);
+        numbers.any(|number| {
+            if !self.people.are_at(number) {
+                return false;
+            }
+            let site = &crossings.sites()[number as usize];
+            let Some(taken) = site.taken(path, self.is_long(agent)) else {
+                return false;
+            };
+            let way = taken.along.to - self.rear(agent, at);
+            let over = Over {
+                across: taken.across,
+                leaves: self.time_for(way, agent, at),
+            };
+            way > 0.0 && self.people.are_in_the_way((number, site), over, slack)
+        })
+    }
+
+    /// Whether somebody on foot is, or within a moment will be, where one drives along a path of a
+    /// junction.
+    pub(super) fn is_walked(&self, (junction, path): (u32, u32)) -> bool {
+        let crossings = self.ground.crossings();
+        let mut numbers = crossings.of_junction(junction);
+        numbers.any(|number| {
+            let site = &crossings.sites()[number as usize];
+            let taken = site.taken(path, false);
+            let over = taken.map(|taken| Over {
+                across: taken.across,
+                leaves: 0.0,
+            });
+            let is_walked = |over| {
+                let people = self.people;
+                people.are_in_the_way((number, site), over, TIME_BEFORE_PEOPLE)
+            };
+            self.people.are_at(number) && over.is_some_and(is_walked)
+        })
+    }
+
+    /// Whether people keep a vehicle that asks out of a junction.
+    pub(super) fn waits_for_people(&self, request: &Request, need: &Need) -> bool {
+        let who = (request.agent, need.at);
+        self.is_kept_by_people(who, (need.junction, need.path), TIME_BEFORE_PEOPLE)
+    }
+
+    /// Whether the holder of a grant that has not entered, and whose front is so far before the stop
+    /// line, m, has to give it back to people: it can still stop.
+    pub(super) fn is_stopped_by_people(&self, junction: u32, grant: &Grant, distance: f64) -> bool {
+        let speed = self.speed(grant.agent);
+        let can_stop =
+            speed * speed <= 2.0 * STOPPING_FOR_PEOPLE * (distance - speed * self.dt).max(0.0);
+        can_stop && self.is_kept_by_people((grant.agent, grant.at), (junction, grant.path), 0.0)
+    }
+}
+
+impl Claims {
+    /// Lets people say whether they want to walk, and takes back what they do not leave to drivers who
+    /// can still stop.
+    pub(super) fn heed_people(
+        &mut self,
+        given: Given<'_>,
+        people: &mut People,
+        agents: &mut Agents,
+        scratch: &mut Scratch,
+    ) {
+        let scene = given.beside(people).with(agents);
+        let busy = people.busy().iter();
+        let kept = busy.map(|&number| self.kept_by_people(number, &scratch.requests, &scene));
+        scratch.kept.clear();
+        scratch.kept.extend(kept);
+        people.decide(given.clock, given.ground, given.signals, &scratch.kept);
+        let scene = given.beside(people).with(agents);
+        self.find_kept_by_people(people.busy(), &scene, &mut scratch.revoked);
+        self.take_back(&scratch.revoked, agents);
+    }
+
+    /// What vehicles that have been let in, and have not left a crossing, take of it.
+    pub(super) fn over(&self, crossing: u32, scene: &Scene<'_>) -> Vec<Over> {
+        let site = &scene.ground.crossings().sites()[crossing as usize];
+        let grants = self.granted[site.junction as usize].iter();
+        let over = grants.filter_map(|grant| {
+            let taken = site.taken(grant.path, scene.is_long(grant.agent))?;
+            let way = taken.along.to - scene.rear(grant.agent, grant.at);
+            (way > 0.0).then(|| Over {
+                across: taken.across,
+                leaves: scene.time_for(way, grant.agent, grant.at) + f64::from(grant.delay),
+            })
+        });
+        over.collect()
+    }
+
+    /// Who has been let in over a busy crossing, has not entered, and has to give its grants back to
+    /// people.
+    pub(super) fn find_kept_by_people(
+        &self,
+        busy: &[u32],
+        scene: &Scene<'_>,
+        out: &mut Vec<(u32, u32)>,
+    ) {
+        out.clear();
+        for &crossing in busy {
+            let junction = scene.ground.crossings().sites()[crossing as usize].junction;
+            for grant in &self.granted[junction as usize] {
+                // Between the junctions of a chain nobody can stand: only the first one is given back.
+                let may_stop = grant.is_invited && grant.is_first;
+                let distance = scene.before_line(grant);
+                if may_stop
+                    && distance >= 0.0
+                    && scene.is_stopped_by_people(junction, grant, distance)
+                {
+                    out.push((grant.agent, grant.at));
+                }
+            }
+        }
+    }
+
+    /// For how long the vehicle that people keep longest from driving over a crossing has waited, s; one
+    /// that has been let in after a long wait, and has not entered, counts as well.
+    pub(super) fn kept_by_people(
+        &self,
+        crossing: u32,
+        requests: &[Request],
+        scene: &Scene<'_>,
+    ) -> f64 {
+        let site = &scene.ground.crossings().sites()[crossing as usize];
+        let leads_over = |path: u32| site.taken(path, false).is_some();
+        // Time at a red light is no wait for people.
+        let with_green = |age: f64| match scene.ground.signals(site.junction) {
+            Some(_) => age.min(scene.signals.time_in_stage(
+                scene.ground,
+                site.junction,
+                scene.time(),
+            )),
+            None => age,
+        };
+        let asking = requests.iter().filter(|request| {
+            let (junction, path) = request.path;
+            let refused = scene.agents.claim[request.agent as usize].refused;
+            junction == site.junction && refused == Refusal::People && leads_over(path)
+        });
+        let asking = asking.map(|request| request.age(scene));
+        let grants = self.granted[site.junction as usize].iter();
+        let let_in =
+            grants.filter(|grant| grant.is_invited && !grant.has_entered && leads_over(grant.path));
+        let let_in = let_in.map(|grant| {
+            let claim = &scene.agents.claim[grant.agent as usize];
+            let since = if claim.asked_for == grant.at {
+                claim.asked_at
+            } else {
+                scene.step
+            };
+            scene.step.saturating_sub(since) as f64 * scene.dt
+        });
+        asking.chain(let_in).map(with_green).fold(0.0, f64::max)
+    }
+}

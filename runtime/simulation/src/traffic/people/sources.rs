@@ -1,0 +1,102 @@
+//! Who comes to crossings, and when: a Poisson process for each side.
+
+use super::People;
+use crate::clock::Clock;
+use crate::ground::Ground;
+use roadwright_geometry::math::{Stream, ln};
+use roadwright_scenario::{RoadEnd, RoadId};
+use serde::{Deserialize, Serialize};
+
+/// Those who come to one side of a crossing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Source {
+    /// Road, end and side: by this it is known again after an edit.
+    key: (RoadId, bool, bool),
+    /// People per hour.
+    rate: f64,
+    stream: Stream,
+    /// When the next one comes, s.
+    next_time: f64,
+}
+
+/// The sources of all crossings, that of the right kerb before that of the left one.
+pub(super) fn of(ground: &Ground, rate: f64, seed: u64, time: f64) -> Vec<Source> {
+    let sites = ground.crossings().sites().iter();
+    let sides = sites.flat_map(|site| [(site, true), (site, false)]);
+    sides
+        .map(|(site, is_from_right)| {
+            let crossing = &site.crossing;
+            let is_start = crossing.end == RoadEnd::Start;
+            let key = (crossing.road, is_start, is_from_right);
+            // A stream for each side of each end of each road: another crossing disturbs none of them.
+            let number =
+                u64::from(crossing.road.0) * 4 + 2 * u64::from(is_start) + u64::from(is_from_right);
+            let mut source = Source {
+                key,
+                rate: crossing.people.unwrap_or(rate),
+                stream: Stream::new(seed, "people", number),
+                next_time: time,
+            };
+            source.next_time += source.gap();
+            source
+        })
+        .collect()
+}
+
+impl Source {
+    /// Whether nobody will come.
+    pub(super) fn is_dry(&self) -> bool {
+        self.rate <= 0.0
+    }
+
+    /// Whether its numbers can be.
+    pub(super) fn is_sound(&self) -> bool {
+        (0.0..=1e6).contains(&self.rate) && !self.next_time.is_nan()
+    }
+
+    /// Goes on as the same source did before an edit.
+    fn continue_from(&mut self, before: &Self) {
+        // With another rate the gap that has been drawn does not fit any more.
+        let is_same = before.rate.to_bits() == self.rate.to_bits();
+        self.stream = before.stream.clone();
+        if is_same {
+            self.next_time = before.next_time;
+        }
+    }
+
+    /// Time to the next one, s: exponential.
+    fn gap(&mut self) -> f64 {
+        if self.is_dry() {
+            return f64::INFINITY;
+        }
+        -ln(1.0 - self.stream.next_unit()) * 3600.0 / self.rate
+    }
+}
+
+impl People {
+    /// Lets those come whose time it is.
+    pub(crate) fn appear(&mut self, clock: &Clock, ground: &Ground) {
+        let time = clock.time();
+        let sites = ground.crossings().sites();
+        for number in 0..self.sources.len() {
+            while self.sources[number].next_time <= time {
+                let source = &mut self.sources[number];
+                source.next_time += source.gap();
+                let crossing = number / 2;
+                self.come(crossing as u32, number % 2 == 0, &sites[crossing]);
+            }
+        }
+    }
+
+    /// Takes the rates that hold on a ground from now on.
+    pub(super) fn renew_sources(&mut self, ground: &Ground, rate: f64, clock: &Clock) {
+        let mut sources = of(ground, rate, clock.seed, clock.time());
+        for source in &mut sources {
+            let before = self.sources.iter().find(|before| before.key == source.key);
+            if let Some(before) = before {
+                source.continue_from(before);
+            }
+        }
+        self.sources = sources;
+    }
+}

@@ -1,0 +1,195 @@
+//! People whose crossing an edit has taken away while they walked: they finish their way, and drivers
+//! who see them and can stop do.
+//!
+//! ```text
+//!        |    :       wall
+//!        |    o--->    |  [ car ]     The wall is where the lane of the car comes near what is left of
+//!        |             |              the way; a person waits before a car that cannot stop there.
+//! ```
+
+use super::{People, PersonRecord, RADIUS};
+use crate::agents::Agents;
+use crate::clock::Clock;
+use crate::dynamics::Bodies;
+use crate::ground::Ground;
+use crate::route::Routes;
+use crate::vehicle_type::{VehicleType, VehicleTypes};
+use roadwright_geometry::{DVec2, Pose, heading_of};
+use roadwright_scenario::junction::WALKING_SPEED;
+use serde::{Deserialize, Serialize};
+
+/// Of the way that is left, drivers heed so much, m: about two lanes.
+const HEEDED: f64 = 7.0;
+/// The middle of a lane that comes so near to it is held up, m: half a bus and half a person.
+const NEAR: f64 = 1.8;
+/// Drivers stop so far before, m.
+const BEFORE: f64 = 2.0;
+/// They look so far ahead, s, and at least so far, m.
+const SIGHT: f64 = 6.0;
+const LEAST_SIGHT: f64 = 20.0;
+/// Who needs harder braking than this to stop drives on, m/s^2.
+const BRAKING: f64 = 4.5;
+/// From one place of a lane that is looked at to the next, m.
+const STEP: f64 = 1.0;
+
+/// Somebody who finishes his way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Stray {
+    id: u64,
+    place: DVec2,
+    end: DVec2,
+    waits: bool,
+}
+
+/// What strays and drivers see of each other.
+pub(crate) struct Roadside<'a> {
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) routes: &'a Routes,
+}
+
+impl Stray {
+    pub(super) fn new(id: u64, place: DVec2, end: DVec2) -> Self {
+        Self {
+            id,
+            place,
+            end,
+            waits: false,
+        }
+    }
+
+    pub(super) fn record(&self) -> PersonRecord {
+        PersonRecord {
+            id: self.id,
+            position: self.place,
+            heading: heading_of(self.end - self.place),
+            waits: self.waits,
+        }
+    }
+
+    pub(super) fn is_sound(&self) -> bool {
+        self.place.is_finite() && self.end.is_finite()
+    }
+
+    /// Where he is after a way, m.
+    fn after(&self, way: f64) -> DVec2 {
+        let left = self.end - self.place;
+        let length = left.length();
+        if length <= way {
+            self.end
+        } else {
+            self.place + left * (way / length)
+        }
+    }
+
+    /// From a place to what drivers heed of the way that is left, m.
+    fn distance_to(&self, place: DVec2) -> f64 {
+        let way = self.after(HEEDED) - self.place;
+        let share = (place - self.place).dot(way) / way.length_squared().max(1e-9);
+        (self.place + way * share.clamp(0.0, 1.0) - place).length()
+    }
+}
+
+impl People {
+    /// Whether anybody finishes a way whose crossing is gone.
+    pub(crate) fn has_strays(&self) -> bool {
+        !self.strays.is_empty()
+    }
+
+    /// Holds drivers up who can stop before strays, as walls on their routes. O(strays * drivers).
+    pub(crate) fn hold_for_strays(&self, roadside: &Roadside<'_>, agents: &mut Agents) {
+        for agent in agents.by_growing_id() {
+            let nearest = self.wall_for(agent, roadside, agents);
+            let claim = &mut agents.claim[agent as usize];
+            let Some((at, s)) = nearest else { continue };
+            let is_first = claim.wall_at == 0 || (at + 1, s as f32) < (claim.wall_at, claim.wall_s);
+            if is_first {
+                (claim.wall_at, claim.wall_s) = (at + 1, s as f32);
+            }
+        }
+    }
+
+    /// Where an agent has to stop for strays: index in its route, and m along the lanelet there.
+    fn wall_for(
+        &self,
+        agent: u32,
+        Roadside {
+            ground,
+            types,
+            routes,
+        }: &Roadside<'_>,
+        agents: &Agents,
+    ) -> Option<(u32, f64)> {
+        let index = agent as usize;
+        let position = &agents.position[index];
+        if !position.is_on_lane() {
+            return None;
+        }
+        let progress = &agents.progress[index];
+        let route = routes.get(progress.route);
+        let front = types.get(agents.identity[index].vehicle_type).front;
+        let speed = agents.motion[index].speed.max(0.0);
+        let reach = (SIGHT * speed).max(LEAST_SIGHT);
+        let (mut at, mut begins) = (progress.at, -position.s);
+        while begins < reach {
+            let lanelet = route.lanelet(at)?;
+            let length = ground.length(lanelet);
+            let line = ground.line(lanelet);
+            let count = (length / STEP).ceil() as usize;
+            for s in (0..=count).map(|i| (STEP * i as f64).min(length)) {
+                let way = begins + s - front - BEFORE;
+                let place = line.position(s);
+                let is_near = self
+                    .strays
+                    .iter()
+                    .any(|stray| stray.distance_to(place) < NEAR);
+                if is_near && way >= 0.0 {
+                    let can_stop = speed * speed <= 2.0 * BRAKING * way;
+                    return can_stop.then_some((at, s - BEFORE));
+                }
+            }
+            begins += length;
+            at += 1;
+        }
+        None
+    }
+
+    /// Lets strays walk for a step; they wait for vehicles that come across their next metre.
+    pub(crate) fn walk_strays(&mut self, clock: &Clock, bodies: &Bodies<'_>, types: &VehicleTypes) {
+        let agents = bodies.agents;
+        let boxes: Vec<(Pose, f64, &VehicleType)> = agents
+            .by_growing_id()
+            .into_iter()
+            .map(|agent| {
+                let speed = agents.motion[agent as usize].speed.abs();
+                let number = agents.identity[agent as usize].vehicle_type;
+                (bodies.pose(agent), speed, types.get(number))
+            })
+            .collect();
+        let way = WALKING_SPEED * clock.dt;
+        for stray in &mut self.strays {
+            let (here, next) = (stray.place, stray.after(1.0));
+            stray.waits = boxes
+                .iter()
+                .any(|vehicle| sweeps(vehicle, next) && !sweeps(vehicle, here));
+            if !stray.waits {
+                let place = stray.after(way);
+                self.counts.walked_metres += (place - here).length();
+                stray.place = place;
+            }
+        }
+        let before = self.strays.len();
+        self.strays.retain(|stray| stray.place != stray.end);
+        self.counts.arrived += (before - self.strays.len()) as u64;
+    }
+}
+
+/// Whether a vehicle is, or before it can stop will be, where somebody stands.
+fn sweeps((pose, speed, vehicle_type): &(Pose, f64, &VehicleType), place: DVec2) -> bool {
+    let local = pose.to_local(place);
+    let half = 0.5 * vehicle_type.width + RADIUS + 0.2;
+    let stopping = speed * speed / (2.0 * BRAKING) + speed * 0.5;
+    let ahead = vehicle_type.front + stopping + RADIUS + 0.2;
+    let behind = -vehicle_type.rear_overhang - RADIUS;
+    local.y.abs() < half && (behind..ahead).contains(&local.x)
+}

@@ -1,0 +1,506 @@
+//! People on foot among more vehicles than junctions can take: never hit, and never kept for long.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod modules;
+
+use glam::DVec2;
+use modules::with_test_modules;
+use roadwright_geometry::{ReferenceLine, unit};
+use roadwright_scenario::operation::draw::{self, RoadStyle};
+use roadwright_scenario::*;
+use roadwright_simulation::{
+    Ending, Ground, JunctionWatch, ModuleOverrides, NoCrossing, PERSON_RADIUS, RunOptions,
+    SavedWorld, Session, SimulationError, Snapshot, World, builtin_modules,
+};
+use std::path::PathBuf;
+
+/// People an hour on each side of each crossing.
+const PEOPLE: f64 = 600.0;
+
+/// Streets of 150 m that meet in the middle, with crossings over all of them.
+#[derive(Clone, Copy)]
+struct Place4 {
+    legs: u32,
+    lanes: usize,
+    side: DrivingSide,
+    control: Option<Control>,
+    /// Vehicles an hour on each approach; 1800 are far more than can pass.
+    cars: f64,
+}
+
+const PLAIN: Place4 = Place4 {
+    legs: 4,
+    lanes: 1,
+    side: DrivingSide::Right,
+    control: None,
+    cars: 1800.0,
+};
+
+impl Place4 {
+    fn scenario(&self) -> Scenario {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+        let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
+        let mut scenario = Scenario::new("people");
+        let about = About {
+            driving_side: self.side,
+            ..About::default()
+        };
+        scenario.apply(Edit::About(Box::new(about))).unwrap();
+        for (key, vehicle) in shipped.vehicle_types() {
+            let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
+            scenario.apply(edit).unwrap();
+        }
+        for (key, stack) in shipped.stacks() {
+            let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
+            scenario.apply(edit).unwrap();
+        }
+        let style = RoadStyle {
+            name: String::new(),
+            class: RoadClass::Residential,
+            layer: 0,
+            speed_limit: 13.9,
+            section: CrossSection::driving(self.lanes, self.lanes, 3.25),
+        };
+        for leg in 0..self.legs {
+            let angle = std::f64::consts::TAU * f64::from(leg) / f64::from(self.legs);
+            let line = ReferenceLine::straight(unit(angle) * 150.0, DVec2::ZERO).unwrap();
+            let edit = draw::road(&scenario, &line, &style).unwrap();
+            scenario.apply(edit).unwrap();
+        }
+        let rules = JunctionRules {
+            control: self.control,
+            crossings: (1..=self.legs)
+                .map(|road| CrossingRule::over(RoadId(road)))
+                .collect(),
+            ..JunctionRules::default()
+        };
+        scenario.apply(ruled(&scenario, rules)).unwrap();
+        self.fill(&mut scenario);
+        scenario
+    }
+
+    fn fill(&self, scenario: &mut Scenario) {
+        let inward = match self.side {
+            DrivingSide::Right => -1,
+            DrivingSide::Left => 1,
+        };
+        for from in 1..=self.legs {
+            for to in (1..=self.legs).filter(|to| *to != from) {
+                let flow = Flow {
+                    vehicle: "car".into(),
+                    stack: "idm".into(),
+                    origin: Place::lane(RoadId(from), inward, 12.0),
+                    destination: Place::lane(RoadId(to), -inward, 12.0),
+                    rate_per_hour: self.cars / f64::from(self.legs - 1),
+                    begin: 0.0,
+                    end: 1e6,
+                    dynamics: None,
+                };
+                let id = scenario.next_flow_id();
+                scenario
+                    .apply(Edit::Flow(id, Some(Box::new(flow))))
+                    .unwrap();
+            }
+        }
+    }
+
+    fn name(&self) -> String {
+        let (legs, lanes) = (self.legs, self.lanes);
+        format!(
+            "{legs} legs, {lanes} lanes, {:?}, {:?}",
+            self.side, self.control
+        )
+    }
+}
+
+/// The edit that gives the junction in the middle its rules.
+fn ruled(scenario: &Scenario, rules: JunctionRules) -> Edit {
+    let (id, node) = middle(scenario);
+    Edit::Node(id, Some(Node { rules, ..node }))
+}
+
+fn middle(scenario: &Scenario) -> (NodeId, Node) {
+    let network = scenario.network();
+    let middle = network
+        .nodes()
+        .find(|(id, _)| network.ends_at(*id).len() > 1);
+    middle.map(|(id, node)| (id, node.clone())).unwrap()
+}
+
+fn options(seed: u64, people: f64) -> RunOptions {
+    RunOptions {
+        seed: Some(seed),
+        dt: Some(0.1),
+        dynamics: Some(DynamicsLevel::Lane),
+        verify: true,
+        pedestrians: Some(people),
+        ..RunOptions::default()
+    }
+}
+
+fn world(scenario: &Scenario, options: &RunOptions) -> World {
+    World::new(scenario, &builtin_modules(), options).unwrap()
+}
+
+/// People whose bodies a vehicle overlaps, found by somebody who sees pictures only.
+fn hits(snapshot: &Snapshot) -> Vec<(u64, u64)> {
+    let mut hits = Vec::new();
+    for person in &snapshot.people {
+        for vehicle in &snapshot.vehicles {
+            let local = vehicle.body.to_local(person.position).abs();
+            let beside = (local - 0.5 * DVec2::new(vehicle.length, vehicle.width)).max(DVec2::ZERO);
+            // A hand's breadth is nothing.
+            if beside.length() < PERSON_RADIUS - 0.05 {
+                hits.push((person.id, vehicle.agent));
+            }
+        }
+    }
+    hits
+}
+
+/// Runs for a time, s; says who was hit, and what came of it.
+fn drive(world: &mut World, seconds: f64) -> Vec<(f64, u64, u64)> {
+    let mut all = Vec::new();
+    let until = world.time() + seconds;
+    while world.time() < until {
+        world.step();
+        let snapshot = world.snapshot();
+        let time = snapshot.time;
+        all.extend(hits(&snapshot).into_iter().map(|(p, v)| (time, p, v)));
+    }
+    all
+}
+
+#[test]
+fn nobody_is_hit_and_nobody_waits_for_more_than_a_minute_at_a_zebra() {
+    for (seed, side) in [
+        (1, DrivingSide::Right),
+        (2, DrivingSide::Left),
+        (3, DrivingSide::Right),
+    ] {
+        for (legs, lanes) in [(4, 1), (4, 2), (3, 1)] {
+            let place = Place4 {
+                legs,
+                lanes,
+                side,
+                ..PLAIN
+            };
+            let mut world = world(&place.scenario(), &options(seed, PEOPLE));
+            let hit = drive(&mut world, 300.0);
+            let summary = world.summary();
+            let people = summary.people.unwrap();
+            let what = format!(
+                "{}, seed {seed}: {people:?} {:?}",
+                place.name(),
+                summary.law
+            );
+            assert!(hit.is_empty(), "{what}: {hit:?}");
+            assert!(people.longest_wait <= 60.0, "{what}");
+            assert!(people.arrived > people.came * 3 / 4, "{what}");
+            let law = summary.law;
+            assert_eq!((law.breaches, law.held_by_law), (0, 0), "{what}");
+            assert!(summary.agents.arrived > 40, "{what}: {:?}", summary.agents);
+            let touched = summary.collisions.iter();
+            let touched: Vec<_> = touched
+                .filter(|c| DVec2::new(c.x, c.y).length() < 35.0)
+                .collect();
+            assert!(touched.is_empty(), "{what}: {touched:?}");
+        }
+    }
+}
+
+#[test]
+fn at_signals_people_walk_while_what_they_cross_is_red() {
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        for (lanes, mode) in [
+            (1, SignalMode::Fixed),
+            (2, SignalMode::Fixed),
+            (1, SignalMode::Actuated),
+        ] {
+            let place = Place4 {
+                lanes,
+                side,
+                control: Some(Control::Signals),
+                ..PLAIN
+            };
+            let mut scenario = place.scenario();
+            let (_, node) = middle(&scenario);
+            let rules = JunctionRules {
+                plan: Some(SignalPlan {
+                    mode,
+                    ..SignalPlan::default()
+                }),
+                ..node.rules
+            };
+            scenario.apply(ruled(&scenario, rules)).unwrap();
+            let mut world = world(&scenario, &options(1, PEOPLE));
+            let hit = drive(&mut world, 300.0);
+            let summary = world.summary();
+            let people = summary.people.unwrap();
+            let what = format!("{} {mode:?}: {people:?} {:?}", place.name(), summary.law);
+            assert!(hit.is_empty(), "{what}: {hit:?}");
+            // A cycle and a little.
+            assert!(people.longest_wait < 150.0, "{what}");
+            assert!(people.arrived * 2 > people.came, "{what}");
+            assert_eq!(
+                (summary.law.breaches, summary.law.red_passed),
+                (0, 0),
+                "{what}"
+            );
+            assert!(summary.agents.arrived > 40, "{what}: {:?}", summary.agents);
+        }
+    }
+}
+
+#[test]
+fn vehicles_wait_no_longer_than_a_junction_with_people_says() {
+    for (lanes, control, people) in [
+        (1, None, 600.0),
+        (2, None, 600.0),
+        (1, Some(Control::Priority), 600.0),
+        (1, Some(Control::Signals), 600.0),
+        (1, None, 0.0),
+    ] {
+        let place = Place4 {
+            lanes,
+            control,
+            ..PLAIN
+        };
+        let world = world(&place.scenario(), &options(1, people));
+        let mut session = Session::new(world);
+        let mut watch = JunctionWatch::default();
+        session.run(Ending::AtTime(600.0), &mut [&mut watch], |_| true);
+        let figures = watch.figures(session.world());
+        assert!(!figures.is_empty());
+        for junction in figures {
+            assert!(
+                junction.longest_wait <= junction.bound,
+                "{} {people}: {junction:?}",
+                place.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn who_ignores_the_law_hits_people() {
+    // What the tests above look for is there to be seen.
+    let mut overrides = ModuleOverrides::default();
+    overrides
+        .set(Slot::Behaviour, vec!["reckless".into()])
+        .unwrap();
+    let options = RunOptions {
+        modules: overrides,
+        ..options(1, PEOPLE)
+    };
+    let scenario = Place4 {
+        cars: 600.0,
+        ..PLAIN
+    }
+    .scenario();
+    let mut world = World::new(&scenario, &with_test_modules(), &options).unwrap();
+    assert!(!drive(&mut world, 120.0).is_empty());
+}
+
+#[test]
+fn a_crossing_in_the_middle_of_a_road_works_alone() {
+    for control in [None, Some(Control::Signals)] {
+        let place = Place4 {
+            legs: 2,
+            cars: 900.0,
+            control,
+            ..PLAIN
+        };
+        let mut world = world(&place.scenario(), &options(1, 200.0));
+        let hit = drive(&mut world, 300.0);
+        let summary = world.summary();
+        let people = summary.people.unwrap();
+        assert!(hit.is_empty(), "{control:?} {hit:?}");
+        assert!(
+            people.arrived > 20 && summary.agents.arrived > 60,
+            "{control:?} {summary:?}"
+        );
+        let longest = if control.is_none() { 30.0 } else { 90.0 };
+        assert!(people.longest_wait < longest, "{control:?} {people:?}");
+    }
+}
+
+#[test]
+fn threads_and_repeats_give_the_same_bits() {
+    let scenario = Place4 { lanes: 2, ..PLAIN }.scenario();
+    let hash = |seed: u64, threads: usize| {
+        let options = RunOptions {
+            threads,
+            ..options(seed, PEOPLE)
+        };
+        let mut world = world(&scenario, &options);
+        drive(&mut world, 60.0);
+        (world.state_hash(), world.snapshot().hash())
+    };
+    assert_eq!(hash(1, 1), hash(1, 2));
+    assert_ne!(hash(1, 1).1, hash(2, 1).1);
+}
+
+#[test]
+fn without_people_a_crossing_changes_no_hash_of_the_state_over_time() {
+    // Nobody comes: the state knows nothing of people, and vehicles do not stop for nobody.
+    let scenario = PLAIN.scenario();
+    let mut nobody = world(&scenario, &options(1, 0.0));
+    assert!(drive(&mut nobody, 60.0).is_empty());
+    assert_eq!(nobody.summary().people, None);
+}
+
+#[test]
+fn a_save_in_the_middle_of_a_crossing_goes_on_to_the_bit() {
+    for control in [None, Some(Control::Signals)] {
+        let scenario = Place4 { control, ..PLAIN }.scenario();
+        let options = options(1, PEOPLE);
+        let mut whole = world(&scenario, &options);
+        drive(&mut whole, 47.3);
+        // To a moment at which somebody is on a carriageway.
+        let walks = |world: &World| world.snapshot().people.iter().filter(|p| !p.waits).count() > 3;
+        while !walks(&whole) {
+            whole.step();
+            assert!(whole.time() < 150.0);
+        }
+        let bytes = whole.save(false).unwrap().to_bytes();
+        let saved = SavedWorld::from_bytes(&bytes).unwrap();
+        let ground = Ground::new(&scenario);
+        let modules = builtin_modules();
+        let (mut restored, notes) =
+            World::restore(ground, &scenario, &modules, &options, &saved).unwrap();
+        assert!(notes.is_empty());
+        assert_eq!(restored.state_hash(), whole.state_hash());
+        drive(&mut whole, 60.0);
+        drive(&mut restored, 60.0);
+        assert_eq!(restored.state_hash(), whole.state_hash());
+        assert_eq!(restored.summary(), whole.summary());
+    }
+}
+
+#[test]
+fn who_walks_finishes_where_an_edit_takes_the_crossing_away() {
+    let scenario = PLAIN.scenario();
+    let mut world = world(&scenario, &options(1, PEOPLE));
+    drive(&mut world, 60.0);
+    let is_on_road = |world: &World| {
+        let people = world.snapshot().people;
+        people.iter().filter(|person| !person.waits).count()
+    };
+    assert!(is_on_road(&world) > 0);
+    let mut edited = scenario.clone();
+    edited
+        .apply(ruled(&scenario, JunctionRules::default()))
+        .unwrap();
+    world
+        .update(&scenario, &edited, &builtin_modules())
+        .unwrap();
+    let strays = world.snapshot().people;
+    // Those at the kerb are gone, the others walk on.
+    assert!(!strays.is_empty() && strays.iter().all(|person| !person.waits));
+    let before = world.summary().people.unwrap().arrived;
+    let hit = drive(&mut world, 60.0);
+    assert!(hit.is_empty(), "{hit:?}");
+    assert!(
+        world.snapshot().people.is_empty(),
+        "{:?}",
+        world.snapshot().people
+    );
+    let after = world.summary().people.unwrap().arrived;
+    assert_eq!(after - before, strays.len() as u64);
+    // Given back, people come again.
+    world
+        .update(&edited, &scenario, &builtin_modules())
+        .unwrap();
+    let hit = drive(&mut world, 60.0);
+    assert!(hit.is_empty(), "{hit:?}");
+    assert!(world.summary().people.unwrap().arrived > after);
+}
+
+#[test]
+fn an_edit_elsewhere_leaves_people_as_they_are() {
+    // So few vehicles that none is due in the very step of the edit: flows begin anew there.
+    let scenario = Place4 {
+        cars: 200.0,
+        ..PLAIN
+    }
+    .scenario();
+    let mut edited = scenario.clone();
+    let (id, road) = scenario.network().roads().next().unwrap();
+    let renamed = Road {
+        name: "High Street".into(),
+        ..road.clone()
+    };
+    edited
+        .apply(Edit::Road(id, Some(Box::new(renamed))))
+        .unwrap();
+    let mut plain = world(&scenario, &options(1, PEOPLE));
+    let mut other = world(&scenario, &options(1, PEOPLE));
+    drive(&mut plain, 30.0);
+    drive(&mut other, 30.0);
+    other
+        .update(&scenario, &edited, &builtin_modules())
+        .unwrap();
+    for _ in 0..300 {
+        plain.step();
+        other.step();
+        let (one, two) = (plain.snapshot(), other.snapshot());
+        assert_eq!(one.people, two.people, "{}", one.time);
+        assert_eq!(one.vehicles, two.vehicles, "{}", one.time);
+    }
+}
+
+#[test]
+fn people_come_when_they_are_called_and_a_run_of_people_alone_goes_on() {
+    let scenario = Place4 { cars: 0.0, ..PLAIN }.scenario();
+    let mut empty = Scenario::new("empty");
+    empty.clone_from(&scenario);
+    for id in scenario.flows().keys() {
+        empty.apply(Edit::Flow(*id, None)).unwrap();
+    }
+    let mut world = world(&empty, &options(1, 0.0));
+    assert!(world.is_over());
+    let (node, _) = middle(&empty);
+    assert_eq!(world.add_pedestrian(node, None), Ok(1));
+    assert_eq!(world.add_pedestrian(node, Some(RoadId(3))), Ok(2));
+    assert_eq!(
+        world.add_pedestrian(node, Some(RoadId(77))),
+        Err(NoCrossing::OverRoad(node.0, 77))
+    );
+    assert_eq!(
+        world.add_pedestrian(NodeId(4711), None),
+        Err(NoCrossing::AtNode(4711))
+    );
+    assert!(!world.is_over());
+    let mut steps = 0;
+    while !world.is_over() {
+        world.step();
+        steps += 1;
+        assert!(steps < 400);
+    }
+    let people = world.summary().people.unwrap();
+    assert_eq!((people.came, people.arrived), (2, 2));
+    // 6.5 m and what they walk before and beyond the kerbs, at 1.2 m/s.
+    let way = 2.0 * (6.5 + 2.4 + 1.0);
+    assert!((people.walked_metres - way).abs() < 0.5, "{people:?}");
+    assert!((f64::from(steps) * 0.1 - way / 2.0 / 1.2).abs() < 1.0);
+    // Two hundred is a crowd.
+    let mut crowd = World::new(&empty, &builtin_modules(), &options(1, 0.0)).unwrap();
+    let came = (0..300).filter(|_| crowd.add_pedestrian(node, None).is_ok());
+    assert_eq!(came.count(), 200);
+}
+
+#[test]
+fn rates_out_of_range_are_refused() {
+    let scenario = PLAIN.scenario();
+    for rate in [-1.0, f64::NAN, f64::INFINITY, 3600.1] {
+        let made = World::new(&scenario, &builtin_modules(), &options(1, rate));
+        let error = made.err().unwrap();
+        assert!(
+            matches!(error, SimulationError::Pedestrians(_)),
+            "{rate}: {error}"
+        );
+    }
+    let mut most = world(&scenario, &options(1, 3600.0));
+    assert!(drive(&mut most, 30.0).is_empty());
+}
