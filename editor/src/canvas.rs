@@ -282,10 +282,17 @@ impl Canvas {
             .as_ref()
             .is_some_and(|live| live.snapshot.step > 0);
         let dots = running.then_some(self.dots.as_slice());
-        self.painter
-            .paint(board.painter, board.rect, board.camera, dots);
+        let people = model
+            .live
+            .as_ref()
+            .map(|live| live.snapshot.people.as_slice());
+        self.painter.paint(
+            board.painter,
+            board.rect,
+            board.camera,
+            dots.map(|dots| (dots, people.unwrap_or_default())),
+        );
         if let Some(live) = &model.live {
-            crate::people::paint(board, &live.snapshot.people);
             board.heat(live, model.settings.heat);
             board.signals(&live.signals);
         }

@@ -31,7 +31,6 @@ mod minimap;
 pub mod model;
 mod module_actions;
 mod panels;
-mod people;
 mod playing;
 pub mod scene;
 mod selection;

@@ -1000,5 +1000,8 @@ fn the_keys_that_the_welcome_panel_names_work_there() {
     assert_eq!(bench.editor().model().dialog, Dialog::Welcome);
     // New does; there are unsaved roads, so it asks first.
     bench.key_with(Modifiers::COMMAND, Key::N);
-    assert!(matches!(bench.editor().model().dialog, Dialog::Unsaved(Next::New)));
+    assert!(matches!(
+        bench.editor().model().dialog,
+        Dialog::Unsaved(Next::New)
+    ));
 }

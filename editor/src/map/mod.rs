@@ -4,18 +4,18 @@
 mod gpu;
 mod instances;
 mod mesh;
+mod moving;
 mod objects;
 mod paint;
 mod shapes;
 mod terrain;
 mod tiles;
-mod vehicles;
 
 pub(crate) use gpu::set_up as set_up_gpu;
 pub use instances::{Instance, Instances};
 pub use mesh::{Batch, Ink, Level, Mesh, MeshBuilder, Vertex};
+pub use moving::{Moving, VehicleDot};
 pub use objects::Objects;
 pub use paint::MapPainter;
 pub use terrain::TerrainImage;
 pub use tiles::{TileId, Tiles};
-pub use vehicles::VehicleDot;

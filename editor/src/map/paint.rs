@@ -3,11 +3,11 @@
 use super::gpu;
 use super::instances::Instances;
 use super::mesh::{Ink, Level, Mesh};
+use super::moving::{self, Moving};
 use super::objects::Objects;
 use super::shapes;
 use super::terrain::TerrainImage;
 use super::tiles::{self, TileId, Tiles};
-use super::vehicles::{self, VehicleDot};
 use crate::camera::Camera;
 use crate::scene::Scene;
 use crate::worker::Worker;
@@ -226,16 +226,16 @@ impl MapPainter {
         }
     }
 
-    /// Draws roads, forests, obstacles and vehicles into a rectangle of the window; without a run
-    /// (`None`) the vehicles where they will start.
+    /// Draws roads, forests, obstacles, vehicles and people into a rectangle of the window; without a
+    /// run (`None`) the vehicles where they will start.
     pub fn paint(
         &mut self,
         painter: &egui::Painter,
         rect: Rect,
         camera: &Camera,
-        vehicles: Option<&[VehicleDot]>,
+        moving: Option<Moving<'_>>,
     ) {
-        let frame = self.frame(rect, camera, vehicles);
+        let frame = self.frame(rect, camera, moving);
         if self.uses_gpu {
             gpu::paint(painter, rect, frame);
         } else {
@@ -256,7 +256,7 @@ impl MapPainter {
     }
 
     /// What is in view, and asks for what is missing.
-    fn frame(&mut self, rect: Rect, camera: &Camera, vehicles: Option<&[VehicleDot]>) -> Frame {
+    fn frame(&mut self, rect: Rect, camera: &Camera, moving: Option<Moving<'_>>) -> Frame {
         let (low, high) = camera.view(rect);
         let level = Level::at(camera.scale);
         let mut roads = Vec::new();
@@ -304,9 +304,11 @@ impl MapPainter {
             ground: self.ground(),
             roads,
             things: self.content.objects.things.clone(),
-            starts: (vehicles.is_none()).then(|| self.content.objects.starts.clone()),
+            starts: moving
+                .is_none()
+                .then(|| self.content.objects.starts.clone()),
             trees: trees.cloned().collect(),
-            vehicles: vehicles::instances(vehicles.unwrap_or_default(), camera, (low, high)),
+            moving: moving::instances(moving.unwrap_or_default(), camera, (low, high)),
             ink: self.content_ink,
         }
     }
@@ -322,7 +324,7 @@ pub(super) struct Frame {
     pub(super) starts: Option<Arc<Mesh>>,
     pub(super) trees: Vec<Arc<Instances>>,
     /// By figure, from the bottom up.
-    pub(super) vehicles: Vec<(Figure, Instances)>,
+    pub(super) moving: Vec<(Figure, Instances)>,
     pub(super) ink: Ink,
 }
 
@@ -330,7 +332,7 @@ impl Frame {
     /// What there are many of, from the bottom up.
     pub(super) fn figures(&self) -> impl Iterator<Item = (Figure, &Instances)> {
         let trees = self.trees.iter().map(|trees| (land::TREE, &**trees));
-        trees.chain(self.vehicles.iter().map(|(figure, all)| (*figure, all)))
+        trees.chain(self.moving.iter().map(|(figure, all)| (*figure, all)))
     }
 }
 

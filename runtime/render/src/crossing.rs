@@ -1,4 +1,4 @@
-//! Crossings, and the people on them.
+//! The paint of crossings.
 //!
 //! ```text
 //!    kerb | # # # # # # | kerb      Bars of 0.5 m with gaps of 0.5 m, along the road; none on
@@ -7,24 +7,13 @@
 
 use crate::marking::opacity;
 use crate::painter::Painter;
-use crate::palette::{MARKING, OUTLINE, PERSON, faded, rgb};
-use glam::DVec2;
-use roadwright_geometry::{left_of, unit};
+use crate::palette::{MARKING, faded};
 use roadwright_scenario::junction::{Crossing, Junction};
-use roadwright_simulation::PersonRecord;
 
 /// Width of a bar, m, and of the gap beside it.
 const BAR: f64 = 0.5;
 /// Width of the lanes by which paint fades, m.
 const LANE: f64 = 3.25;
-/// Half of the shoulders of a person and half of its depth, m, and the radius of its head.
-const SHOULDERS: f64 = 0.3;
-const CHEST: f64 = 0.165;
-const HEAD: f64 = 0.12;
-/// A person is drawn as one sees it from this scale on, pixels per metre; as a dot down to the other.
-const FIGURE_FROM: f64 = 1.0 / 0.12;
-const DOT_FROM: f64 = 2.0;
-
 /// The bars of all crossings of some junctions.
 pub(crate) fn zebras(painter: &mut impl Painter, junctions: &[&Junction]) {
     let alpha = opacity(painter.scale(), LANE);
@@ -56,29 +45,6 @@ fn bars(crossing: &Crossing) -> Vec<(f64, f64)> {
         })
     });
     bars.collect()
-}
-
-/// Draws a person: shoulders and a head, from afar a dot, from farther away nothing.
-pub fn person(painter: &mut impl Painter, person: &PersonRecord) {
-    let scale = painter.scale();
-    if scale < DOT_FROM {
-        return;
-    }
-    if scale < FIGURE_FROM {
-        painter.circle(person.position, SHOULDERS, 1.3, rgb(PERSON));
-        return;
-    }
-    let ahead = unit(person.heading);
-    let left = left_of(ahead);
-    // An ellipse of twelve corners.
-    let corners: Vec<DVec2> = (0..12)
-        .map(|i| {
-            let round = unit(std::f64::consts::TAU * f64::from(i) / 12.0);
-            person.position + ahead * (CHEST * round.x) + left * (SHOULDERS * round.y)
-        })
-        .collect();
-    painter.polygon(&corners, rgb(PERSON));
-    painter.circle(person.position, HEAD, 1.0, rgb(OUTLINE));
 }
 
 #[cfg(test)]

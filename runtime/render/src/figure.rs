@@ -3,7 +3,7 @@
 //! A figure lives in a frame of its own: x ahead in half lengths, y to the left in half widths.
 
 use crate::palette::{
-    BODIES, BRAKE_LAMP, BUS_BODY, CROWN_LIT, GLASS, HEAD_LAMP, INDICATOR_LAMP, RIM, SHADOW,
+    BODIES, BRAKE_LAMP, BUS_BODY, CROWN_LIT, GLASS, HEAD_LAMP, INDICATOR_LAMP, PEOPLE, RIM, SHADOW,
     SHADOW_OPACITY, SHEEN, TAIL_LAMP, TRUNK, faded, one_of, rgb,
 };
 use roadwright_geometry::unit;
@@ -24,6 +24,8 @@ pub enum Figure {
     Pill,
     /// A vehicle of a few pixels.
     Dot,
+    /// Somebody on foot.
+    Person,
     /// A lamp at the back of a vehicle that brakes.
     BrakeLamp,
     /// An indicator that is lit.
@@ -133,6 +135,7 @@ impl Figure {
                 ),
             ],
             Self::Dot => vec![Part::new(mirrored(&BODY), None)],
+            Self::Person => person(),
             Self::BrakeLamp => lamp(BRAKE_LAMP),
             Self::IndicatorLamp => lamp(INDICATOR_LAMP),
             Self::Tree => tree(),
@@ -241,6 +244,46 @@ fn lamp(hex: u32) -> Vec<Part> {
     vec![glow, Part::new(round(10, |_| 0.42, MIDDLE), Some(rgb(hex)))]
 }
 
+/// Half of the depth of a person and half of the shoulders, m, and the radius of the head.
+const CHEST: f64 = 0.165;
+const SHOULDERS: f64 = 0.3;
+const HEAD: f64 = 0.12;
+/// Farther away than this people are not drawn, m a pixel, and nearer they have at least so many pixels.
+const FARTHEST_PERSON: f64 = 0.5;
+const LEAST_PERSON: f64 = 3.0;
+
+/// Shoulders and a head.
+fn person() -> Vec<Part> {
+    let middle = (0.0, 0.0);
+    let shadow = Part {
+        fade: Some(round(12, |_| 1.5, middle)),
+        shift: (0.5, -0.5),
+        ..Part::new(
+            round(12, |_| 0.8, middle),
+            Some(faded(SHADOW, SHADOW_OPACITY)),
+        )
+    };
+    let (along, across) = ((HEAD / CHEST) as f32, (HEAD / SHOULDERS) as f32);
+    let head = scaled(&round(10, |_| 1.0, middle), along, across);
+    vec![
+        shadow,
+        Part::new(round(12, |_| 1.0, middle), None),
+        Part::new(head, Some(faded(RIM, 0.55))),
+    ]
+}
+
+/// How a person is drawn at a scale in metres a pixel: half of its depth and half of its width, m;
+/// `None` from far away.
+pub fn person_size(scale: f64) -> Option<(f64, f64)> {
+    let grow = (LEAST_PERSON * scale / (2.0 * SHOULDERS)).max(1.0);
+    (scale <= FARTHEST_PERSON).then_some((grow * CHEST, grow * SHOULDERS))
+}
+
+/// The colour of the clothes of a person.
+pub fn person_color(id: u64) -> Color {
+    rgb(one_of(&PEOPLE, id))
+}
+
 fn tree() -> Vec<Part> {
     const LOBES: f64 = 7.0;
     let lobed = |angle: f64| 0.92 + 0.08 * roadwright_geometry::math::cos(LOBES * angle);
@@ -329,7 +372,8 @@ pub const GLOW: f64 = 0.38;
 mod tests {
     use super::*;
 
-    const ALL: [Figure; 7] = [
+    const ALL: [Figure; 8] = [
+        Figure::Person,
         Figure::Car,
         Figure::Bus,
         Figure::Pill,

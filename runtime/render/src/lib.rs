@@ -40,7 +40,6 @@ mod road;
 pub mod terrain;
 mod text;
 
-pub use crossing::person;
 pub use map::{Picture, Trail, junction_layer, map, roads_and_junctions};
 pub use painter::{Painter, Pass};
 pub use places::{BAY, bay, points_of_interest, reach_of_mark};

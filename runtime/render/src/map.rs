@@ -13,7 +13,7 @@ use roadwright_geometry::HeightField;
 use roadwright_geometry::unit;
 use roadwright_scenario::junction::{Junction, Layout, layout};
 use roadwright_scenario::{Place, RoadId, Scenario};
-use roadwright_simulation::{Snapshot, VehicleRecord};
+use roadwright_simulation::{PersonRecord, Snapshot, VehicleRecord};
 use std::collections::BTreeSet;
 
 /// What a picture shows and how large it is.
@@ -97,7 +97,7 @@ pub fn map(
         draw_vehicle(&mut canvas, vehicle);
     }
     for person in snapshot.into_iter().flat_map(|s| &s.people) {
-        crossing::person(&mut canvas, person);
+        draw_person(&mut canvas, person);
     }
     names::streets(&mut canvas, scenario, &layout);
     names::places(&mut canvas, scenario);
@@ -253,5 +253,14 @@ fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord) {
             reach,
             color,
         );
+    }
+}
+
+fn draw_person(canvas: &mut Canvas, person: &PersonRecord) {
+    if let Some((half_depth, half_width)) = figure::person_size(1.0 / canvas.scale) {
+        let front = half_depth * unit(person.heading);
+        let color = figure::person_color(person.id);
+        let parts = Figure::Person.parts();
+        canvas.figure(&parts, person.position, front, half_width, color);
     }
 }

@@ -79,8 +79,8 @@ pub const QUIET_INK: u32 = 0x59616C;
 pub const PAPER: u32 = 0xFFFFFF;
 /// Text on asphalt.
 pub const ROAD_INK: u32 = 0xFFFFFE;
-/// People on foot.
-pub const PERSON: u32 = 0x8C7B75;
+/// Clothes of people on foot.
+pub const PEOPLE: [u32; 5] = [0x8C7B75, 0x5B7FA6, 0xA8574C, 0x6F8A5E, 0x4A525C];
 /// Windows of vehicles.
 pub const GLASS: u32 = 0x2B3642;
 /// What the rim of a vehicle's body is darkened with.
@@ -107,8 +107,7 @@ pub const BUS_BODY: u32 = 0xC9A24A;
 /// What the sun does to roofs of vehicles.
 pub const SHEEN: u32 = 0xFFFFFD;
 /// Colours that are the same by night.
-const OF_WHAT_MOVES: [u32; 8] = [
-    PERSON,
+const OF_WHAT_MOVES: [u32; 7] = [
     GLASS,
     RIM,
     SHEEN,

@@ -44,5 +44,9 @@ fn the_page_about_the_look_has_the_palette() {
         })
         .filter(|line| !page.contains(line.as_str()))
         .collect();
-    assert!(missing.is_empty(), "docs/look.md lacks\n{}", missing.join("\n"));
+    assert!(
+        missing.is_empty(),
+        "docs/look.md lacks\n{}",
+        missing.join("\n")
+    );
 }

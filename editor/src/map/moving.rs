@@ -1,12 +1,13 @@
-//! Vehicles of a frame as instances of their figures.
+//! Vehicles and people of a frame as instances of their figures.
 
 use super::instances::{Instances, instance};
 use super::mesh::Ink;
 use crate::camera::Camera;
 use egui::Color32;
 use roadwright_agent::Indicator;
-use roadwright_geometry::{DVec2, Pose};
+use roadwright_geometry::{DVec2, Pose, unit};
 use roadwright_render::figure::{self, Figure};
+use roadwright_simulation::PersonRecord;
 use std::collections::BTreeMap;
 
 /// A vehicle as the map draws it.
@@ -28,9 +29,12 @@ pub struct VehicleDot {
     pub brakes: bool,
 }
 
-/// Vehicles in view, from the bottom up: bodies, then lamps.
+/// What moves in a run.
+pub type Moving<'a> = (&'a [VehicleDot], &'a [PersonRecord]);
+
+/// Vehicles and people in view, from the bottom up: bodies, people, lamps.
 pub(super) fn instances(
-    vehicles: &[VehicleDot],
+    (vehicles, people): Moving<'_>,
     camera: &Camera,
     (low, high): (DVec2, DVec2),
 ) -> Vec<(Figure, Instances)> {
@@ -63,6 +67,17 @@ pub(super) fn instances(
             let reach = figure::GLOW * grow;
             let one = instance(at, reach * forward, reach, [0; 4]);
             lists.entry(lamp).or_insert_with(empty).list.push(one);
+        }
+    }
+    if let Some((half_depth, half_width)) = figure::person_size(camera.scale) {
+        let is_seen =
+            |p: &&PersonRecord| p.position.cmpge(low).all() && p.position.cmple(high).all();
+        for person in people.iter().filter(is_seen) {
+            let color = Ink::Light.bytes(figure::person_color(person.id));
+            let front = half_depth * unit(person.heading);
+            let one = instance(person.position - camera.centre, front, half_width, color);
+            let list = lists.entry(Figure::Person).or_insert_with(empty);
+            list.list.push(one);
         }
     }
     lists.into_iter().collect()
@@ -100,7 +115,7 @@ mod tests {
         };
         let view = (DVec2::splat(-30.0), DVec2::splat(30.0));
         let all = [vehicle(0.0, true), vehicle(10.0, false), vehicle(1e4, true)];
-        let lists = instances(&all, &camera, view);
+        let lists = instances((&all, &[]), &camera, view);
         let counts: Vec<(Figure, usize)> =
             lists.iter().map(|(f, all)| (*f, all.list.len())).collect();
         assert_eq!(counts, [(Figure::Car, 2), (Figure::BrakeLamp, 2)]);
