@@ -152,6 +152,8 @@ quantities! {
     Clearance: With(0.0), With(30.0), "0 to 30 s";
     /// How often a module is asked, Hz.
     Rate: Without(0.0), With(1000.0), "more than 0 and at most 1000 Hz";
+    /// How often forces are computed, Hz.
+    PhysicsRate: With(10.0), With(10_000.0), "10 to 10,000 Hz";
     /// Vehicles per hour.
     PerHour: With(0.0), With(1e5), "0 to 100,000 vehicles per hour";
     /// Trees per hectare.

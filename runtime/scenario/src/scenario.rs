@@ -5,7 +5,9 @@ use crate::dynamics::DynamicsLevel;
 use crate::ids::{AgentId, FlowId, ForestId, ObjectId, ObstacleId, PointOfInterestId};
 use crate::network::RoadNetwork;
 use crate::objects::{Forest, MAX_PLACES, Obstacle, PointOfInterest};
-use crate::quantity::{Duration, Latitude, Longitude, Quantity, TimeOfDay, TimeStep, Validate, at};
+use crate::quantity::{
+    Duration, Latitude, Longitude, PhysicsRate, Quantity, TimeOfDay, TimeStep, Validate, at,
+};
 use crate::road::{DrivingSide, is_default};
 use crate::stack::Stack;
 use crate::vehicle_type::VehicleType;
@@ -41,6 +43,23 @@ pub struct Settings {
     )]
     #[schemars(with = "TimeOfDay")]
     pub time_of_day: f64,
+    /// How often forces on vehicles are computed at least by levels that have them, Hz: steps are
+    /// made of shorter ones.
+    #[serde(
+        default = "physics_rate",
+        deserialize_with = "PhysicsRate::read",
+        skip_serializing_if = "is_physics_rate"
+    )]
+    #[schemars(with = "PhysicsRate")]
+    pub physics_rate_hz: f64,
+}
+
+fn physics_rate() -> f64 {
+    200.0
+}
+
+fn is_physics_rate(rate: &f64) -> bool {
+    *rate == physics_rate()
 }
 
 fn noon() -> f64 {
@@ -59,6 +78,7 @@ impl Default for Settings {
             duration: 300.0,
             dynamics: DynamicsLevel::default(),
             time_of_day: noon(),
+            physics_rate_hz: physics_rate(),
         }
     }
 }
@@ -305,7 +325,8 @@ impl Validate for Settings {
     fn validate(&self) -> Result<(), String> {
         at("dt", TimeStep::check(self.dt))?;
         at("duration", Duration::check(self.duration))?;
-        at("time_of_day", TimeOfDay::check(self.time_of_day))
+        at("time_of_day", TimeOfDay::check(self.time_of_day))?;
+        at("physics_rate_hz", PhysicsRate::check(self.physics_rate_hz))
     }
 }
 

@@ -36,7 +36,7 @@ const FORMAT: &str = "roadwright.world";
 /// Version of the frame around the parts.
 const VERSION: u16 = 1;
 /// Version of the parts; 2: agents have levels of dynamics.
-const PART_VERSION: u16 = 6;
+const PART_VERSION: u16 = 7;
 
 /// Why a world cannot be saved or restored.
 #[derive(Debug, Clone, PartialEq, Error)]

@@ -5,7 +5,7 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::junction::Body;
-use roadwright_vehicle::OneTrackLimits;
+use roadwright_vehicle::{OneTrackLimits, SingleTrack};
 use std::sync::Arc;
 
 /// A vehicle type as the step needs it.
@@ -26,6 +26,7 @@ pub(crate) struct VehicleType {
     /// What it counts as where lanes are reserved.
     pub(crate) class: VehicleClass,
     pub(crate) limits: OneTrackLimits,
+    pub(crate) single_track: SingleTrack,
 }
 
 impl From<&roadwright_scenario::VehicleType> for VehicleType {
@@ -40,6 +41,7 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
             radius: 0.5 * size.length(),
             class: described.class(),
             limits: OneTrackLimits::from(described),
+            single_track: SingleTrack::from(described),
         }
     }
 }
@@ -69,6 +71,8 @@ pub(crate) struct VehicleTypes {
     types: Vec<VehicleType>,
     /// From the rear axle to the rear end, of the type that has most of it, m.
     pub(crate) largest_overhang: f64,
+    /// How often levels with forces of their own are computed at least, Hz.
+    pub(crate) physics_rate_hz: f64,
 }
 
 impl VehicleTypes {
@@ -79,6 +83,7 @@ impl VehicleTypes {
             names: Arc::new(described.keys().cloned().collect()),
             types: described.values().map(VehicleType::from).collect(),
             largest_overhang: overhangs.fold(0.0, f64::max),
+            physics_rate_hz: scenario.settings().physics_rate_hz,
         }
     }
 
