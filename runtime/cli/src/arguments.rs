@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::commands::BenchVerb;
+use crate::commands::{BenchVerb, VehicleVerb};
 use clap::{Args, Parser, Subcommand};
 use roadwright_extension::ISOLATED_MEMORY;
 use roadwright_scenario::DynamicsLevel;
@@ -56,6 +56,11 @@ pub(crate) enum Verb {
     Render(Render),
     /// Look into the built-in controllers.
     Controller(Controller),
+    /// Check, show and measure vehicle files.
+    Vehicle {
+        #[command(subcommand)]
+        verb: VehicleVerb,
+    },
     /// Make, build, look at and list compiled plugins.
     Plugin {
         #[command(subcommand)]

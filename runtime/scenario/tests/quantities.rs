@@ -188,6 +188,10 @@ fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
                 ("dt", settings(|s| s.dt = 0.0)),
                 ("duration", settings(|s| s.duration = -1.0)),
                 ("time_of_day", settings(|s| s.time_of_day = 24.0)),
+                (
+                    "physics_rate_hz",
+                    settings(|s| s.physics_rate_hz = f64::NAN),
+                ),
             ],
         ),
         (

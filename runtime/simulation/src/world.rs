@@ -97,6 +97,11 @@ impl World {
     ) -> Result<Self, SimulationError> {
         let clock = Clock::new(&scenario.settings(), options)?;
         ground.check_size()?;
+        let levels = LevelChoice {
+            forced: options.dynamics,
+            default: scenario.settings().dynamics,
+        };
+        levels.check(scenario)?;
         let types = VehicleTypes::new(scenario);
         let registry = modules;
         let mut modules = Modules::new(scenario, registry, options, clock.dt)?;
@@ -118,10 +123,7 @@ impl World {
             agents: Agents::default(),
             routes: Routes::default(),
             dynamics: Dynamics::default(),
-            levels: LevelChoice {
-                forced: options.dynamics,
-                default: scenario.settings().dynamics,
-            },
+            levels,
             demand,
             modules,
             messages: Messages::default(),

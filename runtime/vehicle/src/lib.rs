@@ -5,6 +5,9 @@
 //!   within their **lock** and **steering rate**.
 //! - [`dynamic`]: the dynamic one-track model, a bicycle whose tyres slip: side slip and yaw rate, axle
 //!   loads, tyres that are linear or saturate.
+//! - [`drive_train`]: engine, clutch, gearbox, brakes and resistance, and the actuator stage that drives
+//!   them.
+//! - [`proving`]: manoeuvres that measure a vehicle file.
 //!
 //! Poses are those of the middle of the rear axle at every level.
 //!
@@ -22,8 +25,11 @@
 //! assert!(state.pose.heading > 0.2 && state.pose.position.x > 8.0);
 //! ```
 
+pub mod drive_train;
 pub mod dynamic;
 pub mod one_track;
+pub mod proving;
 
+pub use drive_train::{DriveState, DriveTrain, Driver};
 pub use dynamic::{DynamicState, SingleTrack, Tyre};
 pub use one_track::{OneTrackLimits, OneTrackState, at_rest, moving_time, step};

@@ -12,6 +12,7 @@ mod plugin;
 mod render;
 mod run;
 mod script;
+mod vehicle;
 
 pub(crate) use bench::{BenchVerb, bench};
 pub(crate) use check::check;
@@ -24,6 +25,7 @@ pub(crate) use plugin::{plugin, plugin_host};
 pub(crate) use render::render;
 pub(crate) use run::run;
 pub(crate) use script::script;
+pub(crate) use vehicle::{VehicleVerb, vehicle};
 
 use crate::arguments::{self, Simulate};
 use crate::terminal;

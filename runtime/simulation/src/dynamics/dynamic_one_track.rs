@@ -4,8 +4,8 @@ use super::{Body, Level, LevelStep};
 use crate::agents::Motion;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
-use roadwright_vehicle::DynamicState;
 use roadwright_vehicle::dynamic::Wish;
+use roadwright_vehicle::{DriveState, Driver, DynamicState};
 use serde::{Deserialize, Serialize};
 
 /// The level of the dynamic one-track model.
@@ -20,6 +20,8 @@ pub(crate) struct SlipState {
     sideways: f64,
     /// rad/s.
     yaw_rate: f64,
+    /// Of the drive train, if the vehicle has one.
+    drive: DriveState,
 }
 
 impl Level for DynamicOneTrack {
@@ -41,11 +43,6 @@ impl Level for DynamicOneTrack {
             yaw_rate: state.yaw_rate,
             steering: state.steering,
         };
-        let mut wish = Wish {
-            acceleration: command.acceleration,
-            is_reversing: body.is_reversing,
-            limits,
-        };
         // Controllers see a vehicle that drives backwards turned about. While it still rolls the
         // other way it brakes, and the wheels stay.
         let rolls_back = before.speed < 0.0 || before.speed == 0.0 && body.is_reversing;
@@ -55,11 +52,30 @@ impl Level for DynamicOneTrack {
             (true, true) => -command.steering,
         };
         let model = &body.vehicle_type.single_track;
-        let after = before.step(model, &limits, &mut wish, wheels, dt, step.physics_rate_hz);
+        let (acceleration, is_reversing) = (command.acceleration, body.is_reversing);
+        let rate = step.physics_rate_hz;
+        let mut drive = state.drive;
+        let after = if let Some(train) = body.drive_train {
+            let mut driver = Driver {
+                train,
+                state: &mut drive,
+                acceleration,
+                is_reversing,
+            };
+            before.step(model, &limits, &mut driver, wheels, dt, rate)
+        } else {
+            let mut wish = Wish {
+                acceleration,
+                is_reversing,
+                limits,
+            };
+            before.step(model, &limits, &mut wish, wheels, dt, rate)
+        };
         *state = SlipState {
             steering: after.steering,
             sideways: after.sideways,
             yaw_rate: after.yaw_rate,
+            drive,
         };
         *motion = Motion {
             pose: after.pose,

@@ -27,11 +27,13 @@ pub(crate) use one_track::OneTrack;
 use crate::agents::{Agents, Command, LanePosition, Motion};
 use crate::ground::Ground;
 use crate::hash::StateHasher;
+use crate::options::SimulationError;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::atan;
 use roadwright_geometry::{Pose, unit};
-use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::{DynamicsLevel, Scenario};
+use roadwright_vehicle::DriveTrain;
 use serde::{Deserialize, Serialize};
 
 /// Slower than this wheels are drawn straight by levels that do not steer, m/s.
@@ -43,6 +45,8 @@ pub(crate) struct Body<'a> {
     pub(crate) position: &'a mut LanePosition,
     pub(crate) command: &'a Command,
     pub(crate) vehicle_type: &'a VehicleType,
+    /// If its file has one.
+    pub(crate) drive_train: Option<&'a DriveTrain>,
     /// Whether it is to drive backwards.
     pub(crate) is_reversing: bool,
 }
@@ -105,6 +109,32 @@ impl LevelChoice {
     /// The level of an agent for which the scenario says `own`.
     pub(crate) fn of(&self, own: Option<DynamicsLevel>) -> DynamicsLevel {
         self.forced.or(own).unwrap_or(self.default)
+    }
+
+    /// Refuses a scenario whose agents or flows have vehicles that cannot drive at their levels.
+    pub(crate) fn check(&self, scenario: &Scenario) -> Result<(), SimulationError> {
+        let agents = scenario.agents().values();
+        let flows = scenario.flows().values();
+        let users = agents
+            .map(|agent| (&agent.vehicle, agent.dynamics))
+            .chain(flows.map(|flow| (&flow.vehicle, flow.dynamics)));
+        for (vehicle, own) in users {
+            let kind = scenario.vehicle_types().get(vehicle);
+            let Some(file) = kind.and_then(|kind| kind.file.as_ref()) else {
+                continue;
+            };
+            let level = self.of(own);
+            let missing = file.vehicle.missing(level);
+            if !missing.is_empty() {
+                return Err(SimulationError::Level {
+                    vehicle: vehicle.clone(),
+                    file: file.path.clone(),
+                    level,
+                    missing,
+                });
+            }
+        }
+        Ok(())
     }
 }
 

@@ -210,6 +210,7 @@ impl<S> Mover<'_, S> {
             position: self.position,
             command,
             vehicle_type: scene.types.get(who.vehicle_type),
+            drive_train: scene.types.drive_train(who.vehicle_type),
             is_reversing,
         };
         let step = LevelStep {

@@ -35,6 +35,7 @@ pub use tyre::Tyre;
 use crate::one_track::OneTrackLimits;
 use roadwright_geometry::Pose;
 use roadwright_scenario::VehicleType;
+use roadwright_scenario::vehicle_file::{TyreModel, VehicleFile};
 
 /// Acceleration of gravity, m/s^2.
 pub const GRAVITY: f64 = 9.81;
@@ -80,6 +81,9 @@ pub struct SingleTrack {
 /// 1 to 3 of [CommonRoad models 2020]), and its tyres are those of a passenger car.
 impl From<&VehicleType> for SingleTrack {
     fn from(kind: &VehicleType) -> Self {
+        if let Some(file) = &kind.file {
+            return Self::from(&file.vehicle);
+        }
         let margin = CENTRE_MARGIN * kind.wheelbase;
         let rear = kind.body_centre().clamp(margin, kind.wheelbase - margin);
         let front = kind.wheelbase - rear;
@@ -95,6 +99,42 @@ impl From<&VehicleType> for SingleTrack {
             tyre: Tyre::Brush,
         }
     }
+}
+
+/// A vehicle with a file of its own: its centre of gravity is in the middle of its body; what the
+/// file does not say is as for vehicles without one.
+impl From<&VehicleFile> for SingleTrack {
+    fn from(file: &VehicleFile) -> Self {
+        let (front, rear) = file.axles();
+        let height = file.body.height + file.body.ground_clearance;
+        let stiffness = file.wheels.cornering_stiffness.unwrap_or(CAR_TYRE.1);
+        Self {
+            mass: file.mass(),
+            yaw_inertia: file.body.yaw_inertia.unwrap_or_else(|| box_inertia(file)),
+            front,
+            rear: -rear,
+            height: file.body.centre_height.unwrap_or(CENTRE_HEIGHT * height),
+            friction: file.wheels.friction.unwrap_or(CAR_TYRE.0),
+            stiffness: [stiffness; 2],
+            tyre: match file.wheels.tyre {
+                TyreModel::Saturating => Tyre::Brush,
+                TyreModel::Linear => Tyre::Linear,
+            },
+        }
+    }
+}
+
+/// Of the box in which the mass of a body is even, and of wheels as points, kg m^2.
+fn box_inertia(file: &VehicleFile) -> f64 {
+    let body = &file.body;
+    let [length, width, _] = body
+        .mass_box
+        .unwrap_or([body.length, body.width, body.height]);
+    let wheels = file.wheels.positions.iter();
+    let squares: f64 = wheels
+        .map(|place| place[0] * place[0] + place[1] * place[1])
+        .sum();
+    body.mass * (length * length + width * width) / 12.0 + file.wheels.mass * squares
 }
 
 impl SingleTrack {

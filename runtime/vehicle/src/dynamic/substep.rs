@@ -59,7 +59,7 @@ impl DynamicState {
 
     fn substep(&self, model: &SingleTrack, push: Push, wheels: f64, time: f64) -> Self {
         let before = self.planar(model);
-        let wanted = gripped(model, acceleration(before.along, &push));
+        let wanted = acceleration(model, before.along, &push);
         let weight = before.weight();
         let (mut after, mut acceleration) = (before, wanted);
         if weight > 0.0 {
@@ -138,20 +138,17 @@ fn rolling(model: &SingleTrack, along: f64, wheels: f64) -> Planar {
     }
 }
 
-/// Acceleration that engine, brakes and resistance ask for, m/s^2. What only holds does not push
-/// backwards: a vehicle that stands begins to move if the engine is stronger.
-fn acceleration(along: f64, push: &Push) -> f64 {
-    let holding = push.brake + push.resistance;
+/// Acceleration that engine, brakes and resistance give, m/s^2, the former two as far as the grip of
+/// all wheels goes. What only holds does not push backwards: a vehicle that stands begins to move if
+/// the engine is stronger.
+fn acceleration(model: &SingleTrack, along: f64, push: &Push) -> f64 {
+    let grip = model.friction * GRAVITY;
     if along == 0.0 {
-        return push.drive.signum() * (push.drive.abs() - holding).max(0.0);
+        let left = (push.drive.abs() - push.brake - push.resistance).max(0.0);
+        return push.drive.signum() * left.min(grip);
     }
-    push.drive - holding.copysign(along)
-}
-
-/// What the grip of all wheels leaves of an acceleration, m/s^2.
-fn gripped(model: &SingleTrack, wanted: f64) -> f64 {
-    let most = model.friction * GRAVITY;
-    wanted.clamp(-most, most)
+    let tyres = (push.drive - push.brake.copysign(along)).clamp(-grip, grip);
+    tyres - push.resistance.copysign(along)
 }
 
 /// Speed along the body after a step with an acceleration, and for how long of it the vehicle moves.
@@ -171,8 +168,10 @@ fn roll(along: f64, acceleration: f64, push: &Push, time: f64) -> (f64, f64) {
 fn rates(model: &SingleTrack, motion: Planar, wheels: f64, push: &Push, wanted: f64) -> Planar {
     let loads = model.axle_loads(wanted);
     // Air and rolling act on the body; the tyres pass on the rest.
-    let resisted = push.resistance.min(wanted.abs()).copysign(-motion.along);
-    let resisted = if motion.along == 0.0 { 0.0 } else { resisted };
+    let resisted = match motion.along {
+        0.0 => 0.0,
+        along => push.resistance.copysign(-along),
+    };
     let asked = model.mass * (wanted - resisted);
     let share = match push.driven_front {
         Some(share) if push.brake == 0.0 => share,
