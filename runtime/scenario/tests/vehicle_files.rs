@@ -1,8 +1,13 @@
 //! Vehicle files: what is refused, and how scenarios use them.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod common;
+
+use roadwright_scenario::check::{self, Code};
 use roadwright_scenario::vehicle_file::{VehicleFile, hash};
-use roadwright_scenario::{DynamicsLevel, Edit, Scenario, VehicleType, file};
+use roadwright_scenario::{
+    Agent, AgentId, DynamicsLevel, Edit, Place, Scenario, VehicleType, file,
+};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -36,6 +41,11 @@ fn bad_numbers_are_refused_with_key_and_reason() {
             "/body/mass_box",
             json!([1.0, 0.0, 1.0]),
             "body.mass_box: 0 is out of range",
+        ),
+        (
+            "/body/mass_box",
+            json!([0.01, 0.01, 0.01]),
+            "body.yaw_inertia: 79.2 is not that of a vehicle",
         ),
         (
             "/wheels/radius",
@@ -257,6 +267,26 @@ fn a_vehicle_type_can_stand_in_a_file_of_its_own() {
     let kind = &changed.vehicle_types()["jeep"];
     assert_eq!(kind.mass, 1240.0);
     assert_eq!(kind.file.as_ref().unwrap().was, Some(hash(&willys())));
+    // The check tells it to who drives it.
+    let told = |scenario: &Scenario| {
+        let mut driven = scenario.clone();
+        let agent = Agent {
+            vehicle: "jeep".into(),
+            stack: "idm".into(),
+            start: Place::ground(0.0, 0.0, 0.0),
+            via: Vec::new(),
+            destination: Some(Place::ground(50.0, 0.0, 0.0)),
+            ..common::west_to_east()
+        };
+        let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
+        driven.apply(edit).unwrap();
+        let findings = check::check(&driven);
+        let codes = findings.iter().map(|finding| finding.code);
+        codes
+            .filter(|code| *code == Code::VehicleFileChanged)
+            .count()
+    };
+    assert_eq!((told(&scenario), told(&changed)), (0, 1));
 }
 
 #[test]

@@ -4,6 +4,11 @@ use super::{FORMAT, Gearbox, VERSION, VehicleFile};
 
 /// Shortest wheelbase, m.
 const SHORTEST_WHEELBASE: f64 = 0.1;
+/// A yaw inertia within these shares of mass x wheelbase^2 is that of a vehicle; common ones have a
+/// quarter.
+const INERTIA: [f64; 2] = [0.02, 5.0];
+/// A smaller ratio drives nothing.
+const LEAST_RATIO: f64 = 1e-3;
 /// Most wheels.
 const MOST_WHEELS: usize = 32;
 
@@ -99,6 +104,18 @@ impl VehicleFile {
                 ),
             );
         }
+        let unit = self.mass() * (front - rear) * (front - rear);
+        let inertia = self.yaw_inertia();
+        let [least, most] = INERTIA.map(|share| share * unit);
+        if !(least..=most).contains(&inertia) {
+            return fault(
+                "body.yaw_inertia",
+                format!(
+                    "{inertia:.1} is not that of a vehicle of this mass and wheelbase: expected \
+                     {least:.1} to {most:.1} kg m^2"
+                ),
+            );
+        }
         if rear + 0.5 * self.body.length <= 0.0 {
             return fault(
                 "wheels.positions",
@@ -112,11 +129,14 @@ impl VehicleFile {
         let mut last = f64::INFINITY;
         for (number, gear) in gearbox.gears.iter().enumerate() {
             let key = |name: &str| format!("gearbox.gears.{number}.{name}");
-            if gear.ratio == 0.0 {
+            if gear.ratio.abs() < LEAST_RATIO {
                 return fault(
                     key("ratio"),
-                    "0 drives nothing: expected a ratio above 0, or below 0 backwards (neutral is \
-                     not in the list)",
+                    format!(
+                        "{} drives nothing: expected a ratio of at least {LEAST_RATIO}, or below 0 \
+                         backwards (neutral is not in the list)",
+                        gear.ratio
+                    ),
                 );
             }
             let wheels = usize::from(gear.wheels);

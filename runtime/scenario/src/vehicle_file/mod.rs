@@ -118,6 +118,26 @@ impl VehicleFile {
         self.body.mass + self.wheels.mass * self.wheels.positions.len() as f64
     }
 
+    /// Moment of inertia about the vertical axis, kg m^2: the one that is given, or that of the box in
+    /// which the mass is even and of wheels as points.
+    pub fn yaw_inertia(&self) -> f64 {
+        let Body {
+            length,
+            width,
+            height,
+            mass,
+            mass_box,
+            yaw_inertia,
+            ..
+        } = self.body;
+        yaw_inertia.unwrap_or_else(|| {
+            let [length, width, _] = mass_box.unwrap_or([length, width, height]);
+            let places = self.wheels.positions.iter();
+            let squares: f64 = places.map(|p| p[0] * p[0] + p[1] * p[1]).sum();
+            mass * (length * length + width * width) / 12.0 + self.wheels.mass * squares
+        })
+    }
+
     /// Mean place of the axles along the vehicle, m ahead of the middle of the body: the front one is
     /// that of the wheels that steer, the rear one that of the others.
     pub fn axles(&self) -> (f64, f64) {

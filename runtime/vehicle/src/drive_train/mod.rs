@@ -54,8 +54,6 @@ pub struct DriveTrain {
     pub down_rpm: f64,
     /// Of all foot brakes, N.
     pub foot_brake: f64,
-    /// Number of wheels that the hand brake holds over that of all.
-    pub hand_share: f64,
     /// Drag over the square of the speed, N s^2/m^2: equation 11.4.
     pub drag: f64,
     /// Rolling resistance over the speed, N s/m: equation 11.5.
@@ -87,7 +85,6 @@ impl DriveTrain {
             up_rpm: gearbox.up_rpm,
             down_rpm: gearbox.down_rpm,
             foot_brake: brakes.foot * wheels,
-            hand_share: brakes.hand_wheels.len() as f64 / wheels,
             drag: 0.5 * resistance.air_density * resistance.drag * resistance.area,
             rolling: resistance.rolling,
             rear_load: front / (front - rear),

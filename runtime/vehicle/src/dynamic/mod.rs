@@ -110,7 +110,7 @@ impl From<&VehicleFile> for SingleTrack {
         let stiffness = file.wheels.cornering_stiffness.unwrap_or(CAR_TYRE.1);
         Self {
             mass: file.mass(),
-            yaw_inertia: file.body.yaw_inertia.unwrap_or_else(|| box_inertia(file)),
+            yaw_inertia: file.yaw_inertia(),
             front,
             rear: -rear,
             height: file.body.centre_height.unwrap_or(CENTRE_HEIGHT * height),
@@ -122,19 +122,6 @@ impl From<&VehicleFile> for SingleTrack {
             },
         }
     }
-}
-
-/// Of the box in which the mass of a body is even, and of wheels as points, kg m^2.
-fn box_inertia(file: &VehicleFile) -> f64 {
-    let body = &file.body;
-    let [length, width, _] = body
-        .mass_box
-        .unwrap_or([body.length, body.width, body.height]);
-    let wheels = file.wheels.positions.iter();
-    let squares: f64 = wheels
-        .map(|place| place[0] * place[0] + place[1] * place[1])
-        .sum();
-    body.mass * (length * length + width * width) / 12.0 + file.wheels.mass * squares
 }
 
 impl SingleTrack {

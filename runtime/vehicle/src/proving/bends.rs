@@ -55,8 +55,10 @@ pub(super) fn circle(subject: &Subject<'_>, model: &SingleTrack, radius: f64) ->
     let mut car = Car::new(subject, model, 0.5 * most);
     let centre = DVec2::new(0.0, radius);
     let (mut highest, mut speed) = (0.0f64, 0.5 * most);
-    while speed < 1.2 * most {
-        speed += STAIRCASE * DT;
+    // A minute more than the speed takes to rise: a weak engine follows late.
+    let seconds = 0.7 * most / STAIRCASE + 60.0;
+    for _ in 0..(seconds / DT) as u32 {
+        speed = (speed + STAIRCASE * DT).min(1.2 * most);
         let from_centre = car.centre() - centre;
         let aim = Aim {
             offset: radius - from_centre.length(),
@@ -71,7 +73,8 @@ pub(super) fn circle(subject: &Subject<'_>, model: &SingleTrack, radius: f64) ->
         highest = highest.max(car.state.speed);
     }
     let note = format!("radius {radius} m, left where it is {OFF} m off");
-    Measured::near(highest, most, 0.1, note)
+    // Tyres that slip hold back: a weak engine ends before the grip does.
+    Measured::near(highest, most, 0.15, note)
 }
 
 /// Yaw rate 4 s after a step of the wheels that asks for 4 m/s^2, or 30 % of the grip, at 80 km/h or

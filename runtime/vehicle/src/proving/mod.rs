@@ -147,7 +147,9 @@ impl Subject<'_> {
         let given = self.file.limits.get(name).copied();
         match measured {
             Ok(measured) => {
-                let limit = given.or(measured.limit);
+                // Without brakes no way is long enough: that is no limit.
+                let limit = given.or(measured.limit).filter(|limit| limit.is_finite());
+                let is_value = measured.value.is_finite();
                 let keeps = |limit: f64| match measured.bound {
                     Bound::Min => measured.value >= limit,
                     Bound::Max => measured.value <= limit,
@@ -156,12 +158,12 @@ impl Subject<'_> {
                 Manoeuvre {
                     name,
                     applies: true,
-                    value: Some(measured.value),
+                    value: is_value.then_some(measured.value),
                     unit,
                     bound: measured.bound,
                     limit,
                     tolerance: measured.tolerance,
-                    pass: limit.map(|limit| measured.sound && keeps(limit)),
+                    pass: limit.map(|limit| is_value && measured.sound && keeps(limit)),
                     note: measured.note,
                 }
             }
@@ -279,6 +281,42 @@ mod tests {
             (ratio / (0.15f64 / 0.5).sqrt() - 1.0).abs() < 0.1,
             "{ratio}"
         );
+    }
+
+    #[test]
+    fn legal_but_absurd_vehicles_neither_hang_nor_panic() {
+        type Change = fn(&mut VehicleFile);
+        let changes: [Change; 8] = [
+            |file| file.body.mass = 1e6,
+            |file| file.body.mass = 1e-3,
+            |file| file.wheels.friction = Some(1e-6),
+            |file| {
+                (file.wheels.friction, file.wheels.cornering_stiffness) = (Some(5.0), Some(200.0))
+            },
+            |file| file.brakes.as_mut().unwrap().foot = 0.0,
+            |file| file.engine.as_mut().unwrap().torque_curve_rpm_nm = vec![(1.0, 0.0)],
+            |file| file.gearbox.as_mut().unwrap().final_drive = 1e-6,
+            |file| {
+                let resistance = file.resistance.as_mut().unwrap();
+                (resistance.drag, resistance.rolling) = (0.0, 0.0);
+            },
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            let mut jeep = shipped("willys-mb");
+            change(&mut jeep);
+            for one in prove(&jeep).unwrap() {
+                let values = [one.value, one.limit];
+                assert!(
+                    values.iter().flatten().all(|v| v.is_finite()),
+                    "{number}: {one:?}"
+                );
+                // What cannot be measured does not pass.
+                assert!(
+                    one.value.is_some() || one.pass != Some(true),
+                    "{number}: {one:?}"
+                );
+            }
+        }
     }
 
     #[test]
