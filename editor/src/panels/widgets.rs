@@ -111,6 +111,7 @@ pub(super) fn level_title(level: DynamicsLevel) -> &'static str {
     match level {
         DynamicsLevel::OneTrack => "One track, steers",
         DynamicsLevel::Lane => "Lane, follows it",
+        DynamicsLevel::DynamicOneTrack => "Dynamic one track, slips",
     }
 }
 

@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::commands::{BenchVerb, Compare, Train};
+use crate::commands::{BenchVerb, Compare, Train, VehicleVerb};
 use clap::{Args, Parser, Subcommand};
 use roadwright_extension::ISOLATED_MEMORY;
 use roadwright_scenario::DynamicsLevel;
@@ -60,6 +60,11 @@ pub(crate) enum Verb {
     Render(Render),
     /// Look into the built-in controllers.
     Controller(Controller),
+    /// Check, show and measure vehicle files.
+    Vehicle {
+        #[command(subcommand)]
+        verb: VehicleVerb,
+    },
     /// Make, build, look at and list compiled plugins.
     Plugin {
         #[command(subcommand)]
@@ -104,8 +109,8 @@ pub(crate) struct Simulate {
     /// Stack of the added cars
     #[arg(long, default_value = "idm", value_name = "STACK")]
     pub(crate) stack: String,
-    /// Move all agents that appear with this model: `one_track`, or `lane` for traffic at scale [default: as
-    /// the scenario says]
+    /// Move all agents that appear with this model: `one_track`, `lane` for traffic at scale,
+    /// or `dynamic_one_track` with tyres that slip [default: as the scenario says]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) dynamics: Option<DynamicsLevel>,
     /// Time of day at the beginning in hours, 0 to below 24 [default: the scenario's]

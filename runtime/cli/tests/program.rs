@@ -209,7 +209,7 @@ fn run_takes_a_level_of_dynamics() {
     assert_eq!(verified["state_hash"], follows["state_hash"]);
     let output = call(&["run", &file, "--dynamics", "dense"]);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("there are one_track, lane"));
+    assert!(stderr(&output).contains("there are one_track, lane, dynamic_one_track"));
 }
 
 #[test]

@@ -68,6 +68,8 @@ pub enum Code {
     NoDestination,
     /// Two points of interest have the same name, or one has none.
     NameUnclear,
+    /// The file of a vehicle type is not the one that the scenario was saved with.
+    VehicleFileChanged,
     /// There is more than can be driven: this and what comes after it are left out.
     TooMuch,
 }
@@ -111,6 +113,7 @@ impl Code {
             Self::ClosedRoad => "closed-road",
             Self::NoDestination => "no-destination",
             Self::NameUnclear => "name-unclear",
+            Self::VehicleFileChanged => "vehicle-file-changed",
             Self::TooMuch => "too-much",
         }
     }

@@ -30,6 +30,8 @@ named! {
         OneTrack = "one_track",
         /// A point that follows its lane: for traffic at scale. Steering is ignored.
         Lane = "lane",
+        /// The dynamic one-track model: its tyres slip, and have a limit.
+        DynamicOneTrack = "dynamic_one_track",
     }
 }
 
@@ -61,6 +63,9 @@ mod tests {
             assert_eq!(text, format!("\"{level}\""));
         }
         let error = "dense".parse::<DynamicsLevel>().unwrap_err();
-        assert!(error.contains("one_track, lane"), "{error}");
+        assert!(
+            error.contains("one_track, lane, dynamic_one_track"),
+            "{error}"
+        );
     }
 }

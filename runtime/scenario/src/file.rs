@@ -19,6 +19,7 @@ use crate::road::Road;
 use crate::scenario::{About, Scenario, Settings};
 use crate::stack::Stack;
 use crate::unique_map::unique;
+use crate::vehicle_file::{VehicleEntry, VehicleFiles, WrittenType, resolve};
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::HeightField;
 use schemars::JsonSchema;
@@ -77,7 +78,7 @@ pub struct TextError {
 }
 
 impl TextError {
-    fn whole(key: &str, message: String) -> Self {
+    pub(crate) fn whole(key: &str, message: String) -> Self {
         Self {
             line: 0,
             column: 0,
@@ -108,7 +109,7 @@ struct Document {
     settings: Settings,
     /// Kinds of vehicles by key.
     #[serde(default, deserialize_with = "unique")]
-    vehicle_types: BTreeMap<String, VehicleType>,
+    vehicle_types: BTreeMap<String, VehicleEntry>,
     /// Stacks of modules by key.
     #[serde(default, deserialize_with = "unique")]
     stacks: BTreeMap<String, Stack>,
@@ -151,7 +152,8 @@ pub fn load(path: &Path) -> Result<Scenario, FileError> {
         error,
     };
     let text = roadwright_files::read_text(path, LARGEST).map_err(io)?;
-    from_text(&text).map_err(|error| FileError::Text {
+    let folder = VehicleFiles::Folder(path.parent().unwrap_or(Path::new(".")));
+    read_text(&text, folder).map_err(|error| FileError::Text {
         path: path.to_owned(),
         error,
     })
@@ -163,7 +165,8 @@ pub fn load(path: &Path) -> Result<Scenario, FileError> {
 /// # Errors
 /// If the file cannot be written; what was there before is then untouched.
 pub fn save(scenario: &Scenario, path: &Path) -> Result<(), FileError> {
-    save_text(&to_text(scenario), path)
+    let folder = path.parent().unwrap_or(Path::new("."));
+    save_text(&write_text(scenario, VehicleFiles::Folder(folder)), path)
 }
 
 /// Writes the text of a scenario as [`save`] does.
@@ -177,28 +180,33 @@ pub fn save_text(text: &str, path: &Path) -> Result<(), FileError> {
     })
 }
 
-/// Reads a scenario from its text.
+/// Reads a scenario from its text alone: vehicles that stand in files of their own have to be in it
+/// as well.
 ///
 /// # Errors
 /// If the text is not a scenario of a known version.
 pub fn from_text(text: &str) -> Result<Scenario, TextError> {
+    read_text(text, VehicleFiles::None)
+}
+
+fn read_text(text: &str, files: VehicleFiles<'_>) -> Result<Scenario, TextError> {
     // The header is read by itself first: a file of a newer version may have keys that this version
     // refuses, and "a newer Roadwright is needed" helps more than "unknown field".
     let header = migrate::header(text)?;
     if header < VERSION {
         // Lines in errors count in the migrated text, if there was something to migrate.
         return match migrate::migrate(text, header)? {
-            Some(migrated) => parse(&migrated),
-            None => parse(text),
+            Some(migrated) => parse(&migrated, files),
+            None => parse(text, files),
         };
     }
-    parse(text)
+    parse(text, files)
 }
 
-fn parse(text: &str) -> Result<Scenario, TextError> {
+fn parse(text: &str, files: VehicleFiles<'_>) -> Result<Scenario, TextError> {
     // Parsed in two steps: serde checks keys, types and ranges and knows where it is; what objects
     // mean to each other is checked by the edits, which know only ids (hence `line_of`).
-    assemble(from_json::<Document>(text)?, text)
+    assemble(from_json::<Document>(text)?, text, files)
 }
 
 /// Reads a document of any format that is JSON, with errors in the words of those who write files.
@@ -231,7 +239,12 @@ fn json_error(error: &serde_json::Error, key: &str) -> TextError {
 }
 
 /// Builds the scenario of a document by edits, the one door that all changes take.
-fn assemble(mut document: Document, text: &str) -> Result<Scenario, TextError> {
+fn assemble(
+    mut document: Document,
+    text: &str,
+    files: VehicleFiles<'_>,
+) -> Result<Scenario, TextError> {
+    let vehicle_types = vehicle_types(&mut document, text, files)?;
     for (id, rules) in std::mem::take(&mut document.junctions) {
         let Some(node) = document.nodes.get_mut(&id) else {
             return Err(TextError {
@@ -246,7 +259,7 @@ fn assemble(mut document: Document, text: &str) -> Result<Scenario, TextError> {
     let mut scenario = Scenario::default();
     // Edits hold a file to what is demanded of any other change: a road between nodes that exist,
     // an agent with a known vehicle type, and so on.
-    for (section, key, edit) in edits(document) {
+    for (section, key, edit) in edits(document, vehicle_types) {
         scenario.apply(edit).map_err(|error| TextError {
             line: line_of(text, section, &key),
             column: 0,
@@ -257,9 +270,31 @@ fn assemble(mut document: Document, text: &str) -> Result<Scenario, TextError> {
     Ok(scenario)
 }
 
+/// The vehicle types of a document, those in files of their own as well.
+fn vehicle_types(
+    document: &mut Document,
+    text: &str,
+    files: VehicleFiles<'_>,
+) -> Result<BTreeMap<String, VehicleType>, TextError> {
+    let entries = std::mem::take(&mut document.vehicle_types).into_iter();
+    let types = entries.map(|(key, entry)| match resolve(entry, files) {
+        Ok(kind) => Ok((key, kind)),
+        Err(message) => Err(TextError {
+            line: line_of(text, "vehicle_types", &key),
+            column: 0,
+            key: format!("vehicle_types.{key}"),
+            message,
+        }),
+    });
+    types.collect()
+}
+
 /// The edits that make a document, each with its section and key; what others refer to comes
 /// first.
-fn edits(document: Document) -> impl Iterator<Item = (&'static str, String, Edit)> {
+fn edits(
+    document: Document,
+    vehicle_types: BTreeMap<String, VehicleType>,
+) -> impl Iterator<Item = (&'static str, String, Edit)> {
     let about = Edit::About(Box::new(document.about));
     let settings = Edit::Settings(document.settings);
     let terrain = document.terrain.map(|t| Edit::Terrain(Some(Box::new(t))));
@@ -269,11 +304,9 @@ fn edits(document: Document) -> impl Iterator<Item = (&'static str, String, Edit
     ]
     .into_iter()
     .chain(terrain.map(|edit| ("terrain", String::new(), edit)))
-    .chain(section(
-        "vehicle_types",
-        document.vehicle_types,
-        |key, v| (key.clone(), Edit::VehicleType(key, Some(Box::new(v)))),
-    ))
+    .chain(section("vehicle_types", vehicle_types, |key, v| {
+        (key.clone(), Edit::VehicleType(key, Some(Box::new(v))))
+    }))
     .chain(section("stacks", document.stacks, |key, v| {
         (key.clone(), Edit::Stack(key, Some(Box::new(v))))
     }))
@@ -332,8 +365,12 @@ fn line_of(text: &str, section: &str, key: &str) -> usize {
         .map_or(0, |(number, _)| number)
 }
 
-/// The text of a scenario: the same bytes for equal scenarios.
+/// The text of a scenario, with all that it needs: the same bytes for equal scenarios.
 pub fn to_text(scenario: &Scenario) -> String {
+    write_text(scenario, VehicleFiles::None)
+}
+
+fn write_text(scenario: &Scenario, files: VehicleFiles<'_>) -> String {
     // The order is that of `Document`. Maps are ordered by key and numbers are written in their
     // shortest form, so equal scenarios give equal bytes: tests, hashes and version control rely on
     // it.
@@ -342,7 +379,9 @@ pub fn to_text(scenario: &Scenario) -> String {
     out.value("version", &VERSION);
     out.value("about", &scenario.about);
     out.value("settings", &scenario.settings);
-    out.map("vehicle_types", &scenario.vehicle_types);
+    let types = scenario.vehicle_types.iter();
+    let types = types.map(|(key, kind)| (key, WrittenType(kind, files)));
+    out.entries("vehicle_types", types);
     out.map("stacks", &scenario.stacks);
     out.entries("nodes", scenario.network.nodes());
     let nodes = scenario.network().nodes();

@@ -63,6 +63,7 @@ mod road;
 mod scenario;
 mod stack;
 mod unique_map;
+pub mod vehicle_file;
 mod vehicle_type;
 
 pub use access::{LaneAccess, RoadAccess, TripPart, VehicleClass};

@@ -152,6 +152,34 @@ quantities! {
     Clearance: With(0.0), With(30.0), "0 to 30 s";
     /// How often a module is asked, Hz.
     Rate: Without(0.0), With(1000.0), "more than 0 and at most 1000 Hz";
+    /// How often forces are computed, Hz.
+    PhysicsRate: With(10.0), With(10_000.0), "10 to 10,000 Hz";
+    /// How fast an engine turns, rpm.
+    Rpm: Without(0.0), With(1e5), "more than 0 and at most 100,000 rpm";
+    /// A torque, N m.
+    Torque: With(0.0), With(1e6), "0 to 1,000,000 N m";
+    /// A force, N, or a torque of a motor, N m.
+    Force: With(0.0), With(1e8), "0 to 100,000,000 N";
+    /// The ratio of a gear, negative backwards.
+    GearRatio: With(-1e3), With(1e3), "a ratio within +-1,000";
+    /// The ratio of a final drive.
+    FinalDrive: Without(0.0), With(1e3), "more than 0 and at most 1,000";
+    /// A share of a whole.
+    Share: With(0.0), With(1.0), "0 to 1";
+    /// A coefficient of friction.
+    Friction: Without(0.0), With(5.0), "more than 0 and at most 5";
+    /// Cornering stiffness over load, 1/rad.
+    CorneringStiffness: Without(0.0), With(200.0), "more than 0 and at most 200 per rad";
+    /// A spring rate, N/m, or a damping rate, N s/m.
+    SpringRate: With(0.0), With(1e9), "0 to 1,000,000,000 N/m";
+    /// A moment of inertia, kg m^2.
+    Inertia: Without(0.0), With(1e9), "more than 0 and at most 1,000,000,000 kg m^2";
+    /// A place on a vehicle, m.
+    Offset: With(-1e3), With(1e3), "metres within +-1,000";
+    /// The density of the air, kg/m^3.
+    Density: With(0.0), With(10.0), "0 to 10 kg/m^3";
+    /// A drag coefficient.
+    Drag: With(0.0), With(10.0), "0 to 10";
     /// Vehicles per hour.
     PerHour: With(0.0), With(1e5), "0 to 100,000 vehicles per hour";
     /// People on foot per hour.

@@ -6,7 +6,8 @@ use crate::ids::{AgentId, FlowId, ForestId, ObjectId, ObstacleId, PointOfInteres
 use crate::network::RoadNetwork;
 use crate::objects::{Forest, MAX_PLACES, Obstacle, PointOfInterest};
 use crate::quantity::{
-    Duration, Latitude, Longitude, PeoplePerHour, Quantity, TimeOfDay, TimeStep, Validate, at,
+    Duration, Latitude, Longitude, PeoplePerHour, PhysicsRate, Quantity, TimeOfDay, TimeStep,
+    Validate, at,
 };
 use crate::road::{DrivingSide, is_default};
 use crate::stack::Stack;
@@ -52,6 +53,23 @@ pub struct Settings {
     )]
     #[schemars(with = "PeoplePerHour")]
     pub pedestrians: f64,
+    /// How often forces on vehicles are computed at least by levels that have them, Hz: steps are
+    /// made of shorter ones.
+    #[serde(
+        default = "physics_rate",
+        deserialize_with = "PhysicsRate::read",
+        skip_serializing_if = "is_physics_rate"
+    )]
+    #[schemars(with = "PhysicsRate")]
+    pub physics_rate_hz: f64,
+}
+
+fn physics_rate() -> f64 {
+    200.0
+}
+
+fn is_physics_rate(rate: &f64) -> bool {
+    *rate == physics_rate()
 }
 
 fn noon() -> f64 {
@@ -71,6 +89,7 @@ impl Default for Settings {
             dynamics: DynamicsLevel::default(),
             time_of_day: noon(),
             pedestrians: 0.0,
+            physics_rate_hz: physics_rate(),
         }
     }
 }
@@ -318,7 +337,8 @@ impl Validate for Settings {
         at("dt", TimeStep::check(self.dt))?;
         at("duration", Duration::check(self.duration))?;
         at("time_of_day", TimeOfDay::check(self.time_of_day))?;
-        at("pedestrians", PeoplePerHour::check(self.pedestrians))
+        at("pedestrians", PeoplePerHour::check(self.pedestrians))?;
+        at("physics_rate_hz", PhysicsRate::check(self.physics_rate_hz))
     }
 }
 

@@ -2,8 +2,10 @@
 
 use crate::access::VehicleClass;
 use crate::quantity::{Acceleration, Mass, Quantity, Size, Speed, SteeringLock, Validate, at};
+use crate::vehicle_file::FileReference;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Dimensions and limits that all vehicles of a kind share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -55,6 +57,9 @@ pub struct VehicleType {
     #[serde(deserialize_with = "Acceleration::read")]
     #[schemars(with = "Acceleration")]
     pub steering_rate: f64,
+    /// The file that says all of this, if it is one of its own.
+    #[serde(skip)]
+    pub file: Option<Arc<FileReference>>,
 }
 
 impl VehicleType {
@@ -85,6 +90,7 @@ impl VehicleType {
             max_braking: 8.0,
             max_steering: 0.61,
             steering_rate: 0.9,
+            file: None,
         }
     }
 
@@ -106,6 +112,7 @@ impl VehicleType {
             max_braking: 7.0,
             max_steering: 0.55,
             steering_rate: 0.9,
+            file: None,
         }
     }
 
@@ -127,6 +134,7 @@ impl VehicleType {
             max_braking: 6.0,
             max_steering: 0.75,
             steering_rate: 0.5,
+            file: None,
         }
     }
 
@@ -148,6 +156,19 @@ impl VehicleType {
 
 impl Validate for VehicleType {
     fn validate(&self) -> Result<(), String> {
+        if let Some(file) = &self.file {
+            let said = Self {
+                file: self.file.clone(),
+                ..file.vehicle.vehicle_type()
+            };
+            if *self != said {
+                return Err(format!(
+                    "file: {} says otherwise; change the file, or describe the vehicle in the \
+                     scenario",
+                    file.path
+                ));
+            }
+        }
         at("length", Size::check(self.length))?;
         at("width", Size::check(self.width))?;
         at("height", Size::check(self.height))?;

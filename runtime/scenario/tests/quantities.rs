@@ -189,6 +189,10 @@ fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
                 ("duration", settings(|s| s.duration = -1.0)),
                 ("time_of_day", settings(|s| s.time_of_day = 24.0)),
                 ("pedestrians", settings(|s| s.pedestrians = f64::NAN)),
+                (
+                    "physics_rate_hz",
+                    settings(|s| s.physics_rate_hz = f64::NAN),
+                ),
             ],
         ),
         (

@@ -133,6 +133,20 @@ pub enum SimulationError {
         /// What is wrong.
         error: String,
     },
+    /// The file of a vehicle lacks what its level of dynamics needs.
+    #[error(
+        "vehicle type \"{vehicle}\" cannot drive at level \"{level}\": {file} has no {}", .missing.join(", ")
+    )]
+    Level {
+        /// The vehicle type.
+        vehicle: String,
+        /// Its file.
+        file: String,
+        /// The level.
+        level: DynamicsLevel,
+        /// The keys that are missing.
+        missing: Vec<&'static str>,
+    },
     /// A place is not there.
     #[error("{who}: {place} is not a place that one can drive at; `roadwright check` tells more")]
     NoSuchPlace {

@@ -3,9 +3,9 @@
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
-use roadwright_scenario::VehicleClass;
 use roadwright_scenario::junction::Body;
-use roadwright_vehicle::OneTrackLimits;
+use roadwright_scenario::{DynamicsLevel, VehicleClass};
+use roadwright_vehicle::{DriveTrain, OneTrackLimits, SingleTrack};
 use std::sync::Arc;
 
 /// A vehicle type as the step needs it.
@@ -26,6 +26,7 @@ pub(crate) struct VehicleType {
     /// What it counts as where lanes are reserved.
     pub(crate) class: VehicleClass,
     pub(crate) limits: OneTrackLimits,
+    pub(crate) single_track: SingleTrack,
 }
 
 impl From<&roadwright_scenario::VehicleType> for VehicleType {
@@ -40,6 +41,7 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
             radius: 0.5 * size.length(),
             class: described.class(),
             limits: OneTrackLimits::from(described),
+            single_track: SingleTrack::from(described),
         }
     }
 }
@@ -67,8 +69,14 @@ impl VehicleType {
 pub(crate) struct VehicleTypes {
     pub(crate) names: Arc<Vec<String>>,
     types: Vec<VehicleType>,
+    /// Of those whose files have one.
+    drive_trains: Vec<Option<DriveTrain>>,
+    /// What the dynamic one-track level misses of them.
+    missing: Vec<Vec<&'static str>>,
     /// From the rear axle to the rear end, of the type that has most of it, m.
     pub(crate) largest_overhang: f64,
+    /// How often levels with forces of their own are computed at least, Hz.
+    pub(crate) physics_rate_hz: f64,
 }
 
 impl VehicleTypes {
@@ -76,9 +84,26 @@ impl VehicleTypes {
         let described = scenario.vehicle_types();
         let overhangs = described.values().map(|described| described.rear_overhang);
         Self {
+            drive_trains: described.values().map(drive_train).collect(),
+            missing: described.values().map(missing).collect(),
             names: Arc::new(described.keys().cloned().collect()),
             types: described.values().map(VehicleType::from).collect(),
             largest_overhang: overhangs.fold(0.0, f64::max),
+            physics_rate_hz: scenario.settings().physics_rate_hz,
+        }
+    }
+
+    /// The drive train of a type.
+    #[inline]
+    pub(crate) fn drive_train(&self, number: u16) -> Option<&DriveTrain> {
+        self.drive_trains[number as usize].as_ref()
+    }
+
+    /// The keys that a level needs of a type and its file has not.
+    pub(crate) fn missing(&self, number: u16, level: DynamicsLevel) -> &[&'static str] {
+        match level {
+            DynamicsLevel::OneTrack | DynamicsLevel::Lane => &[],
+            DynamicsLevel::DynamicOneTrack => &self.missing[number as usize],
         }
     }
 
@@ -87,4 +112,17 @@ impl VehicleTypes {
     pub(crate) fn get(&self, number: u16) -> &VehicleType {
         &self.types[number as usize]
     }
+}
+
+fn drive_train(described: &roadwright_scenario::VehicleType) -> Option<DriveTrain> {
+    described
+        .file
+        .as_ref()
+        .and_then(|file| DriveTrain::new(&file.vehicle))
+}
+
+fn missing(described: &roadwright_scenario::VehicleType) -> Vec<&'static str> {
+    let file = described.file.as_ref();
+    file.map(|file| file.vehicle.missing(DynamicsLevel::DynamicOneTrack))
+        .unwrap_or_default()
 }

@@ -100,6 +100,11 @@ impl World {
         let clock = Clock::new(&scenario.settings(), options)?;
         ground.check_size()?;
         let pedestrians = options.pedestrians_in(scenario)?;
+        let levels = LevelChoice {
+            forced: options.dynamics,
+            default: scenario.settings().dynamics,
+        };
+        levels.check(scenario)?;
         let types = VehicleTypes::new(scenario);
         let registry = modules;
         let mut modules = Modules::new(scenario, registry, options, clock.dt)?;
@@ -124,10 +129,7 @@ impl World {
             agents: Agents::default(),
             routes: Routes::default(),
             dynamics: Dynamics::default(),
-            levels: LevelChoice {
-                forced: options.dynamics,
-                default: scenario.settings().dynamics,
-            },
+            levels,
             demand,
             modules,
             messages: Messages::default(),

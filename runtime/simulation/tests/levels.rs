@@ -42,9 +42,13 @@ fn run(scenario: &Scenario, options: &RunOptions, seconds: f64) -> (BTreeSet<u64
     (arrived.map(|agent| agent.id).collect(), world.summary())
 }
 
-/// The scenario with every other of its agents and flows on the lane level.
+/// The scenario with its agents and flows on the three levels in turns.
 fn mixed(mut scenario: Scenario) -> Scenario {
-    let level = |number: usize| number.is_multiple_of(2).then_some(DynamicsLevel::Lane);
+    let level = |number: usize| match number % 3 {
+        0 => Some(DynamicsLevel::Lane),
+        1 => Some(DynamicsLevel::DynamicOneTrack),
+        _ => None,
+    };
     for (number, (id, agent)) in scenario.agents().clone().into_iter().enumerate() {
         let changed = Agent {
             dynamics: level(number),
@@ -84,6 +88,45 @@ fn the_lane_level_drives_as_the_one_track_level_does() {
         );
         let contacts = (on_lanes.collisions.len(), summary.collisions.len());
         assert!(contacts.0 <= contacts.1, "{name}: {contacts:?} contacts");
+    }
+}
+
+#[test]
+fn tyres_that_slip_take_the_same_stacks_to_the_same_goals() {
+    for name in ["crossroads", "old-town", "figure-eight"] {
+        let scenario = shipped(name);
+        let (arrived, summary) = run(&scenario, &at_level(DynamicsLevel::OneTrack, 0.01), 600.0);
+        let slips = at_level(DynamicsLevel::DynamicOneTrack, 0.01);
+        let (arrived_slipping, slipping) = run(&scenario, &slips, 600.0);
+        assert_eq!(arrived_slipping, arrived, "{name}");
+        assert_ne!(
+            slipping.state_hash, summary.state_hash,
+            "{name}: no tyre slipped"
+        );
+        let ratio = slipping.travel_time.mean / summary.travel_time.mean;
+        assert!(
+            (ratio - 1.0).abs() < 0.15,
+            "{name}: trips take {ratio} times as long"
+        );
+        let contacts = (slipping.collisions.len(), summary.collisions.len());
+        assert!(
+            contacts.0 <= 2 * contacts.1,
+            "{name}: {contacts:?} contacts"
+        );
+        let deepest = |summary: &Summary| {
+            let depths = summary.collisions.iter().map(|contact| contact.depth);
+            depths.fold(0.0, f64::max)
+        };
+        println!(
+            "| {name} | {} | {:.1}, {:.1} s | {} of {:.0} cm, {} of {:.0} cm |",
+            arrived.len(),
+            summary.travel_time.mean,
+            slipping.travel_time.mean,
+            contacts.1,
+            100.0 * deepest(&summary),
+            contacts.0,
+            100.0 * deepest(&slipping),
+        );
     }
 }
 
@@ -197,8 +240,12 @@ fn an_agent_takes_another_level_where_it_is() {
     let edit = Edit::Agent(AgentId(1), Some(Box::new(driver.clone())));
     scenario.apply(edit).unwrap();
     let mut world = world(&scenario, &RunOptions::default());
-    for level in [DynamicsLevel::Lane, DynamicsLevel::OneTrack] {
-        (0..500).for_each(|_| world.step());
+    for level in [
+        DynamicsLevel::Lane,
+        DynamicsLevel::DynamicOneTrack,
+        DynamicsLevel::OneTrack,
+    ] {
+        (0..300).for_each(|_| world.step());
         let before = world.snapshot().vehicles[0];
         let changed = Agent {
             dynamics: Some(level),

@@ -1,11 +1,15 @@
-//! Vehicle models. So far: the kinematic one-track model with its actuators.
+//! Vehicle models: pure functions from a state, a command and a time step to the next state.
 //!
-//! The one-track model sees a vehicle as a bicycle: one front wheel that steers, one rear wheel that
-//! does not, and no slip. Its **pose** is that of the middle of the rear axle, because there the
-//! velocity always points along the body. **Actuators** turn a command into what engine, brakes and
-//! steering can do: acceleration within limits, wheels within their **lock** and **steering rate**.
+//! - [`one_track`]: the kinematic one-track model, a bicycle without slip, and the **actuators**, which
+//!   turn a command into what engine, brakes and steering can do: acceleration within limits, wheels
+//!   within their **lock** and **steering rate**.
+//! - [`dynamic`]: the dynamic one-track model, a bicycle whose tyres slip: side slip and yaw rate, axle
+//!   loads, tyres that are linear or saturate.
+//! - [`drive_train`]: engine, clutch, gearbox, brakes and resistance, and the actuator stage that drives
+//!   them.
+//! - [`proving`]: manoeuvres that measure a vehicle file.
 //!
-//! The model drives forwards only. The simulation turns the vehicle about to drive backwards.
+//! Poses are those of the middle of the rear axle at every level.
 //!
 //! ```
 //! use roadwright_scenario::VehicleType;
@@ -21,231 +25,11 @@
 //! assert!(state.pose.heading > 0.2 && state.pose.position.x > 8.0);
 //! ```
 
-use roadwright_geometry::math::{sin_cos, tan, wrap_angle};
-use roadwright_geometry::{DVec2, Pose};
-use roadwright_scenario::VehicleType;
+pub mod drive_train;
+pub mod dynamic;
+pub mod one_track;
+pub mod proving;
 
-/// Limits and dimensions that one step needs, prepared once per vehicle type.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OneTrackLimits {
-    /// Distance between the axles, m.
-    pub wheelbase: f64,
-    /// Top speed, m/s.
-    pub max_speed: f64,
-    /// Largest acceleration, m/s^2.
-    pub max_acceleration: f64,
-    /// Hardest braking, m/s^2.
-    pub max_braking: f64,
-    /// Steering lock, rad.
-    pub max_steering: f64,
-    /// How fast the front wheels turn, rad/s.
-    pub steering_rate: f64,
-}
-
-impl From<&VehicleType> for OneTrackLimits {
-    fn from(kind: &VehicleType) -> Self {
-        Self {
-            wheelbase: kind.wheelbase,
-            max_speed: kind.max_speed,
-            max_acceleration: kind.max_acceleration,
-            max_braking: kind.max_braking,
-            max_steering: kind.max_steering,
-            steering_rate: kind.steering_rate,
-        }
-    }
-}
-
-impl OneTrackLimits {
-    /// What engine and brakes make of a wanted acceleration, m/s^2; one that is not finite counts as
-    /// full braking.
-    #[inline]
-    pub fn acceleration(&self, wanted: f64) -> f64 {
-        if wanted.is_finite() {
-            wanted.clamp(-self.max_braking, self.max_acceleration)
-        } else {
-            -self.max_braking
-        }
-    }
-}
-
-/// Slower than this a vehicle that does not accelerate stands, m/s.
-const STANDSTILL: f64 = 1e-3;
-
-/// A speed that has become so small without acceleration that the vehicle stands is 0.
-#[inline]
-pub fn at_rest(speed: f64, acceleration: f64) -> f64 {
-    if speed < STANDSTILL && acceleration <= 0.0 {
-        0.0
-    } else {
-        speed
-    }
-}
-
-/// How long a body moves in a step that would take its speed from `before` to `wanted`, s: all of
-/// it, or until it stands.
-#[inline]
-pub fn moving_time(before: f64, wanted: f64, dt: f64) -> f64 {
-    if wanted < 0.0 {
-        dt * before / (before - wanted)
-    } else {
-        dt
-    }
-}
-
-/// Pose of the middle of the rear axle, speed and steering angle.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct OneTrackState {
-    /// Position of the middle of the rear axle and heading of the body.
-    pub pose: Pose,
-    /// Speed, m/s, never negative.
-    pub speed: f64,
-    /// Angle of the front wheels, rad, positive to the left.
-    pub steering: f64,
-}
-
-/// One step of the kinematic one-track model in its rear-axle form:
-/// x' = v cos(theta), y' = v sin(theta), theta' = v tan(delta) / L.
-///
-/// The wanted acceleration and steering pass the actuators first: acceleration within the limits
-/// of engine and brakes, steering within the lock and its rate. The body moves with the means of
-/// speed and steering over the step along its middle heading: second order in dt, and exact for
-/// constant acceleration on a straight line, a stop within the step included. Commands that are
-/// not finite count as full braking and wheels held.
-#[inline]
-pub fn step(
-    state: &OneTrackState,
-    limits: &OneTrackLimits,
-    acceleration: f64,
-    steering: f64,
-    dt: f64,
-) -> OneTrackState {
-    let wanted = if steering.is_finite() {
-        steering
-    } else {
-        state.steering
-    };
-    let wanted_speed = state.speed + limits.acceleration(acceleration) * dt;
-    let speed = at_rest(wanted_speed.clamp(0.0, limits.max_speed), acceleration);
-    let turn_limit = limits.steering_rate * dt;
-    // The wheels turn no faster than the driver can turn them, then no farther than the lock.
-    let turned = (wanted - state.steering).clamp(-turn_limit, turn_limit);
-    let steering = (state.steering + turned).clamp(-limits.max_steering, limits.max_steering);
-    let distance = 0.5 * (state.speed + speed) * moving_time(state.speed, wanted_speed, dt);
-    // A vehicle that stands keeps its pose to the bit, while its wheels may turn.
-    if distance == 0.0 {
-        return OneTrackState {
-            pose: state.pose,
-            speed,
-            steering,
-        };
-    }
-    let mean_steering = 0.5 * (state.steering + steering);
-    let heading_change = distance * tan(mean_steering) / limits.wheelbase;
-    // Along the chord of the arc: its heading is the mean of those before and after.
-    let (sin, cos) = sin_cos(state.pose.heading + 0.5 * heading_change);
-    OneTrackState {
-        pose: Pose {
-            position: state.pose.position + DVec2::new(cos, sin) * distance,
-            heading: wrap_angle(state.pose.heading + heading_change),
-        },
-        speed,
-        steering,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn car() -> OneTrackLimits {
-        OneTrackLimits::from(&VehicleType::car())
-    }
-
-    #[test]
-    fn constant_steering_drives_a_circle() {
-        let steering = 0.3;
-        let start = OneTrackState {
-            speed: 5.0,
-            steering,
-            ..OneTrackState::default()
-        };
-        let radius = 2.7 / tan(steering);
-        let mut state = start;
-        let steps = (std::f64::consts::TAU * radius / (5.0 * 0.001)).round() as usize;
-        for _ in 0..steps {
-            state = step(&state, &car(), 0.0, steering, 0.001);
-            let centre = DVec2::new(0.0, radius);
-            assert!(((state.pose.position - centre).length() - radius).abs() < 1e-3);
-        }
-        assert!(state.pose.position.length() < 0.01, "{:?}", state.pose);
-    }
-
-    #[test]
-    fn braking_ends_at_rest() {
-        let mut state = OneTrackState {
-            speed: 10.0,
-            ..OneTrackState::default()
-        };
-        for _ in 0..1000 {
-            state = step(&state, &car(), -4.0, 0.0, 0.01);
-        }
-        assert_eq!(state.speed, 0.0);
-        // v^2 / 2a.
-        assert!((state.pose.position.x - 12.5).abs() < 1e-9);
-    }
-
-    /// Where a car is that accelerates, steers and brakes for 8 s.
-    fn manoeuvre(dt: f64) -> DVec2 {
-        let mut state = OneTrackState {
-            speed: 5.0,
-            ..OneTrackState::default()
-        };
-        for i in 0..(8.0 / dt).round() as usize {
-            let time = (i as f64 + 0.5) * dt;
-            let acceleration = if time < 4.0 { 1.5 } else { -1.0 };
-            let steering = if time < 4.0 { 0.12 } else { -0.12 };
-            state = step(&state, &car(), acceleration, steering, dt);
-        }
-        state.pose.position
-    }
-
-    #[test]
-    fn changing_speed_and_steering_are_of_second_order() {
-        let exact = manoeuvre(0.0005);
-        let errors = [0.1, 0.05, 0.025].map(|dt| (manoeuvre(dt) - exact).length());
-        assert!(errors[0] < 0.02, "{errors:?}");
-        for pair in errors.windows(2) {
-            assert!(pair[0] / pair[1] > 3.0, "{errors:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_nearly_at_rest_stands() {
-        // 8 m/s^2 leave 0.65 mm/s of these 80.65: that is standing.
-        let state = OneTrackState {
-            speed: 0.080_65,
-            ..OneTrackState::default()
-        };
-        assert_eq!(step(&state, &car(), -1e9, 0.0, 0.01).speed, 0.0);
-    }
-
-    proptest! {
-        #[test]
-        fn limits_hold_for_any_command(
-            speed in 0.0..50.0f64, wheel in -0.6..0.6f64,
-            a in proptest::num::f64::ANY, delta in proptest::num::f64::ANY,
-        ) {
-            let limits = car();
-            let state = OneTrackState { speed, steering: wheel, ..OneTrackState::default() };
-            let next = step(&state, &limits, a, delta, 0.01);
-            prop_assert!(next.speed >= 0.0 && next.speed <= limits.max_speed);
-            // The last millimetre a second goes at once: the vehicle stands.
-            let braked = limits.max_braking * 0.01 + STANDSTILL;
-            prop_assert!((next.speed - speed).abs() <= braked);
-            prop_assert!((next.steering - wheel).abs() <= limits.steering_rate * 0.01 + 1e-12);
-            prop_assert!(next.steering.abs() <= limits.max_steering);
-            prop_assert!(next.pose.position.is_finite());
-        }
-    }
-}
+pub use drive_train::{DriveState, DriveTrain, Driver};
+pub use dynamic::{DynamicState, SingleTrack, Tyre};
+pub use one_track::{OneTrackLimits, OneTrackState, at_rest, moving_time, step};

@@ -13,6 +13,7 @@ mod render;
 mod run;
 mod script;
 mod train;
+mod vehicle;
 
 pub(crate) use bench::{BenchVerb, Compare, bench, compare};
 pub(crate) use check::check;
@@ -26,6 +27,7 @@ pub(crate) use render::render;
 pub(crate) use run::run;
 pub(crate) use script::script;
 pub(crate) use train::{Train, check_experiment, is_experiment, train};
+pub(crate) use vehicle::{VehicleVerb, vehicle};
 
 use crate::arguments::{self, Simulate};
 use crate::terminal;

@@ -49,6 +49,38 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         );
     }
     starts(subjects, findings);
+    changed_files(subjects, findings);
+}
+
+/// Vehicle types whose files have been changed since the scenario was saved, at the first agent or flow
+/// of each.
+fn changed_files(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
+    let scenario = subjects.scenario;
+    for (key, kind) in scenario.vehicle_types() {
+        let changed = kind.file.as_ref().filter(|file| file.was.is_some());
+        let Some(file) = changed else { continue };
+        let agents = scenario.agents().iter();
+        let agent = agents
+            .map(|(&id, agent)| (ObjectId::Agent(id), &agent.vehicle, agent.start))
+            .find(|(_, vehicle, _)| *vehicle == key);
+        let flows = scenario.flows().iter();
+        let mut flows = flows.map(|(&id, flow)| (ObjectId::Flow(id), &flow.vehicle, flow.origin));
+        let user = agent.or_else(|| flows.find(|(_, vehicle, _)| *vehicle == key));
+        let Some((object, _, start)) = user else {
+            continue;
+        };
+        findings.push(Finding {
+            severity: Severity::Warning,
+            code: Code::VehicleFileChanged,
+            object,
+            place: position_of(subjects, &start),
+            message: format!(
+                "drives \"{key}\", whose file {} has been changed since the scenario was saved; save it \
+                 to keep the new one",
+                file.path
+            ),
+        });
+    }
 }
 
 /// Reachable lanelets by start, so that agents from one place share a search.

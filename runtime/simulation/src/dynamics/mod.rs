@@ -16,20 +16,24 @@
 //!
 //! Strides begin by id, so that each step takes the commands of about as many agents.
 
+mod dynamic_one_track;
 mod lane;
 mod one_track;
 
+pub(crate) use dynamic_one_track::DynamicOneTrack;
 pub(crate) use lane::Lane;
 pub(crate) use one_track::OneTrack;
 
 use crate::agents::{Agents, Command, LanePosition, Motion};
 use crate::ground::Ground;
 use crate::hash::StateHasher;
+use crate::options::SimulationError;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::atan;
 use roadwright_geometry::{Pose, unit};
-use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::{DynamicsLevel, Scenario};
+use roadwright_vehicle::DriveTrain;
 use serde::{Deserialize, Serialize};
 
 /// Slower than this wheels are drawn straight by levels that do not steer, m/s.
@@ -41,6 +45,8 @@ pub(crate) struct Body<'a> {
     pub(crate) position: &'a mut LanePosition,
     pub(crate) command: &'a Command,
     pub(crate) vehicle_type: &'a VehicleType,
+    /// If its file has one.
+    pub(crate) drive_train: Option<&'a DriveTrain>,
     /// Whether it is to drive backwards.
     pub(crate) is_reversing: bool,
 }
@@ -51,6 +57,8 @@ pub(crate) struct LevelStep<'a> {
     pub(crate) ground: &'a Ground,
     /// s.
     pub(crate) dt: f64,
+    /// How often levels with forces of their own are computed at least, Hz.
+    pub(crate) physics_rate_hz: f64,
     /// Whether a stride begins: the command is taken then.
     pub(crate) begins: bool,
 }
@@ -75,7 +83,7 @@ pub(crate) trait Level {
 /// Whether a level serves lanes only.
 pub(crate) fn keeps_to_lanes(level: DynamicsLevel) -> bool {
     match level {
-        DynamicsLevel::OneTrack => false,
+        DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack => false,
         DynamicsLevel::Lane => true,
     }
 }
@@ -83,7 +91,7 @@ pub(crate) fn keeps_to_lanes(level: DynamicsLevel) -> bool {
 /// Room before the end of its lane that a body needs to change lanes, m.
 pub(crate) fn room_to_change_lane(level: DynamicsLevel) -> f64 {
     match level {
-        DynamicsLevel::OneTrack => 0.0,
+        DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack => 0.0,
         DynamicsLevel::Lane => lane::CHANGE_ROOM,
     }
 }
@@ -102,6 +110,32 @@ impl LevelChoice {
     pub(crate) fn of(&self, own: Option<DynamicsLevel>) -> DynamicsLevel {
         self.forced.or(own).unwrap_or(self.default)
     }
+
+    /// Refuses a scenario whose agents or flows have vehicles that cannot drive at their levels.
+    pub(crate) fn check(&self, scenario: &Scenario) -> Result<(), SimulationError> {
+        let agents = scenario.agents().values();
+        let flows = scenario.flows().values();
+        let users = agents
+            .map(|agent| (&agent.vehicle, agent.dynamics))
+            .chain(flows.map(|flow| (&flow.vehicle, flow.dynamics)));
+        for (vehicle, own) in users {
+            let kind = scenario.vehicle_types().get(vehicle);
+            let Some(file) = kind.and_then(|kind| kind.file.as_ref()) else {
+                continue;
+            };
+            let level = self.of(own);
+            let missing = file.vehicle.missing(level);
+            if !missing.is_empty() {
+                return Err(SimulationError::Level {
+                    vehicle: vehicle.clone(),
+                    file: file.path.clone(),
+                    level,
+                    missing,
+                });
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The levels of a world, with their states by agent index; a level that nobody has takes no room.
@@ -109,14 +143,19 @@ impl LevelChoice {
 pub(crate) struct Dynamics {
     pub(crate) one_track: Vec<<OneTrack as Level>::State>,
     pub(crate) lane: Vec<<Lane as Level>::State>,
+    pub(crate) dynamic_one_track: Vec<<DynamicOneTrack as Level>::State>,
 }
 
 impl Dynamics {
     /// Bytes of all states.
     pub(crate) fn bytes(&self) -> usize {
         // Taken apart whole: a level that is added and not counted does not compile.
-        let Self { one_track, lane } = self;
-        size_of_val(&one_track[..]) + size_of_val(&lane[..])
+        let Self {
+            one_track,
+            lane,
+            dynamic_one_track,
+        } = self;
+        size_of_val(&one_track[..]) + size_of_val(&lane[..]) + size_of_val(&dynamic_one_track[..])
     }
 
     /// A body that stands or rolls straight on.
@@ -130,18 +169,20 @@ impl Dynamics {
         match level {
             DynamicsLevel::OneTrack => grow(&mut self.one_track, agents),
             DynamicsLevel::Lane => grow(&mut self.lane, agents),
+            DynamicsLevel::DynamicOneTrack => grow(&mut self.dynamic_one_track, agents),
         }
     }
 
     /// Forgets a body.
     pub(crate) fn remove(&mut self, agent: u32) {
-        let Self { one_track, lane } = self;
-        if let Some(state) = one_track.get_mut(agent as usize) {
-            *state = Default::default();
-        }
-        if let Some(state) = lane.get_mut(agent as usize) {
-            *state = Default::default();
-        }
+        let Self {
+            one_track,
+            lane,
+            dynamic_one_track,
+        } = self;
+        forget(one_track, agent);
+        forget(lane, agent);
+        forget(dynamic_one_track, agent);
     }
 
     /// Whether there is state for an agent of a level.
@@ -149,6 +190,7 @@ impl Dynamics {
         match level {
             DynamicsLevel::OneTrack => agent < self.one_track.len(),
             DynamicsLevel::Lane => agent < self.lane.len(),
+            DynamicsLevel::DynamicOneTrack => agent < self.dynamic_one_track.len(),
         }
     }
 
@@ -157,6 +199,7 @@ impl Dynamics {
         match level {
             DynamicsLevel::OneTrack => hasher.add(&self.one_track[agent as usize]),
             DynamicsLevel::Lane => hasher.add(&self.lane[agent as usize]),
+            DynamicsLevel::DynamicOneTrack => hasher.add(&self.dynamic_one_track[agent as usize]),
         }
     }
 
@@ -187,6 +230,12 @@ fn grow<S: Copy + Default>(states: &mut Vec<S>, count: usize) {
     }
 }
 
+fn forget<S: Default>(states: &mut [S], agent: u32) {
+    if let Some(state) = states.get_mut(agent as usize) {
+        *state = S::default();
+    }
+}
+
 /// Where bodies are.
 #[derive(Clone, Copy)]
 pub(crate) struct Bodies<'a> {
@@ -203,7 +252,7 @@ impl Bodies<'_> {
         let index = agent as usize;
         let motion = &self.agents.motion[index];
         match self.agents.identity[index].level {
-            DynamicsLevel::OneTrack => motion.pose,
+            DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack => motion.pose,
             DynamicsLevel::Lane => {
                 let position = &self.agents.position[index];
                 lane::pose(&self.dynamics.lane[index], self.ground, position)
@@ -230,6 +279,7 @@ impl Bodies<'_> {
         let index = agent as usize;
         match self.agents.identity[index].level {
             DynamicsLevel::OneTrack => self.dynamics.one_track[index],
+            DynamicsLevel::DynamicOneTrack => self.dynamics.dynamic_one_track[index].steering,
             DynamicsLevel::Lane => {
                 let Motion {
                     speed, yaw_rate, ..

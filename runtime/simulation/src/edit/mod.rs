@@ -67,10 +67,15 @@ impl Editing<'_> {
         }
         let ground = self.ground.after_edit(old, new);
         ground.check_size()?;
+        let levels = LevelChoice {
+            default: new.settings().dynamics,
+            ..*self.levels
+        };
+        levels.check(new)?;
         let changed = changed_agents(old, new, &ground, self.lenient)?;
         let flows = running_flows(new, &ground, self.clock.seed, self.lenient)?;
 
-        self.levels.default = new.settings().dynamics;
+        *self.levels = levels;
         self.take_types(new);
         self.modules.registry = registry.clone();
         if has_new_stacks {

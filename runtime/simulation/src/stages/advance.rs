@@ -5,7 +5,7 @@ use crate::agents::{
     Agents, Command, Identity, LanePosition, Motion, Phase, Progress, Statistics, Status,
 };
 use crate::clock::Clock;
-use crate::dynamics::{Body, Lane, Level, LevelStep, OneTrack};
+use crate::dynamics::{Body, DynamicOneTrack, Lane, Level, LevelStep, OneTrack};
 use crate::ground::Ground;
 use crate::modules::SLICE;
 use crate::route::{Arrival, Foothold, Route, Routes};
@@ -74,6 +74,13 @@ pub(crate) fn advance(
     arrivals.extend(advance_level::<Lane>(
         scene,
         &mut dynamics.lane,
+        footholds,
+        helpers,
+        agents,
+    ));
+    arrivals.extend(advance_level::<DynamicOneTrack>(
+        scene,
+        &mut dynamics.dynamic_one_track,
         footholds,
         helpers,
         agents,
@@ -203,11 +210,13 @@ impl<S> Mover<'_, S> {
             position: self.position,
             command,
             vehicle_type: scene.types.get(who.vehicle_type),
+            drive_train: scene.types.drive_train(who.vehicle_type),
             is_reversing,
         };
         let step = LevelStep {
             ground: scene.ground,
             dt,
+            physics_rate_hz: scene.types.physics_rate_hz,
             // Strides of agents begin at different steps: not all take their commands at once.
             begins: (scene.clock.step + who.id).is_multiple_of(scene.stride),
         };

@@ -142,10 +142,34 @@ fn trip<'a>(scene: Scene<'_>, exit: &'a Exit<'_>, agent: u32) -> (Trip, &'a Rout
 /// The level of dynamics of an agent: the one asked for, or one that can serve its trip.
 fn level(scene: Scene<'_>, departure: &Departure, log: &mut Log) -> DynamicsLevel {
     let level = scene.levels.of(departure.dynamics);
+    let level = served(scene, departure, level, log);
     match departure.start {
         Start::Ground(_) => off_lanes(level, departure.id, scene.clock.time(), log),
         Start::Lane { .. } => level,
     }
+}
+
+/// The level, if the vehicle's file has all that it needs; says so if not. Vehicles of the scenario
+/// have been looked at before the run; those that modules add come here.
+fn served(
+    scene: Scene<'_>,
+    departure: &Departure,
+    level: DynamicsLevel,
+    log: &mut Log,
+) -> DynamicsLevel {
+    let missing = scene.types.missing(departure.vehicle_type, level);
+    if missing.is_empty() {
+        return level;
+    }
+    let (instead, keys) = (DynamicsLevel::OneTrack, missing.join(", "));
+    log.write_fault(LogLine {
+        time: scene.clock.time(),
+        agent: departure.id,
+        module: level.to_string(),
+        text: format!("the vehicle's file has no {keys}, which level \"{level}\" needs: it drives \"{instead}\""),
+        is_fault: true,
+    });
+    instead
 }
 
 /// The level with which an agent drives off the lanes that has been given `level`; says so if that

@@ -1,0 +1,284 @@
+//! `roadwright vehicle`.
+
+use super::print_json;
+use crate::Outcome;
+use crate::terminal;
+use anyhow::{Context, bail};
+use clap::Subcommand;
+use roadwright_scenario::DynamicsLevel;
+use roadwright_scenario::vehicle_file::{EXTENSION, VehicleFile, hash};
+use roadwright_vehicle::DriveTrain;
+use roadwright_vehicle::proving::{Bound, Manoeuvre, prove};
+use serde_json::json;
+use std::io::Write;
+use std::path::Path;
+
+/// What `performance` promises may differ so much from what the drive train gives.
+const TOLERANCE: f64 = 0.02;
+
+macro_rules! shipped {
+    ($($name:literal)*) => {
+        /// The vehicles that come with the program: name and file.
+        const SHIPPED: &[(&str, &str)] = &[$((
+            $name,
+            include_str!(concat!("../../../../scenarios/vehicles/", $name, ".vehicle.json")),
+        ),)*];
+    };
+}
+
+shipped! {
+    "bmw-320i" "enviro-400" "ford-escort" "semi-trailer-tractor" "vw-vanagon" "willys-mb"
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum VehicleVerb {
+    /// List the vehicles that come with the program
+    List {
+        /// Print one JSON document and nothing else
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a vehicle: dimensions, levels that it serves, gears
+    Show {
+        /// Name of a vehicle that comes with the program, or a file NAME.vehicle.json
+        vehicle: String,
+        /// Print the file itself
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check a vehicle file, and say which levels of dynamics it serves
+    Check {
+        /// The file, NAME.vehicle.json
+        #[arg(required_unless_present = "schema")]
+        vehicle: Option<String>,
+        /// Print one JSON document and nothing else
+        #[arg(long)]
+        json: bool,
+        /// Print the JSON Schema of vehicle files
+        #[arg(long)]
+        schema: bool,
+    },
+    /// Measure a vehicle on the proving ground; ends with 1 if it does not keep to a limit
+    Test {
+        /// Name of a vehicle that comes with the program, or a file NAME.vehicle.json
+        vehicle: String,
+        /// Print one JSON document and nothing else
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+pub(crate) fn vehicle(verb: &VehicleVerb) -> anyhow::Result<Outcome> {
+    match verb {
+        VehicleVerb::List { json } => list(*json),
+        VehicleVerb::Show { vehicle, json } => show(vehicle, *json),
+        VehicleVerb::Check { schema: true, .. } => {
+            write!(terminal::out(), "{}", VehicleFile::schema())?;
+            Ok(Outcome::Fine)
+        }
+        VehicleVerb::Check { vehicle, json, .. } => check(
+            vehicle.as_deref().context("a vehicle file is needed")?,
+            *json,
+        ),
+        VehicleVerb::Test { vehicle, json } => test(vehicle, *json),
+    }
+}
+
+/// A vehicle by the name of a shipped one, or by its file.
+fn find(name: &str) -> anyhow::Result<VehicleFile> {
+    if let Some((_, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
+        return VehicleFile::from_text(text).context("a vehicle that comes with the program");
+    }
+    if !name.ends_with(EXTENSION) && !Path::new(name).exists() {
+        let names: Vec<_> = SHIPPED.iter().map(|(name, _)| *name).collect();
+        bail!(
+            "no vehicle is called \"{name}\": expected a file NAME{EXTENSION}, or one of {}",
+            names.join(", ")
+        );
+    }
+    VehicleFile::load(Path::new(name)).context("cannot open the vehicle")
+}
+
+fn list(json: bool) -> anyhow::Result<Outcome> {
+    let vehicles = SHIPPED
+        .iter()
+        .map(|(name, _)| Ok((*name, find(name)?)))
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    if json {
+        let rows = vehicles.iter().map(|(id, vehicle)| {
+            json!({"id": id, "name": vehicle.name, "levels": levels(vehicle),
+                "mass": vehicle.mass(), "drive_train": DriveTrain::new(vehicle).is_some()})
+        });
+        print_json(&json!({"vehicles": rows.collect::<Vec<_>>()}))?;
+        return Ok(Outcome::Fine);
+    }
+    let mut out = terminal::out();
+    for (id, vehicle) in &vehicles {
+        let (name, levels) = (&vehicle.name, levels(vehicle).join(", "));
+        writeln!(out, "{id:<22} {name:<26} {levels}")?;
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Names of the levels that a vehicle serves.
+fn levels(vehicle: &VehicleFile) -> Vec<&'static str> {
+    let served = |level: &DynamicsLevel| vehicle.missing(*level).is_empty();
+    let levels = DynamicsLevel::ALL.into_iter().filter(served);
+    levels.map(DynamicsLevel::name).collect()
+}
+
+fn show(name: &str, json: bool) -> anyhow::Result<Outcome> {
+    let vehicle = find(name)?;
+    if json {
+        print_json(&vehicle)?;
+        return Ok(Outcome::Fine);
+    }
+    let kind = vehicle.vehicle_type();
+    let mut out = terminal::out();
+    writeln!(out, "{}\n{}\n", vehicle.name, vehicle.description)?;
+    let rows = [
+        ("length", kind.length, "m"),
+        ("width", kind.width, "m"),
+        ("height", kind.height, "m"),
+        ("wheelbase", kind.wheelbase, "m"),
+        ("mass", kind.mass, "kg"),
+        ("steering lock", kind.max_steering, "rad"),
+        ("turning radius", kind.min_turning_radius(), "m"),
+    ];
+    for (what, value, unit) in rows {
+        writeln!(out, "{what:<16} {value:>10.2} {unit}")?;
+    }
+    for level in DynamicsLevel::ALL {
+        writeln!(out, "{}", level_line(&vehicle, level))?;
+    }
+    if let Some(train) = DriveTrain::new(&vehicle) {
+        writeln!(out, "\ngear     ratio   m/s at the shift   N from rest")?;
+        for gear in train.reverse.iter().chain(&train.gears) {
+            let (speed, force) = (train.speed(gear, train.up_rpm), train.full_force(gear, 0.0));
+            writeln!(
+                out,
+                "{:<5} {:>8.3} {speed:>18.2} {force:>13.0}",
+                gear.name, gear.ratio
+            )?;
+        }
+        writeln!(out, "top speed {:.2} m/s", train.top_speed())?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn level_line(vehicle: &VehicleFile, level: DynamicsLevel) -> String {
+    let missing = vehicle.missing(level);
+    if missing.is_empty() {
+        format!("level {level}: served")
+    } else {
+        format!(
+            "level {level}: not served, the file has no {}",
+            missing.join(", ")
+        )
+    }
+}
+
+/// Where `performance` promises what the drive train cannot give.
+fn contradictions(vehicle: &VehicleFile) -> Vec<String> {
+    let Some(train) = DriveTrain::new(vehicle) else {
+        return Vec::new();
+    };
+    let gears = train.gears.iter();
+    let pulls =
+        gears.map(|gear| train.full_acceleration(gear, train.speed(gear, train.curve.idle_rpm())));
+    let promised = &vehicle.performance;
+    let pairs = [
+        ("max_speed", promised.max_speed, train.top_speed(), "m/s"),
+        (
+            "max_acceleration",
+            promised.max_acceleration,
+            pulls.fold(0.0, f64::max),
+            "m/s^2",
+        ),
+        (
+            "max_braking",
+            promised.max_braking,
+            train.hardest_braking(),
+            "m/s^2",
+        ),
+    ];
+    let broken = pairs
+        .into_iter()
+        .filter(|(_, said, can, _)| *said > can * (1.0 + TOLERANCE));
+    let words = broken.map(|(key, said, can, unit)| {
+        format!("performance.{key}: {said} {unit} are promised, engine and brakes give {can:.2}")
+    });
+    words.collect()
+}
+
+fn check(path: &str, json: bool) -> anyhow::Result<Outcome> {
+    let vehicle = VehicleFile::load(Path::new(path)).context("cannot open the vehicle")?;
+    let findings = contradictions(&vehicle);
+    if json {
+        let levels = DynamicsLevel::ALL
+            .map(|level| json!({"level": level.name(), "missing": vehicle.missing(level)}));
+        print_json(&json!({"vehicle": vehicle.name, "levels": levels, "findings": findings}))?;
+    } else {
+        let mut out = terminal::out();
+        for level in DynamicsLevel::ALL {
+            writeln!(out, "{}", level_line(&vehicle, level))?;
+        }
+        for finding in &findings {
+            writeln!(out, "{finding}")?;
+        }
+        if findings.is_empty() {
+            writeln!(out, "nothing wrong")?;
+        }
+    }
+    Ok(if findings.is_empty() {
+        Outcome::Fine
+    } else {
+        Outcome::Findings
+    })
+}
+
+fn test(name: &str, json: bool) -> anyhow::Result<Outcome> {
+    let vehicle = find(name)?;
+    let manoeuvres = prove(&vehicle)?;
+    if json {
+        let text = serde_json::to_string(&manoeuvres).context("manoeuvres are plain data")?;
+        print_json(&json!({
+            "vehicle": vehicle.name, "manoeuvres": manoeuvres, "hash": hash(&text),
+        }))?;
+    } else {
+        print_table(&vehicle.name, &manoeuvres)?;
+    }
+    let fails = manoeuvres.iter().any(|one| one.pass == Some(false));
+    Ok(if fails {
+        Outcome::Findings
+    } else {
+        Outcome::Fine
+    })
+}
+
+fn print_table(name: &str, manoeuvres: &[Manoeuvre]) -> anyhow::Result<()> {
+    let mut out = terminal::out();
+    writeln!(out, "{name}\n")?;
+    for one in manoeuvres {
+        let Some(value) = one.value else {
+            writeln!(out, "-    {:<20} {}", one.name, one.note)?;
+            continue;
+        };
+        let verdict = match one.pass {
+            Some(true) => "pass",
+            Some(false) => "FAIL",
+            None => "-",
+        };
+        let limit = one.limit.map_or_else(String::new, |limit| match one.bound {
+            Bound::Min => format!(">= {limit:.3}"),
+            Bound::Max => format!("<= {limit:.3}"),
+            Bound::Near => format!("{limit:.3} +- {} %", 100.0 * one.tolerance),
+        });
+        writeln!(
+            out,
+            "{verdict:<4} {:<20} {value:>9.3} {:<6} {limit:<18} {}",
+            one.name, one.unit, one.note
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! What the numbers of a vehicle have to be to each other.
+
+use super::{FORMAT, Gearbox, VERSION, VehicleFile};
+
+/// Shortest wheelbase, m.
+const SHORTEST_WHEELBASE: f64 = 0.1;
+/// A yaw inertia within these shares of mass x wheelbase^2 is that of a vehicle; common ones have a
+/// quarter.
+const INERTIA: [f64; 2] = [0.02, 5.0];
+/// A smaller ratio drives nothing.
+const LEAST_RATIO: f64 = 1e-3;
+/// Most wheels.
+const MOST_WHEELS: usize = 32;
+
+/// A key, and what is wrong with it.
+type Fault = (String, String);
+
+fn fault<T>(key: impl Into<String>, message: impl Into<String>) -> Result<T, Fault> {
+    Err((key.into(), message.into()))
+}
+
+impl VehicleFile {
+    /// The first key whose value does not fit the others, and why.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        if self.format != FORMAT {
+            return fault("format", format!("expected \"{FORMAT}\""));
+        }
+        if self.version != VERSION {
+            return fault(
+                "version",
+                format!("{} is not known: expected {VERSION}", self.version),
+            );
+        }
+        self.check_wheels()?;
+        self.check_steering()?;
+        if let Some(gearbox) = &self.gearbox {
+            self.check_gearbox(gearbox)?;
+        }
+        self.check_brakes()
+    }
+
+    fn check_wheels(&self) -> Result<(), Fault> {
+        let places = &self.wheels.positions;
+        if places.len() < 3 || places.len() > MOST_WHEELS {
+            let count = places.len();
+            return fault(
+                "wheels.positions",
+                format!("{count} wheels given: expected 3 to {MOST_WHEELS}"),
+            );
+        }
+        for (number, place) in places.iter().enumerate() {
+            for (other, beside) in places.iter().enumerate().take(number) {
+                let square: f64 = (0..3).map(|i| (place[i] - beside[i]).powi(2)).sum();
+                if square < self.wheels.radius * self.wheels.radius {
+                    let apart = square.sqrt();
+                    return fault(
+                        format!("wheels.positions.{number}"),
+                        format!(
+                            "wheel {number} is inside wheel {other}: {apart:.2} m apart, with a \
+                             radius of {} m",
+                            self.wheels.radius
+                        ),
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Numbers of wheels that a key names.
+    fn check_numbers(&self, key: &str, numbers: &[u8]) -> Result<(), Fault> {
+        let count = self.wheels.positions.len();
+        match numbers.iter().find(|number| usize::from(**number) >= count) {
+            Some(number) => fault(
+                key,
+                format!("there is no wheel {number}: expected 0 to {}", count - 1),
+            ),
+            None => Ok(()),
+        }
+    }
+
+    fn check_steering(&self) -> Result<(), Fault> {
+        self.check_numbers("steering.wheels", &self.steering.wheels)?;
+        self.check_numbers("steering.inverted", &self.steering.inverted)?;
+        let steered = &self.steering.wheels;
+        let count = (0u8..)
+            .take(self.wheels.positions.len())
+            .filter(|number| steered.contains(number))
+            .count();
+        if count == 0 || count == self.wheels.positions.len() {
+            return fault(
+                "steering.wheels",
+                "expected at least one wheel that steers and one that does not",
+            );
+        }
+        let (front, rear) = self.axles();
+        if front - rear < SHORTEST_WHEELBASE {
+            return fault(
+                "steering.wheels",
+                format!(
+                    "the wheels that steer are {:.2} m ahead of the others: expected at least \
+                     {SHORTEST_WHEELBASE} m",
+                    front - rear
+                ),
+            );
+        }
+        let unit = self.mass() * (front - rear) * (front - rear);
+        let inertia = self.yaw_inertia();
+        let [least, most] = INERTIA.map(|share| share * unit);
+        if !(least..=most).contains(&inertia) {
+            return fault(
+                "body.yaw_inertia",
+                format!(
+                    "{inertia:.1} is not that of a vehicle of this mass and wheelbase: expected \
+                     {least:.1} to {most:.1} kg m^2"
+                ),
+            );
+        }
+        if rear + 0.5 * self.body.length <= 0.0 {
+            return fault(
+                "wheels.positions",
+                "the rear axle is behind the body: expected it under the body",
+            );
+        }
+        Ok(())
+    }
+
+    fn check_gearbox(&self, gearbox: &Gearbox) -> Result<(), Fault> {
+        let mut last = f64::INFINITY;
+        for (number, gear) in gearbox.gears.iter().enumerate() {
+            let key = |name: &str| format!("gearbox.gears.{number}.{name}");
+            if gear.ratio.abs() < LEAST_RATIO {
+                return fault(
+                    key("ratio"),
+                    format!(
+                        "{} drives nothing: expected a ratio of at least {LEAST_RATIO}, or below 0 \
+                         backwards (neutral is not in the list)",
+                        gear.ratio
+                    ),
+                );
+            }
+            let wheels = usize::from(gear.wheels);
+            if wheels == 0 || wheels > self.wheels.positions.len() {
+                return fault(
+                    key("wheels"),
+                    format!("{wheels} is not a number of wheels that this vehicle has"),
+                );
+            }
+            if gear.ratio > 0.0 {
+                if gear.ratio >= last {
+                    return fault(
+                        key("ratio"),
+                        "expected forward gears from the highest ratio to the lowest",
+                    );
+                }
+                last = gear.ratio;
+            }
+        }
+        if last == f64::INFINITY {
+            return fault("gearbox.gears", "expected at least one forward gear");
+        }
+        if gearbox.efficiency == 0.0 {
+            return fault("gearbox.efficiency", "expected more than 0");
+        }
+        if gearbox.down_rpm >= gearbox.up_rpm {
+            return fault(
+                "gearbox.down_rpm",
+                format!("expected less than up_rpm, {}", gearbox.up_rpm),
+            );
+        }
+        Ok(())
+    }
+
+    fn check_brakes(&self) -> Result<(), Fault> {
+        match &self.brakes {
+            Some(brakes) => self.check_numbers("brakes.hand_wheels", &brakes.hand_wheels),
+            None => Ok(()),
+        }
+    }
+}

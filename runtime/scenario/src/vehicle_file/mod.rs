@@ -1,0 +1,222 @@
+//! Vehicle files: `NAME.vehicle.json`.
+//!
+//! One file holds what every level of dynamics needs of a vehicle; each level reads its part, and
+//! [`VehicleFile::missing`] names the keys that a level would need and the file has not. The keys are
+//! the rows of [Gerdelan 2011], table B.2, and those of tyres that slip.
+
+mod check;
+mod drive_train;
+mod entry;
+mod numbers;
+mod parts;
+
+pub use drive_train::{Brakes, Differential, Engine, Gear, Gearbox, Interpolation, Resistance};
+pub use entry::FileReference;
+pub(crate) use entry::{VehicleEntry, VehicleFiles, WrittenType, resolve};
+pub use parts::{
+    Articulation, Body, Performance, Point, Steering, Suspension, Tracks, TyreModel, Wheels,
+};
+
+use crate::dynamics::DynamicsLevel;
+use crate::file::{FileError, TextError};
+use crate::vehicle_type::VehicleType;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The value of the key `format` in every vehicle file.
+pub const FORMAT: &str = "roadwright-vehicle";
+/// Version of the format.
+pub const VERSION: u32 = 1;
+/// What names of vehicle files end with.
+pub const EXTENSION: &str = ".vehicle.json";
+/// Largest vehicle file that is read, bytes: one has about two thousand.
+pub const LARGEST: u64 = roadwright_files::MEBIBYTE;
+
+/// A vehicle, part by part.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Roadwright vehicle")]
+pub struct VehicleFile {
+    /// Always `roadwright-vehicle`.
+    #[schemars(extend("const" = FORMAT))]
+    pub format: String,
+    /// Version of the format.
+    #[schemars(range(min = 1, max = VERSION))]
+    pub version: u32,
+    /// What it is called.
+    pub name: String,
+    /// Where its numbers come from.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// Dimensions and masses.
+    pub body: Body,
+    /// Wheels and tyres.
+    pub wheels: Wheels,
+    /// Steering.
+    pub steering: Steering,
+    /// What drivers can count on.
+    pub performance: Performance,
+    /// Springs and anti-sway bars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspension: Option<Suspension>,
+    /// Engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Engine>,
+    /// Gears and final drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gearbox: Option<Gearbox>,
+    /// Brakes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brakes: Option<Brakes>,
+    /// Resistance of air and rolling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resistance: Option<Resistance>,
+    /// Where another vehicle is joined on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub articulation: Option<Articulation>,
+    /// Continuous tracks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracks: Option<Tracks>,
+    /// Limits of manoeuvres on the proving ground by their names, in the units of these: they go before
+    /// those that follow from the numbers above.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub limits: BTreeMap<String, f64>,
+}
+
+impl VehicleFile {
+    /// Reads a vehicle from the text of its file.
+    ///
+    /// # Errors
+    /// If the text is not a vehicle of a known version, with line, key and reason.
+    pub fn from_text(text: &str) -> Result<Self, TextError> {
+        let file: Self = crate::file::from_json(text)?;
+        file.check()
+            .map_err(|(key, message)| TextError::whole(&key, message))?;
+        Ok(file)
+    }
+
+    /// Reads a vehicle file.
+    ///
+    /// # Errors
+    /// If it cannot be read or is not a vehicle of a known version.
+    pub fn load(path: &Path) -> Result<Self, FileError> {
+        let text = roadwright_files::read_text(path, LARGEST).map_err(|error| FileError::Io {
+            path: path.to_owned(),
+            error,
+        })?;
+        Self::from_text(&text).map_err(|error| FileError::Text {
+            path: path.to_owned(),
+            error,
+        })
+    }
+
+    /// Body and wheels, kg.
+    pub fn mass(&self) -> f64 {
+        self.body.mass + self.wheels.mass * self.wheels.positions.len() as f64
+    }
+
+    /// Moment of inertia about the vertical axis, kg m^2: the one that is given, or that of the box in
+    /// which the mass is even and of wheels as points.
+    pub fn yaw_inertia(&self) -> f64 {
+        let Body {
+            length,
+            width,
+            height,
+            mass,
+            mass_box,
+            yaw_inertia,
+            ..
+        } = self.body;
+        yaw_inertia.unwrap_or_else(|| {
+            let [length, width, _] = mass_box.unwrap_or([length, width, height]);
+            let places = self.wheels.positions.iter();
+            let squares: f64 = places.map(|p| p[0] * p[0] + p[1] * p[1]).sum();
+            mass * (length * length + width * width) / 12.0 + self.wheels.mass * squares
+        })
+    }
+
+    /// Mean place of the axles along the vehicle, m ahead of the middle of the body: the front one is
+    /// that of the wheels that steer, the rear one that of the others.
+    pub fn axles(&self) -> (f64, f64) {
+        let mean = |steers: bool| {
+            let places = (0u8..)
+                .zip(&self.wheels.positions)
+                .filter(|(number, _)| self.steering.wheels.contains(number) == steers);
+            let (sum, count) = places.fold((0.0, 0.0), |(sum, count), (_, place)| {
+                (sum + place[0], count + 1.0)
+            });
+            sum / count
+        };
+        (mean(true), mean(false))
+    }
+
+    /// The keys that a level needs and this vehicle has not; none: the level can serve it.
+    pub fn missing(&self, level: DynamicsLevel) -> Vec<&'static str> {
+        match level {
+            // What these need no file may leave out.
+            DynamicsLevel::OneTrack | DynamicsLevel::Lane => Vec::new(),
+            DynamicsLevel::DynamicOneTrack => {
+                let needed = [
+                    ("wheels.friction", self.wheels.friction.is_some()),
+                    (
+                        "wheels.cornering_stiffness",
+                        self.wheels.cornering_stiffness.is_some(),
+                    ),
+                    ("body.centre_height", self.body.centre_height.is_some()),
+                ];
+                // Half a drive train drives nothing.
+                let train = self.drive_train();
+                let whole = train.iter().all(|(_, given)| *given);
+                let none = train.iter().all(|(_, given)| !*given);
+                let parts = if whole || none { &[][..] } else { &train[..] };
+                let absent = needed.iter().chain(parts).filter(|(_, given)| !given);
+                absent.map(|(key, _)| *key).collect()
+            }
+        }
+    }
+
+    /// The parts of a drive train, and whether they are given.
+    pub fn drive_train(&self) -> [(&'static str, bool); 4] {
+        [
+            ("engine", self.engine.is_some()),
+            ("gearbox", self.gearbox.is_some()),
+            ("brakes", self.brakes.is_some()),
+            ("resistance", self.resistance.is_some()),
+        ]
+    }
+
+    /// The vehicle type that scenarios have of it.
+    pub fn vehicle_type(&self) -> VehicleType {
+        let (front, rear) = self.axles();
+        VehicleType {
+            name: self.name.clone(),
+            length: self.body.length,
+            width: self.body.width,
+            height: self.body.height + self.body.ground_clearance,
+            wheelbase: front - rear,
+            rear_overhang: rear + 0.5 * self.body.length,
+            mass: self.mass(),
+            max_speed: self.performance.max_speed,
+            max_acceleration: self.performance.max_acceleration,
+            max_braking: self.performance.max_braking,
+            max_steering: self.steering.lock,
+            steering_rate: self.steering.rate,
+            file: None,
+        }
+    }
+
+    /// The JSON Schema of vehicle files, as text.
+    pub fn schema() -> String {
+        let schema = schemars::schema_for!(Self);
+        let mut text = serde_json::to_string_pretty(&schema).expect("a schema is plain data");
+        text.push('\n');
+        text
+    }
+}
+
+/// Hash of a vehicle file's text, as scenarios keep it: XXH3, 16 hexadecimal digits.
+pub fn hash(text: &str) -> String {
+    format!("{:016x}", twox_hash::XxHash3_64::oneshot(text.as_bytes()))
+}

@@ -1,0 +1,387 @@
+//! Vehicle files: what is refused, and how scenarios use them.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use roadwright_scenario::check::{self, Code};
+use roadwright_scenario::vehicle_file::{VehicleFile, hash};
+use roadwright_scenario::{
+    Agent, AgentId, DynamicsLevel, Edit, Place, Scenario, VehicleType, file,
+};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+fn vehicles() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/vehicles")
+}
+
+fn willys() -> String {
+    std::fs::read_to_string(vehicles().join("willys-mb.vehicle.json")).unwrap()
+}
+
+/// What is said of the jeep with another value at a place.
+fn refused(pointer: &str, value: Value) -> String {
+    let mut changed: Value = serde_json::from_str(&willys()).unwrap();
+    *changed.pointer_mut(pointer).unwrap() = value;
+    VehicleFile::from_text(&changed.to_string())
+        .unwrap_err()
+        .to_string()
+}
+
+#[test]
+fn bad_numbers_are_refused_with_key_and_reason() {
+    let cases = [
+        (
+            "/body/mass",
+            json!(-1000.0),
+            "body.mass: -1000 is out of range",
+        ),
+        ("/body/mass", json!("heavy"), "body.mass: "),
+        (
+            "/body/mass_box",
+            json!([1.0, 0.0, 1.0]),
+            "body.mass_box: 0 is out of range",
+        ),
+        (
+            "/body/mass_box",
+            json!([0.01, 0.01, 0.01]),
+            "body.yaw_inertia: 79.2 is not that of a vehicle",
+        ),
+        (
+            "/wheels/radius",
+            json!(0.0),
+            "wheels.radius: 0 is out of range",
+        ),
+        (
+            "/wheels/positions",
+            json!([]),
+            "wheels.positions: 0 wheels given",
+        ),
+        (
+            "/wheels/friction",
+            json!(-0.5),
+            "wheels.friction: -0.5 is out of range",
+        ),
+        (
+            "/steering/wheels",
+            json!([2, 9]),
+            "steering.wheels: there is no wheel 9",
+        ),
+        (
+            "/steering/wheels",
+            json!([0, 1, 2, 3]),
+            "steering.wheels: expected at least one",
+        ),
+        (
+            "/steering/wheels",
+            json!([0, 1]),
+            "steering.wheels: the wheels that steer are -2.45 m",
+        ),
+        (
+            "/engine/torque_curve_rpm_nm",
+            json!([]),
+            "engine.torque_curve_rpm_nm: the curve has no point",
+        ),
+        (
+            "/engine/torque_curve_rpm_nm",
+            json!([[600.0, 100.0], [600.0, 120.0]]),
+            "engine.torque_curve_rpm_nm: point 1 is not beyond point 0",
+        ),
+        (
+            "/engine/torque_curve_rpm_nm/1/1",
+            json!(-3.0),
+            "engine.torque_curve_rpm_nm: point 1: -3 is out of range",
+        ),
+        (
+            "/gearbox/gears/1/ratio",
+            json!(0.0),
+            "gearbox.gears.1.ratio: 0 drives nothing",
+        ),
+        (
+            "/gearbox/gears/2/ratio",
+            json!(9.0),
+            "gearbox.gears.2.ratio: expected forward gears",
+        ),
+        (
+            "/gearbox/gears/2/wheels",
+            json!(5),
+            "gearbox.gears.2.wheels: 5 is not a number",
+        ),
+        (
+            "/gearbox/gears",
+            json!([]),
+            "gearbox.gears: expected at least one forward gear",
+        ),
+        (
+            "/gearbox/final_drive",
+            json!(0.0),
+            "gearbox.final_drive: 0 is out of range",
+        ),
+        (
+            "/gearbox/efficiency",
+            json!(1.7),
+            "gearbox.efficiency: 1.7 is out of range",
+        ),
+        (
+            "/gearbox/efficiency",
+            json!(0.0),
+            "gearbox.efficiency: expected more than 0",
+        ),
+        (
+            "/gearbox/down_rpm",
+            json!(4000.0),
+            "gearbox.down_rpm: expected less than up_rpm",
+        ),
+        (
+            "/brakes/hand_wheels",
+            json!([4]),
+            "brakes.hand_wheels: there is no wheel 4",
+        ),
+        ("/format", json!("roadwright-scenario"), "format: expected"),
+        ("/version", json!(2), "version: 2 is not known"),
+    ];
+    for (pointer, value, words) in cases {
+        let message = refused(pointer, value);
+        assert!(message.starts_with(words), "{pointer}: {message}");
+    }
+    // The positive control: unchanged it is read.
+    assert!(VehicleFile::from_text(&willys()).is_ok());
+}
+
+#[test]
+fn what_is_no_number_or_no_json_is_refused_with_its_line() {
+    for (from, to) in [
+        ("\"mass\": 1000.0", "\"mass\": NaN"),
+        ("\"mass\": 1000.0", "\"mass\": 1e999"),
+        ("\"mass\": 1000.0", "\"mas\": 1000.0"),
+        ("\"mass\": 1000.0", "\"mass\": 1000.0, \"mass\": 2.0"),
+    ] {
+        let text = willys().replacen(from, to, 1);
+        assert_ne!(text, willys());
+        let error = VehicleFile::from_text(&text).unwrap_err();
+        assert_eq!(error.line, 6, "{to}: {error}");
+    }
+    assert!(VehicleFile::from_text("").is_err());
+    assert!(VehicleFile::from_text("[]").is_err());
+}
+
+#[test]
+fn a_wheel_inside_a_wheel_is_refused() {
+    let message = refused("/wheels/positions/3", json!([1.35, 0.5, -0.495]));
+    assert!(
+        message.starts_with("wheels.positions.3: wheel 3 is inside wheel 2: 0.18 m apart"),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_shipped_ones_are_vehicles_and_have_what_their_levels_need() {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(vehicles()).unwrap() {
+        let path = entry.unwrap().path();
+        let vehicle = VehicleFile::load(&path).unwrap();
+        let kind = vehicle.vehicle_type();
+        // Anybody may take what it says for an inline one.
+        let mut scenario = Scenario::new("one");
+        let edit = Edit::VehicleType("it".into(), Some(Box::new(kind)));
+        scenario.apply(edit).unwrap();
+        assert!(vehicle.missing(DynamicsLevel::OneTrack).is_empty());
+        let slips = vehicle.missing(DynamicsLevel::DynamicOneTrack);
+        let is_kinematic = path.to_string_lossy().contains("semi-trailer");
+        assert_eq!(slips.is_empty(), !is_kinematic, "{slips:?}");
+        names.push(path);
+    }
+    assert!(names.len() >= 6, "{names:?}");
+}
+
+#[test]
+fn the_jeep_and_the_bus_have_the_dimensions_of_the_inline_ones() {
+    for (name, inline) in [
+        ("willys-mb", VehicleType::willys_mb()),
+        ("enviro-400", VehicleType::enviro_400()),
+    ] {
+        let path = vehicles().join(format!("{name}.vehicle.json"));
+        let kind = VehicleFile::load(&path).unwrap().vehicle_type();
+        let dimensions = |kind: &VehicleType| {
+            [
+                kind.length,
+                kind.width,
+                kind.height,
+                kind.wheelbase,
+                kind.rear_overhang,
+                kind.mass,
+            ]
+        };
+        for (a, b) in dimensions(&kind).into_iter().zip(dimensions(&inline)) {
+            assert!((a - b).abs() < 1e-9, "{name}: {a} {b}");
+        }
+    }
+}
+
+/// A folder with a scenario whose vehicle type `jeep` is what `entry` says, and the jeep's file.
+fn folder(entry: &Value) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("vehicles")).unwrap();
+    std::fs::write(folder.path().join("vehicles/jeep.vehicle.json"), willys()).unwrap();
+    let mut text: Value = serde_json::from_str(&file::to_text(&Scenario::new("one"))).unwrap();
+    text["vehicle_types"]["jeep"] = entry.clone();
+    let path = folder.path().join("one.scenario.json");
+    std::fs::write(&path, serde_json::to_string_pretty(&text).unwrap()).unwrap();
+    (folder, path)
+}
+
+const FILE: &str = "vehicles/jeep.vehicle.json";
+
+#[test]
+fn a_vehicle_type_can_stand_in_a_file_of_its_own() {
+    let (folder, path) = folder(&json!({ "file": FILE }));
+    let scenario = file::load(&path).unwrap();
+    let kind = &scenario.vehicle_types()["jeep"];
+    assert_eq!(kind.wheelbase, 1.10 + 1.35);
+    let reference = kind.file.as_ref().unwrap();
+    assert_eq!(
+        (&*reference.path, &*reference.hash),
+        (FILE, &*hash(&willys()))
+    );
+    // Saved beside the file, a scenario names it with its hash; elsewhere it holds all of it.
+    file::save(&scenario, &path).unwrap();
+    let saved = std::fs::read_to_string(&path).unwrap();
+    let line = format!(
+        "\"jeep\": {{\"file\": \"{FILE}\", \"hash\": \"{}\"}}",
+        hash(&willys())
+    );
+    assert!(saved.contains(&line), "{saved}");
+    assert_eq!(file::load(&path).unwrap(), scenario);
+    let other = tempfile::tempdir().unwrap();
+    let elsewhere = other.path().join("two.scenario.json");
+    file::save(&scenario, &elsewhere).unwrap();
+    assert_eq!(file::load(&elsewhere).unwrap(), scenario);
+    assert_eq!(
+        file::from_text(&file::to_text(&scenario)).unwrap(),
+        scenario
+    );
+    // A file that has been changed since is taken as it is, and the change is known.
+    let heavier = willys().replacen("1000.0", "1200.0", 1);
+    std::fs::write(folder.path().join(FILE), heavier).unwrap();
+    let changed = file::load(&path).unwrap();
+    let kind = &changed.vehicle_types()["jeep"];
+    assert_eq!(kind.mass, 1240.0);
+    assert_eq!(kind.file.as_ref().unwrap().was, Some(hash(&willys())));
+    // The check tells it to who drives it.
+    let told = |scenario: &Scenario| {
+        let mut driven = scenario.clone();
+        let agent = Agent {
+            vehicle: "jeep".into(),
+            stack: "idm".into(),
+            start: Place::ground(0.0, 0.0, 0.0),
+            via: Vec::new(),
+            destination: Some(Place::ground(50.0, 0.0, 0.0)),
+            ..common::west_to_east()
+        };
+        let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
+        driven.apply(edit).unwrap();
+        let findings = check::check(&driven);
+        let codes = findings.iter().map(|finding| finding.code);
+        codes
+            .filter(|code| *code == Code::VehicleFileChanged)
+            .count()
+    };
+    assert_eq!((told(&scenario), told(&changed)), (0, 1));
+}
+
+#[test]
+fn what_a_file_says_is_not_edited_in_the_scenario() {
+    let (_folder, path) = folder(&json!({ "file": FILE }));
+    let mut scenario = file::load(&path).unwrap();
+    let mut kind = scenario.vehicle_types()["jeep"].clone();
+    kind.max_speed = 99.0;
+    let edit = |kind: &VehicleType| Edit::VehicleType("jeep".into(), Some(Box::new(kind.clone())));
+    let error = scenario.apply(edit(&kind)).unwrap_err().to_string();
+    assert!(
+        error.contains(FILE) && error.contains("change the file"),
+        "{error}"
+    );
+    kind.file = None;
+    scenario.apply(edit(&kind)).unwrap();
+}
+
+#[test]
+fn references_that_lead_nowhere_or_out_of_the_folder_are_refused() {
+    let said = |entry: Value| {
+        let (_folder, path) = folder(&entry);
+        file::load(&path).unwrap_err().to_string()
+    };
+    for (entry, words) in [
+        (
+            json!({ "file": "vehicles/none.vehicle.json" }),
+            "there is no file",
+        ),
+        (
+            json!({ "file": "../jeep.vehicle.json" }),
+            "leads out of the folder",
+        ),
+        (
+            json!({ "file": "/etc/jeep.vehicle.json" }),
+            "leads out of the folder",
+        ),
+        (
+            json!({ "file": "vehicles\\jeep.vehicle.json" }),
+            "leads out of the folder",
+        ),
+        (json!({ "file": "one.scenario.json" }), "is no vehicle file"),
+        (json!({ "file": FILE, "length": 3.0 }), "length"),
+        (json!({ "hash": "00" }), "file"),
+        (json!({}), "name"),
+    ] {
+        let message = said(entry.clone());
+        assert!(message.contains("vehicle_types.jeep"), "{entry}: {message}");
+        assert!(message.contains(words), "{entry}: {message}");
+        assert!(message.contains("one.scenario.json:"), "{entry}: {message}");
+    }
+    let text = file::to_text(&Scenario::new("one"));
+    let named = text.replacen(
+        "\"car\": {",
+        "\"jeep\": {\"file\":\"a.vehicle.json\"},\n    \"car\": {",
+        1,
+    );
+    let error = file::from_text(&named).unwrap_err().to_string();
+    assert!(error.contains("there is no file"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_out_of_the_folder_is_refused() {
+    let (folder, path) = folder(&json!({ "file": "away.vehicle.json" }));
+    let outside = vehicles()
+        .canonicalize()
+        .unwrap()
+        .join("willys-mb.vehicle.json");
+    let link =
+        |target: &Path| std::os::unix::fs::symlink(target, folder.path().join("away.vehicle.json"));
+    link(&outside).unwrap();
+    let message = file::load(&path).unwrap_err().to_string();
+    assert!(message.contains("by a link"), "{message}");
+    // One that stays inside is followed.
+    std::fs::remove_file(folder.path().join("away.vehicle.json")).unwrap();
+    link(&folder.path().join(FILE)).unwrap();
+    assert!(file::load(&path).is_ok());
+}
+
+#[test]
+fn the_file_of_a_vehicle_that_is_wrong_is_named_with_its_line() {
+    let (folder, path) = folder(&json!({ "file": FILE }));
+    let wrong = willys().replacen("\"mass\": 1000.0", "\"mass\": -1.0", 1);
+    std::fs::write(folder.path().join(FILE), wrong).unwrap();
+    let message = file::load(&path).unwrap_err().to_string();
+    assert!(
+        message.contains("vehicles/jeep.vehicle.json:6: body.mass: -1"),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_shipped_schema_of_vehicles_is_the_current_one() {
+    // `roadwright vehicle check --schema > docs/vehicle.schema.json` renews it.
+    let shipped = include_str!("../../../docs/vehicle.schema.json");
+    assert_eq!(shipped, VehicleFile::schema());
+}

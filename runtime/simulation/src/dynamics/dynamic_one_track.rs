@@ -1,0 +1,90 @@
+//! The dynamic one-track model: tyres that slip.
+
+use super::{Body, Level, LevelStep};
+use crate::agents::Motion;
+use roadwright_geometry::math::wrap_angle;
+use roadwright_scenario::DynamicsLevel;
+use roadwright_vehicle::dynamic::Wish;
+use roadwright_vehicle::{DriveState, Driver, DynamicState};
+use serde::{Deserialize, Serialize};
+
+/// The level of the dynamic one-track model.
+pub(crate) struct DynamicOneTrack;
+
+/// What the level keeps of one agent.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct SlipState {
+    /// Angle of the front wheels, rad.
+    pub(super) steering: f64,
+    /// Speed of the rear axle to the left, m/s.
+    sideways: f64,
+    /// rad/s.
+    yaw_rate: f64,
+    /// Of the drive train, if the vehicle has one.
+    drive: DriveState,
+}
+
+impl Level for DynamicOneTrack {
+    type State = SlipState;
+
+    const LEVEL: DynamicsLevel = DynamicsLevel::DynamicOneTrack;
+
+    fn stride(_: f64) -> u32 {
+        1
+    }
+
+    fn advance(state: &mut SlipState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
+        let (motion, dt) = (body.motion, step.dt);
+        let (limits, command) = (body.vehicle_type.limits, body.command);
+        let before = DynamicState {
+            pose: motion.pose,
+            speed: motion.speed,
+            sideways: state.sideways,
+            yaw_rate: state.yaw_rate,
+            steering: state.steering,
+        };
+        // Controllers see a vehicle that drives backwards turned about. While it still rolls the
+        // other way it brakes, and the wheels stay.
+        let rolls_back = before.speed < 0.0 || before.speed == 0.0 && body.is_reversing;
+        let wheels = match (rolls_back == body.is_reversing, body.is_reversing) {
+            (false, _) => state.steering,
+            (true, false) => command.steering,
+            (true, true) => -command.steering,
+        };
+        let model = &body.vehicle_type.single_track;
+        let (acceleration, is_reversing) = (command.acceleration, body.is_reversing);
+        let rate = step.physics_rate_hz;
+        let mut drive = state.drive;
+        let after = if let Some(train) = body.drive_train {
+            let mut driver = Driver {
+                train,
+                state: &mut drive,
+                acceleration,
+                is_reversing,
+            };
+            before.step(model, &limits, &mut driver, wheels, dt, rate)
+        } else {
+            let mut wish = Wish {
+                acceleration,
+                is_reversing,
+                limits,
+            };
+            before.step(model, &limits, &mut wish, wheels, dt, rate)
+        };
+        *state = SlipState {
+            steering: after.steering,
+            sideways: after.sideways,
+            yaw_rate: after.yaw_rate,
+            drive,
+        };
+        *motion = Motion {
+            pose: after.pose,
+            z: motion.z,
+            speed: after.speed,
+            // From the poses: what others see fits the motion exactly.
+            yaw_rate: wrap_angle(after.pose.heading - before.pose.heading) / dt,
+            acceleration: (after.speed - before.speed) / dt,
+        };
+        None
+    }
+}

@@ -1,0 +1,112 @@
+//! The actuator stage: what a controller wishes for becomes pedals and a gear.
+
+use super::DriveTrain;
+use super::shifting::Shifting;
+use crate::dynamic::{Propulsion, Push};
+use serde::{Deserialize, Serialize};
+
+/// Slower than this the other way, the vehicle counts as standing, m/s.
+const STANDING: f64 = 0.05;
+
+/// Pedals, 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Pedals {
+    /// Share of the torque curve.
+    pub throttle: f64,
+    /// Share of the foot brake.
+    pub brake: f64,
+}
+
+/// What a drive train keeps from step to step.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct DriveState {
+    /// Of the gearbox.
+    pub shifting: Shifting,
+    /// Throttle in the last step, 0 to 1.
+    pub throttle: f64,
+    /// Foot brake in the last step, 0 to 1.
+    pub brake: f64,
+    /// Speed in the last step, m/s.
+    speed: f64,
+}
+
+/// A driver who wishes for an acceleration, with the pedals of a drive train.
+#[derive(Debug)]
+pub struct Driver<'a> {
+    /// The drive train.
+    pub train: &'a DriveTrain,
+    /// What it keeps.
+    pub state: &'a mut DriveState,
+    /// Wanted acceleration the way that it is to drive, m/s^2; one that is not finite counts as full
+    /// braking.
+    pub acceleration: f64,
+    /// Whether it is to drive backwards.
+    pub is_reversing: bool,
+}
+
+impl DriveTrain {
+    /// The pedals that give a wanted acceleration the way that the vehicle drives, m/s^2, at a speed
+    /// that way: what air and rolling take is added, and what is more than the engine or the brakes
+    /// have is cut.
+    pub fn pedals(&self, shifting: &Shifting, along: f64, acceleration: f64) -> Pedals {
+        if !acceleration.is_finite() {
+            return Pedals {
+                throttle: 0.0,
+                brake: 1.0,
+            };
+        }
+        let wanted = self.mass * acceleration + self.resistance(along);
+        if wanted < 0.0 {
+            // Without brakes nothing brakes.
+            let brake = -wanted / self.foot_brake.max(f64::MIN_POSITIVE);
+            return Pedals {
+                throttle: 0.0,
+                brake: brake.min(1.0),
+            };
+        }
+        let gear = shifting.gear_of(self);
+        let signed = if gear.ratio < 0.0 { -along } else { along };
+        let full = self.full_force(gear, signed).abs();
+        let throttle = if full > 0.0 {
+            (wanted / full).min(1.0)
+        } else {
+            0.0
+        };
+        Pedals {
+            throttle,
+            brake: 0.0,
+        }
+    }
+
+    /// Forces over the mass of the vehicle at a speed along the body, m/s.
+    pub fn push(&self, shifting: &Shifting, pedals: Pedals, speed: f64) -> Push {
+        let gear = shifting.gear_of(self);
+        Push {
+            drive: pedals.throttle * self.full_force(gear, speed) / self.mass,
+            driven_front: Some(gear.front),
+            brake: pedals.brake * self.foot_brake / self.mass,
+            resistance: self.resistance(speed) / self.mass,
+        }
+    }
+}
+
+impl Propulsion for Driver<'_> {
+    fn push(&mut self, speed: f64, dt: f64) -> Push {
+        let direction = if self.is_reversing { -1.0 } else { 1.0 };
+        let along = speed * direction;
+        let acceleration = (speed - self.state.speed) / dt * direction;
+        let pedalled = (self.state.throttle, acceleration);
+        let shifting = &mut self.state.shifting;
+        shifting.shift(self.train, speed, pedalled, self.is_reversing, dt);
+        // A gear of the other direction is engaged when the vehicle stands: until then it brakes. One
+        // that has no such gear stays where it is.
+        let can = shifting.is_reverse == self.is_reversing && along > -STANDING;
+        let wanted = if can { self.acceleration } else { f64::NAN };
+        let pedals = self.train.pedals(shifting, along.max(0.0), wanted);
+        let push = self.train.push(shifting, pedals, speed);
+        self.state.throttle = pedals.throttle;
+        self.state.brake = pedals.brake;
+        self.state.speed = speed;
+        push
+    }
+}

@@ -1,0 +1,259 @@
+//! From the engine to the road: torque curve, clutch, gearbox, resistance, brakes.
+//!
+//! Equations 11.1 to 11.8 of [Gerdelan 2011]. The engine turns with the wheels, `rpm = v / r x gear x
+//! final drive x 60 / 2 pi`; below the first point of its curve it idles there and the **clutch**
+//! slips. Forces act at the radius of the wheels: equation 11.8 mixes N and N m as printed. Closed
+//! throttle gives no torque, and the moving mass is that of body and wheels.
+//!
+//! The [`Driver`] is the actuator stage: an acceleration that is wished for becomes throttle, brake
+//! and gear, within what the vehicle can do at its speed. All is in f64 and knows no level.
+
+mod curve;
+mod driver;
+mod run;
+mod shifting;
+
+pub use curve::TorqueCurve;
+pub use driver::{DriveState, Driver, Pedals};
+pub use run::{Energy, Run};
+
+use crate::dynamic::GRAVITY;
+use roadwright_geometry::math::{asin, atan};
+use roadwright_scenario::vehicle_file::{Gearbox, VehicleFile};
+use std::f64::consts::TAU;
+
+/// A gear: its ratio, final drive included, and how its force is shared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gear {
+    /// What it is called.
+    pub name: String,
+    /// Turns of the engine for one of the wheels; negative backwards.
+    pub ratio: f64,
+    /// Share of its force on the front axle, 0 to 1.
+    pub front: f64,
+}
+
+/// The drive train of a vehicle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DriveTrain {
+    /// Body and wheels, kg.
+    pub mass: f64,
+    /// Radius of the wheels, m.
+    pub radius: f64,
+    /// Torque of the engine.
+    pub curve: TorqueCurve,
+    /// Forward gears, from the highest ratio to the lowest; at least one.
+    pub gears: Vec<Gear>,
+    /// Backwards, if it can.
+    pub reverse: Option<Gear>,
+    /// Share of the torque that comes through, 0 to 1.
+    pub efficiency: f64,
+    /// The gearbox shifts up here, rpm.
+    pub up_rpm: f64,
+    /// The gearbox shifts down here, rpm.
+    pub down_rpm: f64,
+    /// Of all foot brakes, N.
+    pub foot_brake: f64,
+    /// Drag over the square of the speed, N s^2/m^2: equation 11.4.
+    pub drag: f64,
+    /// Rolling resistance over the speed, N s/m: equation 11.5.
+    pub rolling: f64,
+    /// Share of the weight on the rear axle at rest, 0 to 1.
+    pub rear_load: f64,
+    /// Coefficient of friction of the tyres; infinite where the file has none.
+    pub friction: f64,
+}
+
+impl DriveTrain {
+    /// The drive train of a vehicle file, if it has all parts of one.
+    pub fn new(file: &VehicleFile) -> Option<Self> {
+        let (engine, gearbox) = (file.engine.as_ref()?, file.gearbox.as_ref()?);
+        let (brakes, resistance) = (file.brakes.as_ref()?, file.resistance.as_ref()?);
+        let wheels = file.wheels.positions.len() as f64;
+        let (front, rear) = file.axles();
+        let mut gears = all_gears(file, gearbox);
+        let backwards = gears.iter().position(|gear| gear.ratio < 0.0);
+        let reverse = backwards.map(|number| gears.remove(number));
+        gears.retain(|gear| gear.ratio > 0.0);
+        Some(Self {
+            mass: file.mass(),
+            radius: file.wheels.radius,
+            curve: TorqueCurve::from(engine),
+            gears,
+            reverse,
+            efficiency: gearbox.efficiency,
+            up_rpm: gearbox.up_rpm,
+            down_rpm: gearbox.down_rpm,
+            foot_brake: brakes.foot * wheels,
+            drag: 0.5 * resistance.air_density * resistance.drag * resistance.area,
+            rolling: resistance.rolling,
+            rear_load: front / (front - rear),
+            friction: file.wheels.friction.unwrap_or(f64::INFINITY),
+        })
+    }
+
+    /// Speed of the engine, rpm, with the clutch closed.
+    pub fn rpm(&self, gear: &Gear, speed: f64) -> f64 {
+        speed / self.radius * gear.ratio * 60.0 / TAU
+    }
+
+    /// Speed along the body, m/s, at which the engine turns so fast.
+    pub fn speed(&self, gear: &Gear, rpm: f64) -> f64 {
+        rpm * TAU / 60.0 / gear.ratio * self.radius
+    }
+
+    /// Force of the wheels on the ground at full throttle, N; negative backwards. Equation 11.2 at the
+    /// radius of the wheels; the curve's first torque where the engine idles and the clutch slips.
+    pub fn full_force(&self, gear: &Gear, speed: f64) -> f64 {
+        let torque = self.curve.torque(self.rpm(gear, speed).max(0.0));
+        torque * gear.ratio * self.efficiency / self.radius
+    }
+
+    /// Force of air and rolling, N, at least 0: equations 11.3 to 11.5.
+    pub fn resistance(&self, speed: f64) -> f64 {
+        self.drag * speed * speed + self.rolling * speed.abs()
+    }
+
+    /// Acceleration at full throttle on level ground, m/s^2, without slip and without clutch:
+    /// equation 11.8, times the wheels that are driven, over radius and mass.
+    pub fn full_acceleration(&self, gear: &Gear, speed: f64) -> f64 {
+        (self.full_force(gear, speed) - self.resistance(speed)) / self.mass
+    }
+
+    /// Grip of the wheels that a gear drives under a load of the whole vehicle, N, at rest.
+    pub fn traction(&self, gear: &Gear, load: f64) -> f64 {
+        let share = if gear.front == 0.0 {
+            self.rear_load
+        } else if gear.front == 1.0 {
+            1.0 - self.rear_load
+        } else {
+            1.0
+        };
+        self.friction * load * share
+    }
+
+    /// The hardest braking, m/s^2: that of the brakes or of the grip.
+    pub fn hardest_braking(&self) -> f64 {
+        (self.foot_brake / self.mass).min(self.friction * GRAVITY)
+    }
+
+    /// Top speed on level ground, m/s: where full throttle and resistance balance in one of the gears,
+    /// or where the engine cannot turn faster.
+    pub fn top_speed(&self) -> f64 {
+        let top = self.gears.iter().map(|gear| {
+            let limit = self.speed(gear, self.curve.limit_rpm());
+            if self.full_acceleration(gear, limit) >= 0.0 {
+                return limit;
+            }
+            // Force minus resistance falls with speed where it matters: halve the interval.
+            let (mut low, mut high) = (0.0, limit);
+            for _ in 0..60 {
+                let middle = 0.5 * (low + high);
+                if self.full_acceleration(gear, middle) > 0.0 {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            low
+        });
+        top.fold(0.0, f64::max)
+    }
+
+    /// The steepest grade on which it starts, rad: where force from rest in its lowest gear, or the grip
+    /// of the wheels that this drives, equals the share of its weight.
+    pub fn limiting_grade(&self) -> f64 {
+        let gear = &self.gears[0];
+        let weight = self.mass * GRAVITY;
+        let by_force = asin((self.full_force(gear, 0.0) / weight).min(1.0));
+        by_force.min(atan(self.traction(gear, 1.0)))
+    }
+}
+
+/// The gears of a vehicle with their place in the drive.
+fn all_gears(file: &VehicleFile, gearbox: &Gearbox) -> Vec<Gear> {
+    let steered = &file.steering.wheels;
+    let gears = gearbox.gears.iter().map(|gear| {
+        // Wheels are engaged in the order of their numbers: of four, two are the rear ones.
+        let front = (0..gear.wheels)
+            .filter(|number| steered.contains(number))
+            .count();
+        Gear {
+            name: gear.name.clone(),
+            ratio: gear.ratio * gearbox.final_drive,
+            front: front as f64 / f64::from(gear.wheels),
+        }
+    });
+    gears.collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+pub(crate) mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    pub(crate) fn shipped(name: &str) -> VehicleFile {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/vehicles");
+        VehicleFile::load(&folder.join(format!("{name}.vehicle.json"))).unwrap()
+    }
+
+    pub(crate) fn willys() -> DriveTrain {
+        DriveTrain::new(&shipped("willys-mb")).unwrap()
+    }
+
+    pub(crate) fn enviro() -> DriveTrain {
+        DriveTrain::new(&shipped("enviro-400")).unwrap()
+    }
+
+    /// Equation 11.8 of [Gerdelan 2011], number by number from table B.3, second gear at 9.8 m/s.
+    #[test]
+    fn acceleration_is_that_of_equation_11_8() {
+        let (train, speed, n) = (willys(), 9.8, 4.0);
+        let f = speed / 0.41 * 1.551 * 5.38 * 60.0 / TAU;
+        assert!(f > 600.0 && f < 2000.0);
+        let engine = 119.31 + (f - 600.0) * (143.72 - 119.31) / (2000.0 - 600.0);
+        let resistance = 18.0 * speed + 0.5 * 1.2 * speed * speed * 0.55 * 0.80;
+        let wheel = (engine * 1.551 * 5.38 * 0.7 - resistance * 0.41) / n;
+        let acceleration = n * wheel / 0.41 / 1040.0;
+        assert!((train.full_acceleration(&train.gears[1], speed) - acceleration).abs() < 1e-6);
+        // The drive that the bench and the level use gives the same.
+        let mut run = Run::new(&train, speed, 0.0);
+        run.shifting.gear = 1;
+        let pedals = Pedals {
+            throttle: 1.0,
+            brake: 0.0,
+        };
+        run.step(pedals, 1e-6);
+        assert!(
+            (run.acceleration - acceleration).abs() < 1e-6,
+            "{}",
+            run.acceleration
+        );
+        let push = train.push(&run.shifting, pedals, speed);
+        assert!((push.drive - push.resistance - acceleration).abs() < 1e-6);
+    }
+
+    #[test]
+    fn top_speeds_are_those_of_revs() {
+        // Both are limited by revs: 4000 and 2600 rpm in the last gear.
+        let top = |rpm: f64, radius: f64| rpm / 60.0 * TAU * radius / 5.38;
+        assert!((willys().top_speed() / top(4000.0, 0.41) - 1.0).abs() < 1e-9);
+        assert!((enviro().top_speed() / top(2600.0, 0.55) - 1.0).abs() < 1e-9);
+        // With the wind of a barn door power is what limits.
+        let barn = DriveTrain {
+            drag: 5.0,
+            ..willys()
+        };
+        assert!(barn.top_speed() < 0.8 * willys().top_speed());
+    }
+
+    #[test]
+    fn half_a_drive_train_is_none() {
+        let mut file = shipped("willys-mb");
+        file.brakes = None;
+        assert_eq!(DriveTrain::new(&file), None);
+        let level = roadwright_scenario::DynamicsLevel::DynamicOneTrack;
+        assert_eq!(file.missing(level), ["brakes"]);
+    }
+}

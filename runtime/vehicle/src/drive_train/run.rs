@@ -1,0 +1,271 @@
+//! A straight drive with pedals, and where its energy goes.
+
+use super::shifting::Shifting;
+use super::{DriveTrain, Pedals};
+use crate::dynamic::GRAVITY;
+use roadwright_geometry::math::{cos, sin};
+use std::f64::consts::TAU;
+
+/// Energy since the start, J.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Energy {
+    /// Given by the engine.
+    pub engine: f64,
+    /// Lost in the clutch while it slips.
+    pub clutch: f64,
+    /// Lost in gearbox and final drive.
+    pub gearbox: f64,
+    /// Taken by the air.
+    pub drag: f64,
+    /// Taken by rolling.
+    pub rolling: f64,
+    /// Taken by the brakes.
+    pub brakes: f64,
+    /// Gained in height.
+    pub height: f64,
+    /// Gained in speed.
+    pub kinetic: f64,
+}
+
+impl Energy {
+    /// What the engine gave and nobody got, over what it gave; over all that moved if it gave nothing.
+    pub fn unaccounted(&self) -> f64 {
+        let lost = self.clutch + self.gearbox + self.drag + self.rolling + self.brakes;
+        let missing = self.engine - (lost + self.height + self.kinetic);
+        missing.abs() / self.engine.max(lost).max(f64::MIN_POSITIVE)
+    }
+}
+
+/// A vehicle that drives straight on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run<'a> {
+    train: &'a DriveTrain,
+    /// Rise of the road, rad.
+    grade: f64,
+    /// Its gearbox.
+    pub shifting: Shifting,
+    /// m/s, at least 0.
+    pub speed: f64,
+    /// m.
+    pub distance: f64,
+    /// s.
+    pub time: f64,
+    /// In the last step, m/s^2.
+    pub acceleration: f64,
+    /// Where the energy went.
+    pub energy: Energy,
+}
+
+impl<'a> Run<'a> {
+    /// A vehicle at a speed, m/s, on a road that rises by an angle, rad, in the gear for that speed.
+    pub fn new(train: &'a DriveTrain, speed: f64, grade: f64) -> Self {
+        let mut shifting = Shifting::default();
+        while train.rpm(shifting.gear_of(train), speed) >= train.up_rpm
+            && usize::from(shifting.gear) + 1 < train.gears.len()
+        {
+            shifting.gear += 1;
+        }
+        Self {
+            train,
+            grade,
+            shifting,
+            speed,
+            distance: 0.0,
+            time: 0.0,
+            acceleration: 0.0,
+            energy: Energy::default(),
+        }
+    }
+
+    /// Drives on for `dt` seconds. More throttle than the driven wheels have grip for is taken back,
+    /// as more brake is. It does not roll backwards.
+    pub fn step(&mut self, pedals: Pedals, dt: f64) {
+        let shifted = (pedals.throttle, self.acceleration);
+        self.shifting
+            .shift(self.train, self.speed, shifted, false, dt);
+        let first = self.forces(pedals, self.speed);
+        let middle = (self.speed + 0.5 * dt * first.sum() / self.train.mass).max(0.0);
+        let forces = self.forces(pedals, middle);
+        let after = self.speed + dt * forces.sum() / self.train.mass;
+        // It stands before the step is over, and stays there.
+        let time = if after < 0.0 {
+            dt * self.speed / (self.speed - after)
+        } else {
+            dt
+        };
+        let after = after.max(0.0);
+        let way = 0.5 * (self.speed + after) * time;
+        self.account(&forces, after, way, time);
+        self.acceleration = (after - self.speed) / dt;
+        self.distance += way;
+        self.time += dt;
+        self.speed = after;
+    }
+
+    fn forces(&self, pedals: Pedals, speed: f64) -> Forces {
+        let (train, gear) = (self.train, self.shifting.gear_of(self.train));
+        let load = train.mass * GRAVITY * cos(self.grade);
+        let drive = pedals.throttle * train.full_force(gear, speed);
+        // A vehicle that stands is not braked backwards; one that comes to rest within the step is
+        // braked to its end.
+        let moves = self.speed > 0.0;
+        let held = |force: f64| if moves { force } else { 0.0 };
+        Forces {
+            drive: drive.min(train.traction(gear, load)),
+            brake: held((pedals.brake * train.foot_brake).min(train.friction * load)),
+            drag: train.drag * speed * speed,
+            rolling: train.rolling * speed,
+            slope: train.mass * GRAVITY * sin(self.grade),
+        }
+    }
+
+    /// Adds up energies of a step over `way` metres: that of the engine from its own speed and torque,
+    /// the others from forces and way.
+    fn account(&mut self, forces: &Forces, after: f64, way: f64, time: f64) {
+        let (train, gear) = (self.train, self.shifting.gear_of(self.train));
+        let torque = forces.drive * train.radius / (gear.ratio * train.efficiency);
+        // Of the shaft behind the clutch, in this step, rad.
+        let turned = way / train.radius * gear.ratio;
+        let idles = train.curve.idle_rpm() * TAU / 60.0 * time;
+        let energy = &mut self.energy;
+        energy.engine += torque * turned.max(idles);
+        energy.clutch += torque * (idles - turned).max(0.0);
+        energy.gearbox += torque * turned * (1.0 - train.efficiency);
+        energy.drag += forces.drag * way;
+        energy.rolling += forces.rolling * way;
+        energy.brakes += forces.brake * way;
+        energy.height += forces.slope * way;
+        energy.kinetic += 0.5 * train.mass * (after * after - self.speed * self.speed);
+    }
+}
+
+/// Forces along the way, N.
+struct Forces {
+    drive: f64,
+    brake: f64,
+    drag: f64,
+    rolling: f64,
+    slope: f64,
+}
+
+impl Forces {
+    fn sum(&self) -> f64 {
+        self.drive - self.brake - self.drag - self.rolling - self.slope
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive_train::tests::{enviro, willys};
+
+    const FULL: Pedals = Pedals {
+        throttle: 1.0,
+        brake: 0.0,
+    };
+
+    fn run(mut run: Run<'_>, pedals: Pedals, seconds: f64, dt: f64) -> Run<'_> {
+        for _ in 0..(seconds / dt).round() as u32 {
+            run.step(pedals, dt);
+        }
+        run
+    }
+
+    #[test]
+    fn energy_is_accounted_for() {
+        for train in [willys(), enviro()] {
+            for (pedals, speed, grade) in [
+                (FULL, 0.0, 0.0),
+                (FULL, 0.0, 0.02),
+                (
+                    Pedals {
+                        throttle: 0.4,
+                        brake: 0.0,
+                    },
+                    3.0,
+                    0.0,
+                ),
+                (
+                    Pedals {
+                        throttle: 0.0,
+                        brake: 0.3,
+                    },
+                    20.0,
+                    0.0,
+                ),
+            ] {
+                let end = run(Run::new(&train, speed, grade), pedals, 30.0, 0.005);
+                let missing = end.energy.unaccounted();
+                assert!(missing < 0.01, "{missing} of {:?}", end.energy);
+                // Nothing of it is negative, and something was done.
+                let energy = end.energy;
+                assert!(energy.engine + energy.brakes > 1000.0, "{energy:?}");
+                assert!(energy.clutch >= 0.0 && energy.gearbox >= 0.0, "{energy:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_gearbox_goes_through_its_gears_and_back() {
+        let train = willys();
+        let mut drive = Run::new(&train, 0.0, 0.0);
+        let (mut ups, mut last) = (Vec::new(), 0);
+        for _ in 0..12_000 {
+            drive.step(FULL, 0.005);
+            if drive.shifting.gear != last {
+                ups.push((
+                    drive.time,
+                    train.rpm(&train.gears[usize::from(last)], drive.speed),
+                ));
+                last = drive.shifting.gear;
+            }
+        }
+        assert_eq!(ups.len(), 2, "{ups:?}");
+        for &(_, rpm) in &ups {
+            assert!(rpm >= 0.995 * 4000.0 && rpm <= 4000.0, "{ups:?}");
+        }
+        assert!(ups[1].0 - ups[0].0 >= 0.5, "{ups:?}");
+        let coasting = run(
+            drive,
+            Pedals {
+                throttle: 0.0,
+                brake: 0.2,
+            },
+            60.0,
+            0.005,
+        );
+        assert_eq!((coasting.speed, coasting.shifting.gear), (0.0, 0));
+    }
+
+    #[test]
+    fn top_speed_is_where_it_ends_up() {
+        for train in [willys(), enviro()] {
+            let end = run(Run::new(&train, 0.0, 0.0), FULL, 240.0, 0.01);
+            let ratio = end.speed / train.top_speed();
+            assert!((ratio - 1.0).abs() < 0.02, "{} {ratio}", end.speed);
+        }
+    }
+
+    #[test]
+    fn brakes_stop_it_as_far_as_the_closed_form_says() {
+        let train = DriveTrain {
+            drag: 0.0,
+            rolling: 0.0,
+            ..willys()
+        };
+        for dt in [0.01, 0.005, 0.0025] {
+            let pedals = Pedals {
+                throttle: 0.0,
+                brake: 1.0,
+            };
+            let end = run(Run::new(&train, 20.0, 0.0), pedals, 20.0, dt);
+            let exact = 400.0 / (2.0 * train.hardest_braking());
+            assert!(
+                (end.distance / exact - 1.0).abs() < 1e-6,
+                "{} {exact}",
+                end.distance
+            );
+            assert_eq!(end.speed, 0.0);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The automatic gearbox.
+
+use super::{DriveTrain, Gear};
+use serde::{Deserialize, Serialize};
+
+/// After a shift the gearbox rests, s.
+const REST: f64 = 0.5;
+/// It shifts up at this share of its limit, before the engine's torque ends.
+const UP: f64 = 0.995;
+/// More throttle than this counts as full.
+const FULL: f64 = 0.99;
+/// Slower than this a gear of the other direction is engaged, m/s.
+const STANDING: f64 = 0.05;
+
+/// What an automatic gearbox keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Shifting {
+    /// Number of the forward gear, from 0.
+    pub gear: u8,
+    /// Whether the reverse gear is in.
+    pub is_reverse: bool,
+    /// Time until it may shift again, s.
+    pub rests: f64,
+}
+
+impl Shifting {
+    /// The gear that is in.
+    pub fn gear_of<'a>(&self, train: &'a DriveTrain) -> &'a Gear {
+        match &train.reverse {
+            Some(reverse) if self.is_reverse => reverse,
+            // A save may come from a vehicle with more gears.
+            _ => &train.gears[usize::from(self.gear).min(train.gears.len() - 1)],
+        }
+    }
+
+    /// Shifts if it is time to: up at the rev limit, down when the engine turns too slowly, or if the
+    /// vehicle slows at full throttle and the lower gear can take the speed.
+    pub fn shift(
+        &mut self,
+        train: &DriveTrain,
+        speed: f64,
+        (throttle, acceleration): (f64, f64),
+        is_reversing: bool,
+        dt: f64,
+    ) {
+        if speed.abs() < STANDING && train.reverse.is_some() {
+            self.is_reverse = is_reversing;
+        }
+        self.rests = (self.rests - dt).max(0.0);
+        if self.is_reverse || self.rests > 0.0 {
+            return;
+        }
+        let rpm = train.rpm(self.gear_of(train), speed);
+        if rpm >= UP * train.up_rpm && usize::from(self.gear) + 1 < train.gears.len() {
+            self.gear += 1;
+            self.rests = REST;
+            return;
+        }
+        let Some(lower) = self.gear.checked_sub(1) else {
+            return;
+        };
+        let slows = throttle > FULL && acceleration < 0.0;
+        let takes_it = train.rpm(&train.gears[usize::from(lower)], speed) < UP * train.up_rpm;
+        if (rpm < train.down_rpm || slows) && takes_it {
+            self.gear = lower;
+            self.rests = REST;
+        }
+    }
+}

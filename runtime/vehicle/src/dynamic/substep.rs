@@ -1,0 +1,425 @@
+//! Motion of the dynamic one-track model, in short steps of second order.
+
+use super::{BLEND, DynamicState, GRAVITY, MOST_SUBSTEPS, Propulsion, Push, SingleTrack, Tyre};
+use crate::one_track::{OneTrackLimits, at_rest, moving_time};
+use roadwright_geometry::math::{sin_cos, tan, wrap_angle};
+use roadwright_geometry::{DVec2, Pose};
+
+/// Speeds of the centre of gravity along and across the body, m/s, and yaw rate, rad/s; or their
+/// changes in a second.
+#[derive(Debug, Clone, Copy)]
+struct Planar {
+    along: f64,
+    across: f64,
+    turn: f64,
+}
+
+impl Planar {
+    fn plus(self, change: Self, time: f64) -> Self {
+        Self {
+            along: self.along + change.along * time,
+            across: self.across + change.across * time,
+            turn: self.turn + change.turn * time,
+        }
+    }
+
+    /// How much of the motion is that of the tyres, 0 to 1.
+    fn weight(&self) -> f64 {
+        let speed = DVec2::new(self.along, self.across).length();
+        ((speed - BLEND[0]) / (BLEND[1] - BLEND[0])).clamp(0.0, 1.0)
+    }
+}
+
+impl DynamicState {
+    /// The state after `dt` seconds: wheels turn towards `steering`, rad, within lock and rate, and
+    /// `propulsion` is asked for its forces in steps of at most 1 / `rate_hz` seconds, or shorter
+    /// ones where the tyres are too stiff for that.
+    pub fn step(
+        &self,
+        model: &SingleTrack,
+        limits: &OneTrackLimits,
+        propulsion: &mut impl Propulsion,
+        steering: f64,
+        dt: f64,
+        rate_hz: f64,
+    ) -> Self {
+        // Stiffest at the slowest that it can become within the step.
+        let slowest = self.speed.abs() - model.friction * GRAVITY * dt;
+        let rate = rate_hz.max(model.stiffness_rate(slowest));
+        let count = (dt * rate * (1.0 - 1e-9)).ceil().clamp(1.0, MOST_SUBSTEPS);
+        let time = dt / count;
+        let mut state = *self;
+        for _ in 0..count as u32 {
+            let wheels = limits.turn_wheels(state.steering, steering, time);
+            let push = propulsion.push(state.speed, time);
+            state = state.substep(model, push, wheels, time);
+        }
+        state
+    }
+
+    fn substep(&self, model: &SingleTrack, push: Push, wheels: f64, time: f64) -> Self {
+        let before = self.planar(model);
+        let wanted = acceleration(model, before.along, &push);
+        let weight = before.weight();
+        let (mut after, mut acceleration) = (before, wanted);
+        if weight > 0.0 {
+            // Midpoint rule: the second order of the kinematic level is kept.
+            let middle_wheels = 0.5 * (self.steering + wheels);
+            let first = rates(model, before, self.steering, &push, wanted);
+            let middle = before.plus(first, 0.5 * time);
+            let rates = rates(model, middle, middle_wheels, &push, wanted);
+            after = before.plus(rates, time);
+            // Below the tyres' speeds engine and brakes alone decide about the speed.
+            acceleration = weight * rates.along + (1.0 - weight) * wanted;
+        }
+        let (along, moving) = roll(before.along, acceleration, &push, time);
+        after.along = along;
+        if weight == 0.0 || after.weight() == 0.0 {
+            after = rolling(model, along, wheels);
+        }
+        let way = 0.5 * (before.along + along) * moving;
+        self.moved(model, (before, after), wheels, way, moving)
+    }
+
+    /// Moves the body by the mean of two motions: `way` metres along it in `moving` seconds.
+    fn moved(
+        &self,
+        model: &SingleTrack,
+        (before, after): (Planar, Planar),
+        wheels: f64,
+        way: f64,
+        moving: f64,
+    ) -> Self {
+        let seen = |motion: Planar, wheels: f64| {
+            let weight = motion.weight();
+            let free = rolling(model, motion.along, wheels);
+            let turn = weight * motion.turn + (1.0 - weight) * free.turn;
+            // A rear axle that rolls freely has no speed across.
+            (turn, weight * (motion.across - model.rear * motion.turn))
+        };
+        let (from, to) = (seen(before, self.steering), seen(after, wheels));
+        let turned = 0.5 * (from.0 + to.0) * moving;
+        let drift = 0.5 * (from.1 + to.1) * moving;
+        let mut pose = self.pose;
+        // A vehicle that stands keeps its pose to the bit.
+        if way != 0.0 || turned != 0.0 || drift != 0.0 {
+            let (sin, cos) = sin_cos(pose.heading + 0.5 * turned);
+            let step = DVec2::new(cos * way - sin * drift, sin * way + cos * drift);
+            pose = Pose {
+                position: pose.position + step,
+                heading: wrap_angle(pose.heading + turned),
+            };
+        }
+        Self {
+            pose,
+            speed: after.along,
+            sideways: after.across - model.rear * after.turn,
+            yaw_rate: after.turn,
+            steering: wheels,
+        }
+    }
+
+    fn planar(&self, model: &SingleTrack) -> Planar {
+        Planar {
+            along: self.speed,
+            across: self.sideways + model.rear * self.yaw_rate,
+            turn: self.yaw_rate,
+        }
+    }
+}
+
+/// Motion of a vehicle that rolls without slip.
+fn rolling(model: &SingleTrack, along: f64, wheels: f64) -> Planar {
+    let turn = along * tan(wheels) / model.wheelbase();
+    Planar {
+        along,
+        across: model.rear * turn,
+        turn,
+    }
+}
+
+/// Acceleration that engine, brakes and resistance give, m/s^2, the former two as far as the grip of
+/// all wheels goes. What only holds does not push backwards: a vehicle that stands begins to move if
+/// the engine is stronger.
+fn acceleration(model: &SingleTrack, along: f64, push: &Push) -> f64 {
+    let grip = model.friction * GRAVITY;
+    if along == 0.0 {
+        let left = (push.drive.abs() - push.brake - push.resistance).max(0.0);
+        return push.drive.signum() * left.min(grip);
+    }
+    let tyres = (push.drive - push.brake.copysign(along)).clamp(-grip, grip);
+    tyres - push.resistance.copysign(along)
+}
+
+/// Speed along the body after a step with an acceleration, and for how long of it the vehicle moves.
+fn roll(along: f64, acceleration: f64, push: &Push, time: f64) -> (f64, f64) {
+    let wanted = along + acceleration * time;
+    let stops = push.drive.abs() <= push.brake + push.resistance;
+    if stops && wanted * along < 0.0 {
+        return (0.0, moving_time(along.abs(), -wanted.abs(), time));
+    }
+    if push.drive == 0.0 {
+        return (at_rest(wanted.abs(), -1.0).copysign(wanted), time);
+    }
+    (wanted, time)
+}
+
+/// Changes of a motion in a second.
+fn rates(model: &SingleTrack, motion: Planar, wheels: f64, push: &Push, wanted: f64) -> Planar {
+    let loads = model.axle_loads(wanted);
+    // Air and rolling act on the body; the tyres pass on the rest.
+    let resisted = match motion.along {
+        0.0 => 0.0,
+        along => push.resistance.copysign(-along),
+    };
+    let asked = model.mass * (wanted - resisted);
+    let share = match push.driven_front {
+        Some(share) if push.brake == 0.0 => share,
+        _ => loads[0] / (loads[0] + loads[1]),
+    };
+    let (sin, cos) = sin_cos(wheels);
+    // Velocity of the front axle, then turned into the frame of its wheels.
+    let (x, y) = (motion.along, motion.across + model.front * motion.turn);
+    let rolls = (x * cos + y * sin, y * cos - x * sin);
+    let front = axle_force(model, 0, loads[0], rolls, asked * share);
+    let rolls = (motion.along, motion.across - model.rear * motion.turn);
+    let rear = axle_force(model, 1, loads[1], rolls, asked * (1.0 - share));
+    let front = (front.0 * cos - front.1 * sin, front.1 * cos + front.0 * sin);
+    Planar {
+        along: (front.0 + rear.0) / model.mass + resisted + motion.turn * motion.across,
+        across: (front.1 + rear.1) / model.mass - motion.turn * motion.along,
+        turn: (model.front * front.1 - model.rear * rear.1) / model.yaw_inertia,
+    }
+}
+
+/// Force of an axle along and across its wheels, N. Both share its grip: what would be more is
+/// shortened in its direction.
+fn axle_force(
+    model: &SingleTrack,
+    axle: usize,
+    load: f64,
+    (along, across): (f64, f64),
+    asked: f64,
+) -> (f64, f64) {
+    let slip = across / along.abs().max(BLEND[0]);
+    let stiffness = model.stiffness[axle];
+    let force = model.tyre.force_per_load(slip, stiffness, model.friction);
+    let (along, across) = (asked, -load * force);
+    let (grip, whole) = (model.friction * load, DVec2::new(along, across).length());
+    if whole <= grip || model.tyre == Tyre::Linear {
+        return (along, across);
+    }
+    let left = grip / whole;
+    (along * left, across * left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dynamic::Wish;
+    use crate::dynamic::linear::LinearState;
+    use crate::dynamic::tests::bmw_320i;
+    use crate::one_track::OneTrackState;
+    use proptest::prelude::*;
+    use roadwright_scenario::VehicleType;
+
+    fn car() -> OneTrackLimits {
+        OneTrackLimits::from(&VehicleType::car())
+    }
+
+    fn at(speed: f64) -> DynamicState {
+        DynamicState {
+            speed,
+            ..DynamicState::default()
+        }
+    }
+
+    /// Drives with a constant wish.
+    fn drive(
+        mut state: DynamicState,
+        model: &SingleTrack,
+        (acceleration, steering): (f64, f64),
+        (seconds, dt): (f64, f64),
+    ) -> DynamicState {
+        let mut wish = Wish {
+            acceleration,
+            is_reversing: false,
+            limits: car(),
+        };
+        for _ in 0..(seconds / dt).round() as u32 {
+            state = state.step(model, &car(), &mut wish, steering, dt, 200.0);
+        }
+        state
+    }
+
+    #[test]
+    fn a_stop_takes_what_brakes_or_grip_allow() {
+        let slippery = SingleTrack {
+            friction: 0.3,
+            ..bmw_320i()
+        };
+        // v^2 / 2a with the brakes' 8 m/s^2, and v^2 / 2 mu g where grip is less.
+        for (model, braking) in [(bmw_320i(), 8.0), (slippery, 0.3 * GRAVITY)] {
+            for dt in [0.0025, 0.01, 0.05] {
+                let end = drive(at(20.0), &model, (-50.0, 0.0), (20.0, dt));
+                assert_eq!(end.speed, 0.0);
+                let exact = 400.0 / (2.0 * braking);
+                let way = end.pose.position.x;
+                assert!((way - exact).abs() < 1e-5, "{way} m, not {exact} at {dt}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_slow_vehicle_drives_as_the_kinematic_one() {
+        let limits = OneTrackLimits {
+            wheelbase: bmw_320i().wheelbase(),
+            ..car()
+        };
+        let mut state = at(0.9);
+        let mut kinematic = OneTrackState {
+            speed: 0.9,
+            ..OneTrackState::default()
+        };
+        let mut wish = Wish {
+            acceleration: 0.0,
+            is_reversing: false,
+            limits,
+        };
+        for _ in 0..1000 {
+            state = state.step(&bmw_320i(), &limits, &mut wish, 0.4, 0.01, 200.0);
+            kinematic = crate::one_track::step(&kinematic, &limits, 0.0, 0.4, 0.01);
+        }
+        let apart = (state.pose.position - kinematic.pose.position).length();
+        assert!(apart < 1e-4, "{apart} m apart");
+    }
+
+    #[test]
+    fn small_angles_give_the_circle_of_the_linear_model() {
+        let model = bmw_320i();
+        for speed in [8.0, 15.0, 25.0] {
+            let steady = LinearState::steady(&model, speed, 0.01);
+            let linear = SingleTrack {
+                tyre: Tyre::Linear,
+                ..model
+            };
+            for (model, tolerance) in [(linear, 0.005), (model, 0.02)] {
+                let mut state = at(speed);
+                for _ in 0..1000 {
+                    let hold = Hold(speed);
+                    state = state.step(&model, &car(), &mut { hold }, 0.01, 0.01, 200.0);
+                }
+                let ratio = state.yaw_rate / steady.yaw_rate;
+                assert!((ratio - 1.0).abs() < tolerance, "{ratio} at {speed} m/s");
+                let slip = (state.sideways + model.rear * state.yaw_rate) / speed;
+                assert!((slip - steady.side_slip).abs() < 1e-3, "{slip} {steady:?}");
+            }
+        }
+    }
+
+    /// Holds a speed.
+    struct Hold(f64);
+
+    impl Propulsion for Hold {
+        fn push(&mut self, speed: f64, dt: f64) -> Push {
+            Push {
+                drive: ((self.0 - speed) / dt).clamp(-5.0, 5.0),
+                ..Push::default()
+            }
+        }
+    }
+
+    /// Velocity of the centre of gravity, m/s.
+    fn velocity(state: &DynamicState, model: &SingleTrack) -> DVec2 {
+        let across = state.sideways + model.rear * state.yaw_rate;
+        state.pose.forward() * state.speed + state.pose.left() * across
+    }
+
+    #[test]
+    fn grip_bounds_what_a_saturating_tyre_does_and_not_what_a_linear_one_does() {
+        let hardest = |tyre: Tyre| {
+            let model = SingleTrack { tyre, ..bmw_320i() };
+            let (mut state, mut hardest) = (at(25.0), 0.0f64);
+            for _ in 0..150 {
+                let next = drive(state, &model, (-3.0, 0.3), (0.01, 0.01));
+                let change = velocity(&next, &model) - velocity(&state, &model);
+                hardest = hardest.max(change.length() / 0.01);
+                state = next;
+            }
+            hardest / (model.friction * GRAVITY)
+        };
+        assert!(hardest(Tyre::Linear) > 1.5);
+        let brush = hardest(Tyre::Brush);
+        assert!(brush > 0.9 && brush < 1.01, "{brush}");
+    }
+
+    #[test]
+    fn backwards_it_turns_the_way_that_its_wheels_point() {
+        let mut wish = Wish {
+            acceleration: 1.0,
+            is_reversing: true,
+            limits: car(),
+        };
+        let mut state = at(0.0);
+        for _ in 0..200 {
+            state = state.step(&bmw_320i(), &car(), &mut wish, 0.3, 0.01, 200.0);
+        }
+        assert!(state.speed < -1.5 && state.pose.position.x < -1.0);
+        // Wheels to the left: backwards the heading turns to the right.
+        assert!(state.pose.heading < -0.1, "{state:?}");
+        // In another gear it brakes first, then drives forwards.
+        wish.is_reversing = false;
+        state = state.step(&bmw_320i(), &car(), &mut wish, 0.3, 0.01, 200.0);
+        assert!(state.speed > -1.93 && state.speed < -1.5, "{state:?}");
+        for _ in 0..200 {
+            state = state.step(&bmw_320i(), &car(), &mut wish, 0.3, 0.01, 200.0);
+        }
+        assert!(state.speed > 0.0);
+    }
+
+    #[test]
+    fn a_path_does_not_depend_on_the_step() {
+        let end = |dt: f64| {
+            let state = drive(at(12.0), &bmw_320i(), (1.0, 0.08), (3.0, dt));
+            drive(state, &bmw_320i(), (-2.0, -0.08), (3.0, dt))
+                .pose
+                .position
+        };
+        let exact = end(0.0005);
+        for dt in [0.0025, 0.005, 0.01] {
+            let apart = (end(dt) - exact).length();
+            assert!(apart < 0.02, "{apart} m at {dt}");
+        }
+    }
+
+    #[test]
+    fn what_stands_keeps_its_pose_to_the_bit() {
+        let mut state = at(0.0);
+        state.pose = Pose::new(12.3, -4.5, 0.7);
+        let after = drive(state, &bmw_320i(), (-1.0, 0.4), (1.0, 0.01));
+        assert_eq!(after.pose, state.pose);
+        assert!(after.steering > 0.3);
+    }
+
+    proptest! {
+        #[test]
+        fn no_command_makes_it_explode(
+            speed in -10.0..50.0f64, sideways in -5.0..5.0f64, yaw_rate in -3.0..3.0f64,
+            wheel in -0.6..0.6f64, friction in 0.05..2.0f64,
+            a in proptest::num::f64::ANY, delta in proptest::num::f64::ANY,
+            dt in 0.001..0.2f64,
+        ) {
+            let model = SingleTrack { friction, ..bmw_320i() };
+            let mut state = DynamicState {
+                speed, sideways, yaw_rate, steering: wheel, ..DynamicState::default()
+            };
+            let mut wish = Wish { acceleration: a, is_reversing: false, limits: car() };
+            for _ in 0..50 {
+                state = state.step(&model, &car(), &mut wish, delta, dt, 200.0);
+                prop_assert!(state.pose.position.is_finite() && state.pose.heading.is_finite());
+                prop_assert!(state.speed.abs() < 80.0 && state.yaw_rate.abs() < 60.0, "{state:?}");
+                prop_assert!(state.steering.abs() <= car().max_steering);
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Lane changes between cones.
+
+use super::track::{Aim, Car};
+use super::{Bound, Measured, Subject};
+use crate::dynamic::SingleTrack;
+use roadwright_geometry::math::atan;
+
+const DT: f64 = 0.01;
+/// Between two speeds that are tried, m/s.
+const STEP: f64 = 0.5;
+/// Nobody is tried faster, m/s.
+const FASTEST: f64 = 150.0;
+/// Nobody takes longer, s.
+const LONGEST: f64 = 60.0;
+/// Before the first cone, m.
+const RUN_UP: f64 = 10.0;
+
+/// A lane between cones.
+#[derive(Debug, Clone, Copy)]
+struct Gate {
+    from: f64,
+    to: f64,
+    /// Middle, m to the left of the first one.
+    middle: f64,
+    width: f64,
+}
+
+/// Three lanes, one after the other.
+pub(super) struct Course {
+    gates: [Gate; 3],
+    name: &'static str,
+}
+
+/// ISO 3888-1, double lane change: 15 m, 30 m over, 25 m, 25 m back, 30 m; 3.5 m to the left.
+pub(super) fn iso_3888_1(width: f64) -> Course {
+    let gate = |from: f64, to: f64, left: f64, factor: f64| Gate {
+        from,
+        to,
+        middle: left,
+        width: factor * width + 0.25,
+    };
+    Course {
+        gates: [
+            gate(0.0, 15.0, 0.0, 1.1),
+            gate(45.0, 70.0, 3.5, 1.2),
+            gate(95.0, 125.0, 0.0, 1.3),
+        ],
+        name: "ISO 3888-1",
+    }
+}
+
+/// ISO 3888-2, obstacle avoidance: 12 m, 13.5 m over, 11 m, 12.5 m back, 12 m; a metre between the
+/// first lane and the second one.
+pub(super) fn iso_3888_2(width: f64) -> Course {
+    let (first, second) = (1.1 * width + 0.25, width + 1.0);
+    let third = (1.3 * width + 0.25).max(3.0);
+    let gate = |from: f64, to: f64, middle: f64, width: f64| Gate {
+        from,
+        to,
+        middle,
+        width,
+    };
+    Course {
+        gates: [
+            gate(0.0, 12.0, 0.0, first),
+            gate(25.5, 36.5, 0.5 * first + 1.0 + 0.5 * second, second),
+            // Their right edges are in line.
+            gate(49.0, 61.0, 0.5 * (third - first), third),
+        ],
+        name: "ISO 3888-2",
+    }
+}
+
+impl Course {
+    /// The line of the driver: middles of lanes, joined by polynomials without a jump of curvature.
+    fn line(&self, x: f64) -> Aim {
+        let [first, second, third] = self.gates;
+        let level = |middle: f64| Aim {
+            offset: middle,
+            heading: 0.0,
+            curvature: 0.0,
+        };
+        for (before, after) in [(first, second), (second, third)] {
+            if x < before.to {
+                return level(before.middle);
+            }
+            if x < after.from {
+                return over(before, after, x);
+            }
+        }
+        level(third.middle)
+    }
+
+    /// Whether a point of the vehicle keeps to the lane that it is in.
+    fn stands(&self, x: f64, y: f64) -> bool {
+        let mut gates = self.gates.iter();
+        gates.all(|gate| {
+            let within = x >= gate.from && x <= gate.to;
+            !within || (y - gate.middle).abs() <= 0.5 * gate.width
+        })
+    }
+
+    /// About the fastest that it can be done, m/s: a point that goes from the far edge of the first lane
+    /// to the near edge of the second with all the grip to the side all the time. It has a length of
+    /// the body more than there is between the lanes, since neither end of it has to be in one then.
+    fn point_limit(&self, grip: f64, length: f64, body: f64) -> f64 {
+        let [first, second, _] = self.gates;
+        let play = 0.5 * (first.width + second.width) - body;
+        let over = (second.middle - first.middle - play).max(0.01);
+        let room = second.from - first.to + length;
+        // Half the way to one side and half to the other: y = a t^2 / 4.
+        0.5 * room * (grip / over).sqrt()
+    }
+}
+
+/// The line from one lane into the next, a polynomial of fifth order.
+fn over(before: Gate, after: Gate, x: f64) -> Aim {
+    let (room, rise) = (after.from - before.to, after.middle - before.middle);
+    let u = (x - before.to) / room;
+    let slope = rise / room * 30.0 * u * u * (1.0 - u) * (1.0 - u);
+    let bend = rise / (room * room) * 60.0 * u * (1.0 - u) * (1.0 - 2.0 * u);
+    Aim {
+        offset: before.middle + rise * u * u * u * (10.0 + u * (6.0 * u - 15.0)),
+        heading: atan(slope),
+        curvature: bend,
+    }
+}
+
+/// The highest speed of entry that leaves the cones standing, all slower ones as well; the driver
+/// holds the speed as he can.
+pub(super) fn run(subject: &Subject<'_>, model: &SingleTrack, course: &Course) -> Measured {
+    let top = Car::top_speed(subject);
+    let (mut highest, mut speed) = (0.0, 5.0f64);
+    while speed <= top.min(FASTEST) && passes(subject, model, course, speed) {
+        highest = speed;
+        speed += STEP;
+    }
+    let limit = course.point_limit(
+        Car::grip(model),
+        subject.file.body.length,
+        subject.file.body.width,
+    );
+    Measured {
+        value: highest,
+        limit: Some(limit.min(top)),
+        bound: Bound::Max,
+        tolerance: 0.0,
+        sound: highest > 0.0,
+        note: format!(
+            "{}, highest speed of entry that leaves the cones standing; the limit is that of a \
+             point with all the grip",
+            course.name
+        ),
+    }
+}
+
+fn passes(subject: &Subject<'_>, model: &SingleTrack, course: &Course, speed: f64) -> bool {
+    let mut car = Car::new(subject, model, speed);
+    car.state.pose.position.x = -RUN_UP - model.rear;
+    let end = course.gates[2].to + subject.file.body.length;
+    let mut time = 0.0;
+    while car.centre().x < end {
+        time += DT;
+        let centre = car.centre();
+        // Looks a tenth of a second ahead: wheels and tyres take their time.
+        let ahead = course.line(centre.x + 0.1 * car.state.speed);
+        let aim = Aim {
+            offset: centre.y - course.line(centre.x).offset,
+            ..ahead
+        };
+        car.follow(aim, speed, DT);
+        let corners = car.corners();
+        let stands = corners
+            .iter()
+            .all(|corner| course.stands(corner.x, corner.y));
+        // A vehicle that has turned about or stands does not come through.
+        let drives = car.state.speed >= 1.0 && car.state.pose.heading.abs() < 1.2;
+        if !stands || !drives || time > LONGEST {
+            return false;
+        }
+    }
+    car.centre().is_finite()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn courses_are_as_long_as_the_standards_say() {
+        let lengths = [iso_3888_1(1.8), iso_3888_2(1.8)].map(|course| course.gates[2].to);
+        assert_eq!(lengths, [125.0, 61.0]);
+        // The gap between the lanes of the second is a metre.
+        let [first, second, _] = iso_3888_2(1.8).gates;
+        let gap = (second.middle - 0.5 * second.width) - (first.middle + 0.5 * first.width);
+        assert!((gap - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_line_is_smooth_and_cones_stand_on_it() {
+        let course = iso_3888_1(1.8);
+        let mut last = course.line(-10.0);
+        for number in 0..14_000 {
+            let x = -10.0 + 0.01 * f64::from(number);
+            let aim = course.line(x);
+            assert!((aim.offset - last.offset).abs() < 0.005);
+            assert!((aim.heading - last.heading).abs() < 0.001);
+            assert!(course.stands(x, aim.offset));
+            last = aim;
+        }
+        assert!(!course.stands(10.0, 1.2) && !course.stands(60.0, 0.0));
+    }
+}

@@ -1,0 +1,329 @@
+//! The proving ground: manoeuvres that measure a vehicle file, each held to what its numbers say.
+//!
+//! Straight drives use the drive train by itself ([`crate::drive_train::Run`]); bends use the dynamic
+//! one-track model with that drive train, or with the file's `performance` if it has none. What only
+//! rigid bodies can answer does not apply, and says so.
+
+mod bends;
+mod cones;
+mod straight;
+mod track;
+
+use crate::drive_train::DriveTrain;
+use crate::dynamic::SingleTrack;
+use crate::one_track::OneTrackLimits;
+use roadwright_scenario::DynamicsLevel;
+use roadwright_scenario::vehicle_file::VehicleFile;
+use serde::Serialize;
+use thiserror::Error;
+
+/// All manoeuvres, in the order of reports.
+pub const MANOEUVRES: [&str; 18] = [
+    "acceleration",
+    "top_speed",
+    "coast_down",
+    "braking",
+    "circle_50",
+    "circle_100",
+    "step_steer",
+    "double_lane_change",
+    "iso_3888_2",
+    "side_slope",
+    "grade",
+    "tip_over",
+    "half_round",
+    "step_climb",
+    "gap",
+    "jackknife",
+    "pivot_turn",
+    "rest_on_slope",
+];
+
+/// How a value is held to its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// It is not less.
+    Min,
+    /// It is not more.
+    Max,
+    /// It differs by a few per cent at most, see [`Manoeuvre::tolerance`].
+    Near,
+}
+
+/// What a manoeuvre has shown.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Manoeuvre {
+    /// Its name, one of [`MANOEUVRES`].
+    pub name: &'static str,
+    /// Whether this vehicle can be asked.
+    pub applies: bool,
+    /// What was measured.
+    pub value: Option<f64>,
+    /// Unit of value and limit.
+    pub unit: &'static str,
+    /// How the value is held to the limit.
+    pub bound: Bound,
+    /// From a closed form of the vehicle's numbers, or from `limits` of its file.
+    pub limit: Option<f64>,
+    /// Of [`Bound::Near`], share of the limit.
+    pub tolerance: f64,
+    /// Whether the value keeps to the limit; nothing where it does not apply or has no limit.
+    pub pass: Option<bool>,
+    /// What was measured, or why it does not apply.
+    pub note: String,
+}
+
+/// Why a vehicle cannot be tested.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ProvingError {
+    /// The file gives a limit to a manoeuvre that is none.
+    #[error("limits.{0}: there is no such manoeuvre; there are {all}", all = MANOEUVRES.join(", "))]
+    UnknownManoeuvre(String),
+}
+
+/// A value of a manoeuvre, and the limit that the vehicle's numbers give it.
+struct Measured {
+    value: f64,
+    limit: Option<f64>,
+    bound: Bound,
+    tolerance: f64,
+    /// Whether what else has to hold does, such as equal results for other steps.
+    sound: bool,
+    note: String,
+}
+
+impl Measured {
+    /// A value that is near to a closed form.
+    fn near(value: f64, limit: f64, tolerance: f64, note: impl Into<String>) -> Self {
+        Self {
+            value,
+            limit: Some(limit),
+            bound: Bound::Near,
+            tolerance,
+            sound: true,
+            note: note.into(),
+        }
+    }
+}
+
+/// A vehicle on the proving ground.
+struct Subject<'a> {
+    file: &'a VehicleFile,
+    limits: OneTrackLimits,
+    train: Option<DriveTrain>,
+    /// Unless the file lacks what slipping tyres need.
+    model: Option<SingleTrack>,
+}
+
+/// Drives all manoeuvres.
+///
+/// # Errors
+/// If the file has a limit for a manoeuvre that is none.
+pub fn prove(file: &VehicleFile) -> Result<Vec<Manoeuvre>, ProvingError> {
+    let is_known = |name: &str| MANOEUVRES.contains(&name);
+    if let Some(name) = file.limits.keys().find(|name| !is_known(name)) {
+        return Err(ProvingError::UnknownManoeuvre(name.clone()));
+    }
+    let serves = file.missing(DynamicsLevel::DynamicOneTrack).is_empty();
+    let subject = Subject {
+        file,
+        limits: OneTrackLimits::from(&file.vehicle_type()),
+        train: DriveTrain::new(file),
+        model: serves.then(|| SingleTrack::from(file)),
+    };
+    let manoeuvres = MANOEUVRES.map(|name| subject.drive(name));
+    Ok(manoeuvres.into())
+}
+
+/// What a manoeuvre needs that a vehicle has not.
+const NO_ENGINE: &str = "the file has no drive train";
+const NO_TYRES: &str = "the file does not say how its tyres slip";
+const RIGID: &str = "only a vehicle of rigid bodies can show it";
+
+impl Subject<'_> {
+    fn drive(&self, name: &'static str) -> Manoeuvre {
+        let (unit, measured) = self.measure(name);
+        let given = self.file.limits.get(name).copied();
+        match measured {
+            Ok(measured) => {
+                // Without brakes no way is long enough: that is no limit.
+                let limit = given.or(measured.limit).filter(|limit| limit.is_finite());
+                let is_value = measured.value.is_finite();
+                let keeps = |limit: f64| match measured.bound {
+                    Bound::Min => measured.value >= limit,
+                    Bound::Max => measured.value <= limit,
+                    Bound::Near => (measured.value - limit).abs() <= measured.tolerance * limit,
+                };
+                Manoeuvre {
+                    name,
+                    applies: true,
+                    value: is_value.then_some(measured.value),
+                    unit,
+                    bound: measured.bound,
+                    limit,
+                    tolerance: measured.tolerance,
+                    pass: limit.map(|limit| is_value && measured.sound && keeps(limit)),
+                    note: measured.note,
+                }
+            }
+            Err(why) => Manoeuvre {
+                name,
+                applies: false,
+                value: None,
+                unit,
+                bound: Bound::Near,
+                limit: given,
+                tolerance: 0.0,
+                pass: None,
+                note: why.into(),
+            },
+        }
+    }
+
+    /// The unit of a manoeuvre, and what it showed or why it does not apply.
+    fn measure(&self, name: &str) -> (&'static str, Result<Measured, &'static str>) {
+        let train = self.train.as_ref().ok_or(NO_ENGINE);
+        let model = self.model.as_ref().ok_or(NO_TYRES);
+        match name {
+            "acceleration" => ("s", train.map(straight::acceleration)),
+            "top_speed" => ("m/s", train.map(straight::top_speed)),
+            "coast_down" => ("s", train.map(straight::coast_down)),
+            "braking" => ("m", model.map(|model| bends::braking(self, model))),
+            "circle_50" => ("m/s", model.map(|model| bends::circle(self, model, 50.0))),
+            "circle_100" => ("m/s", model.map(|model| bends::circle(self, model, 100.0))),
+            "step_steer" => ("rad/s", model.map(|model| bends::step_steer(self, model))),
+            "double_lane_change" => (
+                "m/s",
+                model
+                    .map(|model| cones::run(self, model, &cones::iso_3888_1(self.file.body.width))),
+            ),
+            "iso_3888_2" => (
+                "m/s",
+                model
+                    .map(|model| cones::run(self, model, &cones::iso_3888_2(self.file.body.width))),
+            ),
+            "side_slope" => (
+                "rad",
+                model.map(|model| straight::side_slope(self.file, model)),
+            ),
+            "grade" => ("rad", train.map(straight::grade)),
+            "tip_over" => ("m/s^2", Err(RIGID)),
+            "half_round" | "jackknife" | "pivot_turn" => ("m/s", Err(RIGID)),
+            "rest_on_slope" => ("m", Err(RIGID)),
+            _ => ("m", Err(RIGID)),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use crate::drive_train::tests::shipped;
+
+    fn report(name: &str) -> Vec<Manoeuvre> {
+        prove(&shipped(name)).unwrap()
+    }
+
+    #[test]
+    fn shipped_vehicles_keep_to_what_their_numbers_say() {
+        for name in [
+            "willys-mb",
+            "enviro-400",
+            "ford-escort",
+            "bmw-320i",
+            "vw-vanagon",
+        ] {
+            for one in report(name) {
+                println!(
+                    "{name} {} {:?} {:?} {}",
+                    one.name, one.value, one.limit, one.note
+                );
+                assert_ne!(one.pass, Some(false), "{name}: {one:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_vehicle_cannot_be_asked_is_not_judged() {
+        let applies = |name: &str| {
+            let all = report(name).into_iter();
+            let names = all.filter(|one| one.applies).map(|one| one.name);
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(applies("semi-trailer-tractor"), Vec::<&str>::new());
+        // No engine, but tyres.
+        let escort = applies("ford-escort");
+        assert!(
+            escort.contains(&"circle_50") && !escort.contains(&"top_speed"),
+            "{escort:?}"
+        );
+        assert_eq!(applies("willys-mb").len(), 11);
+    }
+
+    #[test]
+    fn a_manoeuvre_notices_a_vehicle_that_is_not_what_it_says() {
+        // On ice the circle is slower, and a limit from dry ground is not reached.
+        let mut jeep = shipped("willys-mb");
+        let circle = |jeep: &VehicleFile| {
+            let all = prove(jeep).unwrap();
+            all.into_iter().find(|one| one.name == "circle_50").unwrap()
+        };
+        let dry = circle(&jeep);
+        jeep.limits.insert("circle_50".into(), dry.value.unwrap());
+        jeep.wheels.friction = Some(0.15);
+        let ice = circle(&jeep);
+        assert_eq!((dry.pass, ice.pass), (Some(true), Some(false)));
+        // The square root of the grip.
+        let ratio = ice.value.unwrap() / dry.value.unwrap();
+        assert!(
+            (ratio / (0.15f64 / 0.5).sqrt() - 1.0).abs() < 0.1,
+            "{ratio}"
+        );
+    }
+
+    #[test]
+    fn legal_but_absurd_vehicles_neither_hang_nor_panic() {
+        type Change = fn(&mut VehicleFile);
+        let changes: [Change; 8] = [
+            |file| file.body.mass = 1e6,
+            |file| file.body.mass = 1e-3,
+            |file| file.wheels.friction = Some(1e-6),
+            |file| {
+                (file.wheels.friction, file.wheels.cornering_stiffness) = (Some(5.0), Some(200.0))
+            },
+            |file| file.brakes.as_mut().unwrap().foot = 0.0,
+            |file| file.engine.as_mut().unwrap().torque_curve_rpm_nm = vec![(1.0, 0.0)],
+            |file| file.gearbox.as_mut().unwrap().final_drive = 1e-6,
+            |file| {
+                let resistance = file.resistance.as_mut().unwrap();
+                (resistance.drag, resistance.rolling) = (0.0, 0.0);
+            },
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            let mut jeep = shipped("willys-mb");
+            change(&mut jeep);
+            for one in prove(&jeep).unwrap() {
+                let values = [one.value, one.limit];
+                assert!(
+                    values.iter().flatten().all(|v| v.is_finite()),
+                    "{number}: {one:?}"
+                );
+                // What cannot be measured does not pass.
+                assert!(
+                    one.value.is_some() || one.pass != Some(true),
+                    "{number}: {one:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn only_known_manoeuvres_have_limits() {
+        let mut jeep = shipped("willys-mb");
+        jeep.limits.insert("loop".into(), 1.0);
+        let error = prove(&jeep).unwrap_err();
+        assert!(error.to_string().contains("limits.loop"));
+    }
+}

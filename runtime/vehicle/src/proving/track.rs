@@ -1,0 +1,125 @@
+//! A vehicle on the track, and who drives it along a line.
+
+use super::Subject;
+use crate::drive_train::{DriveState, Driver};
+use crate::dynamic::{DynamicState, GRAVITY, SingleTrack, Wish};
+use roadwright_geometry::math::{atan, wrap_angle};
+use roadwright_geometry::{DVec2, Pose};
+
+/// Forces are computed so often, Hz.
+const RATE_HZ: f64 = 200.0;
+/// A wish for more speed, 1/s.
+const SPEED_GAIN: f64 = 1.0;
+
+/// A line to be driven: at a place along it, where it is to the left, its direction and curvature.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Aim {
+    /// Of the vehicle from the line, m to the left.
+    pub(super) offset: f64,
+    /// Of the line, rad.
+    pub(super) heading: f64,
+    /// Of the line, 1/m.
+    pub(super) curvature: f64,
+}
+
+/// A vehicle on the track.
+pub(super) struct Car<'a> {
+    subject: &'a Subject<'a>,
+    model: &'a SingleTrack,
+    drive: DriveState,
+    pub(super) state: DynamicState,
+}
+
+impl<'a> Car<'a> {
+    pub(super) fn new(subject: &'a Subject<'a>, model: &'a SingleTrack, speed: f64) -> Self {
+        let mut drive = DriveState::default();
+        if let Some(train) = &subject.train {
+            let gears = train.gears.iter();
+            let below = gears.filter(|gear| train.rpm(gear, speed) >= train.up_rpm);
+            drive.shifting.gear = below.count().min(train.gears.len() - 1) as u8;
+        }
+        let state = DynamicState {
+            speed,
+            ..DynamicState::default()
+        };
+        Self {
+            subject,
+            model,
+            drive,
+            state,
+        }
+    }
+
+    /// Drives on with a wish for an acceleration, m/s^2, and an angle of the wheels, rad.
+    pub(super) fn step(&mut self, acceleration: f64, steering: f64, dt: f64) {
+        let limits = &self.subject.limits;
+        self.state = match &self.subject.train {
+            Some(train) => {
+                let mut driver = Driver {
+                    train,
+                    state: &mut self.drive,
+                    acceleration,
+                    is_reversing: false,
+                };
+                (self.state).step(self.model, limits, &mut driver, steering, dt, RATE_HZ)
+            }
+            None => {
+                let mut wish = Wish {
+                    acceleration,
+                    is_reversing: false,
+                    limits: *limits,
+                };
+                (self.state).step(self.model, limits, &mut wish, steering, dt, RATE_HZ)
+            }
+        };
+    }
+
+    /// Steers along a line, in a bend as far as the vehicle without slip needs and what is off it
+    /// more; holds a speed, m/s.
+    pub(super) fn follow(&mut self, aim: Aim, speed: f64, dt: f64) {
+        let along = self.state.speed.max(1.0);
+        // A second-order return to the line with a time constant of half a second.
+        let (stiff, damped) = (1.0 / (0.6 * along), 1.6);
+        let error = wrap_angle(self.course() - aim.heading);
+        let back = -stiff * stiff * aim.offset - damped * stiff * error;
+        let steering = atan(self.model.wheelbase() * (aim.curvature + back));
+        self.step(SPEED_GAIN * (speed - self.state.speed), steering, dt);
+    }
+
+    /// Place of the centre of gravity.
+    pub(super) fn centre(&self) -> DVec2 {
+        self.state.pose.point(self.model.rear, 0.0)
+    }
+
+    /// Direction in which the centre of gravity moves, rad.
+    fn course(&self) -> f64 {
+        let state = &self.state;
+        let across = state.sideways + self.model.rear * state.yaw_rate;
+        state.pose.heading + atan(across / state.speed.max(1.0))
+    }
+
+    /// The corners of the body, m.
+    pub(super) fn corners(&self) -> [DVec2; 4] {
+        let body = &self.subject.file.body;
+        let centre = Pose {
+            position: self.centre(),
+            heading: self.state.pose.heading,
+        };
+        let (length, width) = (0.5 * body.length, 0.5 * body.width);
+        [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)]
+            .map(|(ahead, left)| centre.point(ahead * length, left * width))
+    }
+
+    /// The fastest that it can be on level ground, m/s.
+    pub(super) fn top_speed(subject: &Subject<'_>) -> f64 {
+        match &subject.train {
+            Some(train) => train.top_speed(),
+            None => subject.limits.max_speed,
+        }
+    }
+
+    /// The hardest lateral acceleration that grip allows, m/s^2.
+    pub(super) fn grip(model: &SingleTrack) -> f64 {
+        model.friction * GRAVITY
+    }
+}
