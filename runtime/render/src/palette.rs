@@ -58,7 +58,7 @@ pub const QUIET_INK: u32 = 0x5C6066;
 /// Halos and backgrounds of text.
 pub const PAPER: u32 = 0xFFFFFF;
 /// People on foot.
-pub const PERSON: u32 = 0x8C7B75;
+pub const PERSON: u32 = 0xB5835A;
 /// Windows of vehicles.
 pub const GLASS: u32 = 0x22303C;
 /// Destinations.
