@@ -650,7 +650,9 @@ fn crossings_are_those_of_arms_or_stand_alone() {
             .all(|f| f.code != Code::NoRoomForCrossing)
     );
     // Without the tags there is none.
-    let plain = CROSSINGS.replace("v=\"crossing\"", "v=\"milestone\"");
+    let plain = CROSSINGS
+        .replace("v=\"crossing\"", "v=\"milestone\"")
+        .replace("k=\"crossing\"", "k=\"note\"");
     let (plain, summary) = imported(&read(plain.as_bytes()).unwrap());
     assert_eq!((summary.crossings, summary.crossings_unassigned), (0, 0));
     let nodes = plain.network().nodes();

@@ -80,7 +80,7 @@ pub const PAPER: u32 = 0xFFFFFF;
 /// Text on asphalt.
 pub const ROAD_INK: u32 = 0xFFFFFE;
 /// Clothes of people on foot.
-pub const PEOPLE: [u32; 5] = [0x8C7B75, 0x5B7FA6, 0xA8574C, 0x6F8A5E, 0x4A525C];
+pub const PEOPLE: [u32; 5] = [0xD9A066, 0xB5835A, 0xC9CBD2, 0xC56B5C, 0xA9C48B];
 /// Windows of vehicles.
 pub const GLASS: u32 = 0x2B3642;
 /// What the rim of a vehicle's body is darkened with.

@@ -220,8 +220,10 @@ fn crossings_follow_their_roads() {
         .find(|(id, _)| network.ends_at(*id).len() == 4);
     let (middle, node) = middle.map(|(id, node)| (id, node.clone())).unwrap();
     let roads = network.ends_at(middle).into_iter().map(|(road, _)| road);
-    let mut rules = JunctionRules::default();
-    rules.crossings = roads.map(CrossingRule::over).collect();
+    let rules = JunctionRules {
+        crossings: roads.map(CrossingRule::over).collect(),
+        ..JunctionRules::default()
+    };
     let road = rules.crossings[0].road;
     let scenario = applied(&plain, Edit::Node(middle, Some(Node { rules, ..node })));
     assert_eq!(crossed(&scenario, middle).len(), 4);

@@ -453,8 +453,7 @@ fn an_edit_elsewhere_leaves_people_as_they_are() {
 #[test]
 fn people_come_when_they_are_called_and_a_run_of_people_alone_goes_on() {
     let scenario = Place4 { cars: 0.0, ..PLAIN }.scenario();
-    let mut empty = Scenario::new("empty");
-    empty.clone_from(&scenario);
+    let mut empty = scenario.clone();
     for id in scenario.flows().keys() {
         empty.apply(Edit::Flow(*id, None)).unwrap();
     }

@@ -46,8 +46,10 @@ impl Claims {
         let walks = own.map(|number| {
             sites[number as usize].crossing.longest_stretch() / WALKING_SPEED + BEFORE_PEOPLE
         });
-        // Crossings of several arms let vehicles through at different times.
-        let walking: f64 = walks.sum();
+        // A way leads over two arms at most.
+        let mut walks: Vec<f64> = walks.collect();
+        walks.sort_unstable_by(|a, b| b.total_cmp(a));
+        let walking: f64 = walks.iter().take(2).sum();
         if walking == 0.0 {
             return 0.0;
         }
