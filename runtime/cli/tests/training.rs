@@ -358,6 +358,10 @@ fn what_is_absurd_is_refused() {
         &train(folder.path(), &["--generations", "0"]),
         "generations",
     );
+    refused(
+        &train(folder.path(), &["--out", "nowhere/x.json"]),
+        "cannot write nowhere/x.json",
+    );
     refused(&roadwright(folder.path(), &["train"]), "EXPERIMENT");
     refused(
         &roadwright(folder.path(), &["train", "study", "love"]),

@@ -102,7 +102,10 @@ fn begin<'a>(
         return training.with_context(|| format!("cannot resume {}", out.display()));
     }
     // Stopped before its first generation a training has no record yet: it begins.
-    Ok(Training::new(experiment, problem.genome(), problem)?)
+    let mut training = Training::new(experiment, problem.genome(), problem)?;
+    // A place that cannot be written to is found now, not after the first generation.
+    keep(arguments, &mut training)?;
+    Ok(training)
 }
 
 /// Breeds until it is enough.
