@@ -89,7 +89,7 @@ pub fn measure(
     let world = world.map_err(|error| CourseError::Simulation {
         course: course.name.clone(),
         seed,
-        error,
+        error: Box::new(error),
     })?;
     let mut run = Run {
         course,
