@@ -98,7 +98,7 @@ pub fn measure(
         hash: mix64(seed),
         gone: 0,
     };
-    run.to_the_end();
+    run.finish();
     let records = run.world.modules().into_iter();
     let modules = records.map(|m| format!("{} {} {}", m.slot, m.module, m.build));
     let modules: Vec<String> = modules.collect();
@@ -128,7 +128,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Takes steps until all drives have ended.
-    fn to_the_end(&mut self) {
+    fn finish(&mut self) {
         let in_steps = |time: f64, dt: f64| ((time / dt).round() as u64).max(1);
         let dt = self.world.dt();
         let (look, glance) = (in_steps(LOOK, dt), in_steps(GLANCE, dt));
