@@ -115,7 +115,7 @@ fn drivers_are_compared_on_the_same_courses() {
     for controller in ["idm", "pursuit", "fuzzy_driver"] {
         json(
             folder.path(),
-            &format!("run arena --use controller={controller} --runs 6 --out {controller}.json"),
+            &format!("run arena --use controller={controller} --runs 12 --out {controller}.json"),
         );
     }
     let found = json(
@@ -125,7 +125,7 @@ fn drivers_are_compared_on_the_same_courses() {
     let comparisons = found["comparisons"].as_array().unwrap();
     assert_eq!(
         (comparisons.len(), &comparisons[0]["pairs"]),
-        (2, &6.into())
+        (2, &12.into())
     );
     assert_eq!(comparisons[0]["is_better"], true, "{found}");
     for comparison in comparisons {
@@ -157,14 +157,13 @@ fn drivers_are_compared_on_the_same_courses() {
 #[test]
 fn a_rule_that_watches_stops_by_itself() {
     let folder = tempfile::tempdir().unwrap();
-    let run = "run arena --use controller=pursuit,fitness=crash_and_speed";
-    let run = run.replace(",fitness", " --use fitness");
+    let run = "run obstacle-stream --use controller=pursuit";
     let watched = json(
         folder.path(),
-        &format!("{run} --until-se 0.05 --min-runs 4 --max-runs 50"),
+        &format!("{run} --until-se 0.02 --min-runs 4 --max-runs 50"),
     );
     let number = |key: &str| watched["fitness"][key].as_f64().unwrap();
-    assert!(number("standard_error") <= 0.05);
+    assert!(number("standard_error") <= 0.02);
     assert_eq!(
         (&watched["stopped"], &watched["fitness"]["method"]),
         (&"reached".into(), &"asymptotic_sequence".into())

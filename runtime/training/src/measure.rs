@@ -104,7 +104,7 @@ pub fn measure_while(
     let world = world.map_err(|error| CourseError::Simulation {
         course: course.name.clone(),
         seed,
-        error,
+        error: Box::new(error),
     })?;
     let mut run = Run {
         course,
@@ -113,7 +113,7 @@ pub fn measure_while(
         hash: mix64(seed),
         gone: 0,
     };
-    run.to_the_end(goes_on);
+    run.finish(goes_on);
     let records = run.world.modules().into_iter();
     let modules = records.map(|m| format!("{} {} {}", m.slot, m.module, m.build));
     let modules: Vec<String> = modules.collect();
@@ -143,7 +143,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Takes steps until all drives have ended, or nobody wants to see more.
-    fn to_the_end(&mut self, goes_on: &mut dyn FnMut(&World) -> bool) {
+    fn finish(&mut self, goes_on: &mut dyn FnMut(&World) -> bool) {
         let in_steps = |time: f64, dt: f64| ((time / dt).round() as u64).max(1);
         let dt = self.world.dt();
         let (look, glance) = (in_steps(LOOK, dt), in_steps(GLANCE, dt));

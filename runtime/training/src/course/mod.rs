@@ -91,7 +91,7 @@ pub enum CourseError {
         /// Its seed.
         seed: u64,
         /// Why.
-        error: SimulationError,
+        error: Box<SimulationError>,
     },
     /// A score is no number.
     #[error(

@@ -152,13 +152,13 @@ impl Experiment<'_> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.max(1));
         let pool = pool.build();
         let pool = pool.map_err(|_| ExperimentError::Threads(self.threads))?;
-        pool.install(|| self.to_the_end(&mut results, &mut fitness, watcher))?;
+        pool.install(|| self.run_batches(&mut results, &mut fitness, watcher))?;
         results.seal();
         Ok(results)
     }
 
     /// Runs batch by batch until the stopping rule is content.
-    fn to_the_end(
+    fn run_batches(
         &self,
         results: &mut Results,
         fitness: &mut Moments,

@@ -58,9 +58,8 @@ fn for_few(z: f64, freedom: f64) -> f64 {
 
 /// Means are tried at so many places and one more.
 const PLACES: usize = 1000;
-/// No bet risks more than this share of the capital in one go. Any share below 1 is valid; larger ones
-/// find out sooner about shares near 0 and 1, where values hardly spread.
-const RISK: f64 = 0.9;
+/// No bet risks more than this share of the capital in one go.
+const RISK: f64 = 0.5;
 
 /// Intervals of the mean of values in 0 to 1, by betting against every possible mean
 /// [Waudby-Smith 2023], section 4: a mean against which one gets rich is not the mean.
