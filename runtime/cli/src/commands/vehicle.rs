@@ -183,16 +183,13 @@ fn contradictions(vehicle: &VehicleFile) -> Vec<String> {
     let Some(train) = DriveTrain::new(vehicle) else {
         return Vec::new();
     };
-    let gears = train.gears.iter();
-    let pulls =
-        gears.map(|gear| train.full_acceleration(gear, train.speed(gear, train.curve.idle_rpm())));
     let promised = &vehicle.performance;
     let pairs = [
         ("max_speed", promised.max_speed, train.top_speed(), "m/s"),
         (
             "max_acceleration",
             promised.max_acceleration,
-            pulls.fold(0.0, f64::max),
+            train.hardest_acceleration(),
             "m/s^2",
         ),
         (

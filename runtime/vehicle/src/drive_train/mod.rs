@@ -120,6 +120,17 @@ impl DriveTrain {
         (self.full_force(gear, speed) - self.resistance(speed)) / self.mass
     }
 
+    /// The hardest acceleration on level ground, m/s^2, of any gear at any speed of the engine.
+    pub fn hardest_acceleration(&self) -> f64 {
+        let (idle, limit) = (self.curve.idle_rpm(), self.curve.limit_rpm());
+        let speeds = (0..=200).map(|part| idle + f64::from(part) / 200.0 * (limit - idle));
+        let pulls = speeds.flat_map(|rpm| {
+            let gears = self.gears.iter();
+            gears.map(move |gear| self.full_acceleration(gear, self.speed(gear, rpm)))
+        });
+        pulls.fold(0.0, f64::max)
+    }
+
     /// Grip of the wheels that a gear drives under a load of the whole vehicle, N, at rest.
     pub fn traction(&self, gear: &Gear, load: f64) -> f64 {
         let share = if gear.front == 0.0 {

@@ -136,9 +136,13 @@ pub fn prove(file: &VehicleFile) -> Result<Vec<Manoeuvre>, ProvingError> {
     Ok(manoeuvres.into())
 }
 
+/// Heavier vehicles than this are not those of ISO 3888, kg.
+const LIGHT: f64 = 3500.0;
+
 /// What a manoeuvre needs that a vehicle has not.
 const NO_ENGINE: &str = "the file has no drive train";
 const NO_TYRES: &str = "the file does not say how its tyres slip";
+const NO_CAR: &str = "the course is for vehicles up to 3.5 t";
 const RIGID: &str = "only a vehicle of rigid bodies can show it";
 
 impl Subject<'_> {
@@ -185,6 +189,11 @@ impl Subject<'_> {
     fn measure(&self, name: &str) -> (&'static str, Result<Measured, &'static str>) {
         let train = self.train.as_ref().ok_or(NO_ENGINE);
         let model = self.model.as_ref().ok_or(NO_TYRES);
+        let light = if self.file.mass() > LIGHT {
+            Err(NO_CAR)
+        } else {
+            model
+        };
         match name {
             "acceleration" => ("s", train.map(straight::acceleration)),
             "top_speed" => ("m/s", train.map(straight::top_speed)),
@@ -195,12 +204,12 @@ impl Subject<'_> {
             "step_steer" => ("rad/s", model.map(|model| bends::step_steer(self, model))),
             "double_lane_change" => (
                 "m/s",
-                model
+                light
                     .map(|model| cones::run(self, model, &cones::iso_3888_1(self.file.body.width))),
             ),
             "iso_3888_2" => (
                 "m/s",
-                model
+                light
                     .map(|model| cones::run(self, model, &cones::iso_3888_2(self.file.body.width))),
             ),
             "side_slope" => (
@@ -260,6 +269,8 @@ mod tests {
             "{escort:?}"
         );
         assert_eq!(applies("willys-mb").len(), 11);
+        // The bus is no passenger car.
+        assert_eq!(applies("enviro-400").len(), 9);
     }
 
     #[test]
