@@ -7,7 +7,7 @@ use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::edit::Editing;
 use crate::ground::{Ground, SignalHead};
 use crate::inspect::{self, Inspection, JunctionInspection, RoadInspection};
-use crate::messages::{LogLine, Mark, Messages};
+use crate::messages::{LogLine, Messages};
 use crate::modules::{Modules, Rota, SignalControllers, node_of};
 use crate::options::{RunOptions, SimulationError};
 use crate::perception::{Surroundings, View};
@@ -30,7 +30,6 @@ use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{BehaviourView, Registry};
 use roadwright_scenario::lane_graph::LaneGraph;
 use roadwright_scenario::{NodeId, RoadId, Scenario};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What stages keep between steps so that nothing is allocated in them; not state.
@@ -595,26 +594,6 @@ impl World {
         };
         surroundings.with(&self.agents)
     }
-
-    /// The last lines that modules have written, oldest first, at most 10,000.
-    pub fn log(&self) -> impl ExactSizeIterator<Item = &LogLine> {
-        self.messages.log.lines.iter()
-    }
-
-    /// Lines that modules have written so far.
-    pub fn log_count(&self) -> u64 {
-        self.messages.log.count
-    }
-
-    /// The faults of modules so far, with how often each has come.
-    pub fn faults(&self) -> &BTreeMap<String, u64> {
-        &self.messages.log.faults
-    }
-
-    /// The marks that modules show on the map now.
-    pub fn marks(&self) -> impl Iterator<Item = &Mark> {
-        self.messages.log.marks.values()
-    }
 }
 
 fn helpers(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError> {
@@ -629,3 +608,4 @@ fn helpers(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError>
 mod people;
 #[cfg(test)]
 mod tests;
+mod told;

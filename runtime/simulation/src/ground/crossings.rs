@@ -90,7 +90,7 @@ impl CrossingSite {
     }
 
     /// A place on the way across as who comes from the right or the left kerb sees it, m from there.
-    pub(crate) fn from_kerb(&self, place: Interval, is_from_right: bool) -> Interval {
+    pub(crate) fn seen_from(&self, place: Interval, is_from_right: bool) -> Interval {
         let length = self.crossing.length;
         if is_from_right {
             return place;
@@ -105,7 +105,7 @@ impl CrossingSite {
     pub(crate) fn stretches(&self, is_from_right: bool) -> Vec<Interval> {
         let stretches = self.crossing.stretches();
         let mut all: Vec<_> = stretches
-            .map(|stretch| self.from_kerb(stretch, is_from_right))
+            .map(|stretch| self.seen_from(stretch, is_from_right))
             .collect();
         if !is_from_right {
             all.reverse();

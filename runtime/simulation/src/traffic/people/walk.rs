@@ -149,7 +149,7 @@ impl People {
         let is_locked = self.seen.is_locked[crossing as usize];
         people.iter().any(|&person| {
             let person = person as usize;
-            let across = site.from_kerb(over.across, self.is_from_right[person]);
+            let across = site.seen_from(over.across, self.is_from_right[person]);
             let along = self.along[person];
             if along - RADIUS > across.to {
                 return false;
@@ -240,7 +240,7 @@ impl People {
         vehicles: &[Over],
     ) -> bool {
         let is_free = |vehicle: &Over| {
-            let across = site.from_kerb(vehicle.across, self.is_from_right[person]);
+            let across = site.seen_from(vehicle.across, self.is_from_right[person]);
             let way = across.from - RADIUS - BEFORE_LANE - self.along[person];
             !overlap(stretch, across) || vehicle.leaves < way / WALKING_SPEED
         };
@@ -257,7 +257,7 @@ impl People {
     ) -> f64 {
         let along = self.along[person];
         let lanes = vehicles.iter().map(|vehicle| {
-            let across = site.from_kerb(vehicle.across, self.is_from_right[person]);
+            let across = site.seen_from(vehicle.across, self.is_from_right[person]);
             (across, across.from - RADIUS - BEFORE_LANE)
         });
         // Who is in the lane already leaves it: a vehicle is not let in then.
