@@ -54,6 +54,7 @@ impl ViewState {
 
     /// Shows a message. One that is said again while it is shown counts up instead of standing there
     /// twice, and the oldest makes room: messages never cover the map.
+    #[expect(clippy::disallowed_methods, reason = "messages fade by the clock")]
     pub(crate) fn say(&mut self, tone: Tone, text: &str) {
         let seconds = match tone {
             Tone::Done => SECONDS_DONE,

@@ -877,6 +877,10 @@ fn keys_do_nothing_behind_a_window_that_asks() {
 #[test]
 fn the_minimap_is_not_the_map() {
     let mut bench = crossroads();
+    // The map shows everything: there is no need of a minimap.
+    assert!(bench.harness.query_by_label("minimap").is_none());
+    bench.look_at(0.0, 0.0, 60.0);
+    bench.settle();
     let before = bench.scenario().clone();
     let at = bench.harness.get_by_label("minimap").rect();
     let camera = bench.editor().model().camera;

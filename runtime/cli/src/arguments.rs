@@ -498,7 +498,7 @@ pub(crate) enum ScriptVerb {
         extensions: ExtensionFlags,
     },
     /// Call one handler of a script for one agent, and show what it does
-    RunOne(RunOne),
+    RunOne(Box<RunOne>),
     /// Show what scripts can use
     Api {
         /// Print one JSON document and nothing else

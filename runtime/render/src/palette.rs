@@ -48,7 +48,7 @@ pub const CONTOUR: u32 = 0xA9855A;
 /// Ground that is built on, between streets and houses.
 pub const BLOCK: u32 = 0xE6E1D6;
 /// The floor of a forest.
-pub const FOREST: u32 = 0xB5D098;
+pub const FOREST: u32 = 0xBBD59E;
 /// Crowns of trees: every tree has one of them.
 pub const CROWNS: [u32; 4] = [0x7FAE66, 0x6B9E5B, 0x8FB872, 0x5B8E55];
 /// Where the sun falls on a crown.
@@ -122,16 +122,16 @@ const OF_WHAT_MOVES: [u32; 7] = [
 const BY_NIGHT: [(u32, u32); 31] = [
     (GROUND, 0x182029),
     (BLOCK, 0x1D2630),
-    (FOREST, 0x1D3528),
+    (FOREST, 0x1A2E24),
     (CASING, 0x0F151C),
     (PAVING, 0x363C40),
     (SIDEWALK, 0x303A46),
     (KERB, 0x7A8798),
-    (ASPHALT, 0x4A5565),
+    (ASPHALT, 0x4D5869),
     (PARKING, 0x3F4957),
     (BUS_LANE, 0x7A4A45),
     (CYCLE_LANE, 0x3A7468),
-    (MEDIAN, 0x263D31),
+    (MEDIAN, 0x1B3027),
     (MARKING, 0xDCE3EA),
     (ROAD_INK, 0xF4F7FA),
     (INK, 0xE8ECF1),
@@ -238,9 +238,9 @@ mod tests {
     fn roads_stand_out_from_all_land_by_day_and_by_night() {
         for land in [GROUND, BLOCK, FOREST, MEDIAN] {
             let day = contrast(ASPHALT, land);
-            assert!(day >= 2.8, "asphalt on {land:06x}: {day:.2}");
+            assert!(day >= 3.0, "asphalt on {land:06x}: {day:.2}");
             let dark = contrast(night(ASPHALT), night(land));
-            assert!(dark >= 1.6, "asphalt on {land:06x} by night: {dark:.2}");
+            assert!(dark >= 1.9, "asphalt on {land:06x} by night: {dark:.2}");
         }
     }
 

@@ -45,8 +45,9 @@ fn range(field: &HeightField) -> (f64, f64) {
 pub fn contours(field: &HeightField) -> Vec<Contour> {
     let interval = contour_interval(field);
     let (lowest, highest) = range(field);
+    // Not at the lowest height: where that is level ground, the line would run along its rim.
     let (from, to) = (
-        (lowest / interval).ceil() as i64,
+        (lowest / interval).floor() as i64 + 1,
         (highest / interval).floor() as i64,
     );
     let (low, size) = (field.origin(), field.far_corner() - field.origin());

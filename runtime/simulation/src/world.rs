@@ -24,7 +24,8 @@ use crate::stages::scene::Onlooking;
 use crate::stages::{advance, appear, behave, collide, control, plan};
 use crate::summary::{AgentCounts, ModuleRecord, ReplanCounts, Summary, SwapRecord};
 use crate::traffic::{
-    Collision, Contact, EncroachmentScene, People, Setting, Traffic, Waits, look_at_signals,
+    Collision, Contact, EncroachmentScene, NoCrossing, People, Setting, Traffic, Waits,
+    look_at_signals,
 };
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{BehaviourView, Registry};
@@ -386,6 +387,33 @@ impl World {
     /// on their own.
     pub fn use_modules(&mut self, modules: &Registry) {
         self.modules.registry = modules.clone();
+    }
+
+    /// Lets a person come on foot to a crossing of the junction of a node: over a road, or over the first
+    /// arm that has one. Returns the number of the person, from 1 on.
+    ///
+    /// # Errors
+    /// If there is no such crossing, or two hundred people are at it.
+    pub fn add_pedestrian(
+        &mut self,
+        node: NodeId,
+        road: Option<RoadId>,
+    ) -> Result<u64, NoCrossing> {
+        self.traffic.people.call(&self.ground, node, road)
+    }
+
+    /// Those whose crossing is gone go on.
+    fn walk_strays(&mut self) {
+        if !self.traffic.people.has_strays() {
+            return;
+        }
+        let bodies = Bodies {
+            ground: &self.ground,
+            agents: &self.agents,
+            dynamics: &self.dynamics,
+        };
+        let people = &mut self.traffic.people;
+        people.walk_strays(&self.clock, &bodies, &self.types);
     }
 }
 

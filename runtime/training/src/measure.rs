@@ -3,7 +3,7 @@
 use crate::course::{Course, CourseError, End, LOOK, Setup, driver_of};
 use roadwright_agent::Registry;
 use roadwright_geometry::math::mix64;
-use roadwright_simulation::{Drive, Ground, RunOptions, Status, World};
+use roadwright_simulation::{Drive, Ground, RunOptions, Session, Status, World};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -108,13 +108,13 @@ pub fn measure_while(
     })?;
     let mut run = Run {
         course,
-        world,
+        session: Session::new(world),
         ended: BTreeMap::new(),
         hash: mix64(seed),
         gone: 0,
     };
     run.finish(goes_on);
-    let records = run.world.modules().into_iter();
+    let records = run.world().modules().into_iter();
     let modules = records.map(|m| format!("{} {} {}", m.slot, m.module, m.build));
     let modules: Vec<String> = modules.collect();
     let drives: Vec<DriveRow> = run.ended.into_values().collect();
@@ -133,7 +133,7 @@ pub fn measure_while(
 /// A run under way.
 struct Run<'a> {
     course: &'a Course,
-    world: World,
+    session: Session,
     /// Drives that have ended, by agent.
     ended: BTreeMap<u64, DriveRow>,
     hash: u64,
@@ -142,22 +142,26 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    fn world(&self) -> &World {
+        self.session.world()
+    }
+
     /// Takes steps until all drives have ended, or nobody wants to see more.
     fn finish(&mut self, goes_on: &mut dyn FnMut(&World) -> bool) {
         let in_steps = |time: f64, dt: f64| ((time / dt).round() as u64).max(1);
-        let dt = self.world.dt();
+        let dt = self.world().dt();
         let (look, glance) = (in_steps(LOOK, dt), in_steps(GLANCE, dt));
         let last = in_steps(self.course.ends.time, dt);
-        while self.world.steps() < last {
-            self.world.step();
-            let step = self.world.steps();
+        while self.world().steps() < last {
+            self.session.step(&mut []);
+            let step = self.world().steps();
             if step.is_multiple_of(glance) {
                 self.glance();
             }
             if !step.is_multiple_of(look) && step != last {
                 continue;
             }
-            let is_last = step == last || !goes_on(&self.world);
+            let is_last = step == last || !goes_on(self.world());
             if self.look(is_last) {
                 break;
             }
@@ -167,16 +171,16 @@ impl Run<'_> {
 
     /// Adds what can be seen to the hash.
     fn glance(&mut self) {
-        self.hash = mix64(self.hash ^ self.world.snapshot().hash());
+        self.hash = mix64(self.hash ^ self.world().snapshot().hash());
     }
 
     /// Notes the drives that have ended. Returns whether none is under way any more.
     fn look(&mut self, is_last: bool) -> bool {
         self.note_gone();
-        let now = self.world.time();
+        let now = self.world().time();
         let mut under_way = 0;
         let mut ending = Vec::new();
-        for (agent, started, distance) in self.world.odometers() {
+        for (agent, started, distance) in self.world().odometers() {
             if self.ended.contains_key(&agent) {
                 continue;
             }
@@ -187,18 +191,18 @@ impl Run<'_> {
             }
         }
         for (agent, end) in ending {
-            let drive = self.world.drive_so_far(agent);
+            let drive = self.world().drive_so_far(agent);
             let row = drive.map(|drive| row_of(&drive, end));
             self.ended.extend(row.map(|row| (agent, row)));
         }
-        let all_have_come = || self.world.counts().waiting == 0;
+        let all_have_come = || self.world().counts().waiting == 0;
         let goes_on = self.course.ends.mileage.is_some();
-        is_last || self.world.is_over() || (goes_on && under_way == 0 && all_have_come())
+        is_last || self.world().is_over() || (goes_on && under_way == 0 && all_have_come())
     }
 
     /// Notes the drives of those who left the road since the last look.
     fn note_gone(&mut self) {
-        for drive in self.world.finished().skip(self.gone) {
+        for drive in self.session.world().finished().skip(self.gone) {
             let end = match drive.status {
                 Status::Arrived => End::Arrived,
                 Status::Removed | Status::Active => End::Removed,
@@ -210,7 +214,8 @@ impl Run<'_> {
                 self.ended.entry(drive.id).or_insert_with(row);
             }
         }
-        self.gone = self.world.finished().len();
+        let count = self.session.world().finished().len();
+        self.gone = count;
     }
 }
 

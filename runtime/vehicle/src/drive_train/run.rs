@@ -222,7 +222,7 @@ mod tests {
         }
         assert_eq!(ups.len(), 2, "{ups:?}");
         for &(_, rpm) in &ups {
-            assert!(rpm >= 0.995 * 4000.0 && rpm <= 4000.0, "{ups:?}");
+            assert!((0.995 * 4000.0..=4000.0).contains(&rpm), "{ups:?}");
         }
         assert!(ups[1].0 - ups[0].0 >= 0.5, "{ups:?}");
         let coasting = run(
