@@ -73,7 +73,7 @@ pub struct Corner {
 }
 
 impl Corner {
-    fn plain(distance: f64, next_distance: f64) -> Self {
+    pub(super) fn plain(distance: f64, next_distance: f64) -> Self {
         Self {
             distance,
             next_distance,

@@ -10,7 +10,7 @@
 //! one: merging goes on in rounds until none is used up. A cluster is a set of nodes that are merged;
 //! it is known by its smallest node, its root.
 
-use super::{Arm, Junction, Site, build, corner, crossing, rings};
+use super::{Arm, Junction, Site, build, crossing, rings};
 use crate::ids::{NodeId, RoadId};
 use crate::junction_rules::{Control, CrossingRule, JunctionRules};
 use crate::network::{RestrictionKind, RoadNetwork};
@@ -354,7 +354,7 @@ impl<'a> Planner<'a> {
         let mut arms = self.arms(root);
         super::arm::sort_counter_clockwise(&mut arms, self.centre(root));
         let rules = self.rules(root);
-        let corners = corner::corners(&arms, self.side, super::held_back(&arms, &rules));
+        let corners = super::corners(&arms, self.side, &rules);
         for (i, arm) in arms.iter().enumerate() {
             let trim = crossing::trim(&arms, &corners, &rules.crossings, i);
             *self.trims.entry(arm.road_id).or_default().at_mut(arm.end) = trim;

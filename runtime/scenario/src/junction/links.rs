@@ -125,7 +125,7 @@ fn all_paths(
     paths
 }
 
-fn lane_end(arm: &Arm<'_>, lane: i8) -> LaneEnd {
+pub(super) fn lane_end(arm: &Arm<'_>, lane: i8) -> LaneEnd {
     LaneEnd {
         road: arm.road_id,
         end: arm.end,

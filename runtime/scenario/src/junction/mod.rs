@@ -12,6 +12,7 @@ mod control;
 mod corner;
 mod crossing;
 mod curve;
+mod direct;
 mod layout;
 mod links;
 mod outline;
@@ -27,6 +28,7 @@ pub use control::Sign;
 pub use corner::Corner;
 pub use crossing::{CROSSING_WIDTH, Covered, Crossing, Taken};
 pub use curve::connecting_curve;
+pub use direct::Gore;
 pub use layout::{Layout, Trim, layout, layout_after_edit};
 pub(crate) use links::{MAX_CONNECTIONS, MAX_LANES};
 pub use outline::OutlineEdge;
@@ -150,6 +152,10 @@ pub struct Junction {
     /// Kerb and pavement after each arm, towards the next one counter-clockwise; empty without an
     /// outline, and where that is makeshift.
     pub borders: Vec<Border>,
+    /// What is paved between roads that part slowly; only direct junctions have any.
+    pub gores: Vec<Gore>,
+    /// Whether each lane goes straight on in a lane of its own: then nobody gives way.
+    pub is_direct: bool,
     /// Lane links with their curves, ordered by (from, to).
     pub paths: Vec<ConnectingPath>,
     /// Where people on foot cross its arms, in the order of the arms.
@@ -167,7 +173,7 @@ pub struct Junction {
 impl Junction {
     /// Whether traffic streams cross or merge here, so that right of way matters.
     pub fn is_crossing(&self) -> bool {
-        self.arms.len() > 2
+        self.arms.len() > 2 && !self.is_direct
     }
 
     /// The outline as a polygon, arcs within 5 cm.
@@ -208,7 +214,8 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
     // Everything below depends on the order of the arms: a corner stands between one and the next.
     arm::sort_counter_clockwise(&mut arms, site.centre);
     let rules = &site.rules.crossings;
-    let corners = corner::corners(&arms, site.side, held_back(&arms, &site.rules));
+    let direct = direct_pairs(&arms, site.side, &site.rules);
+    let corners = corners(&arms, site.side, &site.rules);
     let mut flags = Vec::new();
     let trims: Vec<f64> = (0..arms.len())
         .map(|i| {
@@ -223,7 +230,10 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         })
         .collect();
     // Paths before the outline: it has to hold the lanes that are driven.
-    let paths = links::paths(site, &arms, &trims, &mut flags);
+    let paths = match &direct {
+        Some(pairs) => direct::paths(&arms, pairs),
+        None => links::paths(site, &arms, &trims, &mut flags),
+    };
     let crossings = crossing::crossings((&arms, &trims, &corners), rules, &paths, &mut flags);
     let outline = outline::outline(&arms, &trims, &corners, &paths);
     let borders = border::borders(&arms, &trims, &outline.sides);
@@ -242,12 +252,16 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         major,
         has_signs,
     };
-    let (control, signs) = control::control(&arms, site.side, decided, site.is_ring);
+    let (control, signs) = match direct {
+        Some(_) => (Control::Uncontrolled, vec![Sign::None; arms.len()]),
+        None => control::control(&arms, site.side, decided, site.is_ring),
+    };
     let ends = arms
         .iter()
         .zip(trims.iter().zip(signs))
         .map(|(arm, (&trim, sign))| arm.cut(trim, sign))
         .collect();
+    let gores = direct.as_ref().map(|_| direct::gores(&arms));
     // In an order that does not depend on that of the arms.
     flags.sort_unstable();
     Junction {
@@ -257,12 +271,32 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         corners,
         outline: outline.edges,
         borders,
+        gores: gores.unwrap_or_default(),
+        is_direct: direct.is_some(),
         paths,
         crossings,
         control,
         plan: plan.clone().unwrap_or_default(),
         side: site.side,
         flags,
+    }
+}
+
+/// The pairs of lanes of a direct junction, unless somebody has decided that vehicles stop there.
+fn direct_pairs(
+    arms: &[Arm<'_>],
+    side: DrivingSide,
+    rules: &JunctionRules,
+) -> Option<Vec<[(usize, ArmLane); 2]>> {
+    let is_plain = rules.control.is_none() && rules.crossings.is_empty();
+    is_plain.then(|| direct::pairs(arms, side)).flatten()
+}
+
+/// The corner after each arm (arms counter-clockwise). A direct junction cuts nothing back.
+fn corners(arms: &[Arm<'_>], side: DrivingSide, rules: &JunctionRules) -> Vec<Corner> {
+    match direct_pairs(arms, side, rules) {
+        Some(_) => vec![Corner::plain(0.0, 0.0); arms.len()],
+        None => corner::corners(arms, side, held_back(arms, rules)),
     }
 }
 

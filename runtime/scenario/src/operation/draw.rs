@@ -3,6 +3,8 @@
 //! These functions look at a scenario and return the [`Edit`] that makes the change, so a tool
 //! can show it before it is applied.
 
+mod slip_road;
+
 use super::users::{with_places, with_rules};
 use crate::access::RoadAccess;
 use crate::agents::Place;
@@ -55,7 +57,9 @@ pub enum DrawError {
 /// The edit that draws a road along a line.
 ///
 /// An end within [`JOIN_DISTANCE`] of a node joins it; where the line ends on a road or
-/// crosses one on its layer, that road is cut and a node is inserted. If an end misses the node that
+/// crosses one on its layer, that road is cut and a node is inserted. A one-way road that ends on a
+/// fast one-way road at a small angle, or begins there, becomes a slip road: a lane beside the others
+/// opens for it. If an end misses the node that
 /// it joins by more than a millimetre, the outer third of the road is bent onto it.
 ///
 /// # Errors
@@ -76,6 +80,9 @@ pub fn road(
     //
     // Crossings are found before any node is made, so that cuts near an end of the new line can be
     // left to the node at that end.
+    if let Some(edit) = slip_road::drawn(scenario, line, style) {
+        return edit;
+    }
     let mut drawing = Drawing::new(scenario);
     let mut cuts = drawing.crossings(line, style.layer);
     cuts.retain(|cut| cut.own_s > MIN_PIECE && cut.own_s < line.length() - MIN_PIECE);

@@ -1,0 +1,138 @@
+//! Direct junctions: where roads of one direction join or part, and each lane goes straight on in a
+//! lane of its own.
+//!
+//! ```text
+//!   -----------------------------------------
+//!    road 1     ->            :    road 2   ->
+//!   - - - - - - - - - - - - - : - - - - - - -     No lane ends or begins at the node, so nothing is
+//!               ->            :             ->    cut back, nobody gives way, and there is nothing
+//!   ------------________------: - - - - - - -     but what lies between the roads until they have
+//!     .....------ gore        :             ->    parted: the gore.
+//!   --  road 3  ->       -----:--------------
+//! ```
+//!
+//! That is how slip roads join a motorway and leave it ([OpenDRIVE 1.8], direct junctions).
+
+use super::arm::{Arm, ArmLane, Flank};
+use super::links::lane_end;
+use super::{ConnectingPath, LinkKind, Turn};
+use crate::ids::RoadId;
+use crate::road::DrivingSide;
+use glam::DVec2;
+use roadwright_geometry::math::wrap_angle;
+use std::f64::consts::PI;
+
+/// Lanes continue each other if their ends are no farther apart, m, and differ no more in heading,
+/// rad.
+const GAP: f64 = 0.02;
+const BEND: f64 = 1e-2;
+/// Edges that begin so close together have a gore between them, m.
+const TOUCH: f64 = 0.3;
+/// How far roads have parted where a gore ends, m: there the verge begins with a round nose.
+const PARTED: f64 = 3.6;
+/// Longest gore, m.
+const LONGEST: f64 = 150.0;
+/// Distance of points along a gore, m.
+const STEP: f64 = 2.0;
+
+/// The paved triangle between two roads that part slowly.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gore {
+    /// Both roads.
+    pub roads: (RoadId, RoadId),
+    /// Its left edge and its right one, from where the roads have parted to the tip, m. Both have as
+    /// many points, which lie opposite each other.
+    pub left: Vec<DVec2>,
+    /// See `left`.
+    pub right: Vec<DVec2>,
+}
+
+/// The pairs of lanes that continue each other, by arm, if the arms form a direct junction: at least
+/// three, each driven one way, and every lane has exactly one that continues it.
+pub(super) fn pairs(arms: &[Arm<'_>], side: DrivingSide) -> Option<Vec<[(usize, ArmLane); 2]>> {
+    if arms.len() < 3 {
+        return None;
+    }
+    let (mut from, mut to) = (Vec::new(), Vec::new());
+    for (i, arm) in arms.iter().enumerate() {
+        let (entering, leaving) = (arm.lanes(0.0, side, true), arm.lanes(0.0, side, false));
+        if entering.is_empty() == leaving.is_empty() {
+            return None;
+        }
+        from.extend(entering.into_iter().map(|lane| (i, lane)));
+        to.extend(leaving.into_iter().map(|lane| (i, lane)));
+    }
+    if from.len() != to.len() {
+        return None;
+    }
+    let mut pairs = Vec::with_capacity(from.len());
+    for (i, lane) in from {
+        let next = to.iter().position(|(_, next)| continues(&lane, next))?;
+        pairs.push([(i, lane), to.swap_remove(next)]);
+    }
+    Some(pairs)
+}
+
+fn continues(lane: &ArmLane, next: &ArmLane) -> bool {
+    let bend = wrap_angle(next.pose.heading - lane.pose.heading).abs();
+    let gap = (next.pose.position - lane.pose.position).length();
+    gap < GAP && bend < BEND && lane.access == next.access
+}
+
+/// The connecting paths of a direct junction, ordered by (from, to): they have no length.
+pub(super) fn paths(arms: &[Arm<'_>], pairs: &[[(usize, ArmLane); 2]]) -> Vec<ConnectingPath> {
+    let path = |[(a, from), (b, to)]: &[(usize, ArmLane); 2]| ConnectingPath {
+        from: lane_end(&arms[*a], from.id),
+        to: lane_end(&arms[*b], to.id),
+        turn: Turn::Straight,
+        kind: LinkKind::Normal,
+        curve: None,
+        width: (from.width, to.width),
+        access: from.access,
+    };
+    let mut paths: Vec<ConnectingPath> = pairs.iter().map(path).collect();
+    paths.sort_by_key(|path| (path.from, path.to));
+    paths
+}
+
+/// The gores of a direct junction: between each two arms that leave the node side by side.
+pub(super) fn gores(arms: &[Arm<'_>]) -> Vec<Gore> {
+    let mut gores = Vec::new();
+    for arm in arms {
+        for next in arms {
+            let turn = wrap_angle(next.bearing() - arm.bearing()).abs();
+            let (left, right) = (arm.left_edge(0.0), next.right_edge(0.0));
+            let touch = (left.position - right.position).length() < TOUCH;
+            if !std::ptr::eq(arm, next) && touch && turn < 0.5 * PI {
+                gores.extend(gore(arm, next));
+            }
+        }
+    }
+    gores
+}
+
+/// The gore between the left edge of an arm and the right edge of the next one, seen outward.
+fn gore(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Gore> {
+    let reach = LONGEST.min(0.9 * arm.length()).min(0.9 * next.length());
+    let opposite = |s: f64| {
+        let left = arm.beside(Flank::Left, s, 0.0).position;
+        let right = next.beside(Flank::Right, s, 0.0).position;
+        (left, right)
+    };
+    let steps = (reach / STEP).floor() as u32;
+    let parted = (0..=steps).map(|i| STEP * f64::from(i)).find(|&s| {
+        let (left, right) = opposite(s);
+        (left - right).length() >= PARTED
+    })?;
+    let count = (parted / STEP).round() as u32;
+    // From far to near; what is left of the gore seen from the tip is right seen towards it.
+    let (right, left) = (0..=count)
+        .rev()
+        .map(|i| opposite(STEP * f64::from(i)))
+        .unzip();
+    Some(Gore {
+        roads: (arm.road_id, next.road_id),
+        left,
+        right,
+    })
+}

@@ -1,0 +1,357 @@
+//! Slip roads: what a one-way road does to a fast one-way road that it joins or leaves at a small
+//! angle.
+//!
+//! ```text
+//!   ---------------------------------------------      The new road ends beside the host, where a
+//!    host        ->         :            ->            lane opens for it that goes on for a while;
+//!   ------___-------------- : - - - - - - _______      so who joins has time to find a gap. Who
+//!       .--- gore           :    -> ___.--             leaves has such a lane before the node. The
+//!   ---'    ->      --------:------'                   node is a direct junction: nobody stops there.
+//!                         node   auxiliary lane
+//! ```
+
+use super::{Crossing, DrawError, Drawing, MIN_PIECE, RoadStyle};
+use crate::edit::Edit;
+use crate::ids::{NodeId, RoadId};
+use crate::road::{
+    DrivingSide, Lane, LaneDirection, LaneSection, LaneType, Poly3, Road, RoadClass, RoadEnd,
+};
+use crate::scenario::Scenario;
+use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::projection::Projector;
+use roadwright_geometry::{Pose, ReferenceLine};
+
+/// Slower roads have crossings instead of slip roads, m/s.
+const FAST: f64 = 70.0 / 3.6;
+/// Largest angle at which a slip road meets its host, rad.
+const SMALL_ANGLE: f64 = 0.6;
+/// How far beside the carriageway a line may end to join it, m.
+const REACH: f64 = 1.0;
+/// How far outside of its lane beside the host the line begins to bend towards it, m.
+const AWAY: f64 = 4.0;
+/// Shortest and longest stretch along which it bends, m.
+const BENDING: (f64, f64) = (60.0, 200.0);
+/// Length of the auxiliary lane, m, and the shortest that is worth it; of its taper.
+const AUXILIARY: f64 = 130.0;
+const LEAST_AUXILIARY: f64 = 40.0;
+const TAPER: f64 = 60.0;
+/// What has to remain of the host beyond, m.
+const BEYOND: f64 = 5.0;
+
+/// How one end of a new road meets its host.
+struct Slip {
+    host: RoadId,
+    /// Where the node lies along the host, m.
+    s: f64,
+    /// Whether the auxiliary lanes lie to the left of the host's.
+    is_left: bool,
+    /// Length of the full auxiliary lane, m.
+    auxiliary: f64,
+    /// How far from its end the new road bends, m.
+    bending: f64,
+    /// How far its lanes are shifted there, m to the left.
+    shift: f64,
+    /// The pose of its reference line at the node, in the direction of driving.
+    at: Pose,
+}
+
+/// The edit that draws a slip road; `None` if the line is none.
+pub(super) fn drawn(
+    scenario: &Scenario,
+    line: &ReferenceLine,
+    style: &RoadStyle,
+) -> Option<Result<Edit, DrawError>> {
+    let is_one_way = style.section.backward.is_empty() && !style.section.forward.is_empty();
+    let driven = |lane: &(LaneType, f64)| lane.0 == LaneType::Driving;
+    if !is_one_way || !style.section.forward.iter().all(driven) {
+        return None;
+    }
+    let start = slip(scenario, line, style, RoadEnd::Start);
+    let end = slip(scenario, line, style, RoadEnd::End);
+    let bent = |slip: &Option<Slip>| slip.as_ref().map_or(0.0, |slip| slip.bending);
+    let fits = bent(&start) + bent(&end) + MIN_PIECE < line.length();
+    let is_any = start.is_some() || end.is_some();
+    (is_any && fits).then(|| draw(scenario, line, style, (start, end)))
+}
+
+/// How an end of a line meets a host, if it does.
+fn slip(
+    scenario: &Scenario,
+    line: &ReferenceLine,
+    style: &RoadStyle,
+    end: RoadEnd,
+) -> Option<Slip> {
+    let tip = match end {
+        RoadEnd::Start => line.start(),
+        RoadEnd::End => line.end(),
+    };
+    let side = scenario.about().driving_side;
+    let hosts = scenario.network().roads();
+    hosts
+        .filter(|(_, road)| road.layer == style.layer && is_host(road, side))
+        .filter(|(_, road)| is_near_carriageway(road, tip))
+        .find_map(|(id, road)| slip_beside(id, road, line, style, end))
+}
+
+/// Whether slip roads can join a road: a fast one that is driven along its line only.
+fn is_host(road: &Road, side: DrivingSide) -> bool {
+    let is_fast = road.class >= RoadClass::Ramp || road.speed_limit >= FAST;
+    let lanes = || road.lane_sections.iter().flat_map(|section| &section.lanes);
+    let driven = |lane: &Lane| lane.kind == LaneType::Driving && lane.is_forward(side);
+    is_fast && lanes().all(driven)
+}
+
+fn is_near_carriageway(road: &Road, tip: Pose) -> bool {
+    let (right, left) = road.edges(0.0);
+    let half = left.max(-right);
+    let (low, high) = road.reference_line.bounds(half + REACH);
+    tip.position.cmpge(low).all() && tip.position.cmple(high).all() && {
+        let foot = Projector::new(road.reference_line.clone()).closest(tip.position);
+        let (right, left) = road.edges(foot.s);
+        let inside = foot.t >= right - REACH && foot.t <= left + REACH;
+        let bend = wrap_angle(tip.heading - road.reference_line.heading(foot.s)).abs();
+        inside && bend < SMALL_ANGLE
+    }
+}
+
+fn slip_beside(
+    host: RoadId,
+    road: &Road,
+    line: &ReferenceLine,
+    style: &RoadStyle,
+    end: RoadEnd,
+) -> Option<Slip> {
+    let projector = Projector::new(road.reference_line.clone());
+    // Distances along the line from the end that meets the host.
+    let at = |distance: f64| match end {
+        RoadEnd::Start => line.pose(distance),
+        RoadEnd::End => line.pose(line.length() - distance),
+    };
+    let s = projector.closest(at(0.0).position).s;
+    let far = projector
+        .closest(at(BENDING.0.min(line.length())).position)
+        .t;
+    let is_left = far > 0.0;
+    let (right, left) = road.edges(s);
+    let width: f64 = style.section.forward.iter().map(|(_, width)| width).sum();
+    // The middle of the new lanes beside the host's outermost one.
+    let shift = if is_left {
+        left + 0.5 * width
+    } else {
+        right - 0.5 * width
+    };
+    // Back along the line to where it is clear of the host.
+    let is_clear = |distance: &f64| {
+        let t = projector.closest(at(*distance).position).t;
+        if is_left {
+            t > shift + AWAY
+        } else {
+            t < shift - AWAY
+        }
+    };
+    let candidates =
+        (0..=((BENDING.1 - BENDING.0) / 5.0) as u32).map(|i| BENDING.0 + 5.0 * f64::from(i));
+    let bending = candidates
+        .take_while(|distance| *distance < line.length())
+        .find(is_clear)?;
+    // The lane beyond the node lies within one section of the host.
+    let index = road.section_index(s);
+    let room = match end {
+        RoadEnd::End => road.section_end(index) - s,
+        RoadEnd::Start => s - road.lane_sections[index].s,
+    };
+    let auxiliary = (room - TAPER - BEYOND).min(AUXILIARY);
+    let is_inside = s > MIN_PIECE && s < road.length() - MIN_PIECE;
+    (auxiliary >= LEAST_AUXILIARY && is_inside).then(|| Slip {
+        host,
+        s,
+        is_left,
+        auxiliary,
+        bending,
+        shift,
+        at: road.reference_line.pose(s),
+    })
+}
+
+fn draw(
+    scenario: &Scenario,
+    line: &ReferenceLine,
+    style: &RoadStyle,
+    (start, end): (Option<Slip>, Option<Slip>),
+) -> Result<Edit, DrawError> {
+    let bent = bent_line(line, (start.as_ref(), end.as_ref()))?;
+    let mut drawing = Drawing::new(scenario);
+    let (head, tail) = (bending(&start), bending(&end));
+    // Beside their hosts slip roads cross nothing.
+    let is_apart = |cut: &Crossing| {
+        cut.own_s > head.max(MIN_PIECE) && cut.own_s < bent.length() - tail.max(MIN_PIECE)
+    };
+    let mut cuts = drawing.crossings(&bent, style.layer);
+    cuts.retain(is_apart);
+    let mut node = |slip: &Option<Slip>, pose: Pose| match slip {
+        Some(slip) => drawing.node_on(slip.host, slip.s),
+        None => drawing.end_node(pose.position, style.layer),
+    };
+    let (from, to) = (node(&start, bent.start()), node(&end, bent.end()));
+    let stops = drawing.stops(bent.length(), from, to, &cuts);
+    let first = drawing.edits.len();
+    drawing.add_pieces(&bent, style, &stops)?;
+    let own = &mut drawing.edits[first..];
+    if let (Some(slip), Some(Edit::Road(_, Some(road)))) = (&start, own.first_mut()) {
+        shift_start(road, slip);
+    }
+    if let (Some(slip), Some(Edit::Road(_, Some(road)))) = (&end, own.last_mut()) {
+        shift_end(road, slip);
+    }
+    let own = first + own.len();
+    let Edit::Batch(mut edits) = drawing.finish()? else {
+        return Ok(Edit::Batch(Vec::new()));
+    };
+    let side = scenario.about().driving_side;
+    for (slip, at, node) in [(&start, RoadEnd::End, from), (&end, RoadEnd::Start, to)] {
+        if let Some(slip) = slip {
+            open_lane(&mut edits[own..], slip, (at, node), style, side);
+        }
+    }
+    Ok(Edit::Batch(edits))
+}
+
+fn bending(slip: &Option<Slip>) -> f64 {
+    slip.as_ref().map_or(0.0, |slip| slip.bending)
+}
+
+/// The line with its ends bent onto the reference lines of its hosts.
+fn bent_line(
+    line: &ReferenceLine,
+    (start, end): (Option<&Slip>, Option<&Slip>),
+) -> Result<ReferenceLine, DrawError> {
+    let from = start.map_or(0.0, |slip| slip.bending);
+    let to = line.length() - end.map_or(0.0, |slip| slip.bending);
+    let mut bent = line.slice(from, to)?;
+    if let Some(slip) = start {
+        bent = ReferenceLine::join(slip.at, bent.start())?.joined(&bent)?;
+    }
+    if let Some(slip) = end {
+        bent = bent.joined(&ReferenceLine::join(bent.end(), slip.at)?)?;
+    }
+    Ok(bent)
+}
+
+/// Shifts the lanes of the last piece of a slip road beside those of its host.
+fn shift_end(road: &mut Road, slip: &Slip) {
+    let offset = Poly3::value_in(&road.lane_offset, 0.0);
+    let from = (road.length() - slip.bending).max(0.0);
+    let length = road.length() - from;
+    road.lane_offset.push(Poly3 {
+        s: from,
+        a: offset,
+        ..step(slip.shift, length)
+    });
+    if from == 0.0 {
+        road.lane_offset.remove(0);
+    }
+}
+
+/// Shifts the lanes of the first piece of a slip road beside those of its host.
+fn shift_start(road: &mut Road, slip: &Slip) {
+    let offset = Poly3::value_in(&road.lane_offset, 0.0);
+    let length = slip.bending.min(road.length());
+    let back = Poly3 {
+        a: offset + slip.shift,
+        ..step(-slip.shift, length)
+    };
+    let rest = Poly3 {
+        s: length,
+        ..Poly3::constant(offset)
+    };
+    road.lane_offset = vec![back, rest];
+}
+
+/// A smooth step of a height within a length: h (3 u^2 - 2 u^3) with u = s / length.
+fn step(height: f64, length: f64) -> Poly3 {
+    Poly3 {
+        c: 3.0 * height / length.powi(2),
+        d: -2.0 * height / length.powi(3),
+        ..Poly3::default()
+    }
+}
+
+/// Opens the auxiliary lanes on the piece of the host that begins or ends at a node.
+fn open_lane(
+    edits: &mut [Edit],
+    slip: &Slip,
+    (at, node): (RoadEnd, NodeId),
+    style: &RoadStyle,
+    side: DrivingSide,
+) {
+    let piece = edits.iter_mut().find_map(|edit| match edit {
+        Edit::Road(_, Some(road)) if road.node_at(at) == node => Some(road),
+        _ => None,
+    });
+    let Some(road) = piece else { return };
+    let length = slip.auxiliary + TAPER;
+    let (from, to) = match at {
+        RoadEnd::Start => (0.0, length),
+        RoadEnd::End => (road.length() - length, road.length()),
+    };
+    let place = road.section_index(0.5 * (from + to));
+    let plain = road.lane_sections[place].clone();
+    let mut wider = plain.lanes.clone();
+    for (_, width) in &style.section.forward {
+        wider.push(auxiliary_lane(&wider, *width, slip, at, side));
+    }
+    wider.sort_by_key(|lane| -lane.id);
+    let part = |from: f64, to: f64, lanes: Option<&Vec<Lane>>| {
+        let lanes = lanes
+            .cloned()
+            .unwrap_or_else(|| super::section_part(&plain, from, to, 0.0).lanes);
+        (to - from > 1e-6).then_some(LaneSection { s: from, lanes })
+    };
+    let end = road.section_end(place);
+    let parts = [
+        part(plain.s, from, None),
+        part(from, to, Some(&wider)),
+        part(to, end, None),
+    ];
+    road.lane_sections
+        .splice(place..=place, parts.into_iter().flatten());
+}
+
+/// One more lane on a side of others, driven along the road.
+fn auxiliary_lane(
+    others: &[Lane],
+    width: f64,
+    slip: &Slip,
+    at: RoadEnd,
+    side: DrivingSide,
+) -> Lane {
+    let ids = others.iter().map(|lane| lane.id);
+    let id = if slip.is_left {
+        ids.fold(0, i8::max) + 1
+    } else {
+        ids.fold(0, i8::min) - 1
+    };
+    let mut lane = Lane::new(id, LaneType::Driving, width);
+    if !lane.is_forward(side) {
+        lane.direction = LaneDirection::Reversed;
+    }
+    lane.width = match at {
+        // Behind the node it ends, before it begins.
+        RoadEnd::Start => {
+            let end = Poly3 {
+                s: slip.auxiliary,
+                a: width,
+                ..step(-width, TAPER)
+            };
+            vec![Poly3::constant(width), end]
+        }
+        RoadEnd::End => {
+            let full = Poly3 {
+                s: TAPER,
+                ..Poly3::constant(width)
+            };
+            vec![step(width, TAPER), full]
+        }
+    };
+    lane
+}
