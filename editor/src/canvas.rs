@@ -11,7 +11,9 @@ use crate::theme;
 use crate::tools::{ToolKind, grid_spacing, outline_of};
 use egui::{Key, PointerButton, Pos2, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo};
 use roadwright_geometry::DVec2;
+use roadwright_render::signal;
 use roadwright_scenario::ObjectId;
+use roadwright_simulation::SignalHead;
 
 /// Name of the map for screen readers and tests.
 pub const LABEL: &str = "map canvas";
@@ -20,6 +22,8 @@ pub const LABEL: &str = "map canvas";
 const MOST_OUTLINES: usize = 300;
 /// Objects this far outside the view are drawn still: their marks reach beyond their bounds, m.
 const OUTLINE_MARGIN: f64 = 50.0;
+/// Lamps of signals are lit up to this scale, m a pixel.
+const FARTHEST_LAMP: f64 = 0.4;
 /// Doublings of the scale for a point of scrolling.
 const ZOOM_RATE: f64 = 0.004;
 
@@ -295,6 +299,16 @@ impl Canvas {
         if let Some(live) = &model.live {
             board.heat(live, model.settings.heat);
             board.signals(&live.signals);
+            if board.camera.scale < FARTHEST_LAMP {
+                let (low, high) = board.camera.view(board.rect);
+                let is_seen = |head: &&SignalHead| {
+                    let at = head.stop_line.position;
+                    at.cmpge(low - OUTLINE_MARGIN).all() && at.cmple(high + OUTLINE_MARGIN).all()
+                };
+                let seen: Vec<SignalHead> = live.signals.iter().filter(is_seen).copied().collect();
+                let scenario = model.document.scenario();
+                board.lamps(&signal::lit(scenario, &model.scene.layout, &seen));
+            }
         }
     }
 

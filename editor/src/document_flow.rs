@@ -200,12 +200,14 @@ impl Editor {
             Purpose::Import => self.leave(Next::Import(path)),
             Purpose::Picture => {
                 let scenario = self.model.document.scenario().clone();
-                let snapshot = self.model.live.as_ref().map(|live| live.snapshot.clone());
+                let live = self.model.live.as_ref();
+                let snapshot = live.map(|live| live.snapshot.clone());
                 let rect = self.view.canvas.rect;
                 // Twice the size of the map on the screen.
                 let picture = Picture {
                     size: (2 * rect.width() as u32, 2 * rect.height() as u32),
                     view: Some(self.model.camera.view(rect)),
+                    signals: live.map(|live| live.signals.clone()).unwrap_or_default(),
                     ..Picture::default()
                 };
                 let job = Job::draw(scenario, snapshot, picture, path, wake);

@@ -10,8 +10,10 @@ use egui::{
     Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2,
     vec2,
 };
-use roadwright_geometry::DVec2;
+use roadwright_geometry::{DVec2, Pose};
+use roadwright_render::signal;
 use roadwright_scenario::check::{Finding, Severity};
+use roadwright_scenario::junction::Light;
 use roadwright_simulation::{HeatMap, SignalHead};
 
 /// Width of the bar that shows a signal, and how far it reaches to both sides of the lane's middle, m.
@@ -74,6 +76,22 @@ impl Board<'_> {
             self.painter.line_segment(ends, rim);
             let light = Stroke::new(width, theme::light(signal.light));
             self.painter.line_segment(ends, light);
+        }
+    }
+
+    /// Draws the lit lamps of signals over their heads.
+    pub(crate) fn lamps(&self, lit: &[(Pose, Light)]) {
+        let scale = 1.0 / self.camera.scale;
+        for &(head, light) in lit {
+            let (at, radius) = signal::lamp(head, light, scale);
+            let (at, radius) = (self.at(at), (radius * scale) as f32);
+            let color = theme::light(light);
+            if self.rect.expand(20.0).contains(at) {
+                let glow = color.gamma_multiply(0.3);
+                self.painter.circle_filled(at, 2.6 * radius, glow);
+                self.painter
+                    .circle_filled(at, (1.1 * radius).max(1.2), color);
+            }
         }
     }
 

@@ -7,7 +7,9 @@ use crate::shipped;
 use egui::{ColorImage, RichText, Role, Sense, TextureHandle, WidgetInfo, vec2};
 use roadwright_render::Picture;
 use roadwright_scenario::Scenario;
-use roadwright_simulation::{Ending, RunOptions, Session, Snapshot, World, builtin_modules};
+use roadwright_simulation::{
+    Ending, RunOptions, Session, SignalHead, Snapshot, World, builtin_modules,
+};
 use std::sync::mpsc::{Receiver, channel};
 
 /// Size of a picture, points.
@@ -142,22 +144,27 @@ const DRIVEN: (f64, f64) = (20.0, 0.1);
 /// A shipped scenario in small: its map with what drives there, without title and scale.
 fn picture(shipped: &shipped::Shipped) -> Option<ColorImage> {
     let scenario = shipped.scenario();
-    let snapshot = driven(&scenario);
+    let driven = driven(&scenario);
     // Twice as large as it is shown: sharp on dense screens.
     let size = (2 * PICTURE.0, 2 * PICTURE.1);
     let picture = Picture {
         size,
         furnished: false,
+        signals: driven
+            .as_ref()
+            .map(|(_, signals)| signals.clone())
+            .unwrap_or_default(),
         ..Picture::default()
     };
+    let snapshot = driven.map(|(snapshot, _)| snapshot);
     let png = roadwright_render::map(&scenario, snapshot.as_ref(), &picture).ok()?;
     let rgba = image::load_from_memory(&png).ok()?.to_rgba8();
     let size = [rgba.width() as usize, rgba.height() as usize];
     Some(ColorImage::from_rgba_unmultiplied(size, rgba.as_raw()))
 }
 
-/// The scenario after a while with built-in modules; `None` where it needs scripts or plugins.
-fn driven(scenario: &Scenario) -> Option<Snapshot> {
+/// The scenario after a while with built-in modules, and what its signals show; `None` where it needs scripts or plugins.
+fn driven(scenario: &Scenario) -> Option<(Snapshot, Vec<SignalHead>)> {
     let options = RunOptions {
         dt: Some(DRIVEN.1),
         ..RunOptions::default()
@@ -165,7 +172,8 @@ fn driven(scenario: &Scenario) -> Option<Snapshot> {
     let world = World::new(scenario, &builtin_modules(), &options).ok()?;
     let mut session = Session::new(world);
     session.run(Ending::AtTime(DRIVEN.0), &mut [], |_| true);
-    Some(session.world().snapshot())
+    let world = session.world();
+    Some((world.snapshot(), world.signals().collect()))
 }
 
 fn recoveries(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {

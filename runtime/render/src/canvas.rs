@@ -137,9 +137,14 @@ impl Canvas {
 
     /// Fills a ring that fades out up to another one of as many corners.
     fn fading(&mut self, ring: &[DVec2], outer: &[DVec2], color: Color) {
-        const COATS: u8 = 6;
-        let share = |i: u8| f32::from(i) / f32::from(COATS);
-        for i in 0..COATS {
+        // Few enough that rounding to bytes, coat by coat, does not tint what lies below.
+        const COATS: (f64, f64) = (6.0, 10.0);
+        const STEP: f64 = 1.5;
+        let widest = ring.iter().zip(outer).map(|(a, b)| (*b - *a).length());
+        let pixels = widest.fold(0.0, f64::max) * self.scale;
+        let coats = (pixels / STEP).ceil().clamp(COATS.0, COATS.1) as u8;
+        let share = |i: u8| f32::from(i) / f32::from(coats);
+        for i in 0..coats {
             // From the outside inwards; each coat covers so much of what shines through the coats
             // below it that all together the cover grows evenly.
             let below = color.alpha() * share(i);

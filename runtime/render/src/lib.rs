@@ -27,6 +27,7 @@ mod canvas;
 mod crossing;
 pub mod figure;
 mod furniture;
+mod gore;
 mod island;
 pub mod land;
 mod map;
@@ -37,6 +38,8 @@ pub mod palette;
 mod places;
 mod plot;
 mod road;
+pub mod signal;
+mod symbol;
 pub mod terrain;
 mod text;
 

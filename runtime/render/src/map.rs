@@ -6,14 +6,15 @@ use crate::figure::{self, Figure};
 use crate::painter::{Painter, Pass};
 use crate::palette::{DESTINATION, GROUND, rgb};
 use crate::{
-    arrow, crossing, furniture, island, land, marking, names, points_of_interest, road, terrain,
+    arrow, crossing, furniture, gore, island, land, marking, names, points_of_interest, road,
+    signal, symbol, terrain,
 };
 use glam::DVec2;
 use roadwright_geometry::HeightField;
 use roadwright_geometry::unit;
 use roadwright_scenario::junction::{Junction, Layout, layout};
 use roadwright_scenario::{Place, RoadId, Scenario};
-use roadwright_simulation::{PersonRecord, Snapshot, VehicleRecord};
+use roadwright_simulation::{PersonRecord, SignalHead, Snapshot, VehicleRecord};
 use std::collections::BTreeSet;
 
 /// What a picture shows and how large it is.
@@ -31,6 +32,8 @@ pub struct Picture {
     pub furnished: bool,
     /// Whether it is for a dark room.
     pub dark: bool,
+    /// What signals show; those that are not named here are off.
+    pub signals: Vec<SignalHead>,
 }
 
 /// A path that was driven.
@@ -55,10 +58,13 @@ impl Default for Picture {
             detail: None,
             furnished: true,
             dark: false,
+            signals: Vec::new(),
         }
     }
 }
 
+/// Pixels per metre below which signals are not drawn.
+const LEAST_SIGNAL_SCALE: f64 = 1.25;
 /// Free space around the world, as a share of its size.
 const FRAME: f64 = 0.03;
 
@@ -99,6 +105,7 @@ pub fn map(
     for person in snapshot.into_iter().flat_map(|s| &s.people) {
         draw_person(&mut canvas, person);
     }
+    draw_lit_signals(&mut canvas, scenario, &layout, &picture.signals);
     names::streets(&mut canvas, scenario, &layout);
     names::places(&mut canvas, scenario);
     if picture.furnished {
@@ -190,11 +197,18 @@ pub fn roads_and_junctions(
     road::draw(painter, scenario, &stretches, junctions);
     painter.begin(Pass::Marking);
     marking::lines(painter, scenario, layout, &stretches);
+    symbol::draw(painter, scenario, &stretches);
+    gore::chevrons(painter, junctions);
     marking::through_lines(painter, scenario, junctions);
     crossing::zebras(painter, junctions);
     marking::stop_lines(painter, scenario, junctions);
     arrow::turns(painter, scenario, layout, junctions);
     arrow::one_ways(painter, scenario, layout, roads);
+    if painter.scale() > LEAST_SIGNAL_SCALE {
+        for junction in junctions {
+            signal::draw_off(painter, scenario, junction);
+        }
+    }
 }
 
 /// The layer that a junction is drawn on, the lowest of the roads that meet: a ramp's foot lies on
@@ -253,6 +267,20 @@ fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord) {
             reach,
             color,
         );
+    }
+}
+
+/// The signals that show something, over those of the map.
+fn draw_lit_signals(
+    canvas: &mut Canvas,
+    scenario: &Scenario,
+    layout: &Layout,
+    signals: &[SignalHead],
+) {
+    if canvas.scale > LEAST_SIGNAL_SCALE {
+        for (head, light) in signal::lit(scenario, layout, signals) {
+            signal::draw(canvas, head, Some(light));
+        }
     }
 }
 

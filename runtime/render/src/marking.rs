@@ -4,7 +4,7 @@
 //! a lane in pixels, so nothing pops.
 
 use crate::painter::Painter;
-use crate::palette::{MARKING, QUIET_INK, SIGNAL, faded, rgb};
+use crate::palette::{MARKING, faded};
 use crate::road::Stretch;
 use glam::DVec2;
 use roadwright_geometry::Pose;
@@ -22,6 +22,8 @@ const LINE: f64 = 0.12;
 const WIDE_LINE: f64 = 0.3;
 /// Width of the line beside a cycle lane, m.
 const CYCLE_LINE: f64 = 0.15;
+/// Blocks between a lane of a fast road that begins or ends and the one beside it (on, off), m.
+const BLOCKS: (f64, f64) = (6.0, 6.0);
 /// Dashes beside parking (on, off), m.
 const PARKING_DASH: (f64, f64) = (1.0, 1.0);
 /// Distance of the two lines of a double one from its middle, m.
@@ -40,8 +42,6 @@ const STOP: (f64, f64) = (0.4, 0.0);
 const TRIANGLE: (f64, f64, f64) = (0.6, 0.7, 0.35);
 /// Arms that bend more from one to the other are no through road, rad.
 const MOST_BEND: f64 = 0.8;
-/// How far beside the outer lane a signal stands, m.
-const SIGNAL_BESIDE: f64 = 0.9;
 /// How far lines along the road end before a line across it, m.
 const CLEAR_OF_STOP: f64 = 0.2;
 /// The same before triangles, m.
@@ -114,6 +114,7 @@ pub(crate) fn lines(
 /// How the border between two lanes is painted, if at all.
 fn style(stretch: &Stretch<'_>, (left, right): (&Lane, &Lane), side: DrivingSide) -> Option<Style> {
     let plain = |dash, width| Some(Style::Plain { dash, width });
+    let is_fast = stretch.road.speed_limit >= RURAL;
     match (left.kind.is_drivable(), right.kind.is_drivable()) {
         (true, true) if left.is_forward(side) != right.is_forward(side) => {
             let s = stretch.distances[0];
@@ -131,11 +132,14 @@ fn style(stretch: &Stretch<'_>, (left, right): (&Lane, &Lane), side: DrivingSide
             }
         }
         (true, true) if left.kind != right.kind => plain(None, WIDE_LINE),
+        (true, true) if is_fast && (is_passing(left) || is_passing(right)) => {
+            plain(Some(BLOCKS), WIDE_LINE)
+        }
         (true, true) => Some(Style::Lanes {
             forward: left.is_forward(side),
         }),
         (true, false) | (false, true) => {
-            let is_fast = stretch.road.class == RoadClass::Motorway;
+            let is_motorway = stretch.road.class == RoadClass::Motorway;
             let other = if left.kind.is_drivable() {
                 right.kind
             } else {
@@ -144,12 +148,21 @@ fn style(stretch: &Stretch<'_>, (left, right): (&Lane, &Lane), side: DrivingSide
             match other {
                 LaneType::Parking => plain(Some(PARKING_DASH), LINE),
                 LaneType::Biking => plain(None, CYCLE_LINE),
-                LaneType::Shoulder => plain(None, if is_fast { WIDE_LINE } else { LINE }),
+                LaneType::Shoulder => plain(None, if is_motorway { WIDE_LINE } else { LINE }),
                 _ => None,
             }
         }
         (false, false) => None,
     }
+}
+
+/// Whether a lane begins from nothing or ends in nothing within its section.
+fn is_passing(lane: &Lane) -> bool {
+    lane.width.len() > 1
+        && lane
+            .width
+            .iter()
+            .any(|width| width.a == 0.0 || width.c != 0.0)
 }
 
 /// Paints the line between two lanes of a stretch.
@@ -390,7 +403,7 @@ fn through_road(junction: &Junction) -> Option<(usize, usize)> {
     (count > 2 && are_neighbours && bend < MOST_BEND).then_some((i, j))
 }
 
-/// Lines across the road before junctions where the control asks for them, and signals.
+/// Lines across the road before junctions where the control asks for them.
 pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctions: &[&Junction]) {
     let side = scenario.about().driving_side;
     for junction in junctions.iter().filter(|junction| junction.is_crossing()) {
@@ -421,24 +434,8 @@ pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctio
                     canvas.line(&line, STOP.0, 1.0, None, color);
                 }
             }
-            if sign == Sign::Signal
-                && let Some(post) = signal_post(&lanes, side)
-            {
-                canvas.circle(post, 0.55, 2.0, rgb(QUIET_INK));
-                canvas.circle(post, 0.38, 1.4, rgb(SIGNAL));
-            }
         }
     }
-}
-
-/// Where the signal of an approach stands: beside the stop line, on the near side.
-fn signal_post(lanes: &[ArmLane], side: DrivingSide) -> Option<DVec2> {
-    let (lane, outward) = match side {
-        DrivingSide::Right => (lanes.last()?, -1.0),
-        DrivingSide::Left => (lanes.first()?, 1.0),
-    };
-    let beside = outward * (0.5 * lane.width + SIGNAL_BESIDE);
-    Some(lane.pose.point(-STOP.1, beside))
 }
 
 /// Lanes, left to right, in groups that lie side by side.

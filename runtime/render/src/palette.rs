@@ -37,8 +37,14 @@ pub const CYCLE_LANE: u32 = 0x5F9384;
 pub const MEDIAN: u32 = 0xCBD8B4;
 /// Lines and arrows on the road.
 pub const MARKING: u32 = 0xFAFAF6;
-/// Posts of signals, flows.
-pub const SIGNAL: u32 = 0xE0A526;
+/// Flows.
+pub const FLOW: u32 = 0xE0A526;
+/// The housing of a signal's lamps.
+pub const SIGNAL_BOX: u32 = 0x20262D;
+/// A lamp that is not lit.
+pub const LAMP_OFF: u32 = 0x3B444D;
+/// Lit lamps of signals: red, amber, green.
+pub const SIGNAL_LAMPS: [u32; 3] = [0xF2493D, 0xF4B533, 0x35C46A];
 /// Ground by its height, from the lowest to the highest.
 pub const TERRAIN_BY_DAY: [u32; 5] = [0xD6E2C2, 0xDDE4C6, 0xE6E3CB, 0xECE3D0, 0xF1EBE0];
 /// The same in a dark room.
@@ -107,7 +113,7 @@ pub const BUS_BODY: u32 = 0xC9A24A;
 /// What the sun does to roofs of vehicles.
 pub const SHEEN: u32 = 0xFFFFFD;
 /// Colours that are the same by night.
-const OF_WHAT_MOVES: [u32; 7] = [
+const OF_WHAT_MOVES: [u32; 12] = [
     GLASS,
     RIM,
     SHEEN,
@@ -115,6 +121,11 @@ const OF_WHAT_MOVES: [u32; 7] = [
     TAIL_LAMP,
     BRAKE_LAMP,
     INDICATOR_LAMP,
+    SIGNAL_BOX,
+    LAMP_OFF,
+    SIGNAL_LAMPS[0],
+    SIGNAL_LAMPS[1],
+    SIGNAL_LAMPS[2],
 ];
 
 /// What the map is made of, by day and in a dark room. There roads are lighter than the ground,

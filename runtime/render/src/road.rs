@@ -13,6 +13,7 @@
 //! Neighbours share the corners of their cuts. A line across each cut in the colour of the surface
 //! closes the hairline that two soft edges would leave.
 
+use crate::gore;
 use crate::painter::{Painter, Pass};
 use crate::palette::{
     ASPHALT, BUS_LANE, CASING, CYCLE_LANE, KERB, MEDIAN, PARKING, PAVING, SIDEWALK, rgb,
@@ -202,6 +203,7 @@ pub(crate) fn draw(
     for junction in &built {
         canvas.polygon(&junction.polygon_within(canvas.tolerance()), rgb(ASPHALT));
     }
+    gore::surfaces(canvas, junctions);
     canvas.begin(Pass::Lane);
     for stretch in stretches {
         lanes(canvas, stretch);

@@ -141,7 +141,8 @@ fn arrows_stand_only_where_lanes_lead_to_different_places() {
 fn lines_across_the_road_follow_the_signs() {
     let stop_lines = |notes: &Notes| notes.marking_lines().filter(|line| line.2 == 0.4).count();
     let signals = Notes::of(&star(&CROSS, 1, 3.25, Some(Control::Signals)), 20.0);
-    assert_eq!((stop_lines(&signals), signals.painted().count()), (4, 0));
+    // The heads of the signals, one for each stop line.
+    assert_eq!((stop_lines(&signals), signals.painted().count()), (4, 4));
     let stop = Notes::of(&star(&CROSS, 1, 3.25, Some(Control::Stop)), 20.0);
     assert_eq!((stop_lines(&stop), stop.painted().count()), (2, 0));
     let give_way = Notes::of(&star(&CROSS, 1, 3.25, Some(Control::Priority)), 20.0);

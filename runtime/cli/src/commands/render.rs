@@ -27,6 +27,7 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     let snapshot = if simulated {
         let subject = (arguments.file.as_path(), &scenario);
         let session = session_at(subject, flags, arguments.at.unwrap_or(0.0))?;
+        picture.signals = session.world().signals().collect();
         Some(session.world().snapshot())
     } else {
         None

@@ -1,0 +1,214 @@
+//! Heads of signals: where they stand, and what they show.
+//!
+//! ```text
+//!     pavement    [ green amber red ]      The red lamp is the farthest along the road, so that the
+//!     kerb --------------------------      place tells the state as well as the hue.
+//!     stop line |  -> driving
+//! ```
+
+use crate::painter::Painter;
+use crate::palette::{LAMP_OFF, SIGNAL_BOX, SIGNAL_LAMPS, faded, rgb};
+use glam::DVec2;
+use roadwright_geometry::Pose;
+use roadwright_scenario::junction::{Arm, Junction, Layout, Light, Sign};
+use roadwright_scenario::{DrivingSide, RoadId, Scenario};
+use roadwright_simulation::SignalHead;
+use std::collections::BTreeMap;
+
+/// Half of the length and of the width of a head, m.
+const HALF: (f64, f64) = (1.1, 0.45);
+/// How far the middle of the first head lies outside of the carriageway, m, and a further one beyond
+/// it.
+const BESIDE: f64 = 0.9;
+const APART: f64 = 1.1;
+/// Distance of lamps, their radius, and that of their glow, m.
+const LAMP_STEP: f64 = 0.66;
+const LAMP: f64 = 0.27;
+const GLOW: f64 = 0.75;
+/// A head has at least so many pixels to a side of its middle.
+const LEAST: f64 = 2.5;
+
+/// The heads beside one stop line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Heads {
+    /// The road whose end is signalled.
+    pub road: RoadId,
+    /// Its lanes that lead there, by id, the one nearest to the kerb first.
+    pub lanes: Vec<i8>,
+    /// The middle of the first head, in the direction of driving.
+    pub first: Pose,
+    /// Which way further heads stand: to the left (1) or to the right (-1).
+    outward: f64,
+}
+
+impl Heads {
+    /// A head for each light that differs from those before it, in the order of lanes. Without lights
+    /// one head that shows nothing.
+    pub fn shown(&self, light: impl Fn(i8) -> Option<Light>) -> Vec<(Pose, Option<Light>)> {
+        let mut lights: Vec<Option<Light>> = Vec::new();
+        for light in self.lanes.iter().map(|&lane| light(lane)) {
+            if !lights.contains(&light) {
+                lights.push(light);
+            }
+        }
+        let place = |(i, light): (usize, Option<Light>)| {
+            let at = self.first.point(0.0, self.outward * APART * i as f64);
+            let heading = self.first.heading;
+            (
+                Pose {
+                    position: at,
+                    heading,
+                },
+                light,
+            )
+        };
+        lights.into_iter().enumerate().map(place).collect()
+    }
+}
+
+/// The heads of all signalled approaches of a junction.
+pub fn heads(scenario: &Scenario, junction: &Junction) -> Vec<Heads> {
+    let side = scenario.about().driving_side;
+    let signalled = junction.arms.iter().filter(|arm| arm.sign == Sign::Signal);
+    let of_arm = signalled.filter_map(|end| {
+        let road = scenario.network().road(end.road)?;
+        let arm = Arm::new(end.road, road, end.end);
+        // From left to right in the direction of driving.
+        let mut lanes: Vec<i8> = arm
+            .lanes(end.trim, side, true)
+            .iter()
+            .map(|lane| lane.id)
+            .collect();
+        // Who comes keeps to the left side seen outward in right-hand traffic.
+        let (edge, outward) = match side {
+            DrivingSide::Right => {
+                lanes.reverse();
+                (arm.left_edge(end.trim), -1.0)
+            }
+            DrivingSide::Left => (arm.right_edge(end.trim), 1.0),
+        };
+        let kerb = edge.reversed();
+        let first = Pose {
+            position: kerb.point(0.0, outward * BESIDE),
+            heading: kerb.heading,
+        };
+        (!lanes.is_empty()).then_some(Heads {
+            road: end.road,
+            lanes,
+            first,
+            outward,
+        })
+    });
+    of_arm.collect()
+}
+
+/// The heads that show something, with what they show.
+pub fn lit(scenario: &Scenario, layout: &Layout, signals: &[SignalHead]) -> Vec<(Pose, Light)> {
+    let lights: BTreeMap<(RoadId, i8), Light> = signals
+        .iter()
+        .map(|head| ((head.road, head.lane), head.light))
+        .collect();
+    // The lanes of a junction follow each other.
+    let junctions = signals
+        .chunk_by(|a, b| a.node == b.node)
+        .filter_map(|lanes| layout.junction_at(lanes[0].node));
+    let heads = junctions.flat_map(|junction| heads(scenario, junction));
+    heads
+        .flat_map(|heads| heads.shown(|lane| lights.get(&(heads.road, lane)).copied()))
+        .filter_map(|(head, light)| Some((head, light?)))
+        .collect()
+}
+
+/// How many times larger than they are heads are drawn at a scale in pixels per metre.
+fn enlargement(scale: f64) -> f64 {
+    (LEAST / (HALF.0 * scale)).max(1.0)
+}
+
+/// Where the lamp of a light lies in a head, and its radius, m, at a scale in pixels per metre.
+pub fn lamp(head: Pose, light: Light, scale: f64) -> (DVec2, f64) {
+    let grow = enlargement(scale);
+    let ahead = match light {
+        Light::Red => LAMP_STEP,
+        Light::Amber => 0.0,
+        Light::Green => -LAMP_STEP,
+    };
+    (head.point(grow * ahead, 0.0), grow * LAMP)
+}
+
+/// The colour of a lit lamp.
+pub fn lamp_color(light: Light) -> u32 {
+    match light {
+        Light::Red => SIGNAL_LAMPS[0],
+        Light::Amber => SIGNAL_LAMPS[1],
+        Light::Green => SIGNAL_LAMPS[2],
+    }
+}
+
+/// Draws a head with its lamps; the one that is lit glows.
+pub(crate) fn draw(painter: &mut impl Painter, head: Pose, lit: Option<Light>) {
+    let scale = painter.scale();
+    let grow = enlargement(scale);
+    let corner = |x: f64, y: f64| head.point(x * grow * HALF.0, y * grow * HALF.1);
+    let housing = [
+        corner(1.0, 1.0),
+        corner(-1.0, 1.0),
+        corner(-1.0, -1.0),
+        corner(1.0, -1.0),
+    ];
+    painter.polygon(&housing, rgb(SIGNAL_BOX));
+    for light in [Light::Red, Light::Amber, Light::Green] {
+        let (at, radius) = lamp(head, light, scale);
+        if lit == Some(light) {
+            let hex = lamp_color(light);
+            painter.circle(at, GLOW * grow, 0.0, faded(hex, 0.3));
+            painter.circle(at, 1.1 * radius, 1.0, rgb(hex));
+        } else {
+            painter.circle(at, radius, 0.5, rgb(LAMP_OFF));
+        }
+    }
+}
+
+/// Draws the heads of a junction as they are when nothing runs: all lamps off.
+pub(crate) fn draw_off(painter: &mut impl Painter, scenario: &Scenario, junction: &Junction) {
+    for heads in heads(scenario, junction) {
+        draw(painter, heads.first, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beside_a_road() -> Heads {
+        Heads {
+            road: RoadId(1),
+            lanes: vec![-3, -2, -1],
+            first: Pose::new(0.0, -10.0, 0.0),
+            outward: -1.0,
+        }
+    }
+
+    #[test]
+    fn lanes_that_show_the_same_share_a_head() {
+        let heads = beside_a_road();
+        let all_red = heads.shown(|_| Some(Light::Red));
+        assert_eq!(all_red, [(heads.first, Some(Light::Red))]);
+        let left_waits =
+            heads.shown(|lane| Some(if lane == -1 { Light::Red } else { Light::Green }));
+        assert_eq!(left_waits.len(), 2);
+        // The further one stands farther from the road.
+        assert!(left_waits[1].0.position.y < left_waits[0].0.position.y);
+        assert_eq!(heads.shown(|_| None).len(), 1);
+    }
+
+    #[test]
+    fn red_is_the_farthest_along_the_road_and_lamps_are_never_too_small_to_see() {
+        let head = Pose::new(5.0, 3.0, 0.0);
+        let x = |light| lamp(head, light, 20.0).0.x;
+        assert!(x(Light::Red) > x(Light::Amber) && x(Light::Amber) > x(Light::Green));
+        for scale in [0.5, 2.0, 20.0] {
+            let (_, radius) = lamp(head, Light::Red, scale);
+            assert!(radius * scale > 0.6, "{radius} m at {scale} px/m");
+        }
+    }
+}

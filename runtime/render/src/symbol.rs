@@ -1,0 +1,120 @@
+//! Paint on lanes that are not for driving: bays of parking lanes, bicycles on cycle lanes.
+
+use crate::painter::Painter;
+use crate::palette::{MARKING, faded};
+use crate::road::Stretch;
+use glam::DVec2;
+use roadwright_geometry::{Pose, unit};
+use roadwright_scenario::{LaneType, RoadClass, Scenario};
+use std::f64::consts::TAU;
+
+/// Pixels per metre at which symbols are gone, and from which on they are whole.
+const FADE: (f64, f64) = (1.0 / 0.35, 1.0 / 0.25);
+/// Least length of a parking bay, m.
+const BAY: f64 = 5.3;
+/// Width of the lines between bays, m.
+const LINE: f64 = 0.12;
+/// Narrower parking lanes have no bays, m.
+const LEAST_WIDTH: f64 = 1.6;
+/// How far behind the beginning of a lane its first bicycle is painted, and how far apart they are, m.
+const FIRST_BICYCLE: f64 = 10.0;
+const BETWEEN_BICYCLES: f64 = 40.0;
+/// Radius of a wheel and distance of the wheels, m.
+const WHEEL: f64 = 0.31;
+const WHEEL_BASE: f64 = 0.98;
+/// Width of the strokes of a bicycle, m.
+const STROKE: f64 = 0.08;
+
+/// Bays and bicycles of some stretches.
+pub(crate) fn draw(painter: &mut impl Painter, scenario: &Scenario, stretches: &[Stretch<'_>]) {
+    let share = (painter.scale() - FADE.0) / (FADE.1 - FADE.0);
+    let alpha = (0.95 * share.clamp(0.0, 1.0)) as f32;
+    if alpha == 0.0 {
+        return;
+    }
+    let color = faded(MARKING, alpha);
+    let side = scenario.about().driving_side;
+    for stretch in stretches.iter().filter(|s| s.road.class != RoadClass::Path) {
+        for (place, lane) in stretch.section.lanes.iter().enumerate() {
+            match lane.kind {
+                LaneType::Parking => bays(painter, stretch, place, color),
+                LaneType::Biking => bicycles(painter, stretch, place, lane.is_forward(side), color),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Lines across a parking lane, at both ends and between bays of equal length.
+fn bays(painter: &mut impl Painter, stretch: &Stretch<'_>, place: usize, color: tiny_skia::Color) {
+    let (from, to) = stretch.range();
+    let count = ((to - from) / BAY).floor();
+    if count < 1.0 {
+        return;
+    }
+    let length = (to - from) / count;
+    // At the ends the line lies on its own lane.
+    let inset = 0.5 * LINE;
+    for i in 0..=count as u32 {
+        let s = (from + length * f64::from(i)).clamp(from + inset, to - inset);
+        let band = stretch.road.lane_bands(stretch.section, s)[place];
+        if band.width < LEAST_WIDTH {
+            continue;
+        }
+        let at = |share: f64| {
+            stretch
+                .road
+                .reference_line
+                .point(s, band.centre + share * band.width)
+        };
+        painter.line(&[at(-0.5), at(0.5)], LINE, 0.8, None, color);
+    }
+}
+
+/// Bicycles along a cycle lane, upright for who rides there.
+fn bicycles(
+    painter: &mut impl Painter,
+    stretch: &Stretch<'_>,
+    place: usize,
+    forward: bool,
+    color: tiny_skia::Color,
+) {
+    let (from, to) = stretch.range();
+    let count = ((to - from - FIRST_BICYCLE) / BETWEEN_BICYCLES)
+        .ceil()
+        .max(0.0) as u32;
+    for i in 0..count {
+        let along = FIRST_BICYCLE + BETWEEN_BICYCLES * f64::from(i);
+        let s = if forward { from + along } else { to - along };
+        let band = stretch.road.lane_bands(stretch.section, s)[place];
+        let pose = stretch.road.reference_line.offset_pose(s, band.centre);
+        bicycle(painter, if forward { pose } else { pose.reversed() }, color);
+    }
+}
+
+/// A bicycle seen from the side: its wheels stand side by side, its front to the right.
+fn bicycle(painter: &mut impl Painter, at: Pose, color: tiny_skia::Color) {
+    // x to the right and y ahead of who rides there, from the middle between the wheels.
+    let place = |x: f64, y: f64| at.point(y, -x);
+    let wheel = |x: f64| -> Vec<DVec2> {
+        let corner = |i: u32| {
+            let on = WHEEL * unit(TAU * f64::from(i) / 16.0);
+            place(x + on.x, on.y)
+        };
+        (0..16).map(corner).collect()
+    };
+    let half = 0.5 * WHEEL_BASE;
+    let (rear, front, pedals) = ((-half, 0.0), (half, 0.0), (-0.06, -0.02));
+    let (saddle, bar) = ((-0.2, 0.48), (0.32, 0.5));
+    for x in [-half, half] {
+        painter.edge(&wheel(x), STROKE, 0.8, color);
+    }
+    for stroke in [
+        &[rear, saddle, pedals, rear][..],
+        &[pedals, bar, saddle],
+        &[front, bar],
+    ] {
+        let points: Vec<DVec2> = stroke.iter().map(|&(x, y)| place(x, y)).collect();
+        painter.line(&points, STROKE, 0.8, None, color);
+    }
+}
