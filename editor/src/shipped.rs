@@ -13,7 +13,7 @@ pub struct Shipped {
 }
 
 /// All of them; the first one is shown at the start.
-pub const ALL: [Shipped; 10] = [
+pub const ALL: [Shipped; 14] = [
     Shipped {
         name: "old-town",
         about: "A small town with 150 drivers of three kinds",
@@ -38,6 +38,26 @@ pub const ALL: [Shipped; 10] = [
         name: "crossroads",
         about: "One junction, traffic from four sides",
         text: include_str!("../../scenarios/crossroads.scenario.json"),
+    },
+    Shipped {
+        name: "linden-street",
+        about: "A street corner: signals, turn lanes, cycle lanes, people",
+        text: include_str!("../../scenarios/linden-street.scenario.json"),
+    },
+    Shipped {
+        name: "motorway-m4",
+        about: "Slip roads join a motorway and leave it",
+        text: include_str!("../../scenarios/motorway-m4.scenario.json"),
+    },
+    Shipped {
+        name: "station-road",
+        about: "A roundabout with zebras",
+        text: include_str!("../../scenarios/station-road.scenario.json"),
+    },
+    Shipped {
+        name: "crossings",
+        about: "People on foot cross at zebras and at signals",
+        text: include_str!("../../scenarios/crossings.scenario.json"),
     },
     Shipped {
         name: "all-junctions",
@@ -87,5 +107,14 @@ mod tests {
         for index in 0..ALL.len() {
             assert!(document(index).scenario().bounds().is_some());
         }
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios");
+        let files = std::fs::read_dir(folder).expect("scenarios ship with the program");
+        let names = files.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let shipped = names.filter(|name| name.ends_with(".scenario.json"));
+        assert_eq!(
+            shipped.count(),
+            ALL.len(),
+            "the welcome panel shows them all"
+        );
     }
 }

@@ -30,15 +30,26 @@ impl RoadPreset {
 
 /// The presets that everyone starts with.
 pub fn standard_presets() -> Vec<RoadPreset> {
-    use LaneType::{Biking, Bus, Parking};
-    use RoadClass::{Arterial, Collector, Motorway, Residential};
+    use LaneType::{Biking, Bus, Parking, Sidewalk};
+    use RoadClass::{Arterial, Collector, Motorway, Ramp, Residential};
     let driving = CrossSection::driving;
     vec![
         RoadPreset::new("Street 1+1", Residential, driving(1, 1, 3.25)),
         RoadPreset::new("One-way, 1 lane", Residential, driving(1, 0, 3.5)),
         RoadPreset::new("One-way, 2 lanes", Collector, driving(2, 0, 3.25)),
         RoadPreset::new("One-way, 3 lanes", Motorway, driving(3, 0, 3.5)),
+        RoadPreset::new("Slip road", Ramp, driving(1, 0, 3.6)),
         RoadPreset::new("Avenue 2+2", Arterial, driving(2, 2, 3.25)),
+        RoadPreset::new(
+            "1+1 with pavements",
+            Residential,
+            driving(1, 1, 3.25).with_border(Sidewalk, 2.5),
+        ),
+        RoadPreset::new(
+            "2+2 with pavements",
+            Arterial,
+            driving(2, 2, 3.25).with_border(Sidewalk, 3.0),
+        ),
         RoadPreset::new(
             "1+1 with parking",
             Residential,

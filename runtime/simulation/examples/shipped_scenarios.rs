@@ -13,6 +13,8 @@ mod old_town;
 mod scripted;
 #[path = "shipped_scenarios/small.rs"]
 mod small;
+#[path = "shipped_scenarios/streets.rs"]
+mod streets;
 
 use roadwright_scenario::{Scenario, file};
 use std::path::PathBuf;
@@ -26,11 +28,14 @@ pub fn all() -> Vec<(&'static str, Scenario)> {
         ("crossings", junctions::crossings()),
         ("crossroads", small::crossroads()),
         ("figure-eight", small::figure_eight()),
+        ("linden-street", streets::linden_street()),
+        ("motorway-m4", streets::motorway_m4()),
         ("obstacle-field", small::obstacle_field()),
         ("old-town", old_town::old_town()),
         ("roundabouts", junctions::roundabouts()),
         ("rush-hour", scripted::rush_hour()),
         ("signal-corridor", junctions::signal_corridor()),
+        ("station-road", streets::station_road()),
     ]
 }
 

@@ -347,7 +347,15 @@ fn a_fitness_stands_once_in_a_stack() {
 #[test]
 fn shipped_scenarios_are_sound_and_everyone_arrives() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    for name in ["crossroads", "figure-eight", "obstacle-field", "old-town"] {
+    for name in [
+        "crossroads",
+        "figure-eight",
+        "linden-street",
+        "motorway-m4",
+        "obstacle-field",
+        "old-town",
+        "station-road",
+    ] {
         let scenario = file::load(&folder.join(format!("{name}.scenario.json"))).unwrap();
         assert_eq!(check::check(&scenario), [], "{name}");
         let summary = run(&scenario, scenario.settings().duration);
@@ -362,9 +370,40 @@ fn shipped_scenarios_are_sound_and_everyone_arrives() {
 }
 
 #[test]
+fn who_joins_a_motorway_or_leaves_it_stops_for_nobody() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let scenario = file::load(&folder.join("motorway-m4.scenario.json")).unwrap();
+    for level in [DynamicsLevel::Lane, DynamicsLevel::OneTrack] {
+        let mut scenario = scenario.clone();
+        let settings = Settings {
+            dynamics: level,
+            ..scenario.settings()
+        };
+        scenario.apply(Edit::Settings(settings)).unwrap();
+        let summary = run(&scenario, 240.0);
+        assert!(
+            summary.agents.arrived > 150,
+            "{level:?}: {:?}",
+            summary.agents
+        );
+        assert_eq!(summary.collisions.len(), 0, "{level:?}");
+        assert!(
+            summary.law.longest_wait < 5.0,
+            "{level:?}: {:?}",
+            summary.law
+        );
+        assert!(
+            summary.law.missed_turns <= 2,
+            "{level:?}: {:?}",
+            summary.law
+        );
+    }
+}
+
+#[test]
 fn lane_graphs_of_shipped_scenarios_are_continuous() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    for name in ["crossroads", "figure-eight", "old-town"] {
+    for name in ["crossroads", "figure-eight", "motorway-m4", "old-town"] {
         let scenario = file::load(&folder.join(format!("{name}.scenario.json"))).unwrap();
         let layout = junction::layout(scenario.network(), scenario.about().driving_side);
         let graph = lane_graph::LaneGraph::new(&scenario, &layout);

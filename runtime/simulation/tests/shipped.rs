@@ -1,42 +1,29 @@
 //! The shipped files are what their program writes.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "../examples/shipped_scenarios/builder.rs"]
-mod builder;
-#[path = "../examples/shipped_scenarios/junctions.rs"]
-mod junctions;
-#[path = "../examples/shipped_scenarios/old_town.rs"]
-mod old_town;
-#[path = "../examples/shipped_scenarios/scripted.rs"]
-mod scripted;
-#[path = "../examples/shipped_scenarios/small.rs"]
-mod small;
+#[allow(dead_code, reason = "the program's own `main` is not called here")]
+#[path = "../examples/shipped_scenarios.rs"]
+mod shipped_scenarios;
 
-use roadwright_scenario::{Scenario, file};
+use roadwright_scenario::file;
 use std::path::PathBuf;
 
 #[test]
 fn files_are_up_to_date() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let scenarios: [(&str, Scenario); 11] = [
-        ("all-junctions", junctions::all_junctions()),
-        ("roundabouts", junctions::roundabouts()),
-        ("signal-corridor", junctions::signal_corridor()),
-        ("crossings", junctions::crossings()),
-        ("chase", scripted::chase()),
-        ("convoy", scripted::convoy()),
-        ("rush-hour", scripted::rush_hour()),
-        ("crossroads", small::crossroads()),
-        ("figure-eight", small::figure_eight()),
-        ("obstacle-field", small::obstacle_field()),
-        ("old-town", old_town::old_town()),
-    ];
-    for (name, scenario) in scenarios {
+    let scenarios = shipped_scenarios::all();
+    for (name, scenario) in &scenarios {
         let text = std::fs::read_to_string(folder.join(format!("{name}.scenario.json"))).unwrap();
         assert!(
-            text == file::to_text(&scenario),
+            text == file::to_text(scenario),
             "scenarios/{name}.scenario.json is out of date; renew with: \
              cargo run --release -p roadwright-simulation --example shipped_scenarios -- scenarios"
         );
     }
+    // None is there that the program does not write.
+    let files = std::fs::read_dir(folder).unwrap().filter_map(|entry| {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        name.ends_with(".scenario.json").then_some(name)
+    });
+    assert_eq!(files.count(), scenarios.len());
 }

@@ -1,6 +1,6 @@
 //! Junctions of every kind, under traffic.
 
-use crate::builder::{Builder, avenue, one_way, street};
+use super::builder::{Builder, avenue, one_way, street};
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment, unit};
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{
@@ -146,7 +146,7 @@ pub(crate) fn crossings() -> roadwright_scenario::Scenario {
 }
 
 /// Puts crossings over all arms of the junction at a place.
-fn cross(b: &mut Builder, at: DVec2, control: Option<Control>) {
+pub(crate) fn cross(b: &mut Builder, at: DVec2, control: Option<Control>) {
     let (id, _) = b.node_at(at);
     let roads = b.scenario.network().ends_at(id).into_iter();
     let rules = JunctionRules {
@@ -157,7 +157,7 @@ fn cross(b: &mut Builder, at: DVec2, control: Option<Control>) {
     rule(b, at, rules);
 }
 
-fn builder(name: &str, description: &str) -> Builder {
+pub(crate) fn builder(name: &str, description: &str) -> Builder {
     let mut b = Builder::new(name, description, DrivingSide::Right);
     b.apply(Edit::Settings(Settings {
         dt: 0.05,
@@ -182,7 +182,7 @@ fn title(control: Control) -> &'static str {
 }
 
 /// Decides about the junction at a place.
-fn rule(b: &mut Builder, at: DVec2, rules: JunctionRules) {
+pub(crate) fn rule(b: &mut Builder, at: DVec2, rules: JunctionRules) {
     let (id, node) = b.node_at(at);
     b.apply(Edit::Node(id, Some(Node { rules, ..node })));
 }
@@ -196,11 +196,23 @@ fn gates(centre: DVec2, reach: f64, count: u32) -> Vec<DVec2> {
 
 /// A ring with streets that lead to it.
 fn roundabout(b: &mut Builder, centre: DVec2, radius: f64, arms: u32, rate: f64) {
-    let step = TAU / f64::from(arms);
     let ring = RoadStyle {
         class: RoadClass::Residential,
         ..one_way("", 1)
     };
+    let ends = ring_of_streets(b, (centre, radius), arms, (&ring, &street("")), LEG);
+    all_to_all(b, &ends, rate);
+}
+
+/// A ring, and streets of a length that lead to it; gives their outer ends.
+pub(crate) fn ring_of_streets(
+    b: &mut Builder,
+    (centre, radius): (DVec2, f64),
+    arms: u32,
+    (ring, arm): (&RoadStyle, &RoadStyle),
+    length: f64,
+) -> Vec<DVec2> {
+    let step = TAU / f64::from(arms);
     for i in 0..arms {
         let angle = step * f64::from(i);
         let start = Pose {
@@ -212,15 +224,15 @@ fn roundabout(b: &mut Builder, centre: DVec2, radius: f64, arms: u32, rate: f64)
             curvature: 1.0 / radius,
         };
         let line = ReferenceLine::new(start, vec![bend]).expect("plain numbers");
-        b.line(&line, &ring);
+        b.line(&line, ring);
     }
-    let ends = gates(centre, radius + LEG, arms);
+    let ends = gates(centre, radius + length, arms);
     for (i, &end) in (0..arms).zip(&ends) {
         let inner = centre + unit(step * f64::from(i)) * radius;
         let line = ReferenceLine::straight(end, inner).expect("two points");
-        b.line(&line, &street(""));
+        b.line(&line, arm);
     }
-    all_to_all(b, &ends, rate);
+    ends
 }
 
 /// Two one-way streets that become one.
@@ -244,7 +256,7 @@ fn zipper(b: &mut Builder, centre: DVec2) {
 }
 
 /// Flows from each of some outer ends to each other one.
-fn all_to_all(b: &mut Builder, ends: &[DVec2], rate: f64) {
+pub(crate) fn all_to_all(b: &mut Builder, ends: &[DVec2], rate: f64) {
     for &from in ends {
         for &to in ends.iter().filter(|&&to| to != from) {
             flow(b, (from, 1), (to, 1), rate);
@@ -253,7 +265,12 @@ fn all_to_all(b: &mut Builder, ends: &[DVec2], rate: f64) {
 }
 
 /// A flow from the outer end of a road to that of another one, on lanes counted from the middle.
-fn flow(b: &mut Builder, (from, origin): (DVec2, i8), (to, destination): (DVec2, i8), rate: f64) {
+pub(crate) fn flow(
+    b: &mut Builder,
+    (from, origin): (DVec2, i8),
+    (to, destination): (DVec2, i8),
+    rate: f64,
+) {
     let flow = Flow {
         vehicle: "car".into(),
         stack: "idm".into(),

@@ -1,7 +1,7 @@
 //! The old town: everything that makes city traffic hard, around a campus.
 
-use crate::builder::{Builder, alley, avenue, bus_street, footway, one_way, street, trip};
-use crate::small::calibrated_fuzzy;
+use super::builder::{Builder, alley, avenue, bus_street, footway, one_way, street, trip};
+use super::small::calibrated_fuzzy;
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::junction::layout;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind};

@@ -1,6 +1,6 @@
 //! Scenarios whose agents are driven by scripts.
 
-use crate::builder::{Builder, avenue, street, trip};
+use super::builder::{Builder, avenue, street, trip};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::projection::Projector;

@@ -1,6 +1,6 @@
 //! The small scenarios.
 
-use crate::builder::{Builder, avenue, street, trip};
+use super::builder::{Builder, avenue, street, trip};
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, HeightField, Pose, ReferenceLine, Segment};
 use roadwright_scenario::operation::draw::RoadStyle;

@@ -1,0 +1,426 @@
+//! Three places to look at closely: a street corner, a motorway, a roundabout.
+
+use super::builder::{Builder, street};
+use super::junctions::{all_to_all, builder, cross, flow, ring_of_streets, rule};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::junction::{Turn, Turns};
+use roadwright_scenario::operation::draw::RoadStyle;
+use roadwright_scenario::{
+    Control, CrossSection, CrossingRule, Edit, JunctionRules, Lane, LaneSection, LaneType, Poly3,
+    RoadClass, RoadId, Scenario, Settings,
+};
+
+/// Width of a lane in these streets, m.
+const LANE: f64 = 3.25;
+/// Width of a pavement, m.
+const PAVEMENT: f64 = 3.6;
+/// Length of a turn lane with its taper, m.
+const POCKET: f64 = 65.0;
+/// Length of the taper, m.
+const TAPER: f64 = 20.0;
+
+/// A signalled corner with turn lanes, cycle lanes and people, and a side street that gives way.
+pub(crate) fn linden_street() -> Scenario {
+    let mut b = builder(
+        "linden-street",
+        "A signalled crossing with turn lanes, cycle lanes and people on foot, and a side street that \
+         gives way.",
+    );
+    people(&mut b, 240.0);
+    let (west, side, east) = (-160.0, 46.0, 220.0);
+    let name = RoadStyle {
+        section: with_parking(0),
+        ..linden(RoadClass::Arterial)
+    };
+    b.road(&[(west, 0.0), (0.0, 0.0)], 0.0, &name);
+    let bays = RoadStyle {
+        section: with_parking(1),
+        ..name.clone()
+    };
+    b.road(&[(0.0, 0.0), (side, 0.0)], 0.0, &bays);
+    b.road(
+        &[(side, 0.0), (east, 0.0)],
+        0.0,
+        &linden(RoadClass::Arterial),
+    );
+    for end in [150.0, -150.0] {
+        let id = b.scenario.network().next_road_id();
+        b.road(&[(0.0, end), (0.0, 0.0)], 0.0, &main_street("Mill Lane"));
+        add_pocket(&mut b, id);
+    }
+    let minor = RoadStyle {
+        class: RoadClass::Residential,
+        ..main_street("Bell Row")
+    };
+    b.road(&[(side, 140.0), (side, 0.0)], 0.0, &minor);
+    cross(&mut b, DVec2::ZERO, Some(Control::Signals));
+    cross_minor(&mut b, DVec2::new(side, 0.0));
+    houses(&mut b);
+    park(&mut b);
+    let ends = [
+        (west, 0.0),
+        (east, 0.0),
+        (0.0, 150.0),
+        (0.0, -150.0),
+        (side, 140.0),
+    ];
+    all_to_all(&mut b, &ends.map(DVec2::from), 55.0);
+    b.scenario
+}
+
+/// Straight on along the street, with cycle lanes on both sides.
+fn linden(class: RoadClass) -> RoadStyle {
+    let lanes = vec![
+        (LaneType::Driving, LANE),
+        (LaneType::Biking, 1.6),
+        (LaneType::Sidewalk, PAVEMENT),
+    ];
+    RoadStyle {
+        class,
+        section: CrossSection {
+            forward: lanes.clone(),
+            backward: lanes,
+        },
+        ..street("Linden Street")
+    }
+}
+
+/// The same with parking bays along it (0) or against it (1).
+fn with_parking(side: usize) -> CrossSection {
+    let mut section = linden(RoadClass::Arterial).section;
+    let lanes = if side == 0 {
+        &mut section.forward
+    } else {
+        &mut section.backward
+    };
+    lanes.insert(2, (LaneType::Parking, 2.1));
+    section
+}
+
+fn main_street(name: &str) -> RoadStyle {
+    let section = CrossSection::driving(1, 1, LANE).with_border(LaneType::Sidewalk, PAVEMENT);
+    RoadStyle {
+        class: RoadClass::Collector,
+        section,
+        ..street(name)
+    }
+}
+
+/// Gives a road of one lane each way a second lane at its end: the inner one turns left, the new
+/// one goes ahead and to the right.
+fn add_pocket(b: &mut Builder, id: RoadId) {
+    let road = b.scenario.network().road(id);
+    let mut road = road.expect("drawn a moment ago").clone();
+    let from = road.length() - POCKET;
+    let mut lanes: Vec<Lane> = road.lane_sections[0].lanes.clone();
+    for lane in &mut lanes {
+        match lane.id {
+            -1 => lane.turns = Turns::NONE.with(Turn::Left, true),
+            -2 => lane.id = -3,
+            _ => {}
+        }
+    }
+    let mut ahead = Lane::new(-2, LaneType::Driving, LANE);
+    ahead.width = vec![
+        taper(LANE, TAPER),
+        Poly3 {
+            s: TAPER,
+            ..Poly3::constant(LANE)
+        },
+    ];
+    ahead.turns = Turns::from_iter([Turn::Straight, Turn::Right]);
+    let at = lanes
+        .iter()
+        .position(|lane| lane.id < -2)
+        .unwrap_or(lanes.len());
+    lanes.insert(at, ahead);
+    road.lane_sections.push(LaneSection { s: from, lanes });
+    b.apply(Edit::Road(id, Some(Box::new(road))));
+}
+
+/// A width that grows from nothing: w (3 u^2 - 2 u^3) with u = s / length.
+fn taper(width: f64, length: f64) -> Poly3 {
+    Poly3 {
+        s: 0.0,
+        a: 0.0,
+        b: 0.0,
+        c: 3.0 * width / length.powi(2),
+        d: -2.0 * width / length.powi(3),
+    }
+}
+
+/// How many people come to each side of each crossing in an hour.
+fn people(b: &mut Builder, rate: f64) {
+    let settings = Settings {
+        pedestrians: rate,
+        ..b.scenario.settings()
+    };
+    b.apply(Edit::Settings(settings));
+}
+
+/// A zebra over the arm of a T that gives way.
+fn cross_minor(b: &mut Builder, at: DVec2) {
+    let (id, _) = b.node_at(at);
+    let network = b.scenario.network();
+    let minor = network.ends_at(id).into_iter().map(|(road, _)| road);
+    let is_minor = |road: &RoadId| {
+        network
+            .road(*road)
+            .is_some_and(|road| road.class == RoadClass::Residential)
+    };
+    let rules = JunctionRules {
+        crossings: minor.filter(is_minor).map(CrossingRule::over).collect(),
+        ..JunctionRules::default()
+    };
+    rule(b, at, rules);
+}
+
+/// Houses around the corner.
+fn houses(b: &mut Builder) {
+    let north_west = [
+        (-16.0, 15.0),
+        (-11.0, 20.0),
+        (-11.0, 60.0),
+        (-60.0, 60.0),
+        (-60.0, 15.0),
+    ];
+    let north = [
+        (14.0, 60.0),
+        (14.0, 18.0),
+        (18.0, 14.0),
+        (27.0, 14.0),
+        (30.0, 17.0),
+        (30.0, 60.0),
+    ];
+    let north_east = [
+        (55.0, 60.0),
+        (55.0, 18.0),
+        (59.0, 14.0),
+        (90.0, 14.0),
+        (90.0, 60.0),
+    ];
+    let south_west = [
+        (-16.0, -15.0),
+        (-60.0, -15.0),
+        (-60.0, -60.0),
+        (-11.0, -60.0),
+        (-11.0, -20.0),
+    ];
+    b.building("Linden House", &north_west, 16.0);
+    b.building("Mill Court", &north, 14.0);
+    b.building("Bell House", &north_east, 18.0);
+    b.building("Old Bakery", &south_west, 12.0);
+}
+
+/// A park with a path through it.
+fn park(b: &mut Builder) {
+    b.forest(
+        &[(14.0, -13.0), (90.0, -13.0), (90.0, -60.0), (14.0, -60.0)],
+        150.0,
+        4.5,
+        11,
+    );
+}
+
+/// Width of a lane of a motorway, m.
+const FAST_LANE: f64 = 3.6;
+/// A motorway that a slip road joins and another leaves, and a lane that crosses above.
+pub(crate) fn motorway_m4() -> Scenario {
+    let mut b = builder(
+        "motorway-m4",
+        "A motorway that one slip road joins and another one leaves, with a lane beside the others in \
+         between, and a bridge.",
+    );
+    carriageway(&mut b, 1.0);
+    carriageway(&mut b, -1.0);
+    bridge(&mut b);
+    countryside(&mut b);
+    motorway_traffic(&mut b);
+    b.scenario
+}
+
+/// One carriageway with its slip road: `way` 1 to the east, where one joins, -1 to the west, where
+/// one leaves.
+fn carriageway(b: &mut Builder, way: f64) {
+    let at = |x: f64, y: f64| (x, way * y);
+    let line = [at(-420.0, -22.0), at(40.0, -10.0), at(420.0, -30.0)];
+    let style = RoadStyle {
+        name: "M 4".into(),
+        class: RoadClass::Motorway,
+        layer: 0,
+        speed_limit: 33.33,
+        section: fast_lanes(3),
+    };
+    let ramp = RoadStyle {
+        name: String::new(),
+        class: RoadClass::Ramp,
+        speed_limit: 16.67,
+        section: fast_lanes(1),
+        ..style.clone()
+    };
+    let slip = [at(-330.0, -130.0), at(-200.0, -40.0), at(-60.0, -17.0)];
+    let turned = |points: [(f64, f64); 3]| {
+        let [a, b, c] = points;
+        if way > 0.0 { [a, b, c] } else { [c, b, a] }
+    };
+    b.road(&turned(line), 2500.0, &style);
+    b.road(&turned(slip), 300.0, &ramp);
+}
+
+fn fast_lanes(count: usize) -> CrossSection {
+    CrossSection::driving(count, 0, FAST_LANE)
+}
+
+fn bridge(b: &mut Builder) {
+    let style = RoadStyle {
+        layer: 1,
+        class: RoadClass::Collector,
+        section: CrossSection::driving(1, 1, 3.5).with_border(LaneType::Sidewalk, 1.5),
+        ..street("Heron Lane")
+    };
+    b.road(&[(75.0, -260.0), (110.0, 260.0)], 0.0, &style);
+}
+
+/// Woods beside the motorway.
+fn countryside(b: &mut Builder) {
+    for (i, (x, y)) in [
+        (-150.0, 62.0),
+        (-30.0, 52.0),
+        (70.0, 90.0),
+        (-70.0, -62.0),
+        (-10.0, -82.0),
+        (150.0, 60.0),
+        (40.0, -60.0),
+        (-160.0, -92.0),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let wood = [
+            (-24.0, -8.0),
+            (-6.0, -17.0),
+            (22.0, -10.0),
+            (26.0, 9.0),
+            (4.0, 16.0),
+            (-20.0, 11.0),
+        ];
+        let area = wood.map(|(dx, dy)| (x + dx, y + dy));
+        b.forest(&area, 260.0, 5.0, 3 + i as u64);
+    }
+}
+
+/// Through traffic on the inner lanes, and who joins and leaves.
+fn motorway_traffic(b: &mut Builder) {
+    let (west, east) = (-420.0, 420.0);
+    let ends = [
+        (DVec2::new(west, -22.0), DVec2::new(east, -30.0)),
+        (DVec2::new(east, 30.0), DVec2::new(west, 22.0)),
+    ];
+    for (from, to) in ends {
+        for lane in 1..=3 {
+            flow(b, (from, lane), (to, lane), 700.0);
+        }
+    }
+    let (joins, leaves) = (DVec2::new(-330.0, -130.0), DVec2::new(-330.0, 130.0));
+    flow(b, (joins, 1), (ends[0].1, 3), 500.0);
+    flow(b, (ends[1].0, 3), (leaves, 1), 500.0);
+}
+
+/// Middle radius of the ring of station-road, width of its lane, and length of its streets, m.
+const RING: f64 = 14.1;
+const RING_LANE: f64 = 5.8;
+const ARM: f64 = 110.0;
+
+/// A roundabout of four streets, with zebras over all of them.
+pub(crate) fn station_road() -> Scenario {
+    let mut b = builder(
+        "station-road",
+        "A roundabout of four streets between a station and its park, with zebras over all arms.",
+    );
+    people(&mut b, 60.0);
+    let ring = RoadStyle {
+        section: CrossSection {
+            forward: vec![
+                (LaneType::Driving, RING_LANE),
+                (LaneType::Sidewalk, PAVEMENT),
+            ],
+            backward: Vec::new(),
+        },
+        ..street("")
+    };
+    let arm = RoadStyle {
+        class: RoadClass::Collector,
+        section: CrossSection::driving(1, 1, 3.35).with_border(LaneType::Sidewalk, PAVEMENT),
+        ..street("Station Road")
+    };
+    let ends = ring_of_streets(&mut b, (DVec2::ZERO, RING), 4, (&ring, &arm), ARM);
+    for angle in [0.0, 90.0, 180.0, 270.0_f64] {
+        cross_arm(&mut b, RING * roadwright_geometry::unit(angle.to_radians()));
+    }
+    let house =
+        |b: &mut Builder, name: &str, corners: &[(f64, f64)]| b.building(name, corners, 14.0);
+    house(
+        &mut b,
+        "Station",
+        &[
+            (-27.0, 21.0),
+            (-22.0, 26.0),
+            (-22.0, 60.0),
+            (-80.0, 60.0),
+            (-80.0, 21.0),
+        ],
+    );
+    house(
+        &mut b,
+        "Post office",
+        &[
+            (26.0, 21.0),
+            (80.0, 21.0),
+            (80.0, 60.0),
+            (21.0, 60.0),
+            (21.0, 26.0),
+        ],
+    );
+    house(
+        &mut b,
+        "Hotel",
+        &[
+            (-26.0, -22.0),
+            (-80.0, -22.0),
+            (-80.0, -60.0),
+            (-21.0, -60.0),
+            (-21.0, -27.0),
+        ],
+    );
+    b.forest(
+        &[(17.0, -19.0), (80.0, -11.0), (80.0, -60.0), (11.0, -60.0)],
+        220.0,
+        4.5,
+        21,
+    );
+    b.forest(
+        &[(-6.0, -6.0), (6.0, -6.0), (6.0, 6.0), (-6.0, 6.0)],
+        900.0,
+        3.0,
+        5,
+    );
+    all_to_all(&mut b, &ends, 70.0);
+    b.scenario
+}
+
+/// A zebra over the street that meets a ring at a place.
+fn cross_arm(b: &mut Builder, at: DVec2) {
+    let (id, _) = b.node_at(at);
+    let network = b.scenario.network();
+    let arms = network.ends_at(id).into_iter().map(|(road, _)| road);
+    let is_street = |road: &RoadId| {
+        network
+            .road(*road)
+            .is_some_and(|road| !road.name.is_empty())
+    };
+    let rules = JunctionRules {
+        crossings: arms.filter(is_street).map(CrossingRule::over).collect(),
+        ..JunctionRules::default()
+    };
+    rule(b, at, rules);
+}
