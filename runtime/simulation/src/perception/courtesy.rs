@@ -22,6 +22,11 @@ const PATIENCE: f32 = 5.0;
 const SLOWING: f64 = 1.5;
 /// So many vehicles ahead on a lane beside are looked at.
 const LOOKED_AT: usize = 3;
+/// Who stands closer than this behind who seeks leaves it no gap by standing, m: it drives on, and the
+/// next one lets it in.
+const LEAST_ROOM: f64 = 1.5;
+/// Slower than this counts as standing, m/s.
+const STANDING: f64 = 0.2;
 /// Who falls back drives with this share of the other's speed, unless that is nearly standing, m/s.
 const FALLING_BACK: f64 = 0.7;
 const NEARLY_STANDING: f64 = 2.0;
@@ -80,7 +85,8 @@ impl View<'_> {
     fn stay_behind(&self, agent: u32, beside: &Beside, changes: bool, courtesy: &mut Courtesy) {
         let speed = self.motion(agent).speed;
         let slowing = (speed * speed - beside.speed * beside.speed).max(0.0) / (2.0 * SLOWING);
-        if beside.gap >= slowing {
+        let is_useless = speed.max(beside.speed) < STANDING && beside.gap < LEAST_ROOM && !changes;
+        if beside.gap >= slowing && !is_useless {
             let ahead = courtesy.let_in.into_iter().chain([beside.entry]);
             courtesy.let_in = self.nearest(ahead);
         } else if changes && beside.gap < 0.0 && beside.speed > NEARLY_STANDING {

@@ -21,7 +21,8 @@
 //!
 //! **Why nobody waits for ever inside:** waiting goes from higher to lower tickets only, never in a
 //! circle; who holds the lowest one waits for nobody, has been promised room beyond, and leaves, unless
-//! a red light now stops those in it who were to drive on.
+//! a red light now stops those in it who were to drive on. Room is promised on the word of those only who
+//! have entered the next junction already: who has not may lose its turn and need its place.
 //! **Why nobody waits for ever outside, while its exit drains:** who has waited for a minute is locked
 //! (`rule.rs`): it need not give way any more, and nobody whose way conflicts with it is let in before.
 //!

@@ -126,11 +126,15 @@ impl Claims {
         let promised = self.granted[need.junction as usize].iter().filter(|grant| {
             grant.exit == need.exit && agents.progress[grant.agent as usize].at <= grant.at
         });
-        // Who has been let into what lies beyond the exit drives on and leaves no queue behind.
+        // Who has entered what lies beyond the exit drives on and leaves no queue behind. Who has been
+        // let in there, but has not entered, may still lose its turn, to a red light or to people on
+        // foot, and then needs its place in the queue.
         let queued = scene.index.on_lanelet(need.exit).iter().filter(|entry| {
             let agent = entry.agent as usize;
+            let next = agents.progress[agent].at + 1;
             agents.position[agent].lanelet != need.exit
-                || agents.claim[agent].granted_to <= agents.progress[agent].at + 1
+                || agents.claim[agent].granted_to <= next
+                || scene.front(entry.agent, next) <= 0.0
         });
         let taken: f64 = promised
             .map(|grant| grant.agent)
