@@ -503,3 +503,31 @@ fn rates_out_of_range_are_refused() {
     let mut most = world(&scenario, &options(1, 3600.0));
     assert!(drive(&mut most, 30.0).is_empty());
 }
+
+/// Two junctions so close that three cars fill the street between them, people on all crossings, turn
+/// lanes: everybody gets through. A vehicle that lost its turn to people used to need a place that had
+/// been promised to the next one already, and two junctions waited for each other for ever.
+#[test]
+fn junctions_close_together_do_not_lock_each_other_while_people_cross() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let scenario = file::load(&folder.join("linden-street.scenario.json")).unwrap();
+    for (seed, pedestrians) in [(1, 240.0), (2, 480.0), (3, 480.0)] {
+        let mut scenario = scenario.clone();
+        let settings = Settings {
+            seed,
+            pedestrians,
+            ..scenario.settings()
+        };
+        scenario.apply(Edit::Settings(settings)).unwrap();
+        let options = RunOptions::default();
+        let world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+        let mut session = Session::new(world);
+        session.run(Ending::AtTime(1200.0), &mut [], |_| true);
+        let summary = session.world().summary();
+        let agents = summary.agents;
+        // The flows end after nine minutes.
+        assert_eq!(agents.arrived, agents.spawned, "seed {seed}: {agents:?}");
+        assert_eq!((agents.active, agents.waiting), (0, 0), "seed {seed}");
+        assert!(summary.collisions.is_empty() && summary.law.breaches == 0);
+    }
+}

@@ -27,6 +27,11 @@ pub(crate) fn linden_street() -> Scenario {
          gives way.",
     );
     people(&mut b, 240.0);
+    let settings = Settings {
+        duration: 900.0,
+        ..b.scenario.settings()
+    };
+    b.apply(Edit::Settings(settings));
     let (west, side, east) = (-160.0, 46.0, 220.0);
     let name = RoadStyle {
         section: with_parking(0),
