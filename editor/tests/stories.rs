@@ -10,7 +10,9 @@ use roadwright_editor::model::{Action, Dialog, Next, Purpose};
 use roadwright_editor::tools::{ObstacleKind, TerrainMode, ToolKind};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
-use roadwright_scenario::{DynamicsLevel, ObjectId, Place, PointOfInterestId, RoadId, Shape};
+use roadwright_scenario::{
+    DrivingSide, DynamicsLevel, ObjectId, Place, PointOfInterestId, RoadId, Shape,
+};
 use std::sync::Arc;
 
 /// Two roads that cross, drawn freehand, seen from 150 m around.
@@ -140,6 +142,41 @@ fn a_road_that_starts_on_another_one_joins_it() {
             .nodes()
             .any(|(id, _)| network.ends_at(id).len() == 3)
     );
+}
+
+#[test]
+fn a_slip_road_dragged_onto_a_motorway_gets_a_lane_of_its_own() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 250.0);
+    let preset = |bench: &mut Bench, name: &str| {
+        let mut options = bench.editor().model().settings.tools.clone();
+        let presets = &options.presets;
+        options.preset = presets.iter().position(|p| p.name == name).unwrap();
+        bench.set(|settings| settings.tools = options);
+    };
+    preset(&mut bench, "One-way, 3 lanes");
+    bench.drag(&[(-300.0, 0.0), (300.0, 0.0)]);
+    let motorway = bench.scenario().clone();
+    preset(&mut bench, "Slip road");
+    bench.drag(&[(-200.0, -60.0), (-120.0, -32.0), (-10.0, -6.0)]);
+    let joined = bench.scenario().network();
+    assert_eq!(joined.road_count(), 3);
+    let widest = joined
+        .roads()
+        .map(|(_, road)| road.lanes_driven(1.0, true, DrivingSide::Right));
+    assert_eq!(widest.max(), Some(4));
+    undo_gives_back(&mut bench, &motorway);
+    // Who comes by the slip road changes over and drives on.
+    bench.key(Key::A);
+    bench.drag(&[(-190.0, -56.0), (280.0, 0.0)]);
+    bench.ask(Action::Speed(f64::INFINITY));
+    bench.key(Key::Space);
+    let arrived = bench.play_until(120.0, |editor| {
+        let live = editor.model().live.as_ref();
+        live.is_some_and(|live| live.counts.arrived == 1)
+    });
+    assert!(arrived);
+    assert!(bench.editor().model().findings.1.is_empty());
 }
 
 #[test]

@@ -19,11 +19,11 @@ use crate::road::{
 use crate::scenario::Scenario;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::projection::Projector;
-use roadwright_geometry::{Pose, ReferenceLine};
+use roadwright_geometry::{Pose, ReferenceLine, heading_of};
 
 /// Slower roads have crossings instead of slip roads, m/s.
 const FAST: f64 = 70.0 / 3.6;
-/// Largest angle at which a slip road meets its host, rad.
+/// Largest angle at which the last stretch of a slip road leads to its host, rad.
 const SMALL_ANGLE: f64 = 0.6;
 /// How far beside the carriageway a line may end to join it, m.
 const REACH: f64 = 1.0;
@@ -81,9 +81,16 @@ fn slip(
     style: &RoadStyle,
     end: RoadEnd,
 ) -> Option<Slip> {
-    let tip = match end {
-        RoadEnd::Start => line.start(),
-        RoadEnd::End => line.end(),
+    // Seen along its last stretch: where a hand catches a road, the very end of its stroke may hook
+    // towards the middle of it.
+    let reach = BENDING.0.min(line.length());
+    let (tip, from, to) = match end {
+        RoadEnd::Start => (line.start(), line.start(), line.pose(reach)),
+        RoadEnd::End => (line.end(), line.pose(line.length() - reach), line.end()),
+    };
+    let tip = Pose {
+        heading: heading_of(to.position - from.position),
+        ..tip
     };
     let side = scenario.about().driving_side;
     let hosts = scenario.network().roads();
