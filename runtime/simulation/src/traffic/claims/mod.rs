@@ -24,6 +24,8 @@
 //! a red light now stops those in it who were to drive on.
 //! **Why nobody waits for ever outside, while its exit drains:** who has waited for a minute is locked
 //! (`rule.rs`): it need not give way any more, and nobody whose way conflicts with it is let in before.
+//! **Why full lanes that wait for each other in a ring move on:** they are let in together, or one of them
+//! is sent round (`gridlock.rs`).
 //!
 //! # Example
 //!
@@ -52,9 +54,10 @@
 //! # Parts
 //!
 //! `request.rs` finds who asks, and for what; `scene.rs` knows where everybody is; `rule.rs` decides;
-//! `walls.rs` holds the order inside; this file keeps what is granted.
+//! `walls.rs` holds the order inside; `gridlock.rs` resolves rings of full lanes; this file keeps what is granted.
 
 mod bound;
+mod gridlock;
 mod look;
 mod on_foot;
 mod request;
@@ -73,8 +76,10 @@ use crate::ground::Ground;
 use crate::route::Routes;
 use crate::summary::LawCounts;
 use crate::vehicle_type::VehicleTypes;
+pub(crate) use gridlock::{StuckRing, WayRound};
 pub use look::Ticket;
 use request::{Approach, Need, Request};
+use roadwright_scenario::junction::Light;
 use roadwright_scenario::lane_graph::LaneletId;
 use rule::{Pending, Verdict, is_locked};
 use scene::Given;
@@ -110,6 +115,8 @@ struct Grant {
     is_invited: bool,
     /// Whether it is the first of a chain: only there signals are looked at.
     is_first: bool,
+    /// Whether it was let in together with a ring of full lanes.
+    is_in_ring: bool,
 }
 
 impl Grant {
@@ -125,6 +132,7 @@ impl Grant {
             has_entered: false,
             is_invited: true,
             is_first: true,
+            is_in_ring: false,
         }
     }
 }
@@ -141,6 +149,12 @@ pub(crate) struct Claims {
     counts: LawCounts,
     /// The longest wait at each junction, s.
     longest_waits: Vec<f32>,
+    /// Rings of full lanes that are counted as locked, by the smallest id of their heads.
+    gridlocked: Vec<u64>,
+    /// Rings are left as they are: what a test compares with.
+    #[cfg(test)]
+    #[serde(skip)]
+    pub(crate) leaves_rings: bool,
     #[serde(skip)]
     scratch: Scratch,
 }
@@ -160,6 +174,8 @@ struct Scratch {
     intruders: Vec<Intruder>,
     arrivals: Vec<Arrival>,
     walls: Vec<(u32, walls::Wall)>,
+    stuck: Vec<StuckRing>,
+    asks_for_green: Vec<(u64, (u32, u32))>,
 }
 
 // Scratch is not state: claims with different leftovers are equal.
@@ -313,6 +329,17 @@ impl Claims {
         tickets
     }
 
+    #[cfg(test)]
+    fn leaves_rings(&self) -> bool {
+        self.leaves_rings
+    }
+
+    #[cfg(not(test))]
+    #[allow(clippy::unused_self, reason = "tests have a switch")]
+    fn leaves_rings(&self) -> bool {
+        false
+    }
+
     /// Counts vehicles that missed their turn.
     pub(crate) fn count_missed_turns(&mut self, missed: u64) {
         self.counts.missed_turns += missed;
@@ -343,6 +370,7 @@ impl Claims {
         moved: impl Fn(u32, u32, u32) -> Option<((u32, u32), LaneletId)>,
     ) {
         (self.next_ticket, self.counts) = (held.next_ticket, held.counts);
+        self.gridlocked.clone_from(&held.gridlocked);
         // Grants are moved one by one: an edit can split a junction or give its connections other numbers.
         for (junction, grants) in (0u32..).zip(&held.granted) {
             for grant in grants {
@@ -446,6 +474,7 @@ impl Claims {
             .approaches
             .sort_unstable_by_key(|approach| approach.path.0);
         self.decide_all(setting, agents, &mut scratch);
+        self.turn_rings(clock, setting, agents, &mut scratch);
         self.set_walls(&setting.with(agents), &mut scratch.walls);
         for &(agent, (at, s)) in &scratch.walls {
             let claim = &mut agents.claim[agent as usize];
@@ -485,8 +514,11 @@ impl Claims {
                     continue;
                 }
                 let path = (junction, grant.path);
-                let is_red =
-                    grant.is_first && scene.is_stopped_by_light(path, grant.agent, distance);
+                let light = scene.light(path);
+                let goes_on = grant.is_in_ring && light == Light::Amber;
+                let is_red = grant.is_first
+                    && !goes_on
+                    && scene.is_stopped_by_light(path, grant.agent, distance);
                 if is_red || !scene.has_turn(grant.agent, grant.at) {
                     out.push((grant.agent, grant.at));
                 }

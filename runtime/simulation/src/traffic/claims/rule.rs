@@ -106,14 +106,13 @@ impl Claims {
     ///
     /// Example: an exit of 20 m, one car of 4.5 m that waits there, another that has been let in and
     /// has not passed yet. They take 2 * (4.5 + 2) = 13 m. A car fits, a bus of 10 m does not.
-    fn has_room(
+    pub(super) fn has_room(
         &self,
         request: &Request,
         need: &Need,
         (is_last, pending): (bool, &[Pending]),
         scene: &Scene<'_>,
     ) -> bool {
-        let agents = scene.agents;
         if let Some(ring) = scene.ground.ring(need.exit) {
             let connection = scene.route(request.agent).lanelet(need.at);
             let goes_round = connection.is_some_and(|id| scene.ground.ring(id).is_some());
@@ -122,6 +121,15 @@ impl Claims {
             let is_kept = pending.iter().any(|p| p.ring.is_some() && p.ring == first);
             return goes_round || !is_kept && self.ring_has_room(ring, request, scene);
         }
+        let length = scene.ground.length(need.exit);
+        let room = self.room_beyond(request, need, scene);
+        room >= length || (is_last && room >= scene.space(request.agent))
+    }
+
+    /// What is left of the lane beyond a junction when all that is there, or has been promised a place,
+    /// stands in a queue, m; negative if they do not fit.
+    pub(super) fn room_beyond(&self, request: &Request, need: &Need, scene: &Scene<'_>) -> f64 {
+        let agents = scene.agents;
         // Who is still in the junction or before it, and has been promised the same exit.
         let promised = self.granted[need.junction as usize].iter().filter(|grant| {
             grant.exit == need.exit && agents.progress[grant.agent as usize].at <= grant.at
@@ -138,8 +146,7 @@ impl Claims {
             .filter(|&agent| agent != request.agent)
             .map(|agent| scene.space(agent))
             .sum();
-        let length = scene.ground.length(need.exit);
-        taken == 0.0 || (is_last && length - taken >= scene.space(request.agent))
+        scene.ground.length(need.exit) - taken
     }
 
     /// Whether one more vehicle fits into a ring, and another one beside it: so one place stays free, and
@@ -173,7 +180,7 @@ impl Claims {
 }
 
 /// Those of the approaches, in the order of their junctions, that lead to one.
-fn of_junction(approaches: &[Approach], junction: u32) -> &[Approach] {
+pub(super) fn of_junction(approaches: &[Approach], junction: u32) -> &[Approach] {
     let from = approaches.partition_point(|approach| approach.path.0 < junction);
     let to = approaches.partition_point(|approach| approach.path.0 <= junction);
     &approaches[from..to]
@@ -221,8 +228,19 @@ fn may_enter(
     junction: &JunctionState<'_>,
     scene: &Scene<'_>,
 ) -> Result<Option<u64>, Refusal> {
+    is_stopped(request, need, scene)?;
+    let right = &scene.ground.law(need.junction).right_of_way;
+    let is_first = need.at == request.at;
+    let is_locked = is_locked(request, need.junction, scene);
+    if is_first && !is_locked && gives_way(request, need, junction, right, scene) {
+        return Err(Refusal::GivesWay);
+    }
+    find_place(request, need, junction, scene)
+}
+
+/// Whether a signal, a sign or people on foot stop a vehicle, and which of them.
+pub(super) fn is_stopped(request: &Request, need: &Need, scene: &Scene<'_>) -> Result<(), Refusal> {
     let path = (need.junction, need.path);
-    let law = scene.ground.law(need.junction);
     let distance = -scene.front(request.agent, need.at);
     // Signals and signs are for who comes to the first junction of a chain: between it and the next one
     // nobody can stand, so there is no line to stop at.
@@ -236,10 +254,17 @@ fn may_enter(
     if scene.waits_for_people(request, need) {
         return Err(Refusal::People);
     }
-    let is_locked = is_locked(request, need.junction, scene);
-    if is_first && !is_locked && gives_way(request, need, junction, &law.right_of_way, scene) {
-        return Err(Refusal::GivesWay);
-    }
+    Ok(())
+}
+
+/// Before whose ticket a vehicle finds a place among those inside, or after all of them; or that others
+/// are in its way, or are not passed over any more.
+pub(super) fn find_place(
+    request: &Request,
+    need: &Need,
+    junction: &JunctionState<'_>,
+    scene: &Scene<'_>,
+) -> Result<Option<u64>, Refusal> {
     let before = place_among(request, need, junction.inside, scene).ok_or(Refusal::Occupied)?;
     let mut earlier = junction
         .pending
