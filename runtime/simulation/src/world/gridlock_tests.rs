@@ -282,7 +282,9 @@ fn turning_rings_are_the_same_with_any_number_of_threads_and_after_a_save() {
             verify: true,
             ..RunOptions::default()
         };
-        let mut restored = World::restore(&scenario, &builtin_modules(), &options, &saved).unwrap();
+        let (ground, registry) = (Ground::new(&scenario), builtin_modules());
+        let (mut restored, _) =
+            World::restore(ground, &scenario, &registry, &options, &saved).unwrap();
         for _ in 0..4000 {
             one.step();
             restored.step();

@@ -274,7 +274,7 @@ impl Claims {
     fn let_in_together(&mut self, batch: &Batch, agents: &mut Agents) {
         for (request, needs, before) in batch {
             let claim = &mut agents.claim[request.agent as usize];
-            claim.granted_to = self.grant(request, needs, *before);
+            claim.granted_to = self.grant(request, needs, (*before, false));
             claim.refused = Refusal::None;
             self.keep_at_amber(request.agent, needs);
         }

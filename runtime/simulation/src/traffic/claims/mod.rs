@@ -117,6 +117,8 @@ struct Grant {
     is_first: bool,
     /// Whether it was let in together with a ring of full lanes.
     is_in_ring: bool,
+    /// Whether it was let in to turn at a red light.
+    is_on_red: bool,
 }
 
 impl Grant {
@@ -133,6 +135,7 @@ impl Grant {
             is_invited: true,
             is_first: true,
             is_in_ring: false,
+            is_on_red: false,
         }
     }
 }
@@ -515,7 +518,7 @@ impl Claims {
                 }
                 let path = (junction, grant.path);
                 let light = scene.light(path);
-                let goes_on = grant.is_in_ring && light == Light::Amber;
+                let goes_on = grant.is_on_red || (grant.is_in_ring && light == Light::Amber);
                 let is_red = grant.is_first
                     && !goes_on
                     && scene.is_stopped_by_light(path, grant.agent, distance);
@@ -541,10 +544,11 @@ impl Claims {
                 match self.decide(request, needs, others, &scene) {
                     Verdict::Granted { before } => {
                         let (junction, _) = request.path;
-                        let is_locked = is_locked(request, junction, &scene);
+                        let is_on_red = scene.may_turn_on_red(request.path);
+                        let is_locked = !is_on_red && is_locked(request, junction, &scene);
                         self.counts.let_in_by_lock += u64::from(is_locked);
                         agents.claim[request.agent as usize].granted_to =
-                            self.grant(request, needs, before);
+                            self.grant(request, needs, (before, is_on_red));
                         Refusal::None
                     }
                     Verdict::NothingNeeded => Refusal::None,
@@ -587,15 +591,22 @@ impl Claims {
 
     /// Grants all that a request needs, before a ticket or after all. Returns the index in the agent's
     /// route before which it may enter connections now.
-    fn grant(&mut self, request: &Request, needs: &[Need], before: Option<u64>) -> u32 {
+    fn grant(
+        &mut self,
+        request: &Request,
+        needs: &[Need],
+        (before, is_on_red): (Option<u64>, bool),
+    ) -> u32 {
         let between = before.zip(needs.first());
         let ticket = match between {
             Some((before, need)) => self.ticket_before(need.junction, before),
             None => self.draw_ticket(),
         };
         for need in needs {
+            let is_first = need.at == request.at;
             let grant = Grant {
-                is_first: need.at == request.at,
+                is_first,
+                is_on_red: is_first && is_on_red,
                 ..Grant::new(request.agent, (need.path, need.at, need.exit), ticket)
             };
             self.add(need.junction, grant);

@@ -7,7 +7,7 @@ use super::{Claims, Grant};
 use crate::agents::Refusal;
 use crate::ground::Ring;
 use roadwright_scenario::Control;
-use roadwright_scenario::junction::{Light, RightOfWay, Sign};
+use roadwright_scenario::junction::{GAP_ON_RED, Light, RightOfWay, Sign};
 use roadwright_scenario::lane_graph::LaneletId;
 
 /// Nobody is let in who would have to wait longer inside for another, s. A larger value lets more
@@ -231,11 +231,36 @@ fn may_enter(
     is_stopped(request, need, scene)?;
     let right = &scene.ground.law(need.junction).right_of_way;
     let is_first = need.at == request.at;
+    if is_first && scene.light((need.junction, need.path)) == Light::Red {
+        return turns_on_red(request, need, junction, scene);
+    }
     let is_locked = is_locked(request, need.junction, scene);
     if is_first && !is_locked && gives_way(request, need, junction, right, scene) {
         return Err(Refusal::GivesWay);
     }
     find_place(request, need, junction, scene)
+}
+
+/// The same for who turns at a red light where that is allowed: others never wait for it, however long it
+/// has waited, and it passes after all who have been let in.
+fn turns_on_red(
+    request: &Request,
+    need: &Need,
+    junction: &JunctionState<'_>,
+    scene: &Scene<'_>,
+) -> Result<Option<u64>, Refusal> {
+    let conflicts = scene.ground.conflicts(need.junction, false);
+    let others = junction.approaches.iter();
+    let mut others = others.filter(|other| {
+        other.agent != request.agent && conflicts.are_in_conflict(need.path, other.path.1)
+    });
+    if others.any(|other| comes_within(GAP_ON_RED, other, (request, need), scene)) {
+        return Err(Refusal::Red);
+    }
+    match find_place(request, need, junction, scene)? {
+        None => Ok(None),
+        Some(_) => Err(Refusal::Red),
+    }
 }
 
 /// Whether a signal, a sign or people on foot stop a vehicle, and which of them.
@@ -245,7 +270,8 @@ pub(super) fn is_stopped(request: &Request, need: &Need, scene: &Scene<'_>) -> R
     // Signals and signs are for who comes to the first junction of a chain: between it and the next one
     // nobody can stand, so there is no line to stop at.
     let is_first = need.at == request.at;
-    if is_first && scene.is_stopped_by_light(path, request.agent, distance) {
+    let turns_on_red = scene.may_turn_on_red(path) && has_stopped(request.agent, distance, scene);
+    if is_first && !turns_on_red && scene.is_stopped_by_light(path, request.agent, distance) {
         return Err(Refusal::Red);
     }
     if is_first && scene.sign(path) == Sign::Stop && !has_stopped(request.agent, distance, scene) {
@@ -375,22 +401,31 @@ fn gives_way(
     if !right.gives_way_to_any(need.path) {
         return false;
     }
-    let to_line = -scene.front(request.agent, need.at);
-    let waits = scene.time_for(to_line, request.agent, need.at);
     let gap = critical_gap(request, need, right, scene);
     let mut others = junction
         .approaches
         .iter()
         .filter(|other| other.agent != request.agent && right.gives_way(need.path, other.path.1));
-    others.any(|other| {
-        if scene.light(other.path) == Light::Red || is_held_up(other, scene) {
-            return false;
-        }
-        let conflicts = scene.ground.conflicts(need.junction, false);
-        let met = conflicts.between(other.path.1, need.path);
-        let way = other.distance + met.map_or(0.0, |(place, _)| place.from);
-        scene.time_for(way, other.agent, other.at) < waits + gap
-    })
+    others.any(|other| comes_within(gap, other, (request, need), scene))
+}
+
+/// Whether another one that may drive comes to where it meets a vehicle less than a gap, s, after that
+/// could enter.
+fn comes_within(
+    gap: f64,
+    other: &Approach,
+    (request, need): (&Request, &Need),
+    scene: &Scene<'_>,
+) -> bool {
+    if scene.light(other.path) == Light::Red || is_held_up(other, scene) {
+        return false;
+    }
+    let to_line = -scene.front(request.agent, need.at);
+    let waits = scene.time_for(to_line, request.agent, need.at);
+    let conflicts = scene.ground.conflicts(need.junction, false);
+    let met = conflicts.between(other.path.1, need.path);
+    let way = other.distance + met.map_or(0.0, |(place, _)| place.from);
+    scene.time_for(way, other.agent, other.at) < waits + gap
 }
 
 /// The time to the next vehicle with the right of way before which one enters, s; with waiting it
