@@ -494,7 +494,7 @@ mod tests {
             ((48.85, 2.35), "FR", DrivingSide::Right),
             ((40.71, -74.0), "US", DrivingSide::Right),
             ((18.45, -66.07), "PR", DrivingSide::Right),
-            ((0.0, -30.0), "", DrivingSide::Right),
+            ((-40.0, -130.0), "", DrivingSide::Right),
             ((f64::NAN, 0.0), "", DrivingSide::Right),
         ];
         for ((latitude, longitude), country, side) in places {

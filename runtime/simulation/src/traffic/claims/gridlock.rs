@@ -42,7 +42,8 @@ const ASKS_FOR_GREEN: f64 = 15.0;
 /// Lanelets from an exit on within which the vehicle is found that keeps it full.
 const QUEUE: usize = 12;
 /// Nobody farther from its stop line than this is let in with a ring, m: the others would wait for it.
-const AT_LINE: f64 = 6.0;
+/// With more it might see red before it is there, and the ring would have turned in part.
+const AT_LINE: f64 = 3.0;
 
 /// Who is first on a lane, and waits for room.
 #[derive(Debug, Clone)]
@@ -229,11 +230,13 @@ impl Claims {
             // Lanes that are only passed have to be empty, and a ring does not empty them.
             let is_last = head.full + 1 == head.needs.len();
             let need = &head.needs[head.full];
-            let leaves = scene.space(next.request.agent);
-            if !is_last
-                || self.room_beyond(&head.request, need, scene) + leaves
-                    < scene.space(head.request.agent)
-            {
+            let (leaves, comes) = [next, head]
+                .map(|head| scene.space(head.request.agent))
+                .into();
+            // Where a lane holds more than fits already, it gets no fuller.
+            let fits =
+                comes <= leaves || self.room_beyond(&head.request, need, scene) + leaves >= comes;
+            if !is_last || !fits {
                 return None;
             }
             let before = self.place_for(head, scratch, scene)?;
