@@ -59,7 +59,7 @@ pub struct Scene {
 impl Scene {
     /// Derives a scene. Roads that `before` has already are taken over.
     pub fn new(scenario: Arc<Scenario>, revision: u64, before: Option<&Self>) -> Self {
-        let layout = layout(scenario.network(), scenario.about().driving_side);
+        let layout = layout(scenario.network(), scenario.about());
         // Both lists are in the order of ids, so one walk along both finds what is unchanged.
         let mut known = before
             .map_or(&[][..], |scene| &scene.roads)

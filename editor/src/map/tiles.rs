@@ -110,7 +110,10 @@ fn tile_of(point: DVec2) -> TileId {
 
 fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (scene.scenario.about().driving_side == DrivingSide::Left).hash(&mut hasher);
+    let about = scene.scenario.about();
+    (about.driving_side == DrivingSide::Left).hash(&mut hasher);
+    // Signs differ by country.
+    about.country.hash(&mut hasher);
     let network = scene.scenario.network();
     for id in &tile.roads {
         id.hash(&mut hasher);

@@ -26,7 +26,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, filter: &mut String, actions: &mut 
 /// Typing into one field after the other is one step of the history.
 const ABOUT_LABEL: &str = "Describe scenario";
 
-const ABOUT: [TextProperty<About>; 3] = [
+const ABOUT: [TextProperty<About>; 4] = [
     TextProperty {
         name: "Name",
         label: ABOUT_LABEL,
@@ -47,6 +47,13 @@ const ABOUT: [TextProperty<About>; 3] = [
         hint: "whose data",
         get: |about| &about.attribution,
         set: |about, attribution| about.attribution = attribution,
+    },
+    TextProperty {
+        name: "Country",
+        label: ABOUT_LABEL,
+        hint: "whose law, such as US",
+        get: |about| &about.country,
+        set: |about, country| about.country = country.trim().to_uppercase(),
     },
 ];
 

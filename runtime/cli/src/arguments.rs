@@ -301,6 +301,10 @@ pub(crate) struct Import {
     /// On which side one drives
     #[arg(long, value_enum, default_value_t = DriveOn::Auto)]
     pub(crate) drive_on: DriveOn,
+    /// By the law of which country one drives (ISO 3166-1 alpha-2, such as US); where the data lie, if left
+    /// out
+    #[arg(long, value_name = "CODE")]
+    pub(crate) country: Option<String>,
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,

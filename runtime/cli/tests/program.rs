@@ -331,6 +331,20 @@ fn import_check_and_render_work_hand_in_hand() {
         "-6.261,53.3395,-6.259,53.3405",
     ]);
     assert_eq!(right["driving_side"], "right");
+    assert_eq!(
+        (&report["country"], &right["country"]),
+        (&"IE".into(), &"IE".into())
+    );
+    let elsewhere = |country: &str, out: &str| {
+        let (file, out) = (path("a.osm"), path(out));
+        call(&["import", &file, "--out", &out, "--country", country])
+    };
+    assert_eq!(code(&elsewhere("us", "us.scenario.json")), 0);
+    let text = std::fs::read_to_string(path("us.scenario.json")).unwrap();
+    assert!(text.contains("\"country\": \"US\""), "{text}");
+    let nowhere = elsewhere("nowhere", "none.scenario.json");
+    assert_eq!(code(&nowhere), 2);
+    assert!(String::from_utf8_lossy(&nowhere.stderr).contains("ISO 3166-1"));
     assert!(right["road_km"].as_f64() < report["road_km"].as_f64());
     assert_eq!(code(&call(&["check", &path("a.scenario.json")])), 0);
     let drawn = call(&[

@@ -90,7 +90,7 @@ pub fn map(
     land::floors(&mut canvas, scenario);
     // From the ground up: what is drawn later covers what lies below it in the world. Texts come
     // last, so that nothing covers them.
-    let layout = layout(scenario.network(), scenario.about().driving_side);
+    let layout = layout(scenario.network(), scenario.about());
     draw_roads(&mut canvas, scenario, &layout);
     land::obstacles(&mut canvas, scenario);
     points_of_interest(&mut canvas, scenario);

@@ -146,7 +146,7 @@ pub(crate) struct Subjects<'a> {
 
 /// All findings, errors first, then by code, object and place. Near linear in the scenario.
 pub fn check(scenario: &Scenario) -> Vec<Finding> {
-    let layout = layout(scenario.network(), scenario.about().driving_side);
+    let layout = layout(scenario.network(), scenario.about());
     let graph = LaneGraph::new(scenario, &layout);
     let subjects = Subjects {
         scenario,

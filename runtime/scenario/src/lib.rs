@@ -45,6 +45,7 @@
 mod access;
 mod agents;
 pub mod check;
+mod country;
 mod dynamics;
 mod edit;
 pub mod file;
@@ -68,6 +69,7 @@ mod vehicle_type;
 
 pub use access::{LaneAccess, RoadAccess, TripPart, VehicleClass};
 pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};
+pub use country::{Custom, RoadLaw};
 pub use dynamics::DynamicsLevel;
 pub use edit::{Edit, EditError, MAX_ROAD_ENDS};
 pub use history::History;

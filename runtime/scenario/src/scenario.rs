@@ -1,6 +1,7 @@
 //! A scenario as a whole.
 
 use crate::agents::{Agent, Flow, Place};
+use crate::country::check_code;
 use crate::dynamics::DynamicsLevel;
 use crate::ids::{AgentId, FlowId, ForestId, ObjectId, ObstacleId, PointOfInterestId};
 use crate::network::RoadNetwork;
@@ -122,6 +123,9 @@ pub struct About {
     pub attribution: String,
     /// On which side one drives.
     pub driving_side: DrivingSide,
+    /// By the law of which country, as its code in ISO 3166-1 alpha-2; empty: of none in particular.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub country: String,
     /// Place of the world frame's origin on Earth.
     #[serde(default, skip_serializing_if = "is_default")]
     pub origin: Option<GeoOrigin>,
@@ -344,6 +348,7 @@ impl Validate for Settings {
 
 impl Validate for About {
     fn validate(&self) -> Result<(), String> {
+        at("country", check_code(&self.country))?;
         let Some(origin) = self.origin else {
             return Ok(());
         };

@@ -35,8 +35,8 @@ use thiserror::Error;
 const FORMAT: &str = "roadwright.world";
 /// Version of the frame around the parts.
 const VERSION: u16 = 1;
-/// Version of the parts; 2: agents have levels of dynamics.
-const PART_VERSION: u16 = 7;
+/// Version of the parts; 2: agents have levels of dynamics; 8: rings of full lanes are counted.
+const PART_VERSION: u16 = 8;
 
 /// Why a world cannot be saved or restored.
 #[derive(Debug, Clone, PartialEq, Error)]

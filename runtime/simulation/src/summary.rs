@@ -94,6 +94,14 @@ pub struct LawCounts {
     /// Vehicles that had not got over to their lane in time, went on as their own lane goes, and took
     /// another way.
     pub missed_turns: u64,
+    /// Rings of full lanes, where everybody waits for room on the next one, whose heads were let in
+    /// together.
+    pub rotations: u64,
+    /// Vehicles in such rings that took another way, so that the others could move on.
+    pub sent_round: u64,
+    /// Such rings that had stood for a minute, and of which none could take another way; each once, for as
+    /// long as it stands.
+    pub gridlocks: u64,
 }
 
 /// A module that was replaced while the world ran.

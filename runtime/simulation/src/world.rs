@@ -21,7 +21,7 @@ use crate::stages::control::Controlling;
 use crate::stages::effects::Effecting;
 use crate::stages::retire::Exit;
 use crate::stages::scene::Onlooking;
-use crate::stages::{advance, appear, behave, collide, control, plan};
+use crate::stages::{advance, appear, behave, collide, control, plan, way_round};
 use crate::summary::{AgentCounts, ModuleRecord, ReplanCounts, Summary, SwapRecord};
 use crate::traffic::{
     Collision, Contact, EncroachmentScene, NoCrossing, People, Setting, Traffic, Waits,
@@ -231,6 +231,9 @@ impl World {
             &self.clock,
         );
         signals.forget_gone(agents);
+        for &(agent, path) in claims.asks_for_green() {
+            signals.ask_for_green(ground, path, (agent, self.clock.time()));
+        }
         let controllers = &mut self.modules.signals;
         let comers = if controllers.are_due(&self.clock) {
             look_at_signals(ground, types, routes, agents)
@@ -261,6 +264,27 @@ impl World {
         );
         self.replans.stuck += planned.stuck;
         claims.count_missed_turns(planned.missed_turns);
+        self.break_rings();
+    }
+
+    /// Sends somebody round where a ring of full lanes has stood for long.
+    fn break_rings(&mut self) {
+        let claims = &mut self.traffic.claims;
+        let rings = claims.stuck_rings();
+        let scene = way_round::Scene {
+            clock: &self.clock,
+            ground: &self.ground,
+            types: &self.types,
+            modules: &self.modules,
+            delays: &self.traffic.delays,
+        };
+        for ring in &rings {
+            if scene.send_one(ring, &mut self.routes, &mut self.agents) {
+                claims.count_sent_round();
+            } else {
+                claims.count_gridlock(ring.first_id);
+            }
+        }
     }
 
     fn behave(&mut self) {
@@ -633,6 +657,8 @@ fn helpers(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError>
         .map_err(|_| SimulationError::Threads(threads))
 }
 
+#[cfg(test)]
+mod gridlock_tests;
 mod people;
 #[cfg(test)]
 mod tests;

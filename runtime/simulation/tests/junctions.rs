@@ -27,6 +27,9 @@ struct Crossing {
     control: Option<Control>,
     /// Share of buses.
     buses: f64,
+    country: &'static str,
+    /// Whether all turn to the near side.
+    only_near_turns: bool,
 }
 
 impl Crossing {
@@ -37,6 +40,8 @@ impl Crossing {
             side: DrivingSide::Right,
             control: Some(control),
             buses: 0.0,
+            country: "",
+            only_near_turns: false,
         }
     }
 
@@ -46,6 +51,7 @@ impl Crossing {
         let mut scenario = Scenario::new("crossing");
         let about = About {
             driving_side: self.side,
+            country: self.country.into(),
             ..About::default()
         };
         scenario.apply(Edit::About(Box::new(about))).unwrap();
@@ -101,7 +107,13 @@ impl Crossing {
             DrivingSide::Left => 1,
         };
         for from in 1..=self.legs {
-            for to in (1..=self.legs).filter(|to| *to != from) {
+            // Legs are numbered counter-clockwise: of who comes in, the next one lies on the right.
+            let near = match self.side {
+                DrivingSide::Right => from % self.legs + 1,
+                DrivingSide::Left => (from + self.legs - 2) % self.legs + 1,
+            };
+            let is_wanted = |to: &u32| *to != from && (!self.only_near_turns || *to == near);
+            for to in (1..=self.legs).filter(is_wanted) {
                 for (vehicle, share) in [("car", 1.0 - self.buses), ("enviro_400", self.buses)] {
                     if share <= 0.0 {
                         continue;
@@ -418,4 +430,49 @@ fn a_ring_takes_in_several_vehicles_and_never_locks_itself() {
 fn invited_without_limit(summary: &Summary) {
     let law = summary.law;
     assert_eq!((law.breaches, law.red_passed), (0, 0));
+}
+
+#[test]
+fn who_may_turn_on_red_waits_less_and_lets_those_with_green_pass() {
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        let crossing = |country, only_near_turns| Crossing {
+            side,
+            country,
+            only_near_turns,
+            ..Crossing::of(Control::Signals)
+        };
+        let what = format!("{side:?}");
+        let [free, bound] = ["US", "DE"].map(|country| {
+            let summary = crossing(country, true).run(300.0);
+            lawful(&summary, &what);
+            summary
+        });
+        // Nobody else drives, so that who stops at red can go at once.
+        let [fast, slow] = [&free, &bound].map(|summary| summary.agents.arrived);
+        assert!(fast as f64 > 1.2 * slow as f64, "{what}: {fast} and {slow}");
+        // Beside those with green some turn, and nobody touches anybody.
+        lawful(&crossing("US", false).run(300.0), &what);
+    }
+}
+
+#[test]
+fn where_equals_meet_the_country_says_who_goes_first() {
+    let control = |country| {
+        let crossing = Crossing {
+            country,
+            control: None,
+            ..Crossing::of(Control::Uncontrolled)
+        };
+        let scenario = crossing.scenario();
+        let layout = layout(scenario.network(), scenario.about());
+        let middle = layout
+            .junctions
+            .iter()
+            .find(|junction| junction.is_crossing());
+        middle.unwrap().control
+    };
+    assert_eq!(control("US"), Control::AllWayStop);
+    assert_eq!(control("CA"), Control::AllWayStop);
+    assert_eq!(control("DE"), Control::Uncontrolled);
+    assert_eq!(control(""), Control::Uncontrolled);
 }

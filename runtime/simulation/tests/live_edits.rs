@@ -358,6 +358,39 @@ fn goals_move_with_their_road() {
 }
 
 #[test]
+fn another_country_rules_the_junctions_of_a_running_world() {
+    let mut run = Run::new();
+    run.drive(3.0);
+    let about = |country: &str, run: &Run| {
+        let mut about = run.scenario.about().clone();
+        about.country = country.into();
+        Edit::About(Box::new(about))
+    };
+    let control = |run: &Run| {
+        let network = run.scenario.network();
+        let crossing = network
+            .nodes()
+            .find(|(id, _)| network.ends_at(*id).len() > 2);
+        run.world
+            .inspect_junction(crossing.unwrap().0)
+            .unwrap()
+            .control
+    };
+    assert_eq!(control(&run), Control::Uncontrolled);
+    run.edit(about("US", &run));
+    assert_eq!(control(&run), Control::AllWayStop);
+    let nowhere = run
+        .scenario
+        .clone()
+        .apply(about("usa", &run))
+        .unwrap_err()
+        .to_string();
+    assert!(nowhere.contains("ISO 3166-1"), "{nowhere}");
+    run.drive(60.0);
+    assert_eq!(run.world.counts().arrived, 1);
+}
+
+#[test]
 fn another_street_name_changes_nothing_in_the_run() {
     let mut run = Run::new();
     let mut untouched = Run::new();

@@ -22,6 +22,7 @@ pub(crate) fn import(arguments: &Import) -> anyhow::Result<Outcome> {
             DriveOn::Left => Some(DrivingSide::Left),
             DriveOn::Right => Some(DrivingSide::Right),
         },
+        country: arguments.country.as_deref().map(str::to_uppercase),
     };
     let cannot = || format!("cannot import {}", arguments.file.display());
     let elements = read_file(&arguments.file).with_context(cannot)?;
@@ -98,6 +99,7 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
         "turn_lanes": summary.turn_lanes,
         "access": access,
         "driving_side": side(summary),
+        "country": summary.country,
         "warnings": warnings,
     })
 }
@@ -105,7 +107,7 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
 fn text(summary: &ImportSummary) -> String {
     let mut text = format!(
         "ways             {}\nroads            {}, {:.2} km\nlanes            {}, {:.2} km\n\
-         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\ncrossings        {}\nrestrictions     {}\nturn lanes       {}\ntraffic          {}-hand\n",
+         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\ncrossings        {}\nrestrictions     {}\nturn lanes       {}\ntraffic          {}-hand\ncountry          {}\n",
         summary.ways,
         summary.roads,
         summary.road_km,
@@ -119,6 +121,11 @@ fn text(summary: &ImportSummary) -> String {
         summary.restrictions,
         summary.turn_lanes,
         side(summary),
+        if summary.country.is_empty() {
+            "none"
+        } else {
+            &summary.country
+        },
     );
     for (access, (roads, km)) in &summary.access {
         if *access != RoadAccess::All {

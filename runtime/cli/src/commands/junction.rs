@@ -120,7 +120,7 @@ struct StageReport {
 
 pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let scenario = load(&arguments.file)?;
-    let layout = layout(scenario.network(), scenario.about().driving_side);
+    let layout = layout(scenario.network(), scenario.about());
     let Some(node) = arguments.node else {
         let crossings = layout.junctions.iter().filter(|j| has_rules(j));
         let reports: Vec<_> = crossings.map(|j| Report::of(j, &scenario)).collect();

@@ -110,8 +110,11 @@ pub struct ImportOptions {
     pub name: String,
     /// Only what lies in this box; roads are cut at its edge.
     pub clip: Option<GeoBox>,
-    /// Driving side; `None`: that of the country the data lie in.
+    /// Driving side; `None`: that of the country.
     pub driving_side: Option<DrivingSide>,
+    /// The country whose law holds, as its code in ISO 3166-1 alpha-2; `None`: the one in which the middle of
+    /// the data lies.
+    pub country: Option<String>,
 }
 
 /// Something that was left out or changed, and how often.
@@ -185,6 +188,8 @@ pub struct ImportSummary {
     pub access: BTreeMap<RoadAccess, (usize, f64)>,
     /// Driving side.
     pub driving_side: DrivingSide,
+    /// The country whose law holds, as its code in ISO 3166-1 alpha-2; empty for none.
+    pub country: String,
     /// What was left out and why.
     pub warnings: Vec<ImportWarning>,
 }
@@ -266,7 +271,7 @@ pub fn import(
 /// The part of a summary that the scenario itself tells; the rest is empty.
 fn measured(scenario: &Scenario) -> ImportSummary {
     let side = scenario.about().driving_side;
-    let layout = layout(scenario.network(), side);
+    let layout = layout(scenario.network(), scenario.about());
     let graph = LaneGraph::new(scenario, &layout);
     let network = scenario.network();
     let lanes = |road: &roadwright_scenario::Road| {
@@ -302,6 +307,7 @@ fn measured(scenario: &Scenario) -> ImportSummary {
         restrictions: 0,
         access: by_access(network),
         driving_side: side,
+        country: scenario.about().country.clone(),
         warnings: Vec::new(),
     }
 }

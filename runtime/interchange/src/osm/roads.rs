@@ -310,9 +310,8 @@ impl Built {
         restrictions: &BTreeMap<i64, Vec<Restriction>>,
     ) -> Result<(Scenario, Counts), ImportError> {
         let centre = self.centre();
-        let side = options
-            .driving_side
-            .unwrap_or_else(|| side_of(centre.0, centre.1));
+        let country = (options.country.clone()).unwrap_or_else(|| country_of(centre.0, centre.1));
+        let side = options.driving_side.unwrap_or_else(|| side_of(&country));
         let projection = LocalProjection::new(centre.0, centre.1);
         let mut scenario = Scenario::new(&options.name);
         scenario.apply(Edit::About(Box::new(About {
@@ -320,6 +319,7 @@ impl Built {
             description: "Imported from OpenStreetMap.".into(),
             attribution: ATTRIBUTION.into(),
             driving_side: side,
+            country,
             origin: Some(GeoOrigin {
                 latitude_deg: centre.0,
                 longitude_deg: centre.1,
@@ -458,22 +458,26 @@ const LEFT_HAND: [&str; 76] = [
     "TO", "TT", "TV", "TZ", "UG", "VC", "VG", "VI", "WS", "ZA", "ZM", "ZW",
 ];
 
-/// The driving side of the country that a place lies in.
-fn side_of(latitude: f64, longitude: f64) -> DrivingSide {
-    // Data that come with the program: an import asks no server, and gives the same result
-    // anywhere.
+/// The country that a place lies in, by its code in ISO 3166-1 alpha-2; empty at sea.
+///
+/// The data come with the program: an import asks no server, and gives the same result anywhere.
+fn country_of(latitude: f64, longitude: f64) -> String {
     let boundaries = CountryBoundaries::from_reader(BOUNDARIES_ODBL_360X180);
     let (Ok(boundaries), Ok(place)) = (boundaries, LatLon::new(latitude, longitude)) else {
-        return DrivingSide::Right;
+        return String::new();
     };
-    let left = boundaries
-        .ids(place)
-        .iter()
-        .any(|id| LEFT_HAND.contains(id));
-    if left {
-        DrivingSide::Left
-    } else {
-        DrivingSide::Right
+    // Parts of countries have codes as well, such as "US-NY", and overseas territories both their own and
+    // that of the country; smaller areas come first.
+    let ids = boundaries.ids(place);
+    let country = ids.iter().find(|id| id.len() == 2);
+    country.map_or_else(String::new, |id| (*id).to_owned())
+}
+
+/// The driving side of a country; right where there is none.
+fn side_of(country: &str) -> DrivingSide {
+    match LEFT_HAND.contains(&country) {
+        true => DrivingSide::Left,
+        false => DrivingSide::Right,
     }
 }
 
@@ -482,10 +486,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_place_tells_the_driving_side() {
-        assert_eq!(side_of(53.34, -6.26), DrivingSide::Left);
-        assert_eq!(side_of(35.68, 139.69), DrivingSide::Left);
-        assert_eq!(side_of(48.85, 2.35), DrivingSide::Right);
-        assert_eq!(side_of(40.71, -74.0), DrivingSide::Right);
+    fn the_place_tells_the_country_and_the_driving_side() {
+        let places = [
+            ((53.34, -6.26), "IE", DrivingSide::Left),
+            ((35.68, 139.69), "JP", DrivingSide::Left),
+            ((22.28, 114.16), "HK", DrivingSide::Left),
+            ((48.85, 2.35), "FR", DrivingSide::Right),
+            ((40.71, -74.0), "US", DrivingSide::Right),
+            ((18.45, -66.07), "PR", DrivingSide::Right),
+            ((-40.0, -130.0), "", DrivingSide::Right),
+            ((f64::NAN, 0.0), "", DrivingSide::Right),
+        ];
+        for ((latitude, longitude), country, side) in places {
+            assert_eq!(country_of(latitude, longitude), country);
+            assert_eq!(side_of(country), side, "{country}");
+        }
     }
 }

@@ -9,6 +9,7 @@
 //! | some are of a higher class | [`Control::Priority`]; if it is only one arm, the major road goes on in the arm that continues it best |
 //! | equal, from [`RoadClass::Collector`] on, three arms, two in line | [`Control::Priority`] of the two |
 //! | equal, all one-way, two become one | [`Control::Zipper`] |
+//! | equal, from [`RoadClass::Residential`] on, in a country of all-way stops | [`Control::AllWayStop`] |
 //! | others | [`Control::Uncontrolled`] |
 //!
 //! Traffic signals are always a decision: of a person, or of the data that were imported.
@@ -56,6 +57,8 @@ pub(super) struct Decided<'a> {
     pub(super) major: &'a [RoadId],
     /// Whether its signals flash or are off: then it is ruled by signs.
     pub(super) has_signs: bool,
+    /// Whether streets of the same rank meet at all-way stops.
+    pub(super) has_all_way_stops: bool,
 }
 
 /// The control of a junction and the sign of each arm. `is_ring` says which roads are part of a
@@ -72,7 +75,7 @@ pub(super) fn control(
         if on_ring >= 2 {
             Control::Roundabout
         } else {
-            derived(&approaches)
+            derived(&approaches, decided.has_all_way_stops)
         }
     });
     let first = |sign: Sign| {
@@ -130,7 +133,7 @@ fn rank(class: RoadClass) -> u8 {
     }
 }
 
-fn derived(approaches: &[Approach]) -> Control {
+fn derived(approaches: &[Approach], has_all_way_stops: bool) -> Control {
     let entering = approaches.iter().filter(|arm| arm.enters).count();
     if approaches.len() < 3 || entering < 2 {
         return Control::Uncontrolled;
@@ -149,7 +152,11 @@ fn derived(approaches: &[Approach]) -> Control {
     if is_main && approaches.len() == 3 && best_pair(approaches).is_some() {
         return Control::Priority;
     }
-    Control::Uncontrolled
+    let is_street = highest >= Some(rank(RoadClass::Residential));
+    match has_all_way_stops && is_street {
+        true => Control::AllWayStop,
+        false => Control::Uncontrolled,
+    }
 }
 
 /// Which arms belong to the road that goes first.

@@ -11,6 +11,7 @@
 //! it is known by its smallest node, its root.
 
 use super::{Arm, Junction, Site, build, crossing, rings};
+use crate::country::{Custom, RoadLaw};
 use crate::ids::{NodeId, RoadId};
 use crate::junction_rules::{Control, CrossingRule, JunctionRules};
 use crate::network::{RestrictionKind, RoadNetwork};
@@ -97,21 +98,23 @@ impl Layout {
 ///
 /// A road that its two junctions would use up is taken into one merged junction (if that stays
 /// within 60 m; otherwise its cuts are squeezed and flagged). O(roads log roads) for roads of
-/// bounded degree.
-pub fn layout(network: &RoadNetwork, side: DrivingSide) -> Layout {
-    let mut planner = Planner::new(network, side);
+/// bounded degree. Of a driving side alone, it is the layout by the law of no country in particular.
+pub fn layout(network: &RoadNetwork, custom: impl Into<Custom>) -> Layout {
+    let mut planner = Planner::new(network, custom.into());
     planner.merge_short_roads(planner.members.keys().copied().collect());
     planner.finish(|_| None)
 }
 
 /// The layout of an edited network: equal to that of [`layout`], and sharing all junctions with the
-/// layout `before` that the edit does not reach. The driving side is the same. Cost: that of the
+/// layout `before` that the edit does not reach. Driving side and law are the same. Cost: that of the
 /// junctions around what was changed, and a walk over all nodes and roads.
 pub fn layout_after_edit(
     (network, before): (&RoadNetwork, &Layout),
     edited: &RoadNetwork,
-    side: DrivingSide,
+    custom: impl Into<Custom>,
 ) -> Layout {
+    let custom = custom.into();
+    let side = custom.side;
     // A fixed point: junctions are kept as they were until something that is laid out again reaches
     // them. `redone` only grows, so there are at most as many rounds as junctions; mostly it is one.
     let changed = changed_roads(network, edited);
@@ -139,7 +142,7 @@ pub fn layout_after_edit(
             let junction = before.junction_of.get(&node).copied();
             junction.filter(|junction| !redone.contains(junction))
         };
-        let mut planner = Planner::resumed(edited, side, rings.clone(), before, kept);
+        let mut planner = Planner::resumed(edited, custom, rings.clone(), before, kept);
         let roots = planner.members.keys().copied();
         planner.merge_short_roads(roots.filter(|&root| kept(root).is_none()).collect());
         let reached = planner.reached(before, kept);
@@ -224,6 +227,7 @@ fn grow(
 struct Planner<'a> {
     network: &'a RoadNetwork,
     side: DrivingSide,
+    law: RoadLaw,
     /// Union-find: the smallest node of each node's cluster.
     parent: BTreeMap<NodeId, NodeId>,
     members: BTreeMap<NodeId, Vec<NodeId>>,
@@ -234,10 +238,11 @@ struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    fn new(network: &'a RoadNetwork, side: DrivingSide) -> Self {
+    fn new(network: &'a RoadNetwork, Custom { side, law }: Custom) -> Self {
         Self {
             network,
             side,
+            law,
             parent: network.nodes().map(|(id, _)| (id, id)).collect(),
             members: network.nodes().map(|(id, _)| (id, vec![id])).collect(),
             internal: BTreeSet::new(),
@@ -250,7 +255,7 @@ impl<'a> Planner<'a> {
     /// As after an earlier layout, with the nodes of all junctions apart that are not kept.
     fn resumed(
         network: &'a RoadNetwork,
-        side: DrivingSide,
+        Custom { side, law }: Custom,
         rings: BTreeSet<RoadId>,
         before: &Layout,
         kept: impl Fn(NodeId) -> Option<usize>,
@@ -275,6 +280,7 @@ impl<'a> Planner<'a> {
         Self {
             network,
             side,
+            law,
             internal: internal.collect(),
             rings,
             trims: trims.collect(),
@@ -536,6 +542,7 @@ impl<'a> Planner<'a> {
             nodes: members.clone(),
             centre: self.centre(root),
             side: self.side,
+            law: self.law,
             rules: self.rules(root),
             is_ring: &|road| self.rings.contains(&road),
             allows: &allows,

@@ -32,7 +32,7 @@ pub use direct::Gore;
 pub use layout::{Layout, Trim, layout, layout_after_edit};
 pub(crate) use links::{MAX_CONNECTIONS, MAX_LANES};
 pub use outline::OutlineEdge;
-pub use right_of_way::RightOfWay;
+pub use right_of_way::{GAP_ON_RED, RightOfWay};
 pub use signals::{
     DEFAULT_CYCLE, Intergreen, Light, MAX_GREEN, MIN_GREEN, Programme, SignalPlans, Signals,
     StageTimes, WALK_WINDOW, WALKING_SPEED, signal_plans,
@@ -40,6 +40,7 @@ pub use signals::{
 pub use turn::{Turn, Turns};
 
 use crate::access::LaneAccess;
+use crate::country::RoadLaw;
 use crate::ids::{NodeId, RoadId};
 use crate::junction_rules::{Control, JunctionRules, SignalPlan};
 use crate::road::{DrivingSide, RoadEnd};
@@ -166,6 +167,8 @@ pub struct Junction {
     pub plan: SignalPlan,
     /// Which side is driven on.
     pub side: DrivingSide,
+    /// By which law.
+    pub law: RoadLaw,
     /// What to know about it.
     pub flags: Vec<Flag>,
 }
@@ -196,6 +199,8 @@ pub struct Site<'a> {
     pub centre: DVec2,
     /// The driving side.
     pub side: DrivingSide,
+    /// The law of the road.
+    pub law: RoadLaw,
     /// What is decided about it.
     pub rules: JunctionRules,
     /// Whether a road belongs to the ring of a roundabout.
@@ -251,6 +256,7 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         control: *wanted,
         major,
         has_signs,
+        has_all_way_stops: site.law.all_way_stop,
     };
     let (control, signs) = match direct {
         Some(_) => (Control::Uncontrolled, vec![Sign::None; arms.len()]),
@@ -278,6 +284,7 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         control,
         plan: plan.clone().unwrap_or_default(),
         side: site.side,
+        law: site.law,
         flags,
     }
 }

@@ -64,7 +64,13 @@ pub struct RightOfWay {
     signs: Vec<Sign>,
     /// The critical gap of each path, s.
     gaps: Vec<f64>,
+    /// Whether one may turn along each path at a red light; empty where nobody may.
+    on_red: Vec<bool>,
 }
+
+/// The shortest time to the next vehicle with green before which half of all drivers turn to the near side
+/// at a red light, s: that of a stop sign. [HCM 2000], exhibit 17-5.
+pub const GAP_ON_RED: f64 = GAP_NEAR_TURN;
 
 impl RightOfWay {
     /// Finds it from the layout of a junction. O(pairs of paths in conflict).
@@ -89,7 +95,11 @@ impl RightOfWay {
             rows,
             words,
             signs: paths.clone().map(|path| arms.sign(path)).collect(),
-            gaps: paths.map(|path| arms.critical_gap(path)).collect(),
+            gaps: paths.clone().map(|path| arms.critical_gap(path)).collect(),
+            on_red: match junction.law.turn_on_red && junction.control == Control::Signals {
+                true => paths.map(|path| arms.is_near_turn(path)).collect(),
+                false => Vec::new(),
+            },
         }
     }
 
@@ -124,6 +134,13 @@ impl RightOfWay {
     #[inline]
     pub fn sign(&self, path: u32) -> Sign {
         self.signs[path as usize]
+    }
+
+    /// Whether who comes along a path may turn at a red light: after a stop, giving way to all whose ways
+    /// meet its own.
+    #[inline]
+    pub fn may_turn_on_red(&self, path: u32) -> bool {
+        self.on_red.get(path as usize).is_some_and(|may| *may)
     }
 
     /// The time to the next vehicle that lets who comes along a path go before it, s.
@@ -179,6 +196,15 @@ impl<'a> Arms<'a> {
             == match self.junction.side {
                 DrivingSide::Right => Turn::Left,
                 DrivingSide::Left => Turn::Right,
+            }
+    }
+
+    /// Whether a path turns to the side on which one drives.
+    fn is_near_turn(&self, path: &ConnectingPath) -> bool {
+        path.turn
+            == match self.junction.side {
+                DrivingSide::Right => Turn::Right,
+                DrivingSide::Left => Turn::Left,
             }
     }
 

@@ -41,6 +41,7 @@ fn junction_of(roads: &[Road], side: DrivingSide) -> Junction {
         centre: DVec2::ZERO,
         side,
         rules: JunctionRules::default(),
+        law: RoadLaw::default(),
         is_ring: &|_| false,
         allows: &|_, _| true,
         limits: &|_, _| None,
@@ -236,6 +237,7 @@ fn forbidden_turns_have_no_path() {
         centre: DVec2::ZERO,
         side: RIGHT,
         rules: JunctionRules::default(),
+        law: RoadLaw::default(),
         is_ring: &|_| false,
         allows: &|from, to| !(from.0 == RoadId(1) && to.0 == RoadId(2)),
         limits: &|_, _| None,
@@ -349,7 +351,7 @@ proptest! {
         let ends = |order: &[usize]| {
             let arms = order.iter()
                 .map(|&i| Arm::new(RoadId(i as u32 + 1), &roads[i], RoadEnd::Start)).collect();
-            build(&Site { nodes: vec![NodeId(0)], centre: DVec2::ZERO, side: RIGHT, rules: JunctionRules::default(), is_ring: &|_| false,
+            build(&Site { nodes: vec![NodeId(0)], centre: DVec2::ZERO, side: RIGHT, rules: JunctionRules::default(), law: RoadLaw::default(), is_ring: &|_| false,
                 allows: &|_, _| true, limits: &|_, _| None }, arms)
         };
         let order: Vec<_> = (0..roads.len()).collect();
@@ -478,6 +480,7 @@ fn ruled(
         centre: DVec2::ZERO,
         side,
         rules,
+        law: RoadLaw::default(),
         is_ring: &|_| false,
         allows: &|_, _| true,
         limits: &|_, _| None,
@@ -1010,6 +1013,7 @@ fn people_wait_on_wide_medians_only() {
                 crossings: vec![CrossingRule::over(RoadId(1))],
                 ..JunctionRules::default()
             },
+            law: RoadLaw::default(),
             is_ring: &|_| false,
             allows: &|_, _| true,
             limits: &|_, _| None,
@@ -1036,6 +1040,7 @@ fn a_crossing_without_room_is_left_out_and_told() {
             crossings: vec![CrossingRule::over(RoadId(1)), CrossingRule::over(RoadId(2))],
             ..JunctionRules::default()
         },
+        law: RoadLaw::default(),
         is_ring: &|_| false,
         allows: &|_, _| true,
         limits: &|_, _| None,

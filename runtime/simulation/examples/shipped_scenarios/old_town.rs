@@ -238,7 +238,7 @@ fn blocks(b: &mut Builder) {
 
 /// Cars, jeeps and buses between places that are far apart and can be reached.
 fn traffic(b: &mut Builder) {
-    let layout = layout(b.scenario.network(), b.scenario.about().driving_side);
+    let layout = layout(b.scenario.network(), b.scenario.about());
     let graph = LaneGraph::new(&b.scenario, &layout);
     let main = graph.main_component();
     let lanes: Vec<LaneletId> = main

@@ -24,7 +24,7 @@ use roadwright_agent::NamedPlace;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals, Turn};
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
-use roadwright_scenario::{NodeId, Road, RoadId, Scenario};
+use roadwright_scenario::{Custom, NodeId, Road, RoadId, Scenario};
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
@@ -62,8 +62,8 @@ impl Ground {
 
     /// The ground after an edit from `old`, whose ground this is, to `new`.
     pub(crate) fn after_edit(self: &Arc<Self>, old: &Scenario, new: &Scenario) -> Arc<Self> {
-        let has_same_lanes =
-            old.about().driving_side == new.about().driving_side && has_same_lanes(old, new);
+        let custom = |scenario: &Scenario| Custom::from(scenario.about());
+        let has_same_lanes = custom(old) == custom(new) && has_same_lanes(old, new);
         let has_same_obstacles =
             old.obstacles() == new.obstacles() && old.forests() == new.forests();
         let places = named_places(new);

@@ -8,7 +8,7 @@ use roadwright_scenario::junction::{
     Turn, layout, layout_after_edit, signal_plans,
 };
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
-use roadwright_scenario::{NodeId, RoadAccess, RoadId, Scenario};
+use roadwright_scenario::{Custom, NodeId, RoadAccess, RoadId, Scenario};
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
@@ -148,7 +148,7 @@ pub(crate) struct Roads {
 
 impl Roads {
     pub(crate) fn new(scenario: &Scenario) -> Self {
-        let layout = layout(scenario.network(), scenario.about().driving_side);
+        let layout = layout(scenario.network(), scenario.about());
         let graph = LaneGraph::new(scenario, &layout);
         let mut speeds = Vec::with_capacity(graph.point_count());
         for (id, lanelet) in (0..).zip(graph.lanelets()) {
@@ -163,11 +163,11 @@ impl Roads {
     /// The roads after an edit from `old`, whose roads these are, to `new`: junctions, lanes and
     /// conflicts that it did not reach are taken over.
     pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> Self {
-        let side = new.about().driving_side;
-        if side != old.about().driving_side {
+        let custom = Custom::from(new.about());
+        if custom != Custom::from(old.about()) {
             return Self::new(new);
         }
-        let layout = layout_after_edit((old.network(), &self.layout), new.network(), side);
+        let layout = layout_after_edit((old.network(), &self.layout), new.network(), custom);
         let before = Before {
             network: old.network(),
             layout: &self.layout,

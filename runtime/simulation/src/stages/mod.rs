@@ -6,6 +6,7 @@
 //! | claims (`traffic/claims`) | ground, vehicle types, routes, index, identity, motion, position, progress | claims, claim, signals |
 //! | delays (`traffic/delays.rs`) | identity, position, progress | delays |
 //! | [`plan`] | ground, vehicle types, identity, motion, position, delays, modules | progress, claim, routes |
+//! | [`way_round`], of rings of full lanes | ground, vehicle types, identity, delays, modules | progress, claim, routes |
 //! | [`behave`] | all that perception reads, modules, messages | wish, position, progress |
 //! | [`effects`], with what it asks for of its route (`rerouting.rs`, `excursions.rs`, `parking.rs`) and of others ([`company`]) | the same, contacts | identity, position, progress, claim, wish, dynamics, routes, claims, index, modules, messages, demand |
 //! | [`control`] | all that perception reads, modules | command, claim, statistics |
@@ -27,3 +28,4 @@ pub(crate) mod plan;
 mod rerouting;
 pub(crate) mod retire;
 pub(crate) mod scene;
+pub(crate) mod way_round;

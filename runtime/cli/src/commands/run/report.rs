@@ -199,7 +199,7 @@ fn population_text(population: &Population) -> String {
 }
 
 /// The figures that depend on the world alone.
-fn traffic_figures(summary: &Summary) -> [(&'static str, String); 8] {
+fn traffic_figures(summary: &Summary) -> [(&'static str, String); 9] {
     let agents = summary.agents;
     [
         (
@@ -242,6 +242,13 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 8] {
                 summary.law.breaches,
                 summary.law.red_passed,
                 summary.law.held_by_law
+            ),
+        ),
+        (
+            "rings of full lanes",
+            format!(
+                "{} turned, {} sent round, {} locked",
+                summary.law.rotations, summary.law.sent_round, summary.law.gridlocks
             ),
         ),
         ("on foot", on_foot(summary)),

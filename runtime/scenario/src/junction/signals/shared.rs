@@ -346,7 +346,7 @@ mod tests {
 
     fn plans(scenario: &Scenario) -> (Layout, SignalPlans) {
         let network = scenario.network();
-        let layout = layout(network, scenario.about().driving_side);
+        let layout = layout(network, scenario.about());
         let all: Vec<_> = layout.junctions.iter().map(|j| Conflicts::of(j)).collect();
         let own = |i: usize| Signals::of(&layout.junctions[i], &all[i]);
         let plans = signal_plans(network, &layout, own, |i| &all[i]);

@@ -25,6 +25,8 @@
 //! have entered the next junction already: who has not may lose its turn and need its place.
 //! **Why nobody waits for ever outside, while its exit drains:** who has waited for a minute is locked
 //! (`rule.rs`): it need not give way any more, and nobody whose way conflicts with it is let in before.
+//! **Why full lanes that wait for each other in a ring move on:** they are let in together, or one of them
+//! is sent round (`gridlock.rs`).
 //!
 //! # Example
 //!
@@ -53,9 +55,10 @@
 //! # Parts
 //!
 //! `request.rs` finds who asks, and for what; `scene.rs` knows where everybody is; `rule.rs` decides;
-//! `walls.rs` holds the order inside; this file keeps what is granted.
+//! `walls.rs` holds the order inside; `gridlock.rs` resolves rings of full lanes; this file keeps what is granted.
 
 mod bound;
+mod gridlock;
 mod look;
 mod on_foot;
 mod request;
@@ -74,8 +77,10 @@ use crate::ground::Ground;
 use crate::route::Routes;
 use crate::summary::LawCounts;
 use crate::vehicle_type::VehicleTypes;
+pub(crate) use gridlock::{StuckRing, WayRound};
 pub use look::Ticket;
 use request::{Approach, Need, Request};
+use roadwright_scenario::junction::Light;
 use roadwright_scenario::lane_graph::LaneletId;
 use rule::{Pending, Verdict, is_locked};
 use scene::Given;
@@ -111,6 +116,10 @@ struct Grant {
     is_invited: bool,
     /// Whether it is the first of a chain: only there signals are looked at.
     is_first: bool,
+    /// Whether it was let in together with a ring of full lanes.
+    is_in_ring: bool,
+    /// Whether it was let in to turn at a red light.
+    is_on_red: bool,
 }
 
 impl Grant {
@@ -126,6 +135,8 @@ impl Grant {
             has_entered: false,
             is_invited: true,
             is_first: true,
+            is_in_ring: false,
+            is_on_red: false,
         }
     }
 }
@@ -142,6 +153,12 @@ pub(crate) struct Claims {
     counts: LawCounts,
     /// The longest wait at each junction, s.
     longest_waits: Vec<f32>,
+    /// Rings of full lanes that are counted as locked, by the smallest id of their heads.
+    gridlocked: Vec<u64>,
+    /// Rings are left as they are: what a test compares with.
+    #[cfg(test)]
+    #[serde(skip)]
+    pub(crate) leaves_rings: bool,
     #[serde(skip)]
     scratch: Scratch,
 }
@@ -161,6 +178,8 @@ struct Scratch {
     intruders: Vec<Intruder>,
     arrivals: Vec<Arrival>,
     walls: Vec<(u32, walls::Wall)>,
+    stuck: Vec<StuckRing>,
+    asks_for_green: Vec<(u64, (u32, u32))>,
 }
 
 // Scratch is not state: claims with different leftovers are equal.
@@ -314,6 +333,17 @@ impl Claims {
         tickets
     }
 
+    #[cfg(test)]
+    fn leaves_rings(&self) -> bool {
+        self.leaves_rings
+    }
+
+    #[cfg(not(test))]
+    #[allow(clippy::unused_self, reason = "tests have a switch")]
+    fn leaves_rings(&self) -> bool {
+        false
+    }
+
     /// Counts vehicles that missed their turn.
     pub(crate) fn count_missed_turns(&mut self, missed: u64) {
         self.counts.missed_turns += missed;
@@ -344,6 +374,7 @@ impl Claims {
         moved: impl Fn(u32, u32, u32) -> Option<((u32, u32), LaneletId)>,
     ) {
         (self.next_ticket, self.counts) = (held.next_ticket, held.counts);
+        self.gridlocked.clone_from(&held.gridlocked);
         // Grants are moved one by one: an edit can split a junction or give its connections other numbers.
         for (junction, grants) in (0u32..).zip(&held.granted) {
             for grant in grants {
@@ -447,6 +478,7 @@ impl Claims {
             .approaches
             .sort_unstable_by_key(|approach| approach.path.0);
         self.decide_all(setting, agents, &mut scratch);
+        self.turn_rings(clock, setting, agents, &mut scratch);
         self.set_walls(&setting.with(agents), &mut scratch.walls);
         for &(agent, (at, s)) in &scratch.walls {
             let claim = &mut agents.claim[agent as usize];
@@ -486,8 +518,11 @@ impl Claims {
                     continue;
                 }
                 let path = (junction, grant.path);
-                let is_red =
-                    grant.is_first && scene.is_stopped_by_light(path, grant.agent, distance);
+                let light = scene.light(path);
+                let goes_on = grant.is_on_red || (grant.is_in_ring && light == Light::Amber);
+                let is_red = grant.is_first
+                    && !goes_on
+                    && scene.is_stopped_by_light(path, grant.agent, distance);
                 if is_red || !scene.has_turn(grant.agent, grant.at) {
                     out.push((grant.agent, grant.at));
                 }
@@ -510,10 +545,11 @@ impl Claims {
                 match self.decide(request, needs, others, &scene) {
                     Verdict::Granted { before } => {
                         let (junction, _) = request.path;
-                        let is_locked = is_locked(request, junction, &scene);
+                        let is_on_red = scene.may_turn_on_red(request.path);
+                        let is_locked = !is_on_red && is_locked(request, junction, &scene);
                         self.counts.let_in_by_lock += u64::from(is_locked);
                         agents.claim[request.agent as usize].granted_to =
-                            self.grant(request, needs, before);
+                            self.grant(request, needs, (before, is_on_red));
                         Refusal::None
                     }
                     Verdict::NothingNeeded => Refusal::None,
@@ -556,15 +592,22 @@ impl Claims {
 
     /// Grants all that a request needs, before a ticket or after all. Returns the index in the agent's
     /// route before which it may enter connections now.
-    fn grant(&mut self, request: &Request, needs: &[Need], before: Option<u64>) -> u32 {
+    fn grant(
+        &mut self,
+        request: &Request,
+        needs: &[Need],
+        (before, is_on_red): (Option<u64>, bool),
+    ) -> u32 {
         let between = before.zip(needs.first());
         let ticket = match between {
             Some((before, need)) => self.ticket_before(need.junction, before),
             None => self.draw_ticket(),
         };
         for need in needs {
+            let is_first = need.at == request.at;
             let grant = Grant {
-                is_first: need.at == request.at,
+                is_first,
+                is_on_red: is_first && is_on_red,
                 ..Grant::new(request.agent, (need.path, need.at, need.exit), ticket)
             };
             self.add(need.junction, grant);

@@ -7,7 +7,7 @@ use super::{Claims, Grant};
 use crate::agents::Refusal;
 use crate::ground::Ring;
 use roadwright_scenario::Control;
-use roadwright_scenario::junction::{Light, RightOfWay, Sign};
+use roadwright_scenario::junction::{GAP_ON_RED, Light, RightOfWay, Sign};
 use roadwright_scenario::lane_graph::LaneletId;
 
 /// Nobody is let in who would have to wait longer inside for another, s. A larger value lets more
@@ -94,6 +94,11 @@ impl Claims {
         // One ticket counts in all junctions of a chain: it is after all others.
         match before {
             Some(_) if needs.len() > 1 => Verdict::Refused(Refusal::Occupied),
+            // Who goes on beyond may have a higher ticket than the one that is put in between: on its
+            // word nothing can be promised here.
+            Some(_) if !self.fits_if_all_stay(request, last, scene) => {
+                Verdict::Refused(Refusal::NoRoom)
+            }
             _ => Verdict::Granted { before },
         }
     }
@@ -106,14 +111,13 @@ impl Claims {
     ///
     /// Example: an exit of 20 m, one car of 4.5 m that waits there, another that has been let in and
     /// has not passed yet. They take 2 * (4.5 + 2) = 13 m. A car fits, a bus of 10 m does not.
-    fn has_room(
+    pub(super) fn has_room(
         &self,
         request: &Request,
         need: &Need,
         (is_last, pending): (bool, &[Pending]),
         scene: &Scene<'_>,
     ) -> bool {
-        let agents = scene.agents;
         if let Some(ring) = scene.ground.ring(need.exit) {
             let connection = scene.route(request.agent).lanelet(need.at);
             let goes_round = connection.is_some_and(|id| scene.ground.ring(id).is_some());
@@ -122,10 +126,16 @@ impl Claims {
             let is_kept = pending.iter().any(|p| p.ring.is_some() && p.ring == first);
             return goes_round || !is_kept && self.ring_has_room(ring, request, scene);
         }
-        // Who is still in the junction or before it, and has been promised the same exit.
-        let promised = self.granted[need.junction as usize].iter().filter(|grant| {
-            grant.exit == need.exit && agents.progress[grant.agent as usize].at <= grant.at
-        });
+        let length = scene.ground.length(need.exit);
+        let room = self.room_beyond(request, need, scene);
+        room >= length || (is_last && room >= scene.space(request.agent))
+    }
+
+    /// What is left of the lane beyond a junction when all that is there, or has been promised a place,
+    /// stands in a queue, m; negative if they do not fit.
+    pub(super) fn room_beyond(&self, request: &Request, need: &Need, scene: &Scene<'_>) -> f64 {
+        let agents = scene.agents;
+        let promised = self.promised(need, scene);
         // Who has entered what lies beyond the exit drives on and leaves no queue behind. Who has been
         // let in there, but has not entered, may still lose its turn, to a red light or to people on
         // foot, and then needs its place in the queue.
@@ -137,13 +147,38 @@ impl Claims {
                 || scene.front(entry.agent, next) <= 0.0
         });
         let taken: f64 = promised
-            .map(|grant| grant.agent)
             .chain(queued.map(|entry| entry.agent))
             .filter(|&agent| agent != request.agent)
             .map(|agent| scene.space(agent))
             .sum();
-        let length = scene.ground.length(need.exit);
-        taken == 0.0 || (is_last && length - taken >= scene.space(request.agent))
+        scene.ground.length(need.exit) - taken
+    }
+
+    /// Who is still in the junction or before it, and has been promised the same exit.
+    fn promised<'s>(
+        &'s self,
+        need: &'s Need,
+        scene: &'s Scene<'_>,
+    ) -> impl Iterator<Item = u32> + 's {
+        let grants = self.granted[need.junction as usize].iter();
+        let promised = grants.filter(|grant| {
+            grant.exit == need.exit && scene.agents.progress[grant.agent as usize].at <= grant.at
+        });
+        promised.map(|grant| grant.agent)
+    }
+
+    /// Whether there is room beyond a junction even if nobody there goes on. In rings there is always
+    /// somebody who can.
+    fn fits_if_all_stay(&self, request: &Request, need: &Need, scene: &Scene<'_>) -> bool {
+        let there = scene.index.on_lanelet(need.exit).iter();
+        let taken: f64 = self
+            .promised(need, scene)
+            .chain(there.map(|entry| entry.agent))
+            .filter(|&agent| agent != request.agent)
+            .map(|agent| scene.space(agent))
+            .sum();
+        let fits = scene.ground.length(need.exit) - taken >= scene.space(request.agent);
+        scene.ground.ring(need.exit).is_some() || taken == 0.0 || fits
     }
 
     /// Whether one more vehicle fits into a ring, and another one beside it: so one place stays free, and
@@ -177,7 +212,7 @@ impl Claims {
 }
 
 /// Those of the approaches, in the order of their junctions, that lead to one.
-fn of_junction(approaches: &[Approach], junction: u32) -> &[Approach] {
+pub(super) fn of_junction(approaches: &[Approach], junction: u32) -> &[Approach] {
     let from = approaches.partition_point(|approach| approach.path.0 < junction);
     let to = approaches.partition_point(|approach| approach.path.0 <= junction);
     &approaches[from..to]
@@ -225,13 +260,50 @@ fn may_enter(
     junction: &JunctionState<'_>,
     scene: &Scene<'_>,
 ) -> Result<Option<u64>, Refusal> {
+    is_stopped(request, need, scene)?;
+    let right = &scene.ground.law(need.junction).right_of_way;
+    let is_first = need.at == request.at;
+    if is_first && scene.light((need.junction, need.path)) == Light::Red {
+        return turns_on_red(request, need, junction, scene);
+    }
+    let is_locked = is_locked(request, need.junction, scene);
+    if is_first && !is_locked && gives_way(request, need, junction, right, scene) {
+        return Err(Refusal::GivesWay);
+    }
+    find_place(request, need, junction, scene)
+}
+
+/// The same for who turns at a red light where that is allowed: others never wait for it, however long it
+/// has waited, and it passes after all who have been let in.
+fn turns_on_red(
+    request: &Request,
+    need: &Need,
+    junction: &JunctionState<'_>,
+    scene: &Scene<'_>,
+) -> Result<Option<u64>, Refusal> {
+    let conflicts = scene.ground.conflicts(need.junction, false);
+    let others = junction.approaches.iter();
+    let mut others = others.filter(|other| {
+        other.agent != request.agent && conflicts.are_in_conflict(need.path, other.path.1)
+    });
+    if others.any(|other| comes_within(GAP_ON_RED, other, (request, need), scene)) {
+        return Err(Refusal::Red);
+    }
+    match find_place(request, need, junction, scene)? {
+        None => Ok(None),
+        Some(_) => Err(Refusal::Red),
+    }
+}
+
+/// Whether a signal, a sign or people on foot stop a vehicle, and which of them.
+pub(super) fn is_stopped(request: &Request, need: &Need, scene: &Scene<'_>) -> Result<(), Refusal> {
     let path = (need.junction, need.path);
-    let law = scene.ground.law(need.junction);
     let distance = -scene.front(request.agent, need.at);
     // Signals and signs are for who comes to the first junction of a chain: between it and the next one
     // nobody can stand, so there is no line to stop at.
     let is_first = need.at == request.at;
-    if is_first && scene.is_stopped_by_light(path, request.agent, distance) {
+    let turns_on_red = scene.may_turn_on_red(path) && has_stopped(request.agent, distance, scene);
+    if is_first && !turns_on_red && scene.is_stopped_by_light(path, request.agent, distance) {
         return Err(Refusal::Red);
     }
     if is_first && scene.sign(path) == Sign::Stop && !has_stopped(request.agent, distance, scene) {
@@ -240,10 +312,17 @@ fn may_enter(
     if scene.waits_for_people(request, need) {
         return Err(Refusal::People);
     }
-    let is_locked = is_locked(request, need.junction, scene);
-    if is_first && !is_locked && gives_way(request, need, junction, &law.right_of_way, scene) {
-        return Err(Refusal::GivesWay);
-    }
+    Ok(())
+}
+
+/// Before whose ticket a vehicle finds a place among those inside, or after all of them; or that others
+/// are in its way, or are not passed over any more.
+pub(super) fn find_place(
+    request: &Request,
+    need: &Need,
+    junction: &JunctionState<'_>,
+    scene: &Scene<'_>,
+) -> Result<Option<u64>, Refusal> {
     let before = place_among(request, need, junction.inside, scene).ok_or(Refusal::Occupied)?;
     let mut earlier = junction
         .pending
@@ -354,22 +433,31 @@ fn gives_way(
     if !right.gives_way_to_any(need.path) {
         return false;
     }
-    let to_line = -scene.front(request.agent, need.at);
-    let waits = scene.time_for(to_line, request.agent, need.at);
     let gap = critical_gap(request, need, right, scene);
     let mut others = junction
         .approaches
         .iter()
         .filter(|other| other.agent != request.agent && right.gives_way(need.path, other.path.1));
-    others.any(|other| {
-        if scene.light(other.path) == Light::Red || is_held_up(other, scene) {
-            return false;
-        }
-        let conflicts = scene.ground.conflicts(need.junction, false);
-        let met = conflicts.between(other.path.1, need.path);
-        let way = other.distance + met.map_or(0.0, |(place, _)| place.from);
-        scene.time_for(way, other.agent, other.at) < waits + gap
-    })
+    others.any(|other| comes_within(gap, other, (request, need), scene))
+}
+
+/// Whether another one that may drive comes to where it meets a vehicle less than a gap, s, after that
+/// could enter.
+fn comes_within(
+    gap: f64,
+    other: &Approach,
+    (request, need): (&Request, &Need),
+    scene: &Scene<'_>,
+) -> bool {
+    if scene.light(other.path) == Light::Red || is_held_up(other, scene) {
+        return false;
+    }
+    let to_line = -scene.front(request.agent, need.at);
+    let waits = scene.time_for(to_line, request.agent, need.at);
+    let conflicts = scene.ground.conflicts(need.junction, false);
+    let met = conflicts.between(other.path.1, need.path);
+    let way = other.distance + met.map_or(0.0, |(place, _)| place.from);
+    scene.time_for(way, other.agent, other.at) < waits + gap
 }
 
 /// The time to the next vehicle with the right of way before which one enters, s; with waiting it

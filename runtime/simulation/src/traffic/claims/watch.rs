@@ -25,7 +25,9 @@ impl Claims {
                     continue;
                 }
                 grant.has_entered = true;
-                let is_red = grant.is_first && scene.light((junction, grant.path)) == Light::Red;
+                let is_red = grant.is_first
+                    && !grant.is_on_red
+                    && scene.light((junction, grant.path)) == Light::Red;
                 self.counts.red_passed += u64::from(is_red);
             }
         }

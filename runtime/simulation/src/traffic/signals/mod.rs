@@ -95,6 +95,9 @@ pub(crate) struct Shown {
     pub(crate) held_until: Option<f64>,
 }
 
+/// Who waits with a ring of full lanes asks once a second for a green of so many seconds.
+const HELD_FOR_RINGS: f64 = 2.5;
+
 /// Who comes near a signal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
@@ -434,6 +437,40 @@ impl SignalStates {
             return Err(format!("too many agents ask for stages of node {node}"));
         }
         Ok(())
+    }
+
+    /// Calls and holds the stage in which a path has green, for an agent that waits with a ring of full lanes;
+    /// it asks again each second, and is forgotten if it does not.
+    pub(crate) fn ask_for_green(
+        &mut self,
+        ground: &Ground,
+        (junction, path): (u32, u32),
+        (agent, time): (u64, f64),
+    ) {
+        let Some((group, signals)) = ground.signals(junction) else {
+            return;
+        };
+        let has_green = |stage: usize| signals.greens[stage][path as usize];
+        let state = &self.states[group];
+        let (shown, stages) = (state.stage as usize, signals.greens.len());
+        let is_shown = state.phase == Phase::Green && has_green(shown);
+        let stage = match is_shown {
+            true => Some(shown),
+            false => (0..stages).find(|&stage| has_green(stage)),
+        };
+        let Some(stage) = stage else { return };
+        let desk = &mut self.desks[group];
+        desk.ask(
+            agent,
+            stage as u32,
+            Wish::Hold(time + HELD_FOR_RINGS),
+            stages,
+        );
+        if is_shown {
+            desk.withdraw_call(agent);
+        } else {
+            desk.ask(agent, stage as u32, Wish::Call, stages);
+        }
     }
 
     /// Forgets what agents have asked for that are not there any more.

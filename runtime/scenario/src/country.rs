@@ -1,0 +1,99 @@
+//! What differs by country in the law of the road.
+
+use crate::road::DrivingSide;
+use crate::scenario::About;
+
+/// Countries and territories in which one may turn to the near side at a red light after a stop, where no
+/// sign forbids it (ISO 3166-1). In the United States by a law of each state that federal law asks for
+/// ([USC 42-6322]); in Canada by laws of the provinces.
+const TURN_ON_RED: [&str; 4] = ["CA", "GU", "PR", "US"];
+/// Where streets of the same rank meet, an all-way stop is the rule rather than the nearer side
+/// ([MUTCD 2009], section 2B.07).
+const ALL_WAY_STOP: [&str; 4] = ["CA", "GU", "PR", "US"];
+
+/// The law of the road, as far as it differs by country. The default is that of the Vienna Convention
+/// ([Vienna 1968]): no turn on red, and among equals the nearer side goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RoadLaw {
+    /// Whether one may turn to the near side at a red light: after a stop, giving way to all who have
+    /// green.
+    pub turn_on_red: bool,
+    /// Whether streets of the same rank, from residential ones on, meet at an all-way stop; else the
+    /// nearer side goes first.
+    pub all_way_stop: bool,
+}
+
+impl RoadLaw {
+    /// The law of a country by its code in ISO 3166-1 alpha-2; the default for others and for none.
+    pub fn of(country: &str) -> Self {
+        Self {
+            turn_on_red: TURN_ON_RED.contains(&country),
+            all_way_stop: ALL_WAY_STOP.contains(&country),
+        }
+    }
+}
+
+/// On which side one drives, and by which law.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Custom {
+    /// The driving side.
+    pub side: DrivingSide,
+    /// The law.
+    pub law: RoadLaw,
+}
+
+impl From<DrivingSide> for Custom {
+    /// The law of no country in particular.
+    fn from(side: DrivingSide) -> Self {
+        Self {
+            side,
+            law: RoadLaw::default(),
+        }
+    }
+}
+
+impl From<&About> for Custom {
+    fn from(about: &About) -> Self {
+        Self {
+            side: about.driving_side,
+            law: RoadLaw::of(&about.country),
+        }
+    }
+}
+
+/// What is wrong with the code of a country; an empty one stands for none.
+pub(crate) fn check_code(code: &str) -> Result<(), String> {
+    let is_code = code.len() == 2 && code.bytes().all(|b| b.is_ascii_uppercase());
+    if code.is_empty() || is_code {
+        return Ok(());
+    }
+    let shown: String = code.chars().take(20).collect();
+    Err(format!(
+        "{shown:?} is no code of a country: expected two capital letters of ISO 3166-1, such as \"US\""
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_two_capital_letters_or_nothing() {
+        for code in ["", "US", "IE", "ZZ"] {
+            assert_eq!(check_code(code), Ok(()), "{code}");
+        }
+        let long = "A".repeat(100_000);
+        for code in ["us", "USA", "U", "Ü", "U1", " US", "\u{0}\u{0}", &long] {
+            let error = check_code(code).unwrap_err();
+            assert!(error.len() < 300 && error.contains("ISO 3166-1"), "{error}");
+        }
+    }
+
+    #[test]
+    fn only_named_countries_differ_from_the_convention() {
+        for other in ["", "DE", "GB", "ZZ", "us"] {
+            assert_eq!(RoadLaw::of(other), RoadLaw::default(), "{other}");
+        }
+        assert!(RoadLaw::of("US").turn_on_red && RoadLaw::of("CA").all_way_stop);
+    }
+}

@@ -1,0 +1,62 @@
+//! One vehicle of a ring of full lanes that cannot turn is sent another way.
+
+use crate::agents::Agents;
+use crate::clock::Clock;
+use crate::ground::Ground;
+use crate::modules::Modules;
+use crate::route::{Route, Routes, Travel, goal_input};
+use crate::traffic::{Delays, StuckRing, WayRound};
+use crate::vehicle_type::VehicleTypes;
+
+/// What planners are asked with.
+pub(crate) struct Scene<'a> {
+    pub(crate) clock: &'a Clock,
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) modules: &'a Modules,
+    pub(crate) delays: &'a Delays,
+}
+
+impl Scene<'_> {
+    /// Sends the first head of a ring round that gets to its goal that way. Returns whether any does.
+    pub(crate) fn send_one(
+        &self,
+        ring: &StuckRing,
+        routes: &mut Routes,
+        agents: &mut Agents,
+    ) -> bool {
+        let found = ring.ways_round.iter().find_map(|way| {
+            let route = self.route_by(way, routes, agents)?;
+            Some((way.agent, route))
+        });
+        let Some((agent, route)) = found else {
+            return false;
+        };
+        let mut travel = Travel {
+            routes,
+            progress: &mut agents.progress[agent as usize],
+            claim: &mut agents.claim[agent as usize],
+        };
+        travel.replan(route, self.clock.step);
+        true
+    }
+
+    /// The route of an agent by another lane beyond the junction that it waits at; `None` if none leads
+    /// to its next goal, or that lies before.
+    fn route_by(&self, way: &WayRound, routes: &Routes, agents: &Agents) -> Option<Route> {
+        let index = way.agent as usize;
+        let progress = &agents.progress[index];
+        let route = routes.get(progress.route);
+        let goal_at = route.goal_at(progress.reached)?;
+        if goal_at <= way.at || progress.at >= way.at {
+            return None;
+        }
+        let ground = (self.ground, self.types);
+        let asking = (self.modules).asking(self.clock, ground, self.delays, agents, way.agent);
+        let goal = route.next_goal(progress.reached)?;
+        let beyond = asking.route(goal_input(goal, (way.exit, 0.0), asking.class)?)?;
+        let before = &route.lanelets[progress.at as usize..way.at as usize];
+        let lanelets = [before, &[way.connection], &beyond].concat();
+        Some(route.with_run((progress.at, goal_at), progress.reached, &lanelets))
+    }
+}

@@ -1,0 +1,426 @@
+//! Rings of full lanes: who is first on each of them waits for room on the next one.
+//!
+//! ```text
+//!      A ->  |             A waits for room behind B, B for room behind C, C behind D, D behind A.
+//!    --------+--------     Each has the right to go, and none has room: no rule of one junction
+//!     ^      |      B      helps. But if all four go at once, each finds the place that the next
+//!     |      |      |      one leaves.
+//!     D      |      v
+//!    --------+--------
+//!            |  <- C
+//! ```
+//!
+//! Each head waits for one lane, so looking for rings is following one arrow from each of them:
+//! O(heads). Of a ring all heads are let in at once, if each fits into the place that the next one
+//! leaves and nobody else is in their ways. Where there are signals, the heads call and hold the stages
+//! that give them green, as agents may, until all have it. Where a ring has stood for long, one of its
+//! heads that can take another way is sent round. Where none can, the ring is counted, and stays: nobody
+//! is taken out.
+
+use super::request::{Need, Request};
+use super::rule::{JunctionState, find_place, is_stopped, of_junction};
+use super::scene::Scene;
+use super::{Claims, Scratch, Setting};
+use crate::agents::{Agents, Refusal};
+use crate::clock::Clock;
+use roadwright_agent::Rate;
+use roadwright_scenario::junction::Light;
+use roadwright_scenario::lane_graph::LaneletId;
+
+/// How often rings are looked for, Hz.
+const RATE: f64 = 1.0;
+/// How often somebody in a ring that cannot turn looks for another way, Hz: searching costs much.
+const DETOUR_RATE: f64 = 0.1;
+/// Who has stood for so long may be in a ring, s: queues that move stand for a moment as well.
+const STANDS: f64 = 3.0;
+/// When all heads of a ring have stood for so long, one is sent round, s; and where they need green, which
+/// may take two rounds of each signal.
+const TURNS_WITHIN: f64 = 60.0;
+const TURNS_WITHIN_AT_SIGNALS: f64 = 240.0;
+/// From when on they ask for green, s: most queues move on by then.
+const ASKS_FOR_GREEN: f64 = 15.0;
+/// Lanelets from an exit on within which the vehicle is found that keeps it full.
+const QUEUE: usize = 12;
+/// Nobody farther from its stop line than this is let in with a ring, m: the others would wait for it.
+/// With more it might see red before it is there, and the ring would have turned in part.
+const AT_LINE: f64 = 3.0;
+
+/// Who is first on a lane, and waits for room.
+#[derive(Debug, Clone)]
+struct Head {
+    request: Request,
+    /// What it needs, and has to get at once.
+    needs: Vec<Need>,
+    /// Which of those leads to the full lane.
+    full: usize,
+    /// The head of that lane, by its number; the lane may be moving.
+    next: Option<usize>,
+}
+
+impl Head {
+    /// Whether its way in has a signal.
+    fn needs_green(&self, scene: &Scene<'_>) -> bool {
+        scene.ground.signals(self.request.path.0).is_some()
+    }
+
+    /// Its id, and the junction and path that it waits to enter.
+    fn way_in(&self) -> (u64, (u32, u32)) {
+        (self.request.id, self.request.path)
+    }
+}
+
+/// A way round for the head of a ring.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct WayRound {
+    pub(crate) agent: u32,
+    /// Index in its route of the connection in whose place it takes another one.
+    pub(crate) at: u32,
+    /// That one, and the lane beyond it.
+    pub(crate) connection: LaneletId,
+    pub(crate) exit: LaneletId,
+}
+
+/// A ring that stands.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct StuckRing {
+    /// The smallest id of its heads: so it is known again.
+    pub(crate) first_id: u64,
+    /// In the order in which they are tried.
+    pub(crate) ways_round: Vec<WayRound>,
+}
+
+/// What is let in together.
+type Batch = Vec<(Request, Vec<Need>, Option<u64>)>;
+
+impl Claims {
+    /// Lets rings of full lanes turn, and notes those that have stood for long.
+    pub(super) fn turn_rings(
+        &mut self,
+        clock: &Clock,
+        setting: Setting<'_>,
+        agents: &mut Agents,
+        scratch: &mut Scratch,
+    ) {
+        scratch.stuck.clear();
+        scratch.asks_for_green.clear();
+        if !Rate::new(RATE, clock.dt).is_due(clock.step, 0) || self.leaves_rings() {
+            return;
+        }
+        let heads = self.heads(scratch, &setting.with(agents));
+        let rings = rings_among(&heads);
+        let first_ids: Vec<u64> = rings.iter().map(|ring| first_id(ring, &heads)).collect();
+        // A ring that is gone may come again, and counts again then.
+        self.gridlocked.retain(|id| first_ids.contains(id));
+        let may_search = Rate::new(DETOUR_RATE, clock.dt).is_due(clock.step, 0);
+        for (ring, first_id) in rings.iter().zip(first_ids) {
+            let scene = &setting.with(agents);
+            if let Some(batch) = self.batch(ring, &heads, scratch, scene) {
+                self.counts.rotations += 1;
+                self.let_in_together(&batch, agents);
+                continue;
+            }
+            let stood = stood_for(ring, &heads, scene);
+            let signals = ring
+                .iter()
+                .filter(|&&number| heads[number].needs_green(scene));
+            let before = scratch.asks_for_green.len();
+            scratch
+                .asks_for_green
+                .extend(signals.map(|&number| heads[number].way_in()));
+            let has_signals = scratch.asks_for_green.len() > before;
+            if stood < ASKS_FOR_GREEN {
+                scratch.asks_for_green.truncate(before);
+            }
+            let within = if has_signals {
+                TURNS_WITHIN_AT_SIGNALS
+            } else {
+                TURNS_WITHIN
+            };
+            if may_search && stood >= within {
+                let ways_round = self.ways_round(ring, &heads, scene);
+                scratch.stuck.push(StuckRing {
+                    first_id,
+                    ways_round,
+                });
+            }
+        }
+    }
+
+    /// The rings that stood in the last update, and could do with somebody being sent round.
+    pub(crate) fn stuck_rings(&mut self) -> Vec<StuckRing> {
+        std::mem::take(&mut self.scratch.stuck)
+    }
+
+    /// Who waits for green with a ring of full lanes: id, junction and path.
+    pub(crate) fn asks_for_green(&self) -> &[(u64, (u32, u32))] {
+        &self.scratch.asks_for_green
+    }
+
+    /// Counts that somebody in a ring was sent round.
+    pub(crate) fn count_sent_round(&mut self) {
+        self.counts.sent_round += 1;
+    }
+
+    /// Counts a ring that nothing could be done about, once for as long as it stands.
+    pub(crate) fn count_gridlock(&mut self, first_id: u64) {
+        if !self.gridlocked.contains(&first_id) {
+            self.gridlocked.push(first_id);
+            self.counts.gridlocks += 1;
+        }
+    }
+
+    /// Who stands at a junction and has no room beyond, with whom it waits for.
+    fn heads(&self, scratch: &Scratch, scene: &Scene<'_>) -> Vec<Head> {
+        let agents = scene.agents;
+        let standing = scratch.requests.iter().filter(|request| {
+            let refused = agents.claim[request.agent as usize].refused;
+            matches!(refused, Refusal::NoRoom | Refusal::Occupied)
+                && agents.progress[request.agent as usize].standing >= STANDS
+        });
+        let mut heads: Vec<Head> = standing
+            .filter_map(|request| self.head(request, scene))
+            .collect();
+        heads.sort_unstable_by_key(|head| head.request.id);
+        let mut by_agent: Vec<(u32, usize)> = heads
+            .iter()
+            .map(|head| head.request.agent)
+            .zip(0..)
+            .collect();
+        by_agent.sort_unstable();
+        for head in &mut heads {
+            let blocker = blocker(head.needs[head.full].exit, scene);
+            let known = |agent| {
+                by_agent
+                    .binary_search_by_key(&agent, |(agent, _)| *agent)
+                    .ok()
+            };
+            head.next = blocker.and_then(known).map(|place| by_agent[place].1);
+        }
+        heads
+    }
+
+    fn head(&self, request: &Request, scene: &Scene<'_>) -> Option<Head> {
+        let mut needs = Vec::new();
+        scene.needs(request, &mut needs);
+        let last = needs.len().checked_sub(1)?;
+        let full = (0..needs.len())
+            .find(|&i| !self.has_room(request, &needs[i], (i == last, &[]), scene))?;
+        // The ring of a roundabout has a rule of its own, with which it never locks.
+        let is_roundabout = scene.ground.ring(needs[full].exit).is_some();
+        (!is_roundabout).then_some(Head {
+            request: *request,
+            needs,
+            full,
+            next: None,
+        })
+    }
+
+    /// What the heads of a ring need, if all of them may enter now, and find room when all do.
+    fn batch(
+        &self,
+        ring: &[usize],
+        heads: &[Head],
+        scratch: &Scratch,
+        scene: &Scene<'_>,
+    ) -> Option<Batch> {
+        let mut batch: Batch = Vec::with_capacity(ring.len());
+        for &number in ring {
+            let head = &heads[number];
+            let next = &heads[head.next?];
+            // Lanes that are only passed have to be empty, and a ring does not empty them.
+            let is_last = head.full + 1 == head.needs.len();
+            let need = &head.needs[head.full];
+            let (leaves, comes) = [next, head]
+                .map(|head| scene.space(head.request.agent))
+                .into();
+            // Where a lane holds more than fits already, it gets no fuller.
+            let fits =
+                comes <= leaves || self.room_beyond(&head.request, need, scene) + leaves >= comes;
+            if !is_last || !fits {
+                return None;
+            }
+            let before = self.place_for(head, scratch, scene)?;
+            if batch
+                .iter()
+                .any(|(_, others, _)| are_in_conflict(&head.needs, others, scene))
+            {
+                return None;
+            }
+            batch.push((head.request, head.needs.clone(), before));
+        }
+        Some(batch)
+    }
+
+    /// Before whose ticket a head may enter all that it needs; `None` if it may not. It need not give
+    /// way: those with the right of way would not get far.
+    fn place_for(&self, head: &Head, scratch: &Scratch, scene: &Scene<'_>) -> Option<Option<u64>> {
+        let mut before = None;
+        for need in &head.needs {
+            let distance = -scene.front(head.request.agent, need.at);
+            let is_first = need.at == head.request.at;
+            // At amber it may not get away before the light is red, and the others would wait for it.
+            let is_green = scene.light((need.junction, need.path)) == Light::Green;
+            if is_first && (distance > AT_LINE || !is_green) {
+                return None;
+            }
+            let junction = JunctionState {
+                inside: &self.granted[need.junction as usize],
+                pending: &scratch.pending,
+                approaches: of_junction(&scratch.approaches, need.junction),
+            };
+            is_stopped(&head.request, need, scene).ok()?;
+            before = find_place(&head.request, need, &junction, scene).ok()?;
+        }
+        (before.is_none() || head.needs.len() == 1).then_some(before)
+    }
+
+    fn let_in_together(&mut self, batch: &Batch, agents: &mut Agents) {
+        for (request, needs, before) in batch {
+            let claim = &mut agents.claim[request.agent as usize];
+            claim.granted_to = self.grant(request, needs, (*before, false));
+            claim.refused = Refusal::None;
+            self.keep_at_amber(request.agent, needs);
+        }
+    }
+
+    /// Who is let in with a ring goes on at amber, whatever it does to the brakes: it stands at the line,
+    /// and the others count on it.
+    fn keep_at_amber(&mut self, agent: u32, needs: &[Need]) {
+        for need in needs {
+            let grants = &mut self.granted[need.junction as usize];
+            for grant in grants.iter_mut().filter(|grant| grant.agent == agent) {
+                grant.is_in_ring = true;
+            }
+        }
+    }
+
+    /// Other lanes with room that the heads of a ring can drive onto from where they are, in the order of
+    /// ids and lanelets. Whether a way to their goals leads on from there, planners know.
+    fn ways_round(&self, ring: &[usize], heads: &[Head], scene: &Scene<'_>) -> Vec<WayRound> {
+        let mut ring = ring.to_vec();
+        ring.sort_unstable();
+        ring.iter()
+            .flat_map(|&number| self.ways_round_of(&heads[number], scene))
+            .collect()
+    }
+
+    fn ways_round_of(&self, head: &Head, scene: &Scene<'_>) -> Vec<WayRound> {
+        let (agent, at) = (head.request.agent, head.request.at);
+        let graph = scene.ground.graph();
+        let route = scene.route(agent);
+        let Some(lane) = at.checked_sub(1).and_then(|before| route.lanelet(before)) else {
+            return Vec::new();
+        };
+        let class = scene.vehicle_type(agent).class;
+        let way = |&connection: &LaneletId| {
+            let exit = *graph.successors(connection).first()?;
+            let (junction, path) = scene.ground.contested(connection)?;
+            let need = Need {
+                junction,
+                path,
+                at,
+                exit,
+            };
+            let is_other = exit != head.needs[0].exit;
+            let is_open = graph.lanelet(exit).access.admits(class)
+                && graph.lanelet(connection).access.admits(class);
+            let has_room = self.has_room(&head.request, &need, (true, &[]), scene);
+            (is_other && is_open && has_room).then_some(WayRound {
+                agent,
+                at,
+                connection,
+                exit,
+            })
+        };
+        graph.successors(lane).iter().filter_map(way).collect()
+    }
+}
+
+/// Whether two of a ring meet in a junction: then one would wait inside for the other, and the other
+/// perhaps for the room that it leaves.
+fn are_in_conflict(one: &[Need], other: &[Need], scene: &Scene<'_>) -> bool {
+    one.iter().any(|a| {
+        let same = other.iter().filter(|b| b.junction == a.junction);
+        let conflicts = scene.ground.conflicts(a.junction, true);
+        same.into_iter()
+            .any(|b| conflicts.are_in_conflict(a.path, b.path))
+    })
+}
+
+/// Who stands first in the queue that fills a lane: the foremost on it, or on the lanes that it goes on
+/// to, up to where it waits.
+fn blocker(exit: LaneletId, scene: &Scene<'_>) -> Option<u32> {
+    let mut first = scene.index.on_lanelet(exit).last()?.agent;
+    for _ in 0..QUEUE {
+        let agent = first as usize;
+        let claim = &scene.agents.claim[agent];
+        // It has been let in, or waits at a junction.
+        let at = scene.agents.progress[agent].at;
+        let waits = !matches!(claim.refused, Refusal::None | Refusal::NotFirst);
+        if waits || claim.granted_to > at + 1 {
+            return Some(first);
+        }
+        let next = scene.route(first).lanelet(at + 1)?;
+        if let Some(entry) = scene
+            .index
+            .on_lanelet(next)
+            .last()
+            .filter(|entry| entry.agent != first)
+        {
+            first = entry.agent;
+        } else {
+            return Some(first);
+        }
+    }
+    None
+}
+
+/// How long all heads of a ring have stood, s.
+fn stood_for(ring: &[usize], heads: &[Head], scene: &Scene<'_>) -> f64 {
+    let agents = ring
+        .iter()
+        .map(|&number| heads[number].request.agent as usize);
+    agents.fold(f64::INFINITY, |least, agent| {
+        least.min(scene.agents.progress[agent].standing)
+    })
+}
+
+fn first_id(ring: &[usize], heads: &[Head]) -> u64 {
+    let ids = ring.iter().map(|&number| heads[number].request.id);
+    ids.min().unwrap_or_default()
+}
+
+/// The rings in which heads wait for each other, in the order of the smallest number in each.
+///
+/// Each head has one arrow at most. Following it from an unmarked head, with the number of the walk as
+/// the mark, one comes to an end, to a mark of an earlier walk, or back to one of this walk: a ring.
+fn rings_among(heads: &[Head]) -> Vec<Vec<usize>> {
+    let mut marks = vec![usize::MAX; heads.len()];
+    let mut rings = Vec::new();
+    for start in 0..heads.len() {
+        let mut at = Some(start);
+        while let Some(number) = at {
+            if marks[number] == start {
+                rings.push(ring_from(number, heads));
+                break;
+            }
+            if marks[number] != usize::MAX {
+                break;
+            }
+            marks[number] = start;
+            at = heads[number].next;
+        }
+    }
+    rings
+}
+
+/// The heads of a ring, from one of them on.
+fn ring_from(start: usize, heads: &[Head]) -> Vec<usize> {
+    let mut ring = vec![start];
+    let mut at = heads[start].next;
+    while let Some(number) = at.filter(|&number| number != start) {
+        ring.push(number);
+        at = heads[number].next;
+    }
+    ring
+}

@@ -1,0 +1,295 @@
+//! A block of four one-way streets, with more vehicles than can pass.
+//!
+//! ```text
+//!            ^ exit        |
+//!   exit <---+-------------+--- entry
+//!            |             ^
+//!            v             |
+//!  entry ----+-------------+---> exit
+//!            |             |
+//!            v exit        ^ entry
+//! ```
+//!
+//! Who enters turns left twice, and drives along three sides of the block before it leaves.
+
+use super::*;
+use crate::builtin_modules;
+use roadwright_geometry::{DVec2, ReferenceLine};
+use roadwright_scenario::operation::draw::{self, RoadStyle};
+use roadwright_scenario::{
+    Control, CrossSection, DynamicsLevel, Edit, Flow, JunctionRules, Node, Place, RoadClass,
+    RoadEnd, file,
+};
+use std::path::PathBuf;
+
+/// Side of the block, m, and how far the streets go on beyond it.
+const SIDE: f64 = 70.0;
+const BEYOND: f64 = 60.0;
+/// When nobody enters any more, s.
+const END: f64 = 90.0;
+
+/// The ends of the four streets, in the order in which one drives round the block.
+fn streets() -> [(DVec2, DVec2); 4] {
+    let (low, high) = (-BEYOND, SIDE + BEYOND);
+    [
+        (DVec2::new(low, 0.0), DVec2::new(high, 0.0)),
+        (DVec2::new(SIDE, low), DVec2::new(SIDE, high)),
+        (DVec2::new(high, SIDE), DVec2::new(low, SIDE)),
+        (DVec2::new(0.0, high), DVec2::new(0.0, low)),
+    ]
+}
+
+fn one_way() -> RoadStyle {
+    RoadStyle {
+        name: String::new(),
+        class: RoadClass::Residential,
+        layer: 0,
+        speed_limit: 13.9,
+        section: CrossSection::driving(1, 0, 3.5),
+    }
+}
+
+/// The block; `buses` is the share of vehicles that are buses.
+fn block(control: Option<Control>, buses: f64) -> Scenario {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
+    let mut scenario = Scenario::new("block");
+    for (key, vehicle) in shipped.vehicle_types() {
+        let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    for (key, stack) in shipped.stacks() {
+        let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    for (from, to) in streets() {
+        let line = ReferenceLine::straight(from, to).unwrap();
+        let edit = draw::road(&scenario, &line, &one_way()).unwrap();
+        scenario.apply(edit).unwrap();
+    }
+    rule(&mut scenario, control);
+    fill(&mut scenario, buses);
+    scenario
+}
+
+fn rule(scenario: &mut Scenario, control: Option<Control>) {
+    let network = scenario.network();
+    let crossings = network
+        .nodes()
+        .filter(|(id, _)| network.ends_at(*id).len() > 2);
+    let rules = JunctionRules {
+        control,
+        ..JunctionRules::default()
+    };
+    let ruled = |(id, node): (_, &Node)| {
+        let rules = rules.clone();
+        Edit::Node(
+            id,
+            Some(Node {
+                rules,
+                ..node.clone()
+            }),
+        )
+    };
+    let edits = crossings.map(ruled).collect();
+    scenario.apply(Edit::Batch(edits)).unwrap();
+}
+
+/// The place near an end of the map: where one enters, or where one leaves.
+fn gate(scenario: &Scenario, at: DVec2, end: RoadEnd) -> Place {
+    let network = scenario.network();
+    let is_there = |id| {
+        network
+            .node(id)
+            .is_some_and(|node| (node.position() - at).length() < 1.0)
+    };
+    let (id, road) = network
+        .roads()
+        .find(|(_, road)| {
+            is_there(if end == RoadEnd::Start {
+                road.from
+            } else {
+                road.to
+            })
+        })
+        .unwrap();
+    let s = if end == RoadEnd::Start {
+        10.0
+    } else {
+        road.length() - 10.0
+    };
+    Place::lane(id, -1, s)
+}
+
+fn fill(scenario: &mut Scenario, buses: f64) {
+    for (number, (from, _)) in streets().into_iter().enumerate() {
+        let (_, to) = streets()[(number + 2) % 4];
+        for (vehicle, share) in [("car", 1.0 - buses), ("enviro_400", buses)] {
+            let flow = Flow {
+                vehicle: vehicle.into(),
+                stack: "idm".into(),
+                origin: gate(scenario, from, RoadEnd::Start),
+                destination: gate(scenario, to, RoadEnd::End),
+                rate_per_hour: 1200.0 * share,
+                begin: 0.0,
+                end: END,
+                dynamics: None,
+            };
+            let id = scenario.next_flow_id();
+            scenario
+                .apply(Edit::Flow(id, Some(Box::new(flow))))
+                .unwrap();
+        }
+    }
+}
+
+fn world(scenario: &Scenario, threads: usize) -> World {
+    let options = RunOptions {
+        dt: Some(0.1),
+        dynamics: Some(DynamicsLevel::Lane),
+        verify: true,
+        threads,
+        ..RunOptions::default()
+    };
+    World::new(scenario, &builtin_modules(), &options).unwrap()
+}
+
+fn run_to(world: &mut World, seconds: f64) {
+    while world.time() < seconds && !world.is_over() {
+        world.step();
+    }
+}
+
+#[test]
+fn a_full_block_of_one_way_streets_locks_unless_its_rings_turn() {
+    let scenario = block(None, 0.0);
+    let [turning, left] = [false, true].map(|leaves_rings| {
+        let mut world = world(&scenario, 1);
+        world.traffic.claims.leaves_rings = leaves_rings;
+        run_to(&mut world, 1800.0);
+        world.summary()
+    });
+    // The control: the last ten minutes have brought nobody out.
+    assert!(left.agents.active > 20, "{:?}", left.agents);
+    assert_eq!(left.law.rotations, 0);
+    let agents = turning.agents;
+    assert_eq!(
+        (agents.active, agents.arrived),
+        (0, agents.spawned),
+        "{agents:?}"
+    );
+    assert!(agents.spawned > left.agents.spawned && turning.law.rotations > 0);
+    lawful(&turning, "turning");
+    lawful(&left, "left as it is");
+}
+
+/// Nobody touched anybody, or entered without having been let in.
+fn lawful(summary: &Summary, what: &str) {
+    assert!(
+        summary.collisions.is_empty(),
+        "{what}: {:?}",
+        summary.collisions
+    );
+    let law = summary.law;
+    assert_eq!(
+        (law.breaches, law.red_passed, law.stops_missed),
+        (0, 0, 0),
+        "{what}"
+    );
+}
+
+#[test]
+fn under_every_control_the_block_drains() {
+    for control in [
+        Control::Signals,
+        Control::AllWayStop,
+        Control::Priority,
+        Control::Stop,
+    ] {
+        let mut world = world(&block(Some(control), 0.0), 1);
+        run_to(&mut world, 3600.0);
+        let summary = world.summary();
+        lawful(&summary, &format!("{control:?}"));
+        let (agents, law) = (summary.agents, summary.law);
+        assert_eq!(
+            (agents.active, agents.waiting),
+            (0, 0),
+            "{control:?}: {agents:?}, {law:?}"
+        );
+        assert!(
+            law.rotations > 0 && law.gridlocks == 0,
+            "{control:?}: {law:?}"
+        );
+    }
+}
+
+#[test]
+fn a_ring_in_which_buses_do_not_fit_is_counted_once_and_nobody_is_taken_out() {
+    let mut world = world(&block(None, 0.3), 1);
+    run_to(&mut world, 900.0);
+    let summary = world.summary();
+    lawful(&summary, "buses");
+    let agents = summary.agents;
+    assert_eq!(agents.active + agents.arrived, agents.spawned);
+    assert!(agents.active > 20, "{agents:?}");
+    assert_eq!(
+        (summary.law.gridlocks, summary.law.sent_round),
+        (1, 0),
+        "{:?}",
+        summary.law
+    );
+}
+
+#[test]
+fn who_has_another_way_is_sent_round() {
+    let mut scenario = block(None, 0.3);
+    // From each exit beyond the block to the next entry.
+    for (number, (_, exit)) in streets().into_iter().enumerate() {
+        let (entry, _) = streets()[(number + 2) % 4];
+        let line = ReferenceLine::straight(exit, entry).unwrap();
+        let edit = draw::road(&scenario, &line, &one_way()).unwrap();
+        scenario.apply(edit).unwrap();
+    }
+    let mut world = world(&scenario, 1);
+    run_to(&mut world, 3600.0);
+    let summary = world.summary();
+    let (agents, law) = (summary.agents, summary.law);
+    assert_eq!(
+        (agents.active, agents.waiting),
+        (0, 0),
+        "{agents:?}, {law:?}"
+    );
+    assert!(
+        law.sent_round > 0,
+        "{law:?}, {} replanned",
+        summary.replans.stuck
+    );
+}
+
+#[test]
+fn turning_rings_are_the_same_with_any_number_of_threads_and_after_a_save() {
+    for control in [None, Some(Control::Signals)] {
+        let scenario = block(control, 0.1);
+        let [mut one, mut three] = [1, 3].map(|threads| world(&scenario, threads));
+        // Between two looks for rings, while some are asking for green.
+        run_to(&mut one, 300.45);
+        run_to(&mut three, 300.45);
+        assert_eq!(one.state_hash(), three.state_hash());
+        let saved = one.save(false).unwrap();
+        let options = RunOptions {
+            dt: Some(0.1),
+            dynamics: Some(DynamicsLevel::Lane),
+            verify: true,
+            ..RunOptions::default()
+        };
+        let (ground, registry) = (Ground::new(&scenario), builtin_modules());
+        let (mut restored, _) =
+            World::restore(ground, &scenario, &registry, &options, &saved).unwrap();
+        for _ in 0..4000 {
+            one.step();
+            restored.step();
+        }
+        assert_eq!(one.state_hash(), restored.state_hash());
+        assert_eq!(one.summary().law, restored.summary().law);
+    }
+}
