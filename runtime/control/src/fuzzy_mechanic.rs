@@ -409,7 +409,7 @@ mod tests {
 
     fn input() -> ControllerInput {
         ControllerInput {
-            speed: 6.0,
+            speed: 5.0,
             road_speed: 8.0,
             wheelbase: 2.45,
             waypoint_distance: 60.0,
@@ -436,7 +436,7 @@ mod tests {
     fn a_free_way_is_driven_with_the_whole_throttle_up_to_the_allowed_speed() {
         assert_eq!(drive(&[], |_| ()).acceleration, 2.0);
         assert_eq!(drive(&[], |_| ()).steering, 0.0);
-        assert_eq!(drive(&[], |i| i.speed = 8.0).acceleration, 0.0);
+        assert!(drive(&[], |i| i.speed = 8.0).acceleration <= 0.0);
         assert!(drive(&[], |i| i.speed = 10.0).acceleration < 0.0);
     }
 
@@ -454,13 +454,10 @@ mod tests {
 
     #[test]
     fn switch_1_closes_the_throttle_over_its_threshold() {
-        // Fast, straight and far, but a rule that brakes lightly there: 0.25 of 6 m/s^2.
-        let brakes = [
-            ("rule_turn_brake_narrow_medium", 1.0),
-            ("speed_medium", 6.0),
-        ];
-        assert_eq!(drive(&brakes, |_| ()).acceleration, -0.25 * 6.0);
-        let deaf = [brakes[0], brakes[1], ("throttle_cut", 0.25)];
+        // Straight, far and at medium speed, but a rule that brakes lightly there: 0.25 of 6 m/s^2.
+        let brakes = ("rule_turn_brake_narrow_medium", 1.0);
+        assert_eq!(drive(&[brakes], |_| ()).acceleration, -0.25 * 6.0);
+        let deaf = [brakes, ("throttle_cut", 0.25)];
         assert_eq!(drive(&deaf, |_| ()).acceleration, 2.0 - 0.25 * 6.0);
     }
 
@@ -468,7 +465,6 @@ mod tests {
     fn switch_2_takes_the_larger_brake() {
         let at = |arrive, turn| {
             let set = [
-                ("speed_medium", 6.0),
                 ("rule_turn_brake_narrow_medium", turn),
                 ("rule_arrive_brake_far_medium", arrive),
             ];
@@ -481,15 +477,15 @@ mod tests {
 
     #[test]
     fn switch_3_lets_avoiding_decide_only_over_its_thresholds() {
-        // Time to collision of 1 s and straight ahead: the rules narrow, medium.
-        let ahead = |i: &mut ControllerInput| (i.obstacle_distance, i.waypoint_angle) = (6.0, -0.4);
+        // A time to collision of 0.3 s, straight ahead: the rules narrow, soon.
+        let ahead = |i: &mut ControllerInput| (i.obstacle_distance, i.waypoint_angle) = (1.5, -0.4);
         let both = drive(&[], ahead);
-        // 0.25 of the brake and no throttle, 0.75 of the lock to the left: seeking would go right.
-        assert_eq!(both.acceleration, -1.5);
-        assert!((both.steering - 0.75 * 0.55).abs() < 1e-12);
-        let no_brake = drive(&[("avoid_brake_cut", 0.25)], ahead);
-        assert!(no_brake.acceleration > both.acceleration, "seeking decides");
-        let no_steer = drive(&[("avoid_steer_cut", 0.75)], ahead);
+        // Half of the brake and no throttle, the whole lock to the left: seeking would go right.
+        assert_eq!(both.acceleration, -3.0);
+        assert!((both.steering - 0.55).abs() < 1e-12);
+        let no_brake = drive(&[("avoid_brake_cut", 0.5)], ahead);
+        assert!(no_brake.acceleration > 0.0, "seeking decides");
+        let no_steer = drive(&[("avoid_steer_cut", 1.0)], ahead);
         assert!(no_steer.steering < 0.0, "seeking decides");
         assert_eq!(no_steer.acceleration, both.acceleration, "each for itself");
     }

@@ -27,7 +27,7 @@ pub const SPEED: Variable = Variable {
     name: "speed",
     unit: "m/s",
     terms: ["SLOW", "MEDIUM", "FAST"],
-    knots: [2.0, 5.0, 8.0],
+    knots: [2.0, 5.0, 7.0],
 };
 
 /// Angle to the goal or way-point, rad.
@@ -51,7 +51,7 @@ pub const THREAT_ANGLE: Variable = Variable {
     name: "angle",
     unit: "rad",
     terms: ["NARROW", "MID", "WIDE"],
-    knots: [0.1, 0.45, 0.9],
+    knots: [0.2, 0.4, 1.05],
 };
 
 const fn term(name: &'static str, value: f64) -> OutputTerm {
@@ -85,7 +85,7 @@ const TURN_BRAKE: FuzzyController = FuzzyController {
     distance: SPEED,
     angle: GOAL_ANGLE,
     terms: SHARES,
-    rules: [[0, 0, 0], [0, 0, 1], [0, 1, 2]],
+    rules: [[0, 0, 1], [0, 0, 1], [0, 1, 2]],
 };
 
 /// Throttle. Rows: angle; columns: distance.
@@ -105,7 +105,7 @@ const SEEK_STEER: FuzzyController = FuzzyController {
     distance: SPEED,
     angle: GOAL_ANGLE,
     terms: SHARES,
-    rules: [[0, 0, 0], [3, 2, 2], [4, 4, 3]],
+    rules: [[0, 0, 0], [1, 2, 2], [2, 3, 2]],
 };
 
 /// Brake before an obstacle. Rows: angle; columns: time to collision.
@@ -115,7 +115,7 @@ const AVOID_BRAKE: FuzzyController = FuzzyController {
     distance: COLLISION_TIME,
     angle: THREAT_ANGLE,
     terms: SHARES,
-    rules: [[4, 1, 0], [2, 0, 0], [0, 0, 0]],
+    rules: [[2, 0, 0], [0, 0, 0], [0, 0, 0]],
 };
 
 /// Steering away from an obstacle. Rows: angle; columns: time to collision.
@@ -125,7 +125,7 @@ const AVOID_STEER_IN_TIME: FuzzyController = FuzzyController {
     distance: COLLISION_TIME,
     angle: THREAT_ANGLE,
     terms: SHARES,
-    rules: [[4, 3, 1], [3, 1, 0], [1, 0, 0]],
+    rules: [[4, 4, 3], [4, 3, 1], [2, 0, 0]],
 };
 
 /// The tables of the fuzzy mechanic in the order of its chromosome.

@@ -330,7 +330,8 @@ mod tests {
     #[test]
     fn racing_spares_runs_and_changes_no_pool() {
         let genome = genome();
-        let plain = experiment("genetic");
+        let mut plain = experiment("genetic");
+        plain.runs = 30;
         let mut raced = plain.clone();
         raced.racing = Some(Racing {
             least: 0.0,
