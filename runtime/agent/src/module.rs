@@ -239,6 +239,17 @@ pub struct Conduct {
     pub overlap: f64,
     /// Whether it has arrived at its last goal.
     pub has_arrived: bool,
+    /// Straight from the middle of the body to the last goal, m. As all that follows it is 0 unless
+    /// some fitness of the run wants accounts ([`Fitness::wants_account`]).
+    pub goal_distance: f64,
+    /// Collisions that the agent was in; a body that is left and touched again counts twice.
+    pub collisions: f64,
+    /// Integral of half the squared speed over the time, m^2/s: the kinetic energy of a unit mass.
+    pub kinetic_energy: f64,
+    /// Mean over the completed parts of the route, from goal to goal, of mean penetration over length.
+    pub segment_crash: f64,
+    /// Mean over the same of the missing part of the allowed speed.
+    pub segment_time_lost: f64,
 }
 
 impl Default for Conduct {
@@ -253,6 +264,11 @@ impl Default for Conduct {
             uninvited: 0.0,
             overlap: 0.0,
             has_arrived: false,
+            goal_distance: 0.0,
+            collisions: 0.0,
+            kinetic_energy: 0.0,
+            segment_crash: 0.0,
+            segment_time_lost: 0.0,
         }
     }
 }
@@ -271,6 +287,11 @@ pub trait Fitness: Logic {
 
     /// Whether it looks at times of post-encroachment, which are only watched then.
     fn wants_post_encroachment(&self) -> bool {
+        false
+    }
+
+    /// Whether it looks at the last five fields of [`Conduct`], which are only kept then.
+    fn wants_account(&self) -> bool {
         false
     }
 

@@ -28,7 +28,7 @@ fn courses_are_listed_and_driven_with_error_bars() {
     let names: Vec<&str> = (list.as_array().unwrap().iter())
         .map(|course| course["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, ["obstacle-stream", "arena", "old-town"]);
+    assert_eq!(names, ["obstacle-stream", "arena", "old-town", "forest"]);
     let run = "run arena --use controller=pursuit --runs 6 --threads";
     let one = json(folder.path(), &format!("{run} 1"));
     let three = json(folder.path(), &format!("{run} 3"));

@@ -86,7 +86,7 @@ fn the_page_of_controllers_is_what_the_program_says() {
         "docs/controllers.md is out of date; renew with: \
          roadwright controller list --markdown > docs/controllers.md"
     );
-    for id in ["idm", "pursuit", "fuzzy_driver"] {
+    for id in ["idm", "pursuit", "fuzzy_driver", "fuzzy_mechanic"] {
         let output = roadwright(folder.path(), &["controller", "show", id]);
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(

@@ -17,6 +17,7 @@ pub fn formulas(id: &str) -> Option<String> {
         "idm" => Some(idm()),
         "pursuit" => Some(pursuit()),
         "fuzzy_driver" => Some(fuzzy_driver()),
+        "fuzzy_mechanic" => Some(fuzzy_mechanic()),
         _ => None,
     }
 }
@@ -68,5 +69,26 @@ acceleration, m/s^2, -50 to 50: v = speed
 steering, rad: the turn belongs to the commanded speed; below it the same curve is driven,
 above it the same turn rate is kept
     steering = atan(wheelbase * turn * commanded / max(v, commanded, 0.1))"
+    )
+}
+
+fn fuzzy_mechanic() -> String {
+    format!(
+        "\
+{HALTING}
+Six rule tables give shares of the whole brake, throttle and steering lock; v = speed
+    brake    = max(arrive_brake(distance, v), turn_brake(|angle|, v))              S2
+    throttle = seek_throttle(|angle|, distance), but 0 if brake > throttle_cut     S1
+    steer    = seek_steer(|angle|, v) to the side of the way-point
+and, with time = obstacle_distance / max(v, 0.1) to the nearest obstacle,          S3
+    brake    = avoid_brake(|obstacle_angle|, time) and throttle = 0,
+               if that is more than avoid_brake_cut
+    steer    = avoid_steer(|obstacle_angle|, time) away from it,
+               if that is more than avoid_steer_cut; straight ahead counts as on the right
+acceleration, m/s^2: b = full_brake
+    acceleration = min(throttle * full_throttle - brake * b,
+                       (min(road_speed, v_halt) - v) / speed_time), at least -b
+steering, rad
+    steering = steer * full_lock"
     )
 }

@@ -7,6 +7,7 @@
 //! | part | what it holds |
 //! | --- | --- |
 //! | `fuzzy_driver.rs`, [`fuzzy`] | the fuzzy traffic driver of [Gerdelan 2011], its inference and its rule tables |
+//! | `fuzzy_mechanic.rs` | the same author's driver for open ground, with brake, throttle and switches |
 //! | `idm.rs` | the intelligent driver model of [Treiber 2000] |
 //! | `pursuit.rs` | the pursuit point of [Wang 2004] with linear laws for speed and gap |
 //! | [`laws`] | what several of them share: pursuit steering, safe and halting speed |
@@ -54,12 +55,14 @@
 mod formulas;
 pub mod fuzzy;
 mod fuzzy_driver;
+mod fuzzy_mechanic;
 mod idm;
 pub mod laws;
 mod pursuit;
 
 pub use formulas::formulas;
 pub use fuzzy_driver::FuzzyDriver;
+pub use fuzzy_mechanic::FuzzyMechanic;
 pub use idm::Idm;
 pub use pursuit::Pursuit;
 
@@ -68,6 +71,7 @@ use roadwright_agent::Registry;
 /// Adds the built-in controllers.
 pub fn register(registry: &mut Registry) {
     registry.add(FuzzyDriver::entry());
+    registry.add(FuzzyMechanic::entry());
     registry.add(Idm::entry());
     registry.add(Pursuit::entry());
 }

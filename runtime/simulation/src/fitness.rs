@@ -22,15 +22,23 @@ struct Described {
     info: ModuleInfo,
     parameters: &'static [ParameterInfo],
     score: Score,
-    /// Whether it looks at times of post-encroachment.
-    watches_junctions: bool,
+    /// What it looks at that is kept only for those who ask.
+    wants: Wants,
     /// Whether lower scores are better.
     is_cost: bool,
 }
 
+/// What is kept of a drive only if a fitness looks at it.
+#[derive(Clone, Copy, PartialEq)]
+enum Wants {
+    Nothing,
+    PostEncroachment,
+    Account,
+}
+
 // A fitness is a row of this table: what it says about itself, and a function of what was counted.
 // None keeps anything, so they share one type.
-static FORMULAS: [Described; 8] = [
+static FORMULAS: [Described; 11] = [
     Described {
         info: ModuleInfo {
             id: "crash_and_speed",
@@ -42,7 +50,7 @@ static FORMULAS: [Described; 8] = [
             weight("speed_weight", "", "Weight of the missing speed."),
         ],
         score: crash_and_speed,
-        watches_junctions: false,
+        wants: Wants::Nothing,
         is_cost: true,
     },
     Described {
@@ -75,7 +83,7 @@ static FORMULAS: [Described; 8] = [
             ),
         ],
         score: comfort,
-        watches_junctions: false,
+        wants: Wants::Nothing,
         is_cost: true,
     },
     Described {
@@ -99,7 +107,7 @@ static FORMULAS: [Described; 8] = [
             ),
         ],
         score: safety,
-        watches_junctions: true,
+        wants: Wants::PostEncroachment,
         is_cost: true,
     },
     Described {
@@ -110,7 +118,7 @@ static FORMULAS: [Described; 8] = [
         },
         parameters: &[],
         score: progress,
-        watches_junctions: false,
+        wants: Wants::Nothing,
         is_cost: true,
     },
     Described {
@@ -137,7 +145,7 @@ static FORMULAS: [Described; 8] = [
             ),
         ],
         score: rule_keeping,
-        watches_junctions: false,
+        wants: Wants::Nothing,
         is_cost: true,
     },
     Described {
@@ -148,7 +156,7 @@ static FORMULAS: [Described; 8] = [
         },
         parameters: &[],
         score: time_times_overlap,
-        watches_junctions: false,
+        wants: Wants::Nothing,
         is_cost: true,
     },
     Described {
@@ -159,7 +167,7 @@ static FORMULAS: [Described; 8] = [
         },
         parameters: ARENA_PARAMETERS,
         score: arena_score,
-        watches_junctions: false,
+        wants: Wants::Nothing,
         is_cost: false,
     },
     Described {
@@ -170,8 +178,73 @@ static FORMULAS: [Described; 8] = [
         },
         parameters: ARENA_PARAMETERS,
         score: arena_score_or_failed,
-        watches_junctions: false,
+        wants: Wants::Nothing,
         is_cost: false,
+    },
+    Described {
+        info: ModuleInfo {
+            id: "segments",
+            name: "Parts of the route",
+            doc: "Penetration over length and missing speed of each part of the route, on average.",
+        },
+        parameters: &[
+            weight(
+                "crash_weight",
+                "",
+                "Weight of mean penetration over length.",
+            ),
+            weight("time_weight", "", "Weight of the missing speed."),
+        ],
+        score: segments,
+        wants: Wants::Account,
+        is_cost: true,
+    },
+    Described {
+        info: ModuleInfo {
+            id: "forest_score",
+            name: "Forest score",
+            doc: "Time of a drive that gets to its goal; of others a penalty plus the way that is left.",
+        },
+        parameters: &[
+            ParameterInfo::number(
+                "time_limit",
+                "s",
+                (1.0, 3600.0),
+                60.0,
+                "Time within which the goal has to be reached, and penalty of who does not.",
+            ),
+            ParameterInfo::number(
+                "goal_radius",
+                "m",
+                (0.0, 100.0),
+                6.0,
+                "The middle of a body that is closer to the goal than this has got there.",
+            ),
+        ],
+        score: forest_score,
+        wants: Wants::Account,
+        is_cost: true,
+    },
+    Described {
+        info: ModuleInfo {
+            id: "steer_bench",
+            name: "SteerBench",
+            doc: "Collisions, time, and kinetic energy of a unit mass over the time, weighted 50, 1 and 1.",
+        },
+        parameters: &[
+            ParameterInfo::number(
+                "collision_weight",
+                "",
+                (0.0, 1000.0),
+                50.0,
+                "Weight of each collision.",
+            ),
+            weight("time_weight", "1/s", "Weight of the time."),
+            weight("energy_weight", "s/m^2", "Weight of the energy."),
+        ],
+        score: steer_bench,
+        wants: Wants::Account,
+        is_cost: true,
     },
 ];
 
@@ -264,6 +337,34 @@ fn arena_score_or_failed(
     }
 }
 
+/// [Gerdelan 2011], equation 12.1. Its time over the ideal one grows with the time, and taken from 1 it
+/// would fall: ideal over actual is what makes the part 0 where it is ideal, as the text asks.
+fn segments(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
+    parameters.value("crash_weight") * conduct.segment_crash
+        + parameters.value("time_weight") * conduct.segment_time_lost
+}
+
+/// [Gerdelan 2011], equation 12.2, with a plus where it prints a minus: those who fail are ranked by
+/// the way that is left, and the further they get the better.
+fn forest_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
+    let limit = parameters.value("time_limit");
+    let is_there = conduct.has_arrived
+        || input.time > 0.0 && conduct.goal_distance < parameters.value("goal_radius");
+    if is_there && input.time < limit {
+        input.time
+    } else {
+        limit + conduct.goal_distance
+    }
+}
+
+/// The score of [Singh 2009]. Its sum of kinetic energies over frames is an integral over the time
+/// here, so that it does not depend on the time step.
+fn steer_bench(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
+    parameters.value("collision_weight") * conduct.collisions
+        + parameters.value("time_weight") * input.time
+        + parameters.value("energy_weight") * conduct.kinetic_energy
+}
+
 /// A fitness that is a formula.
 struct Formula(&'static Described);
 
@@ -285,7 +386,11 @@ impl Fitness for Formula {
     }
 
     fn wants_post_encroachment(&self) -> bool {
-        self.0.watches_junctions
+        self.0.wants == Wants::PostEncroachment
+    }
+
+    fn wants_account(&self) -> bool {
+        self.0.wants == Wants::Account
     }
 
     fn lower_is_better(&self) -> bool {
@@ -327,8 +432,9 @@ mod tests {
             mean_road_speed: 10.0,
             ..FitnessInput::default()
         };
-        // The others are points, which nobody can have all of.
-        for formula in FORMULAS.iter().filter(|formula| formula.is_cost) {
+        // The others are points, which nobody can have all of, or cost time.
+        let is_rated = |f: &&Described| f.is_cost && f.info.id != "forest_score";
+        for formula in FORMULAS.iter().filter(is_rated) {
             assert_eq!(score(formula.info.id, good, Conduct::default()), 0.0);
         }
         let none = Conduct::default();
@@ -411,5 +517,49 @@ mod tests {
             .map(|formula| formula.info.id)
             .collect();
         assert_eq!(more_is_better, ["arena_score", "arena_score_or_failed"]);
+    }
+
+    #[test]
+    fn the_scores_of_chapter_12_and_of_steer_bench() {
+        let input = |time| FitnessInput {
+            time,
+            ..FitnessInput::default()
+        };
+        let at = |goal_distance| Conduct {
+            goal_distance,
+            ..Conduct::default()
+        };
+        let arrived = Conduct {
+            has_arrived: true,
+            ..Conduct::default()
+        };
+        // (time, conduct, score): the time, or 60 and the way that is left. Whoever fails scores more
+        // than whoever gets there, and the further he gets the less.
+        for (time, conduct, expected) in [
+            (21.5, arrived, 21.5),
+            (21.5, at(5.9), 21.5),
+            (59.9, at(5.9), 59.9),
+            (21.5, at(6.1), 66.1),
+            (12.0, at(120.0), 180.0),
+            (60.0, at(5.9), 65.9),
+        ] {
+            assert_eq!(score("forest_score", input(time), conduct), expected);
+        }
+        // 0.2 m on average over 50 m, half of the speed missing.
+        let parts = Conduct {
+            segment_crash: 0.2 / 50.0,
+            segment_time_lost: 0.5,
+            ..Conduct::default()
+        };
+        let found = score("segments", input(10.0), parts);
+        assert!((found - 0.504).abs() < 1e-12);
+        // Three collisions, 30 s, 10 m/s all the time: 150 + 30 + 1500.
+        let busy = Conduct {
+            collisions: 3.0,
+            kinetic_energy: 1500.0,
+            ..Conduct::default()
+        };
+        assert_eq!(score("steer_bench", input(30.0), busy), 1680.0);
+        assert_eq!(score("steer_bench", input(30.0), Conduct::default()), 30.0);
     }
 }

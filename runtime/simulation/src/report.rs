@@ -50,6 +50,10 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     if !world.traffic.people.is_untouched() {
         hasher.add(&world.traffic.people);
     }
+    // A run whose fitnesses want no accounts has the hash of one in which none could.
+    if !world.agents.accounts.is_empty() {
+        hasher.add(&world.agents.accounts);
+    }
     hasher.finish()
 }
 

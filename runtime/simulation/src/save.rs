@@ -9,7 +9,7 @@
 //! into another are checked in one place ([`World::check_indices`]) before anything uses them; a save
 //! that points nowhere is an error and never a panic.
 
-use crate::agents::{Agents, Finished, Identity};
+use crate::agents::{Accounts, Agents, Finished, Identity};
 use crate::clock::Clock;
 use crate::demand::{Departures, FlowProgress};
 use crate::dynamics::{Bodies, Dynamics};
@@ -220,6 +220,7 @@ impl World {
             },
         );
         saved.put("agents", &self.agents);
+        saved.put("accounts", &self.agents.accounts);
         saved.put("routes", &self.routes);
         saved.put("dynamics", &self.dynamics);
         saved.put("departures", &self.demand.departures);
@@ -306,6 +307,10 @@ impl World {
     fn restore_agents(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
         let mut agents: Agents = saved.get("agents")?;
         agents.index_ids();
+        // Worlds that were saved before accounts were kept have none.
+        if saved.parts.contains_key("accounts") {
+            agents.accounts = saved.get::<Accounts>("accounts")?;
+        }
         let mut routes: Routes = saved.get("routes")?;
         routes.index_hashes();
         (self.agents, self.routes) = (agents, routes);

@@ -1,6 +1,6 @@
 //! The world: its parts, and one step after the other.
 
-use crate::agents::{Agents, Drive, Finished};
+use crate::agents::{AccountScene, Agents, Drive, Finished};
 use crate::clock::Clock;
 use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
@@ -368,6 +368,21 @@ impl World {
             &mut self.agents,
             &mut self.scratch.contacts,
         );
+        if self.modules.want_accounts() {
+            self.keep_accounts();
+        }
+    }
+
+    fn keep_accounts(&mut self) {
+        let mut accounts = std::mem::take(&mut self.agents.accounts);
+        accounts.watch(AccountScene {
+            bodies: self.bodies(),
+            types: &self.types,
+            routes: &self.routes,
+            collisions: self.collisions(),
+            dt: self.clock.dt,
+        });
+        self.agents.accounts = accounts;
     }
 
     /// Takes over the changes from `old`, which the world runs, to `new`.

@@ -6,6 +6,7 @@ use roadwright_geometry::math::mix64;
 use roadwright_simulation::{Drive, Ground, RunOptions, Session, Status, World};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use watch::Watch;
 
 /// How often what can be seen of the world goes into the hash of a run, s of simulated time.
 const GLANCE: f64 = 1.0;
@@ -106,8 +107,10 @@ pub fn measure_while(
         seed,
         error: Box::new(error),
     })?;
+    let level = setup.dynamics.unwrap_or(scenario.settings().dynamics);
     let mut run = Run {
         course,
+        watch: Watch::new(course.ends, level, &scenario),
         session: Session::new(world),
         ended: BTreeMap::new(),
         hash: mix64(seed),
@@ -134,6 +137,7 @@ pub fn measure_while(
 struct Run<'a> {
     course: &'a Course,
     session: Session,
+    watch: Watch,
     /// Drives that have ended, by agent.
     ended: BTreeMap<u64, DriveRow>,
     hash: u64,
@@ -177,14 +181,16 @@ impl Run<'_> {
     /// Notes the drives that have ended. Returns whether none is under way any more.
     fn look(&mut self, is_last: bool) -> bool {
         self.note_gone();
-        let now = self.world().time();
+        let now = self.session.world().time();
         let mut under_way = 0;
         let mut ending = Vec::new();
-        for (agent, started, distance) in self.world().odometers() {
+        self.watch.look(self.session.world());
+        for (agent, started, distance) in self.session.world().odometers() {
             if self.ended.contains_key(&agent) {
                 continue;
             }
-            let end = self.course.ends.end_of(distance, now - started);
+            let moment = self.watch.moment(agent, distance, now - started);
+            let end = self.course.ends.end_of(&moment);
             match end.or(is_last.then_some(End::Time)) {
                 Some(end) => ending.push((agent, end)),
                 None => under_way += 1,
@@ -196,7 +202,7 @@ impl Run<'_> {
             self.ended.extend(row.map(|row| (agent, row)));
         }
         let all_have_come = || self.world().counts().waiting == 0;
-        let goes_on = self.course.ends.mileage.is_some();
+        let goes_on = self.course.ends.leaves_vehicles();
         is_last || self.world().is_over() || (goes_on && under_way == 0 && all_have_come())
     }
 
@@ -269,6 +275,8 @@ fn summarize(seed: u64, drives: &[DriveRow], hash: u64) -> Option<Row> {
         hash: format!("{hash:016x}"),
     })
 }
+
+mod watch;
 
 #[cfg(test)]
 mod tests;

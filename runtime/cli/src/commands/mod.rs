@@ -8,6 +8,7 @@ mod edit;
 mod import;
 mod junction;
 mod main_job;
+mod plot;
 mod plugin;
 mod render;
 mod run;

@@ -17,9 +17,14 @@
 //   joined by maximum: VERY SLOW 0.5, FAST 0.5, MEDIUM 0.5
 //   crisp output: (0.5 * 0.2 + 0.5 * 0.8 + 0.5 * 0.6) / 1.5 = 0.533 of the allowed speed
 
+mod mechanic;
 mod rules;
 mod tables;
 
+pub use mechanic::{
+    COLLISION_TIME, GOAL_ANGLE, GOAL_DISTANCE, MECHANIC, MECHANIC_RULE_COUNT, SPEED, THREAT_ANGLE,
+};
+pub(crate) use mechanic::{mechanic_tables, with_mechanic_rules};
 pub use rules::{CHROMOSOME, RULE_COUNT, RulePlace, rule_place};
 pub(crate) use rules::{controllers, with_rules};
 pub use tables::{

@@ -4,8 +4,11 @@
 //! step boundary, and its index is free at the one after that. Nothing that a run computes depends
 //! on indices; where an order matters it is that of ids.
 
+mod accounts;
 mod finished;
 mod rows;
+
+pub(crate) use accounts::{Accounts, Scene as AccountScene};
 
 pub use finished::{Drive, Status};
 pub(crate) use finished::{Finished, FinishedRow, Score};
@@ -35,6 +38,9 @@ macro_rules! columns {
             free: Vec<u32>,
             /// Agents that drive, or are about to, by level of dynamics.
             count: [usize; DynamicsLevel::ALL.len()],
+            /// What some fitnesses want to know; empty if none does.
+            #[serde(skip)]
+            pub(crate) accounts: Accounts,
             /// Grows whenever an agent comes or leaves, or changes its modules.
             #[serde(skip)]
             revision: u64,

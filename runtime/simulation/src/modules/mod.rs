@@ -281,6 +281,13 @@ impl Modules {
         modules.any(|module| module.logic.wants_post_encroachment())
     }
 
+    /// Whether any fitness looks at the accounts of agents.
+    pub(crate) fn want_accounts(&self) -> bool {
+        let instances = self.pools.fitness.instances.iter();
+        let mut modules = instances.flat_map(|instance| &instance.modules);
+        modules.any(|module| module.logic.wants_account())
+    }
+
     /// The modules from outside that are in use, with their builds.
     pub(crate) fn records(&self) -> Vec<ModuleRecord> {
         let mut records = self.pools.records();

@@ -87,7 +87,10 @@ pub(crate) fn scores(
         ..clock.moment(Rate::new(1.0, clock.dt))
     };
     let input = [fitness_input(statistics, clock.dt)];
-    let conduct = [conduct(statistics, clock.dt, status)];
+    let mut conduct = [conduct(statistics, clock.dt, status)];
+    let has_arrived = status == Status::Arrived;
+    let accounts = &agents.accounts;
+    accounts.tell(who.id, statistics, (clock.dt, has_arrived), &mut conduct[0]);
     let fitnesses = modules.fitnesses(who.modules).iter();
     fitnesses
         .map(|module| {
@@ -129,5 +132,6 @@ fn conduct(statistics: &Statistics, dt: f64, status: Status) -> Conduct {
         uninvited: f64::from(statistics.uninvited) / samples,
         overlap: f64::from(statistics.penetration) * dt,
         has_arrived: status == Status::Arrived,
+        ..Conduct::default()
     }
 }

@@ -35,10 +35,7 @@ pub(super) fn course() -> Course {
         vehicle: "willys_mb",
         driver: "fuzzy_driver",
         fitness: "arena_score",
-        ends: Ends {
-            time: TIME,
-            mileage: None,
-        },
+        ends: Ends::after(TIME),
         kind: Kind::Arena,
     }
 }
@@ -53,6 +50,7 @@ pub(super) fn draft(seed: u64) -> Draft {
     let start = RADIUS * unit(stream.next_in(-PI, PI));
     draft.trip(Trip {
         start: Place::ground(start.x, start.y, stream.next_in(-PI, PI)),
+        starts_by_middle: false,
         via: Vec::new(),
         destination: Place::ground(0.0, 0.0, 0.0),
         speed: 0.0,

@@ -2,6 +2,7 @@
 
 use super::{Course, CourseError, Setup};
 use roadwright_geometry::math::Stream;
+use roadwright_geometry::{DVec2, unit};
 use roadwright_scenario::{
     About, Agent, AgentId, Edit, EditError, Obstacle, Place, Scenario, Settings, Shape, Stack,
 };
@@ -12,6 +13,8 @@ const TIME_STEP: f64 = 1.0 / 30.0;
 /// A trip of an agent, before it is known who drives and with what.
 pub(super) struct Trip {
     pub(super) start: Place,
+    /// Whether it is the middle of the vehicle that starts there, and not its rear axle.
+    pub(super) starts_by_middle: bool,
     pub(super) via: Vec<Place>,
     pub(super) destination: Place,
     /// Speed at the start, m/s.
@@ -59,11 +62,20 @@ impl Draft {
     }
 
     pub(super) fn obstacle(&mut self, name: &str, shape: Shape, height: f64) {
+        self.add_obstacle(name, shape, height, None);
+    }
+
+    /// An obstacle that can be pushed, of a mass, kg.
+    pub(super) fn loose_obstacle(&mut self, name: &str, shape: Shape, height: f64, mass: f64) {
+        self.add_obstacle(name, shape, height, Some(mass));
+    }
+
+    fn add_obstacle(&mut self, name: &str, shape: Shape, height: f64, mass: Option<f64>) {
         let obstacle = Obstacle {
             name: name.into(),
             shape,
             height,
-            mass: None,
+            mass,
         };
         let id = self.scenario.next_obstacle_id();
         self.apply(Edit::Obstacle(id, Some(Box::new(obstacle))));
@@ -88,6 +100,7 @@ impl Draft {
     ) -> Result<Scenario, CourseError> {
         self.check_vehicle(course, vehicle)?;
         self.add_stacks(drivers);
+        let body_centre = self.scenario.vehicle_types()[vehicle].body_centre();
         let chosen = deal(seed, self.trips.len(), drivers.len());
         for (number, (trip, driver)) in
             (1..).zip(std::mem::take(&mut self.trips).into_iter().zip(chosen))
@@ -97,7 +110,11 @@ impl Draft {
                 vehicle: vehicle.into(),
                 stack: driver_key(driver),
                 dynamics: None,
-                start: trip.start,
+                start: if trip.starts_by_middle {
+                    moved_back(trip.start, body_centre)
+                } else {
+                    trip.start
+                },
                 via: trip.via,
                 destination: Some(trip.destination),
                 depart: 0.0,
@@ -197,6 +214,17 @@ impl Draft {
     fn sound(self, course: &Course) -> Result<Scenario, CourseError> {
         self.check(course)?;
         Ok(self.scenario)
+    }
+}
+
+/// A place on open ground, moved back along its heading, m.
+fn moved_back(place: Place, way: f64) -> Place {
+    match place {
+        Place::Ground(at) => {
+            let moved = DVec2::new(at.x, at.y) - way * unit(at.heading);
+            Place::ground(moved.x, moved.y, at.heading)
+        }
+        Place::Lane(_) => place,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What ends a drive.
 
+use roadwright_scenario::DynamicsLevel;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -13,6 +14,24 @@ pub struct Ends {
     pub time: f64,
     /// Distance after which a drive is complete, m; `None`: it is complete when it arrives.
     pub mileage: Option<f64>,
+    /// A vehicle whose middle is closer to the goal than this has arrived, m; `None`: as everywhere.
+    pub goal_radius: Option<f64>,
+    /// Roll of the body to either side beyond which it has tipped over, rad.
+    pub roll: Option<f64>,
+    /// What counts as being stuck.
+    pub stuck: Option<Stuck>,
+    /// Whether touching an obstacle or vehicle is being stuck at once, where bodies would pass through
+    /// each other.
+    pub contact: bool,
+}
+
+/// A vehicle is stuck if it is no farther than a distance from where it was a time ago.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stuck {
+    /// m.
+    pub distance: f64,
+    /// s.
+    pub time: f64,
 }
 
 /// How a drive ended.
@@ -27,6 +46,12 @@ pub enum End {
     Time,
     /// It was taken off the road.
     Removed,
+    /// The vehicle tipped over.
+    RolledOver,
+    /// It did not get on.
+    Stuck,
+    /// It touched something that its body would have passed through.
+    Struck,
 }
 
 impl End {
@@ -42,6 +67,9 @@ impl End {
             Self::Mileage => "mileage",
             Self::Time => "time",
             Self::Removed => "removed",
+            Self::RolledOver => "rolled_over",
+            Self::Stuck => "stuck",
+            Self::Struck => "struck",
         }
     }
 }
@@ -52,14 +80,93 @@ impl fmt::Display for End {
     }
 }
 
+/// What is known of a drive when it is looked at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Moment {
+    /// Distance driven, m.
+    pub(crate) mileage: f64,
+    /// Time driven, s.
+    pub(crate) time: f64,
+    /// From the middle of the body straight to the goal, m.
+    pub(crate) to_goal: f64,
+    /// Roll of the body, rad.
+    pub(crate) roll: f64,
+    /// From where it was as long ago as being stuck takes, m; `None` if it has not driven so long.
+    pub(crate) moved: Option<f64>,
+    /// Whether it touches something that its body would pass through.
+    pub(crate) struck: bool,
+}
+
+impl Moment {
+    /// A vehicle that has just set out.
+    #[cfg(test)]
+    const START: Self = Self {
+        mileage: 0.0,
+        time: 0.0,
+        to_goal: 120.0,
+        roll: 0.0,
+        moved: None,
+        struck: false,
+    };
+}
+
 impl Ends {
-    /// How a drive that is under way ends, if it does: after a distance, m, and a time, s.
-    pub(crate) fn end_of(&self, distance: f64, time: f64) -> Option<End> {
-        if self.mileage.is_some_and(|mileage| distance >= mileage) {
+    /// After a time, s, or on arriving.
+    pub(crate) const fn after(time: f64) -> Self {
+        Self {
+            time,
+            mileage: None,
+            goal_radius: None,
+            roll: None,
+            stuck: None,
+            contact: false,
+        }
+    }
+
+    /// Whether drives can end while their vehicles go on.
+    pub(crate) fn leaves_vehicles(&self) -> bool {
+        self.mileage.is_some() || self.looks_closely()
+    }
+
+    /// Whether it takes more than times and distances to tell.
+    pub(crate) fn looks_closely(&self) -> bool {
+        self.goal_radius.is_some() || self.roll.is_some() || self.stuck.is_some() || self.contact
+    }
+
+    /// How a drive that is under way ends, if it does. Failures come in the order of [Gerdelan 2011],
+    /// algorithm 2, so whoever is at the goal when his time is over has not arrived.
+    pub(crate) fn end_of(&self, moment: &Moment) -> Option<End> {
+        if self
+            .mileage
+            .is_some_and(|mileage| moment.mileage >= mileage)
+        {
             return Some(End::Mileage);
         }
+        if self.roll.is_some_and(|roll| moment.roll.abs() > roll) {
+            return Some(End::RolledOver);
+        }
+        if self.contact && moment.struck {
+            return Some(End::Struck);
+        }
+        let moved = self.stuck.zip(moment.moved);
+        if moved.is_some_and(|(stuck, moved)| moved <= stuck.distance) {
+            return Some(End::Stuck);
+        }
         // Times are products of steps: half of the looking interval is far from both neighbours.
-        (time >= self.time - 0.5 * LOOK).then_some(End::Time)
+        if moment.time >= self.time - 0.5 * LOOK {
+            return Some(End::Time);
+        }
+        let is_there = self
+            .goal_radius
+            .is_some_and(|radius| moment.to_goal < radius);
+        is_there.then_some(End::Arrived)
+    }
+}
+
+/// Whether bodies that move with a level pass through others.
+pub(crate) fn passes_through(level: DynamicsLevel) -> bool {
+    match level {
+        DynamicsLevel::Lane | DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack => true,
     }
 }
 
@@ -70,11 +177,11 @@ mod tests {
     #[test]
     fn ends_come_in_their_order() {
         let ends = Ends {
-            time: 60.0,
             mileage: Some(300.0),
+            ..Ends::after(60.0)
         };
         // (distance, time) -> end: a table, one line for each case.
-        for (distance, time, end) in [
+        for (mileage, time, end) in [
             (0.0, 0.0, None),
             (299.9, 59.9, None),
             (300.0, 10.0, Some(End::Mileage)),
@@ -83,12 +190,67 @@ mod tests {
             (299.9, 60.0, Some(End::Time)),
             (0.0, 1e9, Some(End::Time)),
         ] {
-            assert_eq!(ends.end_of(distance, time), end, "{distance} m, {time} s");
+            let moment = Moment {
+                mileage,
+                time,
+                ..Moment::START
+            };
+            assert_eq!(ends.end_of(&moment), end, "{mileage} m, {time} s");
         }
-        let no_mileage = Ends {
-            mileage: None,
+        let no_mileage = Ends::after(60.0);
+        let far = Moment {
+            mileage: 1e9,
+            time: 59.0,
+            ..Moment::START
+        };
+        assert_eq!(no_mileage.end_of(&far), None);
+        assert!(!no_mileage.leaves_vehicles() && ends.leaves_vehicles());
+    }
+
+    #[test]
+    fn the_conditions_of_the_forest_are_those_of_algorithm_2_in_its_order() {
+        let ends = Ends {
+            goal_radius: Some(6.0),
+            roll: Some(1.775),
+            stuck: Some(Stuck {
+                distance: 0.5,
+                time: 12.0,
+            }),
+            contact: true,
+            ..Ends::after(60.0)
+        };
+        // (roll, moved, time, to the goal, struck) -> end.
+        for (roll, moved, time, to_goal, struck, end) in [
+            (0.0, None, 5.0, 100.0, false, None),
+            (1.775, Some(0.51), 59.9, 6.0, false, None),
+            (1.776, Some(0.5), 60.0, 5.9, true, Some(End::RolledOver)),
+            (-1.776, None, 1.0, 5.9, false, Some(End::RolledOver)),
+            (0.0, Some(0.5), 60.0, 5.9, true, Some(End::Struck)),
+            (0.0, Some(0.5), 60.0, 5.9, false, Some(End::Stuck)),
+            (0.0, Some(0.0), 12.0, 120.0, false, Some(End::Stuck)),
+            (0.0, None, 11.9, 120.0, false, None),
+            (0.0, Some(9.0), 60.0, 5.9, false, Some(End::Time)),
+            (0.0, Some(9.0), 59.9, 5.9, false, Some(End::Arrived)),
+            (f64::NAN, Some(9.0), 59.9, f64::NAN, false, None),
+        ] {
+            let moment = Moment {
+                mileage: 1e6,
+                time,
+                to_goal,
+                roll,
+                moved,
+                struck,
+            };
+            assert_eq!(ends.end_of(&moment), end, "{moment:?}");
+        }
+        let solid = Ends {
+            contact: false,
             ..ends
         };
-        assert_eq!(no_mileage.end_of(1e9, 59.0), None);
+        let struck = Moment {
+            struck: true,
+            ..Moment::START
+        };
+        assert_eq!(solid.end_of(&struck), None);
     }
 }

@@ -3,13 +3,14 @@
 mod arena;
 mod draft;
 mod ends;
+mod forest;
 mod obstacle_stream;
 mod old_town;
 mod setup;
 
 pub(crate) use draft::driver_of;
-pub(crate) use ends::LOOK;
-pub use ends::{End, Ends};
+pub use ends::{End, Ends, Stuck};
+pub(crate) use ends::{LOOK, Moment, passes_through};
 pub use setup::Setup;
 
 use draft::Draft;
@@ -42,6 +43,7 @@ enum Kind {
     ObstacleStream,
     Arena,
     OldTown,
+    Forest,
     /// A scenario of one's own, the same for all seeds but for what its run draws at random.
     Own(Box<Scenario>),
 }
@@ -124,6 +126,7 @@ impl Course {
             obstacle_stream::course(),
             arena::course(),
             old_town::course(),
+            forest::course(),
         ]
     }
 
@@ -150,10 +153,7 @@ impl Course {
             vehicle: "",
             driver: "",
             fitness: "crash_and_speed",
-            ends: Ends {
-                time: scenario.settings().duration,
-                mileage: None,
-            },
+            ends: Ends::after(scenario.settings().duration),
             kind: Kind::Own(Box::new(scenario)),
         }
     }
@@ -168,6 +168,7 @@ impl Course {
             Kind::ObstacleStream => obstacle_stream::draft(seed),
             Kind::Arena => arena::draft(seed),
             Kind::OldTown => old_town::draft(seed),
+            Kind::Forest => forest::draft(seed),
             Kind::Own(scenario) => return self.own_scenario(scenario, seed, setup),
         };
         let drivers = self.drivers(setup)?;

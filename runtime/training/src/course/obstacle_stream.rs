@@ -47,8 +47,8 @@ pub(super) fn course() -> Course {
         driver: "fuzzy_driver",
         fitness: "crash_and_speed",
         ends: Ends {
-            time: TIME,
             mileage: Some(MILEAGE),
+            ..Ends::after(TIME)
         },
         kind: Kind::ObstacleStream,
     }
@@ -88,6 +88,7 @@ fn trip(seed: u64, agent: u64, start: DVec2, shapes: &[Shape]) -> Trip {
     }
     Trip {
         start: Place::ground(start.x, start.y, heading),
+        starts_by_middle: false,
         via: goals,
         destination: Place::ground(here.x, here.y, 0.0),
         speed: 0.0,

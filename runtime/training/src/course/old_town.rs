@@ -45,10 +45,7 @@ pub(super) fn course() -> Course {
         vehicle: "car",
         driver: "idm",
         fitness: "crash_and_speed",
-        ends: Ends {
-            time: TIME,
-            mileage: None,
-        },
+        ends: Ends::after(TIME),
         kind: Kind::OldTown,
     }
 }
@@ -81,6 +78,7 @@ pub(super) fn draft(seed: u64) -> Draft {
         taken.push(from);
         draft.trip(Trip {
             start,
+            starts_by_middle: false,
             via: Vec::new(),
             destination,
             speed: 0.0,

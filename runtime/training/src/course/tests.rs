@@ -1,6 +1,6 @@
 use super::*;
 use roadwright_geometry::DVec2;
-use roadwright_scenario::ModuleSetting;
+use roadwright_scenario::{ModuleSetting, Shape};
 
 fn setup(controller: &str) -> Setup {
     Setup::with_driver(Stack::with_controller(controller))
@@ -14,7 +14,7 @@ fn a_course_is_made_of_its_seed() {
         assert_ne!(of(5), of(6), "{}", course.name);
         assert_eq!(Course::named(&course.name).unwrap(), course);
     }
-    let error = Course::named("forest").unwrap_err().to_string();
+    let error = Course::named("jungle").unwrap_err().to_string();
     assert!(
         error.contains("obstacle-stream") && error.contains("arena"),
         "{error}"
@@ -146,5 +146,56 @@ fn modules_of_a_setup_go_before_those_of_stacks_and_have_to_fit() {
     ] {
         let error = course.scenario(1, &with(slot, modules)).unwrap_err();
         assert!(matches!(error, CourseError::Setup { .. }), "{error}");
+    }
+}
+
+#[test]
+fn the_forest_has_210_posts_and_a_start_that_is_clear() {
+    let course = Course::named("forest").unwrap();
+    for vehicle in ["willys_mb", "enviro_400"] {
+        for seed in 0..50 {
+            let setup = Setup {
+                vehicle: Some(vehicle.into()),
+                ..setup("fuzzy_mechanic")
+            };
+            let scenario = course.scenario(seed, &setup).unwrap();
+            let [agent] = &scenario.agents().values().collect::<Vec<_>>()[..] else {
+                panic!("one agent");
+            };
+            let kind = &scenario.vehicle_types()[vehicle];
+            let start = scenario.pose_of(&agent.start).unwrap();
+            let middle = start.point(kind.body_centre(), 0.0);
+            assert!(middle.length() < 1e-9 && start.heading == 0.0);
+            let goal = scenario.pose_of(&agent.destination.unwrap()).unwrap();
+            assert_eq!(goal.position, DVec2::new(120.0, 0.0));
+            assert_eq!(scenario.obstacles().len(), 210);
+            for (number, post) in scenario.obstacles().values().enumerate() {
+                let Shape::Box {
+                    x,
+                    y,
+                    length,
+                    width,
+                    ..
+                } = post.shape
+                else {
+                    panic!("posts are boxes");
+                };
+                assert_eq!((length, width, post.height), (2.0, 2.0, 10.0));
+                assert_eq!(post.mass, Some(1000.0));
+                let (row, column) = (number / 21, number % 21);
+                let lattice = DVec2::new(10.0 * (row + 1) as f64, 10.0 * column as f64 - 100.0);
+                let moved = (DVec2::new(x, y) - lattice).abs();
+                assert!(moved.x <= 4.0 && moved.y <= 4.0, "{number}: {moved}");
+            }
+            // The longest vehicle stands clear of all posts.
+            let front = start.point(kind.front(), 0.0);
+            let clear = scenario.obstacles().values();
+            assert!(
+                clear
+                    .map(|o| o.shape.distance(front))
+                    .fold(f64::MAX, f64::min)
+                    > 0.0
+            );
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::breeder::{Elite, Method, Plan, Start};
 use super::operators::Operators;
+use super::racing::Racing;
 use roadwright_scenario::file::{TextError, from_json};
 use roadwright_scenario::{DynamicsLevel, ModuleSetting, Stack};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -158,6 +159,10 @@ pub struct Experiment {
     /// Whether the best are judged again in each generation.
     #[serde(default)]
     pub elite: Elite,
+    /// Whether individuals end as soon as they cannot win, and how that is told; absent: all drive all
+    /// courses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub racing: Option<Racing>,
     /// Seed of all draws of breeding.
     #[serde(default = "one")]
     pub seed: u64,
@@ -209,6 +214,9 @@ impl Experiment {
         }
         if let Err(message) = self.operators.validate() {
             return Some(("operators", message));
+        }
+        if let Some(Err(message)) = self.racing.map(|racing| racing.validate()) {
+            return Some(("racing", message));
         }
         if !(1..=100_000).contains(&self.runs) {
             let message = format!("{} is out of range: expected 1 to 100000", self.runs);

@@ -50,22 +50,26 @@ pub struct Judgement {
     /// Whether it was ended early as unfit ([Gerdelan 2011], section 10.6).
     #[serde(default)]
     pub ended_early: bool,
+    /// Whether it was ended because it could not win any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub raced_out: bool,
     /// Why it could not be run, if it could not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
 impl Judgement {
-    /// Mean of the scores; `None` of who is unfit or could not be run.
+    /// Mean of the scores; `None` of who is unfit, has lost or could not be run.
     pub fn fitness(&self) -> Option<f64> {
-        if self.ended_early || self.failure.is_some() || self.scores.is_empty() {
+        let is_rated = !self.ended_early && !self.raced_out && self.failure.is_none();
+        if !is_rated || self.scores.is_empty() {
             return None;
         }
         Some(self.scores.iter().sum::<f64>() / self.scores.len() as f64)
     }
 
     /// Puts the runs of one candidate together, in the order of the courses.
-    fn of(runs: impl Iterator<Item = Result<Run, String>>) -> Self {
+    pub(super) fn of(runs: impl Iterator<Item = Result<Run, String>>) -> Self {
         let mut judgement = Self::default();
         for run in runs {
             match run {
@@ -128,7 +132,7 @@ pub fn run_all(
 }
 
 /// One run; a panic or a score that is no number is a failure of the modules.
-fn run(evaluate: &dyn Evaluate, genes: &[f64], course: u64) -> Result<Run, String> {
+pub(super) fn run(evaluate: &dyn Evaluate, genes: &[f64], course: u64) -> Result<Run, String> {
     // Nothing is shared with a run that is given up.
     let run = catch_unwind(AssertUnwindSafe(|| evaluate.run(genes, course)));
     let run = run.map_err(|_| format!("a module panicked on course {course}"))??;

@@ -5,7 +5,7 @@ use super::genes::{GeneError, Genome};
 use super::judge::{Evaluate, Run};
 use crate::course::{Course, CourseError, Setup};
 use crate::measure_while;
-use roadwright_agent::Registry;
+use roadwright_agent::{Controller, Registry};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{ModuleSetting, Scenario, Stack, file};
 use roadwright_simulation::{RunOptions, SimulationError, World};
@@ -80,7 +80,7 @@ impl Problem {
         scenario: Option<Scenario>,
         modules: &Registry,
     ) -> Result<Self, ProblemError> {
-        let stack = stack_of(experiment, scenario.as_ref())?;
+        let stack = stack_of(experiment, scenario.as_ref(), modules)?;
         let genome = Genome::choose(&experiment.genes, &stack, modules)?;
         let course = match (&experiment.course, scenario) {
             (Some(name), _) => Course::named(name)?,
@@ -134,8 +134,12 @@ impl Problem {
     }
 }
 
-/// The stack that an experiment trains.
-fn stack_of(experiment: &Experiment, scenario: Option<&Scenario>) -> Result<Stack, ProblemError> {
+/// The stack that an experiment trains: a controller's name stands for the built-in modules around it.
+fn stack_of(
+    experiment: &Experiment,
+    scenario: Option<&Scenario>,
+    modules: &Registry,
+) -> Result<Stack, ProblemError> {
     let name = match &experiment.stack {
         NameOr::Own(stack) => return Ok((**stack).clone()),
         NameOr::Name(name) => name,
@@ -143,8 +147,15 @@ fn stack_of(experiment: &Experiment, scenario: Option<&Scenario>) -> Result<Stac
     // A course has no stacks of its own; new scenarios have one for each way of driving.
     let fresh = Scenario::new("stacks");
     let stacks = scenario.unwrap_or(&fresh).stacks();
-    stacks.get(name).cloned().ok_or_else(|| {
-        let known: Vec<&str> = stacks.keys().map(String::as_str).collect();
+    let controllers = modules
+        .of::<dyn Controller>()
+        .iter()
+        .map(|entry| entry.info.id);
+    let is_controller = scenario.is_none() && controllers.clone().any(|id| id == name);
+    let around = || is_controller.then(|| Stack::with_controller(name));
+    stacks.get(name).cloned().or_else(around).ok_or_else(|| {
+        let mut known: Vec<&str> = stacks.keys().map(String::as_str).collect();
+        known.extend(controllers.filter(|id| scenario.is_none() && !stacks.contains_key(*id)));
         ProblemError::NoStack {
             name: name.clone(),
             known: known.join(", "),

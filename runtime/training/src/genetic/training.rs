@@ -5,6 +5,7 @@ use super::cma::CmaEs;
 use super::experiment::{Experiment, Seeds};
 use super::genes::{Chromosome, Genome};
 use super::judge::{Evaluate, Judgement, Run, judge, run_all};
+use super::racing::race;
 use super::record::{Generation, Record, RecordError};
 use serde::Serialize;
 use thiserror::Error;
@@ -25,6 +26,8 @@ pub struct GenerationReport {
     pub pool_best: Option<f64>,
     /// Individuals that were ended early as unfit.
     pub ended_early: usize,
+    /// Individuals that were ended because they could not win.
+    pub raced_out: usize,
     /// Individuals whose modules failed.
     pub failed: usize,
     /// Drives.
@@ -135,7 +138,11 @@ impl<'a> Training<'a> {
         let number = self.record.generations.len() as u32 + 1;
         let runs = self.experiment.runs_of(self.evaluate.drives_of_a_run());
         let courses = self.experiment.courses_of(number, runs);
-        let judged = judge(self.evaluate, &asked, &courses);
+        let places = self.experiment.operators.p;
+        let judged = match self.experiment.racing {
+            Some(racing) => race(self.evaluate, &asked, &courses, (racing, places)),
+            None => judge(self.evaluate, &asked, &courses),
+        };
         let fitness: Vec<_> = judged.iter().map(Judgement::fitness).collect();
         self.breeder.tell(&fitness);
         self.record.push(self.genome, &asked, &judged);
@@ -263,6 +270,7 @@ fn figures(generation: &Generation) -> GenerationReport {
         ended_early: judgements()
             .filter(|judgement| judgement.ended_early)
             .count(),
+        raced_out: judgements().filter(|j| j.raced_out).count(),
         failed: judgements().filter(|j| j.failure.is_some()).count(),
         runs: judgements().map(|judgement| judgement.drives).sum(),
         genes: None,
@@ -276,6 +284,7 @@ pub fn mean_score(runs: &[Run]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::racing::Racing;
     use super::super::sum_of_genes::{SumOfGenes, genome};
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -316,6 +325,29 @@ mod tests {
                 assert_eq!(again.champion().unwrap(), whole.champion().unwrap());
             }
         }
+    }
+
+    #[test]
+    fn racing_spares_runs_and_changes_no_pool() {
+        let genome = genome();
+        let mut plain = experiment("genetic");
+        plain.runs = 30;
+        let mut raced = plain.clone();
+        raced.racing = Some(Racing {
+            least: 0.0,
+            block: 1,
+        });
+        let mut without = Training::new(&plain, &genome, &SumOfGenes).unwrap();
+        let mut with = Training::new(&raced, &genome, &SumOfGenes).unwrap();
+        train(&mut without);
+        train(&mut with);
+        assert_eq!(with.pool_hash(), without.pool_hash());
+        let runs = |training: &Training<'_>| -> usize {
+            training.reports().iter().map(|report| report.runs).sum()
+        };
+        assert!(runs(&with) < runs(&without));
+        let lost: usize = with.reports().iter().map(|report| report.raced_out).sum();
+        assert!(lost > 0);
     }
 
     #[test]

@@ -9,7 +9,7 @@ fn run(course: &str, setup: &Setup, seed: u64) -> Measured {
 
 #[test]
 fn the_same_seed_gives_the_same_bits_and_another_does_not() {
-    for course in ["obstacle-stream", "arena", "old-town"] {
+    for course in ["obstacle-stream", "arena", "old-town", "forest"] {
         let (first, again) = (
             run(course, &Setup::default(), 4),
             run(course, &Setup::default(), 4),
@@ -157,4 +157,46 @@ fn a_score_that_is_no_number_is_an_error() {
         "{error}"
     );
     assert!(measure(&course, &rated("comfort"), &modules, 1).is_ok());
+}
+
+#[test]
+fn a_drive_through_the_forest_ends_as_the_course_says_and_scores_equation_12_2() {
+    let course = Course::named("forest").unwrap();
+    let modules = builtin_modules();
+    let (mut arrived, mut failed) = (0, 0);
+    for controller in ["fuzzy_mechanic", "pursuit", "idm"] {
+        let setup = Setup::with_driver(Stack::with_controller(controller));
+        for seed in 1..=12 {
+            let measured = measure(&course, &setup, &modules, seed).unwrap();
+            let [drive] = &measured.drives[..] else {
+                panic!("one drive");
+            };
+            let score = drive.fitness().unwrap();
+            match drive.end {
+                End::Arrived => {
+                    assert!((score - drive.time).abs() < 1e-9 && drive.time < 60.0);
+                    // 114 m at 8 m/s, and away.
+                    assert!(drive.time > 14.0);
+                    arrived += 1;
+                }
+                End::Struck | End::Stuck | End::Time => {
+                    assert!(
+                        (66.0..=180.5).contains(&score),
+                        "{controller} {seed}: {score}"
+                    );
+                    failed += 1;
+                }
+                end => panic!("{end}"),
+            }
+            match drive.end {
+                End::Stuck => assert!(drive.time >= 12.0),
+                End::Time => assert!((drive.time - 60.0).abs() < 0.1),
+                _ => {}
+            }
+        }
+    }
+    assert!(
+        arrived > 0 && failed > 0,
+        "{arrived} arrived, {failed} failed"
+    );
 }

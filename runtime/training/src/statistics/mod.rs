@@ -13,6 +13,7 @@
 //!
 //! All of it gives the same bits on every machine.
 
+mod accumulated;
 mod bootstrap;
 mod compare;
 mod distributions;
@@ -20,6 +21,7 @@ mod intervals;
 mod moments;
 mod sequences;
 
+pub use accumulated::{Accumulated, accumulate, separation};
 pub use bootstrap::Bootstrap;
 pub use compare::{Paired, holm, paired};
 pub use distributions::{normal_cdf, normal_quantile, student_t_cdf, student_t_quantile};

@@ -1,6 +1,6 @@
 //! The command line of `roadwright bench`.
 
-use super::course_arguments::{Compare, League, List, Run, Verify};
+use super::course_arguments::{Compare, League, List, Reproduce, Run, Verify};
 use clap::{Args, Subcommand, ValueEnum};
 
 /// What to measure.
@@ -16,6 +16,8 @@ pub(crate) enum BenchVerb {
     Compare(Compare),
     /// All built-in controllers on all courses
     League(League),
+    /// Make figures and tables of the source anew: data, pictures and one report
+    Reproduce(Reproduce),
     /// Saturate junctions of every kind and hold them to what they promise
     Junctions(Junctions),
     /// Saturation flow at a green light against the same driver's law integrated alone

@@ -1,6 +1,8 @@
 //! `roadwright bench list` and `run`: a course over many seeds, with error bars.
 
 use super::course_arguments::{Common, List, Run};
+use super::reproduce::line_of;
+use crate::commands::plot::Figure;
 use crate::commands::{keep_stdout, print_json, write_json};
 use crate::terminal::{self, say};
 use crate::{Outcome, extensions, progress};
@@ -11,6 +13,7 @@ use roadwright_scenario::{ModuleSetting, Slot, file};
 use roadwright_training::experiment::{
     Estimate, Experiment, Results, Stop, Stopped, Summary, Watcher,
 };
+use roadwright_training::statistics::accumulate;
 use roadwright_training::{Course, Setup};
 use serde::Serialize;
 use std::io::Write;
@@ -80,6 +83,9 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let Some(summary) = Summary::of(&results) else {
         bail!("interrupted before the first run was done");
     };
+    if let Some(folder) = &arguments.plots {
+        plot(&course, &results, &summary).write(folder)?;
+    }
     match document {
         Some(mut out) => write_json(&mut *out, &summary)?,
         None => print(&course, &summary)?,
@@ -88,6 +94,26 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         Some(_) => Outcome::Fine,
         None => Outcome::Findings,
     })
+}
+
+/// The mean fitness against the number of runs.
+fn plot(course: &Course, results: &Results, summary: &Summary) -> Figure {
+    // A scenario of one's own has a path for a name.
+    let name = Path::new(&course.name).file_name().unwrap_or_default();
+    let name = name.to_string_lossy();
+    let fitness: Vec<f64> = results.rows.iter().map(|row| row.fitness).collect();
+    let better = if summary.lower_is_better {
+        "lower"
+    } else {
+        "higher"
+    };
+    Figure {
+        name: format!("{name}-{}", summary.fitness_module),
+        title: format!("{name}: mean and standard error against number of runs"),
+        x_label: "runs".into(),
+        y_label: format!("{}, {better} is better", summary.fitness_module),
+        lines: vec![line_of("mean", &accumulate(&fitness))],
+    }
 }
 
 /// A course by its name, or a scenario file as one.

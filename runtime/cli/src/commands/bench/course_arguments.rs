@@ -1,4 +1,4 @@
-//! The command line of `roadwright bench list`, `run`, `verify`, `compare` and `league`.
+//! The command line of `roadwright bench list`, `run`, `verify`, `compare`, `league` and `reproduce`.
 
 use crate::arguments::ExtensionFlags;
 use clap::{ArgGroup, Args};
@@ -59,6 +59,9 @@ pub(crate) struct Run {
     pub(crate) level: f64,
     #[command(flatten)]
     pub(crate) common: Common,
+    /// Draw the mean fitness against the number of runs into this folder, as picture and table
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
     /// Write the rows to this file, and go on with it if it is not finished
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -124,4 +127,40 @@ pub(crate) struct League {
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Writes report.md, report.json, and for each figure a picture (.svg) and its data (.csv). \
+That ours is different from the source is a result and not an error."
+)]
+pub(crate) struct Reproduce {
+    /// Folder to write to; it is made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Runs of each drive: figure 12.5 has 600
+    #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(2..=100_000))]
+    pub(crate) runs: u64,
+    /// Seeds that each line of a study is bred with
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = seeds)]
+    pub(crate) seeds: usize,
+    /// With which model bodies move in the forest [default: one_track]
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) dynamics: Option<DynamicsLevel>,
+    /// Runs at the same time; the result is the same for any number [default: as many as the machine has
+    /// cores]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) threads: Option<u16>,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Seeds of a study: one has no error bar.
+fn seeds(text: &str) -> Result<usize, String> {
+    let seeds = text
+        .parse()
+        .ok()
+        .filter(|seeds| (2..=10_000).contains(seeds));
+    seeds.ok_or_else(|| "expected 2 to 10000, for one has no error bar".into())
 }

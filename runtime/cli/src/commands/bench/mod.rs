@@ -9,6 +9,7 @@ mod delay;
 mod gaps;
 mod junctions;
 mod league;
+mod reproduce;
 mod saturation;
 mod star;
 mod verify;
@@ -32,6 +33,7 @@ pub(crate) fn bench(verb: &BenchVerb) -> anyhow::Result<Outcome> {
         BenchVerb::Verify(arguments) => verify::verify(arguments),
         BenchVerb::Compare(arguments) => compare(arguments),
         BenchVerb::League(arguments) => league::league(arguments),
+        BenchVerb::Reproduce(arguments) => reproduce::reproduce(arguments),
         BenchVerb::Junctions(arguments) => junctions::bench(arguments),
         BenchVerb::Saturation(arguments) => saturation::bench(arguments),
         BenchVerb::Delay(arguments) => delay::bench(arguments),

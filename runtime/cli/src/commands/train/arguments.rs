@@ -72,6 +72,9 @@ pub(crate) struct Study {
     /// Threads; the result is the same for any number [default: one for each processor]
     #[arg(long)]
     pub(crate) workers: Option<usize>,
+    /// Draw the learning curves into this folder, as picture and table
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,

@@ -167,7 +167,7 @@ fn spread(figures: &Figures) -> String {
 
 /// The head of the table of generations.
 pub(super) const HEAD: &str =
-    "generation      best      mean pool best  early  failed   runs  best of the pool";
+    "generation      best      mean pool best  early   lost  failed   runs  best of the pool";
 
 /// A row of it.
 pub(super) fn print_generation(
@@ -177,12 +177,13 @@ pub(super) fn print_generation(
     let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.4}"));
     writeln!(
         out,
-        "{:>10} {:>9} {:>9} {:>9} {:>6} {:>7} {:>6}  {}",
+        "{:>10} {:>9} {:>9} {:>9} {:>6} {:>6} {:>7} {:>6}  {}",
         report.generation,
         number(report.best),
         number(report.mean),
         number(report.pool_best),
         report.ended_early,
+        report.raced_out,
         report.failed,
         report.runs,
         report.genes.as_deref().unwrap_or("-")

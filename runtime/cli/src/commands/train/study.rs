@@ -2,6 +2,7 @@
 
 use super::arguments::Study;
 use super::threads;
+use crate::commands::plot::study_figure;
 use crate::commands::print_json;
 use crate::{Outcome, terminal};
 use anyhow::{Context, bail};
@@ -22,6 +23,9 @@ pub(super) fn study(arguments: &Study) -> anyhow::Result<Outcome> {
     }
     let pool = threads(arguments.workers)?;
     if name == CHROMOSOMES {
+        if arguments.plots.is_some() {
+            bail!("{CHROMOSOMES} is a table: it has no --plots");
+        }
         let rows = chromosomes(1);
         if arguments.json {
             print_json(&json!({"study": CHROMOSOMES, "of": "table 10.3", "rows": rows}))?;
@@ -38,6 +42,9 @@ pub(super) fn study(arguments: &Study) -> anyhow::Result<Outcome> {
         format!("no study is called \"{name}\"; there are: {CHROMOSOMES}, {known}")
     })?;
     let result = pool.install(|| study.run(arguments.seeds));
+    if let Some(folder) = &arguments.plots {
+        study_figure(&result, result.study).write(folder)?;
+    }
     if arguments.json {
         print_json(&result)?;
     } else {

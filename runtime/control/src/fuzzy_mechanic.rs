@@ -1,0 +1,515 @@
+//! The fuzzy mechanic of [Gerdelan 2011], chapter 12: brake, throttle and steering off the roads.
+
+use crate::fuzzy::{
+    Aggregation, COLLISION_TIME, FuzzyController, GOAL_ANGLE, GOAL_DISTANCE, MECHANIC_RULE_COUNT,
+    SPEED, THREAT_ANGLE, Variable, mechanic_tables, with_mechanic_rules,
+};
+use crate::laws::halting_speed;
+use roadwright_agent::{
+    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
+
+static INFO: ModuleInfo = ModuleInfo {
+    id: "fuzzy_mechanic",
+    name: "Fuzzy mechanic",
+    doc: "Seeks its goal over open ground and avoids obstacles by six fuzzy rule tables with switches.",
+};
+
+/// Parameters before those of the knots.
+const PLAIN: usize = 10;
+/// Knots of the five variables.
+const KNOTS: usize = 15;
+/// Parameters before those of the rules.
+const FIRST_RULE: usize = PLAIN + KNOTS;
+
+/// Knots of a variable that are closer than this are moved apart, in its unit.
+const LEAST_APART: f64 = 0.01;
+
+const fn knot(
+    key: &'static str,
+    unit: &'static str,
+    max: f64,
+    default: f64,
+    doc: &'static str,
+) -> ParameterInfo {
+    ParameterInfo::number(key, unit, (0.0, max), default, doc)
+}
+
+static PARAMETERS: [ParameterInfo; FIRST_RULE + MECHANIC_RULE_COUNT] = with_mechanic_rules([
+    ParameterInfo::choice(
+        "aggregation",
+        &["max", "sum"],
+        "How rules that name one output term are joined.",
+    ),
+    ParameterInfo::number(
+        "full_throttle",
+        "m/s^2",
+        (0.1, 10.0),
+        2.0,
+        "Acceleration of the whole throttle.",
+    ),
+    ParameterInfo::number(
+        "full_brake",
+        "m/s^2",
+        (0.5, 12.0),
+        6.0,
+        "Braking of the whole brake.",
+    ),
+    ParameterInfo::number(
+        "full_lock",
+        "rad",
+        (0.05, 1.5),
+        0.55,
+        "Angle of the front wheels of the whole steering.",
+    ),
+    ParameterInfo::number(
+        "throttle_cut",
+        "",
+        (0.0, 1.0),
+        0.05,
+        "Switch S1: braking over this share of the brake closes the throttle.",
+    ),
+    ParameterInfo::number(
+        "avoid_brake_cut",
+        "",
+        (0.0, 1.0),
+        0.05,
+        "Switch S3: avoiding that brakes over this share decides brake and throttle alone.",
+    ),
+    ParameterInfo::number(
+        "avoid_steer_cut",
+        "",
+        (0.0, 1.0),
+        0.1,
+        "Switch S3: avoiding that steers over this share decides the steering alone.",
+    ),
+    ParameterInfo::number(
+        "lookahead_distance",
+        "m",
+        (0.5, 100.0),
+        20.0,
+        "Distance of the way-point where there is a road or path.",
+    ),
+    ParameterInfo::number(
+        "speed_time",
+        "s",
+        (0.05, 10.0),
+        0.5,
+        "Time in which a speed over the allowed one is taken off.",
+    ),
+    ParameterInfo::number(
+        "reaction",
+        "s",
+        (0.0, 3.0),
+        0.3,
+        "Time that passes before braking for what stands on the way.",
+    ),
+    knot(
+        "distance_near",
+        "m",
+        100.0,
+        GOAL_DISTANCE.knots[0],
+        "Distance to the way-point that is near.",
+    ),
+    knot(
+        "distance_medium",
+        "m",
+        100.0,
+        GOAL_DISTANCE.knots[1],
+        "Distance to the way-point that is medium.",
+    ),
+    knot(
+        "distance_far",
+        "m",
+        100.0,
+        GOAL_DISTANCE.knots[2],
+        "Distance to the way-point that is far.",
+    ),
+    knot(
+        "speed_slow",
+        "m/s",
+        40.0,
+        SPEED.knots[0],
+        "Speed that is slow.",
+    ),
+    knot(
+        "speed_medium",
+        "m/s",
+        40.0,
+        SPEED.knots[1],
+        "Speed that is medium.",
+    ),
+    knot(
+        "speed_fast",
+        "m/s",
+        40.0,
+        SPEED.knots[2],
+        "Speed that is fast.",
+    ),
+    knot(
+        "angle_narrow",
+        "rad",
+        3.2,
+        GOAL_ANGLE.knots[0],
+        "Angle to the way-point that is narrow.",
+    ),
+    knot(
+        "angle_mid",
+        "rad",
+        3.2,
+        GOAL_ANGLE.knots[1],
+        "Angle to the way-point that is mid.",
+    ),
+    knot(
+        "angle_wide",
+        "rad",
+        3.2,
+        GOAL_ANGLE.knots[2],
+        "Angle to the way-point that is wide.",
+    ),
+    knot(
+        "time_soon",
+        "s",
+        20.0,
+        COLLISION_TIME.knots[0],
+        "Time to collision that is soon.",
+    ),
+    knot(
+        "time_medium",
+        "s",
+        20.0,
+        COLLISION_TIME.knots[1],
+        "Time to collision that is medium.",
+    ),
+    knot(
+        "time_late",
+        "s",
+        20.0,
+        COLLISION_TIME.knots[2],
+        "Time to collision that is late.",
+    ),
+    knot(
+        "threat_narrow",
+        "rad",
+        3.2,
+        THREAT_ANGLE.knots[0],
+        "Angle to the obstacle that is narrow.",
+    ),
+    knot(
+        "threat_mid",
+        "rad",
+        3.2,
+        THREAT_ANGLE.knots[1],
+        "Angle to the obstacle that is mid.",
+    ),
+    knot(
+        "threat_wide",
+        "rad",
+        3.2,
+        THREAT_ANGLE.knots[2],
+        "Angle to the obstacle that is wide.",
+    ),
+]);
+
+/// Four fuzzy tables that seek the goal and two that avoid the nearest obstacle, joined by three
+/// switches ([Gerdelan 2011], figures 12.3 and 12.4, algorithm 3).
+///
+/// ```text
+/// distance, speed ----> arrive brake --\
+///                                       S2: the larger --\
+/// speed, angle -------> turn brake ----/                  S1: a brake closes the throttle --\
+/// angle, distance ----> seek throttle -------------------/                                   \
+/// angle, speed -------> seek steer ----------------------------------------------------------- S3
+/// time, angle of the obstacle --> avoid brake, avoid steer -----------------------------------/
+/// ```
+///
+/// The outputs are shares of brake, throttle and steering lock. A time to collision is the distance of the
+/// nearest obstacle over the own speed. Where roads are, the allowed speed is kept, and the vehicle halts
+/// behind its leader and at closed junctions; of that the source says nothing.
+pub struct FuzzyMechanic;
+
+/// The parameters of one batch.
+struct Settings {
+    aggregation: Aggregation,
+    full: Full,
+    throttle_cut: f64,
+    avoid_brake_cut: f64,
+    avoid_steer_cut: f64,
+    speed_time: f64,
+    reaction: f64,
+    /// As in [`crate::fuzzy::MECHANIC`].
+    tables: [FuzzyController; 6],
+}
+
+/// What whole outputs mean.
+struct Full {
+    throttle: f64,
+    brake: f64,
+    lock: f64,
+}
+
+/// Shares of brake and throttle, 0 to 1, and of the steering lock, -1 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Shares {
+    brake: f64,
+    throttle: f64,
+    steer: f64,
+}
+
+impl Settings {
+    fn new(parameters: &ParameterSet) -> Self {
+        let value = |key| parameters.value(key);
+        let knots = |first: usize| [0, 1, 2].map(|knot| parameters.at(PLAIN + first + knot));
+        let [distance, speed, angle, time, threat] = [0, 3, 6, 9, 12].map(knots).map(in_order);
+        let mut tables = mechanic_tables(parameters, FIRST_RULE);
+        let inputs = [
+            (speed, distance),
+            (speed, angle),
+            (distance, angle),
+            (speed, angle),
+            (time, threat),
+            (time, threat),
+        ];
+        let with = |variable: &Variable, knots| Variable { knots, ..*variable };
+        for (table, (columns, rows)) in tables.iter_mut().zip(inputs) {
+            table.distance = with(&table.distance, columns);
+            table.angle = with(&table.angle, rows);
+        }
+        Self {
+            aggregation: if value("aggregation") == 0.0 {
+                Aggregation::Max
+            } else {
+                Aggregation::Sum
+            },
+            full: Full {
+                throttle: value("full_throttle"),
+                brake: value("full_brake"),
+                lock: value("full_lock"),
+            },
+            throttle_cut: value("throttle_cut"),
+            avoid_brake_cut: value("avoid_brake_cut"),
+            avoid_steer_cut: value("avoid_steer_cut"),
+            speed_time: value("speed_time"),
+            reaction: value("reaction"),
+            tables,
+        }
+    }
+
+    /// Figure 12.3: seeking alone, switches S2 and S1.
+    fn seek(&self, input: &ControllerInput) -> Shares {
+        let [arrive_brake, turn_brake, throttle, steer, ..] = &self.tables;
+        let (distance, speed) = (input.waypoint_distance, input.speed.max(0.0));
+        let angle = input.waypoint_angle.abs();
+        let s2 = arrive_brake
+            .output(speed, distance, self.aggregation)
+            .max(turn_brake.output(speed, angle, self.aggregation));
+        let throttle = throttle.output(distance, angle, self.aggregation);
+        Shares {
+            brake: s2,
+            throttle: if s2 > self.throttle_cut {
+                0.0
+            } else {
+                throttle
+            },
+            steer: side(input.waypoint_angle) * steer.output(speed, angle, self.aggregation),
+        }
+    }
+
+    /// Figure 12.4: switch S3 puts avoiding before seeking (algorithm 3).
+    fn drive(&self, input: &ControllerInput) -> Shares {
+        let mut shares = self.seek(input);
+        if input.obstacle_distance >= NOTHING {
+            return shares;
+        }
+        let [.., brake, steer] = &self.tables;
+        let time = input.obstacle_distance / input.speed.max(0.1);
+        let angle = input.obstacle_angle.abs();
+        let brake = brake.output(time, angle, self.aggregation);
+        let steer = steer.output(time, angle, self.aggregation);
+        if brake > self.avoid_brake_cut {
+            (shares.throttle, shares.brake) = (0.0, brake);
+        }
+        if steer > self.avoid_steer_cut {
+            // Straight ahead counts as on the right: away from it is to the left.
+            let away = if input.obstacle_angle > 0.0 {
+                -1.0
+            } else {
+                1.0
+            };
+            shares.steer = away * steer;
+        }
+        shares
+    }
+
+    /// Shares as acceleration and angle of the front wheels, within the speed that is allowed.
+    fn command(&self, input: &ControllerInput) -> ControllerOutput {
+        let shares = self.drive(input);
+        let wanted = shares.throttle * self.full.throttle - shares.brake * self.full.brake;
+        let allowed = input
+            .road_speed
+            .min(halting_speed(input, self.full.brake, self.reaction));
+        let most = (allowed - input.speed) / self.speed_time;
+        ControllerOutput {
+            // Who stands stays, and does not brake himself backwards.
+            acceleration: wanted.min(most).max(-self.full.brake),
+            steering: shares.steer * self.full.lock,
+        }
+    }
+}
+
+/// Which side an angle is on: 1 to the left, -1 to the right, 0 straight ahead.
+fn side(angle: f64) -> f64 {
+    if angle == 0.0 { 0.0 } else { angle.signum() }
+}
+
+/// Knots in growing order and apart, whatever training has made of them.
+fn in_order(mut knots: [f64; 3]) -> [f64; 3] {
+    knots.sort_by(f64::total_cmp);
+    knots[1] = knots[1].max(knots[0] + LEAST_APART);
+    knots[2] = knots[2].max(knots[1] + LEAST_APART);
+    knots
+}
+
+impl FuzzyMechanic {
+    /// The module as it is registered.
+    pub fn entry() -> Entry<dyn Controller> {
+        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
+    }
+}
+
+impl Logic for FuzzyMechanic {}
+
+impl Controller for FuzzyMechanic {
+    fn step(
+        &self,
+        parameters: &ParameterSet,
+        _: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        let settings = Settings::new(parameters);
+        for (input, output) in inputs.iter().zip(outputs) {
+            *output = settings.command(input);
+        }
+    }
+
+    fn lookahead(&self, parameters: &ParameterSet) -> Lookahead {
+        Lookahead {
+            time: 0.0,
+            distance: parameters.value("lookahead_distance"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn input() -> ControllerInput {
+        ControllerInput {
+            speed: 5.0,
+            road_speed: 8.0,
+            wheelbase: 2.45,
+            waypoint_distance: 60.0,
+            leader_gap: NOTHING,
+            stop_distance: NOTHING,
+            obstacle_distance: NOTHING,
+            ..ControllerInput::default()
+        }
+    }
+
+    fn drive(set: &[(&str, f64)], change: impl FnOnce(&mut ControllerInput)) -> ControllerOutput {
+        let mut input = input();
+        change(&mut input);
+        let mut module = FuzzyMechanic::entry().make();
+        for (key, value) in set {
+            module.parameters.set(key, *value).unwrap();
+        }
+        let mut outputs = [ControllerOutput::default()];
+        module.step(&Step::default(), &[input], &mut outputs);
+        outputs[0]
+    }
+
+    #[test]
+    fn a_free_way_is_driven_with_the_whole_throttle_up_to_the_allowed_speed() {
+        assert_eq!(drive(&[], |_| ()).acceleration, 2.0);
+        assert_eq!(drive(&[], |_| ()).steering, 0.0);
+        assert!(drive(&[], |i| i.speed = 8.0).acceleration <= 0.0);
+        assert!(drive(&[], |i| i.speed = 10.0).acceleration < 0.0);
+    }
+
+    #[test]
+    fn it_turns_towards_the_goal_and_away_from_obstacles_on_either_side() {
+        for side in [1.0, -1.0] {
+            let seek = drive(&[], |i| i.waypoint_angle = side * 0.5);
+            assert!(seek.steering * side > 0.0);
+            let avoid = drive(&[], |i| {
+                (i.obstacle_distance, i.obstacle_angle) = (6.0, side * 0.3);
+            });
+            assert!(avoid.steering * side < 0.0);
+        }
+    }
+
+    #[test]
+    fn switch_1_closes_the_throttle_over_its_threshold() {
+        // Straight, far and at medium speed, but a rule that brakes lightly there: 0.25 of 6 m/s^2.
+        let brakes = ("rule_turn_brake_narrow_medium", 1.0);
+        assert_eq!(drive(&[brakes], |_| ()).acceleration, -0.25 * 6.0);
+        let deaf = [brakes, ("throttle_cut", 0.25)];
+        assert_eq!(drive(&deaf, |_| ()).acceleration, 2.0 - 0.25 * 6.0);
+    }
+
+    #[test]
+    fn switch_2_takes_the_larger_brake() {
+        let at = |arrive, turn| {
+            let set = [
+                ("rule_turn_brake_narrow_medium", turn),
+                ("rule_arrive_brake_far_medium", arrive),
+            ];
+            drive(&set, |_| ()).acceleration
+        };
+        assert_eq!(at(2.0, 1.0), -3.0);
+        assert_eq!(at(1.0, 2.0), -3.0);
+        assert_eq!(at(2.0, 2.0), -3.0, "the larger and not the sum");
+    }
+
+    #[test]
+    fn switch_3_lets_avoiding_decide_only_over_its_thresholds() {
+        // A time to collision of 0.3 s, straight ahead: the rules narrow, soon.
+        let ahead = |i: &mut ControllerInput| (i.obstacle_distance, i.waypoint_angle) = (1.5, -0.4);
+        let both = drive(&[], ahead);
+        // Half of the brake and no throttle, the whole lock to the left: seeking would go right.
+        assert_eq!(both.acceleration, -3.0);
+        assert!((both.steering - 0.55).abs() < 1e-12);
+        let no_brake = drive(&[("avoid_brake_cut", 0.5)], ahead);
+        assert!(no_brake.acceleration > 0.0, "seeking decides");
+        let no_steer = drive(&[("avoid_steer_cut", 1.0)], ahead);
+        assert!(no_steer.steering < 0.0, "seeking decides");
+        assert_eq!(no_steer.acceleration, both.acceleration, "each for itself");
+    }
+
+    #[test]
+    fn it_halts_behind_leaders_and_at_stop_lines() {
+        assert_eq!(drive(&[], |i| i.stop_distance = 0.4).acceleration, -6.0);
+        assert_eq!(drive(&[], |i| i.leader_gap = 1.0).acceleration, -6.0);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_it_is_told_and_trained_it_stays_within_its_brake_and_lock(
+            speed in -5.0..50.0f64, distance in 0.0..200.0f64, angle in -3.2..3.2f64,
+            obstacle in prop_oneof![Just(NOTHING), 0.0..30.0f64], beside in -1.3..1.3f64,
+            knots in prop::array::uniform3(0.0..20.0f64),
+        ) {
+            let set = [("time_soon", knots[0]), ("time_medium", knots[1]), ("time_late", knots[2])];
+            let output = drive(&set, |i| {
+                (i.speed, i.waypoint_distance, i.waypoint_angle) = (speed, distance, angle);
+                (i.obstacle_distance, i.obstacle_angle) = (obstacle, beside);
+            });
+            prop_assert!((-6.0..=2.0).contains(&output.acceleration), "{output:?}");
+            prop_assert!(output.steering.abs() <= 0.55 + 1e-12, "{output:?}");
+        }
+    }
+}

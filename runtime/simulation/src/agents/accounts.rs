@@ -1,0 +1,229 @@
+//! What some fitnesses ask about a drive beyond the sums of every agent: collisions, energy, the way
+//! that is left, and each part of the route for itself. Kept only while a fitness wants it.
+
+use super::{Progress, Statistics};
+use crate::dynamics::Bodies;
+use crate::route::Routes;
+use crate::traffic::{Collision, Party};
+use crate::vehicle_type::VehicleTypes;
+use roadwright_agent::Conduct;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A part of the route that is shorter counts as so long, m: what was driven is divided by.
+const SHORTEST_SEGMENT: f64 = 1.0;
+
+/// The accounts of the agents that drive, by id.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Accounts {
+    of: BTreeMap<u64, Account>,
+    /// Lines of the log of collisions that have been counted.
+    counted: usize,
+}
+
+/// The account of one agent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Account {
+    /// Collisions that it was in.
+    collisions: u32,
+    /// Integral of half the squared speed, m^2/s: kinetic energy of a unit mass over the time.
+    energy: f64,
+    /// Straight from the middle of its body to its last goal, m.
+    goal_distance: f64,
+    segments: Segments,
+    /// Goals reached when the present part of the route began.
+    reached: u32,
+    begin: Odometer,
+}
+
+/// The parts of a route that were driven to their ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+struct Segments {
+    count: u32,
+    /// Sum of mean penetration over length.
+    crash: f64,
+    /// Sum of the missing parts of the speed that was allowed.
+    haste: f64,
+}
+
+/// The sums of an agent at a moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+struct Odometer {
+    distance: f64,
+    steps: u32,
+    penetration: f64,
+    road_speed_sum: f64,
+    samples: u32,
+}
+
+impl Odometer {
+    fn of(statistics: &Statistics) -> Self {
+        Self {
+            distance: statistics.distance,
+            steps: statistics.steps,
+            penetration: f64::from(statistics.penetration),
+            road_speed_sum: statistics.road_speed_sum,
+            samples: statistics.samples,
+        }
+    }
+}
+
+/// What is looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    pub(crate) bodies: Bodies<'a>,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) routes: &'a Routes,
+    pub(crate) collisions: &'a [Collision],
+    /// s.
+    pub(crate) dt: f64,
+}
+
+impl Accounts {
+    /// Whether nobody has asked for any.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.of.is_empty() && self.counted == 0
+    }
+
+    /// Goes on with the accounts at the end of a step.
+    pub(crate) fn watch(&mut self, scene: Scene<'_>) {
+        let agents = scene.bodies.agents;
+        for agent in agents.driving() {
+            let account = self
+                .of
+                .entry(agents.identity[agent as usize].id)
+                .or_default();
+            account.watch(agent, scene);
+        }
+        if self.of.len() > agents.count() {
+            self.of.retain(|&id, _| agents.find(id).is_some());
+        }
+        for collision in &scene.collisions[self.counted.min(scene.collisions.len())..] {
+            let other = match collision.with {
+                Party::Agent(id) => Some(id),
+                Party::Obstacle(_) | Party::Tree { .. } => None,
+            };
+            for id in [Some(collision.agent), other].into_iter().flatten() {
+                if let Some(account) = self.of.get_mut(&id) {
+                    account.collisions += 1;
+                }
+            }
+        }
+        self.counted = scene.collisions.len();
+    }
+
+    /// Writes the account of an agent into what its fitnesses are told. `has_arrived`: the part of
+    /// the route that it is on is driven to its end as well.
+    pub(crate) fn tell(
+        &self,
+        id: u64,
+        statistics: &Statistics,
+        (dt, has_arrived): (f64, bool),
+        conduct: &mut Conduct,
+    ) {
+        let Some(account) = self.of.get(&id) else {
+            return;
+        };
+        conduct.collisions = f64::from(account.collisions);
+        conduct.kinetic_energy = account.energy;
+        conduct.goal_distance = if has_arrived {
+            0.0
+        } else {
+            account.goal_distance
+        };
+        let mut segments = account.segments;
+        // Who has completed no part yet is rated by the one that he is on.
+        if has_arrived || segments.count == 0 {
+            segments.add(account.begin, Odometer::of(statistics), dt);
+        }
+        let count = f64::from(segments.count.max(1));
+        conduct.segment_crash = segments.crash / count;
+        conduct.segment_time_lost = segments.haste / count;
+    }
+}
+
+impl Account {
+    fn watch(&mut self, agent: u32, scene: Scene<'_>) {
+        let agents = scene.bodies.agents;
+        let index = agent as usize;
+        let (motion, progress) = (&agents.motion[index], &agents.progress[index]);
+        self.energy += 0.5 * motion.speed * motion.speed * scene.dt;
+        self.goal_distance = goal_distance(agent, progress, scene);
+        if progress.reached != self.reached {
+            let now = Odometer::of(&agents.statistics[index]);
+            // With other goals fewer may have been reached than before: that ends no part.
+            if progress.reached > self.reached {
+                self.segments.add(self.begin, now, scene.dt);
+            }
+            (self.reached, self.begin) = (progress.reached, now);
+        }
+    }
+}
+
+/// Straight from the middle of the body to the last goal, m; 0 without one.
+fn goal_distance(agent: u32, progress: &Progress, scene: Scene<'_>) -> f64 {
+    let who = &scene.bodies.agents.identity[agent as usize];
+    let Some(goal) = scene.routes.get(progress.route).goals.last() else {
+        return 0.0;
+    };
+    let goal = goal.position(scene.bodies.ground.graph());
+    let body = scene.types.get(who.vehicle_type).body_centre;
+    (scene.bodies.pose(agent).point(body, 0.0) - goal).length()
+}
+
+impl Segments {
+    /// [Gerdelan 2011], equation 12.1: mean penetration over the length of the part, and how much of
+    /// the speed that was allowed is missing.
+    fn add(&mut self, from: Odometer, to: Odometer, dt: f64) {
+        let steps = f64::from(to.steps - from.steps);
+        if steps == 0.0 {
+            return;
+        }
+        let length = to.distance - from.distance;
+        let samples = f64::from((to.samples - from.samples).max(1));
+        let allowed = (to.road_speed_sum - from.road_speed_sum) / samples;
+        let share = if allowed > 0.0 {
+            (length / (steps * dt * allowed)).clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        self.count += 1;
+        self.crash += (to.penetration - from.penetration) / steps / length.max(SHORTEST_SEGMENT);
+        self.haste += 1.0 - share;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_rated_by_its_length_and_its_time() {
+        let mut segments = Segments::default();
+        let begin = Odometer::default();
+        // 50 m in 100 steps of 0.1 s where 10 m/s were allowed, 0.2 m deep on average.
+        let middle = Odometer {
+            distance: 50.0,
+            steps: 100,
+            penetration: 20.0,
+            road_speed_sum: 1000.0,
+            samples: 100,
+        };
+        segments.add(begin, middle, 0.1);
+        assert_eq!(segments.count, 1);
+        assert!((segments.crash - 0.2 / 50.0).abs() < 1e-15);
+        assert!((segments.haste - 0.5).abs() < 1e-15);
+        // Faster than is allowed gains nothing, and what has no steps is no part.
+        let end = Odometer {
+            distance: 90.0,
+            steps: 120,
+            road_speed_sum: 1200.0,
+            samples: 120,
+            ..middle
+        };
+        segments.add(middle, end, 0.1);
+        segments.add(end, end, 0.1);
+        assert_eq!(segments.count, 2);
+        assert!((segments.haste - 0.5).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,80 @@
+//! The course `forest`: 120 m through a lattice of posts.
+//!
+//! [Gerdelan 2011], chapter 12: 21 columns and 10 rows of posts of 2 x 2 x 10 m and a tonne, 10 m apart,
+//! each moved by up to 4 m along both axes, so that there are clusters and gaps. The field is twice as
+//! wide as it is long, so that nobody drives around it. The middle of the vehicle starts at the origin,
+//! 10 m before the lattice and heading along it; the goal is 120 m ahead.
+
+use super::draft::{Draft, Trip};
+use super::{Course, Ends, Kind, Stuck};
+use roadwright_geometry::math::Stream;
+use roadwright_scenario::{Place, Shape};
+
+/// Posts across and along the field.
+const COLUMNS: usize = 21;
+const ROWS: usize = 10;
+/// Between posts before they are moved, and by how much they are, m.
+const SPACING: f64 = 10.0;
+const SHIFT: f64 = 4.0;
+/// Side and height of a post, m, and its mass, kg.
+const SIDE: f64 = 2.0;
+const HEIGHT: f64 = 10.0;
+const MASS: f64 = 1000.0;
+/// Distance of the goal, m.
+const GOAL: f64 = 120.0;
+/// s.
+const TIME: f64 = 60.0;
+
+pub(super) fn course() -> Course {
+    Course {
+        name: "forest".into(),
+        doc: "One vehicle drives 120 m through 210 posts; it has a minute, and must not tip over or get \
+              stuck."
+            .into(),
+        vehicle: "willys_mb",
+        driver: "fuzzy_mechanic",
+        fitness: "forest_score",
+        ends: Ends {
+            goal_radius: Some(6.0),
+            roll: Some(1.775),
+            stuck: Some(Stuck {
+                distance: 0.5,
+                time: 12.0,
+            }),
+            contact: true,
+            ..Ends::after(TIME)
+        },
+        kind: Kind::Forest,
+    }
+}
+
+pub(super) fn draft(seed: u64) -> Draft {
+    let mut draft = Draft::new("forest", seed, TIME);
+    let mut stream = Stream::new(seed, "posts", 0);
+    let middle = 0.5 * SPACING * (COLUMNS - 1) as f64;
+    for row in 0..ROWS {
+        for column in 0..COLUMNS {
+            let x = SPACING * (row + 1) as f64 + stream.next_in(-SHIFT, SHIFT);
+            let y = SPACING * column as f64 - middle + stream.next_in(-SHIFT, SHIFT);
+            draft.loose_obstacle("post", post(x, y), HEIGHT, MASS);
+        }
+    }
+    draft.trip(Trip {
+        start: Place::ground(0.0, 0.0, 0.0),
+        starts_by_middle: true,
+        via: Vec::new(),
+        destination: Place::ground(GOAL, 0.0, 0.0),
+        speed: 0.0,
+    });
+    draft
+}
+
+fn post(x: f64, y: f64) -> Shape {
+    Shape::Box {
+        x,
+        y,
+        heading: 0.0,
+        length: SIDE,
+        width: SIDE,
+    }
+}

@@ -1,0 +1,225 @@
+//! Racing: an individual ends as soon as it cannot win any more.
+//!
+//! Those who were bred before, and stand to be beaten, drive all courses first. The new ones follow on the
+//! same courses in the same order, a few at a time, and whoever could not get among the best even if he
+//! drove the rest as well as anybody can is spared it. Nothing else changes: the pool is, bit for bit, that
+//! of a training without racing, and it does not depend on the number of threads.
+
+use super::breeder::Candidate;
+use super::judge::{Evaluate, Judgement, Run, judge, run};
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How individuals race.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Racing {
+    /// Score that no run can be below, such as the time of the straight way at the allowed speed. The
+    /// higher, the sooner it is decided; too high, and it decides wrongly.
+    #[serde(default)]
+    pub least: f64,
+    /// Courses that are driven between two decisions, 1 to 1000.
+    #[serde(default = "default_block")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub block: usize,
+}
+
+fn default_block() -> usize {
+    3
+}
+
+impl Racing {
+    /// Whether all values are in their ranges.
+    ///
+    /// # Errors
+    /// Which is not, and what was expected.
+    pub fn validate(&self) -> Result<(), String> {
+        if !(1..=1000).contains(&self.block) {
+            let found = self.block;
+            return Err(format!(
+                "block: {found} is out of range: expected 1 to 1000"
+            ));
+        }
+        if !self.least.is_finite() {
+            return Err(format!("least: {} is no number", self.least));
+        }
+        Ok(())
+    }
+}
+
+/// Judges candidates on courses as [`judge`] does, but ends those who cannot get among the best
+/// `places`. Without that many who were bred before, nobody can be told to have lost, and all drive.
+pub fn race(
+    evaluate: &dyn Evaluate,
+    candidates: &[Candidate],
+    courses: &[u64],
+    (racing, places): (Racing, usize),
+) -> Vec<Judgement> {
+    let newest = candidates.iter().map(|c| c.birth.generation).max();
+    let is_new = |candidate: &Candidate| Some(candidate.birth.generation) == newest;
+    let (new, old): (Vec<Candidate>, Vec<Candidate>) = candidates.iter().cloned().partition(is_new);
+    let mut olds = judge(evaluate, &old, courses);
+    let mut fitness: Vec<f64> = olds.iter().filter_map(Judgement::fitness).collect();
+    fitness.sort_by(f64::total_cmp);
+    let news = match places.checked_sub(1).and_then(|last| fitness.get(last)) {
+        None => judge(evaluate, &new, courses),
+        Some(&to_beat) => {
+            let race = Race {
+                evaluate,
+                courses,
+                racing,
+                to_beat,
+            };
+            race.run(&new)
+        }
+    };
+    let (mut olds, mut news) = (olds.drain(..), news.into_iter());
+    let back = candidates.iter().map(|candidate| {
+        let judged = if is_new(candidate) {
+            news.next()
+        } else {
+            olds.next()
+        };
+        judged.unwrap_or_default()
+    });
+    back.collect()
+}
+
+/// The race of those who are new.
+struct Race<'a> {
+    evaluate: &'a dyn Evaluate,
+    courses: &'a [u64],
+    racing: Racing,
+    /// Fitness of the worst who would have to go.
+    to_beat: f64,
+}
+
+/// What came of the courses so far.
+type Runs = Vec<Result<Run, String>>;
+
+impl Race<'_> {
+    fn run(&self, candidates: &[Candidate]) -> Vec<Judgement> {
+        let mut runs: Vec<Runs> = vec![Vec::new(); candidates.len()];
+        let mut under_way: Vec<usize> = (0..candidates.len()).collect();
+        for block in self.courses.chunks(self.racing.block) {
+            let pairs: Vec<(usize, u64)> = under_way
+                .iter()
+                .flat_map(|&number| block.iter().map(move |&course| (number, course)))
+                .collect();
+            let done: Vec<_> = pairs
+                .par_iter()
+                .map(|&(number, course)| run(self.evaluate, &candidates[number].genes, course))
+                .collect();
+            for ((number, _), run) in pairs.into_iter().zip(done) {
+                runs[number].push(run);
+            }
+            under_way.retain(|&number| self.can_win(&runs[number]));
+        }
+        let judged = runs.into_iter().map(|runs| {
+            let is_whole = runs.len() == self.courses.len();
+            let mut judgement = Judgement::of(runs.into_iter());
+            judgement.raced_out =
+                !is_whole && !judgement.ended_early && judgement.failure.is_none();
+            judgement
+        });
+        judged.collect()
+    }
+
+    /// Whether somebody could still get below what has to be beaten.
+    fn can_win(&self, runs: &Runs) -> bool {
+        let mut sum = 0.0;
+        for run in runs {
+            match run {
+                Ok(run) if !run.ended_early => sum += run.score,
+                Ok(_) | Err(_) => return false,
+            }
+        }
+        let left = self.courses.len() - runs.len();
+        sum += left as f64 * self.racing.least;
+        sum / self.courses.len() as f64 <= self.to_beat
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pool::Birth;
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Scores the gene on every course and counts the runs; 13 fails on course 2, 16 stands.
+    #[derive(Default)]
+    struct Counts(AtomicUsize);
+
+    impl Evaluate for Counts {
+        fn run(&self, genes: &[f64], course: u64) -> Result<Run, String> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            if genes[0] == 13.0 && course == 2 {
+                return Err("no luck".into());
+            }
+            Ok(Run {
+                score: genes[0],
+                drives: 1,
+                completed: 1,
+                hash: 0,
+                ended_early: genes[0] == 16.0,
+            })
+        }
+    }
+
+    fn candidates(genes: &[(u32, f64)]) -> Vec<Candidate> {
+        let of = |(number, &(generation, gene)): (usize, &(u32, f64))| Candidate {
+            genes: vec![gene],
+            birth: Birth {
+                generation,
+                number: number as u32,
+            },
+        };
+        genes.iter().enumerate().map(of).collect()
+    }
+
+    const RACING: Racing = Racing {
+        least: 0.0,
+        block: 2,
+    };
+
+    #[test]
+    fn who_cannot_win_is_spared_the_rest_and_nobody_else() {
+        let counts = Counts::default();
+        let all = candidates(&[(1, 2.0), (2, 9.0), (1, 4.0), (2, 3.0), (2, 13.0), (2, 16.0)]);
+        let courses: Vec<u64> = (1..=10).collect();
+        let judged = race(&counts, &all, &courses, (RACING, 2));
+        let fitness: Vec<_> = judged.iter().map(Judgement::fitness).collect();
+        assert_eq!(fitness, [Some(2.0), None, Some(4.0), Some(3.0), None, None]);
+        // To beat is 4 on 10 courses: 9 on each is too much after 5, which is seen after 6.
+        assert!(judged[1].raced_out && judged[1].scores.len() == 6);
+        assert!(!judged[4].raced_out && judged[4].failure.is_some());
+        assert!(!judged[5].raced_out && judged[5].ended_early);
+        assert_eq!(counts.0.load(Ordering::SeqCst), 10 + 10 + 10 + 6 + 2 + 2);
+        // Who knows that no run is below 2 sees it after 4: 36 + 12 is more than 40.
+        let sharp = Racing {
+            least: 2.0,
+            ..RACING
+        };
+        let judged = race(&counts, &all, &courses, (sharp, 2));
+        assert_eq!(judged[1].scores.len(), 4);
+    }
+
+    #[test]
+    fn without_enough_to_beat_all_drive_all() {
+        let counts = Counts::default();
+        let all = candidates(&[(1, 2.0), (2, 9.0), (2, 99.0)]);
+        let judged = race(&counts, &all, &[1, 2, 3], (RACING, 2));
+        assert!(judged.iter().all(|judged| judged.scores.len() == 3));
+        let none = race(&counts, &[], &[1], (RACING, 2));
+        assert!(none.is_empty());
+    }
+
+    #[test]
+    fn out_of_range_is_said() {
+        let bad = |block, least| Racing { least, block }.validate().unwrap_err();
+        assert!(RACING.validate().is_ok());
+        assert!(bad(0, 0.0).starts_with("block: 0"));
+        assert!(bad(1, f64::NAN).starts_with("least: NaN"));
+    }
+}
