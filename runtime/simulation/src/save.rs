@@ -35,8 +35,8 @@ use thiserror::Error;
 const FORMAT: &str = "roadwright.world";
 /// Version of the frame around the parts.
 const VERSION: u16 = 1;
-/// Version of the parts; 2: agents have levels of dynamics.
-const PART_VERSION: u16 = 7;
+/// Version of the parts; 2: agents have levels of dynamics; 8: rigid bodies are one of them.
+const PART_VERSION: u16 = 8;
 
 /// Why a world cannot be saved or restored.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -384,6 +384,7 @@ impl World {
             has_kind(who.vehicle_type, who.stack)
                 && self.modules.pools.have(who.modules)
                 && self.dynamics.holds(who.level, agent)
+                && self.dynamics.rigid.fits(agent, self.types.rigid(who.vehicle_type))
         };
         let receives = |message: &Message| (message.to as usize) < capacity;
         let checks = [

@@ -6,10 +6,17 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::polygon;
 use roadwright_scenario::lane_graph::LaneGraph;
 use roadwright_scenario::{ForestId, ObstacleId, Scenario, Shape};
+use roadwright_vehicle::rigid::{Solid, Still};
 use std::hash::Hasher;
+use std::sync::OnceLock;
 
 /// Lanes closer to an obstacle than this look out for it, m.
 const WATCH_DISTANCE: f64 = 6.0;
+
+/// Trees are so high for vehicles that drive against them, m.
+const TREE_HEIGHT: f64 = 6.0;
+/// What stands goes so far down into the ground, m.
+const FOOT: f64 = 2.0;
 
 /// Bodies with a larger circle around them are kept apart, m.
 const LARGE_RADIUS: f64 = 15.0;
@@ -60,9 +67,20 @@ impl Body {
     }
 }
 
+/// What a body is in three dimensions.
+#[derive(Debug, Clone, Default)]
+struct Stature {
+    /// m.
+    height: f64,
+    /// As vehicles of rigid bodies meet it, about its middle; made when they first come near.
+    solid: OnceLock<Option<(Solid, DVec2)>>,
+}
+
 /// All still bodies of a scenario.
 pub(crate) struct Obstacles {
     bodies: Vec<(Owner, Body)>,
+    /// In the same order.
+    statures: Vec<Stature>,
     /// Middles of the small bodies; large ones are in a list, so that one long wall does not make
     /// every look-up a wide one.
     grid: GridIndex,
@@ -79,6 +97,7 @@ pub(crate) struct Obstacles {
 impl Obstacles {
     pub(crate) fn new(scenario: &Scenario, graph: &LaneGraph) -> Self {
         let mut bodies = Vec::new();
+        let mut heights = Vec::new();
         for (&id, obstacle) in scenario.obstacles() {
             let owner = Owner::Obstacle(id);
             bodies.extend(
@@ -86,15 +105,18 @@ impl Obstacles {
                     .into_iter()
                     .map(|body| (owner, body)),
             );
+            heights.resize(bodies.len(), obstacle.height);
         }
         for (id, forest) in scenario.planted() {
             bodies.extend(forest.trees().into_iter().zip(0..).map(|(centre, number)| {
                 let radius = forest.trunk_radius;
                 (Owner::Tree(id, number), Body::Disc { centre, radius })
             }));
+            heights.resize(bodies.len(), TREE_HEIGHT);
         }
         let mut obstacles = Self {
             bodies,
+            statures: heights.into_iter().map(Stature::new).collect(),
             grid: GridIndex::new(),
             small: Vec::new(),
             large: Vec::new(),
@@ -159,7 +181,7 @@ impl Obstacles {
     }
 
     /// Calls `visit` for every body whose circle comes within `reach` of a point.
-    fn for_each_near(&self, point: DVec2, reach: f64, mut visit: impl FnMut(u32)) {
+    pub(crate) fn for_each_near(&self, point: DVec2, reach: f64, mut visit: impl FnMut(u32)) {
         self.grid
             .for_each_within(point, reach + self.largest, |index, _| {
                 visit(self.small[index as usize])
@@ -211,8 +233,48 @@ impl Obstacles {
         });
     }
 
+    /// A body by its number as something that stands on the ground, whose height at a place is given;
+    /// `None` if it has no inside.
+    pub(crate) fn still(&self, number: u32, ground: impl Fn(DVec2) -> f64) -> Option<Still> {
+        let body = &self.bodies[number as usize].1;
+        let (solid, middle) = self.statures[number as usize].solid(body)?;
+        Some(Still {
+            solid: solid.clone(),
+            // A part of it is in the ground: that may fall off beside its middle.
+            middle: middle.extend(ground(*middle) + solid.half_height() - FOOT),
+            heading: 0.0,
+        })
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.bodies.is_empty()
+    }
+}
+
+impl Stature {
+    fn new(height: f64) -> Self {
+        Self {
+            height,
+            solid: OnceLock::new(),
+        }
+    }
+
+    /// The body, and where its middle is.
+    fn solid(&self, body: &Body) -> Option<&(Solid, DVec2)> {
+        let solid = self.solid.get_or_init(|| {
+            let half_height = 0.5 * (self.height + FOOT);
+            match body {
+                Body::Disc { centre, radius } => {
+                    Some((Solid::cylinder(*radius, half_height), *centre))
+                }
+                Body::Polygon(corners) => {
+                    let (middle, _) = extent(body);
+                    let about: Vec<DVec2> = corners.iter().map(|&corner| corner - middle).collect();
+                    Some((Solid::prism(&about, half_height)?, middle))
+                }
+            }
+        });
+        solid.as_ref()
     }
 }
 

@@ -1,0 +1,241 @@
+//! The level of rigid bodies: the same stacks drive it, on hills as well; it goes on from a save bit for
+//! bit, and what it meets pushes back.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use roadwright_geometry::{DVec2, HeightField};
+use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
+use roadwright_scenario::{
+    Agent, DynamicsLevel, Edit, Obstacle, ObstacleId, Scenario, Shape, VehicleType, file,
+};
+use roadwright_simulation::{
+    Ground, RunOptions, SavedWorld, Status, Summary, World, builtin_modules,
+};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+fn scenarios() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}
+
+fn shipped(name: &str) -> Scenario {
+    file::load(&scenarios().join(format!("{name}.scenario.json"))).unwrap()
+}
+
+/// A shipped vehicle as a scenario has it.
+fn vehicle(name: &str, change: impl Fn(&mut VehicleFile)) -> VehicleType {
+    let path = format!("vehicles/{name}.vehicle.json");
+    let mut vehicle = VehicleFile::load(&scenarios().join(&path)).unwrap();
+    change(&mut vehicle);
+    VehicleType {
+        file: Some(Arc::new(FileReference {
+            path,
+            hash: String::new(),
+            was: None,
+            vehicle: vehicle.clone(),
+        })),
+        ..vehicle.vehicle_type()
+    }
+}
+
+/// The scenario with all vehicle types replaced.
+fn driven_by(mut scenario: Scenario, kind: &VehicleType) -> Scenario {
+    for key in scenario.vehicle_types().clone().into_keys() {
+        let edit = Edit::VehicleType(key, Some(Box::new(kind.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    scenario
+}
+
+/// Hills of so many metres below a scenario.
+fn hilly(mut scenario: Scenario, height: f64) -> Scenario {
+    let flat = HeightField::level(DVec2::splat(-300.0), DVec2::splat(300.0), 10.0).unwrap();
+    let columns = flat.columns();
+    let heights = (0..flat.heights().len()).map(|sample| {
+        let (x, y) = (sample % columns, sample / columns);
+        height * (0.3 * x as f64).sin() * (0.25 * y as f64).cos()
+    });
+    let hills = flat.with_heights(heights.collect()).unwrap();
+    let edit = Edit::Terrain(Some(Box::new(hills)));
+    scenario.apply(edit).unwrap();
+    scenario
+}
+
+fn rigid(dt: f64) -> RunOptions {
+    RunOptions {
+        dynamics: Some(DynamicsLevel::Rigid),
+        dt: Some(dt),
+        ..RunOptions::default()
+    }
+}
+
+fn world(scenario: &Scenario, options: &RunOptions) -> World {
+    World::new(scenario, &builtin_modules(), options).unwrap()
+}
+
+fn run(scenario: &Scenario, options: &RunOptions, seconds: f64) -> (BTreeSet<u64>, Summary) {
+    let mut world = world(scenario, options);
+    while world.time() < seconds && !world.is_over() {
+        world.step();
+    }
+    let arrived = world.finished();
+    let arrived = arrived.filter(|agent| agent.status == Status::Arrived);
+    (arrived.map(|agent| agent.id).collect(), world.summary())
+}
+
+#[test]
+fn rigid_bodies_take_the_same_stacks_to_the_same_goals() {
+    for name in ["crossroads", "figure-eight"] {
+        let scenario = shipped(name);
+        let steers = RunOptions {
+            dynamics: Some(DynamicsLevel::OneTrack),
+            ..rigid(0.02)
+        };
+        let (arrived, summary) = run(&scenario, &steers, 600.0);
+        let (arrived_rigidly, rigidly) = run(&scenario, &rigid(0.02), 600.0);
+        println!(
+            "{name}: {}, {}: {:.1}, {:.1} s, {}, {} contacts",
+            arrived.len(),
+            arrived_rigidly.len(),
+            summary.travel_time.mean,
+            rigidly.travel_time.mean,
+            summary.collisions.len(),
+            rigidly.collisions.len()
+        );
+        assert_eq!(arrived_rigidly, arrived, "{name}");
+        let ratio = rigidly.travel_time.mean / summary.travel_time.mean;
+        assert!((ratio - 1.0).abs() < 0.15, "{name}: {ratio} times as long");
+        assert!(rigidly.collisions.len() <= 2 * summary.collisions.len(), "{name}");
+    }
+}
+
+#[test]
+fn the_jeep_and_the_bus_drive_over_hills_to_their_goals() {
+    for name in ["willys-mb", "enviro-400"] {
+        let kind = vehicle(name, |file| file.wheels.friction = Some(0.8));
+        let scenario = hilly(driven_by(shipped("figure-eight"), &kind), 1.5);
+        let mut world = world(&scenario, &rigid(0.02));
+        while world.time() < 600.0 && !world.is_over() {
+            world.step();
+        }
+        assert_eq!(world.counts().arrived, 3, "{name}");
+        assert!(world.summary().collisions.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_saved_world_goes_on_bit_for_bit_with_any_number_of_threads() {
+    let mut scenario = hilly(driven_by(shipped("figure-eight"), &vehicle("willys-mb", |_| {})), 1.0);
+    // Half of them on another level: they push.
+    let agents = scenario.agents().clone();
+    for (number, (id, agent)) in agents.into_iter().enumerate() {
+        let dynamics = if number == 0 { DynamicsLevel::OneTrack } else { DynamicsLevel::Rigid };
+        let agent = Agent {
+            dynamics: Some(dynamics),
+            ..agent
+        };
+        scenario.apply(Edit::Agent(id, Some(Box::new(agent)))).unwrap();
+    }
+    let options = |threads| RunOptions {
+        threads,
+        dynamics: None,
+        ..rigid(0.02)
+    };
+    let mut hashes = Vec::new();
+    for threads in [1, 2] {
+        let mut whole = world(&scenario, &options(threads));
+        (0..400).for_each(|_| whole.step());
+        let saved = whole.save(false).unwrap();
+        let saved = SavedWorld::from_bytes(&saved.to_bytes()).unwrap();
+        let ground = Ground::new(&scenario);
+        let registry = builtin_modules();
+        let (mut restored, _) =
+            World::restore(ground, &scenario, &registry, &options(threads), &saved).unwrap();
+        assert_eq!(restored.state_hash(), whole.state_hash());
+        for _ in 0..600 {
+            whole.step();
+            restored.step();
+            assert_eq!(restored.state_hash(), whole.state_hash());
+        }
+        hashes.push(whole.state_hash());
+    }
+    assert_eq!(hashes[0], hashes[1]);
+    // Other hills are another ground, and another run.
+    let other = world(&hilly(scenario.clone(), 0.5), &options(1));
+    let mut other = other;
+    (0..1000).for_each(|_| other.step());
+    assert_ne!(other.state_hash(), hashes[0]);
+}
+
+/// A wall across the road: who is made to drive against it stays before it, and the contact counts.
+#[test]
+fn a_wall_holds_a_vehicle_that_does_not_look() {
+    let scenario = shipped("figure-eight");
+    let driven = |level, mut scenario: Scenario| {
+        let mut world = world(&scenario, &RunOptions { dynamics: Some(level), ..rigid(0.02) });
+        (0..500).for_each(|_| world.step());
+        let car = world.snapshot().vehicles[0];
+        let ahead = car.body.position + 0.5 * (car.length + 0.2) * roadwright_geometry::unit(car.body.heading);
+        let before = scenario.clone();
+        let wall = Obstacle {
+            name: "wall".into(),
+            shape: Shape::Box {
+                x: ahead.x,
+                y: ahead.y,
+                heading: car.body.heading,
+                length: 0.3,
+                width: 12.0,
+            },
+            height: 2.0,
+            mass: None,
+        };
+        let id = ObstacleId(900);
+        scenario.apply(Edit::Obstacle(id, Some(Box::new(wall)))).unwrap();
+        world.update(&before, &scenario, &builtin_modules()).unwrap();
+        let speed = car.speed;
+        let mut beyond = f64::NEG_INFINITY;
+        for _ in 0..50 {
+            world.step();
+            let now = world.snapshot().vehicles.into_iter().find(|one| one.agent == car.agent);
+            let along = roadwright_geometry::unit(car.body.heading);
+            let way = now.map_or(0.0, |now| (now.body.position - ahead).dot(along));
+            beyond = beyond.max(way + 0.5 * car.length);
+        }
+        (speed, beyond, world.summary().collisions.len())
+    };
+    let (speed, beyond, contacts) = driven(DynamicsLevel::Rigid, scenario.clone());
+    assert!(speed > 5.0 && beyond < 0.5 && contacts > 0, "{speed} {beyond} {contacts}");
+    // A kinematic one drives through: brakes do not stop it within a hand's breadth.
+    let (_, beyond, _) = driven(DynamicsLevel::OneTrack, scenario);
+    assert!(beyond > 1.0, "{beyond}");
+}
+
+#[test]
+fn a_file_without_springs_is_refused_with_what_is_missing() {
+    let kind = vehicle("bmw-320i", |_| {});
+    let scenario = driven_by(shipped("figure-eight"), &kind);
+    let refused = World::new(&scenario, &builtin_modules(), &rigid(0.02)).err();
+    let said = refused.unwrap().to_string();
+    assert!(said.contains("\"rigid\"") && said.contains("has no suspension"), "{said}");
+    let served = RunOptions {
+        dynamics: Some(DynamicsLevel::DynamicOneTrack),
+        ..rigid(0.02)
+    };
+    assert!(World::new(&scenario, &builtin_modules(), &served).is_ok());
+}
+
+#[test]
+fn a_damaged_save_is_an_error() {
+    let scenario = driven_by(shipped("figure-eight"), &vehicle("willys-mb", |_| {}));
+    let mut world = world(&scenario, &rigid(0.02));
+    (0..50).for_each(|_| world.step());
+    let saved = world.save(false).unwrap();
+    // The same save for vehicles with other wheels.
+    let six = driven_by(scenario, &vehicle("willys-mb", |file| {
+        file.wheels.positions.push([-2.0, 0.68, -0.495]);
+        file.wheels.positions.push([-2.0, -0.68, -0.495]);
+    }));
+    let restored = World::restore(Ground::new(&six), &six, &builtin_modules(), &rigid(0.02), &saved);
+    let error = restored.err().unwrap().to_string();
+    assert!(error.contains("an agent points nowhere"), "{error}");
+}
