@@ -5,6 +5,8 @@
 
 #[path = "shipped_scenarios/builder.rs"]
 mod builder;
+#[path = "shipped_scenarios/hills.rs"]
+mod hills;
 #[path = "shipped_scenarios/junctions.rs"]
 mod junctions;
 #[path = "shipped_scenarios/old_town.rs"]
@@ -26,6 +28,7 @@ pub fn all() -> Vec<(&'static str, Scenario)> {
         ("crossings", junctions::crossings()),
         ("crossroads", small::crossroads()),
         ("figure-eight", small::figure_eight()),
+        ("hill-country", hills::hill_country()),
         ("obstacle-field", small::obstacle_field()),
         ("old-town", old_town::old_town()),
         ("roundabouts", junctions::roundabouts()),

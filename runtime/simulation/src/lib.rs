@@ -79,6 +79,7 @@ mod world;
 
 pub use agents::{Drive, Status};
 pub use demand::agent_name;
+pub use dynamics::{LooseCounts, LooseRecord};
 pub use ground::{Ground, SignalHead};
 pub use heat_map::{HeatCell, HeatMap};
 pub use inspect::{

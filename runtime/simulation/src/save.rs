@@ -293,6 +293,7 @@ impl World {
         // found here, before they are used.
         world.check_indices()?;
         world.messages.count();
+        world.dynamics.rigid.find_displaced(&world.ground);
         let notes = world.restore_modules(saved, &instances)?;
         let bodies = Bodies {
             ground: &world.ground,
@@ -393,6 +394,10 @@ impl World {
             (
                 "a junction",
                 self.traffic.claims.fits(&self.ground, capacity),
+            ),
+            (
+                "a loose obstacle",
+                self.dynamics.rigid.loose_fit(&self.ground),
             ),
             ("a signal", self.traffic.signals.fit(&self.ground)),
             ("a person", self.traffic.people.fits(&self.ground)),

@@ -1,6 +1,7 @@
 //! The world as pictures, recorders and tests read it: plain records, one per vehicle.
 
 use crate::agents::Status;
+use crate::dynamics::LooseRecord;
 use crate::traffic::PersonRecord;
 use roadwright_agent::Indicator;
 use roadwright_geometry::Pose;
@@ -51,6 +52,8 @@ pub struct Snapshot {
     pub vehicles: Vec<VehicleRecord>,
     /// People on foot, in the order of their numbers.
     pub people: Vec<PersonRecord>,
+    /// Loose obstacles that have been pushed, in the order of their ids.
+    pub loose: Vec<LooseRecord>,
 }
 
 impl Snapshot {
@@ -73,6 +76,13 @@ impl Snapshot {
             hasher.write_u64(person.id);
             hasher.write_u64(person.position.x.to_bits());
             hasher.write_u64(person.position.y.to_bits());
+        }
+        for record in &self.loose {
+            hasher.write_u32(record.obstacle.0);
+            for point in &record.outline {
+                hasher.write_u64(point.x.to_bits());
+                hasher.write_u64(point.y.to_bits());
+            }
         }
         hasher.finish()
     }

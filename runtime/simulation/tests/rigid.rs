@@ -239,3 +239,113 @@ fn a_damaged_save_is_an_error() {
     let error = restored.err().unwrap().to_string();
     assert!(error.contains("an agent points nowhere"), "{error}");
 }
+
+/// The bus of hill-country clears its field of posts; they are counted, saved, and where they are now.
+#[test]
+fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
+    let scenario = shipped("hill-country");
+    let options = RunOptions::default();
+    let mut whole = world(&scenario, &options);
+    while whole.time() < 30.0 {
+        whole.step();
+    }
+    let counts = whole.summary().loose.unwrap();
+    assert!(counts.moved >= 3 && counts.felled >= 3, "{counts:?}");
+    let snapshot = whole.snapshot();
+    let record = snapshot.loose.iter().find(|record| record.tilt > 0.8).unwrap();
+    // One that lies covers more ground than one that stands.
+    let area = roadwright_geometry::polygon::signed_area(&record.outline);
+    assert!(area > 0.5, "{area}");
+    // Contacts with them count as contacts.
+    assert!(!whole.summary().collisions.is_empty());
+    let saved = SavedWorld::from_bytes(&whole.save(false).unwrap().to_bytes()).unwrap();
+    let ground = Ground::new(&scenario);
+    let registry = builtin_modules();
+    let (mut restored, _) = World::restore(ground, &scenario, &registry, &options, &saved).unwrap();
+    assert_eq!(restored.snapshot(), snapshot);
+    for _ in 0..250 {
+        whole.step();
+        restored.step();
+        assert_eq!(restored.state_hash(), whole.state_hash());
+    }
+    // Without rigid bodies nobody pushes anything.
+    let steers = RunOptions {
+        dynamics: Some(DynamicsLevel::OneTrack),
+        ..options
+    };
+    let mut other = world(&scenario, &steers);
+    (0..500).for_each(|_| other.step());
+    assert_eq!(other.summary().loose, None);
+    // A post that a person puts somewhere else stands there.
+    let id = record.obstacle;
+    let mut edited = scenario.clone();
+    let obstacle = Obstacle {
+        shape: Shape::Circle { x: 10.0, y: -170.0, radius: 0.25 },
+        ..scenario.obstacles()[&id].clone()
+    };
+    edited.apply(Edit::Obstacle(id, Some(Box::new(obstacle)))).unwrap();
+    whole.update(&scenario, &edited, &registry).unwrap();
+    assert!(whole.snapshot().loose.iter().all(|record| record.obstacle != id));
+    whole.step();
+}
+
+/// Fifty vehicles among 210 posts: equal bits on repeats and on any number of threads.
+#[test]
+fn fifty_among_posts_are_the_same_on_every_run() {
+    let scenario = field(50, 210);
+    let hash = |threads| {
+        let options = RunOptions {
+            threads,
+            ..rigid(0.02)
+        };
+        let mut world = world(&scenario, &options);
+        (0..500).for_each(|_| world.step());
+        (world.state_hash(), world.summary().loose)
+    };
+    let first = hash(1);
+    assert!(first.1.is_some(), "nobody has pushed a post");
+    assert_eq!(hash(1), first);
+    assert_eq!(hash(2), first);
+}
+
+/// Jeeps that drive through a field of posts that they do not see, on level ground.
+fn field(jeeps: u32, posts: u32) -> Scenario {
+    let mut scenario = shipped("obstacle-field");
+    let kind = vehicle("willys-mb", |_| {});
+    scenario.apply(Edit::VehicleType("willys_mb".into(), Some(Box::new(kind)))).unwrap();
+    for id in scenario.obstacles().clone().into_keys() {
+        scenario.apply(Edit::Obstacle(id, None)).unwrap();
+    }
+    for number in 0..posts {
+        let post = Obstacle {
+            name: "post".into(),
+            shape: Shape::Circle {
+                x: 30.0 + 6.0 * f64::from(number % 21),
+                y: -70.0 + 14.0 * f64::from(number / 21),
+                radius: 0.2,
+            },
+            height: 1.5,
+            mass: Some(40.0),
+        };
+        scenario.apply(Edit::Obstacle(ObstacleId(number + 1), Some(Box::new(post)))).unwrap();
+    }
+    let agents = scenario.agents().clone();
+    let model = agents.values().next().unwrap().clone();
+    for id in agents.keys() {
+        scenario.apply(Edit::Agent(*id, None)).unwrap();
+    }
+    for number in 0..jeeps {
+        let y = -70.0 + 14.0 * f64::from(number % 10) + 0.1;
+        let x = 10.0 - 8.0 * f64::from(number / 10);
+        let agent = Agent {
+            stack: "pursuit".into(),
+            start: roadwright_scenario::Place::ground(x, y, 0.0),
+            destination: Some(roadwright_scenario::Place::ground(250.0, y, 0.0)),
+            depart: 0.0,
+            ..model.clone()
+        };
+        let id = roadwright_scenario::AgentId(number + 1);
+        scenario.apply(Edit::Agent(id, Some(Box::new(agent)))).unwrap();
+    }
+    scenario
+}

@@ -3,6 +3,8 @@
 
 #[path = "../examples/shipped_scenarios/builder.rs"]
 mod builder;
+#[path = "../examples/shipped_scenarios/hills.rs"]
+mod hills;
 #[path = "../examples/shipped_scenarios/junctions.rs"]
 mod junctions;
 #[path = "../examples/shipped_scenarios/old_town.rs"]
@@ -39,4 +41,10 @@ fn files_are_up_to_date() {
              cargo run --release -p roadwright-simulation --example shipped_scenarios -- scenarios"
         );
     }
+    // Its vehicles stand in files of their own, which a text without a folder holds whole.
+    let hills = file::load(&folder.join("hill-country.scenario.json")).unwrap();
+    assert!(
+        file::to_text(&hills) == file::to_text(&hills::hill_country()),
+        "scenarios/hill-country.scenario.json is out of date"
+    );
 }

@@ -24,7 +24,8 @@ mod rigid;
 pub(crate) use dynamic_one_track::DynamicOneTrack;
 pub(crate) use lane::Lane;
 pub(crate) use one_track::OneTrack;
-pub(crate) use rigid::{Rigid, RigidBodies, Around};
+pub use rigid::{LooseCounts, LooseRecord};
+pub(crate) use rigid::{Around, Rigid, RigidBodies};
 
 use crate::agents::{Agents, Command, LanePosition, Motion};
 use crate::ground::Ground;

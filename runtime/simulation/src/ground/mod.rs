@@ -2,6 +2,7 @@
 
 mod crossings;
 mod lane_finder;
+mod loose;
 mod named_places;
 mod obstacles;
 mod rings;
@@ -10,7 +11,8 @@ mod signal_heads;
 
 pub(crate) use crossings::{CrossingSite, Crossings};
 pub(crate) use lane_finder::{LANE_REACH, Spot};
-pub(crate) use obstacles::{Obstacles, Owner};
+pub(crate) use loose::LooseKind;
+pub(crate) use obstacles::{Displaced, Obstacles, Owner};
 pub(crate) use rings::Ring;
 pub(crate) use roads::{Law, PROFILE_BRAKING, Roads, Ways};
 use signal_heads::Post;

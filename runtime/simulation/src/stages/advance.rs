@@ -103,10 +103,10 @@ pub(crate) fn advance(
         agents,
     ));
     dynamics.rigid.moved = moved_rigidly;
-    tell_of_lost(exit, &lost);
     // Who leaves is scored, leaves a row behind and frees what it has: in the order of ids, since
     // arrivals come level by level, and in each by index.
     arrivals.sort_unstable_by_key(|(agent, _)| agents.identity[*agent as usize].id);
+    tell_of_lost(exit, &lost);
     let time = exit.clock.time() + exit.clock.dt;
     for (agent, arrival) in arrivals {
         match arrival {

@@ -196,6 +196,11 @@ impl LooseState {
         }
     }
 
+    /// Whether its numbers are those of something that exists: a save may be damaged.
+    pub fn is_sound(&self) -> bool {
+        self.body.is_sound() && self.calm.is_finite()
+    }
+
     /// How far it leans from upright, rad, 0 to pi.
     pub fn tilt(&self) -> f64 {
         roadwright_geometry::math::acos((self.body.rotation * DVec3::Z).z.clamp(-1.0, 1.0))

@@ -5,18 +5,24 @@
 //! and [`Yard`] takes them on. All that is kept is in plain states, so that a saved world goes on bit
 //! for bit, and bodies go in the order of ids, whatever their indices are.
 
+mod loose;
 mod surroundings;
 
+pub use loose::{LooseCounts, LooseRecord};
 pub(crate) use surroundings::Around;
 
 use super::{Body, Dynamics, Level, LevelStep};
+
 use crate::agents::Motion;
-use crate::ground::Ground;
+use crate::ground::{Displaced, Ground};
 use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
-use roadwright_scenario::DynamicsLevel;
-use roadwright_vehicle::rigid::{CarState, Controls, Entry, RigidModel, Surface, Yard};
+use roadwright_scenario::{DynamicsLevel, ObstacleId};
+use roadwright_vehicle::rigid::{
+    CarState, Controls, Entry, LooseEntry, LooseState, RigidModel, Surface, Yard,
+};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Slower than this a vehicle counts as standing, m/s: springs rock it a little.
 const ROCKING: f64 = 0.05;
@@ -47,6 +53,11 @@ impl Level for Rigid {
 pub(crate) struct RigidBodies {
     /// By agent index; none before the first step.
     cars: Vec<Option<CarState>>,
+    /// Loose obstacles that have been pushed.
+    loose: BTreeMap<ObstacleId, LooseState>,
+    /// What those cover; derived.
+    #[serde(skip)]
+    displaced: Displaced,
     /// Motions after the last step, by agent index; scratch.
     #[serde(skip)]
     pub(crate) moved: Vec<Motion>,
@@ -121,10 +132,16 @@ impl Dynamics {
             cars.push(kept.unwrap_or_else(|| around.appearing(agent, &land)));
         }
         let mut yard = Yard::new(&land, around.types.physics_rate_hz);
-        around.set_up(self, &drivers, &cars, &mut yard);
+        let near = around.set_up(self, &drivers, &cars, &mut yard);
+        let mut pushed = bodies.awake_among(around.ground, &near, &land);
         let entries = drivers.iter().zip(&mut cars);
         let entries = entries.map(|(&agent, state)| around.entry(agent, state));
-        let lost = yard.step(entries.collect(), Vec::new(), around.dt);
+        let loose = pushed.iter_mut().map(|(kind, state)| LooseEntry {
+            model: &kind.model,
+            state,
+        });
+        let lost = yard.step(entries.collect(), loose.collect(), around.dt);
+        bodies.keep(around.ground, pushed, &land);
         for (&agent, car) in drivers.iter().zip(cars) {
             bodies.moved[agent as usize] = around.motion(agent, &car);
             bodies.cars[agent as usize] = Some(car);

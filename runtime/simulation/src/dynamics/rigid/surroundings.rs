@@ -27,6 +27,23 @@ pub(crate) struct Around<'a> {
     pub(crate) dt: f64,
 }
 
+/// Where rigid bodies may come in a step.
+pub(super) struct Nearby {
+    /// Numbers of the loose obstacles that stand there, if they stand where the scenario has them.
+    pub(super) loose: BTreeSet<u32>,
+    circles: Vec<(DVec2, f64)>,
+}
+
+impl Nearby {
+    /// Whether a body may come to something at a place that reaches so far, m.
+    pub(super) fn reaches(&self, place: DVec2, radius: f64) -> bool {
+        self.circles.iter().any(|(middle, reach)| {
+            let far = reach + radius;
+            (*middle - place).length_squared() <= far * far
+        })
+    }
+}
+
 impl Around<'_> {
     /// The agents of the level that drive, in the order of their ids.
     pub(super) fn drivers(&self) -> Vec<u32> {
@@ -41,14 +58,14 @@ impl Around<'_> {
         driving.filter(move |&agent| wanted(identity[agent as usize].level))
     }
 
-    /// Sets up what is near bodies.
+    /// Sets up what is near bodies, but for what is loose.
     pub(super) fn set_up(
         &self,
         dynamics: &Dynamics,
         drivers: &[u32],
         cars: &[CarState],
         yard: &mut Yard<'_, Land<'_>>,
-    ) {
+    ) -> Nearby {
         let places: Vec<DVec2> = cars
             .iter()
             .map(|car| car.body.position.truncate())
@@ -60,25 +77,33 @@ impl Around<'_> {
             radius + car.body.velocity.length() * self.dt + MARGIN
         });
         let reaches: Vec<f64> = reaches.collect();
-        self.add_stills(&places, &reaches, yard);
         self.add_movers(dynamics, &places, &reaches, yard);
+        Nearby {
+            loose: self.add_stills(&places, &reaches, yard),
+            circles: places.into_iter().zip(reaches).collect(),
+        }
     }
 
-    fn add_stills(&self, places: &[DVec2], reaches: &[f64], yard: &mut Yard<'_, Land<'_>>) {
+    /// Adds what is fixed. Returns the numbers of what is loose.
+    fn add_stills(&self, places: &[DVec2], reaches: &[f64], yard: &mut Yard<'_, Land<'_>>) -> BTreeSet<u32> {
         let obstacles = &self.ground.obstacles;
-        if obstacles.is_empty() {
-            return;
-        }
         let mut near = BTreeSet::new();
+        if obstacles.is_empty() {
+            return near;
+        }
         for (&place, &reach) in places.iter().zip(reaches) {
             obstacles.for_each_near(place, reach, |number| {
                 near.insert(number);
             });
         }
         let land = Land(self.ground);
-        let stills = near.into_iter();
+        let (loose, fixed): (BTreeSet<u32>, BTreeSet<u32>) = near
+            .into_iter()
+            .partition(|&number| obstacles.loose(number).is_some());
+        let stills = fixed.into_iter();
         let stills = stills.filter_map(|number| obstacles.still(number, |place| land.at(place).0));
         stills.for_each(|still| yard.add_still(still));
+        loose
     }
 
     /// Adds the vehicles of other levels that are near.

@@ -32,6 +32,17 @@ fn drive(
     (seconds, dt): (f64, f64),
     controls: impl Fn(&CarState) -> Controls,
 ) {
+    drive_at(200.0, model, state, surface, (seconds, dt), controls);
+}
+
+fn drive_at(
+    rate_hz: f64,
+    model: &RigidModel,
+    state: &mut CarState,
+    surface: &impl Surface,
+    (seconds, dt): (f64, f64),
+    controls: impl Fn(&CarState) -> Controls,
+) {
     for _ in 0..(seconds / dt).round() as u32 {
         let controls = controls(state);
         let entry = Entry {
@@ -39,7 +50,7 @@ fn drive(
             state: &mut *state,
             controls,
         };
-        let lost = Yard::new(surface, 200.0).step(vec![entry], Vec::new(), dt);
+        let lost = Yard::new(surface, rate_hz).step(vec![entry], Vec::new(), dt);
         assert!(lost.is_empty());
     }
 }
@@ -100,13 +111,14 @@ fn a_parked_car_stays_on_a_slope() {
 #[test]
 fn it_speeds_up_and_stops_as_asked_whatever_the_step() {
     for (name, model) in models() {
-        let ways = [0.04, 0.02, 0.01, 0.005].map(|dt| {
+        let ways = [100.0, 200.0, 400.0, 800.0].map(|rate| {
             let mut state = CarState::at_rest(&model, Place::default(), &Flat);
-            drive(&model, &mut state, &Flat, (12.0, dt), |_| wish(1.0, 0.0));
+            let time = (12.0, 0.02);
+            drive_at(rate, &model, &mut state, &Flat, time, |_| wish(1.0, 0.0));
             let speed = state.speed(&model);
             let from = state.body.position.x;
-            drive(&model, &mut state, &Flat, (12.0, dt), |_| wish(-3.0, 0.0));
-            println!("{name} {dt}: {speed} {from} {}", state.body.position.x);
+            drive_at(rate, &model, &mut state, &Flat, time, |_| wish(-3.0, 0.0));
+            println!("{name} {rate}: {speed} {from} {}", state.body.position.x);
             assert!(state.speed(&model).abs() < 1e-3, "{name}");
             (speed, state.body.position.x - from)
         });
@@ -117,6 +129,29 @@ fn it_speeds_up_and_stops_as_asked_whatever_the_step() {
             assert!((way / exact - 1.0).abs() < 0.1, "{name}: {way} {exact}");
         }
     }
+}
+
+/// What rolls down a hill without resistance has the energy of its height.
+#[test]
+fn energy_is_kept_on_a_slope() {
+    let model = RigidModel {
+        train: None,
+        ..RigidModel::of_file(&shipped("willys-mb")).unwrap()
+    };
+    let slope = Slope(-0.1);
+    let mut state = CarState::at_rest(&model, Place::default(), &slope);
+    state.roll(1.0);
+    let energy = |state: &CarState| {
+        let speed = state.body.velocity.length();
+        0.5 * speed * speed + GRAVITY * state.body.position.z
+    };
+    let before = energy(&state);
+    // The driver takes what the slope gives from the wish.
+    let coasts = wish(GRAVITY * sin(0.1) * 0.999, 0.0);
+    drive(&model, &mut state, &slope, (10.0, 0.02), |_| coasts);
+    let kinetic = 0.5 * state.body.velocity.length_squared();
+    assert!(kinetic > 50.0, "{kinetic}");
+    assert!(((energy(&state) - before) / kinetic).abs() < 0.01);
 }
 
 #[test]
