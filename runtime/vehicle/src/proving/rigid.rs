@@ -5,9 +5,11 @@ use super::{Bound, Measured};
 use crate::dynamic::GRAVITY;
 use crate::rigid::{CarState, Controls, Entry, RigidModel, Surface, Yard};
 use roadwright_geometry::Pose;
-use roadwright_geometry::math::{atan, tan};
+use roadwright_geometry::math::{atan, sin, tan};
 use std::f64::consts::{FRAC_PI_2, PI};
 
+/// Springs let a hull lean out: it tips at this share of what a rigid one does, at least.
+const SPRUNG: f64 = 0.85;
 /// Step of the world, s, and forces a second.
 const DT: f64 = 0.02;
 const RATE_HZ: f64 = 200.0;
@@ -108,10 +110,8 @@ fn holding_slope(model: &RigidModel, share: f64) -> f64 {
 /// g T / 2 h of a vehicle on rigid springs.
 pub(super) fn tip_over(model: &RigidModel) -> Measured {
     let rigid = model.tip_acceleration();
-    let rough = RigidModel {
-        friction: ROUGH.max(1.5 * rigid / GRAVITY),
-        ..model.clone()
-    };
+    let mut rough = model.clone();
+    rough.friction = ROUGH.max(1.5 * rigid / GRAVITY);
     let angle = tilt_until(&rough, 1.3 * atan(rigid / GRAVITY), |trial| {
         let upper = trial.model.wheels.iter().zip(&trial.state.loads);
         // The table rises to the left: right wheels are the lower ones.
@@ -127,17 +127,18 @@ pub(super) fn tip_over(model: &RigidModel) -> Measured {
 }
 
 /// The slope across on which it slides or tips with its own tyres; held to the smaller one of atan(mu)
-/// and atan(T / 2 h), less 10 % for springs.
+/// and atan(T / 2 h), less what springs take.
 pub(super) fn side_slope(model: &RigidModel) -> Measured {
     let (slides, tips) = (atan(model.friction), atan(model.tip_acceleration() / GRAVITY));
     let limit = slides.min(tips);
     let angle = tilt_until(model, 1.3 * limit, |trial| {
-        let moved = trial.state.body.position.truncate().length();
+        // Along the table, which turns about the axis below it.
+        let moved = trial.state.body.position.y.abs() - model.height * sin(1.3 * limit);
         moved > 0.5 || trial.state.loads.iter().filter(|load| **load == 0.0).count() > 1
     });
     Measured {
         value: angle,
-        limit: Some(0.9 * limit),
+        limit: Some(SPRUNG * limit),
         bound: Bound::Min,
         tolerance: 0.0,
         sound: true,

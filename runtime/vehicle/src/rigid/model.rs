@@ -1,5 +1,6 @@
 //! What the rigid level knows of a vehicle.
 
+use super::Solid;
 use super::brush::{HELD_STIFFNESS, RELAXATION};
 use crate::drive_train::DriveTrain;
 use crate::dynamic::{GRAVITY, SingleTrack, Tyre};
@@ -22,8 +23,14 @@ const COMMON_ANTI_SWAY: f64 = 0.5;
 /// says it.
 const COMMON_TRACK: f64 = 0.82;
 const COMMON_CLEARANCE: f64 = 0.12;
-/// Friction of hulls, where nothing says it: steel on steel.
-const HULL_FRICTION: f64 = 0.5;
+/// Friction of hulls, where nothing says it: painted sheet metal.
+const HULL_FRICTION: f64 = 0.2;
+/// Hulls are smaller by this much in contacts, m: bodies that touch overlap a little on the map, and
+/// are counted there as those of other levels.
+pub(super) const SKIN: f64 = 0.02;
+/// Of the width, that the corners of a hull are cut off, as seen from above: vehicles are no boxes, and
+/// two that brush past each other do not catch at their corners.
+const CORNER: f64 = 0.15;
 /// Springs and tyres take this many steps of the solver for a radian of their oscillation.
 const STEPS_PER_RADIAN: f64 = 2.0;
 
@@ -55,6 +62,8 @@ pub struct RigidModel {
     pub inertia: DVec3,
     /// Half of length, width and height of the hull, m.
     pub half_size: DVec3,
+    /// The hull as others touch it.
+    pub(super) shell: Solid,
     /// Middle of the hull from the centre of gravity, m.
     pub hull: DVec3,
     /// Centre of gravity above level ground at rest, m.
@@ -114,6 +123,7 @@ impl From<&VehicleType> for RigidModel {
                 single.yaw_inertia,
             ),
             half_size: 0.5 * size,
+            shell: shell(0.5 * size),
             hull: DVec3::new(kind.body_centre() - single.rear, 0.0, middle),
             height: single.height,
             rear: single.rear,
@@ -153,6 +163,7 @@ impl RigidModel {
             mass: file.mass(),
             inertia: inertia(file, &places),
             half_size: 0.5 * size,
+            shell: shell(0.5 * size),
             hull: DVec3::new(0.0, 0.0, middle),
             height: single.height,
             rear: single.rear,
@@ -210,8 +221,16 @@ impl RigidModel {
     /// Lateral acceleration at which the inner wheels lift on rigid springs, m/s^2: g T / 2 h.
     pub fn tip_acceleration(&self) -> f64 {
         let widths = self.wheels.iter().map(|wheel| wheel.contact.y.abs());
-        GRAVITY * widths.fold(f64::INFINITY, f64::min) / self.height
+        let narrowest = widths.filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min);
+        let half_track = if narrowest.is_finite() { narrowest } else { 0.0 };
+        GRAVITY * half_track / self.height
     }
+}
+
+/// The hull in contacts: a little smaller, and round at its corners.
+fn shell(half: DVec3) -> Solid {
+    let inner = (half - SKIN).max(0.5 * half);
+    Solid::hull(inner, CORNER * 2.0 * half.y.min(half.x))
 }
 
 /// Inertia of the box in which the mass is even, and of the wheels as points.

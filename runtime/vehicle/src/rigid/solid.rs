@@ -26,6 +26,12 @@ impl std::fmt::Debug for Solid {
     }
 }
 
+impl PartialEq for Solid {
+    fn eq(&self, other: &Self) -> bool {
+        self.corners == other.corners
+    }
+}
+
 impl Solid {
     /// A box by half its length, width and height, m.
     pub fn cuboid(half: DVec3) -> Self {
@@ -37,6 +43,24 @@ impl Solid {
             corners: ends(&outline, half.z),
             half_height: half.z,
         }
+    }
+
+    /// A box by half its length, width and height whose upright edges are cut off, m: so much of each side
+    /// is missing.
+    pub(super) fn hull(half: DVec3, cut: f64) -> Self {
+        let (x, y) = (half.x, half.y);
+        let outline = [
+            (x, y - cut),
+            (x - cut, y),
+            (cut - x, y),
+            (-x, y - cut),
+            (-x, cut - y),
+            (cut - x, -y),
+            (x - cut, -y),
+            (x, cut - y),
+        ]
+        .map(DVec2::from);
+        Self::prism(&outline, half.z).unwrap_or_else(|| Self::cuboid(half))
     }
 
     /// An upright cylinder, m.

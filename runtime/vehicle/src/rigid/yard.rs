@@ -2,20 +2,17 @@
 
 use super::body::{BodyState, LooseModel, LooseState, Wrench, heading_rotation};
 use super::car::{CarState, Contact, Controls, Moment};
-use super::model::RigidModel;
+use super::model::{RigidModel, SKIN};
 use super::solid::Solid;
 use super::surface::Surface;
 use crate::dynamic::GRAVITY;
 use glam::{DQuat, DVec2, DVec3};
 use rapier3d_f64::prelude::{
-    ColliderBuilder, MassProperties, PhysicsWorld, Pose, RigidBody, RigidBodyBuilder,
+    CoefficientCombineRule, ColliderBuilder, MassProperties, PhysicsWorld, Pose, RigidBody, RigidBodyBuilder,
     RigidBodyHandle, Rotation, Vector,
 };
 
-/// Hulls are smaller by this much in contacts, m: bodies that touch overlap a little on the map, and
-/// are counted there as those of other levels.
-const SKIN: f64 = 0.02;
-/// Friction of what stands and of vehicles of other levels.
+/// Friction of what stands and of vehicles of other levels; of two that touch the smaller one counts.
 const STILL_FRICTION: f64 = 0.5;
 /// Most steps of the solver that a step is made of.
 const MOST_SUBSTEPS: f64 = 4096.0;
@@ -237,10 +234,8 @@ fn put_to_rest(model: &RigidModel, state: &mut CarState, before: BodyState) {
 fn insert_car(world: &mut PhysicsWorld, entry: &Entry<'_>) -> RigidBodyHandle {
     let model = entry.model;
     let body = dynamic(&entry.state.body, model.mass, model.inertia);
-    let half = (model.half_size - SKIN).max(0.5 * model.half_size);
-    let collider = ColliderBuilder::cuboid(half.x, half.y, half.z)
+    let collider = collider_of(&model.shell)
         .position(pose_of(model.hull, DQuat::IDENTITY))
-        .density(0.0)
         .friction(model.hull_friction);
     world.insert(body, collider).0
 }
@@ -271,6 +266,7 @@ fn collider_of(solid: &Solid) -> ColliderBuilder {
     ColliderBuilder::new(solid.shape.clone())
         .position(solid.pose)
         .density(0.0)
+        .friction_combine_rule(CoefficientCombineRule::Min)
 }
 
 /// A vector as rapier has it.

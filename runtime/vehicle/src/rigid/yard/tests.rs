@@ -250,7 +250,7 @@ fn a_solver_that_loses_its_mind_is_put_to_rest() {
     let mut state = CarState::at_rest(&model, Place::default(), &Flat);
     let before = state.body;
     let mut mad = model.clone();
-    mad.wheels[0].spring = 1e300;
+    mad.wheels[1].spring = 1e300;
     mad.wheels[1].contact.z = -1.5;
     let entry = Entry {
         model: &mad,
