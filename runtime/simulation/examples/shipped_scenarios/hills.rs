@@ -15,8 +15,8 @@ use std::sync::Arc;
 const HILLS: [((f64, f64), f64, f64); 4] = [
     ((-80.0, 95.0), 13.0, 48.0),
     ((95.0, 110.0), 17.0, 55.0),
-    ((70.0, -100.0), 9.0, 45.0),
-    ((-110.0, -95.0), 11.0, 50.0),
+    ((120.0, -110.0), 9.0, 45.0),
+    ((-140.0, -110.0), 11.0, 50.0),
 ];
 
 /// A village in a valley: jeeps cross the hills, a bus clears a field of posts, cars keep to the road.
@@ -113,8 +113,8 @@ fn drivers(b: &mut Builder) {
         b.agent(named("jeep", trip("jeep", "fuzzy_driver", start, goal, depart)));
     }
     let (start, goal) = (
-        Place::ground(-70.0, -52.0, 0.0),
-        Place::ground(60.0, -52.0, 0.0),
+        Place::ground(-50.0, -52.0, 0.0),
+        Place::ground(45.0, -52.0, 0.0),
     );
     b.agent(named("bus", trip("bus", "pursuit", start, goal, 0.0)));
     let road = RoadId(1);
@@ -143,7 +143,7 @@ fn country() -> HeightField {
                 let from_top = (place - DVec2::from(middle)).length_squared();
                 height * exp(-from_top / (reach * reach))
             });
-            let waves = 0.5 * sin(place.x / 16.0) * cos(place.y / 21.0);
+            let waves = 0.25 * sin(place.x / 16.0) * cos(place.y / 21.0);
             let height = hills.iter().sum::<f64>() + waves;
             (height * 100.0).round() / 100.0
         })
