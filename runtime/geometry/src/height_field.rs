@@ -195,6 +195,16 @@ impl HeightField {
         DVec3::new(-slope_x, -slope_y, 1.0).normalize()
     }
 
+    /// Height, m, and unit normal at a point: both for little more than the price of one.
+    pub fn surface(&self, point: DVec2) -> (f64, DVec3) {
+        let (index, u, v) = self.cell(point);
+        let [a, b, c, d] = self.corners(index);
+        let height = (a * (1.0 - u) + b * u) * (1.0 - v) + (c * (1.0 - u) + d * u) * v;
+        let slope_x = ((b - a) * (1.0 - v) + (d - c) * v) / self.spacing;
+        let slope_y = ((c - a) * (1.0 - u) + (d - b) * u) / self.spacing;
+        (height, DVec3::new(-slope_x, -slope_y, 1.0).normalize())
+    }
+
     /// Heights at the corners of a cell, by the index of its south-west sample.
     fn corners(&self, index: usize) -> [f64; 4] {
         let above = index + self.columns;
@@ -237,6 +247,8 @@ mod tests {
         assert!((field.height(point) - (2.0 + 0.5 * 17.0 - 0.25 * 7.0)).abs() < 1e-12);
         let expected = DVec3::new(-0.5, 0.25, 1.0).normalize();
         assert!((field.normal(point) - expected).length() < 1e-12);
+        let both = (field.height(point), field.normal(point));
+        assert_eq!(field.surface(point), both);
     }
 
     #[test]

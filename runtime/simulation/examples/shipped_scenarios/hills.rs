@@ -85,7 +85,7 @@ fn posts(b: &mut Builder) {
     for row in 0..4 {
         for column in -1..=1 {
             let x = -20.0 + 14.0 * f64::from(row) + stream.next_in(-1.5, 1.5);
-            let y = -52.0 + 2.2 * f64::from(column) + stream.next_in(-0.4, 0.4);
+            let y = -52.0 + 1.2 * f64::from(column) + stream.next_in(-0.4, 0.4);
             b.obstacle(Obstacle {
                 name: "post".into(),
                 shape: Shape::Circle { x, y, radius: 0.25 },

@@ -27,6 +27,6 @@ impl Surface for Flat {
 /// Beyond its edge the height of its border goes on.
 impl Surface for HeightField {
     fn at(&self, place: DVec2) -> (f64, DVec3) {
-        (self.height(place), self.normal(place))
+        self.surface(place)
     }
 }
