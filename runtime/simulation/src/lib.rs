@@ -92,7 +92,7 @@ pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, Simulat
 pub use route::Waypoint;
 pub use save::{SaveError, SavedWorld};
 pub use session::{Ending, Observer, Session};
-pub use snapshot::{Snapshot, VehicleRecord};
+pub use snapshot::{Attitude, Snapshot, VehicleRecord};
 pub use summary::{
     AgentCounts, FitnessSummary, LawCounts, ModuleRecord, ReplanCounts, StackSummary, Statistic,
     Summary, SwapRecord,

@@ -85,6 +85,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             indicator: lamps::indicator(world, agent),
             brakes: lamps::brakes(&motion, world.agents.command[index].acceleration),
             status: Status::Active,
+            attitude: world.dynamics.rigid.attitude(agent),
         }
     };
     Snapshot {

@@ -385,7 +385,10 @@ impl World {
             has_kind(who.vehicle_type, who.stack)
                 && self.modules.pools.have(who.modules)
                 && self.dynamics.holds(who.level, agent)
-                && self.dynamics.rigid.fits(agent, self.types.rigid(who.vehicle_type))
+                && self
+                    .dynamics
+                    .rigid
+                    .fits(agent, self.types.rigid(who.vehicle_type))
         };
         let receives = |message: &Message| (message.to as usize) < capacity;
         let checks = [

@@ -8,6 +8,17 @@ use roadwright_geometry::Pose;
 use roadwright_scenario::RoadId;
 use std::hash::Hasher;
 
+/// How a body lies in space, of those that know it: rigid ones.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Attitude {
+    /// Height of its centre of gravity, m.
+    pub height: f64,
+    /// How far its front is raised, rad.
+    pub pitch: f64,
+    /// How far its left side is raised, rad, -pi to pi: beyond a right angle it lies on its roof.
+    pub roll: f64,
+}
+
 /// One vehicle at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VehicleRecord {
@@ -39,6 +50,8 @@ pub struct VehicleRecord {
     pub brakes: bool,
     /// Where it is in its life.
     pub status: Status,
+    /// At the end of the step; nothing on levels that know no heights.
+    pub attitude: Option<Attitude>,
 }
 
 /// The world at one moment.
@@ -112,6 +125,7 @@ mod tests {
             indicator: Indicator::Off,
             brakes: false,
             status: Status::Active,
+            attitude: None,
         };
         let hash = |vehicles: Vec<VehicleRecord>| {
             let snapshot = Snapshot {

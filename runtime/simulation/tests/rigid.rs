@@ -105,37 +105,54 @@ fn rigid_bodies_take_the_same_stacks_to_the_same_goals() {
         assert_eq!(arrived_rigidly, arrived, "{name}");
         let ratio = rigidly.travel_time.mean / summary.travel_time.mean;
         assert!((ratio - 1.0).abs() < 0.15, "{name}: {ratio} times as long");
-        assert!(rigidly.collisions.len() <= 2 * summary.collisions.len(), "{name}");
+        assert!(
+            rigidly.collisions.len() <= 2 * summary.collisions.len(),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn the_jeep_and_the_bus_drive_over_hills_to_their_goals() {
     // The bus of the source starts in second gear: it climbs 3.5 %.
-    for (name, height) in [("willys-mb", 2.0), ("enviro-400", 0.3)] {
+    for (name, height) in [("willys-mb", 2.0), ("enviro-400", 0.7)] {
         let kind = vehicle(name, |file| file.wheels.friction = Some(0.8));
         let scenario = hilly(driven_by(shipped("figure-eight"), &kind), height);
         let mut world = world(&scenario, &rigid(0.02));
+        let mut steepest = 0.0f64;
         while world.time() < 600.0 && !world.is_over() {
             world.step();
+            let vehicles = world.snapshot().vehicles.into_iter();
+            let pitches = vehicles.filter_map(|one| one.attitude.map(|lies| lies.pitch.abs()));
+            steepest = pitches.fold(steepest, f64::max);
         }
         assert_eq!(world.counts().arrived, 3, "{name}");
         assert!(world.summary().collisions.is_empty(), "{name}");
+        assert!(steepest > 0.01 && steepest < 0.3, "{name}: {steepest}");
     }
 }
 
 #[test]
 fn a_saved_world_goes_on_bit_for_bit_with_any_number_of_threads() {
-    let mut scenario = hilly(driven_by(shipped("figure-eight"), &vehicle("willys-mb", |_| {})), 1.0);
+    let mut scenario = hilly(
+        driven_by(shipped("figure-eight"), &vehicle("willys-mb", |_| {})),
+        1.0,
+    );
     // Half of them on another level: they push.
     let agents = scenario.agents().clone();
     for (number, (id, agent)) in agents.into_iter().enumerate() {
-        let dynamics = if number == 0 { DynamicsLevel::OneTrack } else { DynamicsLevel::Rigid };
+        let dynamics = if number == 0 {
+            DynamicsLevel::OneTrack
+        } else {
+            DynamicsLevel::Rigid
+        };
         let agent = Agent {
             dynamics: Some(dynamics),
             ..agent
         };
-        scenario.apply(Edit::Agent(id, Some(Box::new(agent)))).unwrap();
+        scenario
+            .apply(Edit::Agent(id, Some(Box::new(agent))))
+            .unwrap();
     }
     let options = |threads| RunOptions {
         threads,
@@ -173,10 +190,17 @@ fn a_saved_world_goes_on_bit_for_bit_with_any_number_of_threads() {
 fn a_wall_holds_a_vehicle_that_does_not_look() {
     let scenario = shipped("figure-eight");
     let driven = |level, mut scenario: Scenario| {
-        let mut world = world(&scenario, &RunOptions { dynamics: Some(level), ..rigid(0.02) });
+        let mut world = world(
+            &scenario,
+            &RunOptions {
+                dynamics: Some(level),
+                ..rigid(0.02)
+            },
+        );
         (0..500).for_each(|_| world.step());
         let car = world.snapshot().vehicles[0];
-        let ahead = car.body.position + 0.5 * (car.length + 0.2) * roadwright_geometry::unit(car.body.heading);
+        let ahead = car.body.position
+            + 0.5 * (car.length + 0.2) * roadwright_geometry::unit(car.body.heading);
         let before = scenario.clone();
         let wall = Obstacle {
             name: "wall".into(),
@@ -191,13 +215,21 @@ fn a_wall_holds_a_vehicle_that_does_not_look() {
             mass: None,
         };
         let id = ObstacleId(900);
-        scenario.apply(Edit::Obstacle(id, Some(Box::new(wall)))).unwrap();
-        world.update(&before, &scenario, &builtin_modules()).unwrap();
+        scenario
+            .apply(Edit::Obstacle(id, Some(Box::new(wall))))
+            .unwrap();
+        world
+            .update(&before, &scenario, &builtin_modules())
+            .unwrap();
         let speed = car.speed;
         let mut beyond = f64::NEG_INFINITY;
         for _ in 0..50 {
             world.step();
-            let now = world.snapshot().vehicles.into_iter().find(|one| one.agent == car.agent);
+            let now = world
+                .snapshot()
+                .vehicles
+                .into_iter()
+                .find(|one| one.agent == car.agent);
             let along = roadwright_geometry::unit(car.body.heading);
             let way = now.map_or(0.0, |now| (now.body.position - ahead).dot(along));
             beyond = beyond.max(way + 0.5 * car.length);
@@ -205,7 +237,10 @@ fn a_wall_holds_a_vehicle_that_does_not_look() {
         (speed, beyond, world.summary().collisions.len())
     };
     let (speed, beyond, contacts) = driven(DynamicsLevel::Rigid, scenario.clone());
-    assert!(speed > 5.0 && beyond < 0.5 && contacts > 0, "{speed} {beyond} {contacts}");
+    assert!(
+        speed > 5.0 && beyond < 0.5 && contacts > 0,
+        "{speed} {beyond} {contacts}"
+    );
     // A kinematic one drives through: brakes do not stop it within a hand's breadth.
     let (_, beyond, _) = driven(DynamicsLevel::OneTrack, scenario);
     assert!(beyond > 1.0, "{beyond}");
@@ -217,7 +252,10 @@ fn a_file_without_springs_is_refused_with_what_is_missing() {
     let scenario = driven_by(shipped("figure-eight"), &kind);
     let refused = World::new(&scenario, &builtin_modules(), &rigid(0.02)).err();
     let said = refused.unwrap().to_string();
-    assert!(said.contains("\"rigid\"") && said.contains("has no suspension"), "{said}");
+    assert!(
+        said.contains("\"rigid\"") && said.contains("has no suspension"),
+        "{said}"
+    );
     let served = RunOptions {
         dynamics: Some(DynamicsLevel::DynamicOneTrack),
         ..rigid(0.02)
@@ -232,11 +270,20 @@ fn a_damaged_save_is_an_error() {
     (0..50).for_each(|_| world.step());
     let saved = world.save(false).unwrap();
     // The same save for vehicles with other wheels.
-    let six = driven_by(scenario, &vehicle("willys-mb", |file| {
-        file.wheels.positions.push([-2.0, 0.68, -0.495]);
-        file.wheels.positions.push([-2.0, -0.68, -0.495]);
-    }));
-    let restored = World::restore(Ground::new(&six), &six, &builtin_modules(), &rigid(0.02), &saved);
+    let six = driven_by(
+        scenario,
+        &vehicle("willys-mb", |file| {
+            file.wheels.positions.push([-2.0, 0.68, -0.495]);
+            file.wheels.positions.push([-2.0, -0.68, -0.495]);
+        }),
+    );
+    let restored = World::restore(
+        Ground::new(&six),
+        &six,
+        &builtin_modules(),
+        &rigid(0.02),
+        &saved,
+    );
     let error = restored.err().unwrap().to_string();
     assert!(error.contains("an agent points nowhere"), "{error}");
 }
@@ -253,7 +300,11 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     let counts = whole.summary().loose.unwrap();
     assert!(counts.moved >= 3 && counts.felled >= 3, "{counts:?}");
     let snapshot = whole.snapshot();
-    let record = snapshot.loose.iter().find(|record| record.tilt > 0.8).unwrap();
+    let record = snapshot
+        .loose
+        .iter()
+        .find(|record| record.tilt > 0.8)
+        .unwrap();
     // One that lies covers more ground than one that stands.
     let area = roadwright_geometry::polygon::signed_area(&record.outline);
     assert!(area > 0.5, "{area}");
@@ -281,12 +332,24 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     let id = record.obstacle;
     let mut edited = scenario.clone();
     let obstacle = Obstacle {
-        shape: Shape::Circle { x: 10.0, y: -170.0, radius: 0.25 },
+        shape: Shape::Circle {
+            x: 10.0,
+            y: -170.0,
+            radius: 0.25,
+        },
         ..scenario.obstacles()[&id].clone()
     };
-    edited.apply(Edit::Obstacle(id, Some(Box::new(obstacle)))).unwrap();
+    edited
+        .apply(Edit::Obstacle(id, Some(Box::new(obstacle))))
+        .unwrap();
     whole.update(&scenario, &edited, &registry).unwrap();
-    assert!(whole.snapshot().loose.iter().all(|record| record.obstacle != id));
+    assert!(
+        whole
+            .snapshot()
+            .loose
+            .iter()
+            .all(|record| record.obstacle != id)
+    );
     whole.step();
 }
 
@@ -313,7 +376,9 @@ fn fifty_among_posts_are_the_same_on_every_run() {
 fn field(jeeps: u32, posts: u32) -> Scenario {
     let mut scenario = shipped("obstacle-field");
     let kind = vehicle("willys-mb", |_| {});
-    scenario.apply(Edit::VehicleType("willys_mb".into(), Some(Box::new(kind)))).unwrap();
+    scenario
+        .apply(Edit::VehicleType("willys_mb".into(), Some(Box::new(kind))))
+        .unwrap();
     for id in scenario.obstacles().clone().into_keys() {
         scenario.apply(Edit::Obstacle(id, None)).unwrap();
     }
@@ -328,7 +393,9 @@ fn field(jeeps: u32, posts: u32) -> Scenario {
             height: 1.5,
             mass: Some(40.0),
         };
-        scenario.apply(Edit::Obstacle(ObstacleId(number + 1), Some(Box::new(post)))).unwrap();
+        scenario
+            .apply(Edit::Obstacle(ObstacleId(number + 1), Some(Box::new(post))))
+            .unwrap();
     }
     let agents = scenario.agents().clone();
     let model = agents.values().next().unwrap().clone();
@@ -346,7 +413,85 @@ fn field(jeeps: u32, posts: u32) -> Scenario {
             ..model.clone()
         };
         let id = roadwright_scenario::AgentId(number + 1);
-        scenario.apply(Edit::Agent(id, Some(Box::new(agent)))).unwrap();
+        scenario
+            .apply(Edit::Agent(id, Some(Box::new(agent))))
+            .unwrap();
     }
     scenario
+}
+
+/// Legal but absurd vehicles, posts and hills: nothing panics, and all that is seen is a number.
+#[test]
+fn what_is_absurd_neither_panics_nor_leaves_the_world() {
+    type Change = fn(&mut VehicleFile);
+    let changes: [Change; 7] = [
+        |_| {},
+        |file| file.body.mass = 9e5,
+        |file| file.body.mass = 1e-3,
+        |file| (file.wheels.friction, file.wheels.cornering_stiffness) = (Some(5.0), Some(200.0)),
+        |file| file.suspension.as_mut().unwrap().spring = 1e7,
+        |file| file.suspension.as_mut().unwrap().damping = 0.0,
+        |file| file.body.centre_height = Some(4.0),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        for (mass, height) in [(1e-3, 0.0), (1e6, 40.0), (100.0, 1e5)] {
+            let mut scenario = hilly(field(6, 40), height);
+            let kind = vehicle("willys-mb", change);
+            scenario
+                .apply(Edit::VehicleType("willys_mb".into(), Some(Box::new(kind))))
+                .unwrap();
+            for (id, obstacle) in scenario.obstacles().clone() {
+                let other = Obstacle {
+                    mass: Some(mass),
+                    ..obstacle
+                };
+                scenario
+                    .apply(Edit::Obstacle(id, Some(Box::new(other))))
+                    .unwrap();
+            }
+            let mut world = world(&scenario, &rigid(0.05));
+            for _ in 0..150 {
+                world.step();
+                for one in world.snapshot().vehicles {
+                    let numbers = [
+                        one.pose.position.x,
+                        one.pose.position.y,
+                        one.pose.heading,
+                        one.speed,
+                    ];
+                    assert!(
+                        numbers.iter().all(|n| n.is_finite()),
+                        "{number} {mass} {height}"
+                    );
+                }
+                for one in world.snapshot().loose {
+                    assert!(
+                        one.outline.iter().all(|p| p.is_finite()),
+                        "{number} {mass} {height}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// An edit that gives a vehicle other wheels while it drives.
+#[test]
+fn a_vehicle_that_is_edited_drives_on() {
+    let scenario = driven_by(shipped("figure-eight"), &vehicle("willys-mb", |_| {}));
+    let mut world = world(&scenario, &rigid(0.02));
+    (0..300).for_each(|_| world.step());
+    let six = driven_by(
+        scenario.clone(),
+        &vehicle("willys-mb", |file| {
+            file.wheels.positions.push([-2.0, 0.68, -0.495]);
+            file.wheels.positions.push([-2.0, -0.68, -0.495]);
+        }),
+    );
+    let before = world.snapshot().vehicles[0];
+    world.update(&scenario, &six, &builtin_modules()).unwrap();
+    (0..100).for_each(|_| world.step());
+    let after = world.snapshot().vehicles[0];
+    let way = (after.pose.position - before.pose.position).length();
+    assert!(way > 5.0 && way < 60.0, "{way}");
 }

@@ -7,7 +7,8 @@ use roadwright_geometry::math::{cos, sin};
 use roadwright_geometry::{HeightField, Pose};
 use roadwright_scenario::vehicle_file::VehicleFile;
 use roadwright_vehicle::rigid::{
-    CarState, Controls, Entry, Flat, LooseEntry, LooseModel, LooseState, RigidModel, Solid, Yard,
+    ALL_LAYERS, CarState, Controls, Entry, Flat, LooseEntry, LooseModel, LooseState, RigidModel,
+    Solid, Yard,
 };
 use std::path::PathBuf;
 
@@ -51,6 +52,7 @@ fn one_jeep(criterion: &mut Criterion) {
                         model: &model,
                         state,
                         controls,
+                        layers: ALL_LAYERS,
                     };
                     Yard::new(&land, 400.0).step(vec![entry], Vec::new(), DT);
                 }
@@ -69,13 +71,21 @@ fn field(model: &RigidModel, post: &LooseModel) -> (Vec<CarState>, Vec<LooseStat
         state
     });
     let posts = (0..210u32).map(|number| {
-        let (x, y) = (6.0 + 6.0 * f64::from(number % 21), 14.0 * f64::from(number / 21));
+        let (x, y) = (
+            6.0 + 6.0 * f64::from(number % 21),
+            14.0 * f64::from(number / 21),
+        );
         post.standing(DVec2::new(x, y), 0.0, &Flat)
     });
     (jeeps.collect(), posts.collect())
 }
 
-fn step_field(model: &RigidModel, post: &LooseModel, jeeps: &mut [CarState], posts: &mut [LooseState]) {
+fn step_field(
+    model: &RigidModel,
+    post: &LooseModel,
+    jeeps: &mut [CarState],
+    posts: &mut [LooseState],
+) {
     let places: Vec<DVec3> = jeeps.iter().map(|jeep| jeep.body.position).collect();
     let is_near = |state: &LooseState| {
         let place = state.body.position;
@@ -89,6 +99,7 @@ fn step_field(model: &RigidModel, post: &LooseModel, jeeps: &mut [CarState], pos
             acceleration: 6.0 - state.speed(model),
             ..Controls::default()
         },
+        layers: ALL_LAYERS,
         state,
     });
     Yard::new(&Flat, 200.0).step(cars.collect(), loose.collect(), DT);

@@ -35,7 +35,10 @@ pub(crate) fn hill_country() -> Scenario {
     b.apply(Edit::Settings(settings));
     b.apply(Edit::Terrain(Some(Box::new(country()))));
     for (key, file) in [("jeep", "willys-mb"), ("bus", "enviro-400")] {
-        b.apply(Edit::VehicleType(key.into(), Some(Box::new(from_file(file)))));
+        b.apply(Edit::VehicleType(
+            key.into(),
+            Some(Box::new(from_file(file))),
+        ));
     }
     let mut stack = Stack::with_controller("fuzzy_driver");
     stack.controller = ModuleSetting::new("fuzzy_driver")
@@ -110,7 +113,10 @@ fn drivers(b: &mut Builder) {
             Place::ground(to.0, to.1, heading),
         );
         let depart = 2.0 * number as f64;
-        b.agent(named("jeep", trip("jeep", "fuzzy_driver", start, goal, depart)));
+        b.agent(named(
+            "jeep",
+            trip("jeep", "fuzzy_driver", start, goal, depart),
+        ));
     }
     let (start, goal) = (
         Place::ground(-50.0, -52.0, 0.0),

@@ -24,8 +24,8 @@ mod rigid;
 pub(crate) use dynamic_one_track::DynamicOneTrack;
 pub(crate) use lane::Lane;
 pub(crate) use one_track::OneTrack;
-pub use rigid::{LooseCounts, LooseRecord};
 pub(crate) use rigid::{Around, Rigid, RigidBodies};
+pub use rigid::{LooseCounts, LooseRecord};
 
 use crate::agents::{Agents, Command, LanePosition, Motion};
 use crate::ground::Ground;

@@ -43,12 +43,7 @@ impl LooseKind {
     }
 
     /// A convex outline, counter-clockwise, m, kg. `None` if it has no inside.
-    pub(super) fn prism(
-        id: ObstacleId,
-        outline: &[DVec2],
-        height: f64,
-        mass: f64,
-    ) -> Option<Self> {
+    pub(super) fn prism(id: ObstacleId, outline: &[DVec2], height: f64, mass: f64) -> Option<Self> {
         let middle = polygon::centroid(outline);
         let about: Vec<DVec2> = outline.iter().map(|&corner| corner - middle).collect();
         let moments = moments(&about);
@@ -142,7 +137,11 @@ mod tests {
         let drawn = OrientedBox::new(Pose::new(5.0, -3.0, 0.7), 4.0, 1.0).corners();
         let kind = LooseKind::prism(ObstacleId(1), &drawn, 2.0, 12.0).unwrap();
         let exact = DVec3::new(1.0 + 4.0, 16.0 + 4.0, 16.0 + 1.0);
-        assert!((kind.model.inertia - exact).length() < 1e-9, "{}", kind.model.inertia);
+        assert!(
+            (kind.model.inertia - exact).length() < 1e-9,
+            "{}",
+            kind.model.inertia
+        );
         let state = kind.standing(&Flat);
         assert!(kind.shift(&state) < 1e-12);
         let outline = kind.outline(&state);

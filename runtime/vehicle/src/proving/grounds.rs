@@ -78,7 +78,11 @@ fn arc(radius: f64, x: f64) -> (f64, f64) {
 }
 
 fn above_ground(height: f64, slope: f64) -> (f64, f64) {
-    if height > 0.0 { (height, slope) } else { (0.0, 0.0) }
+    if height > 0.0 {
+        (height, slope)
+    } else {
+        (0.0, 0.0)
+    }
 }
 
 impl Surface for Course {

@@ -3,7 +3,7 @@
 use super::grounds::{Course, Obstruction, Slope};
 use super::{Bound, Measured};
 use crate::dynamic::GRAVITY;
-use crate::rigid::{CarState, Controls, Entry, RigidModel, Surface, Yard};
+use crate::rigid::{ALL_LAYERS, CarState, Controls, Entry, RigidModel, Surface, Yard};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::{atan, sin, tan};
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -47,6 +47,7 @@ impl<'a, S: Surface> Trial<'a, S> {
                 model: self.model,
                 state: &mut self.state,
                 controls,
+                layers: ALL_LAYERS,
             };
             let yard = Yard::new(self.surface, RATE_HZ);
             yard.step(vec![entry], Vec::new(), DT).is_empty()
@@ -129,12 +130,22 @@ pub(super) fn tip_over(model: &RigidModel) -> Measured {
 /// The slope across on which it slides or tips with its own tyres; held to the smaller one of atan(mu)
 /// and atan(T / 2 h), less what springs take.
 pub(super) fn side_slope(model: &RigidModel) -> Measured {
-    let (slides, tips) = (atan(model.friction), atan(model.tip_acceleration() / GRAVITY));
+    let (slides, tips) = (
+        atan(model.friction),
+        atan(model.tip_acceleration() / GRAVITY),
+    );
     let limit = slides.min(tips);
     let angle = tilt_until(model, 1.3 * limit, |trial| {
         // Along the table, which turns about the axis below it.
         let moved = trial.state.body.position.y.abs() - model.height * sin(1.3 * limit);
-        moved > 0.5 || trial.state.loads.iter().filter(|load| **load == 0.0).count() > 1
+        moved > 0.5
+            || trial
+                .state
+                .loads
+                .iter()
+                .filter(|load| **load == 0.0)
+                .count()
+                > 1
     });
     Measured {
         value: angle,
@@ -148,11 +159,7 @@ pub(super) fn side_slope(model: &RigidModel) -> Measured {
 
 /// Tilts a table to the left below a vehicle that stands across until `is_over`, at most to an angle.
 /// Returns the angle.
-fn tilt_until(
-    model: &RigidModel,
-    most: f64,
-    is_over: impl Fn(&Trial<'_, Slope>) -> bool,
-) -> f64 {
+fn tilt_until(model: &RigidModel, most: f64, is_over: impl Fn(&Trial<'_, Slope>) -> bool) -> f64 {
     let step = most / f64::from(PARTS * PARTS);
     let mut state = CarState::at_rest(model, Pose::default(), &level());
     let mut angle = 0.0;
@@ -192,7 +199,11 @@ pub(super) fn half_round(model: &RigidModel) -> Measured {
     };
     let speeds = (1..=PARTS).map(|part| top * f64::from(part) / f64::from(PARTS));
     let bears = |speed: &f64| {
-        let mut trial = Trial::new(model, &course, Pose::new(-1.5 * model.half_size.x - 5.0, 0.0, 0.0));
+        let mut trial = Trial::new(
+            model,
+            &course,
+            Pose::new(-1.5 * model.half_size.x - 5.0, 0.0, 0.0),
+        );
         trial.state.roll(*speed);
         let mut worst = 0.0f64;
         let way = 4.0 * model.half_size.x + 15.0;

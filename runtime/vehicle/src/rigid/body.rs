@@ -113,7 +113,11 @@ impl Scrape {
             // No more than what stops it within the step: friction brakes, and turns nothing about.
             let most = 0.1 * self.mass * speed / self.dt;
             let rubbed = (self.friction * load).min(most);
-            let direction = if speed > 0.0 { across / speed } else { DVec3::ZERO };
+            let direction = if speed > 0.0 {
+                across / speed
+            } else {
+                DVec3::ZERO
+            };
             wrench.add(normal * load - direction * rubbed, arm);
         }
     }

@@ -81,9 +81,7 @@ impl Brush {
         } else {
             // Wound up as far as the force says, but no farther than the grip.
             let most = grip.friction / HELD_STIFFNESS;
-            (-force / (HELD_STIFFNESS * grip.load))
-                .max(-most)
-                .min(most)
+            (-force / (HELD_STIFFNESS * grip.load)).max(-most).min(most)
         };
         force
     }
@@ -142,7 +140,10 @@ mod tests {
             for slip in [0.0, 0.05, 1.0, -4.0] {
                 let torque = Torque { drive, brake: 0.0 };
                 let force = settled(torque, DVec2::new(10.0, 10.0 * slip));
-                assert!(force.length() <= full * (1.0 + 1e-12), "{drive} {slip}: {force}");
+                assert!(
+                    force.length() <= full * (1.0 + 1e-12),
+                    "{drive} {slip}: {force}"
+                );
             }
         }
         // A wheel that is held and pushed sideways slides against its motion.
@@ -170,10 +171,7 @@ mod tests {
             along: 0.1,
             across: 0.1,
         };
-        assert_eq!(
-            brush.force(&lifted, brake, DVec2::ONE, 0.005),
-            DVec2::ZERO
-        );
+        assert_eq!(brush.force(&lifted, brake, DVec2::ONE, 0.005), DVec2::ZERO);
         assert_eq!(brush, Brush::default());
     }
 }

@@ -247,7 +247,11 @@ impl<S: Surface> Moment<'_, S> {
             // The damper by the implicit rule: it stops the wheel at most.
             let damping = wheel.damping / (1.0 + wheel.damping * self.dt * GRAVITY / wheel.load);
             let spring = wheel.load + wheel.spring * compression;
-            let load = if spring > 0.0 { (spring + damping * rate).max(0.0) } else { 0.0 };
+            let load = if spring > 0.0 {
+                (spring + damping * rate).max(0.0)
+            } else {
+                0.0
+            };
             let ahead = state.body.rotation * wheel_axis(wheel, turn, self.model.rear);
             let along = (ahead - normal * ahead.dot(normal)).normalize_or(DVec3::X);
             let across = normal.cross(along);
@@ -318,7 +322,13 @@ impl<S: Surface> Moment<'_, S> {
         engaged: Engaged,
     ) -> Torque {
         let (model, contact) = (self.model, &contacts[number]);
-        let share = |whole: f64| if whole > 0.0 { contact.load / whole } else { 0.0 };
+        let share = |whole: f64| {
+            if whole > 0.0 {
+                contact.load / whole
+            } else {
+                0.0
+            }
+        };
         let mut torque = Torque {
             drive: 0.0,
             // Shared as the wheels are loaded: the brakes of all hold until all of them slide.

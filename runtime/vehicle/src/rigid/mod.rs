@@ -12,14 +12,15 @@
 //!
 //! ```
 //! use roadwright_scenario::VehicleType;
-//! use roadwright_vehicle::rigid::{CarState, Controls, Entry, Flat, RigidModel, Yard};
+//! use roadwright_vehicle::rigid::{ALL_LAYERS, CarState, Controls, Entry, Flat, RigidModel, Yard};
 //!
 //! let model = RigidModel::from(&VehicleType::car());
 //! let mut state = CarState::at_rest(&model, Default::default(), &Flat);
 //! for _ in 0..50 {
 //!     let controls = Controls { acceleration: 2.0, ..Controls::default() };
-//!     let mut yard = Yard::new(&Flat, 200.0);
-//!     yard.step(vec![Entry { model: &model, state: &mut state, controls }], Vec::new(), 0.02);
+//!     let yard = Yard::new(&Flat, 200.0);
+//!     let entry = Entry { model: &model, state: &mut state, controls, layers: ALL_LAYERS };
+//!     yard.step(vec![entry], Vec::new(), 0.02);
 //! }
 //! assert!((state.speed(&model) - 2.0).abs() < 0.1);
 //! ```
@@ -38,4 +39,4 @@ pub use car::{CarState, Controls};
 pub use model::{RigidModel, Wheel};
 pub use solid::Solid;
 pub use surface::{Flat, Surface};
-pub use yard::{Entry, LooseEntry, Mover, Still, Yard};
+pub use yard::{ALL_LAYERS, Entry, LooseEntry, Mover, Still, Yard};

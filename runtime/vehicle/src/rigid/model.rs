@@ -96,7 +96,11 @@ pub struct RigidModel {
 /// mass even in the hull, and otherwise as the dynamic one-track model has it.
 impl From<&VehicleType> for RigidModel {
     fn from(kind: &VehicleType) -> Self {
-        if let Some(model) = kind.file.as_ref().and_then(|file| Self::of_file(&file.vehicle)) {
+        if let Some(model) = kind
+            .file
+            .as_ref()
+            .and_then(|file| Self::of_file(&file.vehicle))
+        {
             return model;
         }
         let single = SingleTrack::from(kind);
@@ -156,8 +160,13 @@ impl RigidModel {
         let places: Vec<DVec3> = places
             .map(|&[x, y, z]| DVec3::new(x, y, z + down))
             .collect();
-        let wheels = axles(&places, file.mass(), |_| (suspension.spring, suspension.damping));
-        let held = file.brakes.as_ref().map_or(&[][..], |brakes| &brakes.hand_wheels);
+        let wheels = axles(&places, file.mass(), |_| {
+            (suspension.spring, suspension.damping)
+        });
+        let held = file
+            .brakes
+            .as_ref()
+            .map_or(&[][..], |brakes| &brakes.hand_wheels);
         let gearbox = file.gearbox.as_ref();
         Some(Self {
             mass: file.mass(),
@@ -211,7 +220,11 @@ impl RigidModel {
     /// of springs and bars, less what the weight takes back as it leans over [Gillespie 1992], chapter 6.
     pub fn roll_gradient(&self) -> f64 {
         let stiffness = self.wheels.iter().map(|wheel| {
-            let bars = if wheel.partner.is_some() { 2.0 * self.anti_sway } else { 0.0 };
+            let bars = if wheel.partner.is_some() {
+                2.0 * self.anti_sway
+            } else {
+                0.0
+            };
             (wheel.spring + bars) * wheel.contact.y * wheel.contact.y
         });
         let moment = self.mass * self.height;
@@ -222,7 +235,11 @@ impl RigidModel {
     pub fn tip_acceleration(&self) -> f64 {
         let widths = self.wheels.iter().map(|wheel| wheel.contact.y.abs());
         let narrowest = widths.filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min);
-        let half_track = if narrowest.is_finite() { narrowest } else { 0.0 };
+        let half_track = if narrowest.is_finite() {
+            narrowest
+        } else {
+            0.0
+        };
         GRAVITY * half_track / self.height
     }
 }
@@ -236,7 +253,9 @@ fn shell(half: DVec3) -> Solid {
 /// Inertia of the box in which the mass is even, and of the wheels as points.
 fn inertia(file: &VehicleFile, places: &[DVec3]) -> DVec3 {
     let body = &file.body;
-    let [x, y, z] = body.mass_box.unwrap_or([body.length, body.width, body.height]);
+    let [x, y, z] = body
+        .mass_box
+        .unwrap_or([body.length, body.width, body.height]);
     let box_part = body.mass / 12.0 * DVec3::new(y * y + z * z, x * x + z * z, 0.0);
     let points = places.iter().map(|place| {
         let hub = *place + DVec3::Z * file.wheels.radius;
@@ -252,9 +271,8 @@ fn axles(places: &[DVec3], mass: f64, spring: impl Fn(f64) -> (f64, f64)) -> Vec
     let loads = static_loads(places, mass);
     let wheels = places.iter().zip(loads).map(|(&contact, load)| {
         let (spring, damping) = spring(load);
-        let is_partner = |other: &&DVec3| {
-            (other.x - contact.x).abs() < ONE_AXLE && other.y * contact.y < 0.0
-        };
+        let is_partner =
+            |other: &&DVec3| (other.x - contact.x).abs() < ONE_AXLE && other.y * contact.y < 0.0;
         Wheel {
             contact,
             load,
@@ -286,7 +304,9 @@ fn static_loads(places: &[DVec3], mass: f64) -> Vec<f64> {
     } else {
         DVec3::new(mean, 0.0, 0.0)
     };
-    let loads = places.iter().map(|place| plane.dot(one(place)).max(LEAST_LOAD * mean));
+    let loads = places
+        .iter()
+        .map(|place| plane.dot(one(place)).max(LEAST_LOAD * mean));
     loads.collect()
 }
 

@@ -22,7 +22,9 @@ pub struct Solid {
 
 impl std::fmt::Debug for Solid {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Solid").field("corners", &self.corners).finish_non_exhaustive()
+        f.debug_struct("Solid")
+            .field("corners", &self.corners)
+            .finish_non_exhaustive()
     }
 }
 

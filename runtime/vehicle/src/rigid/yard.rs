@@ -8,12 +8,16 @@ use super::surface::Surface;
 use crate::dynamic::GRAVITY;
 use glam::{DQuat, DVec2, DVec3};
 use rapier3d_f64::prelude::{
-    CoefficientCombineRule, ColliderBuilder, MassProperties, PhysicsWorld, Pose, RigidBody, RigidBodyBuilder,
-    RigidBodyHandle, Rotation, Vector,
+    CoefficientCombineRule, ColliderBuilder, Group, InteractionGroups, InteractionTestMode,
+    MassProperties, PhysicsWorld, Pose, RigidBody, RigidBodyBuilder, RigidBodyHandle, Rotation,
+    Vector,
 };
 
 /// Friction of what stands and of vehicles of other levels; of two that touch the smaller one counts.
 const STILL_FRICTION: f64 = 0.5;
+/// Layers of a vehicle that is on open ground. Vehicles on different layers, on a bridge and on the road
+/// below it, do not meet.
+pub const ALL_LAYERS: u32 = u32::MAX;
 /// Most steps of the solver that a step is made of.
 const MOST_SUBSTEPS: f64 = 4096.0;
 
@@ -26,6 +30,8 @@ pub struct Entry<'a> {
     pub state: &'a mut CarState,
     /// What its driver wants.
     pub controls: Controls,
+    /// On which layers of roads it is, one bit each; see [`ALL_LAYERS`].
+    pub layers: u32,
 }
 
 /// A loose body in a step.
@@ -61,6 +67,8 @@ pub struct Mover {
     pub velocity: DVec2,
     /// rad/s.
     pub yaw_rate: f64,
+    /// On which layers of roads it is, one bit each; see [`ALL_LAYERS`].
+    pub layers: u32,
 }
 
 /// A place with a ground and bodies, for one step.
@@ -102,12 +110,7 @@ impl<'a, S: Surface> Yard<'a, S> {
     /// `cars`, whose numbers have lost all sense: they have been put back to where they were, at rest.
     ///
     /// The order of bodies matters to the bit: callers give them in the order of their ids.
-    pub fn step(
-        &self,
-        cars: Vec<Entry<'_>>,
-        loose: Vec<LooseEntry<'_>>,
-        dt: f64,
-    ) -> Vec<usize> {
+    pub fn step(&self, cars: Vec<Entry<'_>>, loose: Vec<LooseEntry<'_>>, dt: f64) -> Vec<usize> {
         let least = cars.iter().map(|entry| entry.model.least_rate());
         let rate = least.fold(self.rate_hz, f64::max);
         let count = (dt * rate * (1.0 - 1e-9)).ceil().clamp(1.0, MOST_SUBSTEPS);
@@ -236,7 +239,8 @@ fn insert_car(world: &mut PhysicsWorld, entry: &Entry<'_>) -> RigidBodyHandle {
     let body = dynamic(&entry.state.body, model.mass, model.inertia);
     let collider = collider_of(&model.shell)
         .position(pose_of(model.hull, DQuat::IDENTITY))
-        .friction(model.hull_friction);
+        .friction(model.hull_friction)
+        .collision_groups(groups(entry.layers));
     world.insert(body, collider).0
 }
 
@@ -249,7 +253,9 @@ fn insert_mover(world: &mut PhysicsWorld, mover: &Mover, dt: f64) {
         .linvel(vector(velocity))
         .angvel(Vector::new(0.0, 0.0, mover.yaw_rate));
     let half = (mover.half_size - SKIN).max(0.5 * mover.half_size);
-    let collider = ColliderBuilder::cuboid(half.x, half.y, half.z).friction(STILL_FRICTION);
+    let collider = ColliderBuilder::cuboid(half.x, half.y, half.z)
+        .friction(STILL_FRICTION)
+        .collision_groups(groups(mover.layers));
     world.insert(body, collider);
 }
 
@@ -260,6 +266,11 @@ fn dynamic(state: &BodyState, mass: f64, inertia: DVec3) -> RigidBodyBuilder {
         .angvel(vector(state.spin))
         .additional_mass_properties(MassProperties::new(Vector::ZERO, mass, vector(inertia)))
         .can_sleep(false)
+}
+
+fn groups(layers: u32) -> InteractionGroups {
+    let groups = Group::from_bits_retain(layers);
+    InteractionGroups::new(groups, groups, InteractionTestMode::And)
 }
 
 fn collider_of(solid: &Solid) -> ColliderBuilder {

@@ -53,9 +53,8 @@ impl RigidBodies {
             };
             let radius = obstacles.loose(number).map_or(0.0, |kind| kind.radius);
             let place = state.body.position.truncate();
-            let is_close = |(other, reach): &(DVec2, f64)| {
-                (*other - place).length() <= reach + radius
-            };
+            let is_close =
+                |(other, reach): &(DVec2, f64)| (*other - place).length() <= reach + radius;
             if !state.rests || near.reaches(place, radius) || moving.iter().any(is_close) {
                 awake.insert(number);
             } else {
@@ -135,7 +134,10 @@ impl RigidBodies {
         }
         let pushed = self.pushed(ground);
         let count = |of: &dyn Fn(&LooseKind, &LooseState) -> bool| {
-            pushed.iter().filter(|(kind, state)| of(kind, state)).count()
+            pushed
+                .iter()
+                .filter(|(kind, state)| of(kind, state))
+                .count()
         };
         Some(LooseCounts {
             moved: count(&|kind, state| kind.shift(state) > MOVED),
@@ -150,9 +152,9 @@ impl RigidBodies {
 
     /// Whether a save is of obstacles that are there.
     pub(crate) fn loose_fit(&self, ground: &Ground) -> bool {
-        self.loose.iter().all(|(&id, state)| {
-            ground.obstacles.number_of(id).is_some() && state.is_sound()
-        })
+        self.loose
+            .iter()
+            .all(|(&id, state)| ground.obstacles.number_of(id).is_some() && state.is_sound())
     }
 }
 

@@ -15,8 +15,9 @@ use super::{Body, Dynamics, Level, LevelStep};
 
 use crate::agents::Motion;
 use crate::ground::{Displaced, Ground};
+use crate::snapshot::Attitude;
 use glam::DVec2;
-use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::math::{asin, wrap_angle};
 use roadwright_scenario::{DynamicsLevel, ObstacleId};
 use roadwright_vehicle::rigid::{
     CarState, Controls, Entry, LooseEntry, LooseState, RigidModel, Surface, Yard,
@@ -89,6 +90,16 @@ impl RigidBodies {
         self.cars.get(agent as usize)?.as_ref()
     }
 
+    /// How the body of an agent lies in space.
+    pub(crate) fn attitude(&self, agent: u32) -> Option<Attitude> {
+        let car = self.car(agent)?;
+        Some(Attitude {
+            height: car.body.position.z,
+            pitch: asin(car.forward().z.clamp(-1.0, 1.0)),
+            roll: car.roll_angle(),
+        })
+    }
+
     /// Whether a body that was saved fits its vehicle.
     pub(crate) fn fits(&self, agent: usize, model: &RigidModel) -> bool {
         let car = self.cars.get(agent).and_then(Option::as_ref);
@@ -97,9 +108,11 @@ impl RigidBodies {
 
     /// Bytes of all states.
     pub(crate) fn bytes(&self) -> usize {
-        let brushes = self.cars.iter().flatten().map(|car| {
-            size_of_val(&car.brushes[..]) + size_of_val(&car.loads[..])
-        });
+        let brushes = self
+            .cars
+            .iter()
+            .flatten()
+            .map(|car| size_of_val(&car.brushes[..]) + size_of_val(&car.loads[..]));
         size_of_val(&self.cars[..]) + size_of_val(&self.moved[..]) + brushes.sum::<usize>()
     }
 }
@@ -128,7 +141,9 @@ impl Dynamics {
         let drivers = around.drivers();
         let mut cars = Vec::with_capacity(drivers.len());
         for &agent in &drivers {
+            // An edit may have given its vehicle other wheels.
             let kept = bodies.cars[agent as usize].take();
+            let kept = kept.filter(|car| car.fits(around.model(agent)));
             cars.push(kept.unwrap_or_else(|| around.appearing(agent, &land)));
         }
         let mut yard = Yard::new(&land, around.types.physics_rate_hz);
@@ -172,6 +187,7 @@ impl Around<'_> {
             model,
             state,
             controls,
+            layers: self.layers(agent),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::vehicle_type::VehicleTypes;
 use glam::{DVec2, DVec3};
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_scenario::DynamicsLevel;
-use roadwright_vehicle::rigid::{CarState, Mover, Surface, Yard};
+use roadwright_vehicle::rigid::{ALL_LAYERS, CarState, Mover, Surface, Yard};
 use std::collections::BTreeSet;
 
 /// Beyond the bodies and the way of a step so much is looked around, m.
@@ -47,9 +47,21 @@ impl Nearby {
 impl Around<'_> {
     /// The agents of the level that drive, in the order of their ids.
     pub(super) fn drivers(&self) -> Vec<u32> {
-        let mut drivers: Vec<u32> = self.driving(|level| level == DynamicsLevel::Rigid).collect();
+        let mut drivers: Vec<u32> = self
+            .driving(|level| level == DynamicsLevel::Rigid)
+            .collect();
         drivers.sort_unstable_by_key(|&agent| self.agents.identity[agent as usize].id);
         drivers
+    }
+
+    /// The layers of roads on which an agent is: a bridge and the road below it do not meet.
+    pub(super) fn layers(&self, agent: u32) -> u32 {
+        let position = &self.agents.position[agent as usize];
+        if !position.is_on_lane() {
+            return ALL_LAYERS;
+        }
+        let layer = self.ground.lanelet(position.lanelet).layer;
+        1 << layer.rem_euclid(32)
     }
 
     fn driving(&self, wanted: impl Fn(DynamicsLevel) -> bool) -> impl Iterator<Item = u32> {
@@ -85,7 +97,12 @@ impl Around<'_> {
     }
 
     /// Adds what is fixed. Returns the numbers of what is loose.
-    fn add_stills(&self, places: &[DVec2], reaches: &[f64], yard: &mut Yard<'_, Land<'_>>) -> BTreeSet<u32> {
+    fn add_stills(
+        &self,
+        places: &[DVec2],
+        reaches: &[f64],
+        yard: &mut Yard<'_, Land<'_>>,
+    ) -> BTreeSet<u32> {
         let obstacles = &self.ground.obstacles;
         let mut near = BTreeSet::new();
         if obstacles.is_empty() {
@@ -139,7 +156,9 @@ impl Around<'_> {
             }
         }
         movers.sort_unstable_by_key(|(id, _)| *id);
-        movers.into_iter().for_each(|(_, mover)| yard.add_mover(mover));
+        movers
+            .into_iter()
+            .for_each(|(_, mover)| yard.add_mover(mover));
     }
 
     fn mover(&self, agent: u32, heading: f64, middle: DVec2) -> Mover {
@@ -154,6 +173,7 @@ impl Around<'_> {
             heading,
             velocity,
             yaw_rate: motion.yaw_rate,
+            layers: self.layers(agent),
         }
     }
 }

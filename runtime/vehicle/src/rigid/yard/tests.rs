@@ -49,6 +49,7 @@ fn drive_at(
             model,
             state: &mut *state,
             controls,
+            layers: ALL_LAYERS,
         };
         let lost = Yard::new(surface, rate_hz).step(vec![entry], Vec::new(), dt);
         assert!(lost.is_empty());
@@ -70,7 +71,10 @@ fn at_rest_it_stands_at_its_static_loads() {
         let before = state.clone();
         drive(&model, &mut state, &Flat, (5.0, 0.02), |_| wish(0.0, 0.0));
         let whole: f64 = state.loads.iter().sum();
-        assert!((whole / (model.mass * GRAVITY) - 1.0).abs() < 1e-6, "{name}");
+        assert!(
+            (whole / (model.mass * GRAVITY) - 1.0).abs() < 1e-6,
+            "{name}"
+        );
         for (wheel, load) in model.wheels.iter().zip(&state.loads) {
             assert!((load / wheel.load - 1.0).abs() < 1e-6, "{name}: {load}");
         }
@@ -168,8 +172,12 @@ fn a_circle_is_that_of_its_wheels_and_it_leans_as_the_closed_form_says() {
         });
         let yaw = state.body.spin.z;
         let lateral = yaw * state.speed(&model);
-        println!("{name}: yaw {yaw} of {}, roll {} of {}", 1.5 / speed,
-            state.roll_angle(), model.roll_gradient() * lateral);
+        println!(
+            "{name}: yaw {yaw} of {}, roll {} of {}",
+            1.5 / speed,
+            state.roll_angle(),
+            model.roll_gradient() * lateral
+        );
         assert!((yaw * speed / 1.5 - 1.0).abs() < 0.15, "{name}: {yaw}");
         // To the left it leans to the right: its left side is raised.
         let roll = state.roll_angle() / (model.roll_gradient() * lateral);
@@ -229,10 +237,17 @@ fn a_wall_stops_it_and_a_post_is_pushed() {
             model: &model,
             state: &mut state,
             controls: wish(1.0, 0.0),
+            layers: ALL_LAYERS,
         }];
         let loose = vec![
-            LooseEntry { model: &post, state: &mut loose },
-            LooseEntry { model: &post, state: &mut other },
+            LooseEntry {
+                model: &post,
+                state: &mut loose,
+            },
+            LooseEntry {
+                model: &post,
+                state: &mut other,
+            },
         ];
         assert!(yard.step(cars, loose, 0.02).is_empty());
     }
@@ -256,10 +271,58 @@ fn a_solver_that_loses_its_mind_is_put_to_rest() {
         model: &mad,
         state: &mut state,
         controls: wish(1.0, 0.1),
+        layers: ALL_LAYERS,
     };
-    assert_eq!(Yard::new(&Flat, 200.0).step(vec![entry], Vec::new(), 0.02), [0]);
+    assert_eq!(
+        Yard::new(&Flat, 200.0).step(vec![entry], Vec::new(), 0.02),
+        [0]
+    );
     assert_eq!((state.body, state.fits(&model)), (before, true));
     // And it goes on from there.
     drive(&model, &mut state, &Flat, (1.0, 0.02), |_| wish(1.0, 0.0));
     assert!(state.speed(&model) > 0.5);
+}
+
+#[test]
+fn it_climbs_what_its_engine_can_and_no_more() {
+    let model = RigidModel::of_file(&shipped("willys-mb")).unwrap();
+    let limit = model.train.as_ref().unwrap().limiting_grade();
+    let climbed = [0.95, 1.05].map(|share| {
+        let slope = Slope(share * limit);
+        let mut state = CarState::at_rest(&model, Place::default(), &slope);
+        drive(&model, &mut state, &slope, (20.0, 0.02), |_| wish(9.0, 0.0));
+        state.body.position.x - model.rear
+    });
+    assert!(climbed[0] > 10.0 && climbed[1] < 1.0, "{climbed:?}");
+}
+
+/// A vehicle of another level has unlimited mass: it shoves what stands before it.
+#[test]
+fn what_nothing_stops_shoves() {
+    let model = RigidModel::of_file(&shipped("willys-mb")).unwrap();
+    let mut state = CarState::at_rest(&model, Place::default(), &Flat);
+    let before = state.body.position;
+    let half_size = DVec3::new(2.0, 1.0, 0.8);
+    for step in 0..150 {
+        let mut yard = Yard::new(&Flat, 200.0);
+        yard.add_mover(Mover {
+            half_size,
+            middle: DVec3::new(-6.0 + 0.04 * f64::from(step + 1), 0.0, 1.0),
+            heading: 0.0,
+            velocity: DVec2::new(2.0, 0.0),
+            yaw_rate: 0.0,
+            layers: ALL_LAYERS,
+        });
+        let entry = Entry {
+            model: &model,
+            state: &mut state,
+            controls: wish(0.0, 0.0),
+            layers: ALL_LAYERS,
+        };
+        assert!(yard.step(vec![entry], Vec::new(), 0.02).is_empty());
+    }
+    // The mover's front is at 2 m, and the vehicle is before it.
+    let rear = state.body.position.x - model.half_size.x;
+    assert!(rear > 1.9 && rear < 2.5, "{rear} from {before}");
+    assert!(state.tilt() < 0.2);
 }
