@@ -2,6 +2,7 @@
 //! bit, and what it meets pushes back.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+use roadwright_geometry::math::{cos, sin};
 use roadwright_geometry::{DVec2, HeightField};
 use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
 use roadwright_scenario::{
@@ -53,7 +54,7 @@ fn hilly(mut scenario: Scenario, height: f64) -> Scenario {
     let columns = flat.columns();
     let heights = (0..flat.heights().len()).map(|sample| {
         let (x, y) = (sample % columns, sample / columns);
-        height * (0.3 * x as f64).sin() * (0.25 * y as f64).cos()
+        height * sin(0.3 * x as f64) * cos(0.25 * y as f64)
     });
     let hills = flat.with_heights(heights.collect()).unwrap();
     let edit = Edit::Terrain(Some(Box::new(hills)));

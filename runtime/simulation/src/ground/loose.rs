@@ -126,6 +126,7 @@ fn moments(outline: &[DVec2]) -> Moments {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
     use roadwright_geometry::Pose;

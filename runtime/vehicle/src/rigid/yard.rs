@@ -309,4 +309,5 @@ fn state_of(body: &RigidBody) -> BodyState {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests;

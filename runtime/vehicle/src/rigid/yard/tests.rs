@@ -6,6 +6,7 @@ use crate::rigid::Flat;
 use roadwright_geometry::Pose as Place;
 use roadwright_geometry::math::{atan, cos, sin};
 use roadwright_scenario::VehicleType;
+use std::f64::consts::{FRAC_PI_2, PI};
 
 /// A plane that rises by an angle to the east.
 struct Slope(f64);
@@ -88,7 +89,7 @@ fn at_rest_it_stands_at_its_static_loads() {
 fn a_parked_car_stays_on_a_slope() {
     for (name, model) in models() {
         // The rear wheels hold what their load lets them.
-        for (heading, grade) in [(0.0, 0.15), (3.14159, 0.15), (1.5708, 0.15)] {
+        for (heading, grade) in [(0.0, 0.15), (PI, 0.15), (FRAC_PI_2, 0.15)] {
             let slope = Slope(grade);
             let place = Place::new(0.0, 0.0, heading);
             let mut state = CarState::at_rest(&model, place, &slope);
