@@ -112,6 +112,7 @@ pub(super) fn level_title(level: DynamicsLevel) -> &'static str {
         DynamicsLevel::OneTrack => "One track, steers",
         DynamicsLevel::Lane => "Lane, follows it",
         DynamicsLevel::DynamicOneTrack => "Dynamic one track, slips",
+        DynamicsLevel::Rigid => "Rigid, rolls and pushes",
     }
 }
 

@@ -195,6 +195,29 @@ impl HeightField {
         DVec3::new(-slope_x, -slope_y, 1.0).normalize()
     }
 
+    /// Height, m, and unit normal at a point: both for little more than the price of one. Beyond the edge
+    /// the height of the border goes on, and the normal is that of a surface which does.
+    pub fn surface(&self, point: DVec2) -> (f64, DVec3) {
+        let (index, u, v) = self.cell(point);
+        let [a, b, c, d] = self.corners(index);
+        let height = (a * (1.0 - u) + b * u) * (1.0 - v) + (c * (1.0 - u) + d * u) * v;
+        let slope_x = ((b - a) * (1.0 - v) + (d - c) * v) / self.spacing;
+        let slope_y = ((c - a) * (1.0 - u) + (d - b) * u) / self.spacing;
+        let inside = |at: f64, low: f64, high: f64| at >= low && at <= high;
+        let (low, high) = (self.origin, self.far_corner());
+        let slope_x = if inside(point.x, low.x, high.x) {
+            slope_x
+        } else {
+            0.0
+        };
+        let slope_y = if inside(point.y, low.y, high.y) {
+            slope_y
+        } else {
+            0.0
+        };
+        (height, DVec3::new(-slope_x, -slope_y, 1.0).normalize())
+    }
+
     /// Heights at the corners of a cell, by the index of its south-west sample.
     fn corners(&self, index: usize) -> [f64; 4] {
         let above = index + self.columns;
@@ -237,11 +260,18 @@ mod tests {
         assert!((field.height(point) - (2.0 + 0.5 * 17.0 - 0.25 * 7.0)).abs() < 1e-12);
         let expected = DVec3::new(-0.5, 0.25, 1.0).normalize();
         assert!((field.normal(point) - expected).length() < 1e-12);
+        let both = (field.height(point), field.normal(point));
+        assert_eq!(field.surface(point), both);
     }
 
     #[test]
     fn the_border_holds_outside() {
-        assert_eq!(plane().height(DVec2::new(-1e6, -1e6)), 2.0);
+        let far = DVec2::new(-1e6, -1e6);
+        assert_eq!(plane().height(far), 2.0);
+        assert_eq!(plane().surface(far), (2.0, DVec3::Z));
+        // Beside it the slope along the border goes on.
+        let (_, normal) = plane().surface(DVec2::new(7.0, 1e6));
+        assert!(normal.x < -0.1 && normal.y == 0.0, "{normal}");
     }
 
     #[test]

@@ -32,6 +32,8 @@ named! {
         Lane = "lane",
         /// The dynamic one-track model: its tyres slip, and have a limit.
         DynamicOneTrack = "dynamic_one_track",
+        /// A rigid body on springs in three dimensions: it rolls, pitches, tips over, pushes and is pushed.
+        Rigid = "rigid",
     }
 }
 
@@ -64,7 +66,7 @@ mod tests {
         }
         let error = "dense".parse::<DynamicsLevel>().unwrap_err();
         assert!(
-            error.contains("one_track, lane, dynamic_one_track"),
+            error.contains("one_track, lane, dynamic_one_track, rigid"),
             "{error}"
         );
     }

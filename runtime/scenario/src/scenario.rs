@@ -191,6 +191,11 @@ impl Scenario {
         self.terrain.as_deref()
     }
 
+    /// The terrain, shared: it may be large.
+    pub fn shared_terrain(&self) -> Option<Arc<HeightField>> {
+        self.terrain.clone()
+    }
+
     /// Obstacles by id.
     pub fn obstacles(&self) -> &BTreeMap<ObstacleId, Obstacle> {
         &self.obstacles

@@ -189,6 +189,10 @@ fn the_shipped_ones_are_vehicles_and_have_what_their_levels_need() {
         let slips = vehicle.missing(DynamicsLevel::DynamicOneTrack);
         let is_kinematic = path.to_string_lossy().contains("semi-trailer");
         assert_eq!(slips.is_empty(), !is_kinematic, "{slips:?}");
+        let lacks = vehicle.missing(DynamicsLevel::Rigid);
+        let is_sprung = vehicle.suspension.is_some();
+        assert_eq!(lacks.contains(&"suspension"), !is_sprung, "{lacks:?}");
+        assert_eq!(lacks.is_empty(), is_sprung, "{lacks:?}");
         names.push(path);
     }
     assert!(names.len() >= 6, "{names:?}");

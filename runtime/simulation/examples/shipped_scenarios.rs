@@ -5,6 +5,8 @@
 
 #[path = "shipped_scenarios/builder.rs"]
 mod builder;
+#[path = "shipped_scenarios/hills.rs"]
+mod hills;
 #[path = "shipped_scenarios/junctions.rs"]
 mod junctions;
 #[path = "shipped_scenarios/old_town.rs"]
@@ -30,6 +32,7 @@ pub fn all() -> Vec<(&'static str, Scenario)> {
         ("figure-eight", small::figure_eight()),
         ("linden-street", streets::linden_street()),
         ("motorway-m4", streets::motorway_m4()),
+        ("hill-country", hills::hill_country()),
         ("obstacle-field", small::obstacle_field()),
         ("old-town", old_town::old_town()),
         ("roundabouts", junctions::roundabouts()),

@@ -79,6 +79,7 @@ mod world;
 
 pub use agents::{Drive, Status};
 pub use demand::agent_name;
+pub use dynamics::{LooseCounts, LooseRecord};
 pub use ground::{Ground, SignalHead};
 pub use heat_map::{HeatCell, HeatMap};
 pub use inspect::{
@@ -91,7 +92,7 @@ pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, Simulat
 pub use route::Waypoint;
 pub use save::{SaveError, SavedWorld};
 pub use session::{Ending, Observer, Session};
-pub use snapshot::{Snapshot, VehicleRecord};
+pub use snapshot::{Attitude, Snapshot, VehicleRecord};
 pub use summary::{
     AgentCounts, FitnessSummary, LawCounts, ModuleRecord, ReplanCounts, StackSummary, Statistic,
     Summary, SwapRecord,

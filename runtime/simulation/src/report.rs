@@ -1,6 +1,7 @@
 //! What a world tells: snapshot, counts, summary, hash.
 
 use crate::agents::{Drive, Status};
+use crate::dynamics::LooseRecord;
 use crate::hash::StateHasher;
 use crate::lamps;
 use crate::snapshot::{Snapshot, VehicleRecord};
@@ -54,6 +55,10 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     if !world.agents.accounts.is_empty() {
         hasher.add(&world.agents.accounts);
     }
+    // The same of what nobody has pushed.
+    if let Some(loose) = world.dynamics.rigid.hashed_loose() {
+        hasher.add(loose);
+    }
     hasher.finish()
 }
 
@@ -84,6 +89,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             indicator: lamps::indicator(world, agent),
             brakes: lamps::brakes(&motion, world.agents.command[index].acceleration),
             status: Status::Active,
+            attitude: world.dynamics.rigid.attitude(agent),
         }
     };
     Snapshot {
@@ -96,6 +102,13 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             .map(record)
             .collect(),
         people: world.traffic.people.records(&world.ground),
+        loose: world
+            .dynamics
+            .rigid
+            .pushed(&world.ground)
+            .into_iter()
+            .map(LooseRecord::of)
+            .collect(),
     }
 }
 
@@ -174,6 +187,7 @@ pub(crate) fn summary(world: &World) -> Summary {
         replans: world.replans,
         law: world.traffic.claims.counts(),
         people: world.traffic.people.summary(),
+        loose: world.dynamics.rigid.counts(&world.ground),
         travel_time: Statistic::of(&trips.times),
         stacks: stacks
             .into_iter()

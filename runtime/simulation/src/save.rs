@@ -35,7 +35,7 @@ use thiserror::Error;
 const FORMAT: &str = "roadwright.world";
 /// Version of the frame around the parts.
 const VERSION: u16 = 1;
-/// Version of the parts; 2: agents have levels of dynamics; 8: rings of full lanes are counted.
+/// Version of the parts; 2: agents have levels of dynamics; 8: rings of full lanes are counted, and rigid bodies are a level.
 const PART_VERSION: u16 = 8;
 
 /// Why a world cannot be saved or restored.
@@ -294,6 +294,7 @@ impl World {
         // found here, before they are used.
         world.check_indices()?;
         world.messages.count();
+        world.dynamics.rigid.find_displaced(&world.ground);
         let notes = world.restore_modules(saved, &instances)?;
         let bodies = Bodies {
             ground: &world.ground,
@@ -389,6 +390,10 @@ impl World {
             has_kind(who.vehicle_type, who.stack)
                 && self.modules.pools.have(who.modules)
                 && self.dynamics.holds(who.level, agent)
+                && self
+                    .dynamics
+                    .rigid
+                    .fits(agent, self.types.rigid(who.vehicle_type))
         };
         let receives = |message: &Message| (message.to as usize) < capacity;
         let checks = [
@@ -397,6 +402,10 @@ impl World {
             (
                 "a junction",
                 self.traffic.claims.fits(&self.ground, capacity),
+            ),
+            (
+                "a loose obstacle",
+                self.dynamics.rigid.loose_fit(&self.ground),
             ),
             ("a signal", self.traffic.signals.fit(&self.ground)),
             ("a person", self.traffic.people.fits(&self.ground)),

@@ -1,11 +1,23 @@
 //! The world as pictures, recorders and tests read it: plain records, one per vehicle.
 
 use crate::agents::Status;
+use crate::dynamics::LooseRecord;
 use crate::traffic::PersonRecord;
 use roadwright_agent::Indicator;
 use roadwright_geometry::Pose;
 use roadwright_scenario::RoadId;
 use std::hash::Hasher;
+
+/// How a body lies in space, of those that know it: rigid ones.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Attitude {
+    /// Height of its centre of gravity, m.
+    pub height: f64,
+    /// How far its front is raised, rad.
+    pub pitch: f64,
+    /// How far its left side is raised, rad, -pi to pi: beyond a right angle it lies on its roof.
+    pub roll: f64,
+}
 
 /// One vehicle at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,6 +50,8 @@ pub struct VehicleRecord {
     pub brakes: bool,
     /// Where it is in its life.
     pub status: Status,
+    /// At the end of the step; nothing on levels that know no heights.
+    pub attitude: Option<Attitude>,
 }
 
 /// The world at one moment.
@@ -51,6 +65,8 @@ pub struct Snapshot {
     pub vehicles: Vec<VehicleRecord>,
     /// People on foot, in the order of their numbers.
     pub people: Vec<PersonRecord>,
+    /// Loose obstacles that have been pushed, in the order of their ids.
+    pub loose: Vec<LooseRecord>,
 }
 
 impl Snapshot {
@@ -73,6 +89,13 @@ impl Snapshot {
             hasher.write_u64(person.id);
             hasher.write_u64(person.position.x.to_bits());
             hasher.write_u64(person.position.y.to_bits());
+        }
+        for record in &self.loose {
+            hasher.write_u32(record.obstacle.0);
+            for point in &record.outline {
+                hasher.write_u64(point.x.to_bits());
+                hasher.write_u64(point.y.to_bits());
+            }
         }
         hasher.finish()
     }
@@ -102,6 +125,7 @@ mod tests {
             indicator: Indicator::Off,
             brakes: false,
             status: Status::Active,
+            attitude: None,
         };
         let hash = |vehicles: Vec<VehicleRecord>| {
             let snapshot = Snapshot {

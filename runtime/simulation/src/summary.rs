@@ -1,5 +1,6 @@
 //! What came of a run.
 
+use crate::dynamics::LooseCounts;
 use crate::options::Population;
 use crate::traffic::{Collision, PeopleCounts};
 use serde::{Deserialize, Serialize};
@@ -178,6 +179,9 @@ pub struct Summary {
     /// What became of people on foot, if any have come.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub people: Option<PeopleCounts>,
+    /// How many loose obstacles have been pushed, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loose: Option<LooseCounts>,
     /// Time from start to destination of those who arrived, s.
     pub travel_time: Statistic,
     /// The same by stack, with what its agents' fitnesses say.

@@ -5,6 +5,7 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::junction::Body;
 use roadwright_scenario::{DynamicsLevel, VehicleClass};
+use roadwright_vehicle::rigid::RigidModel;
 use roadwright_vehicle::{DriveTrain, OneTrackLimits, SingleTrack};
 use std::sync::Arc;
 
@@ -71,8 +72,10 @@ pub(crate) struct VehicleTypes {
     types: Vec<VehicleType>,
     /// Of those whose files have one.
     drive_trains: Vec<Option<DriveTrain>>,
-    /// What the dynamic one-track level misses of them.
-    missing: Vec<Vec<&'static str>>,
+    /// What levels miss of them.
+    missing: Vec<[Vec<&'static str>; DynamicsLevel::ALL.len()]>,
+    /// As rigid bodies; of those whose files lack what that needs, as far as it is known.
+    rigid: Vec<RigidModel>,
     /// From the rear axle to the rear end, of the type that has most of it, m.
     pub(crate) largest_overhang: f64,
     /// How often levels with forces of their own are computed at least, Hz.
@@ -86,6 +89,7 @@ impl VehicleTypes {
         Self {
             drive_trains: described.values().map(drive_train).collect(),
             missing: described.values().map(missing).collect(),
+            rigid: described.values().map(RigidModel::from).collect(),
             names: Arc::new(described.keys().cloned().collect()),
             types: described.values().map(VehicleType::from).collect(),
             largest_overhang: overhangs.fold(0.0, f64::max),
@@ -101,10 +105,13 @@ impl VehicleTypes {
 
     /// The keys that a level needs of a type and its file has not.
     pub(crate) fn missing(&self, number: u16, level: DynamicsLevel) -> &[&'static str] {
-        match level {
-            DynamicsLevel::OneTrack | DynamicsLevel::Lane => &[],
-            DynamicsLevel::DynamicOneTrack => &self.missing[number as usize],
-        }
+        &self.missing[number as usize][level as usize]
+    }
+
+    /// A type as a rigid body.
+    #[inline]
+    pub(crate) fn rigid(&self, number: u16) -> &RigidModel {
+        &self.rigid[number as usize]
     }
 
     /// A type by its number.
@@ -121,8 +128,13 @@ fn drive_train(described: &roadwright_scenario::VehicleType) -> Option<DriveTrai
         .and_then(|file| DriveTrain::new(&file.vehicle))
 }
 
-fn missing(described: &roadwright_scenario::VehicleType) -> Vec<&'static str> {
+/// What each level misses of a type.
+fn missing(
+    described: &roadwright_scenario::VehicleType,
+) -> [Vec<&'static str>; DynamicsLevel::ALL.len()] {
     let file = described.file.as_ref();
-    file.map(|file| file.vehicle.missing(DynamicsLevel::DynamicOneTrack))
-        .unwrap_or_default()
+    DynamicsLevel::ALL.map(|level| {
+        file.map(|file| file.vehicle.missing(level))
+            .unwrap_or_default()
+    })
 }

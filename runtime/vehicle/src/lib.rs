@@ -7,6 +7,7 @@
 //!   loads, tyres that are linear or saturate.
 //! - [`drive_train`]: engine, clutch, gearbox, brakes and resistance, and the actuator stage that drives
 //!   them.
+//! - [`rigid`]: a hull on springs in three dimensions, wheels that are rays, contacts.
 //! - [`proving`]: manoeuvres that measure a vehicle file.
 //!
 //! Poses are those of the middle of the rear axle at every level.
@@ -29,6 +30,7 @@ pub mod drive_train;
 pub mod dynamic;
 pub mod one_track;
 pub mod proving;
+pub mod rigid;
 
 pub use drive_train::{DriveState, DriveTrain, Driver};
 pub use dynamic::{DynamicState, SingleTrack, Tyre};

@@ -157,24 +157,31 @@ impl VehicleFile {
         match level {
             // What these need no file may leave out.
             DynamicsLevel::OneTrack | DynamicsLevel::Lane => Vec::new(),
-            DynamicsLevel::DynamicOneTrack => {
-                let needed = [
-                    ("wheels.friction", self.wheels.friction.is_some()),
-                    (
-                        "wheels.cornering_stiffness",
-                        self.wheels.cornering_stiffness.is_some(),
-                    ),
-                    ("body.centre_height", self.body.centre_height.is_some()),
-                ];
-                // Half a drive train drives nothing.
-                let train = self.drive_train();
-                let whole = train.iter().all(|(_, given)| *given);
-                let none = train.iter().all(|(_, given)| !*given);
-                let parts = if whole || none { &[][..] } else { &train[..] };
-                let absent = needed.iter().chain(parts).filter(|(_, given)| !given);
-                absent.map(|(key, _)| *key).collect()
+            DynamicsLevel::DynamicOneTrack => self.missing_of_tyres(&[]),
+            DynamicsLevel::Rigid => {
+                self.missing_of_tyres(&[("suspension", self.suspension.is_some())])
             }
         }
+    }
+
+    /// What tyres that slip miss, and of `others`.
+    fn missing_of_tyres(&self, others: &[(&'static str, bool)]) -> Vec<&'static str> {
+        let needed = [
+            ("wheels.friction", self.wheels.friction.is_some()),
+            (
+                "wheels.cornering_stiffness",
+                self.wheels.cornering_stiffness.is_some(),
+            ),
+            ("body.centre_height", self.body.centre_height.is_some()),
+        ];
+        // Half a drive train drives nothing.
+        let train = self.drive_train();
+        let whole = train.iter().all(|(_, given)| *given);
+        let none = train.iter().all(|(_, given)| !*given);
+        let parts = if whole || none { &[][..] } else { &train[..] };
+        let needs = needed.iter().chain(others).chain(parts);
+        let absent = needs.filter(|(_, given)| !given);
+        absent.map(|(key, _)| *key).collect()
     }
 
     /// The parts of a drive train, and whether they are given.

@@ -19,10 +19,13 @@
 mod dynamic_one_track;
 mod lane;
 mod one_track;
+mod rigid;
 
 pub(crate) use dynamic_one_track::DynamicOneTrack;
 pub(crate) use lane::Lane;
 pub(crate) use one_track::OneTrack;
+pub(crate) use rigid::{Around, Rigid, RigidBodies};
+pub use rigid::{LooseCounts, LooseRecord};
 
 use crate::agents::{Agents, Command, LanePosition, Motion};
 use crate::ground::Ground;
@@ -83,7 +86,7 @@ pub(crate) trait Level {
 /// Whether a level serves lanes only.
 pub(crate) fn keeps_to_lanes(level: DynamicsLevel) -> bool {
     match level {
-        DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack => false,
+        DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack | DynamicsLevel::Rigid => false,
         DynamicsLevel::Lane => true,
     }
 }
@@ -91,7 +94,7 @@ pub(crate) fn keeps_to_lanes(level: DynamicsLevel) -> bool {
 /// Room before the end of its lane that a body needs to change lanes, m.
 pub(crate) fn room_to_change_lane(level: DynamicsLevel) -> f64 {
     match level {
-        DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack => 0.0,
+        DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack | DynamicsLevel::Rigid => 0.0,
         DynamicsLevel::Lane => lane::CHANGE_ROOM,
     }
 }
@@ -144,6 +147,7 @@ pub(crate) struct Dynamics {
     pub(crate) one_track: Vec<<OneTrack as Level>::State>,
     pub(crate) lane: Vec<<Lane as Level>::State>,
     pub(crate) dynamic_one_track: Vec<<DynamicOneTrack as Level>::State>,
+    pub(crate) rigid: RigidBodies,
 }
 
 impl Dynamics {
@@ -154,8 +158,10 @@ impl Dynamics {
             one_track,
             lane,
             dynamic_one_track,
+            rigid,
         } = self;
-        size_of_val(&one_track[..]) + size_of_val(&lane[..]) + size_of_val(&dynamic_one_track[..])
+        let slips = size_of_val(&dynamic_one_track[..]);
+        size_of_val(&one_track[..]) + size_of_val(&lane[..]) + slips + rigid.bytes()
     }
 
     /// A body that stands or rolls straight on.
@@ -170,6 +176,7 @@ impl Dynamics {
             DynamicsLevel::OneTrack => grow(&mut self.one_track, agents),
             DynamicsLevel::Lane => grow(&mut self.lane, agents),
             DynamicsLevel::DynamicOneTrack => grow(&mut self.dynamic_one_track, agents),
+            DynamicsLevel::Rigid => self.rigid.grow(agents),
         }
     }
 
@@ -179,7 +186,9 @@ impl Dynamics {
             one_track,
             lane,
             dynamic_one_track,
+            rigid,
         } = self;
+        rigid.forget(agent);
         forget(one_track, agent);
         forget(lane, agent);
         forget(dynamic_one_track, agent);
@@ -191,6 +200,7 @@ impl Dynamics {
             DynamicsLevel::OneTrack => agent < self.one_track.len(),
             DynamicsLevel::Lane => agent < self.lane.len(),
             DynamicsLevel::DynamicOneTrack => agent < self.dynamic_one_track.len(),
+            DynamicsLevel::Rigid => agent < self.rigid.capacity(),
         }
     }
 
@@ -200,6 +210,7 @@ impl Dynamics {
             DynamicsLevel::OneTrack => hasher.add(&self.one_track[agent as usize]),
             DynamicsLevel::Lane => hasher.add(&self.lane[agent as usize]),
             DynamicsLevel::DynamicOneTrack => hasher.add(&self.dynamic_one_track[agent as usize]),
+            DynamicsLevel::Rigid => hasher.add(&self.rigid.car(agent)),
         }
     }
 
@@ -252,7 +263,9 @@ impl Bodies<'_> {
         let index = agent as usize;
         let motion = &self.agents.motion[index];
         match self.agents.identity[index].level {
-            DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack => motion.pose,
+            DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack | DynamicsLevel::Rigid => {
+                motion.pose
+            }
             DynamicsLevel::Lane => {
                 let position = &self.agents.position[index];
                 lane::pose(&self.dynamics.lane[index], self.ground, position)
@@ -280,6 +293,10 @@ impl Bodies<'_> {
         match self.agents.identity[index].level {
             DynamicsLevel::OneTrack => self.dynamics.one_track[index],
             DynamicsLevel::DynamicOneTrack => self.dynamics.dynamic_one_track[index].steering,
+            DynamicsLevel::Rigid => {
+                let car = self.dynamics.rigid.car(agent);
+                car.map_or(0.0, |car| car.steering)
+            }
             DynamicsLevel::Lane => {
                 let Motion {
                     speed, yaw_rate, ..

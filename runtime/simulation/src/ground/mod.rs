@@ -2,6 +2,7 @@
 
 mod crossings;
 mod lane_finder;
+mod loose;
 mod named_places;
 mod obstacles;
 mod rings;
@@ -10,7 +11,8 @@ mod signal_heads;
 
 pub(crate) use crossings::{CrossingSite, Crossings};
 pub(crate) use lane_finder::{LANE_REACH, Spot};
-pub(crate) use obstacles::{Obstacles, Owner};
+pub(crate) use loose::LooseKind;
+pub(crate) use obstacles::{Displaced, Obstacles, Owner};
 pub(crate) use rings::Ring;
 pub(crate) use roads::{Law, PROFILE_BRAKING, Roads, Ways};
 use signal_heads::Post;
@@ -21,6 +23,7 @@ use glam::DVec2;
 use lane_finder::LaneFinder;
 use named_places::named_places;
 use roadwright_agent::NamedPlace;
+use roadwright_geometry::HeightField;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals, Turn};
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
@@ -36,6 +39,7 @@ use std::sync::{Arc, OnceLock};
 pub struct Ground {
     pub(crate) roads: Arc<Roads>,
     pub(crate) obstacles: Arc<Obstacles>,
+    terrain: Option<Arc<HeightField>>,
     finder: Arc<OnceLock<LaneFinder>>,
     lane_middles: OnceLock<Arc<Vec<DVec2>>>,
     signal_posts: OnceLock<Vec<Post>>,
@@ -52,6 +56,7 @@ impl Ground {
         Arc::new(Self {
             roads,
             obstacles,
+            terrain: scenario.shared_terrain(),
             finder: Arc::default(),
             lane_middles: OnceLock::new(),
             signal_posts: OnceLock::new(),
@@ -67,7 +72,8 @@ impl Ground {
         let has_same_obstacles =
             old.obstacles() == new.obstacles() && old.forests() == new.forests();
         let places = named_places(new);
-        if has_same_lanes && has_same_obstacles && *self.places == places {
+        let has_same_terrain = old.terrain() == new.terrain();
+        if has_same_lanes && has_same_obstacles && has_same_terrain && *self.places == places {
             return self.clone();
         }
         // What an edit does not reach is shared with the ground before, not copied: moving a tree in a
@@ -84,6 +90,7 @@ impl Ground {
         };
         Arc::new(Self {
             obstacles,
+            terrain: new.shared_terrain(),
             places: Arc::new(places),
             roads,
             finder,
@@ -97,6 +104,12 @@ impl Ground {
     #[inline]
     pub fn graph(&self) -> &LaneGraph {
         &self.roads.graph
+    }
+
+    /// The heights of the land; none: it is level at 0.
+    #[inline]
+    pub(crate) fn terrain(&self) -> Option<&HeightField> {
+        self.terrain.as_deref()
     }
 
     /// Whether all roads can be driven on, or some had to be left out.
@@ -304,13 +317,16 @@ impl Ground {
         self.roads.junction_count()
     }
 
-    /// A hash over all lanes and obstacles: saved worlds are restored on equal ground only.
+    /// A hash over all lanes, obstacles and heights: saved worlds are restored on equal ground only.
     pub fn hash(&self) -> u64 {
         // Made when somebody saves or restores: it walks over every point of every lane.
         *self.hash.get_or_init(|| {
             let mut hasher = twox_hash::XxHash3_64::with_seed(0);
             self.roads.hash(&mut hasher);
             self.obstacles.hash(&mut hasher);
+            if let Some(terrain) = &self.terrain {
+                hash_terrain(terrain, &mut hasher);
+            }
             named_places::hash(&self.places, &mut hasher);
             hasher.finish()
         })
@@ -320,6 +336,15 @@ impl Ground {
     pub(crate) fn finder(&self) -> &LaneFinder {
         self.finder
             .get_or_init(|| LaneFinder::new(&self.roads.graph))
+    }
+}
+
+fn hash_terrain(terrain: &HeightField, hasher: &mut impl Hasher) {
+    hasher.write_usize(terrain.columns());
+    let origin = terrain.origin();
+    let numbers = [origin.x, origin.y, terrain.spacing()];
+    for number in numbers.iter().chain(terrain.heights()) {
+        hasher.write_u64(number.to_bits());
     }
 }
 

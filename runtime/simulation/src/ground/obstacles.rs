@@ -1,15 +1,24 @@
 //! What stands still: obstacles and trees, found by place.
 
+use super::LooseKind;
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::polygon;
 use roadwright_scenario::lane_graph::LaneGraph;
 use roadwright_scenario::{ForestId, ObstacleId, Scenario, Shape};
+use roadwright_vehicle::rigid::{Solid, Still};
+use std::collections::BTreeMap;
 use std::hash::Hasher;
+use std::sync::OnceLock;
 
 /// Lanes closer to an obstacle than this look out for it, m.
 const WATCH_DISTANCE: f64 = 6.0;
+
+/// Trees are so high for vehicles that drive against them, m.
+const TREE_HEIGHT: f64 = 6.0;
+/// What stands goes so far down into the ground, m.
+const FOOT: f64 = 2.0;
 
 /// Bodies with a larger circle around them are kept apart, m.
 const LARGE_RADIUS: f64 = 15.0;
@@ -22,7 +31,7 @@ pub(crate) enum Owner {
 }
 
 /// A still body: a disc, or a convex polygon.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 enum Body {
     Disc { centre: DVec2, radius: f64 },
     Polygon(Vec<DVec2>),
@@ -60,9 +69,39 @@ impl Body {
     }
 }
 
+/// What a body is in three dimensions.
+#[derive(Debug, Clone, Default)]
+struct Stature {
+    /// m.
+    height: f64,
+    /// kg, if it is loose.
+    mass: Option<f64>,
+    /// As vehicles of rigid bodies meet it, about its middle; made when they first come near.
+    solid: OnceLock<Option<(Solid, DVec2)>>,
+    /// The same of a loose one.
+    loose: OnceLock<Option<LooseKind>>,
+}
+
+/// Loose bodies that are not where the scenario has them, by number.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Displaced(BTreeMap<u32, Body>);
+
+impl Displaced {
+    /// Says what a body covers now.
+    pub(crate) fn put(&mut self, number: u32, outline: Vec<DVec2>) {
+        self.0.insert(number, Body::Polygon(outline));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// All still bodies of a scenario.
 pub(crate) struct Obstacles {
     bodies: Vec<(Owner, Body)>,
+    /// In the same order.
+    statures: Vec<Stature>,
     /// Middles of the small bodies; large ones are in a list, so that one long wall does not make
     /// every look-up a wide one.
     grid: GridIndex,
@@ -79,6 +118,7 @@ pub(crate) struct Obstacles {
 impl Obstacles {
     pub(crate) fn new(scenario: &Scenario, graph: &LaneGraph) -> Self {
         let mut bodies = Vec::new();
+        let mut statures = Vec::new();
         for (&id, obstacle) in scenario.obstacles() {
             let owner = Owner::Obstacle(id);
             bodies.extend(
@@ -86,15 +126,22 @@ impl Obstacles {
                     .into_iter()
                     .map(|body| (owner, body)),
             );
+            // What has notches is of several bodies, which would fall apart: it stays where it is.
+            let is_whole = bodies.len() == statures.len() + 1;
+            let mass = obstacle.mass.filter(|_| is_whole);
+            let stature = || Stature::new(obstacle.height, mass);
+            statures.resize_with(bodies.len(), stature);
         }
         for (id, forest) in scenario.planted() {
             bodies.extend(forest.trees().into_iter().zip(0..).map(|(centre, number)| {
                 let radius = forest.trunk_radius;
                 (Owner::Tree(id, number), Body::Disc { centre, radius })
             }));
+            statures.resize_with(bodies.len(), || Stature::new(TREE_HEIGHT, None));
         }
         let mut obstacles = Self {
             bodies,
+            statures,
             grid: GridIndex::new(),
             small: Vec::new(),
             large: Vec::new(),
@@ -104,7 +151,7 @@ impl Obstacles {
         obstacles.index();
         let near = |point: &DVec2| {
             obstacles
-                .nearest(*point, WATCH_DISTANCE, |_| true)
+                .nearest(*point, WATCH_DISTANCE, &Displaced::default(), |_| true)
                 .is_some()
         };
         // Looking for obstacles costs each vehicle a search in every question to its controller. Lanelets
@@ -159,7 +206,7 @@ impl Obstacles {
     }
 
     /// Calls `visit` for every body whose circle comes within `reach` of a point.
-    fn for_each_near(&self, point: DVec2, reach: f64, mut visit: impl FnMut(u32)) {
+    pub(crate) fn for_each_near(&self, point: DVec2, reach: f64, mut visit: impl FnMut(u32)) {
         self.grid
             .for_each_within(point, reach + self.largest, |index, _| {
                 visit(self.small[index as usize])
@@ -182,11 +229,12 @@ impl Obstacles {
         &self,
         point: DVec2,
         reach: f64,
+        displaced: &Displaced,
         accept: impl Fn(DVec2) -> bool,
     ) -> Option<DVec2> {
         let mut best: Option<(f64, u32, DVec2)> = None;
-        self.for_each_near(point, reach, |index| {
-            let closest = self.bodies[index as usize].1.closest_point(point);
+        self.for_each_here(point, reach, displaced, |index, body| {
+            let closest = body.closest_point(point);
             let distance = (closest - point).length();
             let better = best.is_none_or(|(d, i, _)| distance < d || (distance == d && index < i));
             if distance <= reach && better && accept(closest) {
@@ -200,19 +248,112 @@ impl Obstacles {
     pub(crate) fn for_each_contact(
         &self,
         vehicle: &OrientedBox,
+        displaced: &Displaced,
         mut visit: impl FnMut(Owner, f64),
     ) {
-        self.for_each_near(vehicle.centre, vehicle.radius(), |index| {
-            let (owner, body) = &self.bodies[index as usize];
+        let (middle, radius) = (vehicle.centre, vehicle.radius());
+        self.for_each_here(middle, radius, displaced, |index, body| {
             let depth = body.penetration(vehicle);
             if depth > 0.0 {
-                visit(*owner, depth);
+                visit(self.bodies[index as usize].0, depth);
             }
         });
     }
 
+    /// Calls `visit` for every body whose circle comes within `reach` of a point, where it is now, and
+    /// for all displaced ones.
+    fn for_each_here(
+        &self,
+        point: DVec2,
+        reach: f64,
+        displaced: &Displaced,
+        mut visit: impl FnMut(u32, &Body),
+    ) {
+        self.for_each_near(point, reach, |index| {
+            if !displaced.0.contains_key(&index) {
+                visit(index, &self.bodies[index as usize].1);
+            }
+        });
+        for (&index, body) in &displaced.0 {
+            visit(index, body);
+        }
+    }
+
+    /// A body by its number, if it is loose.
+    pub(crate) fn loose(&self, number: u32) -> Option<&LooseKind> {
+        let stature = &self.statures[number as usize];
+        let mass = stature.mass?;
+        let (owner, body) = &self.bodies[number as usize];
+        let Owner::Obstacle(id) = *owner else {
+            return None;
+        };
+        let kind = stature.loose.get_or_init(|| match body {
+            Body::Disc { centre, radius } => {
+                let disc = (*centre, *radius);
+                Some(LooseKind::disc(id, disc, stature.height, mass))
+            }
+            Body::Polygon(corners) => LooseKind::prism(id, corners, stature.height, mass),
+        });
+        kind.as_ref()
+    }
+
+    /// The number of a loose obstacle's body.
+    pub(crate) fn number_of(&self, id: ObstacleId) -> Option<u32> {
+        // Obstacles come first, in the order of their ids.
+        let key = |owner: &Owner| match *owner {
+            Owner::Obstacle(id) => (0, id.0),
+            Owner::Tree(..) => (1, 0),
+        };
+        let found = self
+            .bodies
+            .binary_search_by_key(&(0, id.0), |(owner, _)| key(owner));
+        let number = found.ok()? as u32;
+        self.loose(number).map(|_| number)
+    }
+
+    /// A body by its number as something that stands on the ground, whose height at a place is given;
+    /// `None` if it has no inside.
+    pub(crate) fn still(&self, number: u32, ground: impl Fn(DVec2) -> f64) -> Option<Still> {
+        let body = &self.bodies[number as usize].1;
+        let (solid, middle) = self.statures[number as usize].solid(body)?;
+        Some(Still {
+            solid: solid.clone(),
+            // A part of it is in the ground: that may fall off beside its middle.
+            middle: middle.extend(ground(*middle) + solid.half_height() - FOOT),
+            heading: 0.0,
+        })
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.bodies.is_empty()
+    }
+}
+
+impl Stature {
+    fn new(height: f64, mass: Option<f64>) -> Self {
+        Self {
+            height,
+            mass,
+            ..Self::default()
+        }
+    }
+
+    /// The body, and where its middle is.
+    fn solid(&self, body: &Body) -> Option<&(Solid, DVec2)> {
+        let solid = self.solid.get_or_init(|| {
+            let half_height = 0.5 * (self.height + FOOT);
+            match body {
+                Body::Disc { centre, radius } => {
+                    Some((Solid::cylinder(*radius, half_height), *centre))
+                }
+                Body::Polygon(corners) => {
+                    let (middle, _) = extent(body);
+                    let about: Vec<DVec2> = corners.iter().map(|&corner| corner - middle).collect();
+                    Some((Solid::prism(&about, half_height)?, middle))
+                }
+            }
+        });
+        solid.as_ref()
     }
 }
 

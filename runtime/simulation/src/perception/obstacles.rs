@@ -47,7 +47,8 @@ impl View<'_> {
         if obstacles.is_empty() {
             return false;
         }
-        !position.is_on_lane() || obstacles.is_watched(position.lanelet) || {
+        let is_somewhere = !self.dynamics.rigid.displaced().is_empty();
+        !position.is_on_lane() || is_somewhere || obstacles.is_watched(position.lanelet) || {
             let next = self.route(agent).lanelet(self.progress(agent).at + 1);
             next.is_some_and(|lanelet| obstacles.is_watched(lanelet))
         }
@@ -98,7 +99,12 @@ impl View<'_> {
     fn nearest_obstacle(&self, eye: &Eye) -> Option<Seen> {
         let accept = |point: DVec2| self.is_in_the_way(eye.agent, eye.pose, point);
         let obstacles = &self.ground.obstacles;
-        let point = obstacles.nearest(eye.pose.position, OBSTACLE_REACH, accept)?;
+        let point = obstacles.nearest(
+            eye.pose.position,
+            OBSTACLE_REACH,
+            self.dynamics.rigid.displaced(),
+            accept,
+        )?;
         let offset = point - eye.pose.position;
         Some(Seen {
             distance: offset.length(),

@@ -5,8 +5,9 @@ use crate::agents::{
     Agents, Command, Identity, LanePosition, Motion, Phase, Progress, Statistics, Status,
 };
 use crate::clock::Clock;
-use crate::dynamics::{Body, DynamicOneTrack, Lane, Level, LevelStep, OneTrack};
+use crate::dynamics::{Around, Body, DynamicOneTrack, Lane, Level, LevelStep, OneTrack, Rigid};
 use crate::ground::Ground;
+use crate::messages::LogLine;
 use crate::modules::SLICE;
 use crate::route::{Arrival, Foothold, Route, Routes};
 use crate::vehicle_type::VehicleTypes;
@@ -85,9 +86,27 @@ pub(crate) fn advance(
         helpers,
         agents,
     ));
+    // Last, among all others, which have moved.
+    let lost = dynamics.advance_rigid(&Around {
+        ground,
+        types,
+        routes: exit.routes,
+        agents,
+        dt: exit.clock.dt,
+    });
+    let mut moved_rigidly = std::mem::take(&mut dynamics.rigid.moved);
+    arrivals.extend(advance_level::<Rigid>(
+        scene,
+        &mut moved_rigidly,
+        footholds,
+        helpers,
+        agents,
+    ));
+    dynamics.rigid.moved = moved_rigidly;
     // Who leaves is scored, leaves a row behind and frees what it has: in the order of ids, since
     // arrivals come level by level, and in each by index.
     arrivals.sort_unstable_by_key(|(agent, _)| agents.identity[*agent as usize].id);
+    tell_of_lost(exit, &lost);
     let time = exit.clock.time() + exit.clock.dt;
     for (agent, arrival) in arrivals {
         match arrival {
@@ -97,6 +116,19 @@ pub(crate) fn advance(
         }
     }
     moved
+}
+
+/// Says which bodies have been put to rest because their numbers made no sense any more.
+fn tell_of_lost(exit: &mut Exit<'_>, lost: &[u32]) {
+    for &agent in lost {
+        exit.messages.log.write_fault(LogLine {
+            time: exit.clock.time(),
+            agent: exit.agents.identity[agent as usize].id,
+            module: DynamicsLevel::Rigid.to_string(),
+            text: "its motion was beyond all measure: it has been put to rest where it was".into(),
+            is_fault: true,
+        });
+    }
 }
 
 /// Moves all agents of a level. Returns the agents that have arrived.

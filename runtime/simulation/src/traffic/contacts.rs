@@ -190,8 +190,10 @@ impl Search<'_> {
     fn is_near_obstacles(&self, own: &Entry) -> bool {
         let obstacles = &self.bodies.ground.obstacles;
         let next = || self.lanelets_ahead(own.agent).next();
+        let is_somewhere = !self.bodies.dynamics.rigid.displaced().is_empty();
         !obstacles.is_empty()
-            && (obstacles.is_watched(own.lanelet)
+            && (is_somewhere
+                || obstacles.is_watched(own.lanelet)
                 || next().is_some_and(|next| obstacles.is_watched(next)))
     }
 
@@ -269,10 +271,11 @@ impl Search<'_> {
         out: &mut Vec<Contact>,
     ) {
         let first = out.len();
+        let displaced = self.bodies.dynamics.rigid.displaced();
         self.bodies
             .ground
             .obstacles
-            .for_each_contact(body, |owner, depth| {
+            .for_each_contact(body, displaced, |owner, depth| {
                 let with = match owner {
                     Owner::Obstacle(id) => Party::Obstacle(id.0),
                     Owner::Tree(forest, tree) => Party::Tree {

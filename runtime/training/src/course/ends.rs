@@ -167,6 +167,7 @@ impl Ends {
 pub(crate) fn passes_through(level: DynamicsLevel) -> bool {
     match level {
         DynamicsLevel::Lane | DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack => true,
+        DynamicsLevel::Rigid => false,
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) struct Watch {
     /// Last goals, by agent.
     goals: BTreeMap<u64, DVec2>,
     seen: BTreeMap<u64, VecDeque<DVec2>>,
+    /// How far vehicles lean now, rad; only of levels whose bodies can.
+    rolls: BTreeMap<u64, f64>,
     /// Whether bodies pass through what they touch.
     passes_through: bool,
     /// Collisions that have been looked at.
@@ -42,6 +44,7 @@ impl Watch {
                 BTreeMap::new()
             },
             seen: BTreeMap::new(),
+            rolls: BTreeMap::new(),
             passes_through: passes_through(level),
             collisions: 0,
             struck: BTreeSet::new(),
@@ -59,6 +62,9 @@ impl Watch {
                 places.pop_front();
             }
             places.push_back(vehicle.body.position);
+            if let Some(attitude) = vehicle.attitude {
+                self.rolls.insert(vehicle.agent, attitude.roll);
+            }
         }
         if !self.passes_through {
             return;
@@ -72,7 +78,7 @@ impl Watch {
         self.collisions = world.collisions().len();
     }
 
-    /// What is known of a drive. Bodies of all levels that there are stay upright.
+    /// What is known of a drive. Bodies of levels without an attitude stay upright.
     pub(super) fn moment(&self, agent: u64, mileage: f64, time: f64) -> Moment {
         let seen = self.seen.get(&agent);
         let here = seen.and_then(|places| places.back());
@@ -84,7 +90,7 @@ impl Watch {
             mileage,
             time,
             to_goal: to(self.goals.get(&agent)).unwrap_or(f64::INFINITY),
-            roll: 0.0,
+            roll: self.rolls.get(&agent).copied().unwrap_or(0.0),
             moved: to(then),
             struck: self.struck.contains(&agent),
         }

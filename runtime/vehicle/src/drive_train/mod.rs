@@ -31,6 +31,8 @@ pub struct Gear {
     pub ratio: f64,
     /// Share of its force on the front axle, 0 to 1.
     pub front: f64,
+    /// How many wheels it drives, the first ones of the vehicle's list.
+    pub wheels: u8,
 }
 
 /// The drive train of a vehicle.
@@ -193,6 +195,7 @@ fn all_gears(file: &VehicleFile, gearbox: &Gearbox) -> Vec<Gear> {
             name: gear.name.clone(),
             ratio: gear.ratio * gearbox.final_drive,
             front: front as f64 / f64::from(gear.wheels),
+            wheels: gear.wheels,
         }
     });
     gears.collect()

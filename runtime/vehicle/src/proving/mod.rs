@@ -1,17 +1,21 @@
 //! The proving ground: manoeuvres that measure a vehicle file, each held to what its numbers say.
 //!
 //! Straight drives use the drive train by itself ([`crate::drive_train::Run`]); bends use the dynamic
-//! one-track model with that drive train, or with the file's `performance` if it has none. What only
-//! rigid bodies can answer does not apply, and says so.
+//! one-track model with that drive train, or with the file's `performance` if it has none. Slopes across,
+//! tipping over, bumps, steps and gaps use the vehicle of rigid bodies; files without a suspension have
+//! none, and what needs it does not apply, and says so.
 
 mod bends;
 mod cones;
+mod grounds;
+mod rigid;
 mod straight;
 mod track;
 
 use crate::drive_train::DriveTrain;
 use crate::dynamic::SingleTrack;
 use crate::one_track::OneTrackLimits;
+use crate::rigid::RigidModel;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::vehicle_file::VehicleFile;
 use serde::Serialize;
@@ -114,6 +118,8 @@ struct Subject<'a> {
     train: Option<DriveTrain>,
     /// Unless the file lacks what slipping tyres need.
     model: Option<SingleTrack>,
+    /// Unless the file lacks what rigid bodies need.
+    rigid: Option<RigidModel>,
 }
 
 /// Drives all manoeuvres.
@@ -131,6 +137,11 @@ pub fn prove(file: &VehicleFile) -> Result<Vec<Manoeuvre>, ProvingError> {
         limits: OneTrackLimits::from(&file.vehicle_type()),
         train: DriveTrain::new(file),
         model: serves.then(|| SingleTrack::from(file)),
+        rigid: file
+            .missing(DynamicsLevel::Rigid)
+            .is_empty()
+            .then(|| RigidModel::of_file(file))
+            .flatten(),
     };
     let manoeuvres = MANOEUVRES.map(|name| subject.drive(name));
     Ok(manoeuvres.into())
@@ -143,7 +154,8 @@ const LIGHT: f64 = 3500.0;
 const NO_ENGINE: &str = "the file has no drive train";
 const NO_TYRES: &str = "the file does not say how its tyres slip";
 const NO_CAR: &str = "the course is for vehicles up to 3.5 t";
-const RIGID: &str = "only a vehicle of rigid bodies can show it";
+const NO_SPRINGS: &str = "the file does not have what rigid bodies need";
+const JOINTS: &str = "only vehicles with joints or tracks can show it";
 
 impl Subject<'_> {
     fn drive(&self, name: &'static str) -> Manoeuvre {
@@ -212,15 +224,26 @@ impl Subject<'_> {
                 light
                     .map(|model| cones::run(self, model, &cones::iso_3888_2(self.file.body.width))),
             ),
-            "side_slope" => (
-                "rad",
-                model.map(|model| straight::side_slope(self.file, model)),
-            ),
+            "side_slope" if self.rigid.is_none() => {
+                let closed = |model| straight::side_slope(self.file, model);
+                ("rad", model.map(closed))
+            }
             "grade" => ("rad", train.map(straight::grade)),
-            "tip_over" => ("m/s^2", Err(RIGID)),
-            "half_round" | "jackknife" | "pivot_turn" => ("m/s", Err(RIGID)),
-            "rest_on_slope" => ("m", Err(RIGID)),
-            _ => ("m", Err(RIGID)),
+            _ => self.measure_body(name),
+        }
+    }
+
+    /// The same of what needs a body in three dimensions.
+    fn measure_body(&self, name: &str) -> (&'static str, Result<Measured, &'static str>) {
+        let body = self.rigid.as_ref().ok_or(NO_SPRINGS);
+        match name {
+            "side_slope" => ("rad", body.map(rigid::side_slope)),
+            "tip_over" => ("m/s^2", body.map(rigid::tip_over)),
+            "half_round" => ("m/s", body.map(rigid::half_round)),
+            "rest_on_slope" => ("m", body.and_then(rigid::rest_on_slope)),
+            "step_climb" => ("m", body.map(rigid::step_climb)),
+            "gap" => ("m", body.map(rigid::gap)),
+            _ => ("m/s", Err(JOINTS)),
         }
     }
 }
@@ -268,9 +291,9 @@ mod tests {
             escort.contains(&"circle_50") && !escort.contains(&"top_speed"),
             "{escort:?}"
         );
-        assert_eq!(applies("willys-mb").len(), 11);
+        assert_eq!(applies("willys-mb").len(), 16);
         // The bus is no passenger car.
-        assert_eq!(applies("enviro-400").len(), 9);
+        assert_eq!(applies("enviro-400").len(), 14);
     }
 
     #[test]

@@ -252,6 +252,7 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 9] {
             ),
         ),
         ("on foot", on_foot(summary)),
+        ("obstacles", pushed(summary)),
     ]
 }
 
@@ -264,6 +265,14 @@ fn on_foot(summary: &Summary) -> String {
         "{} of {} people have crossed, longest wait {:.0} s, {:.0} m walked",
         people.arrived, people.came, people.longest_wait, people.walked_metres
     )
+}
+
+/// What became of loose obstacles, in a line.
+fn pushed(summary: &Summary) -> String {
+    let Some(loose) = &summary.loose else {
+        return "nobody has pushed any".into();
+    };
+    format!("{} moved, {} felled", loose.moved, loose.felled)
 }
 
 fn collision_lines(summary: &Summary) -> String {

@@ -1,0 +1,238 @@
+//! Rigid bodies: vehicles on springs in three dimensions, which push each other.
+//!
+//! Unlike those of other levels these bodies move all at once, one step of the world after the others
+//! have moved: what stands near them and who drives there are set up around them ([`surroundings`]),
+//! and [`Yard`] takes them on. All that is kept is in plain states, so that a saved world goes on bit
+//! for bit, and bodies go in the order of ids, whatever their indices are.
+
+mod loose;
+mod surroundings;
+
+pub use loose::{LooseCounts, LooseRecord};
+pub(crate) use surroundings::Around;
+
+use super::{Body, Dynamics, Level, LevelStep};
+
+use crate::agents::Motion;
+use crate::ground::{Displaced, Ground};
+use crate::snapshot::Attitude;
+use glam::DVec2;
+use roadwright_geometry::math::{asin, wrap_angle};
+use roadwright_scenario::{DynamicsLevel, ObstacleId};
+use roadwright_vehicle::rigid::{
+    CarState, Controls, Entry, LooseEntry, LooseState, RigidModel, Surface, Yard,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Slower than this a vehicle counts as standing, m/s: springs rock it a little.
+const ROCKING: f64 = 0.05;
+/// Slower than this it stands for others, m/s.
+const STANDSTILL: f64 = 2e-3;
+
+/// The level of rigid bodies.
+pub(crate) struct Rigid;
+
+/// The motion of a body is there when its turn comes: all have moved together.
+impl Level for Rigid {
+    type State = Motion;
+
+    const LEVEL: DynamicsLevel = DynamicsLevel::Rigid;
+
+    fn stride(_: f64) -> u32 {
+        1
+    }
+
+    fn advance(moved: &mut Motion, body: Body<'_>, _: LevelStep<'_>) -> Option<f64> {
+        *body.motion = *moved;
+        None
+    }
+}
+
+/// What the level keeps.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RigidBodies {
+    /// By agent index; none before the first step.
+    cars: Vec<Option<CarState>>,
+    /// Loose obstacles that have been pushed.
+    loose: BTreeMap<ObstacleId, LooseState>,
+    /// What those cover; derived.
+    #[serde(skip)]
+    displaced: Displaced,
+    /// Motions after the last step, by agent index; scratch.
+    #[serde(skip)]
+    pub(crate) moved: Vec<Motion>,
+}
+
+impl RigidBodies {
+    /// One more than the largest agent index that there is room for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.cars.len()
+    }
+
+    /// Makes room for so many agents.
+    pub(crate) fn grow(&mut self, agents: usize) {
+        if self.cars.len() < agents {
+            self.cars.resize(agents, None);
+        }
+        self.moved.resize(self.cars.len(), Motion::default());
+    }
+
+    /// Forgets a body.
+    pub(crate) fn forget(&mut self, agent: u32) {
+        if let Some(car) = self.cars.get_mut(agent as usize) {
+            *car = None;
+        }
+    }
+
+    /// The body of an agent, if it has taken a step.
+    pub(crate) fn car(&self, agent: u32) -> Option<&CarState> {
+        self.cars.get(agent as usize)?.as_ref()
+    }
+
+    /// How the body of an agent lies in space.
+    pub(crate) fn attitude(&self, agent: u32) -> Option<Attitude> {
+        let car = self.car(agent)?;
+        Some(Attitude {
+            height: car.body.position.z,
+            pitch: asin(car.forward().z.clamp(-1.0, 1.0)),
+            roll: car.roll_angle(),
+        })
+    }
+
+    /// Whether a body that was saved fits its vehicle.
+    pub(crate) fn fits(&self, agent: usize, model: &RigidModel) -> bool {
+        let car = self.cars.get(agent).and_then(Option::as_ref);
+        car.is_none_or(|car| car.fits(model))
+    }
+
+    /// Bytes of all states.
+    pub(crate) fn bytes(&self) -> usize {
+        let brushes = self
+            .cars
+            .iter()
+            .flatten()
+            .map(|car| size_of_val(&car.brushes[..]) + size_of_val(&car.loads[..]));
+        size_of_val(&self.cars[..]) + size_of_val(&self.moved[..]) + brushes.sum::<usize>()
+    }
+}
+
+/// The ground as wheels see it: the terrain, or level ground where there is none.
+pub(crate) struct Land<'a>(pub(crate) &'a Ground);
+
+impl Surface for Land<'_> {
+    fn at(&self, place: DVec2) -> (f64, glam::DVec3) {
+        match self.0.terrain() {
+            Some(terrain) => terrain.at(place),
+            None => (0.0, glam::DVec3::Z),
+        }
+    }
+}
+
+impl Dynamics {
+    /// Moves all rigid bodies by a step; the others have moved. Returns those that have been put to
+    /// rest because their numbers made no sense any more, in the order of ids.
+    pub(crate) fn advance_rigid(&mut self, around: &Around<'_>) -> Vec<u32> {
+        if around.agents.count_of(DynamicsLevel::Rigid) == 0 {
+            return Vec::new();
+        }
+        let mut bodies = std::mem::take(&mut self.rigid);
+        let land = Land(around.ground);
+        let drivers = around.drivers();
+        let mut cars = Vec::with_capacity(drivers.len());
+        for &agent in &drivers {
+            // An edit may have given its vehicle other wheels.
+            let kept = bodies.cars[agent as usize].take();
+            let kept = kept.filter(|car| car.fits(around.model(agent)));
+            cars.push(kept.unwrap_or_else(|| around.appearing(agent, &land)));
+        }
+        let mut yard = Yard::new(&land, around.types.physics_rate_hz);
+        let near = around.set_up(self, &drivers, &cars, &mut yard);
+        let mut pushed = bodies.awake_among(around.ground, &near, &land);
+        let entries = drivers.iter().zip(&mut cars);
+        let entries = entries.map(|(&agent, state)| around.entry(agent, state));
+        let loose = pushed.iter_mut().map(|(kind, state)| LooseEntry {
+            model: &kind.model,
+            state,
+        });
+        let lost = yard.step(entries.collect(), loose.collect(), around.dt);
+        bodies.keep(around.ground, pushed, &land);
+        for (&agent, car) in drivers.iter().zip(cars) {
+            bodies.moved[agent as usize] = around.motion(agent, &car);
+            bodies.cars[agent as usize] = Some(car);
+        }
+        self.rigid = bodies;
+        lost.into_iter().map(|number| drivers[number]).collect()
+    }
+}
+
+impl Around<'_> {
+    /// A body in its first step, where its agent is.
+    fn appearing(&self, agent: u32, land: &Land<'_>) -> CarState {
+        let motion = &self.agents.motion[agent as usize];
+        let mut car = CarState::at_rest(self.model(agent), motion.pose, land);
+        car.roll(motion.speed);
+        car
+    }
+
+    fn model(&self, agent: u32) -> &RigidModel {
+        let who = &self.agents.identity[agent as usize];
+        self.types.rigid(who.vehicle_type)
+    }
+
+    fn entry<'b>(&'b self, agent: u32, state: &'b mut CarState) -> Entry<'b> {
+        let model = self.model(agent);
+        let controls = self.controls(agent, model, state);
+        Entry {
+            model,
+            state,
+            controls,
+            layers: self.layers(agent),
+        }
+    }
+
+    /// What the driver wants. Controllers see a vehicle that drives backwards turned about; while it
+    /// still rolls the other way it brakes, and the wheels stay.
+    fn controls(&self, agent: u32, model: &RigidModel, state: &CarState) -> Controls {
+        let index = agent as usize;
+        let command = &self.agents.command[index];
+        let (progress, position) = (&self.agents.progress[index], &self.agents.position[index]);
+        let route = self.routes.get(progress.route);
+        let is_reversing = !position.is_on_lane() && route.is_reversing(progress.reached);
+        let speed = state.speed(model);
+        let rolls_back = if speed.abs() < ROCKING {
+            is_reversing
+        } else {
+            speed < 0.0
+        };
+        let steering = match (rolls_back == is_reversing, is_reversing) {
+            (false, _) => state.steering,
+            (true, false) => command.steering,
+            (true, true) => -command.steering,
+        };
+        Controls {
+            acceleration: command.acceleration,
+            steering,
+            is_reversing,
+            hand_brake: false,
+        }
+    }
+
+    /// The motion that others see.
+    fn motion(&self, agent: u32, car: &CarState) -> Motion {
+        let model = self.model(agent);
+        let before = &self.agents.motion[agent as usize];
+        let pose = car.pose(model);
+        let speed = car.speed(model);
+        let speed = if speed.abs() < STANDSTILL { 0.0 } else { speed };
+        let axle = car.body.position - car.forward() * model.rear - car.up() * model.height;
+        Motion {
+            pose,
+            z: axle.z,
+            speed,
+            // From the poses: what others see fits the motion exactly.
+            yaw_rate: wrap_angle(pose.heading - before.pose.heading) / self.dt,
+            acceleration: (speed - before.speed) / self.dt,
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What is around rigid bodies: what stands near them, and vehicles of other levels.
+
+use super::Land;
+use crate::agents::Agents;
+use crate::dynamics::{Bodies, Dynamics};
+use crate::ground::Ground;
+use crate::route::Routes;
+use crate::vehicle_type::VehicleTypes;
+use glam::{DVec2, DVec3};
+use roadwright_geometry::grid_index::GridIndex;
+use roadwright_scenario::DynamicsLevel;
+use roadwright_vehicle::rigid::{ALL_LAYERS, CarState, Mover, Surface, Yard};
+use std::collections::BTreeSet;
+
+/// Beyond the bodies and the way of a step so much is looked around, m.
+const MARGIN: f64 = 1.0;
+/// Places of rigid bodies are sorted into cells of this side, m.
+const CELL: f64 = 20.0;
+
+/// What rigid bodies read of the world.
+pub(crate) struct Around<'a> {
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) routes: &'a Routes,
+    pub(crate) agents: &'a Agents,
+    /// s.
+    pub(crate) dt: f64,
+}
+
+/// Where rigid bodies may come in a step.
+pub(super) struct Nearby {
+    /// Numbers of the loose obstacles that stand there, if they stand where the scenario has them.
+    pub(super) loose: BTreeSet<u32>,
+    circles: Vec<(DVec2, f64)>,
+}
+
+impl Nearby {
+    /// Whether a body may come to something at a place that reaches so far, m.
+    pub(super) fn reaches(&self, place: DVec2, radius: f64) -> bool {
+        self.circles.iter().any(|(middle, reach)| {
+            let far = reach + radius;
+            (*middle - place).length_squared() <= far * far
+        })
+    }
+}
+
+impl Around<'_> {
+    /// The agents of the level that drive, in the order of their ids.
+    pub(super) fn drivers(&self) -> Vec<u32> {
+        let mut drivers: Vec<u32> = self
+            .driving(|level| level == DynamicsLevel::Rigid)
+            .collect();
+        drivers.sort_unstable_by_key(|&agent| self.agents.identity[agent as usize].id);
+        drivers
+    }
+
+    /// The layers of roads on which an agent is: a bridge and the road below it do not meet.
+    pub(super) fn layers(&self, agent: u32) -> u32 {
+        let position = &self.agents.position[agent as usize];
+        if !position.is_on_lane() {
+            return ALL_LAYERS;
+        }
+        let layer = self.ground.lanelet(position.lanelet).layer;
+        1 << layer.rem_euclid(32)
+    }
+
+    fn driving(&self, wanted: impl Fn(DynamicsLevel) -> bool) -> impl Iterator<Item = u32> {
+        let identity = &self.agents.identity;
+        let driving = self.agents.driving();
+        driving.filter(move |&agent| wanted(identity[agent as usize].level))
+    }
+
+    /// Sets up what is near bodies, but for what is loose.
+    pub(super) fn set_up(
+        &self,
+        dynamics: &Dynamics,
+        drivers: &[u32],
+        cars: &[CarState],
+        yard: &mut Yard<'_, Land<'_>>,
+    ) -> Nearby {
+        let places: Vec<DVec2> = cars
+            .iter()
+            .map(|car| car.body.position.truncate())
+            .collect();
+        let reaches = drivers.iter().zip(cars).map(|(&agent, car)| {
+            let who = &self.agents.identity[agent as usize];
+            // The whole body, wherever its centre of gravity is.
+            let radius = 2.0 * self.types.get(who.vehicle_type).radius;
+            radius + car.body.velocity.length() * self.dt + MARGIN
+        });
+        let reaches: Vec<f64> = reaches.collect();
+        self.add_movers(dynamics, &places, &reaches, yard);
+        Nearby {
+            loose: self.add_stills(&places, &reaches, yard),
+            circles: places.into_iter().zip(reaches).collect(),
+        }
+    }
+
+    /// Adds what is fixed. Returns the numbers of what is loose.
+    fn add_stills(
+        &self,
+        places: &[DVec2],
+        reaches: &[f64],
+        yard: &mut Yard<'_, Land<'_>>,
+    ) -> BTreeSet<u32> {
+        let obstacles = &self.ground.obstacles;
+        let mut near = BTreeSet::new();
+        if obstacles.is_empty() {
+            return near;
+        }
+        for (&place, &reach) in places.iter().zip(reaches) {
+            obstacles.for_each_near(place, reach, |number| {
+                near.insert(number);
+            });
+        }
+        let land = Land(self.ground);
+        let (loose, fixed): (BTreeSet<u32>, BTreeSet<u32>) = near
+            .into_iter()
+            .partition(|&number| obstacles.loose(number).is_some());
+        let stills = fixed.into_iter();
+        let stills = stills.filter_map(|number| obstacles.still(number, |place| land.at(place).0));
+        stills.for_each(|still| yard.add_still(still));
+        loose
+    }
+
+    /// Adds the vehicles of other levels that are near.
+    fn add_movers(
+        &self,
+        dynamics: &Dynamics,
+        places: &[DVec2],
+        reaches: &[f64],
+        yard: &mut Yard<'_, Land<'_>>,
+    ) {
+        if self.agents.count() == places.len() {
+            return;
+        }
+        let mut grid = GridIndex::new();
+        grid.rebuild(places, CELL);
+        let farthest = reaches.iter().copied().fold(0.0, f64::max);
+        let bodies = Bodies {
+            ground: self.ground,
+            agents: self.agents,
+            dynamics,
+        };
+        let mut movers = Vec::new();
+        for agent in self.driving(|level| level != DynamicsLevel::Rigid) {
+            let who = &self.agents.identity[agent as usize];
+            let kind = self.types.get(who.vehicle_type);
+            let pose = bodies.pose(agent);
+            let middle = pose.point(kind.body_centre, 0.0);
+            let mut is_near = false;
+            let reach = farthest + kind.radius;
+            grid.for_each_within(middle, reach, |_, _| is_near = true);
+            if is_near {
+                movers.push((who.id, self.mover(agent, pose.heading, middle)));
+            }
+        }
+        movers.sort_unstable_by_key(|(id, _)| *id);
+        movers
+            .into_iter()
+            .for_each(|(_, mover)| yard.add_mover(mover));
+    }
+
+    fn mover(&self, agent: u32, heading: f64, middle: DVec2) -> Mover {
+        let who = &self.agents.identity[agent as usize];
+        let model = self.types.rigid(who.vehicle_type);
+        let motion = &self.agents.motion[agent as usize];
+        let (ground, _) = Land(self.ground).at(middle);
+        let velocity = roadwright_geometry::unit(heading) * motion.speed;
+        Mover {
+            half_size: model.half_size,
+            middle: middle.extend(ground + model.height) + DVec3::Z * model.hull.z,
+            heading,
+            velocity,
+            yaw_rate: motion.yaw_rate,
+            layers: self.layers(agent),
+        }
+    }
+}

@@ -1,0 +1,498 @@
+//! The level of rigid bodies: the same stacks drive it, on hills as well; it goes on from a save bit for
+//! bit, and what it meets pushes back.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use roadwright_geometry::math::{cos, sin};
+use roadwright_geometry::{DVec2, HeightField};
+use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
+use roadwright_scenario::{
+    Agent, DynamicsLevel, Edit, Obstacle, ObstacleId, Scenario, Shape, VehicleType, file,
+};
+use roadwright_simulation::{
+    Ground, RunOptions, SavedWorld, Status, Summary, World, builtin_modules,
+};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+fn scenarios() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}
+
+fn shipped(name: &str) -> Scenario {
+    file::load(&scenarios().join(format!("{name}.scenario.json"))).unwrap()
+}
+
+/// A shipped vehicle as a scenario has it.
+fn vehicle(name: &str, change: impl Fn(&mut VehicleFile)) -> VehicleType {
+    let path = format!("vehicles/{name}.vehicle.json");
+    let mut vehicle = VehicleFile::load(&scenarios().join(&path)).unwrap();
+    change(&mut vehicle);
+    VehicleType {
+        file: Some(Arc::new(FileReference {
+            path,
+            hash: String::new(),
+            was: None,
+            vehicle: vehicle.clone(),
+        })),
+        ..vehicle.vehicle_type()
+    }
+}
+
+/// The scenario with all vehicle types replaced.
+fn driven_by(mut scenario: Scenario, kind: &VehicleType) -> Scenario {
+    for key in scenario.vehicle_types().clone().into_keys() {
+        let edit = Edit::VehicleType(key, Some(Box::new(kind.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    scenario
+}
+
+/// Hills of so many metres below a scenario.
+fn hilly(mut scenario: Scenario, height: f64) -> Scenario {
+    let flat = HeightField::level(DVec2::splat(-300.0), DVec2::splat(300.0), 10.0).unwrap();
+    let columns = flat.columns();
+    let heights = (0..flat.heights().len()).map(|sample| {
+        let (x, y) = (sample % columns, sample / columns);
+        height * sin(0.3 * x as f64) * cos(0.25 * y as f64)
+    });
+    let hills = flat.with_heights(heights.collect()).unwrap();
+    let edit = Edit::Terrain(Some(Box::new(hills)));
+    scenario.apply(edit).unwrap();
+    scenario
+}
+
+fn rigid(dt: f64) -> RunOptions {
+    RunOptions {
+        dynamics: Some(DynamicsLevel::Rigid),
+        dt: Some(dt),
+        ..RunOptions::default()
+    }
+}
+
+fn world(scenario: &Scenario, options: &RunOptions) -> World {
+    World::new(scenario, &builtin_modules(), options).unwrap()
+}
+
+fn run(scenario: &Scenario, options: &RunOptions, seconds: f64) -> (BTreeSet<u64>, Summary) {
+    let mut world = world(scenario, options);
+    while world.time() < seconds && !world.is_over() {
+        world.step();
+    }
+    let arrived = world.finished();
+    let arrived = arrived.filter(|agent| agent.status == Status::Arrived);
+    (arrived.map(|agent| agent.id).collect(), world.summary())
+}
+
+#[test]
+fn rigid_bodies_take_the_same_stacks_to_the_same_goals() {
+    for name in ["crossroads", "figure-eight"] {
+        let scenario = shipped(name);
+        let steers = RunOptions {
+            dynamics: Some(DynamicsLevel::OneTrack),
+            ..rigid(0.02)
+        };
+        let (arrived, summary) = run(&scenario, &steers, 600.0);
+        let (arrived_rigidly, rigidly) = run(&scenario, &rigid(0.02), 600.0);
+        println!(
+            "{name}: {}, {}: {:.1}, {:.1} s, {}, {} contacts",
+            arrived.len(),
+            arrived_rigidly.len(),
+            summary.travel_time.mean,
+            rigidly.travel_time.mean,
+            summary.collisions.len(),
+            rigidly.collisions.len()
+        );
+        assert_eq!(arrived_rigidly, arrived, "{name}");
+        let ratio = rigidly.travel_time.mean / summary.travel_time.mean;
+        assert!((ratio - 1.0).abs() < 0.15, "{name}: {ratio} times as long");
+        assert!(
+            rigidly.collisions.len() <= 2 * summary.collisions.len(),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn the_jeep_and_the_bus_drive_over_hills_to_their_goals() {
+    // The bus of the source starts in second gear: it climbs 3.5 %.
+    for (name, height) in [("willys-mb", 2.0), ("enviro-400", 0.7)] {
+        let kind = vehicle(name, |file| file.wheels.friction = Some(0.8));
+        let scenario = hilly(driven_by(shipped("figure-eight"), &kind), height);
+        let mut world = world(&scenario, &rigid(0.02));
+        let mut steepest = 0.0f64;
+        while world.time() < 600.0 && !world.is_over() {
+            world.step();
+            let vehicles = world.snapshot().vehicles.into_iter();
+            let pitches = vehicles.filter_map(|one| one.attitude.map(|lies| lies.pitch.abs()));
+            steepest = pitches.fold(steepest, f64::max);
+        }
+        assert_eq!(world.counts().arrived, 3, "{name}");
+        assert!(world.summary().collisions.is_empty(), "{name}");
+        assert!(steepest > 0.01 && steepest < 0.3, "{name}: {steepest}");
+    }
+}
+
+#[test]
+fn a_saved_world_goes_on_bit_for_bit_with_any_number_of_threads() {
+    let mut scenario = hilly(
+        driven_by(shipped("figure-eight"), &vehicle("willys-mb", |_| {})),
+        1.0,
+    );
+    // Half of them on another level: they push.
+    let agents = scenario.agents().clone();
+    for (number, (id, agent)) in agents.into_iter().enumerate() {
+        let dynamics = if number == 0 {
+            DynamicsLevel::OneTrack
+        } else {
+            DynamicsLevel::Rigid
+        };
+        let agent = Agent {
+            dynamics: Some(dynamics),
+            ..agent
+        };
+        scenario
+            .apply(Edit::Agent(id, Some(Box::new(agent))))
+            .unwrap();
+    }
+    let options = |threads| RunOptions {
+        threads,
+        dynamics: None,
+        ..rigid(0.02)
+    };
+    let mut hashes = Vec::new();
+    for threads in [1, 2] {
+        let mut whole = world(&scenario, &options(threads));
+        (0..400).for_each(|_| whole.step());
+        let saved = whole.save(false).unwrap();
+        let saved = SavedWorld::from_bytes(&saved.to_bytes()).unwrap();
+        let ground = Ground::new(&scenario);
+        let registry = builtin_modules();
+        let (mut restored, _) =
+            World::restore(ground, &scenario, &registry, &options(threads), &saved).unwrap();
+        assert_eq!(restored.state_hash(), whole.state_hash());
+        for _ in 0..600 {
+            whole.step();
+            restored.step();
+            assert_eq!(restored.state_hash(), whole.state_hash());
+        }
+        hashes.push(whole.state_hash());
+    }
+    assert_eq!(hashes[0], hashes[1]);
+    // Other hills are another ground, and another run.
+    let other = world(&hilly(scenario.clone(), 0.5), &options(1));
+    let mut other = other;
+    (0..1000).for_each(|_| other.step());
+    assert_ne!(other.state_hash(), hashes[0]);
+}
+
+/// A wall across the road: who is made to drive against it stays before it, and the contact counts.
+#[test]
+fn a_wall_holds_a_vehicle_that_does_not_look() {
+    let scenario = shipped("figure-eight");
+    let driven = |level, mut scenario: Scenario| {
+        let mut world = world(
+            &scenario,
+            &RunOptions {
+                dynamics: Some(level),
+                ..rigid(0.02)
+            },
+        );
+        (0..500).for_each(|_| world.step());
+        let car = world.snapshot().vehicles[0];
+        let ahead = car.body.position
+            + 0.5 * (car.length + 0.2) * roadwright_geometry::unit(car.body.heading);
+        let before = scenario.clone();
+        let wall = Obstacle {
+            name: "wall".into(),
+            shape: Shape::Box {
+                x: ahead.x,
+                y: ahead.y,
+                heading: car.body.heading,
+                length: 0.3,
+                width: 12.0,
+            },
+            height: 2.0,
+            mass: None,
+        };
+        let id = ObstacleId(900);
+        scenario
+            .apply(Edit::Obstacle(id, Some(Box::new(wall))))
+            .unwrap();
+        world
+            .update(&before, &scenario, &builtin_modules())
+            .unwrap();
+        let speed = car.speed;
+        let mut beyond = f64::NEG_INFINITY;
+        for _ in 0..50 {
+            world.step();
+            let now = world
+                .snapshot()
+                .vehicles
+                .into_iter()
+                .find(|one| one.agent == car.agent);
+            let along = roadwright_geometry::unit(car.body.heading);
+            let way = now.map_or(0.0, |now| (now.body.position - ahead).dot(along));
+            beyond = beyond.max(way + 0.5 * car.length);
+        }
+        (speed, beyond, world.summary().collisions.len())
+    };
+    let (speed, beyond, contacts) = driven(DynamicsLevel::Rigid, scenario.clone());
+    assert!(
+        speed > 5.0 && beyond < 0.5 && contacts > 0,
+        "{speed} {beyond} {contacts}"
+    );
+    // A kinematic one drives through: brakes do not stop it within a hand's breadth.
+    let (_, beyond, _) = driven(DynamicsLevel::OneTrack, scenario);
+    assert!(beyond > 1.0, "{beyond}");
+}
+
+#[test]
+fn a_file_without_springs_is_refused_with_what_is_missing() {
+    let kind = vehicle("bmw-320i", |_| {});
+    let scenario = driven_by(shipped("figure-eight"), &kind);
+    let refused = World::new(&scenario, &builtin_modules(), &rigid(0.02)).err();
+    let said = refused.unwrap().to_string();
+    assert!(
+        said.contains("\"rigid\"") && said.contains("has no suspension"),
+        "{said}"
+    );
+    let served = RunOptions {
+        dynamics: Some(DynamicsLevel::DynamicOneTrack),
+        ..rigid(0.02)
+    };
+    assert!(World::new(&scenario, &builtin_modules(), &served).is_ok());
+}
+
+#[test]
+fn a_damaged_save_is_an_error() {
+    let scenario = driven_by(shipped("figure-eight"), &vehicle("willys-mb", |_| {}));
+    let mut world = world(&scenario, &rigid(0.02));
+    (0..50).for_each(|_| world.step());
+    let saved = world.save(false).unwrap();
+    // The same save for vehicles with other wheels.
+    let six = driven_by(
+        scenario,
+        &vehicle("willys-mb", |file| {
+            file.wheels.positions.push([-2.0, 0.68, -0.495]);
+            file.wheels.positions.push([-2.0, -0.68, -0.495]);
+        }),
+    );
+    let restored = World::restore(
+        Ground::new(&six),
+        &six,
+        &builtin_modules(),
+        &rigid(0.02),
+        &saved,
+    );
+    let error = restored.err().unwrap().to_string();
+    assert!(error.contains("an agent points nowhere"), "{error}");
+}
+
+/// The bus of hill-country clears its field of posts; they are counted, saved, and where they are now.
+#[test]
+fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
+    let scenario = shipped("hill-country");
+    let options = RunOptions::default();
+    let mut whole = world(&scenario, &options);
+    while whole.time() < 30.0 {
+        whole.step();
+    }
+    let counts = whole.summary().loose.unwrap();
+    assert!(counts.moved >= 3 && counts.felled >= 3, "{counts:?}");
+    let snapshot = whole.snapshot();
+    let record = snapshot
+        .loose
+        .iter()
+        .find(|record| record.tilt > 0.8)
+        .unwrap();
+    // One that lies covers more ground than one that stands.
+    let area = roadwright_geometry::polygon::signed_area(&record.outline);
+    assert!(area > 0.5, "{area}");
+    // Contacts with them count as contacts.
+    assert!(!whole.summary().collisions.is_empty());
+    let saved = SavedWorld::from_bytes(&whole.save(false).unwrap().to_bytes()).unwrap();
+    let ground = Ground::new(&scenario);
+    let registry = builtin_modules();
+    let (mut restored, _) = World::restore(ground, &scenario, &registry, &options, &saved).unwrap();
+    assert_eq!(restored.snapshot(), snapshot);
+    for _ in 0..250 {
+        whole.step();
+        restored.step();
+        assert_eq!(restored.state_hash(), whole.state_hash());
+    }
+    // Without rigid bodies nobody pushes anything.
+    let steers = RunOptions {
+        dynamics: Some(DynamicsLevel::OneTrack),
+        ..options
+    };
+    let mut other = world(&scenario, &steers);
+    (0..500).for_each(|_| other.step());
+    assert_eq!(other.summary().loose, None);
+    // A post that a person puts somewhere else stands there.
+    let id = record.obstacle;
+    let mut edited = scenario.clone();
+    let obstacle = Obstacle {
+        shape: Shape::Circle {
+            x: 10.0,
+            y: -170.0,
+            radius: 0.25,
+        },
+        ..scenario.obstacles()[&id].clone()
+    };
+    edited
+        .apply(Edit::Obstacle(id, Some(Box::new(obstacle))))
+        .unwrap();
+    whole.update(&scenario, &edited, &registry).unwrap();
+    assert!(
+        whole
+            .snapshot()
+            .loose
+            .iter()
+            .all(|record| record.obstacle != id)
+    );
+    whole.step();
+}
+
+/// Fifty vehicles among 210 posts: equal bits on repeats and on any number of threads.
+#[test]
+fn fifty_among_posts_are_the_same_on_every_run() {
+    let scenario = field(50, 210);
+    let hash = |threads| {
+        let options = RunOptions {
+            threads,
+            ..rigid(0.02)
+        };
+        let mut world = world(&scenario, &options);
+        (0..500).for_each(|_| world.step());
+        (world.state_hash(), world.summary().loose)
+    };
+    let first = hash(1);
+    assert!(first.1.is_some(), "nobody has pushed a post");
+    assert_eq!(hash(1), first);
+    assert_eq!(hash(2), first);
+}
+
+/// Jeeps that drive through a field of posts that they do not see, on level ground.
+fn field(jeeps: u32, posts: u32) -> Scenario {
+    let mut scenario = shipped("obstacle-field");
+    let kind = vehicle("willys-mb", |_| {});
+    scenario
+        .apply(Edit::VehicleType("willys_mb".into(), Some(Box::new(kind))))
+        .unwrap();
+    for id in scenario.obstacles().clone().into_keys() {
+        scenario.apply(Edit::Obstacle(id, None)).unwrap();
+    }
+    for number in 0..posts {
+        let post = Obstacle {
+            name: "post".into(),
+            shape: Shape::Circle {
+                x: 30.0 + 6.0 * f64::from(number % 21),
+                y: -70.0 + 14.0 * f64::from(number / 21),
+                radius: 0.2,
+            },
+            height: 1.5,
+            mass: Some(40.0),
+        };
+        scenario
+            .apply(Edit::Obstacle(ObstacleId(number + 1), Some(Box::new(post))))
+            .unwrap();
+    }
+    let agents = scenario.agents().clone();
+    let model = agents.values().next().unwrap().clone();
+    for id in agents.keys() {
+        scenario.apply(Edit::Agent(*id, None)).unwrap();
+    }
+    for number in 0..jeeps {
+        let y = -70.0 + 14.0 * f64::from(number % 10) + 0.1;
+        let x = 10.0 - 8.0 * f64::from(number / 10);
+        let agent = Agent {
+            stack: "pursuit".into(),
+            start: roadwright_scenario::Place::ground(x, y, 0.0),
+            destination: Some(roadwright_scenario::Place::ground(250.0, y, 0.0)),
+            depart: 0.0,
+            ..model.clone()
+        };
+        let id = roadwright_scenario::AgentId(number + 1);
+        scenario
+            .apply(Edit::Agent(id, Some(Box::new(agent))))
+            .unwrap();
+    }
+    scenario
+}
+
+/// Legal but absurd vehicles, posts and hills: nothing panics, and all that is seen is a number.
+#[test]
+fn what_is_absurd_neither_panics_nor_leaves_the_world() {
+    type Change = fn(&mut VehicleFile);
+    let changes: [Change; 7] = [
+        |_| {},
+        |file| file.body.mass = 9e5,
+        |file| file.body.mass = 1e-3,
+        |file| (file.wheels.friction, file.wheels.cornering_stiffness) = (Some(5.0), Some(200.0)),
+        |file| file.suspension.as_mut().unwrap().spring = 1e7,
+        |file| file.suspension.as_mut().unwrap().damping = 0.0,
+        |file| file.body.centre_height = Some(4.0),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        for (mass, height) in [(1e-3, 0.0), (1e6, 40.0), (100.0, 1e5)] {
+            let mut scenario = hilly(field(6, 40), height);
+            let kind = vehicle("willys-mb", change);
+            scenario
+                .apply(Edit::VehicleType("willys_mb".into(), Some(Box::new(kind))))
+                .unwrap();
+            for (id, obstacle) in scenario.obstacles().clone() {
+                let other = Obstacle {
+                    mass: Some(mass),
+                    ..obstacle
+                };
+                scenario
+                    .apply(Edit::Obstacle(id, Some(Box::new(other))))
+                    .unwrap();
+            }
+            let mut world = world(&scenario, &rigid(0.05));
+            for _ in 0..150 {
+                world.step();
+                for one in world.snapshot().vehicles {
+                    let numbers = [
+                        one.pose.position.x,
+                        one.pose.position.y,
+                        one.pose.heading,
+                        one.speed,
+                    ];
+                    assert!(
+                        numbers.iter().all(|n| n.is_finite()),
+                        "{number} {mass} {height}"
+                    );
+                }
+                for one in world.snapshot().loose {
+                    assert!(
+                        one.outline.iter().all(|p| p.is_finite()),
+                        "{number} {mass} {height}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// An edit that gives a vehicle other wheels while it drives.
+#[test]
+fn a_vehicle_that_is_edited_drives_on() {
+    let scenario = driven_by(shipped("figure-eight"), &vehicle("willys-mb", |_| {}));
+    let mut world = world(&scenario, &rigid(0.02));
+    (0..300).for_each(|_| world.step());
+    let six = driven_by(
+        scenario.clone(),
+        &vehicle("willys-mb", |file| {
+            file.wheels.positions.push([-2.0, 0.68, -0.495]);
+            file.wheels.positions.push([-2.0, -0.68, -0.495]);
+        }),
+    );
+    let before = world.snapshot().vehicles[0];
+    world.update(&scenario, &six, &builtin_modules()).unwrap();
+    (0..100).for_each(|_| world.step());
+    let after = world.snapshot().vehicles[0];
+    let way = (after.pose.position - before.pose.position).length();
+    assert!(way > 5.0 && way < 60.0, "{way}");
+}

@@ -1,0 +1,130 @@
+//! A second of rigid bodies: one jeep on hills at 400 Hz, and fifty among 210 loose posts at 200 Hz.
+//! A time of 1 ms is a thousand times real time.
+
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use glam::{DVec2, DVec3};
+use roadwright_geometry::math::{cos, sin};
+use roadwright_geometry::{HeightField, Pose};
+use roadwright_scenario::vehicle_file::VehicleFile;
+use roadwright_vehicle::rigid::{
+    ALL_LAYERS, CarState, Controls, Entry, Flat, LooseEntry, LooseModel, LooseState, RigidModel,
+    Solid, Yard,
+};
+use std::path::PathBuf;
+
+/// Step of the world, s.
+const DT: f64 = 0.02;
+const STEPS: u32 = 50;
+/// Posts closer to a jeep than this take part, m.
+const NEAR: f64 = 5.0;
+
+fn jeep() -> RigidModel {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../scenarios/vehicles/willys-mb.vehicle.json");
+    let file = VehicleFile::load(&path).expect("the shipped jeep");
+    RigidModel::of_file(&file).expect("it has springs")
+}
+
+fn hills() -> HeightField {
+    let level = HeightField::level(DVec2::splat(-300.0), DVec2::splat(300.0), 5.0).expect("small");
+    let heights = (0..level.heights().len()).map(|sample| {
+        let (x, y) = (sample % level.columns(), sample / level.columns());
+        2.0 * sin(0.2 * x as f64) * cos(0.15 * y as f64)
+    });
+    level.with_heights(heights.collect()).expect("finite")
+}
+
+fn one_jeep(criterion: &mut Criterion) {
+    let (model, land) = (jeep(), hills());
+    let mut state = CarState::at_rest(&model, Pose::default(), &land);
+    state.roll(8.0);
+    criterion.bench_function("one jeep on hills, 400 Hz, 1 s", |bench| {
+        bench.iter_batched_ref(
+            || state.clone(),
+            |state| {
+                for _ in 0..STEPS {
+                    let controls = Controls {
+                        acceleration: 8.0 - state.speed(&model),
+                        steering: 0.1,
+                        ..Controls::default()
+                    };
+                    let entry = Entry {
+                        model: &model,
+                        state,
+                        controls,
+                        layers: ALL_LAYERS,
+                    };
+                    Yard::new(&land, 400.0).step(vec![entry], Vec::new(), DT);
+                }
+            },
+            BatchSize::SmallInput,
+        );
+    });
+}
+
+/// Jeeps in rows before posts in rows.
+fn field(model: &RigidModel, post: &LooseModel) -> (Vec<CarState>, Vec<LooseState>) {
+    let jeeps = (0..50u32).map(|number| {
+        let (x, y) = (-8.0 * f64::from(number / 10), 14.0 * f64::from(number % 10));
+        let mut state = CarState::at_rest(model, Pose::new(x, y + 0.1, 0.0), &Flat);
+        state.roll(6.0);
+        state
+    });
+    let posts = (0..210u32).map(|number| {
+        let (x, y) = (
+            6.0 + 6.0 * f64::from(number % 21),
+            14.0 * f64::from(number / 21),
+        );
+        post.standing(DVec2::new(x, y), 0.0, &Flat)
+    });
+    (jeeps.collect(), posts.collect())
+}
+
+fn step_field(
+    model: &RigidModel,
+    post: &LooseModel,
+    jeeps: &mut [CarState],
+    posts: &mut [LooseState],
+) {
+    let places: Vec<DVec3> = jeeps.iter().map(|jeep| jeep.body.position).collect();
+    let is_near = |state: &LooseState| {
+        let place = state.body.position;
+        !state.rests || places.iter().any(|jeep| jeep.distance(place) < NEAR)
+    };
+    let loose = posts.iter_mut().filter(|state| is_near(state));
+    let loose = loose.map(|state| LooseEntry { model: post, state });
+    let cars = jeeps.iter_mut().map(|state| Entry {
+        model,
+        controls: Controls {
+            acceleration: 6.0 - state.speed(model),
+            ..Controls::default()
+        },
+        layers: ALL_LAYERS,
+        state,
+    });
+    Yard::new(&Flat, 200.0).step(cars.collect(), loose.collect(), DT);
+}
+
+fn fifty_jeeps(criterion: &mut Criterion) {
+    let model = jeep();
+    let post = LooseModel {
+        solid: Solid::cylinder(0.2, 0.75),
+        mass: 40.0,
+        inertia: DVec3::new(7.9, 7.9, 0.8),
+        friction: 0.5,
+        height: 0.75,
+    };
+    let mut group = criterion.benchmark_group("fifty jeeps among 210 posts, 200 Hz");
+    group.sample_size(10);
+    group.bench_function("1 s", |bench| {
+        bench.iter_batched_ref(
+            || field(&model, &post),
+            |(jeeps, posts)| (0..STEPS).for_each(|_| step_field(&model, &post, jeeps, posts)),
+            BatchSize::PerIteration,
+        );
+    });
+    group.finish();
+}
+
+criterion_group!(benches, one_jeep, fifty_jeeps);
+criterion_main!(benches);

@@ -1,0 +1,118 @@
+//! Pieces of ground: slopes, bumps, steps and gaps, as wheels of a radius feel them.
+//!
+//! A wheel does not follow an edge, it rolls over it: the height below its contact is that of the
+//! circle that just touches the ground (the envelope of the profile), so rays feel what round wheels do.
+
+use crate::rigid::Surface;
+use glam::{DVec2, DVec3};
+use roadwright_geometry::math::{sin_cos, tan};
+
+/// A plane that rises by an angle along a heading, rad.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slope {
+    pub(super) angle: f64,
+    pub(super) heading: f64,
+}
+
+impl Surface for Slope {
+    fn at(&self, place: DVec2) -> (f64, DVec3) {
+        let uphill = roadwright_geometry::unit(self.heading);
+        let (sin, cos) = sin_cos(self.angle);
+        let height = place.dot(uphill) * tan(self.angle);
+        (height, (-uphill * sin).extend(cos))
+    }
+}
+
+/// What lies across the way, at x = 0, on level ground.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Obstruction {
+    /// Half of a pipe of this radius, m.
+    HalfRound(f64),
+    /// A step up of this height, m.
+    Step(f64),
+    /// A trench of this width, m, deeper than a wheel is high.
+    Gap(f64),
+}
+
+/// A course with an obstruction for wheels of a radius, m.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Course {
+    pub(super) obstruction: Obstruction,
+    pub(super) radius: f64,
+}
+
+impl Course {
+    /// Height and slope that a wheel feels at x.
+    fn profile(&self, x: f64) -> (f64, f64) {
+        let radius = self.radius;
+        match self.obstruction {
+            Obstruction::HalfRound(bump) => {
+                let (height, slope) = arc(radius + bump, x);
+                above_ground(height - radius, slope)
+            }
+            Obstruction::Step(step) if x < 0.0 => {
+                let (height, slope) = arc(radius, x);
+                above_ground(step + height - radius, slope)
+            }
+            Obstruction::Step(step) => (step, 0.0),
+            Obstruction::Gap(width) => {
+                if x <= 0.0 || x >= width {
+                    return (0.0, 0.0);
+                }
+                let (near, far) = (arc(radius, x), arc(radius, x - width));
+                let (height, slope) = if near.0 > far.0 { near } else { far };
+                (height - radius, slope)
+            }
+        }
+    }
+}
+
+/// Height and slope of a half circle about the origin; 0 beside it.
+fn arc(radius: f64, x: f64) -> (f64, f64) {
+    let square = radius * radius - x * x;
+    if square <= 0.0 {
+        return (0.0, 0.0);
+    }
+    let height = square.sqrt();
+    (height, -x / height)
+}
+
+fn above_ground(height: f64, slope: f64) -> (f64, f64) {
+    if height > 0.0 {
+        (height, slope)
+    } else {
+        (0.0, 0.0)
+    }
+}
+
+impl Surface for Course {
+    fn at(&self, place: DVec2) -> (f64, DVec3) {
+        let (height, slope) = self.profile(place.x);
+        (height, DVec3::new(-slope, 0.0, 1.0).normalize())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wheels_roll_over_edges() {
+        let course = |obstruction| Course {
+            obstruction,
+            radius: 0.4,
+        };
+        let height = |obstruction, x| course(obstruction).at(DVec2::new(x, 3.0)).0;
+        // A pipe lifts the wheel by its radius, and touches it before it is above it.
+        assert!((height(Obstruction::HalfRound(0.1), 0.0) - 0.1).abs() < 1e-12);
+        assert_eq!(height(Obstruction::HalfRound(0.1), 0.31), 0.0);
+        assert!(height(Obstruction::HalfRound(0.1), 0.29) > 0.0);
+        // At an edge the wheel meets a step before its middle is there.
+        assert!((height(Obstruction::Step(0.2), -1e-9) - 0.2).abs() < 1e-6);
+        assert_eq!(height(Obstruction::Step(0.2), -0.35), 0.0);
+        // In the middle of a trench both edges carry it.
+        let dip = 0.4 - (0.4f64 * 0.4 - 0.25 * 0.25).sqrt();
+        assert!((height(Obstruction::Gap(0.5), 0.25) + dip).abs() < 1e-12);
+        assert_eq!(height(Obstruction::Gap(1.0), 0.5), -0.4);
+    }
+}

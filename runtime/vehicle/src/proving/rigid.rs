@@ -1,0 +1,280 @@
+//! What only a vehicle of rigid bodies can show: slopes, tipping over, bumps, steps and gaps.
+
+use super::grounds::{Course, Obstruction, Slope};
+use super::{Bound, Measured};
+use crate::dynamic::GRAVITY;
+use crate::rigid::{ALL_LAYERS, CarState, Controls, Entry, RigidModel, Surface, Yard};
+use roadwright_geometry::Pose;
+use roadwright_geometry::math::{atan, sin, tan};
+use std::f64::consts::{FRAC_PI_2, PI};
+
+/// Springs let a hull lean out: it tips at this share of what a rigid one does, at least.
+const SPRUNG: f64 = 0.85;
+/// Step of the world, s, and forces a second.
+const DT: f64 = 0.02;
+const RATE_HZ: f64 = 200.0;
+/// Parts into which a slope, a speed or a height is divided to find the highest one.
+const PARTS: u32 = 12;
+/// A parked vehicle moves no more than this in a minute, m.
+const PARKED: f64 = 1e-3;
+/// Friction of the tilt table on which vehicles tip and do not slide, at least.
+const ROUGH: f64 = 1.2;
+/// Radius of the half-round, m: that of the NATO trials is 4 to 12 inches.
+const HALF_ROUND: f64 = 0.1;
+/// More than this nobody at the wheel bears, m/s^2: 2.5 g.
+const BEARABLE: f64 = 2.5 * GRAVITY;
+
+/// A vehicle on a piece of ground.
+struct Trial<'a, S> {
+    model: &'a RigidModel,
+    surface: &'a S,
+    state: CarState,
+}
+
+impl<'a, S: Surface> Trial<'a, S> {
+    fn new(model: &'a RigidModel, surface: &'a S, pose: Pose) -> Self {
+        Self {
+            model,
+            surface,
+            state: CarState::at_rest(model, pose, surface),
+        }
+    }
+
+    /// Goes on for a time, s. Returns whether its numbers kept their sense.
+    fn run(&mut self, seconds: f64, controls: Controls) -> bool {
+        (0..(seconds / DT).round() as u32).all(|_| {
+            let entry = Entry {
+                model: self.model,
+                state: &mut self.state,
+                controls,
+                layers: ALL_LAYERS,
+            };
+            let yard = Yard::new(self.surface, RATE_HZ);
+            yard.step(vec![entry], Vec::new(), DT).is_empty()
+        })
+    }
+}
+
+const PARK: Controls = Controls {
+    acceleration: 0.0,
+    steering: 0.0,
+    is_reversing: false,
+    hand_brake: true,
+};
+
+/// Drift in a minute with the hand brake on a slope, nose up, nose down and across; on 70 % of the slope
+/// on which the wheels that it holds would slide with the nose down.
+pub(super) fn rest_on_slope(model: &RigidModel) -> Result<Measured, &'static str> {
+    let held: f64 = held_load(model);
+    if held == 0.0 {
+        return Err("no wheel has a hand brake");
+    }
+    let angle = 0.7 * atan(holding_slope(model, held)).min(0.45);
+    let drifts = [("up", 0.0), ("down", PI), ("across", FRAC_PI_2)].map(|(name, heading)| {
+        let slope = Slope {
+            angle,
+            heading: 0.0,
+        };
+        let mut trial = Trial::new(model, &slope, Pose::new(0.0, 0.0, heading));
+        let mut sound = trial.run(5.0, PARK);
+        let before = trial.state.body.position;
+        sound &= trial.run(60.0, PARK);
+        let drift = (trial.state.body.position - before).length();
+        (name, if sound { drift } else { f64::INFINITY })
+    });
+    let worst = drifts.iter().map(|(_, drift)| *drift).fold(0.0, f64::max);
+    let said = drifts.map(|(name, drift)| format!("{name} {:.4} mm", 1e3 * drift));
+    Ok(Measured {
+        value: worst,
+        limit: Some(PARKED),
+        bound: Bound::Max,
+        tolerance: 0.0,
+        sound: true,
+        note: format!("hand brake, 60 s on {angle:.3} rad: {}", said.join(", ")),
+    })
+}
+
+/// Share of the weight on the wheels that the hand brake holds.
+fn held_load(model: &RigidModel) -> f64 {
+    let held = model.wheels.iter().filter(|wheel| wheel.hand_brake);
+    held.map(|wheel| wheel.load).sum::<f64>() / (model.mass * GRAVITY)
+}
+
+/// Tangent of the slope on which they slide with the nose down: the slope takes load off the rear ones,
+/// tan a = mu s / (1 + mu h / L).
+fn holding_slope(model: &RigidModel, share: f64) -> f64 {
+    let lift = model.friction * model.height / model.limits.wheelbase;
+    model.friction * share / (1.0 + lift)
+}
+
+/// Lateral acceleration at which the upper wheels lift on a tilt table that lets nothing slide; held to
+/// g T / 2 h of a vehicle on rigid springs.
+pub(super) fn tip_over(model: &RigidModel) -> Measured {
+    let rigid = model.tip_acceleration();
+    let mut rough = model.clone();
+    rough.friction = ROUGH.max(1.5 * rigid / GRAVITY);
+    let angle = tilt_until(&rough, 1.3 * atan(rigid / GRAVITY), |trial| {
+        let upper = trial.model.wheels.iter().zip(&trial.state.loads);
+        // The table rises to the left: right wheels are the lower ones.
+        let mut lifted = upper.filter(|(wheel, _)| wheel.contact.y > 0.0);
+        lifted.all(|(_, load)| *load == 0.0)
+    });
+    Measured::near(
+        GRAVITY * tan(angle),
+        rigid,
+        0.15,
+        format!("tilt table to {angle:.3} rad; springs let it lean out before it lifts"),
+    )
+}
+
+/// The slope across on which it slides or tips with its own tyres; held to the smaller one of atan(mu)
+/// and atan(T / 2 h), less what springs take.
+pub(super) fn side_slope(model: &RigidModel) -> Measured {
+    let (slides, tips) = (
+        atan(model.friction),
+        atan(model.tip_acceleration() / GRAVITY),
+    );
+    let limit = slides.min(tips);
+    let angle = tilt_until(model, 1.3 * limit, |trial| {
+        // Along the table, which turns about the axis below it.
+        let moved = trial.state.body.position.y.abs() - model.height * sin(1.3 * limit);
+        moved > 0.5
+            || trial
+                .state
+                .loads
+                .iter()
+                .filter(|load| **load == 0.0)
+                .count()
+                > 1
+    });
+    Measured {
+        value: angle,
+        limit: Some(SPRUNG * limit),
+        bound: Bound::Min,
+        tolerance: 0.0,
+        sound: true,
+        note: format!("tilt table; closed form: slides at {slides:.3} rad, tips at {tips:.3} rad"),
+    }
+}
+
+/// Tilts a table to the left below a vehicle that stands across until `is_over`, at most to an angle.
+/// Returns the angle.
+fn tilt_until(model: &RigidModel, most: f64, is_over: impl Fn(&Trial<'_, Slope>) -> bool) -> f64 {
+    let step = most / f64::from(PARTS * PARTS);
+    let mut state = CarState::at_rest(model, Pose::default(), &level());
+    let mut angle = 0.0;
+    while angle < most {
+        angle += step;
+        let table = Slope {
+            angle,
+            heading: FRAC_PI_2,
+        };
+        let mut trial = Trial {
+            model,
+            surface: &table,
+            state,
+        };
+        if !trial.run(0.2, PARK) || is_over(&trial) {
+            return angle;
+        }
+        state = trial.state;
+    }
+    most
+}
+
+fn level() -> Slope {
+    Slope {
+        angle: 0.0,
+        heading: 0.0,
+    }
+}
+
+/// The highest speed of those tried, up to 15 m/s, over a half-round of 10 cm at which the hull is lifted
+/// with no more than 2.5 g, and stays on its wheels.
+pub(super) fn half_round(model: &RigidModel) -> Measured {
+    let top = model.limits.max_speed.min(15.0);
+    let course = Course {
+        obstruction: Obstruction::HalfRound(HALF_ROUND),
+        radius: model.radius,
+    };
+    let speeds = (1..=PARTS).map(|part| top * f64::from(part) / f64::from(PARTS));
+    let bears = |speed: &f64| {
+        let mut trial = Trial::new(
+            model,
+            &course,
+            Pose::new(-1.5 * model.half_size.x - 5.0, 0.0, 0.0),
+        );
+        trial.state.roll(*speed);
+        let mut worst = 0.0f64;
+        let way = 4.0 * model.half_size.x + 15.0;
+        let steps = (way / speed / DT) as u32;
+        let keeps = (0..steps).all(|_| {
+            let before = trial.state.body.velocity.z;
+            let sound = trial.run(DT, Controls::default());
+            worst = worst.max((trial.state.body.velocity.z - before) / DT);
+            sound && trial.state.tilt() < 0.5
+        });
+        keeps && worst < BEARABLE
+    };
+    let highest = speeds.take_while(bears).fold(0.0, f64::max);
+    Measured {
+        value: highest,
+        limit: None,
+        bound: Bound::Min,
+        tolerance: 0.0,
+        sound: true,
+        note: format!("of {top:.1} m/s tried; half-round of {HALF_ROUND} m, at most 2.5 g"),
+    }
+}
+
+/// The highest step, in parts of the radius, that it climbs from rest before it with full throttle; no
+/// wheel climbs more than its radius.
+pub(super) fn step_climb(model: &RigidModel) -> Measured {
+    let crossed = |height: &f64| crosses(model, Obstruction::Step(*height), 0.0);
+    let heights = (1..=PARTS).map(|part| model.radius * f64::from(part) / f64::from(PARTS));
+    let highest = heights.take_while(crossed).fold(0.0, f64::max);
+    Measured {
+        value: highest,
+        limit: Some(model.radius),
+        bound: Bound::Max,
+        tolerance: 0.0,
+        sound: highest > 0.0,
+        note: "from rest, at full throttle; held to the radius of the wheels".into(),
+    }
+}
+
+/// The widest trench, in parts of the wheels' diameter, that it crosses at 2 m/s; a wheel falls into a
+/// wider one.
+pub(super) fn gap(model: &RigidModel) -> Measured {
+    let diameter = 2.0 * model.radius;
+    let crossed = |width: &f64| crosses(model, Obstruction::Gap(*width), 2.0);
+    let widths = (1..=PARTS).map(|part| diameter * f64::from(part) / f64::from(PARTS));
+    let widest = widths.take_while(crossed).fold(0.0, f64::max);
+    Measured {
+        value: widest,
+        limit: Some(diameter),
+        bound: Bound::Max,
+        tolerance: 0.0,
+        sound: widest > 0.0,
+        note: "at 2 m/s, at full throttle; held to the diameter of the wheels".into(),
+    }
+}
+
+/// Whether it gets over an obstruction within 20 s, from a speed, m/s.
+fn crosses(model: &RigidModel, obstruction: Obstruction, speed: f64) -> bool {
+    let course = Course {
+        obstruction,
+        radius: model.radius,
+    };
+    let ahead = model.limits.wheelbase + model.radius + 1.0;
+    let mut trial = Trial::new(model, &course, Pose::new(-ahead, 0.0, 0.0));
+    trial.state.roll(speed);
+    let full = Controls {
+        acceleration: model.limits.max_acceleration.max(GRAVITY),
+        ..Controls::default()
+    };
+    (0..20).any(|_| {
+        trial.run(1.0, full);
+        trial.state.pose(model).position.x > 1.5
+    })
+}

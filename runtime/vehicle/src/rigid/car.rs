@@ -1,0 +1,401 @@
+//! A vehicle of rigid bodies: what the ground, its engine and its driver do to it.
+
+use super::body::{BodyState, Scrape, Wrench, heading_rotation, upright_rotation};
+use super::brush::{Brush, Grip, Torque};
+use super::model::{RigidModel, Wheel};
+use super::surface::Surface;
+use crate::drive_train::{DriveState, Driver};
+use crate::dynamic::{GRAVITY, Propulsion, Push, Wish};
+use glam::{DVec2, DVec3};
+use roadwright_geometry::Pose;
+use roadwright_geometry::math::{atan, atan2, sin_cos, tan};
+use serde::{Deserialize, Serialize};
+
+/// A driver who does not want to go on stands on the brake below this speed, m/s.
+const STANDING: f64 = 0.05;
+/// A hull that leans farther than this sees the ground with all of its corners: cosine of 60 degrees.
+const LEANING: f64 = 0.5;
+/// A wheel whose axis leans farther than this against the normal of the ground has no contact.
+const FLAT: f64 = 0.2;
+/// Speeds of locked wheels are compared at this speed at least, m/s.
+const SLOWEST: f64 = 2.0;
+
+/// What a driver wants.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Controls {
+    /// The way that it is to drive, m/s^2; one that is not finite counts as full braking.
+    pub acceleration: f64,
+    /// Angle of the front wheels, rad, positive to the left; one that is not finite holds them.
+    pub steering: f64,
+    /// Whether it is to drive backwards.
+    pub is_reversing: bool,
+    /// Whether the hand brake is on.
+    pub hand_brake: bool,
+}
+
+/// What a vehicle of rigid bodies keeps.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct CarState {
+    /// Place and motion of the centre of gravity.
+    pub body: BodyState,
+    /// Angle of the front wheels, rad, positive to the left.
+    pub steering: f64,
+    /// Of the drive train, if the vehicle has one.
+    pub drive: DriveState,
+    /// Deflections of the tyres, by wheel.
+    pub brushes: Vec<Brush>,
+    /// Loads of the wheels in the last step, N.
+    pub loads: Vec<f64>,
+}
+
+/// A wheel on the ground.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Contact {
+    /// From the centre of gravity, m.
+    arm: DVec3,
+    normal: DVec3,
+    /// Of the spring from its place at rest, m.
+    compression: f64,
+    /// N; 0 in the air.
+    load: f64,
+    friction: f64,
+    /// Along the wheel and across it, on the ground.
+    axes: [DVec3; 2],
+    /// Over the ground, along these, m/s.
+    velocity: DVec2,
+    /// Whether the engine drives it.
+    is_driven: bool,
+}
+
+/// A vehicle in a step of the solver.
+pub(super) struct Moment<'a, S> {
+    pub(super) model: &'a RigidModel,
+    pub(super) surface: &'a S,
+    /// s.
+    pub(super) dt: f64,
+}
+
+impl CarState {
+    /// A vehicle at rest on the ground, the middle of its rear axle at a pose.
+    pub fn at_rest(model: &RigidModel, pose: Pose, surface: &impl Surface) -> Self {
+        let middle = pose.position + pose.forward() * model.rear;
+        let flat = BodyState {
+            position: middle.extend(model.height),
+            rotation: heading_rotation(pose.heading),
+            ..BodyState::default()
+        };
+        // As the ground below the wheels lies.
+        let below = |wheel: &Wheel| {
+            let place = flat.position + flat.rotation * wheel.contact;
+            let (height, normal) = surface.at(place.truncate());
+            (height, normal)
+        };
+        let count = model.wheels.len() as f64;
+        let seen: Vec<(f64, DVec3)> = model.wheels.iter().map(below).collect();
+        let up = seen.iter().map(|(_, normal)| *normal).sum::<DVec3>();
+        let up = up.normalize_or(DVec3::Z);
+        let height = seen.iter().map(|(height, _)| height).sum::<f64>() / count;
+        Self {
+            body: BodyState {
+                position: middle.extend(height) + up * model.height,
+                rotation: upright_rotation(pose.heading, up),
+                ..BodyState::default()
+            },
+            steering: 0.0,
+            drive: DriveState::default(),
+            brushes: vec![Brush::default(); model.wheels.len()],
+            loads: model.wheels.iter().map(|wheel| wheel.load).collect(),
+        }
+    }
+
+    /// Sets it in motion along its hull, m/s, with the gear that it would have.
+    pub fn roll(&mut self, speed: f64) {
+        self.body.velocity = self.body.rotation * DVec3::X * speed;
+    }
+
+    /// Middle of the rear axle as seen from above, and heading.
+    pub fn pose(&self, model: &RigidModel) -> Pose {
+        let forward = self.forward();
+        let flat = forward.truncate().normalize_or(DVec2::X);
+        let rear = self.body.position - forward * model.rear;
+        Pose {
+            position: rear.truncate(),
+            heading: atan2(flat.y, flat.x),
+        }
+    }
+
+    /// Speed of the middle of the rear axle along the hull, m/s; negative backwards.
+    pub fn speed(&self, model: &RigidModel) -> f64 {
+        let forward = self.forward();
+        let arm = -forward * model.rear;
+        self.body.velocity_at(arm).dot(forward)
+    }
+
+    /// The way that the hull points.
+    pub fn forward(&self) -> DVec3 {
+        self.body.rotation * DVec3::X
+    }
+
+    /// The way that the hull stands up.
+    pub fn up(&self) -> DVec3 {
+        self.body.rotation * DVec3::Z
+    }
+
+    /// How far the hull leans from upright, rad, 0 to pi.
+    pub fn tilt(&self) -> f64 {
+        roadwright_geometry::math::acos(self.up().z.clamp(-1.0, 1.0))
+    }
+
+    /// How far the left side is raised, rad.
+    pub fn roll_angle(&self) -> f64 {
+        let left = self.body.rotation * DVec3::Y;
+        atan2(left.z, self.up().z)
+    }
+
+    /// Whether it fits a model: a save may be damaged.
+    pub fn fits(&self, model: &RigidModel) -> bool {
+        let count = model.wheels.len();
+        self.brushes.len() == count && self.loads.len() == count && self.body.is_sound()
+    }
+}
+
+impl<S: Surface> Moment<'_, S> {
+    /// Force and torque on the hull for the next step of the solver. Wheels turn, gears shift and tyres
+    /// deflect by the way.
+    pub(super) fn forces(
+        &self,
+        state: &mut CarState,
+        controls: &Controls,
+        contacts: &mut Vec<Contact>,
+    ) -> Wrench {
+        let model = self.model;
+        let limits = &model.limits;
+        state.steering = limits.turn_wheels(state.steering, controls.steering, self.dt);
+        let mut wrench = Wrench::default();
+        let speed = state.speed(model);
+        let push = self.push(state, controls, speed);
+        self.touch_down(state, contacts);
+        self.sway(contacts);
+        let engaged = self.engage(state, contacts);
+        for (number, contact) in contacts.iter().enumerate() {
+            state.loads[number] = contact.load;
+            let torque = self.torque(number, contacts, &push, controls, engaged);
+            let grip = Grip {
+                load: contact.load,
+                friction: contact.friction,
+                stiffness: model.stiffness,
+                tyre: model.tyre,
+            };
+            let brush = &mut state.brushes[number];
+            let force = brush.force(&grip, torque, contact.velocity, self.dt);
+            let [along, across] = contact.axes;
+            let whole = contact.normal * contact.load + along * force.x + across * force.y;
+            wrench.add(whole, contact.arm);
+        }
+        wrench.force -= state.forward() * (push.resistance * model.mass).copysign(speed);
+        self.scrape(&state.body, &mut wrench);
+        wrench
+    }
+
+    /// What the driver makes of engine and brakes: forces over the mass.
+    fn push(&self, state: &mut CarState, controls: &Controls, speed: f64) -> Push {
+        let direction = if controls.is_reversing { -1.0 } else { 1.0 };
+        // On a slope the engine carries the weight as well.
+        let slope = GRAVITY * state.forward().z * direction;
+        let stands = speed.abs() < STANDING && controls.acceleration <= 0.0;
+        let acceleration = if stands {
+            f64::NAN
+        } else {
+            controls.acceleration + slope
+        };
+        let is_reversing = controls.is_reversing;
+        if let Some(train) = &self.model.train {
+            let mut driver = Driver {
+                train,
+                state: &mut state.drive,
+                acceleration,
+                is_reversing,
+            };
+            return driver.push(speed, self.dt);
+        }
+        let mut wish = Wish {
+            acceleration,
+            is_reversing,
+            limits: self.model.limits,
+        };
+        wish.push(speed, self.dt)
+    }
+
+    /// Finds out where wheels touch the ground, and what their springs give.
+    fn touch_down(&self, state: &CarState, contacts: &mut Vec<Contact>) {
+        let up = state.up();
+        let turn = tan(state.steering) / self.model.limits.wheelbase;
+        contacts.clear();
+        contacts.extend(self.model.wheels.iter().map(|wheel| {
+            let arm = state.body.rotation * wheel.contact;
+            let place = state.body.position + arm;
+            let (height, normal) = self.surface.at(place.truncate());
+            let facing = up.dot(normal);
+            if facing < FLAT {
+                return Contact::default();
+            }
+            // Along the axis of the spring from where the wheel would be at rest to the ground.
+            let compression = (height - place.z) * normal.z / facing;
+            let arm = arm + up * compression;
+            let velocity = state.body.velocity_at(arm);
+            let rate = -velocity.dot(normal) / facing;
+            // The damper by the implicit rule: it stops the wheel at most.
+            let damping = wheel.damping / (1.0 + wheel.damping * self.dt * GRAVITY / wheel.load);
+            let spring = wheel.load + wheel.spring * compression;
+            let load = if spring > 0.0 {
+                (spring + damping * rate).max(0.0)
+            } else {
+                0.0
+            };
+            let ahead = state.body.rotation * wheel_axis(wheel, turn, self.model.rear);
+            let along = (ahead - normal * ahead.dot(normal)).normalize_or(DVec3::X);
+            let across = normal.cross(along);
+            Contact {
+                arm,
+                normal,
+                compression,
+                load,
+                friction: self.model.friction * self.surface.friction(place.truncate()),
+                axes: [along, across],
+                velocity: DVec2::new(velocity.dot(along), velocity.dot(across)),
+                is_driven: false,
+            }
+        }));
+    }
+
+    /// Anti-sway bars: they press on the wheel that is deeper in than the one on the other side.
+    fn sway(&self, contacts: &mut [Contact]) {
+        if self.model.anti_sway == 0.0 {
+            return;
+        }
+        for (number, wheel) in self.model.wheels.iter().enumerate() {
+            let Some(partner) = wheel.partner else {
+                continue;
+            };
+            // A wheel in the air hangs on its bar where its spring ends.
+            let hanging = |number: usize| {
+                let wheel = &self.model.wheels[number];
+                contacts[number].compression.max(-wheel.load / wheel.spring)
+            };
+            let difference = hanging(number) - hanging(partner);
+            let contact = &mut contacts[number];
+            if contact.load > 0.0 {
+                let load = contact.load + self.model.anti_sway * difference;
+                contact.load = load.max(0.0);
+            }
+        }
+    }
+
+    /// Marks the wheels that the engine drives. Returns what they share.
+    fn engage(&self, state: &CarState, contacts: &mut [Contact]) -> Engaged {
+        let count = match &self.model.train {
+            Some(train) => usize::from(state.drive.shifting.gear_of(train).wheels),
+            None => contacts.len(),
+        };
+        let mut engaged = Engaged::default();
+        let (mut weakest, mut speeds) = (f64::INFINITY, 0.0);
+        for contact in contacts.iter_mut().take(count) {
+            contact.is_driven = true;
+            engaged.count += 1.0;
+            engaged.load += contact.load;
+            weakest = weakest.min(contact.friction * contact.load);
+            speeds += contact.velocity.x;
+        }
+        engaged.weakest = weakest;
+        engaged.speed = speeds / engaged.count.max(1.0);
+        engaged.whole = contacts.iter().map(|contact| contact.load).sum();
+        engaged
+    }
+
+    /// What engine and brakes do to a wheel.
+    fn torque(
+        &self,
+        number: usize,
+        contacts: &[Contact],
+        push: &Push,
+        controls: &Controls,
+        engaged: Engaged,
+    ) -> Torque {
+        let (model, contact) = (self.model, &contacts[number]);
+        let share = |whole: f64| {
+            if whole > 0.0 {
+                contact.load / whole
+            } else {
+                0.0
+            }
+        };
+        let mut torque = Torque {
+            drive: 0.0,
+            // Shared as the wheels are loaded: the brakes of all hold until all of them slide.
+            brake: push.brake * model.mass * share(engaged.whole),
+        };
+        if controls.hand_brake && model.wheels[number].hand_brake {
+            torque.brake = f64::INFINITY;
+        }
+        if contact.is_driven {
+            let whole = push.drive * model.mass;
+            torque.drive = if model.train.is_none() {
+                whole * share(engaged.load)
+            } else if model.is_locked {
+                let slip = (engaged.speed - contact.velocity.x) / engaged.speed.abs().max(SLOWEST);
+                whole * share(engaged.load) + model.stiffness * slip * contact.load
+            } else {
+                let each = whole / engaged.count;
+                each.max(-engaged.weakest).min(engaged.weakest)
+            };
+        }
+        torque
+    }
+
+    /// The ground on the hull: its lower side, or all of it when it leans.
+    fn scrape(&self, body: &BodyState, wrench: &mut Wrench) {
+        let model = self.model;
+        let (half, middle) = (model.half_size, model.hull);
+        let up = body.rotation * DVec3::Z;
+        let corners = [(1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0)];
+        let at = |(x, y): (f64, f64), z: f64| middle + half * DVec3::new(x, y, z);
+        let scrape = Scrape {
+            mass: model.mass,
+            friction: model.hull_friction,
+            dt: self.dt,
+        };
+        let below = corners.map(|corner| at(corner, -1.0));
+        scrape.add(&below, body, self.surface, wrench);
+        scrape.add(&[at((0.0, 0.0), -1.0)], body, self.surface, wrench);
+        if up.z < LEANING {
+            let above = corners.map(|corner| at(corner, 1.0));
+            scrape.add(&above, body, self.surface, wrench);
+        }
+    }
+}
+
+/// What driven wheels share.
+#[derive(Debug, Clone, Copy, Default)]
+struct Engaged {
+    count: f64,
+    /// Of driven wheels, N.
+    load: f64,
+    /// Of all wheels, N.
+    whole: f64,
+    /// Grip of the driven wheel that has least, N.
+    weakest: f64,
+    /// Mean of the driven wheels, m/s.
+    speed: f64,
+}
+
+/// The way that a wheel rolls, in the frame of the hull: all wheels that steer about one centre on the line
+/// of the rear axle, which is `1 / turn` to the left (Ackermann).
+fn wheel_axis(wheel: &Wheel, turn: f64, rear: f64) -> DVec3 {
+    if wheel.steers == 0.0 || turn == 0.0 {
+        return DVec3::X;
+    }
+    let ahead = wheel.contact.x + rear;
+    let angle = wheel.steers * atan(ahead * turn / (1.0 - wheel.contact.y * turn));
+    let (sin, cos) = sin_cos(angle);
+    DVec3::new(cos, sin, 0.0)
+}

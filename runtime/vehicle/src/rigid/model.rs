@@ -1,0 +1,325 @@
+//! What the rigid level knows of a vehicle.
+
+use super::Solid;
+use super::brush::{HELD_STIFFNESS, RELAXATION};
+use crate::drive_train::DriveTrain;
+use crate::dynamic::{GRAVITY, SingleTrack, Tyre};
+use crate::one_track::OneTrackLimits;
+use glam::{DMat3, DVec3};
+use roadwright_scenario::VehicleType;
+use roadwright_scenario::vehicle_file::{Differential, Suspension, VehicleFile};
+use std::f64::consts::TAU;
+
+/// Wheels whose places along the vehicle differ by less are on one axle, m.
+const ONE_AXLE: f64 = 0.2;
+/// Least load of a wheel at rest, share of the mean: where a file has a wheel that carries nothing.
+const LEAST_LOAD: f64 = 0.02;
+/// Natural frequency, Hz, and damping ratio of the springs where nothing says them: those of passenger
+/// cars are 1 to 1.5 Hz and 0.2 to 0.4 [Gillespie 1992], chapter 5.
+const COMMON_SPRING: (f64, f64) = (1.5, 0.3);
+/// Of the anti-sway bars over that of the springs, where nothing says it.
+const COMMON_ANTI_SWAY: f64 = 0.5;
+/// Of the width, between the middles of the wheels; and of the height, below the hull; where nothing
+/// says it.
+const COMMON_TRACK: f64 = 0.82;
+const COMMON_CLEARANCE: f64 = 0.12;
+/// Friction of hulls, where nothing says it: painted sheet metal.
+const HULL_FRICTION: f64 = 0.2;
+/// Hulls are smaller by this much in contacts, m: bodies that touch overlap a little on the map, and
+/// are counted there as those of other levels.
+pub(super) const SKIN: f64 = 0.02;
+/// Of the width, that the corners of a hull are cut off, as seen from above: vehicles are no boxes, and
+/// two that brush past each other do not catch at their corners.
+const CORNER: f64 = 0.15;
+/// Springs and tyres take this many steps of the solver for a radian of their oscillation.
+const STEPS_PER_RADIAN: f64 = 2.0;
+
+/// A wheel at rest under load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Wheel {
+    /// Where it touches level ground, from the centre of gravity, m.
+    pub contact: DVec3,
+    /// Static load, N.
+    pub load: f64,
+    /// Stiffness of its spring, N/m.
+    pub spring: f64,
+    /// Of its damper, N s/m.
+    pub damping: f64,
+    /// How much of the steering angle it turns: 1, 0, or -1.
+    pub steers: f64,
+    /// Whether the hand brake holds it.
+    pub hand_brake: bool,
+    /// The wheel on the other side of its axle.
+    pub partner: Option<usize>,
+}
+
+/// A vehicle as a rigid body on springs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RigidModel {
+    /// Hull and wheels, kg.
+    pub mass: f64,
+    /// About the axes of the hull through the centre of gravity, kg m^2.
+    pub inertia: DVec3,
+    /// Half of length, width and height of the hull, m.
+    pub half_size: DVec3,
+    /// The hull as others touch it.
+    pub(super) shell: Solid,
+    /// Middle of the hull from the centre of gravity, m.
+    pub hull: DVec3,
+    /// Centre of gravity above level ground at rest, m.
+    pub height: f64,
+    /// From the centre of gravity back to the rear axle, m.
+    pub rear: f64,
+    /// Radius of the wheels, m.
+    pub radius: f64,
+    /// The wheels, in the order of the file.
+    pub wheels: Vec<Wheel>,
+    /// Force of the anti-sway bars on a wheel over the difference between left and right, N/m.
+    pub anti_sway: f64,
+    /// Coefficient of friction of the tyres on asphalt.
+    pub friction: f64,
+    /// Cornering stiffness over load, 1/rad.
+    pub stiffness: f64,
+    /// How lateral forces grow with slip.
+    pub tyre: Tyre,
+    /// Coefficient of friction of the hull.
+    pub hull_friction: f64,
+    /// Whether driven wheels turn at one speed.
+    pub is_locked: bool,
+    /// What drivers count on; wheelbase, lock and rate of the steering.
+    pub limits: OneTrackLimits,
+    /// Without one the vehicle does what `limits` say.
+    pub train: Option<DriveTrain>,
+}
+
+/// A vehicle of which only dimensions and limits are known: four wheels, the springs of a passenger car,
+/// mass even in the hull, and otherwise as the dynamic one-track model has it.
+impl From<&VehicleType> for RigidModel {
+    fn from(kind: &VehicleType) -> Self {
+        if let Some(model) = kind
+            .file
+            .as_ref()
+            .and_then(|file| Self::of_file(&file.vehicle))
+        {
+            return model;
+        }
+        let single = SingleTrack::from(kind);
+        let half_track = 0.5 * COMMON_TRACK * kind.width;
+        let places = [-single.rear, single.front]
+            .into_iter()
+            .flat_map(|x| [half_track, -half_track].map(|y| DVec3::new(x, y, -single.height)));
+        let places: Vec<DVec3> = places.collect();
+        let clearance = COMMON_CLEARANCE * kind.height;
+        let size = DVec3::new(kind.length, kind.width, kind.height - clearance);
+        let middle = clearance + 0.5 * size.z - single.height;
+        let (frequency, ratio) = COMMON_SPRING;
+        let wheels = axles(&places, kind.mass, |load| {
+            let (mass, pulse) = (load / GRAVITY, TAU * frequency);
+            (mass * pulse * pulse, 2.0 * ratio * mass * pulse)
+        });
+        let square = size * size;
+        let anti_sway = COMMON_ANTI_SWAY * wheels[0].spring;
+        Self {
+            mass: kind.mass,
+            inertia: DVec3::new(
+                kind.mass * (square.y + square.z) / 12.0,
+                kind.mass * (square.x + square.z) / 12.0,
+                single.yaw_inertia,
+            ),
+            half_size: 0.5 * size,
+            shell: shell(0.5 * size),
+            hull: DVec3::new(kind.body_centre() - single.rear, 0.0, middle),
+            height: single.height,
+            rear: single.rear,
+            radius: clearance.max(0.3),
+            wheels: marked(wheels, &[2, 3], &[], &[0, 1]),
+            anti_sway,
+            friction: single.friction,
+            stiffness: single.stiffness[0],
+            tyre: single.tyre,
+            hull_friction: HULL_FRICTION,
+            is_locked: false,
+            limits: OneTrackLimits::from(kind),
+            train: None,
+        }
+    }
+}
+
+impl RigidModel {
+    /// The model of a vehicle file; `None` if it lacks what
+    /// [`missing`](VehicleFile::missing) names.
+    pub fn of_file(file: &VehicleFile) -> Option<Self> {
+        let suspension: &Suspension = file.suspension.as_ref()?;
+        let single = SingleTrack::from(file);
+        let body = &file.body;
+        let size = DVec3::new(body.length, body.width, body.height);
+        // Places of the file are from the middle of the body.
+        let middle = body.ground_clearance + 0.5 * body.height - single.height;
+        let down = middle - file.wheels.radius;
+        let places = file.wheels.positions.iter();
+        let places: Vec<DVec3> = places
+            .map(|&[x, y, z]| DVec3::new(x, y, z + down))
+            .collect();
+        let wheels = axles(&places, file.mass(), |_| {
+            (suspension.spring, suspension.damping)
+        });
+        let held = file
+            .brakes
+            .as_ref()
+            .map_or(&[][..], |brakes| &brakes.hand_wheels);
+        let gearbox = file.gearbox.as_ref();
+        Some(Self {
+            mass: file.mass(),
+            inertia: inertia(file, &places),
+            half_size: 0.5 * size,
+            shell: shell(0.5 * size),
+            hull: DVec3::new(0.0, 0.0, middle),
+            height: single.height,
+            rear: single.rear,
+            radius: file.wheels.radius,
+            wheels: marked(wheels, &file.steering.wheels, &file.steering.inverted, held),
+            anti_sway: suspension.anti_sway,
+            friction: single.friction,
+            stiffness: single.stiffness[0],
+            tyre: single.tyre,
+            hull_friction: body.friction.unwrap_or(HULL_FRICTION),
+            is_locked: gearbox.is_some_and(|gearbox| gearbox.differential == Differential::Locked),
+            limits: OneTrackLimits::from(&file.vehicle_type()),
+            train: DriveTrain::new(file),
+        })
+    }
+
+    /// How often the vehicle has to be computed at least, Hz: springs, bars and tyres are oscillators,
+    /// and their steps have to be short against the fastest of them.
+    pub fn least_rate(&self) -> f64 {
+        let sum = |of: &dyn Fn(&Wheel) -> f64| self.wheels.iter().map(of).sum::<f64>();
+        let roll = |wheel: &Wheel| {
+            (wheel.spring + 2.0 * self.anti_sway) * wheel.contact.y * wheel.contact.y
+        };
+        let pitch = |wheel: &Wheel| wheel.spring * wheel.contact.x * wheel.contact.x;
+        let springs = (sum(&|wheel| wheel.spring) / self.mass)
+            .max(sum(&roll) / self.inertia.x)
+            .max(sum(&pitch) / self.inertia.y);
+        // Forces of tyres act below the centre of gravity: they turn the hull as well.
+        let lever = self.mass * self.height * self.height;
+        let tilting = 1.0 + lever / self.inertia.x.min(self.inertia.y);
+        let (rear, base) = (self.rear, self.limits.wheelbase);
+        let yawing = 1.0 + self.mass * rear * (base - rear).max(rear) / self.inertia.z;
+        let bristle = HELD_STIFFNESS.max(self.stiffness / RELAXATION);
+        let tyres = bristle * GRAVITY * tilting.max(yawing);
+        STEPS_PER_RADIAN * springs.max(tyres).sqrt()
+    }
+
+    /// Height of the wheels' springs below their place at rest that a static force of the hull, N, takes
+    /// on a wheel: its sag, m.
+    pub fn static_sag(&self, wheel: usize) -> f64 {
+        self.wheels[wheel].load / self.wheels[wheel].spring
+    }
+
+    /// Roll over lateral acceleration on level ground, rad s^2/m: overturning moment over the stiffness
+    /// of springs and bars, less what the weight takes back as it leans over [Gillespie 1992], chapter 6.
+    pub fn roll_gradient(&self) -> f64 {
+        let stiffness = self.wheels.iter().map(|wheel| {
+            let bars = if wheel.partner.is_some() {
+                2.0 * self.anti_sway
+            } else {
+                0.0
+            };
+            (wheel.spring + bars) * wheel.contact.y * wheel.contact.y
+        });
+        let moment = self.mass * self.height;
+        moment / (stiffness.sum::<f64>() - moment * GRAVITY)
+    }
+
+    /// Lateral acceleration at which the inner wheels lift on rigid springs, m/s^2: g T / 2 h.
+    pub fn tip_acceleration(&self) -> f64 {
+        let widths = self.wheels.iter().map(|wheel| wheel.contact.y.abs());
+        let narrowest = widths.filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min);
+        let half_track = if narrowest.is_finite() {
+            narrowest
+        } else {
+            0.0
+        };
+        GRAVITY * half_track / self.height
+    }
+}
+
+/// The hull in contacts: a little smaller, and round at its corners.
+fn shell(half: DVec3) -> Solid {
+    let inner = (half - SKIN).max(0.5 * half);
+    Solid::hull(inner, CORNER * 2.0 * half.y.min(half.x))
+}
+
+/// Inertia of the box in which the mass is even, and of the wheels as points.
+fn inertia(file: &VehicleFile, places: &[DVec3]) -> DVec3 {
+    let body = &file.body;
+    let [x, y, z] = body
+        .mass_box
+        .unwrap_or([body.length, body.width, body.height]);
+    let box_part = body.mass / 12.0 * DVec3::new(y * y + z * z, x * x + z * z, 0.0);
+    let points = places.iter().map(|place| {
+        let hub = *place + DVec3::Z * file.wheels.radius;
+        let square = hub * hub;
+        file.wheels.mass * DVec3::new(square.y + square.z, square.x + square.z, 0.0)
+    });
+    let whole = box_part + points.sum::<DVec3>();
+    whole.with_z(file.yaw_inertia())
+}
+
+/// Wheels at their places with their static loads; `spring` says stiffness and damping for a load.
+fn axles(places: &[DVec3], mass: f64, spring: impl Fn(f64) -> (f64, f64)) -> Vec<Wheel> {
+    let loads = static_loads(places, mass);
+    let wheels = places.iter().zip(loads).map(|(&contact, load)| {
+        let (spring, damping) = spring(load);
+        let is_partner =
+            |other: &&DVec3| (other.x - contact.x).abs() < ONE_AXLE && other.y * contact.y < 0.0;
+        Wheel {
+            contact,
+            load,
+            spring,
+            damping,
+            steers: 0.0,
+            hand_brake: false,
+            partner: places
+                .iter()
+                .find(is_partner)
+                .and_then(|partner| places.iter().position(|place| place == partner)),
+        }
+    });
+    wheels.collect()
+}
+
+/// Loads that carry the weight without turning the hull; of those with more than three wheels the ones
+/// that lie in a plane over the places.
+fn static_loads(places: &[DVec3], mass: f64) -> Vec<f64> {
+    let one = |place: &DVec3| DVec3::new(1.0, place.x, place.y);
+    let matrix = places.iter().fold(DMat3::ZERO, |sum, place| {
+        let row = one(place);
+        sum + DMat3::from_cols(row * row.x, row * row.y, row * row.z)
+    });
+    let weight = mass * GRAVITY;
+    let mean = weight / places.len() as f64;
+    let plane = if matrix.determinant().abs() > 1e-9 {
+        matrix.inverse() * DVec3::new(weight, 0.0, 0.0)
+    } else {
+        DVec3::new(mean, 0.0, 0.0)
+    };
+    let loads = places
+        .iter()
+        .map(|place| plane.dot(one(place)).max(LEAST_LOAD * mean));
+    loads.collect()
+}
+
+/// Wheels that know who steers and who is held.
+fn marked(mut wheels: Vec<Wheel>, steered: &[u8], inverted: &[u8], held: &[u8]) -> Vec<Wheel> {
+    for (number, wheel) in (0u8..).zip(&mut wheels) {
+        if steered.contains(&number) {
+            wheel.steers = 1.0;
+        }
+        if inverted.contains(&number) {
+            wheel.steers = -1.0;
+        }
+        wheel.hand_brake = held.contains(&number);
+    }
+    wheels
+}

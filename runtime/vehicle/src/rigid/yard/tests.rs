@@ -1,0 +1,329 @@
+//! Vehicles and loose bodies on the ground, held to closed forms.
+
+use super::*;
+use crate::drive_train::tests::shipped;
+use crate::rigid::Flat;
+use roadwright_geometry::Pose as Place;
+use roadwright_geometry::math::{atan, cos, sin};
+use roadwright_scenario::VehicleType;
+use std::f64::consts::{FRAC_PI_2, PI};
+
+/// A plane that rises by an angle to the east.
+struct Slope(f64);
+
+impl Surface for Slope {
+    fn at(&self, place: DVec2) -> (f64, DVec3) {
+        let (sin, cos) = (sin(self.0), cos(self.0));
+        (place.x * sin / cos, DVec3::new(-sin, 0.0, cos))
+    }
+}
+
+fn models() -> Vec<(&'static str, RigidModel)> {
+    let mut models = vec![("car", RigidModel::from(&VehicleType::car()))];
+    for name in ["willys-mb", "enviro-400"] {
+        models.push((name, RigidModel::of_file(&shipped(name)).unwrap()));
+    }
+    models
+}
+
+fn drive(
+    model: &RigidModel,
+    state: &mut CarState,
+    surface: &impl Surface,
+    (seconds, dt): (f64, f64),
+    controls: impl Fn(&CarState) -> Controls,
+) {
+    drive_at(200.0, model, state, surface, (seconds, dt), controls);
+}
+
+fn drive_at(
+    rate_hz: f64,
+    model: &RigidModel,
+    state: &mut CarState,
+    surface: &impl Surface,
+    (seconds, dt): (f64, f64),
+    controls: impl Fn(&CarState) -> Controls,
+) {
+    for _ in 0..(seconds / dt).round() as u32 {
+        let controls = controls(state);
+        let entry = Entry {
+            model,
+            state: &mut *state,
+            controls,
+            layers: ALL_LAYERS,
+        };
+        let lost = Yard::new(surface, rate_hz).step(vec![entry], Vec::new(), dt);
+        assert!(lost.is_empty());
+    }
+}
+
+fn wish(acceleration: f64, steering: f64) -> Controls {
+    Controls {
+        acceleration,
+        steering,
+        ..Controls::default()
+    }
+}
+
+#[test]
+fn at_rest_it_stands_at_its_static_loads() {
+    for (name, model) in models() {
+        let mut state = CarState::at_rest(&model, Place::default(), &Flat);
+        let before = state.clone();
+        drive(&model, &mut state, &Flat, (5.0, 0.02), |_| wish(0.0, 0.0));
+        let whole: f64 = state.loads.iter().sum();
+        assert!(
+            (whole / (model.mass * GRAVITY) - 1.0).abs() < 1e-6,
+            "{name}"
+        );
+        for (wheel, load) in model.wheels.iter().zip(&state.loads) {
+            assert!((load / wheel.load - 1.0).abs() < 1e-6, "{name}: {load}");
+        }
+        let moved = (state.body.position - before.body.position).length();
+        assert!(moved < 1e-6, "{name}: {moved}");
+    }
+}
+
+/// With the hand brake it stays on a slope: up, down and across.
+#[test]
+fn a_parked_car_stays_on_a_slope() {
+    for (name, model) in models() {
+        // The rear wheels hold what their load lets them.
+        for (heading, grade) in [(0.0, 0.15), (PI, 0.15), (FRAC_PI_2, 0.15)] {
+            let slope = Slope(grade);
+            let place = Place::new(0.0, 0.0, heading);
+            let mut state = CarState::at_rest(&model, place, &slope);
+            let parked = |_: &CarState| Controls {
+                acceleration: 0.0,
+                hand_brake: true,
+                ..Controls::default()
+            };
+            drive(&model, &mut state, &slope, (5.0, 0.02), parked);
+            let settled = state.body.position;
+            drive(&model, &mut state, &slope, (60.0, 0.02), parked);
+            let moved = (state.body.position - settled).length();
+            assert!(moved < 1e-3, "{name} {heading}: {moved}");
+        }
+    }
+    // Beyond the grip it slides.
+    let model = &models()[1].1;
+    let slope = Slope(atan(1.2 * model.friction));
+    let mut state = CarState::at_rest(model, Place::default(), &slope);
+    drive(model, &mut state, &slope, (10.0, 0.02), |_| wish(0.0, 0.0));
+    assert!(state.body.position.x < -1.0, "{}", state.body.position);
+}
+
+#[test]
+fn it_speeds_up_and_stops_as_asked_whatever_the_step() {
+    for (name, model) in models() {
+        let ways = [100.0, 200.0, 400.0, 800.0].map(|rate| {
+            let mut state = CarState::at_rest(&model, Place::default(), &Flat);
+            let time = (12.0, 0.02);
+            drive_at(rate, &model, &mut state, &Flat, time, |_| wish(1.0, 0.0));
+            let speed = state.speed(&model);
+            let from = state.body.position.x;
+            drive_at(rate, &model, &mut state, &Flat, time, |_| wish(-3.0, 0.0));
+            println!("{name} {rate}: {speed} {from} {}", state.body.position.x);
+            assert!(state.speed(&model).abs() < 1e-3, "{name}");
+            (speed, state.body.position.x - from)
+        });
+        for (speed, way) in ways {
+            assert!((way / ways[3].1 - 1.0).abs() < 0.02, "{name}: {ways:?}");
+            assert!((speed / ways[3].0 - 1.0).abs() < 0.02, "{name}: {ways:?}");
+            let exact = speed * speed / 6.0;
+            assert!((way / exact - 1.0).abs() < 0.1, "{name}: {way} {exact}");
+        }
+    }
+}
+
+/// What rolls down a hill without resistance has the energy of its height.
+#[test]
+fn energy_is_kept_on_a_slope() {
+    let model = RigidModel {
+        train: None,
+        ..RigidModel::of_file(&shipped("willys-mb")).unwrap()
+    };
+    let slope = Slope(-0.1);
+    let mut state = CarState::at_rest(&model, Place::default(), &slope);
+    state.roll(1.0);
+    let energy = |state: &CarState| {
+        let speed = state.body.velocity.length();
+        0.5 * speed * speed + GRAVITY * state.body.position.z
+    };
+    let before = energy(&state);
+    // The driver takes what the slope gives from the wish.
+    let coasts = wish(GRAVITY * sin(0.1) * 0.999, 0.0);
+    drive(&model, &mut state, &slope, (10.0, 0.02), |_| coasts);
+    let kinetic = 0.5 * state.body.velocity.length_squared();
+    assert!(kinetic > 50.0, "{kinetic}");
+    assert!(((energy(&state) - before) / kinetic).abs() < 0.01);
+}
+
+#[test]
+fn a_circle_is_that_of_its_wheels_and_it_leans_as_the_closed_form_says() {
+    for (name, model) in models() {
+        let mut state = CarState::at_rest(&model, Place::default(), &Flat);
+        let speed = 6.0;
+        state.roll(speed);
+        let limits = model.limits;
+        let lateral = 1.5;
+        let wheels = atan(limits.wheelbase * lateral / (speed * speed));
+        drive(&model, &mut state, &Flat, (12.0, 0.02), |state| {
+            wish(2.0 * (speed - state.speed(&model)), wheels)
+        });
+        let yaw = state.body.spin.z;
+        let lateral = yaw * state.speed(&model);
+        println!(
+            "{name}: yaw {yaw} of {}, roll {} of {}",
+            1.5 / speed,
+            state.roll_angle(),
+            model.roll_gradient() * lateral
+        );
+        assert!((yaw * speed / 1.5 - 1.0).abs() < 0.15, "{name}: {yaw}");
+        // To the left it leans to the right: its left side is raised.
+        let roll = state.roll_angle() / (model.roll_gradient() * lateral);
+        assert!((roll - 1.0).abs() < 0.1, "{name}: {roll}");
+    }
+}
+
+/// One driven wheel on ice: an open differential leaves the vehicle with the grip of that one.
+#[test]
+fn a_locked_differential_gets_off_the_ice() {
+    struct Ice;
+    impl Surface for Ice {
+        fn at(&self, _: DVec2) -> (f64, DVec3) {
+            (0.0, DVec3::Z)
+        }
+        fn friction(&self, place: DVec2) -> f64 {
+            if place.y > 0.0 { 0.1 } else { 1.0 }
+        }
+    }
+    let speeds = [false, true].map(|is_locked| {
+        let model = RigidModel {
+            is_locked,
+            ..RigidModel::of_file(&shipped("willys-mb")).unwrap()
+        };
+        let mut state = CarState::at_rest(&model, Place::default(), &Ice);
+        drive(&model, &mut state, &Ice, (3.0, 0.02), |_| wish(3.0, 0.0));
+        state.speed(&model)
+    });
+    println!("{speeds:?}");
+    assert!(speeds[1] > 1.8 * speeds[0] && speeds[0] > 0.5, "{speeds:?}");
+}
+
+#[test]
+fn a_wall_stops_it_and_a_post_is_pushed() {
+    let model = RigidModel::of_file(&shipped("enviro-400")).unwrap();
+    let solid = Solid::cuboid(DVec3::new(0.5, 0.5, 1.0));
+    let post = LooseModel {
+        solid: solid.clone(),
+        mass: 200.0,
+        inertia: 200.0 / 12.0 * DVec3::new(5.0, 5.0, 2.0),
+        friction: 0.5,
+        height: 1.0,
+    };
+    let mut loose = post.standing(DVec2::new(20.0, 0.2), 0.0, &Flat);
+    let far = post.standing(DVec2::new(20.0, 9.0), 0.0, &Flat);
+    let mut other = far;
+    let mut state = CarState::at_rest(&model, Place::default(), &Flat);
+    state.roll(8.0);
+    for _ in 0..500 {
+        let mut yard = Yard::new(&Flat, 200.0);
+        yard.add_still(Still {
+            solid: Solid::cuboid(DVec3::new(0.5, 20.0, 2.0)),
+            middle: DVec3::new(45.0, 0.0, 2.0),
+            heading: 0.0,
+        });
+        let cars = vec![Entry {
+            model: &model,
+            state: &mut state,
+            controls: wish(1.0, 0.0),
+            layers: ALL_LAYERS,
+        }];
+        let loose = vec![
+            LooseEntry {
+                model: &post,
+                state: &mut loose,
+            },
+            LooseEntry {
+                model: &post,
+                state: &mut other,
+            },
+        ];
+        assert!(yard.step(cars, loose, 0.02).is_empty());
+    }
+    // What nobody touched is where it was, to the bit.
+    assert_eq!(other, far);
+    assert!(loose.body.position.x > 25.0, "{:?}", loose.body);
+    assert!(loose.body.position.x < 46.0, "{:?}", loose.body);
+    let front = state.body.position.x + model.hull.x + model.half_size.x;
+    assert!(front < 45.0 && front > 30.0, "{front}");
+}
+
+#[test]
+fn a_solver_that_loses_its_mind_is_put_to_rest() {
+    let model = RigidModel::of_file(&shipped("willys-mb")).unwrap();
+    let mut state = CarState::at_rest(&model, Place::default(), &Flat);
+    let before = state.body;
+    let mut mad = model.clone();
+    mad.wheels[1].spring = 1e300;
+    mad.wheels[1].contact.z = -1.5;
+    let entry = Entry {
+        model: &mad,
+        state: &mut state,
+        controls: wish(1.0, 0.1),
+        layers: ALL_LAYERS,
+    };
+    assert_eq!(
+        Yard::new(&Flat, 200.0).step(vec![entry], Vec::new(), 0.02),
+        [0]
+    );
+    assert_eq!((state.body, state.fits(&model)), (before, true));
+    // And it goes on from there.
+    drive(&model, &mut state, &Flat, (1.0, 0.02), |_| wish(1.0, 0.0));
+    assert!(state.speed(&model) > 0.5);
+}
+
+#[test]
+fn it_climbs_what_its_engine_can_and_no_more() {
+    let model = RigidModel::of_file(&shipped("willys-mb")).unwrap();
+    let limit = model.train.as_ref().unwrap().limiting_grade();
+    let climbed = [0.95, 1.05].map(|share| {
+        let slope = Slope(share * limit);
+        let mut state = CarState::at_rest(&model, Place::default(), &slope);
+        drive(&model, &mut state, &slope, (20.0, 0.02), |_| wish(9.0, 0.0));
+        state.body.position.x - model.rear
+    });
+    assert!(climbed[0] > 10.0 && climbed[1] < 1.0, "{climbed:?}");
+}
+
+/// A vehicle of another level has unlimited mass: it shoves what stands before it.
+#[test]
+fn what_nothing_stops_shoves() {
+    let model = RigidModel::of_file(&shipped("willys-mb")).unwrap();
+    let mut state = CarState::at_rest(&model, Place::default(), &Flat);
+    let before = state.body.position;
+    let half_size = DVec3::new(2.0, 1.0, 0.8);
+    for step in 0..150 {
+        let mut yard = Yard::new(&Flat, 200.0);
+        yard.add_mover(Mover {
+            half_size,
+            middle: DVec3::new(-6.0 + 0.04 * f64::from(step + 1), 0.0, 1.0),
+            heading: 0.0,
+            velocity: DVec2::new(2.0, 0.0),
+            yaw_rate: 0.0,
+            layers: ALL_LAYERS,
+        });
+        let entry = Entry {
+            model: &model,
+            state: &mut state,
+            controls: wish(0.0, 0.0),
+            layers: ALL_LAYERS,
+        };
+        assert!(yard.step(vec![entry], Vec::new(), 0.02).is_empty());
+    }
+    // The mover's front is at 2 m, and the vehicle is before it.
+    let rear = state.body.position.x - model.half_size.x;
+    assert!(rear > 1.9 && rear < 2.5, "{rear} from {before}");
+    assert!(state.tilt() < 0.2);
+}
