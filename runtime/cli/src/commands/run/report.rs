@@ -199,7 +199,7 @@ fn population_text(population: &Population) -> String {
 }
 
 /// The figures that depend on the world alone.
-fn traffic_figures(summary: &Summary) -> [(&'static str, String); 9] {
+fn traffic_figures(summary: &Summary) -> [(&'static str, String); 10] {
     let agents = summary.agents;
     [
         (
