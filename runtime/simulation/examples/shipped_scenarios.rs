@@ -22,7 +22,7 @@ use roadwright_scenario::{Scenario, file};
 use std::path::PathBuf;
 
 /// All shipped scenarios with their file names.
-pub fn all() -> Vec<(&'static str, Scenario)> {
+pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
     vec![
         ("all-junctions", junctions::all_junctions()),
         ("chase", scripted::chase()),
