@@ -245,7 +245,7 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 10] {
             ),
         ),
         (
-            "rings of full lanes",
+            "full rings",
             format!(
                 "{} turned, {} sent round, {} locked",
                 summary.law.rotations, summary.law.sent_round, summary.law.gridlocks
