@@ -64,6 +64,80 @@ fn courses_are_listed_and_driven_with_error_bars() {
 }
 
 #[test]
+fn the_forest_is_driven_at_any_level_with_any_vehicle_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut hashes = std::collections::BTreeSet::new();
+    for vehicle in ["willys_mb", "enviro_400"] {
+        for level in ["one_track", "dynamic_one_track"] {
+            let run = format!("run forest --vehicle {vehicle} --dynamics {level} --runs 4");
+            let found = json(folder.path(), &run);
+            assert_eq!(found["fitness_module"], "forest_score");
+            assert_eq!(found, json(folder.path(), &format!("{run} --threads 1")));
+            hashes.insert(found["hash"].to_string());
+        }
+    }
+    assert_eq!(hashes.len(), 4, "each drives otherwise");
+    let drawn = bench(folder.path(), "run forest --runs 5 --plots here/plots");
+    assert_eq!(drawn.status.code(), Some(0));
+    let plots = folder.path().join("here/plots");
+    let table = std::fs::read_to_string(plots.join("forest-forest_score.csv")).unwrap();
+    assert_eq!(
+        table.lines().count(),
+        1 + 4,
+        "no error bar, no point: {table}"
+    );
+    assert!(plots.join("forest-forest_score.svg").exists());
+}
+
+#[test]
+fn figures_of_the_source_are_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let parts = json(folder.path(), "reproduce --out made --runs 6 --seeds 2");
+    let of: Vec<&str> = (parts.as_array().unwrap().iter())
+        .map(|part| part["of"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "figure 9.3",
+        "table 10.3",
+        "figure 10.7",
+        "figure 10.9",
+        "figure 10.10",
+        "figure 10.11",
+        "figure 10.12",
+        "table 10.4",
+        "figure 12.5",
+    ];
+    assert_eq!(of, expected);
+    let made = folder.path().join("made");
+    for part in parts.as_array().unwrap() {
+        let Some(name) = part["figure"]["name"].as_str() else {
+            continue;
+        };
+        for ending in ["svg", "csv"] {
+            assert!(made.join(format!("{name}.{ending}")).exists(), "{name}");
+        }
+    }
+    let report = std::fs::read_to_string(made.join("report.md")).unwrap();
+    for name in expected {
+        assert!(report.contains(&format!("## {name}\n")), "{name}");
+    }
+    // Nothing of it depends on threads.
+    let again = json(
+        folder.path(),
+        "reproduce --out again --runs 6 --seeds 2 --threads 1",
+    );
+    assert_eq!(again, parts);
+    for words in [
+        "reproduce --out x --runs 1",
+        "reproduce --out x --seeds 1",
+        "reproduce",
+    ] {
+        let output = bench(folder.path(), words);
+        assert_eq!(output.status.code(), Some(2), "{words}");
+    }
+}
+
+#[test]
 fn results_go_on_are_verified_and_a_changed_row_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let run = "run arena --use controller=pursuit --runs 8 --out rows.json";

@@ -113,6 +113,13 @@ impl<'a> Nursery<'a> {
         }
     }
 
+    /// Children of the next generation.
+    fn children(&self) -> usize {
+        let Operators { n, first, .. } = self.plan.operators;
+        let has_parents = self.plan.start == Start::Stack || !self.pool.members().is_empty();
+        if has_parents { n } else { n.max(first) }
+    }
+
     fn child(&self, birth: Birth) -> Chromosome {
         let mut stream = Stream::new(
             mix64(self.plan.seed ^ mix64(u64::from(birth.generation))),
@@ -186,7 +193,7 @@ pub(super) fn elite(genome: &Genome, plan: &Plan, pool: &Pool, generation: u32) 
 impl Breeder for Nursery<'_> {
     fn ask(&mut self) -> Vec<Candidate> {
         let mut asked = elite(self.genome, &self.plan, &self.pool, self.generation);
-        asked.extend((0..self.plan.operators.n as u32).map(|number| {
+        asked.extend((0..self.children() as u32).map(|number| {
             let birth = Birth {
                 generation: self.generation + 1,
                 number,
@@ -200,7 +207,7 @@ impl Breeder for Nursery<'_> {
     }
 
     fn tell(&mut self, fitness: &[Option<f64>]) {
-        let asked = self.ask();
+        let (asked, children) = (self.ask(), self.children());
         self.pool.begin_generation(self.plan.elite);
         for (candidate, fitness) in asked.into_iter().zip(fitness) {
             if let Some(fitness) = *fitness {
@@ -211,7 +218,7 @@ impl Breeder for Nursery<'_> {
                 });
             }
         }
-        self.climbed += self.plan.operators.n;
+        self.climbed += children;
         self.generation += 1;
     }
 
@@ -304,6 +311,24 @@ mod tests {
         assert_eq!(asked.len(), 4, "new random ones");
         nursery.tell(&[None, Some(3.0), None, None]);
         assert_eq!(nursery.pool().members().len(), 1);
+    }
+
+    #[test]
+    fn without_parents_a_generation_is_as_large_as_is_asked() {
+        let genome = genome();
+        let mut plan = plan(Method::Genetic);
+        plan.operators.first = 50;
+        let mut nursery = Nursery::new(&genome, plan);
+        assert_eq!(nursery.ask().len(), 50);
+        nursery.tell(&[None; 50]);
+        assert_eq!(nursery.ask().len(), 50, "still nobody");
+        let mut fitness = [None; 50];
+        fitness[49] = Some(3.0);
+        nursery.tell(&fitness);
+        assert_eq!(nursery.pool().members().len(), 1);
+        assert_eq!(nursery.ask().len(), 4);
+        plan.start = Start::Stack;
+        assert_eq!(Nursery::new(&genome, plan).ask().len(), 5);
     }
 
     #[test]

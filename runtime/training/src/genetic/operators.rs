@@ -49,6 +49,11 @@ pub struct Operators {
     /// Children in each generation, 1 to 10000.
     #[schemars(range(min = 1, max = 10000))]
     pub n: usize,
+    /// Children in generations without parents, where that is more than `n`, up to 100000: a random start
+    /// finds somebody who sets out at all.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0, max = 100_000))]
+    pub first: usize,
     /// Probability that a gene mutates, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub r: f64,
@@ -67,12 +72,17 @@ impl Default for Operators {
         Self {
             p: 2,
             n: 4,
+            first: 0,
             r: 0.2,
             m: 3,
             bounds: Bounds::Clamp,
             repair: false,
         }
     }
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl Operators {
@@ -88,6 +98,12 @@ impl Operators {
             return Err(format!(
                 "n: {} is out of range: expected 1 to 10000",
                 self.n
+            ));
+        }
+        if self.first > 100_000 {
+            let found = self.first;
+            return Err(format!(
+                "first: {found} is out of range: expected 0 to 100000"
             ));
         }
         // Written so that NaN is out of range too.
@@ -278,6 +294,7 @@ mod tests {
         assert!(bad(|o| o.r = f64::NAN).starts_with("r: NaN"));
         assert!(bad(|o| o.r = -0.1).starts_with("r: -0.1"));
         assert!(bad(|o| o.m = 1001).starts_with("m: 1001"));
+        assert!(bad(|o| o.first = 100_001).starts_with("first: 100001"));
     }
 
     proptest! {
