@@ -8,6 +8,7 @@
 
 mod actions;
 mod app;
+pub mod arrange;
 pub mod autosave;
 pub mod background;
 pub mod camera;
@@ -35,6 +36,7 @@ mod playing;
 pub mod scene;
 mod selection;
 pub mod settings;
+pub mod sharing;
 pub mod shipped;
 mod theme;
 pub mod tools;
