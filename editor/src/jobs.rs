@@ -226,7 +226,7 @@ impl Job {
 
     /// Writes the tables of a run into a folder.
     pub(crate) fn results(
-        results: Arc<crate::live::RunResults>,
+        results: Arc<crate::run_results::RunResults>,
         folder: PathBuf,
         wake: impl Fn() + Send + 'static,
     ) -> Self {

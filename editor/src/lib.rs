@@ -33,6 +33,7 @@ pub mod model;
 mod module_actions;
 mod panels;
 mod playing;
+pub mod run_results;
 pub mod scene;
 mod selection;
 pub mod settings;

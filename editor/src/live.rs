@@ -1,10 +1,11 @@
 //! The running simulation: a world on its own thread that takes orders and hands over pictures.
 
+use crate::run_results::RunResults;
 use roadwright_agent::{BehaviourView, Registry};
 use roadwright_scenario::{NodeId, ObjectId, RoadId, Scenario};
 use roadwright_simulation::{
     AgentCounts, Collision, HeatCell, HeatMap, Inspection, JunctionInspection, LogLine, Mark,
-    Observer, RoadInspection, RunOptions, Session, SignalHead, Snapshot, Statistics, TimeRow, Trip,
+    Observer, RoadInspection, RunOptions, Session, SignalHead, Snapshot, Statistics, TimeRow,
     World,
 };
 use std::collections::VecDeque;
@@ -76,17 +77,6 @@ pub struct TracePoint {
     pub steering: f64,
     /// Commanded acceleration, m/s^2.
     pub acceleration: f64,
-}
-
-/// What has come of the run so far.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct RunResults {
-    /// A row for each second, oldest first.
-    pub rows: Vec<TimeRow>,
-    /// The trips that have ended, in that order.
-    pub trips: Vec<Trip>,
-    /// The rows of the run before the last reset, for comparison.
-    pub before: Arc<Vec<TimeRow>>,
 }
 
 /// The running simulation at one moment.
@@ -501,7 +491,7 @@ impl Runner {
                 Arc::new(world.collisions().to_vec())
             };
             picture.heat = self.shown_heat.clone();
-            picture.results = self.results(&before.results);
+            picture.results = before.results.grown(&self.statistics, &self.before);
             picture.marks = world.marks().cloned().collect();
             picture.signals = world.signals().collect();
             picture.swaps = world.swaps().len();
@@ -520,22 +510,6 @@ impl Runner {
             Err(poisoned) => *poisoned.into_inner() = picture,
         }
         (self.wake)();
-    }
-
-    /// What has come of the run; that of the picture before if nothing has been added to it.
-    fn results(&self, before: &Arc<RunResults>) -> Arc<RunResults> {
-        let (rows, trips) = (self.statistics.rows(), self.statistics.trips());
-        let is_same = before.rows.last() == rows.last()
-            && before.trips.len() == trips.len()
-            && Arc::ptr_eq(&before.before, &self.before);
-        if is_same {
-            return before.clone();
-        }
-        Arc::new(RunResults {
-            rows: rows.to_vec(),
-            trips: trips.to_vec(),
-            before: self.before.clone(),
-        })
     }
 
     /// Takes the next order: waits for it while the world stands still.
