@@ -234,6 +234,7 @@ mod tests {
         ];
         let ids = |filter: &str, order| {
             let state = ResultsPanel {
+                shows_trips: true,
                 filter: filter.into(),
                 order,
             };
