@@ -48,10 +48,15 @@ pub(super) fn plot(ui: &mut Ui, title: &'static str, height: f32, curves: Vec<Cu
         .allow_boxed_zoom(false)
         .x_grid_spacer(|input| marks(input, TIMES))
         .y_grid_spacer(|input| marks(input, VALUES))
-        .custom_x_axes(vec![AxisHints::new_x().label_spacing(SPACING)])
+        .custom_x_axes(vec![
+            AxisHints::new_x()
+                .label_spacing(SPACING)
+                .formatter(|mark, _| number(mark)),
+        ])
         .custom_y_axes(vec![
             AxisHints::new_y()
                 .label_spacing(SPACING)
+                .formatter(|mark, _| number(mark))
                 .min_thickness(VALUES_WIDTH),
         ])
         .show(ui, |plot| {
@@ -78,6 +83,20 @@ fn marks(input: GridInput, most: f64) -> Vec<GridMark> {
             step_size: step,
         })
         .collect()
+}
+
+/// The number at a mark, with as many decimals as its step has: a half is not written as nothing.
+fn number(mark: GridMark) -> String {
+    let mut decimals = 0;
+    let mut step = mark.step_size;
+    while step < 0.999 && decimals < 6 {
+        step *= 10.0;
+        decimals += 1;
+    }
+    // Rounding leaves a minus before nothing.
+    let is_zero = mark.value.abs() < 0.5 * mark.step_size;
+    let value = if is_zero { 0.0 } else { mark.value };
+    format!("{value:.decimals$}")
 }
 
 /// The smallest of 1, 2 and 5 times a power of ten of which at most so many fit into a span; `None`
@@ -110,6 +129,15 @@ mod tests {
         assert_eq!(step(0.0, TIMES), None);
         assert_eq!(step(f64::NAN, TIMES), None);
         assert_eq!(step(f64::INFINITY, TIMES), None);
+    }
+
+    #[test]
+    fn numbers_have_the_decimals_of_their_step() {
+        let text = |value, step_size| number(GridMark { value, step_size });
+        assert_eq!(text(0.5, 0.5), "0.5");
+        assert_eq!(text(-1e-17, 0.5), "0.0");
+        assert_eq!(text(0.06, 0.02), "0.06");
+        assert_eq!(text(120.0, 20.0), "120");
     }
 
     #[test]
