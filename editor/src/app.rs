@@ -225,6 +225,7 @@ impl Editor {
         self.look_at_modules(time);
         self.look_at_live();
         self.look_at_files(time);
+        self.look_at_dropped_files();
         self.look_at_closing();
         // Jobs wake the window when they are done; their bars have to move before that.
         if self.flow.is_busy() {
@@ -261,6 +262,7 @@ fn first_model(document: Document, settings: Settings) -> Model {
         job: None,
         recoveries: Vec::new(),
         changed_on_disk: false,
+        bundle: None,
     }
 }
 

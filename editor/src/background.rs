@@ -1,8 +1,10 @@
 //! A picture behind the map, to trace over.
 
 use egui::{Color32, ColorImage, Rect, TextureHandle, TextureOptions, pos2};
+use roadwright_bundle::{PLACEMENT, Placement};
 use roadwright_geometry::DVec2;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::camera::Camera;
 
@@ -13,6 +15,9 @@ const LARGEST: u32 = 4096;
 #[derive(Clone)]
 pub struct Background {
     texture: TextureHandle,
+    /// The picture's file, as it was read.
+    source: Arc<[u8]>,
+    is_png: bool,
     /// South-west corner, m.
     pub low: DVec2,
     /// Metres per pixel.
@@ -21,38 +26,92 @@ pub struct Background {
     pub opacity: f32,
 }
 
-/// Reads a PNG or JPEG picture.
+/// A picture that was read.
+pub struct Picked {
+    image: ColorImage,
+    /// Its file.
+    source: Arc<[u8]>,
+    is_png: bool,
+}
+
+/// Largest picture file that is read, bytes.
+const LARGEST_FILE: u64 = 64 * roadwright_files::MEBIBYTE;
+
+/// Reads a PNG or JPEG picture of at most 64 MiB.
 ///
 /// # Errors
 /// What is wrong, for people.
-pub fn read(path: &Path) -> Result<ColorImage, String> {
+pub fn read(path: &Path) -> Result<Picked, String> {
     let fail = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let reader = image::ImageReader::open(path)
-        .and_then(image::ImageReader::with_guessed_format)
+    let bytes = roadwright_files::read(path, LARGEST_FILE).map_err(|error| fail(&error))?;
+    let reader = image::ImageReader::new(std::io::Cursor::new(&bytes))
+        .with_guessed_format()
         .map_err(|error| fail(&error))?;
+    let is_png = reader.format() == Some(image::ImageFormat::Png);
     let mut picture = reader.decode().map_err(|error| fail(&error))?;
     if picture.width().max(picture.height()) > LARGEST {
         picture = picture.thumbnail(LARGEST, LARGEST);
     }
     let rgba = picture.to_rgba8();
     let size = [rgba.width() as usize, rgba.height() as usize];
-    Ok(ColorImage::from_rgba_unmultiplied(size, rgba.as_raw()))
+    Ok(Picked {
+        image: ColorImage::from_rgba_unmultiplied(size, rgba.as_raw()),
+        source: bytes.into(),
+        is_png,
+    })
+}
+
+/// The picture that stands beside a scenario, with its placement, as bundles bring it; `None` if
+/// there is none.
+pub(crate) fn beside(folder: &Path) -> Option<Result<(Picked, Placement), String>> {
+    let path = folder.join(PLACEMENT);
+    if !path.exists() {
+        return None;
+    }
+    let bytes = roadwright_files::read(&path, roadwright_files::MEBIBYTE);
+    let placement = bytes.map_err(|error| format!("{}: {error}", path.display()));
+    let placement = placement.and_then(|bytes| Placement::from_bytes(&bytes));
+    Some(placement.and_then(|placement| {
+        let picked = read(&folder.join(&placement.picture))?;
+        Ok((picked, placement))
+    }))
 }
 
 impl Background {
-    /// Puts a picture into the middle of what the map shows.
-    pub fn new(context: &egui::Context, picture: ColorImage, camera: &Camera) -> Self {
-        let width = picture.size[0] as f64;
-        let height = picture.size[1] as f64;
+    /// Puts a picture where a placement says, or into the middle of what the map shows.
+    pub fn new(
+        context: &egui::Context,
+        picked: Picked,
+        camera: &Camera,
+        placement: Option<&Placement>,
+    ) -> Self {
+        let width = picked.image.size[0] as f64;
+        let height = picked.image.size[1] as f64;
         // About 600 points wide on the screen, wherever the map looks.
-        let metres_per_pixel = 600.0 * camera.scale / width.max(1.0);
+        let on_screen = 600.0 * camera.scale / width.max(1.0);
+        let metres_per_pixel = placement.map_or(on_screen, |at| at.metres_per_pixel);
         let size = metres_per_pixel * DVec2::new(width, height);
+        let middle = camera.centre - 0.5 * size;
         Self {
-            texture: context.load_texture("background", picture, TextureOptions::LINEAR),
-            low: camera.centre - 0.5 * size,
+            texture: context.load_texture("background", picked.image, TextureOptions::LINEAR),
+            source: picked.source,
+            is_png: picked.is_png,
+            low: placement.map_or(middle, |at| DVec2::from(at.low)),
             metres_per_pixel,
-            opacity: 0.6,
+            opacity: placement.map_or(0.6, |at| at.opacity),
         }
+    }
+
+    /// The picture's file and its placement, as bundles hold them.
+    pub(crate) fn packed(&self) -> (Placement, Arc<[u8]>) {
+        let ending = if self.is_png { "png" } else { "jpg" };
+        let placement = Placement {
+            picture: format!("background.{ending}"),
+            low: self.low.into(),
+            metres_per_pixel: self.metres_per_pixel,
+            opacity: self.opacity,
+        };
+        (placement, self.source.clone())
     }
 
     /// Size in the world, m.

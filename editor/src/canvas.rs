@@ -6,6 +6,7 @@ use crate::map::{Ink, MapPainter, VehicleDot};
 use crate::marks::{Board, TOP_SPEED};
 use crate::minimap::Minimap;
 use crate::model::{Action, Model, ViewAction};
+use crate::panels::object_menu;
 use crate::settings::Heat;
 use crate::theme;
 use crate::tools::{ToolKind, grid_spacing, outline_of};
@@ -24,6 +25,8 @@ const MOST_OUTLINES: usize = 300;
 const OUTLINE_MARGIN: f64 = 50.0;
 /// Lamps of signals are lit up to this scale, m a pixel.
 const FARTHEST_LAMP: f64 = 0.4;
+/// A right click takes what is this near, points.
+const MENU_REACH: f64 = 6.0;
 /// Doublings of the scale for a point of scrolling.
 const ZOOM_RATE: f64 = 0.004;
 
@@ -83,6 +86,8 @@ pub struct Canvas {
     /// The tool and what the mouse does with it.
     pub(crate) hand: Hand,
     minimap: Minimap,
+    /// Where the menu was opened, m.
+    menu_at: Option<DVec2>,
     /// The rectangle that the map had last.
     pub rect: Rect,
     /// Whether the map has had its first rectangle.
@@ -98,6 +103,7 @@ impl Canvas {
             painter,
             hand: Hand::new(ToolKind::Select),
             minimap: Minimap::default(),
+            menu_at: None,
             rect: Rect::from_min_size(Pos2::ZERO, Vec2::new(1000.0, 700.0)),
             has_rect: false,
             dots: Vec::new(),
@@ -137,6 +143,7 @@ impl Canvas {
             self.minimap.hide();
         }
         self.cursor(ui, &response, model);
+        self.menu(&response, model, &view, actions);
         view.send(model, actions);
     }
 
@@ -215,6 +222,36 @@ impl Canvas {
             actions,
         };
         self.hand.key(key, &mut reach)
+    }
+
+    /// A click with the tool in hand at a world point, m.
+    pub(crate) fn click_at(&mut self, at: DVec2, model: &Model, actions: &mut Vec<Action>) {
+        let mut reach = Reach {
+            model,
+            camera: model.camera,
+            rect: self.rect,
+            actions,
+        };
+        self.hand.click_at(at, &mut reach);
+    }
+
+    /// The menu of what lies under a right click. What is selected already stays so if the click is on
+    /// part of it.
+    fn menu(&mut self, response: &Response, model: &Model, view: &View, actions: &mut Vec<Action>) {
+        if response.secondary_clicked()
+            && let Some(pointer) = response.interact_pointer_pos()
+        {
+            let at = view.camera.world(response.rect, pointer);
+            self.menu_at = Some(at);
+            let found = model.scene.pick(at, MENU_REACH * view.camera.scale);
+            let is_part = |object: &ObjectId| model.selection.contains(object);
+            // What lies on top is meant, or all that is selected if it is part of that.
+            if model.selection.len() < 2 || !found.iter().any(is_part) {
+                actions.push(Action::Select(found.into_iter().take(1).collect()));
+            }
+        }
+        let at = self.menu_at;
+        response.context_menu(|ui| object_menu::ui(ui, model, at, actions));
     }
 
     /// A typed character for the tool.

@@ -62,6 +62,7 @@ commands! {
     SaveAs: "Save as…", "Write the scenario to another file.", "Ctrl+Shift+S";
     Import: "Import OpenStreetMap…", "Make a scenario of a map extract (.osm, .osm.pbf).", "Ctrl+I";
     ExportPicture: "Export picture…", "Write the map as a PNG picture.", "Ctrl+E";
+    Share: "Share…", "Write the scenario with all that it needs to one file.", "Ctrl+Shift+E";
     Welcome: "Welcome", "Show the shipped scenarios and recent files.", "";
     Quit: "Quit", "Leave Roadwright.", "Ctrl+Q";
     Undo: "Undo", "Take the last step back.", "Ctrl+Z";
@@ -73,6 +74,11 @@ commands! {
     Duplicate: "Duplicate", "Add a copy of the selection beside it.", "Ctrl+D";
     Delete: "Delete", "Remove the selection.", "Delete";
     SelectAll: "Select all", "Select everything.", "Ctrl+A";
+    SelectSimilar: "Select similar", "Select all of the kind of what is selected: roads of its class, agents of its stack.", "Ctrl+Shift+A";
+    NudgeWest: "Nudge west", "Move the selection a metre west, or a step of the grid.", "Left";
+    NudgeEast: "Nudge east", "Move the selection a metre east, or a step of the grid.", "Right";
+    NudgeNorth: "Nudge north", "Move the selection a metre north, or a step of the grid.", "Up";
+    NudgeSouth: "Nudge south", "Move the selection a metre south, or a step of the grid.", "Down";
     SplitRoad: "Split road", "Cut the selected road in the middle, or where the pointer is on it.", "K";
     MergeRoads: "Merge roads", "Make one road of the two that meet at the selected node, or of two selected roads.", "J";
     ReverseRoad: "Reverse road", "Let the selected road run the other way.", "";
@@ -108,6 +114,7 @@ commands! {
     }
     Palette: "Command palette", "Find any command by its name.", "Ctrl+P";
     Keys: "Keys", "Show all keys and change them.", "Questionmark";
+    Results: "Results", "Show what comes of the run: curves over time and trips.", "";
     ResetPanels: "Reset panels", "Put all panels where they were at first.", "";
 }
 
@@ -123,6 +130,10 @@ impl Command {
                 | Self::Paste
                 | Self::Duplicate
                 | Self::Delete
+                | Self::NudgeWest
+                | Self::NudgeEast
+                | Self::NudgeNorth
+                | Self::NudgeSouth
                 | Self::SplitRoad
                 | Self::MergeRoads
                 | Self::ReverseRoad

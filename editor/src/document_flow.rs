@@ -10,6 +10,7 @@ use crate::background::Background;
 use crate::document::Document;
 use crate::jobs::{Job, Outcome, scenario_path};
 use crate::model::{Dialog, Next, Purpose, Tone};
+use crate::sharing::is_bundle;
 use crate::shipped;
 use crate::tools::ToolKind;
 use roadwright_render::Picture;
@@ -24,7 +25,7 @@ type DocumentState = (u64, u64);
 
 /// What is under way with documents and files.
 pub(crate) struct DocumentFlow {
-    jobs: Vec<Job>,
+    pub(crate) jobs: Vec<Job>,
     /// `None`: the folder for it cannot be written, and edits are not kept.
     autosave: Option<Autosave>,
     /// A save that waits for the one that is being written.
@@ -142,6 +143,14 @@ impl Editor {
                 |path| path.display().to_string(),
             ),
             Purpose::Picture => format!("{title}.png"),
+            Purpose::Share => {
+                let name = format!("{}.rwz", title.to_lowercase().replace(' ', "-"));
+                let folder = document.path().and_then(Path::parent);
+                folder.map_or(name.clone(), |folder| {
+                    folder.join(name).display().to_string()
+                })
+            }
+            Purpose::Results => format!("{title}-results"),
             Purpose::Open | Purpose::Import | Purpose::Background => String::new(),
         }
     }
@@ -193,7 +202,15 @@ impl Editor {
         self.model.dialog = Dialog::None;
         let wake = self.wake();
         match purpose {
+            Purpose::Open if is_bundle(&path) => self.open_bundle(path),
             Purpose::Open => self.leave(Next::Open(path)),
+            Purpose::Share => self.share(path),
+            Purpose::Results => {
+                if let Some(live) = &self.model.live {
+                    let job = Job::results(live.results.clone(), path, wake);
+                    self.flow.jobs.push(job);
+                }
+            }
             Purpose::Save => {
                 self.save_to(scenario_path(&path), then);
             }
@@ -356,6 +373,7 @@ impl Editor {
             Outcome::Opened(path, Ok(scenario)) => {
                 self.take_document(Document::from_file(scenario, &path));
                 self.model.settings.remember(&path);
+                self.look_for_background();
             }
             Outcome::Imported(path, Ok((scenario, text))) => {
                 let mut document = Document::new(scenario);
@@ -367,11 +385,20 @@ impl Editor {
             Outcome::Drawn(path, Ok(())) => {
                 self.say(Tone::Done, &format!("Wrote {}.", path.display()));
             }
-            Outcome::Background(Ok(picture)) => {
+            Outcome::Background(Ok((picked, placement))) => {
                 let camera = self.model.camera;
-                self.model.background = Some(Background::new(&self.context, picture, &camera));
-                self.choose(ToolKind::Overlay);
+                let place = placement.as_ref();
+                let background = Background::new(&self.context, picked, &camera, place);
+                self.model.background = Some(background);
+                if placement.is_none() {
+                    self.choose(ToolKind::Overlay);
+                }
             }
+            Outcome::Shared(path, Ok(())) => {
+                self.say(Tone::Done, &format!("Wrote {}.", path.display()));
+            }
+            Outcome::Bundle(path, Ok(bundle)) => self.take_bundle(path, *bundle),
+            Outcome::Unpacked(Ok(scenario)) => self.open_unpacked(scenario),
             Outcome::Browsed(purpose, then, Some(path)) => self.take_path(path, purpose, then),
             Outcome::Browsed(_, _, None) => {}
             Outcome::Saved(.., Err(error)) => {
@@ -383,7 +410,10 @@ impl Editor {
             Outcome::Opened(_, Err(error))
             | Outcome::Imported(_, Err(error))
             | Outcome::Drawn(_, Err(error))
-            | Outcome::Background(Err(error)) => self.say(Tone::Failed, &error),
+            | Outcome::Background(Err(error))
+            | Outcome::Shared(_, Err(error))
+            | Outcome::Bundle(_, Err(error))
+            | Outcome::Unpacked(Err(error)) => self.say(Tone::Failed, &error),
         }
     }
 

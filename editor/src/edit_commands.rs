@@ -84,13 +84,18 @@ impl Editor {
     }
 
     pub(crate) fn paste(&mut self) {
+        // From the menu there is no pointer on the map.
+        let to = self.model.pointer.unwrap_or(self.model.camera.centre);
+        self.paste_at(to);
+    }
+
+    /// Adds what was copied around a point, m.
+    pub(crate) fn paste_at(&mut self, to: DVec2) {
         let Some(piece) = self.clipboard.clone() else {
             self.say(Tone::Refused, "Nothing has been copied.");
             return;
         };
         let (low, high) = piece.bounds().unwrap_or_default();
-        // From the menu there is no pointer on the map.
-        let to = self.model.pointer.unwrap_or(self.model.camera.centre);
         self.add_piece("Paste", &piece, to - 0.5 * (low + high));
     }
 

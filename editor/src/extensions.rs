@@ -2,6 +2,7 @@
 
 use crate::settings::Settings;
 use roadwright_agent::Registry;
+use roadwright_bundle::Available;
 use roadwright_extension::script::{ScriptError, ScriptRow, Steps};
 use roadwright_extension::{
     CallWatch, Event, FileRow, FileState, Hang, Host, HostOptions, ISOLATED_MEMORY, ModuleRow,
@@ -58,6 +59,8 @@ pub struct Modules {
     pub hang: Option<Hang>,
     /// A module that the clock has stopped, and how, until a person has decided what follows.
     pub timed_out: Option<String>,
+    /// The text of a script that was looked through last, with its id and its mistake.
+    pub checked: Option<(String, String, Option<ScriptError>)>,
     /// What is stepped through, with the statements that were run, or what is wrong with the script.
     pub stepping: Option<(StepRequest, Result<Steps, ScriptError>)>,
 }
@@ -129,6 +132,16 @@ impl Extensions {
 
     pub(crate) fn host(&self) -> &Host {
         &self.host
+    }
+
+    /// What is at hand for scenarios: modules, and scripts with their texts.
+    pub(crate) fn available(&self) -> Available {
+        let folders = self
+            .beside
+            .iter()
+            .chain(std::iter::once(&self.folders.user));
+        let folders: Vec<PathBuf> = folders.map(|folder| folder.join("scripts")).collect();
+        Available::new(&builtin_modules(), &self.host, &folders)
     }
 
     /// Does not ask about a build again.

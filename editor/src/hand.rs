@@ -254,6 +254,16 @@ impl Hand {
         }
     }
 
+    /// A click at a world point, m, that comes from elsewhere than the mouse.
+    pub(crate) fn click_at(&mut self, at: DVec2, reach: &mut Reach<'_>) {
+        let pointer = Pointer {
+            at,
+            modifiers: Modifiers::default(),
+        };
+        reach.send(&mut *self.tool, ToolEvent::Press(pointer));
+        reach.send(&mut *self.tool, ToolEvent::Click(pointer));
+    }
+
     /// A key for the tool. Returns whether the tool had use for it.
     pub(crate) fn key(&mut self, key: Key, reach: &mut Reach<'_>) -> bool {
         let event = match key {

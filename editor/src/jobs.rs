@@ -1,12 +1,12 @@
 //! Work beside the frame that is done once: reading, writing, importing, asking for a path.
 
-use crate::background;
+use crate::background::{self, Picked};
 use crate::model::{Next, Purpose};
-use egui::ColorImage;
+use roadwright_bundle::{Bundle, Placement};
 use roadwright_interchange::osm;
 use roadwright_render::Picture;
 use roadwright_scenario::{Scenario, file};
-use roadwright_simulation::Snapshot;
+use roadwright_simulation::{Snapshot, time_rows_as_csv, trips_as_csv};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -22,8 +22,14 @@ pub(crate) enum Outcome {
     Saved(PathBuf, (u64, u64), Option<Next>, Result<(), String>),
     /// A picture was written.
     Drawn(PathBuf, Result<(), String>),
-    /// A background picture was read.
-    Background(Result<ColorImage, String>),
+    /// A background picture was read; where it lies, if that is known.
+    Background(Result<(Picked, Option<Placement>), String>),
+    /// A bundle, or the tables of a run, were written.
+    Shared(PathBuf, Result<(), String>),
+    /// A bundle was read.
+    Bundle(PathBuf, Result<Box<Bundle>, String>),
+    /// A bundle was unpacked; the scenario in it.
+    Unpacked(Result<PathBuf, String>),
     /// A path was chosen, or not.
     Browsed(Purpose, Option<Next>, Option<PathBuf>),
 }
@@ -179,8 +185,89 @@ impl Job {
     pub(crate) fn background(path: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
         Self::start(format!("Reading {}", name(&path)), true, wake, move |_| {
             let read = background::read(&path);
-            Some(Outcome::Background(read))
+            Some(Outcome::Background(read.map(|picked| (picked, None))))
         })
+    }
+
+    /// Reads the background picture that stands beside a scenario.
+    pub(crate) fn background_beside(folder: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
+        let label = "Reading the background picture".to_owned();
+        Self::start(label, false, wake, move |_| {
+            let read = background::beside(&folder)?;
+            Some(Outcome::Background(
+                read.map(|(picked, at)| (picked, Some(at))),
+            ))
+        })
+    }
+
+    /// Writes a bundle.
+    pub(crate) fn write_bundle(
+        pack: impl FnOnce() -> Result<Vec<u8>, String> + Send + 'static,
+        path: PathBuf,
+        wake: impl Fn() + Send + 'static,
+    ) -> Self {
+        Self::start(format!("Packing {}", name(&path)), true, wake, move |_| {
+            let written = pack().and_then(|bytes| {
+                let written = roadwright_files::write(&path, &bytes);
+                written.map_err(|error| format!("{}: {error}", path.display()))
+            });
+            Some(Outcome::Shared(path, written))
+        })
+    }
+
+    /// Reads a bundle.
+    pub(crate) fn bundle(path: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
+        Self::start(format!("Reading {}", name(&path)), true, wake, move |_| {
+            let read = Bundle::read(&path);
+            let read = read.map_err(|error| format!("{}: {error}", path.display()));
+            Some(Outcome::Bundle(path, read.map(Box::new)))
+        })
+    }
+
+    /// Writes the tables of a run into a folder.
+    pub(crate) fn results(
+        results: Arc<crate::run_results::RunResults>,
+        folder: PathBuf,
+        wake: impl Fn() + Send + 'static,
+    ) -> Self {
+        Self::start(
+            format!("Writing {}", name(&folder)),
+            false,
+            wake,
+            move |_| {
+                let written = std::fs::create_dir_all(&folder).and_then(|()| {
+                    let tables = [
+                        ("timeline.csv", time_rows_as_csv(&results.rows)),
+                        ("trips.csv", trips_as_csv(&results.trips)),
+                    ];
+                    let mut tables = tables.into_iter();
+                    tables.try_for_each(|(name, table)| {
+                        roadwright_files::write(&folder.join(name), table.as_bytes())
+                    })
+                });
+                let written = written.map_err(|error| format!("{}: {error}", folder.display()));
+                Some(Outcome::Shared(folder, written))
+            },
+        )
+    }
+
+    /// Unpacks a bundle.
+    pub(crate) fn unpack(
+        bundle: Arc<crate::sharing::OpenBundle>,
+        folder: PathBuf,
+        wake: impl Fn() + Send + 'static,
+    ) -> Self {
+        Self::start(
+            format!("Unpacking into {}", name(&folder)),
+            true,
+            wake,
+            move |_| {
+                let unpacked = bundle.bundle.unpack(&folder);
+                Some(Outcome::Unpacked(
+                    unpacked.map_err(|error| error.to_string()),
+                ))
+            },
+        )
     }
 
     /// Asks for a path by the system's own dialog.
@@ -196,9 +283,17 @@ impl Job {
             let dialog = rfd::FileDialog::new();
             let chosen = match purpose {
                 Purpose::Open => dialog
-                    .set_title("Open a scenario")
-                    .add_filter("Roadwright scenario", &["json"])
+                    .set_title("Open a scenario or a bundle")
+                    .add_filter("Roadwright scenario or bundle", &["json", "rwz"])
                     .pick_file(),
+                Purpose::Results => dialog
+                    .set_title("Export results into a folder")
+                    .pick_folder(),
+                Purpose::Share => dialog
+                    .set_title("Share the scenario")
+                    .add_filter("Roadwright bundle", &["rwz"])
+                    .set_file_name(suggestion)
+                    .save_file(),
                 Purpose::Save => dialog
                     .add_filter("Roadwright scenario", &["json"])
                     .set_title("Save the scenario")

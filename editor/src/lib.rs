@@ -8,6 +8,7 @@
 
 mod actions;
 mod app;
+pub mod arrange;
 pub mod autosave;
 pub mod background;
 pub mod camera;
@@ -32,9 +33,11 @@ pub mod model;
 mod module_actions;
 mod panels;
 mod playing;
+pub mod run_results;
 pub mod scene;
 mod selection;
 pub mod settings;
+pub mod sharing;
 pub mod shipped;
 mod theme;
 pub mod tools;

@@ -1,10 +1,12 @@
 //! The running simulation: a world on its own thread that takes orders and hands over pictures.
 
+use crate::run_results::RunResults;
 use roadwright_agent::{BehaviourView, Registry};
 use roadwright_scenario::{NodeId, ObjectId, RoadId, Scenario};
 use roadwright_simulation::{
     AgentCounts, Collision, HeatCell, HeatMap, Inspection, JunctionInspection, LogLine, Mark,
-    Observer, RoadInspection, RunOptions, Session, SignalHead, Snapshot, World,
+    Observer, RoadInspection, RunOptions, Session, SignalHead, Snapshot, Statistics, TimeRow,
+    World,
 };
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -102,6 +104,8 @@ pub struct LivePicture {
     pub road: Option<RoadInspection>,
     /// The heat map, by cell.
     pub heat: Arc<Vec<((i32, i32), HeatCell)>>,
+    /// What has come of the run so far.
+    pub results: Arc<RunResults>,
     /// The last lines that modules have logged, oldest first.
     pub log: Arc<Vec<LogLine>>,
     /// Lines that they have logged so far.
@@ -289,6 +293,9 @@ struct Runner {
     coordinator: Option<Coordinator>,
     heat: HeatMap,
     shown_heat: Arc<Vec<((i32, i32), HeatCell)>>,
+    statistics: Statistics,
+    /// The rows of the run before.
+    before: Arc<Vec<TimeRow>>,
     error: Option<(u64, String)>,
     errors: u64,
     orders: u64,
@@ -316,6 +323,8 @@ impl Runner {
             coordinator: None,
             heat: HeatMap::default(),
             shown_heat: Arc::default(),
+            statistics: Statistics::default(),
+            before: Arc::default(),
             error: None,
             errors: 0,
             orders: 0,
@@ -348,6 +357,14 @@ impl Runner {
         self.watch = Watch::of(self.watch.agent);
         self.heat = HeatMap::default();
         self.shown_heat = Arc::default();
+        // A run that was not begun compares with nothing.
+        if self.statistics.rows().len() > 1 {
+            self.before = Arc::new(self.statistics.rows().to_vec());
+        }
+        self.statistics = Statistics::default();
+        if let Some(session) = &self.session {
+            self.statistics.begin(session.world());
+        }
     }
 
     /// Carries out an order and all that have come meanwhile; says whether to go on. Of edits in
@@ -432,7 +449,7 @@ impl Runner {
             return;
         };
         let due = self.heat.due();
-        session.step(&mut [&mut self.watch, &mut self.heat]);
+        session.step(&mut [&mut self.watch, &mut self.heat, &mut self.statistics]);
         // The heat map has taken a sample in this step: only then it differs.
         if self.heat.due() > due {
             self.shown_heat = Arc::new(self.heat.cells().collect());
@@ -474,6 +491,7 @@ impl Runner {
                 Arc::new(world.collisions().to_vec())
             };
             picture.heat = self.shown_heat.clone();
+            picture.results = before.results.grown(&self.statistics, &self.before);
             picture.marks = world.marks().cloned().collect();
             picture.signals = world.signals().collect();
             picture.swaps = world.swaps().len();

@@ -1,5 +1,6 @@
 //! What panels read, and what they may ask for.
 
+use crate::arrange::Arrangement;
 use crate::autosave::Recovery;
 use crate::background::Background;
 use crate::camera::Camera;
@@ -9,6 +10,7 @@ use crate::extensions::{Modules, StepRequest};
 use crate::live::LivePicture;
 use crate::scene::Scene;
 use crate::settings::Settings;
+use crate::sharing::OpenBundle;
 use crate::theme::Theme;
 use crate::tools::ToolKind;
 use egui::KeyboardShortcut;
@@ -65,6 +67,8 @@ pub struct Model {
     pub recoveries: Vec<Recovery>,
     /// Whether the file has been changed by someone else.
     pub changed_on_disk: bool,
+    /// The bundle that was read last, until it is unpacked or put away.
+    pub bundle: Option<Arc<OpenBundle>>,
 }
 
 impl Model {
@@ -121,6 +125,10 @@ pub enum Purpose {
     Picture,
     /// A picture to trace.
     Background,
+    /// Where to write a bundle.
+    Share,
+    /// The folder to write the tables of a run into.
+    Results,
 }
 
 /// The window that is open over the others, and what it opens with. What has been typed into it
@@ -163,6 +171,13 @@ pub enum Dialog {
     Search {
         /// What is searched for.
         query: String,
+    },
+    /// A bundle was read; where to unpack it.
+    Bundle {
+        /// The folder, as a text.
+        folder: String,
+        /// Whether its presets of roads are added to one's own.
+        presets: bool,
     },
 }
 
@@ -221,6 +236,12 @@ pub enum Action {
     ResetKeys,
     /// Another tool.
     Tool(ToolKind),
+    /// Another tool, whose first click is at this point, m.
+    Begin(ToolKind, DVec2),
+    /// The selection is put in order.
+    Arrange(Arrangement),
+    /// What was copied is added around this point, m.
+    PasteAt(DVec2),
     /// Another speed of the simulation.
     Speed(f64),
     /// Another agent is looked into.
@@ -245,6 +266,13 @@ pub enum Action {
     Go(Next),
     /// What crashed sessions have left is not wanted.
     DiscardRecoveries,
+    /// The bundle that was read is unpacked into a folder and opened there.
+    Unpack {
+        /// The folder, which is new or empty.
+        folder: PathBuf,
+        /// Whether its presets of roads are added to one's own.
+        presets: bool,
+    },
     /// The file is read again.
     Reload,
     /// The file on disk is not looked at.
@@ -288,8 +316,19 @@ pub enum ModuleAction {
     RollBack(String),
     /// The folder of a file is shown by the system.
     OpenFolder(PathBuf),
-    /// A script is written: its id and its text.
-    SaveScript(String, String),
+    /// A script is written.
+    SaveScript {
+        /// Its id.
+        id: String,
+        /// Its text.
+        text: String,
+        /// What its file held when it was changed; nothing is written over anything else.
+        base: String,
+        /// Whether it is written with a mistake in it as well.
+        anyway: bool,
+    },
+    /// The text of a script is looked through for mistakes: its id and its text.
+    CheckScript(String, String),
     /// One handler of a text of a script is run for one agent, statement by statement.
     StepThrough(StepRequest),
     /// What was stepped through is put away.

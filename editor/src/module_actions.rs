@@ -4,7 +4,7 @@ use crate::app::Editor;
 use crate::extensions::StepRequest;
 use crate::model::{Dialog, ModuleAction, Tone};
 use roadwright_extension::author;
-use roadwright_extension::script::{Subject, step_through};
+use roadwright_extension::script::{LONGEST_SCRIPT, Subject, compile, step_through};
 use std::path::Path;
 
 impl Editor {
@@ -37,7 +37,21 @@ impl Editor {
                     self.say(Tone::Failed, &format!("{}: {why}", folder.display()));
                 }
             }
-            ModuleAction::SaveScript(id, text) => self.save_script(&id, &text),
+            ModuleAction::SaveScript {
+                id,
+                text,
+                base,
+                anyway,
+            } => {
+                if anyway || self.check_script(&id, &text) {
+                    self.save_script(&id, &text, &base);
+                }
+            }
+            ModuleAction::CheckScript(id, text) => {
+                if self.check_script(&id, &text) {
+                    self.say(Tone::Done, &format!("{id}: no mistake was found."));
+                }
+            }
             ModuleAction::StepThrough(request) => self.step_through(request),
             ModuleAction::EndStepping => self.model.modules.stepping = None,
             ModuleAction::NewScript(name) => self.new_script(&name),
@@ -76,10 +90,42 @@ impl Editor {
         self.model.modules.stepping = Some((request, steps));
     }
 
-    fn save_script(&mut self, id: &str, text: &str) {
-        let Some(place) = self.extensions.host().scripts().place_of(id) else {
+    /// Looks through the text of a script; what is wrong is shown in its line.
+    fn check_script(&mut self, id: &str, text: &str) -> bool {
+        let place = self.extensions.host().scripts().place_of(id);
+        let folder = place.as_deref().and_then(Path::parent);
+        let mistake = compile(id, text, folder).err();
+        let is_fine = mistake.is_none();
+        self.model.modules.checked = Some((id.to_owned(), text.to_owned(), mistake));
+        is_fine
+    }
+
+    /// Writes a script, unless its file holds something else than what it was made of.
+    fn save_script(&mut self, id: &str, text: &str, base: &str) {
+        let scripts = self.extensions.host().scripts();
+        let Some(place) = scripts.place_of(id) else {
             return;
         };
+        // Looked at now, and not as the host has seen it a moment ago: what another program has
+        // written meanwhile cannot be brought back.
+        match roadwright_files::read_text(&place, LONGEST_SCRIPT) {
+            Ok(there) if there != base && there != text => {
+                scripts.read(&place);
+                self.say(
+                    Tone::Refused,
+                    &format!(
+                        "{id} was changed by another program: reload it, or keep yours, first."
+                    ),
+                );
+                return;
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => {
+                self.say(Tone::Failed, &format!("{}: {error}", place.display()));
+                return;
+            }
+        }
         let write = || -> std::io::Result<()> {
             if let Some(folder) = place.parent() {
                 std::fs::create_dir_all(folder)?;

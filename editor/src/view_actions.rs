@@ -72,6 +72,15 @@ impl Editor {
         self.view.canvas.hand.take(kind);
     }
 
+    /// Takes a tool and clicks with it.
+    pub(crate) fn begin(&mut self, kind: ToolKind, at: DVec2) {
+        self.choose(kind);
+        self.view
+            .canvas
+            .click_at(at, &self.model, &mut self.actions);
+        self.context.request_repaint();
+    }
+
     pub(crate) fn change_zoom(&mut self, factor: f32) {
         let zoom = self.model.settings.zoom * factor;
         self.model.settings.zoom = zoom.clamp(*ZOOMS.start(), *ZOOMS.end());

@@ -115,11 +115,21 @@ fn a_script_is_changed_in_the_editor_and_acts_on_the_next_step() {
     }));
     bench.press_tab("Script");
     let stop = "fn behave(agent) { agent.stop(); agent.mark(\"stopped\"); }";
-    let save = |text: &str| {
-        let action = ModuleAction::SaveScript("convoy.rhai".into(), text.into());
-        Action::Module(action)
+    let text_of = |bench: &Bench| {
+        let scripts = bench.editor().model().modules.scripts.clone();
+        let script = scripts.iter().find(|script| script.id == "convoy.rhai");
+        script.unwrap().text.clone()
     };
-    bench.ask(save(stop));
+    let save = |bench: &mut Bench, text: &str, anyway: bool| {
+        let base = text_of(bench);
+        bench.ask(Action::Module(ModuleAction::SaveScript {
+            id: "convoy.rhai".into(),
+            text: text.into(),
+            base,
+            anyway,
+        }));
+    };
+    save(&mut bench, stop, false);
     assert!(bench.play_until(12.0, |editor| {
         let live = editor.model().live.as_ref().unwrap();
         live.swaps > 0
@@ -134,8 +144,21 @@ fn a_script_is_changed_in_the_editor_and_acts_on_the_next_step() {
             .join("user/scripts/convoy.rhai")
             .exists()
     );
+    // With a mistake it is not written unless that is asked for.
+    let wrong = "fn behave(agent) {\n    agent.stpo();\n}";
+    wait(&mut bench, "the new text", |editor| {
+        let scripts = editor.model().modules.scripts.clone();
+        scripts
+            .iter()
+            .any(|script| script.id == "convoy.rhai" && script.text == stop)
+    });
+    save(&mut bench, wrong, false);
+    let checked = bench.editor().model().modules.checked.clone().unwrap();
+    assert_eq!(checked.2.unwrap().line, 2);
+    let place = bench.folder.path().join("user/scripts/convoy.rhai");
+    assert_eq!(std::fs::read_to_string(&place).unwrap(), stop);
     // A mistake is shown where it is, and the last good version goes on.
-    bench.ask(save("fn behave(agent) {\n    agent.stpo();\n}"));
+    save(&mut bench, wrong, true);
     wait(&mut bench, "the mistake", |editor| {
         let scripts = editor.model().modules.scripts.clone();
         let script = scripts
@@ -176,4 +199,83 @@ fn a_script_is_changed_in_the_editor_and_acts_on_the_next_step() {
             .iter()
             .any(|script| script.id == "mine.rhai" && script.error.is_none())
     });
+}
+
+#[test]
+fn a_script_that_another_program_has_changed_is_not_written_over() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let scripts = folder.path().join("user/scripts");
+    std::fs::create_dir_all(&scripts).unwrap();
+    let place = scripts.join("mine.rhai");
+    let text =
+        |speed: f64| format!("fn behave(agent) {{\n    agent.desired_speed = {speed:?};\n}}\n");
+    std::fs::write(&place, text(1.0)).unwrap();
+    let mut bench = Bench::open_in(folder, None);
+    bench.close_dialog();
+    let has = |wanted: String| {
+        move |editor: &roadwright_editor::Editor| {
+            let scripts = editor.model().modules.scripts.clone();
+            scripts
+                .iter()
+                .any(|script| script.id == "mine.rhai" && script.text == wanted)
+        }
+    };
+    wait(&mut bench, "the script", has(text(1.0)));
+    // Another program writes, and a moment later this one wants to.
+    std::fs::write(&place, text(2.0)).unwrap();
+    let save = |base: String| {
+        Action::Module(ModuleAction::SaveScript {
+            id: "mine.rhai".into(),
+            text: text(3.0),
+            base,
+            anyway: true,
+        })
+    };
+    bench.ask(save(text(1.0)));
+    assert_eq!(std::fs::read_to_string(&place).unwrap(), text(2.0));
+    wait(&mut bench, "the other's text", has(text(2.0)));
+    // Knowing of it one may.
+    bench.ask(save(text(2.0)));
+    assert_eq!(std::fs::read_to_string(&place).unwrap(), text(3.0));
+}
+
+#[test]
+fn a_draft_asks_whether_to_reload_or_to_keep() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let scripts = folder.path().join("user/scripts");
+    std::fs::create_dir_all(&scripts).unwrap();
+    let place = scripts.join("aa.rhai");
+    std::fs::write(&place, "fn behave(agent) {}\n").unwrap();
+    let mut bench = Bench::open_in(folder, None);
+    bench.close_dialog();
+    bench.press_tab("Script");
+    // The first of them is shown: the scenario uses none.
+    assert!(bench.harness.query_by_label("Script: aa.rhai").is_some());
+    let field = "Text of the script";
+    bench.harness.get_by_label(field).focus();
+    bench.harness.step();
+    bench.key_with(egui::Modifiers::COMMAND, Key::Home);
+    bench.type_text("// mine\n");
+    assert!(bench.harness.query_by_label("Keep mine").is_none());
+    std::fs::write(&place, "fn behave(agent) { agent.stop(); }\n").unwrap();
+    wait_for_label(&mut bench, "Keep mine");
+    bench.press("Keep mine");
+    assert!(bench.harness.query_by_label("Keep mine").is_none());
+    bench.press("Save and apply");
+    let written = std::fs::read_to_string(&place).unwrap();
+    assert!(
+        written.contains("// mine") && !written.contains("stop"),
+        "{written}"
+    );
+}
+
+fn wait_for_label(bench: &mut Bench, label: &str) {
+    for _ in 0..1000 {
+        bench.harness.step();
+        if bench.harness.query_by_label(label).is_some() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("waited for: {label}");
 }

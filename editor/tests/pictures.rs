@@ -111,6 +111,35 @@ fn playing() {
 }
 
 #[test]
+fn sharing_and_results() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
+    let mut bench = Bench::open(&file);
+    bench.close_dialog();
+    bench.step_run(2_600);
+    bench.ask(Action::Do(roadwright_editor::command::Command::Reset));
+    bench.step_run(4_500);
+    bench.ask(Action::Do(roadwright_editor::command::Command::Results));
+    hold(&mut bench, "results");
+    bench.press("Trips");
+    bench.press_tab("Script");
+    hold(&mut bench, "script");
+    // A right click on a road.
+    let at = bench.at(30.0, 0.0);
+    bench.harness.hover_at(at);
+    bench.harness.step();
+    for pressed in [true, false] {
+        bench.harness.event(egui::Event::PointerButton {
+            pos: at,
+            button: egui::PointerButton::Secondary,
+            pressed,
+            modifiers: egui::Modifiers::NONE,
+        });
+        bench.harness.step();
+    }
+    hold(&mut bench, "object_menu");
+}
+
+#[test]
 fn signals() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
     let mut bench = Bench::open(&file);

@@ -1046,3 +1046,283 @@ fn the_keys_that_the_welcome_panel_names_work_there() {
         Dialog::Unsaved(Next::New)
     ));
 }
+
+#[test]
+fn a_right_click_opens_what_can_be_done_with_a_thing() {
+    let mut bench = crossroads();
+    bench.key(Key::V);
+    let before = bench.scenario().clone();
+    right_click(&mut bench, -60.0, 0.0);
+    // What lies there is selected, and its menu is open.
+    let selection = bench.editor().model().selection.clone();
+    assert!(
+        matches!(selection.first(), Some(ObjectId::Road(_))),
+        "{selection:?}"
+    );
+    bench.press("Split here");
+    assert_eq!(
+        bench.scenario().network().road_count(),
+        before.network().road_count() + 1
+    );
+    undo_gives_back_last(&mut bench, &before);
+    // A node: crossings on all its arms.
+    right_click(&mut bench, 0.0, 0.0);
+    let selection = bench.editor().model().selection.clone();
+    let Some(ObjectId::Node(node)) = selection.first().copied() else {
+        panic!("{selection:?}");
+    };
+    bench.press("Add crossings on all arms");
+    let rules = &bench.scenario().network().node(node).unwrap().rules;
+    assert_eq!(rules.crossings.len(), 4);
+    // Open ground: a vehicle begins here, and the tool waits for its destination.
+    right_click(&mut bench, -100.0, 60.0);
+    assert!(bench.editor().model().selection.is_empty());
+    bench.press("Drive from here");
+    assert_eq!(bench.editor().model().tool, ToolKind::Vehicle);
+    bench.click(100.0, 60.0);
+    let agent = bench.scenario().agents().values().next().unwrap();
+    assert!(agent.destination.is_some());
+}
+
+/// A right click without a drag.
+fn right_click(bench: &mut Bench, x: f64, y: f64) {
+    let at = bench.at(x, y);
+    bench.harness.hover_at(at);
+    bench.harness.step();
+    for pressed in [true, false] {
+        bench.harness.event(egui::Event::PointerButton {
+            pos: at,
+            button: egui::PointerButton::Secondary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        });
+        bench.harness.step();
+    }
+    bench.settle();
+}
+
+fn undo_gives_back_last(bench: &mut Bench, before: &roadwright_scenario::Scenario) {
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), before);
+}
+
+/// An empty world with three boxes, all selected.
+fn three_boxes() -> Bench {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.key(Key::O);
+    bench.set(|settings| settings.tools.obstacle.kind = ObstacleKind::Box);
+    for (x, y) in [(-80.0, 5.0), (-10.0, -20.0), (70.0, 30.0)] {
+        bench.drag(&[(x, y), (x + 12.0, y + 9.0)]);
+    }
+    bench.key(Key::V);
+    bench.key_with(Modifiers::COMMAND, Key::A);
+    assert_eq!(bench.editor().model().selection.len(), 3);
+    bench
+}
+
+fn box_bounds(bench: &Bench) -> Vec<(DVec2, DVec2)> {
+    let model = bench.editor().model();
+    let all = model.selection.iter();
+    all.map(|object| model.scene.bounds_of(*object).unwrap())
+        .collect()
+}
+
+#[test]
+fn arrow_keys_nudge_and_menus_align_and_spread() {
+    let mut bench = three_boxes();
+    let before = box_bounds(&bench);
+    bench.key(Key::ArrowRight);
+    bench.key(Key::ArrowUp);
+    for (new, old) in box_bounds(&bench).iter().zip(&before) {
+        assert!(
+            (new.0 - old.0 - DVec2::ONE).length() < 1e-6,
+            "{new:?} {old:?}"
+        );
+    }
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(box_bounds(&bench), before);
+    right_click(&mut bench, -10.0 + 6.0, -20.0 + 4.0);
+    assert_eq!(
+        bench.editor().model().selection.len(),
+        3,
+        "the selection stays"
+    );
+    bench.press("Align south edges");
+    let aligned = box_bounds(&bench);
+    assert!(
+        aligned
+            .iter()
+            .all(|b| (b.0.y - aligned[0].0.y).abs() < 1e-6),
+        "{aligned:?}"
+    );
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(box_bounds(&bench), before);
+}
+
+#[test]
+fn what_several_roads_share_is_changed_in_one_step() {
+    let mut bench = crossroads();
+    bench.key(Key::V);
+    bench.key_with(Modifiers::COMMAND, Key::A);
+    let before = bench.scenario().clone();
+    bench.press("Access: All");
+    bench.press("Private");
+    let mut roads = bench.scenario().network().roads();
+    assert!(roads.all(|(_, road)| road.access == roadwright_scenario::RoadAccess::Private));
+    drop(roads);
+    undo_gives_back_last(&mut bench, &before);
+}
+
+#[test]
+fn select_similar_takes_the_roads_of_a_class() {
+    let mut bench = crossroads();
+    bench.key(Key::O);
+    bench.drag(&[(-80.0, 40.0), (-70.0, 50.0)]);
+    bench.key(Key::V);
+    bench.click(-60.0, 0.0);
+    assert_eq!(bench.editor().model().selection.len(), 1);
+    bench.key_with(Modifiers::COMMAND | Modifiers::SHIFT, Key::A);
+    let selection = bench.editor().model().selection.clone();
+    assert_eq!(selection.len(), 4);
+    assert!(
+        selection
+            .iter()
+            .all(|object| matches!(object, ObjectId::Road(_)))
+    );
+}
+
+#[test]
+fn a_scenario_is_shared_and_opened_from_one_file() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let mut bench = Bench::open_in(folder.clone(), None);
+    bench.close_dialog();
+    let shipped = roadwright_editor::shipped::ALL.iter();
+    let chase = shipped.into_iter().position(|s| s.name == "chase").unwrap();
+    bench.ask(Action::Go(Next::Shipped(chase)));
+    let scenario = bench.scenario().clone();
+    let file = folder.path().join("chase.rwz");
+    bench.press("File");
+    bench.press("Share… Ctrl+Shift+E");
+    assert!(matches!(bench.editor().model().dialog, Dialog::Path { .. }));
+    bench.ask(Action::Path(
+        folder.path().join("chase"),
+        Purpose::Share,
+        None,
+    ));
+    assert!(file.is_file());
+    // Dropped into the window of somebody else it is shown, and nothing is written.
+    bench.ask(Action::Go(Next::New));
+    let dropped = Arc::new(Dropped(file));
+    bench.harness.input_mut().dropped_files.push(dropped);
+    bench.harness.step();
+    bench.settle();
+    assert!(matches!(
+        bench.editor().model().dialog,
+        Dialog::Bundle { .. }
+    ));
+    assert!(!folder.path().join("chase").exists());
+    assert!(
+        bench
+            .harness
+            .query_by_label("scripts/evader.rhai")
+            .is_some()
+    );
+    bench.press("Unpack and open");
+    bench.settle();
+    assert_eq!(bench.scenario(), &scenario);
+    assert_eq!(bench.editor().model().dialog, Dialog::None);
+    assert!(folder.path().join("chase/scripts/evader.rhai").is_file());
+    assert!(
+        bench.editor().model().live.is_none(),
+        "nothing runs before play is pressed"
+    );
+}
+
+/// A file that is let fall on the window.
+#[derive(Debug)]
+struct Dropped(std::path::PathBuf);
+
+impl egui::DroppedFile for Dropped {
+    fn path(&self) -> &std::path::Path {
+        &self.0
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        std::fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}
+
+#[test]
+fn a_file_that_is_no_bundle_is_refused_and_the_document_stays() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let mut bench = Bench::open_in(folder.clone(), None);
+    bench.close_dialog();
+    let before = bench.scenario().clone();
+    let file = folder.path().join("evil.rwz");
+    std::fs::write(&file, b"PK\x03\x04 no archive").unwrap();
+    bench.ask(Action::Path(file, Purpose::Open, None));
+    assert_eq!(bench.editor().model().dialog, Dialog::None);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn results_show_curves_and_trips_and_are_written_as_tables() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    let shipped = roadwright_editor::shipped::ALL.iter();
+    let town = shipped
+        .into_iter()
+        .position(|s| s.name == "crossroads")
+        .unwrap();
+    bench.ask(Action::Go(Next::Shipped(town)));
+    bench.ask(Action::Speed(f64::INFINITY));
+    bench.ask(Action::Do(roadwright_editor::command::Command::Results));
+    bench.key(Key::Space);
+    assert!(bench.play_until(120.0, |editor| {
+        let live = editor.model().live.as_ref();
+        live.is_some_and(|live| live.results.trips.len() > 3)
+    }));
+    // One step by hand, and it stands still.
+    bench.ask(Action::Do(roadwright_editor::command::Command::StepOnce));
+    let results = bench
+        .editor()
+        .model()
+        .live
+        .as_ref()
+        .unwrap()
+        .results
+        .clone();
+    assert!(results.rows.len() > 10 && results.before.is_empty());
+    // A click on a trip goes to where it ended.
+    let trip = results.trips.last().unwrap();
+    let (_, last) = trip.places.unwrap();
+    bench.press("Trips");
+    let name = roadwright_simulation::agent_name(trip.agent);
+    bench.press(&name);
+    let centre = bench.editor().model().camera.centre;
+    assert!((centre - last).length() < 5.0, "{centre} {last}");
+    let folder = bench.folder.path().join("out");
+    bench.ask(Action::Path(folder.clone(), Purpose::Results, None));
+    let lines = |name: &str| {
+        std::fs::read_to_string(folder.join(name))
+            .unwrap()
+            .lines()
+            .count()
+    };
+    assert_eq!(lines("timeline.csv"), results.rows.len() + 1);
+    assert_eq!(lines("trips.csv"), results.trips.len() + 1);
+    // The run before stays for comparison.
+    bench.ask(Action::Do(roadwright_editor::command::Command::Reset));
+    let again = bench
+        .editor()
+        .model()
+        .live
+        .as_ref()
+        .unwrap()
+        .results
+        .clone();
+    assert_eq!(*again.before, results.rows);
+    assert_eq!(again.rows.len(), 1);
+}

@@ -1,9 +1,10 @@
 //! Windows over the others: questions, paths, palette, keys, search, welcome.
 
-use super::{keys, palette, welcome, widgets};
+use super::{bundle, keys, palette, welcome, widgets};
 use crate::command::Command;
 use crate::jobs::scenario_path;
 use crate::model::{Action, Dialog, Model, ModuleAction, Next, Purpose};
+use crate::sharing::bundle_path;
 use egui::{Key, RichText, Role, Ui, WidgetInfo};
 use roadwright_extension::Hang;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,9 @@ impl OpenDialog {
             }
             Dialog::Keys { waiting, filter } => {
                 keys::ui(&context, model, waiting, filter, actions);
+            }
+            Dialog::Bundle { folder, presets } => {
+                bundle::ui(&context, model, folder, presets, actions);
             }
             Dialog::AllowPlugin => allow_plugin(&context, model, actions),
             Dialog::Search { query } => palette::search(&context, model, query, actions),
@@ -215,7 +219,17 @@ fn timed_out(context: &egui::Context, what: &str, actions: &mut Vec<Action>) {
 /// Title, button and hint of the question for a path.
 fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
     match purpose {
-        Purpose::Open => ("Open a scenario", "Open", "path of a .scenario.json file"),
+        Purpose::Open => (
+            "Open a scenario",
+            "Open",
+            "path of a .scenario.json file or of a .rwz bundle",
+        ),
+        Purpose::Results => (
+            "Export results",
+            "Write",
+            "folder for timeline.csv and trips.csv",
+        ),
+        Purpose::Share => ("Share the scenario", "Write", "path of a .rwz file"),
         Purpose::Save => ("Save the scenario", "Save", "path of a .scenario.json file"),
         Purpose::Import => (
             "Import OpenStreetMap",
@@ -277,6 +291,7 @@ fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
     let text = match purpose {
         // Saving adds the ending that scenarios have.
         Purpose::Save if scenario_path(typed).exists() => "This file exists and will be replaced.",
+        Purpose::Share if bundle_path(typed).exists() => "This file exists and will be replaced.",
         Purpose::Picture if typed.exists() => "This file exists and will be replaced.",
         Purpose::Open | Purpose::Import | Purpose::Background if !is_empty && !typed.exists() => {
             "There is no such file."

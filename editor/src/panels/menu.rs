@@ -13,7 +13,7 @@ type Groups = &'static [&'static [C]];
 
 const FILE: Groups = &[
     &[C::New, C::Open, C::Save, C::SaveAs],
-    &[C::Import, C::ExportPicture],
+    &[C::Import, C::ExportPicture, C::Share],
     &[C::Welcome, C::Quit],
 ];
 const EDIT: Groups = &[
@@ -25,12 +25,14 @@ const EDIT: Groups = &[
         C::Duplicate,
         C::Delete,
         C::SelectAll,
+        C::SelectSimilar,
     ],
     &[C::SplitRoad, C::MergeRoads, C::ReverseRoad, C::SimplifyRoad],
 ];
 const SIMULATION: Groups = &[
     &[C::PlayPause, C::StepOnce, C::Reset],
     &[C::Faster, C::Slower],
+    &[C::Results],
 ];
 const HELP: Groups = &[&[C::Palette, C::Keys, C::Welcome]];
 

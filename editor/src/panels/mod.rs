@@ -1,5 +1,7 @@
 //! Panels: they read the model, change what they remember themselves, and send actions.
 
+mod bundle;
+mod code;
 mod controller;
 mod dialogs;
 mod history;
@@ -8,10 +10,13 @@ mod keys;
 mod kinds;
 mod menu;
 mod modules;
+pub(crate) mod object_menu;
 mod objects;
 mod palette;
+mod plots;
 mod problems;
 mod property;
+mod results;
 mod scripts;
 mod status;
 mod stepping;
@@ -51,6 +56,8 @@ pub(crate) enum Pane {
     Modules,
     /// The text of a script.
     Script,
+    /// What comes of the run.
+    Results,
 }
 
 impl Pane {
@@ -65,6 +72,7 @@ impl Pane {
             Self::Controller => "Controller",
             Self::Modules => "Modules",
             Self::Script => "Script",
+            Self::Results => "Results",
         }
     }
 }
@@ -75,6 +83,7 @@ pub(crate) struct PanelState {
     welcome: welcome::Welcome,
     objects_filter: String,
     script: scripts::ScriptPanel,
+    results: results::ResultsPanel,
     dialog: dialogs::OpenDialog,
 }
 
@@ -86,6 +95,7 @@ impl PanelState {
             welcome: welcome::Welcome::new(context),
             objects_filter: String::new(),
             script: scripts::ScriptPanel::default(),
+            results: results::ResultsPanel::default(),
             dialog: dialogs::OpenDialog::default(),
         }
     }
@@ -93,6 +103,12 @@ impl PanelState {
     /// Puts all panels where they were at first.
     pub(crate) fn reset(&mut self) {
         self.tree = first_tree();
+    }
+
+    /// Brings the panel of results to the front.
+    pub(crate) fn show_results(&mut self) {
+        self.tree
+            .make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(Pane::Results)));
     }
 
     /// Shows a script in the script editor.
@@ -135,7 +151,7 @@ fn first_tree() -> Tree<Pane> {
     ]
     .map(|pane| tiles.insert_pane(pane))
     .to_vec();
-    let lower: Vec<TileId> = [Pane::Problems, Pane::History, Pane::Modules]
+    let lower: Vec<TileId> = [Pane::Problems, Pane::History, Pane::Modules, Pane::Results]
         .map(|pane| tiles.insert_pane(pane))
         .to_vec();
     let upper = tiles.insert_tab_tile(upper);
@@ -159,6 +175,7 @@ struct Panes<'a> {
     actions: &'a mut Vec<Action>,
     objects_filter: &'a mut String,
     script: &'a mut scripts::ScriptPanel,
+    results: &'a mut results::ResultsPanel,
 }
 
 impl Behavior<Pane> for Panes<'_> {
@@ -183,6 +200,7 @@ impl Behavior<Pane> for Panes<'_> {
                     Pane::Controller => controller::ui(ui, self.model),
                     Pane::Modules => modules::ui(ui, self.model, self.actions),
                     Pane::Script => scripts::ui(ui, self.model, self.script, self.actions),
+                    Pane::Results => results::ui(ui, self.model, self.results, self.actions),
                     Pane::Map => {}
                 });
         });
@@ -231,6 +249,7 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
             actions,
             objects_filter: &mut panels.objects_filter,
             script: &mut panels.script,
+            results: &mut panels.results,
         };
         panels.tree.ui(&mut panes, ui);
     });

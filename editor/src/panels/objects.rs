@@ -1,5 +1,6 @@
 //! What the scenario says about itself, and all that is in it.
 
+use super::object_menu;
 use super::property::{Choice, Property, Subject, TextProperty};
 use super::widgets::{heading, level_title};
 use crate::model::{Action, Model};
@@ -206,10 +207,12 @@ fn list(
         .show(ui, |ui| {
             for (id, name) in all.iter().filter(fits).take(MOST) {
                 let text = format!("{id}  {name}");
-                if ui
-                    .selectable_label(model.selection.contains(id), text)
-                    .clicked()
-                {
+                let row = ui.selectable_label(model.selection.contains(id), text);
+                if row.secondary_clicked() && !model.selection.contains(id) {
+                    actions.push(Action::Select(Objects::from([*id])));
+                }
+                row.context_menu(|ui| object_menu::ui(ui, model, None, actions));
+                if row.clicked() {
                     actions.push(Action::Select(Objects::from([*id])));
                     if let Some((low, high)) = model.scene.bounds_of(*id) {
                         actions.push(Action::Jump(low, high));

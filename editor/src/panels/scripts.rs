@@ -1,13 +1,15 @@
 //! The script editor: text with colours, completion, hover, and what is wrong where it is wrong.
 
+use super::code;
 use super::stepping::Stepping;
 use super::widgets::choice;
 use crate::model::{Action, Model, ModuleAction};
 use crate::theme::Theme;
 use crate::tools::Tone;
 use egui::text::{CCursor, CCursorRange, LayoutJob};
+use egui::text_edit::TextEditOutput;
 use egui::{FontId, Key, RichText, Role, TextEdit, TextFormat, Ui, WidgetInfo};
-use roadwright_extension::script::{ApiItem, ApiKind, ScriptRow, api};
+use roadwright_extension::script::{ApiItem, ApiKind, ScriptError, ScriptRow, api, shipped};
 use std::collections::BTreeMap;
 
 /// Lines that are offered at once.
@@ -24,9 +26,16 @@ const KEYWORDS: [&str; 22] = [
 pub(crate) struct ScriptPanel {
     shown: String,
     /// Texts that have not been saved, by script.
-    drafts: BTreeMap<String, String>,
+    drafts: BTreeMap<String, Draft>,
     new_name: String,
     stepping: Stepping,
+}
+
+/// A text that has not been saved.
+struct Draft {
+    text: String,
+    /// What was saved when it was begun.
+    base: String,
 }
 
 impl ScriptPanel {
@@ -46,14 +55,20 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, panel: &mut ScriptPanel, actions: &
         return;
     };
     let saved = &script.text;
-    let mut text = panel.drafts.get(&script.id).unwrap_or(saved).clone();
+    let draft = panel.drafts.get(&script.id);
+    let mut text = draft.map_or(saved, |draft| &draft.text).clone();
     ui.horizontal_wrapped(|ui| panel.save_or_revert(ui, script, &mut text, actions));
-    if let Some(error) = &script.error {
-        let color = model.theme().tone(Tone::Danger);
-        let error = RichText::new(error.to_string()).monospace().small();
-        ui.label(error.color(color));
+    let place = match &script.path {
+        Some(path) => path.display().to_string(),
+        None => "ships with Roadwright; a change is saved as a file of yours".to_owned(),
+    };
+    ui.label(RichText::new(place).weak().small());
+    panel.changed_by_others(ui, model, script, &mut text);
+    let error = mistake(model, script, &text);
+    if let Some(error) = error {
+        panel.tell_mistake(ui, model, script, &text, error, actions);
     }
-    let wrong_line = script.error.as_ref().map(|error| error.line);
+    let wrong_line = error.map(|error| error.line);
     let named = (script.id.as_str(), text.as_str());
     panel.stepping.ui(ui, model, named, actions);
     let lines = MarkedLines {
@@ -64,8 +79,19 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, panel: &mut ScriptPanel, actions: &
     // Only what differs is a draft: a text that is as saved follows what other programs save.
     if text == *saved {
         panel.drafts.remove(&script.id);
+    } else if let Some(draft) = panel.drafts.get_mut(&script.id) {
+        draft.text = text;
     } else {
-        panel.drafts.insert(script.id.clone(), text);
+        let base = saved.clone();
+        panel.drafts.insert(script.id.clone(), Draft { text, base });
+    }
+}
+
+/// What is wrong with a text: with the draft if it was looked through, else with what was saved.
+fn mistake<'a>(model: &'a Model, script: &'a ScriptRow, text: &str) -> Option<&'a ScriptError> {
+    match &model.modules.checked {
+        Some((id, checked, mistake)) if *id == script.id && checked == text => mistake.as_ref(),
+        _ => script.error.as_ref(),
     }
 }
 
@@ -105,6 +131,67 @@ impl ScriptPanel {
         }
     }
 
+    /// Another program has written the file of a script that is being changed: nothing is lost before
+    /// a person has decided.
+    fn changed_by_others(
+        &mut self,
+        ui: &mut Ui,
+        model: &Model,
+        script: &ScriptRow,
+        text: &mut String,
+    ) {
+        if !self.is_changed_by_others(script) {
+            return;
+        }
+        ui.horizontal_wrapped(|ui| {
+            let color = model.theme().tone(Tone::Warning);
+            ui.colored_label(color, "Another program has changed this script.");
+            if ui.button("Reload it").clicked() {
+                self.drafts.remove(&script.id);
+                text.clone_from(&script.text);
+            }
+            if ui.button("Keep mine").clicked()
+                && let Some(draft) = self.drafts.get_mut(&script.id)
+            {
+                draft.base.clone_from(&script.text);
+            }
+        });
+    }
+
+    fn is_changed_by_others(&self, script: &ScriptRow) -> bool {
+        let draft = self.drafts.get(&script.id);
+        draft.is_some_and(|draft| draft.base != script.text && draft.text != script.text)
+    }
+
+    /// Says what is wrong, and offers to save it all the same if it has not been saved yet.
+    fn tell_mistake(
+        &self,
+        ui: &mut Ui,
+        model: &Model,
+        script: &ScriptRow,
+        text: &str,
+        error: &ScriptError,
+        actions: &mut Vec<Action>,
+    ) {
+        let color = model.theme().tone(Tone::Danger);
+        let words = RichText::new(error.to_string()).monospace().small();
+        ui.label(words.color(color));
+        let is_new = text != script.text && !self.is_changed_by_others(script);
+        if is_new && ui.button("Save it all the same").clicked() {
+            actions.push(self.save(script, text, true));
+        }
+    }
+
+    fn save(&self, script: &ScriptRow, text: &str, anyway: bool) -> Action {
+        let draft = self.drafts.get(&script.id);
+        Action::Module(ModuleAction::SaveScript {
+            id: script.id.clone(),
+            text: text.to_owned(),
+            base: draft.map_or(&script.text, |draft| &draft.base).clone(),
+            anyway,
+        })
+    }
+
     /// Buttons for the draft of a script, and where it is saved.
     fn save_or_revert(
         &mut self,
@@ -115,27 +202,38 @@ impl ScriptPanel {
     ) {
         let saved = &script.text;
         let is_draft = *text != *saved;
-        let save = ui.add_enabled(is_draft, egui::Button::new("Save and apply"));
+        // What others have written has to be decided about first.
+        let may_save = is_draft && !self.is_changed_by_others(script);
+        let save = ui.add_enabled(may_save, egui::Button::new("Save and apply"));
         let save =
             save.on_hover_text("The change acts on the next step; what agents remember is kept.");
         // Consumed, or the text field below would break the line as well.
-        let wants_save = is_draft
+        let wants_save = may_save
             && ui.input_mut(|input| input.consume_key(egui::Modifiers::COMMAND, Key::Enter));
         if save.clicked() || wants_save {
-            let action = ModuleAction::SaveScript(script.id.clone(), text.clone());
+            actions.push(self.save(script, text, false));
+        }
+        let check = ui.button("Check");
+        if check
+            .on_hover_text("Look for mistakes; nothing is saved.")
+            .clicked()
+        {
+            let action = ModuleAction::CheckScript(script.id.clone(), text.clone());
             actions.push(Action::Module(action));
-            self.drafts.remove(&script.id);
         }
         let revert = ui.add_enabled(is_draft, egui::Button::new("Revert"));
         if revert.clicked() {
             self.drafts.remove(&script.id);
             text.clone_from(saved);
         }
-        let place = match &script.path {
-            Some(path) => path.display().to_string(),
-            None => "ships with Roadwright; a change is saved as a file of yours".to_owned(),
-        };
-        ui.label(RichText::new(place).weak().small());
+        let shipped = shipped().iter().find(|(id, _)| *id == script.id);
+        if let Some((_, shipped)) = shipped.filter(|(_, shipped)| *shipped != *text) {
+            let back = ui.button("Back to the shipped version");
+            let hint = "Puts the text that comes with Roadwright here; save it to use it.";
+            if back.on_hover_text(hint).clicked() {
+                (*shipped).clone_into(text);
+            }
+        }
     }
 }
 
@@ -157,17 +255,26 @@ fn edit(ui: &mut Ui, model: &Model, script: &str, lines: MarkedLines, text: &mut
         job.wrap.max_width = f32::INFINITY;
         ui.fonts_mut(|fonts| fonts.layout_job(job))
     };
+    let before = text.clone();
     let scroll = egui::ScrollArea::horizontal().id_salt("script");
     let output = scroll.show(ui, |ui| {
-        TextEdit::multiline(text)
+        let output = TextEdit::multiline(text)
             .id_salt(script)
             .code_editor()
+            .margin(egui::Margin {
+                left: NUMBERS,
+                ..egui::Margin::symmetric(4, 2)
+            })
             .desired_width(f32::INFINITY)
             .desired_rows(24)
             .layouter(&mut layouter)
-            .show(ui)
+            .show(ui);
+        numbers(ui, theme, &output, lines);
+        brackets(ui, theme, text, &output);
+        output
     });
-    let output = output.inner;
+    let mut output = output.inner;
+    mend(ui.ctx(), &before, text, &mut output);
     output
         .response
         .widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Text of the script"));
@@ -190,6 +297,63 @@ fn edit(ui: &mut Ui, model: &Model, script: &str, lines: MarkedLines, text: &mut
         output.response.id,
         output.state,
     );
+}
+
+/// Room for the numbers of lines, points.
+const NUMBERS: i8 = 40;
+
+/// Numbers beside the lines; that of the line with the mistake stands out.
+fn numbers(ui: &Ui, theme: Theme, output: &TextEditOutput, lines: MarkedLines) {
+    let painter = ui.painter().with_clip_rect(output.response.rect);
+    let right = output.response.rect.left() + f32::from(NUMBERS) - 8.0;
+    // Lines are not broken: a row is a line.
+    for (number, row) in (1..).zip(&output.galley.rows) {
+        let color = if lines.wrong == Some(number) {
+            theme.tone(Tone::Danger)
+        } else {
+            theme.quiet()
+        };
+        painter.text(
+            egui::pos2(right, output.galley_pos.y + row.rect().top()),
+            egui::Align2::RIGHT_TOP,
+            number,
+            FontId::monospace(11.0),
+            color,
+        );
+    }
+}
+
+/// Frames the bracket at the cursor and the one that belongs to it.
+fn brackets(ui: &Ui, theme: Theme, text: &str, output: &TextEditOutput) {
+    let cursor = output.cursor_range.map(|range| range.primary.index.0);
+    let Some((open, close)) = cursor.and_then(|at| code::pair(text, at)) else {
+        return;
+    };
+    for place in [open, close] {
+        let left = output.galley.pos_from_cursor(CCursor::new(place));
+        let right = output.galley.pos_from_cursor(CCursor::new(place + 1));
+        let frame = left.union(right).translate(output.galley_pos.to_vec2());
+        let stroke = egui::Stroke::new(1.0, theme.tone(Tone::Accent));
+        ui.painter()
+            .rect_stroke(frame, 2.0, stroke, egui::StrokeKind::Outside);
+    }
+}
+
+/// Indents what was typed.
+fn mend(context: &egui::Context, before: &str, text: &mut String, output: &mut TextEditOutput) {
+    let Some(cursor) = output.cursor_range.map(|range| range.primary.index.0) else {
+        return;
+    };
+    let Some(mend) = code::mend(before, text, cursor) else {
+        return;
+    };
+    let kept: String = text.chars().take(cursor - mend.removed).collect();
+    let rest: String = text.chars().skip(cursor).collect();
+    let at = cursor - mend.removed + mend.inserted.chars().count();
+    *text = [kept.as_str(), &mend.inserted, &rest].concat();
+    let range = CCursorRange::one(CCursor::new(at));
+    output.state.cursor.set_char_range(Some(range));
+    output.state.clone().store(context, output.response.id);
 }
 
 /// What can stand at the cursor, to be taken by a click.

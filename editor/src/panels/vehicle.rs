@@ -1,14 +1,17 @@
 //! The watched vehicle: what it does and did.
 
+use super::plots::{Curve, plot};
 use super::widgets::{empty, heading};
 use crate::command::Command;
 use crate::live::TracePoint;
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
-use egui_plot::{Legend, Line, Plot, PlotPoints};
 use roadwright_plugin_api::NOTHING;
 use roadwright_simulation::Waits;
 use std::sync::Arc;
+
+/// Height of a plot, points.
+const HEIGHT: f32 = 110.0;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let Some(agent) = model.watched else {
@@ -95,38 +98,18 @@ fn plots(ui: &mut Ui, model: &Model, trace: &Arc<Vec<TracePoint>>) {
     if trace.len() < 2 {
         return;
     }
-    let series = |of: fn(&TracePoint) -> f64| -> PlotPoints<'static> {
-        trace.iter().map(|point| [point.time, of(point)]).collect()
-    };
     let theme = model.theme();
-    let height = 110.0;
-    heading(ui, "Speed, m/s");
-    let speed = Line::new("speed", series(|p| p.speed))
-        .color(theme.plot(0))
-        .width(2.0);
-    let road = Line::new("allowed", series(|p| p.road_speed)).color(theme.plot(2));
-    plot("speed plot", height, 0.0).show(ui, |plot| {
-        plot.line(road);
-        plot.line(speed);
-    });
-    heading(ui, "Steering, degrees");
-    let steering = Line::new("steering", series(|p| p.steering.to_degrees()))
-        .color(theme.plot(1))
-        .width(2.0);
-    plot("steering plot", height, 0.0).show(ui, |plot| plot.line(steering));
-    heading(ui, "Acceleration, m/s²");
-    let wanted = Line::new("wanted", series(|p| p.acceleration)).color(theme.plot(3));
-    plot("acceleration plot", height, 0.0).show(ui, |plot| plot.line(wanted));
-}
-
-/// A plot that scrolls with the time and cannot be dragged away by accident.
-fn plot(name: &'static str, height: f32, include: f64) -> Plot<'static> {
-    Plot::new(name)
-        .height(height)
-        .include_y(include)
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .legend(Legend::default())
+    let curve = |name, color, width, of: fn(&TracePoint) -> f64| Curve {
+        name,
+        color: theme.plot(color),
+        width,
+        points: trace.iter().map(|point| [point.time, of(point)]).collect(),
+    };
+    let allowed = curve("allowed", 2, 1.0, |point| point.road_speed);
+    let speed = curve("speed", 0, 2.0, |point| point.speed);
+    plot(ui, "Speed, m/s", HEIGHT, vec![allowed, speed]);
+    let steering = curve("steering", 1, 2.0, |point| point.steering.to_degrees());
+    plot(ui, "Steering, degrees", HEIGHT, vec![steering]);
+    let wanted = curve("wanted", 3, 1.0, |point| point.acceleration);
+    plot(ui, "Acceleration, m/s²", HEIGHT, vec![wanted]);
 }

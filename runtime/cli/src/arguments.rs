@@ -56,6 +56,10 @@ pub(crate) enum Verb {
     Compare(Compare),
     /// Make a scenario of OpenStreetMap data.
     Import(Import),
+    /// Put a scenario with all that it needs into one file.
+    Pack(Pack),
+    /// Take a scenario out of such a file; nothing of it is run.
+    Unpack(Unpack),
     /// Draw a scenario as a picture.
     Render(Render),
     /// Look into the built-in controllers.
@@ -220,6 +224,10 @@ pub(crate) struct Run {
     /// Write what the signals of all lanes show at the start and at each change, as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) signals: Option<PathBuf>,
+    /// Write what comes of the run into a folder: `timeline.csv` with a row for each second (arrivals,
+    /// mean speed, queue, contacts, faults), and `trips.csv` with one for each drive that has ended
+    #[arg(long, value_name = "DIR")]
+    pub(crate) statistics: Option<PathBuf>,
     /// Tell what an agent does at a time, s, and what it waits for; may be given several times
     #[arg(long, value_name = "AGENT@TIME", value_parser = agent_at)]
     pub(crate) explain: Vec<(u64, f64)>,
@@ -306,6 +314,42 @@ pub(crate) struct Import {
     /// out
     #[arg(long, value_name = "CODE")]
     pub(crate) country: Option<String>,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print errors only
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Pack {
+    /// The scenario
+    pub(crate) file: PathBuf,
+    /// The bundle to write, NAME.rwz
+    #[arg(long)]
+    pub(crate) out: PathBuf,
+    /// Look for plugins here as well; they do not travel, but their hashes do
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plugins: Vec<PathBuf>,
+    /// Look for scripts here, before the folders `scripts` beside the scenario and of the user
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scripts: Vec<PathBuf>,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print errors only
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Unpack {
+    /// The bundle, NAME.rwz
+    pub(crate) file: PathBuf,
+    /// The folder to unpack into: a new one, or an empty one
+    #[arg(long, value_name = "DIR")]
+    pub(crate) into: PathBuf,
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,

@@ -31,6 +31,8 @@ fn main() -> ExitCode {
         Some(Verb::Train(train)) => commands::train(&train),
         Some(Verb::Compare(compare)) => commands::compare(&compare),
         Some(Verb::Import(import)) => commands::import(&import),
+        Some(Verb::Pack(pack)) => commands::pack(&pack),
+        Some(Verb::Unpack(unpack)) => commands::unpack(&unpack),
         Some(Verb::Render(render)) => commands::render(&render),
         Some(Verb::Controller(controller)) => commands::controller(&controller),
         Some(Verb::Vehicle { verb }) => commands::vehicle(&verb),

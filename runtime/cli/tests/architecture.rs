@@ -53,6 +53,8 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "plugin-sdk",
         ],
         "roadwright-scenario" => &["files", "geometry"],
+        // The tests know the built-in modules.
+        "roadwright-bundle" => &["files", "scenario", "agent", "extension", "simulation"],
         "roadwright-interchange" => &["files", "geometry", "scenario"],
         "roadwright-agent" => &["geometry", "scenario", "plugin-api"],
         "roadwright-vehicle" | "roadwright-control" | "roadwright-planning" => {
@@ -78,6 +80,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
         ],
         "roadwright-render" => &["geometry", "scenario", "simulation"],
         "roadwright-editor" => &[
+            "bundle",
             "files",
             "geometry",
             "scenario",
@@ -99,6 +102,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "simulation",
         ],
         "roadwright-cli" => &[
+            "bundle",
             "editor",
             "extension",
             "files",

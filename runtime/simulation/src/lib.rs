@@ -70,6 +70,7 @@ mod session;
 mod setup;
 mod snapshot;
 mod stages;
+mod statistics;
 mod summary;
 #[cfg(test)]
 mod testing;
@@ -93,6 +94,7 @@ pub use route::Waypoint;
 pub use save::{SaveError, SavedWorld};
 pub use session::{Ending, Observer, Session};
 pub use snapshot::{Attitude, Snapshot, VehicleRecord};
+pub use statistics::{Statistics, TimeRow, Trip, time_rows_as_csv, trips_as_csv};
 pub use summary::{
     AgentCounts, FitnessSummary, LawCounts, ModuleRecord, ReplanCounts, StackSummary, Statistic,
     Summary, SwapRecord,

@@ -15,7 +15,7 @@ const NAME: TextProperty<Agent> = TextProperty {
     set: |agent, name| agent.name = name,
 };
 
-const VEHICLE: Choice<Agent, String> = Choice {
+pub(super) const VEHICLE: Choice<Agent, String> = Choice {
     title: "Vehicle",
     name: "Vehicle",
     label: OF,
@@ -24,7 +24,7 @@ const VEHICLE: Choice<Agent, String> = Choice {
     set: |agent, vehicle| agent.vehicle = vehicle,
 };
 
-const STACK: Choice<Agent, String> = Choice {
+pub(super) const STACK: Choice<Agent, String> = Choice {
     title: "Stack",
     name: "Stack of agent",
     label: OF,
@@ -33,7 +33,7 @@ const STACK: Choice<Agent, String> = Choice {
     set: |agent, stack| agent.stack = stack,
 };
 
-const DYNAMICS: Choice<Agent, Option<DynamicsLevel>> = Choice {
+pub(super) const DYNAMICS: Choice<Agent, Option<DynamicsLevel>> = Choice {
     title: "Dynamics",
     name: "Dynamics",
     label: OF,
@@ -42,7 +42,7 @@ const DYNAMICS: Choice<Agent, Option<DynamicsLevel>> = Choice {
     set: |agent, level| agent.dynamics = level,
 };
 
-const APPEARANCE: [Property<Agent>; 2] = [
+pub(super) const APPEARANCE: [Property<Agent>; 2] = [
     Property {
         name: "Departs at",
         label: "Departure of {object}",

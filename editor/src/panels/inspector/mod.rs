@@ -13,11 +13,12 @@ mod obstacle;
 mod place;
 mod road;
 mod road_now;
+mod several;
 mod timeline;
 mod traffic;
 mod turns;
 
-use super::widgets::{empty, heading};
+use super::widgets::empty;
 use crate::model::{Action, Model};
 use egui::Ui;
 use roadwright_scenario::ObjectId;
@@ -37,10 +38,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                 "Select something on the map to see and change its properties.",
             );
         }
-        None => {
-            heading(ui, &format!("{} objects", model.selection.len()));
-            ui.label("Move, turn, copy or delete them together.");
-        }
+        None => several::ui(ui, model, actions),
     }
 }
 

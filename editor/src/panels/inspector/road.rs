@@ -14,7 +14,7 @@ const NAME: TextProperty<Road> = TextProperty {
     set: |road, name| road.name = name,
 };
 
-const CLASS: Choice<Road, RoadClass> = Choice {
+pub(super) const CLASS: Choice<Road, RoadClass> = Choice {
     title: "Class",
     name: "Class",
     label: OF,
@@ -23,7 +23,7 @@ const CLASS: Choice<Road, RoadClass> = Choice {
     set: |road, class| road.class = class,
 };
 
-const ACCESS: Choice<Road, RoadAccess> = Choice {
+pub(super) const ACCESS: Choice<Road, RoadAccess> = Choice {
     title: "Access",
     name: "Access",
     label: OF,
@@ -44,7 +44,7 @@ const CLASSES: [RoadClass; 7] = [
     RoadClass::Motorway,
 ];
 
-const NUMBERS: [Property<Road>; 2] = [
+pub(super) const NUMBERS: [Property<Road>; 2] = [
     Property {
         name: "Speed limit",
         label: OF,
@@ -72,6 +72,18 @@ const NUMBERS: [Property<Road>; 2] = [
 /// million kilometres.
 const STRAIGHT: f64 = 1e-9;
 
+/// Classes with their names.
+pub(super) fn classes() -> Vec<(RoadClass, String)> {
+    let named = |class| (class, format!("{class:?}"));
+    CLASSES.into_iter().map(named).collect()
+}
+
+/// Kinds of access with their names.
+pub(super) fn accesses() -> Vec<(RoadAccess, String)> {
+    let named = |access| (access, format!("{access:?}"));
+    RoadAccess::ALL.into_iter().map(named).collect()
+}
+
 pub(super) fn ui(ui: &mut Ui, id: RoadId, road: &Road, actions: &mut Vec<Action>) {
     heading(ui, &id.to_string());
     let mut subject = Subject {
@@ -82,10 +94,8 @@ pub(super) fn ui(ui: &mut Ui, id: RoadId, road: &Road, actions: &mut Vec<Action>
     };
     Grid::new("road").num_columns(2).show(ui, |ui| {
         subject.texts(ui, &[NAME]);
-        let classes = CLASSES.map(|class| (class, format!("{class:?}")));
-        subject.choose(ui, &CLASS, &classes);
-        let accesses = RoadAccess::ALL.map(|access| (access, format!("{access:?}")));
-        subject.choose(ui, &ACCESS, &accesses);
+        subject.choose(ui, &CLASS, &classes());
+        subject.choose(ui, &ACCESS, &accesses());
         subject.numbers(ui, &NUMBERS);
         fact(ui, "Length", format!("{:.2} m", road.length()));
         let segments = road.reference_line.segments().len();

@@ -9,6 +9,7 @@ mod import;
 mod junction;
 mod main_job;
 mod plot;
+mod pack;
 mod plugin;
 mod render;
 mod run;
@@ -23,6 +24,7 @@ pub(crate) use controller::controller;
 pub(crate) use edit::{edit, edit_or_run};
 pub(crate) use import::import;
 pub(crate) use junction::junction;
+pub(crate) use pack::{pack, unpack};
 pub(crate) use plugin::{plugin, plugin_host};
 pub(crate) use render::render;
 pub(crate) use run::run;
@@ -43,6 +45,12 @@ use std::io::Write;
 use std::path::Path;
 
 fn load(path: &Path) -> anyhow::Result<Scenario> {
+    if pack::is_bundle(path) {
+        bail!(
+            "{} is a bundle: `roadwright unpack` it first, and open the scenario in it",
+            path.display()
+        );
+    }
     file::load(path).context("cannot open the scenario")
 }
 

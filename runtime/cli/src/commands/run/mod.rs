@@ -3,6 +3,7 @@
 mod drive;
 mod explain;
 mod report;
+mod statistics;
 mod tables;
 
 pub(super) use drive::Drive;
@@ -22,6 +23,7 @@ use roadwright_simulation::{
     Ending, Ground, JunctionFigures, JunctionWatch, Observer, RunOptions, SaveError, SavedWorld,
     Session, World,
 };
+use statistics::StatisticsTables;
 use std::io::Write;
 use std::path::Path;
 use tables::{SignalTable, Trace, write_scores};
@@ -39,6 +41,8 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let mut trace = arguments.trace.as_deref().map(Trace::create).transpose()?;
     let lights = arguments.signals.as_deref().map(SignalTable::create);
     let mut lights = lights.transpose()?;
+    let statistics = arguments.statistics.as_deref();
+    let mut statistics = statistics.map(StatisticsTables::create).transpose()?;
     // A time that was asked for is simulated to its end; otherwise the last arrival ends the run.
     let ending = match arguments.seconds {
         Some(seconds) => Ending::AtTime(seconds),
@@ -56,6 +60,8 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let mut observers: Vec<&mut dyn Observer> = Vec::new();
     observers.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
     observers.extend(lights.as_mut().map(|lights| lights as &mut dyn Observer));
+    let seen = statistics.as_mut().map(|tables| &mut tables.seen);
+    observers.extend(seen.map(|seen| seen as &mut dyn Observer));
     let mut explainer = Explainer::new(&arguments.explain);
     observers.push(&mut explainer);
     observers.extend(junctions.as_mut().map(|watch| watch as &mut dyn Observer));
@@ -76,6 +82,9 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     explainer.finish();
     if let Some(lights) = lights {
         lights.finish()?;
+    }
+    if let Some(statistics) = statistics {
+        statistics.finish()?;
     }
     let junctions = junctions.map(|watch| watch.figures(session.world()));
     let junctions = junctions.unwrap_or_default();

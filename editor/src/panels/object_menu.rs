@@ -1,0 +1,180 @@
+//! The menu that a right click opens: what can be done with what lies there.
+
+use crate::arrange::Arrangement;
+use crate::command::Command;
+use crate::model::{Action, Model, Tone};
+use crate::tools::ToolKind;
+use egui::{Button, Ui};
+use roadwright_geometry::DVec2;
+use roadwright_geometry::projection::Projector;
+use roadwright_scenario::operation::draw;
+use roadwright_scenario::{CrossingRule, Edit, NodeId, ObjectId, PointOfInterest, RoadId};
+
+/// The menu of what is selected; `at` is the place on the map that was clicked, m.
+pub(crate) fn ui(ui: &mut Ui, model: &Model, at: Option<DVec2>, actions: &mut Vec<Action>) {
+    // What stood in the way of a click elsewhere: it is as wide as its longest line.
+    ui.set_min_width(190.0);
+    match model.single() {
+        Some(object) => single(ui, model, object, at, actions),
+        None if model.selection.is_empty() => {}
+        None => several(ui, actions),
+    }
+    if !model.selection.is_empty() {
+        ui.separator();
+        use Command as C;
+        let common = [
+            C::Copy,
+            C::Cut,
+            C::Duplicate,
+            C::Delete,
+            C::SelectSimilar,
+            C::FrameSelection,
+        ];
+        commands(ui, model, &common, actions);
+    }
+    if let Some(at) = at {
+        if !model.selection.is_empty() {
+            ui.separator();
+        }
+        here(ui, model, at, actions);
+    }
+}
+
+fn commands(ui: &mut Ui, model: &Model, all: &[Command], actions: &mut Vec<Action>) {
+    for command in all {
+        let key = model.settings.keys.label(*command);
+        let button = Button::new(command.title()).shortcut_text(key);
+        if ui.add(button).on_hover_text(command.hint()).clicked() {
+            actions.push(Action::Do(*command));
+            ui.close();
+        }
+    }
+}
+
+fn item(ui: &mut Ui, text: &str) -> bool {
+    let clicked = ui.button(text).clicked();
+    if clicked {
+        ui.close();
+    }
+    clicked
+}
+
+/// What can be done with one object of its kind.
+fn single(
+    ui: &mut Ui,
+    model: &Model,
+    object: ObjectId,
+    at: Option<DVec2>,
+    actions: &mut Vec<Action>,
+) {
+    ui.strong(object.to_string());
+    match object {
+        ObjectId::Road(id) => {
+            if let Some(at) = at
+                && item(ui, "Split here")
+            {
+                actions.push(split(model, id, at));
+            }
+            commands(
+                ui,
+                model,
+                &[Command::ReverseRoad, Command::SimplifyRoad],
+                actions,
+            );
+        }
+        ObjectId::Node(id) => {
+            if item(ui, "Add crossings on all arms") {
+                actions.push(add_crossings(model, id));
+            }
+            commands(ui, model, &[Command::MergeRoads], actions);
+        }
+        ObjectId::Agent(id) => {
+            let agent = u64::from(id.0);
+            if item(ui, "Watch") {
+                actions.push(Action::Watch(Some(agent)));
+            }
+            if item(ui, "Watch and follow") {
+                actions.push(Action::Watch(Some(agent)));
+                if !model.follow {
+                    actions.push(Action::Do(Command::Follow));
+                }
+            }
+        }
+        ObjectId::Flow(_)
+        | ObjectId::Obstacle(_)
+        | ObjectId::Forest(_)
+        | ObjectId::PointOfInterest(_) => {}
+    }
+}
+
+fn several(ui: &mut Ui, actions: &mut Vec<Action>) {
+    for arrangement in Arrangement::ALL {
+        if item(ui, arrangement.title()) {
+            actions.push(Action::Arrange(arrangement));
+        }
+    }
+}
+
+/// What can be begun at a place.
+fn here(ui: &mut Ui, model: &Model, at: DVec2, actions: &mut Vec<Action>) {
+    for (text, tool) in [
+        ("Drive from here", ToolKind::Vehicle),
+        ("Draw a road from here", ToolKind::Road),
+    ] {
+        if item(ui, text) {
+            actions.push(Action::Begin(tool, at));
+        }
+    }
+    if item(ui, "Place of interest here") {
+        actions.push(place(model, at));
+    }
+    if item(ui, "Paste here") {
+        actions.push(Action::PasteAt(at));
+    }
+    if model.selection.is_empty() {
+        commands(ui, model, &[Command::SelectAll, Command::FrameAll], actions);
+    }
+}
+
+/// The road is cut at its point nearest to the click.
+fn split(model: &Model, id: RoadId, at: DVec2) -> Action {
+    let scenario = model.document.scenario();
+    let Some(road) = scenario.network().road(id) else {
+        return Action::Say(Tone::Refused, format!("{id} is gone."));
+    };
+    let s = Projector::new(road.reference_line.clone()).closest(at).s;
+    match draw::split(scenario, id, s) {
+        Ok(edit) => Action::Apply("Split road".into(), edit),
+        Err(error) => Action::Say(Tone::Refused, format!("{error}.")),
+    }
+}
+
+/// Crossings over all arms that have none.
+fn add_crossings(model: &Model, id: NodeId) -> Action {
+    let network = model.document.scenario().network();
+    let Some(node) = network.node(id) else {
+        return Action::Say(Tone::Refused, format!("{id} is gone."));
+    };
+    let mut node = node.clone();
+    for (road, _) in network.ends_at(id) {
+        if node.rules.crossing(road).is_none() {
+            node.rules.crossings.push(CrossingRule::over(road));
+        }
+    }
+    node.rules
+        .crossings
+        .sort_unstable_by_key(|crossing| crossing.road);
+    Action::Apply(format!("Crossings of {id}"), Edit::Node(id, Some(node)))
+}
+
+fn place(model: &Model, at: DVec2) -> Action {
+    let id = model.document.scenario().next_point_of_interest_id();
+    let point = PointOfInterest {
+        name: id.to_string(),
+        x: at.x,
+        y: at.y,
+        heading: None,
+    };
+    let edit = Edit::PointOfInterest(id, Some(Box::new(point)));
+    Action::Apply("Place point of interest".into(), edit)
+}

@@ -1,0 +1,266 @@
+//! What comes of the run: curves over time, the run before for comparison, and a table of trips.
+
+use super::plots::{Curve, plot};
+use super::widgets::{empty, named};
+use crate::model::{Action, Dialog, Model, Purpose};
+use crate::theme::Theme;
+use crate::tools::Tone;
+use egui::{Role, ScrollArea, Ui, WidgetInfo};
+use roadwright_geometry::DVec2;
+use roadwright_simulation::{Status, TimeRow, Trip, agent_name};
+
+/// Height of a plot, points.
+const HEIGHT: f32 = 84.0;
+/// Height of the table of trips, points.
+const TABLE: f32 = 220.0;
+/// Half of what the map shows around the place of a trip, m.
+const AROUND: f64 = 60.0;
+/// Most points of a curve: a run of a day has more rows than a plot has pixels.
+const MOST_POINTS: usize = 2000;
+
+/// In which order trips are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Order {
+    /// As they ended, the newest first.
+    #[default]
+    Newest,
+    /// The longest first.
+    Longest,
+    /// Those that stood longest first.
+    Standing,
+}
+
+/// What the panel remembers.
+#[derive(Default)]
+pub(super) struct ResultsPanel {
+    /// Whether trips are shown, and not curves.
+    shows_trips: bool,
+    filter: String,
+    order: Order,
+}
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, state: &mut ResultsPanel, actions: &mut Vec<Action>) {
+    let Some(live) = &model.live else {
+        empty(ui, "Press play to see what comes of the run.");
+        return;
+    };
+    let results = &live.results;
+    ui.horizontal(|ui| {
+        ui.selectable_value(&mut state.shows_trips, false, "Curves");
+        ui.selectable_value(&mut state.shows_trips, true, "Trips");
+        export(ui, model, actions);
+    });
+    if state.shows_trips {
+        trips(ui, &results.trips, state, actions);
+        return;
+    }
+    if let Some(last) = results.rows.last() {
+        ui.label(in_words(last));
+    }
+    curves(ui, model.theme(), &results.rows, &results.before);
+}
+
+fn export(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    if ui.button("Export CSV…").clicked() {
+        actions.push(Action::Show(Dialog::Path {
+            purpose: Purpose::Results,
+            text: format!("{}-results", model.document.title()),
+            then: None,
+        }));
+    }
+}
+
+fn in_words(row: &TimeRow) -> String {
+    let TimeRow {
+        arrived,
+        mean_speed,
+        queue,
+        contacts,
+        faults,
+        ..
+    } = row;
+    format!(
+        "{arrived} arrived, {mean_speed:.1} m/s, {queue} standing, contacts: {contacts}, faults: {faults}"
+    )
+}
+
+/// The curves; those of the run before are thin and pale.
+fn curves(ui: &mut Ui, theme: Theme, rows: &[TimeRow], before: &[TimeRow]) {
+    // A line needs two points.
+    if rows.len() < 2 && before.len() < 2 {
+        return;
+    }
+    let one = |ui: &mut Ui, title: &'static str, color: usize, of: fn(&TimeRow) -> f64| {
+        let color = theme.plot(color);
+        let mut curves = Vec::new();
+        if before.len() > 1 {
+            curves.push(curve(
+                "run before",
+                theme.tone(Tone::Guide),
+                1.0,
+                before,
+                of,
+            ));
+        }
+        curves.push(curve("this run", color, 2.0, rows, of));
+        plot(ui, title, HEIGHT, curves);
+    };
+    one(ui, "Arrived", 0, |row| row.arrived as f64);
+    one(ui, "Mean speed, m/s", 0, |row| row.mean_speed);
+    one(ui, "Standing", 2, |row| row.queue as f64);
+    one(ui, "Contacts", 3, |row| row.contacts as f64);
+    one(ui, "Faults", 3, |row| row.faults as f64);
+}
+
+fn curve(
+    name: &'static str,
+    color: egui::Color32,
+    width: f32,
+    rows: &[TimeRow],
+    of: fn(&TimeRow) -> f64,
+) -> Curve {
+    let every = rows.len().div_ceil(MOST_POINTS).max(1);
+    let last = rows.len().saturating_sub(1);
+    let kept = rows
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| i % every == 0 || *i == last);
+    Curve {
+        name,
+        color,
+        width,
+        points: kept.map(|(_, row)| [row.time, of(row)]).collect(),
+    }
+}
+
+fn trips(ui: &mut Ui, trips: &[Trip], state: &mut ResultsPanel, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        let filter = egui::TextEdit::singleline(&mut state.filter)
+            .hint_text("agent, stack, arrived, refused…")
+            .desired_width(150.0);
+        let filter = ui.add(filter);
+        filter.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Filter trips"));
+        let orders = [
+            (Order::Newest, "newest".to_owned()),
+            (Order::Longest, "longest".to_owned()),
+            (Order::Standing, "most standing".to_owned()),
+        ];
+        if let Some(order) = super::widgets::choice(ui, "Order of trips", &state.order, &orders) {
+            state.order = order;
+        }
+    });
+    let listed = listed(trips, state);
+    ui.label(format!("{} of {} trips", listed.len(), trips.len()));
+    let height =
+        ui.text_style_height(&egui::TextStyle::Button) + 2.0 * ui.spacing().button_padding.y;
+    ScrollArea::vertical()
+        .id_salt("trips")
+        .max_height(TABLE)
+        .show_rows(ui, height, listed.len(), |ui, shown| {
+            for trip in &listed[shown] {
+                row(ui, trip, actions);
+            }
+        });
+}
+
+/// The trips that the filter lets through, in order.
+fn listed<'a>(trips: &'a [Trip], state: &ResultsPanel) -> Vec<&'a Trip> {
+    let wanted = state.filter.trim().to_lowercase();
+    let fits = |trip: &&Trip| {
+        wanted.is_empty()
+            || agent_name(trip.agent).contains(&wanted) && wanted.len() > 2
+            || trip.agent.to_string() == wanted
+            || trip.stack.to_lowercase().contains(&wanted)
+            || ending(trip.status).contains(&wanted)
+    };
+    let mut listed: Vec<&Trip> = trips.iter().rev().filter(fits).collect();
+    match state.order {
+        Order::Newest => {}
+        Order::Longest => listed.sort_by(|a, b| b.seconds().total_cmp(&a.seconds())),
+        Order::Standing => listed.sort_by(|a, b| b.standing.total_cmp(&a.standing)),
+    }
+    listed
+}
+
+fn ending(status: Status) -> String {
+    format!("{status:?}").to_lowercase()
+}
+
+fn row(ui: &mut Ui, trip: &Trip, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        let name = agent_name(trip.agent);
+        let jump = ui.add_enabled(trip.places.is_some(), egui::Button::new(&name).small());
+        let jump = jump.on_hover_text("Show where its drive ended.");
+        named(&jump, &name);
+        if let Some((_, last)) = trip.places.filter(|_| jump.clicked()) {
+            let around = DVec2::splat(AROUND);
+            actions.push(Action::Jump(last - around, last + around));
+        }
+        ui.label(format!(
+            "{} {}, {:.0} s, {:.0} m, stood {:.0} s",
+            trip.stack,
+            ending(trip.status),
+            trip.seconds(),
+            trip.distance,
+            trip.standing
+        ));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trip(agent: u64, stack: &str, seconds: f64, standing: f64) -> Trip {
+        Trip {
+            agent,
+            stack: stack.into(),
+            status: Status::Arrived,
+            started: 0.0,
+            ended: seconds,
+            distance: 10.0,
+            standing,
+            contacts: 0,
+            places: None,
+        }
+    }
+
+    #[test]
+    fn trips_are_filtered_and_ordered() {
+        let trips = [
+            trip(1, "idm", 9.0, 5.0),
+            trip(12, "fuzzy", 20.0, 1.0),
+            trip(3, "idm", 5.0, 0.0),
+        ];
+        let ids = |filter: &str, order| {
+            let state = ResultsPanel {
+                shows_trips: true,
+                filter: filter.into(),
+                order,
+            };
+            listed(&trips, &state)
+                .iter()
+                .map(|trip| trip.agent)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(ids("", Order::Newest), [3, 12, 1]);
+        assert_eq!(ids("", Order::Longest), [12, 1, 3]);
+        assert_eq!(ids("IDM", Order::Standing), [1, 3]);
+        assert_eq!(ids("1", Order::Newest), [1]);
+        assert_eq!(ids("arrived", Order::Newest).len(), 3);
+        assert!(ids("lorry", Order::Newest).is_empty());
+    }
+
+    #[test]
+    fn a_curve_of_a_long_run_has_its_ends_and_not_too_many_points() {
+        let row = |i: u32| TimeRow {
+            time: f64::from(i),
+            ..TimeRow::default()
+        };
+        let rows: Vec<TimeRow> = (0..10_001).map(row).collect();
+        let curve = curve("a", egui::Color32::RED, 1.0, &rows, |row| row.time);
+        assert!(curve.points.len() <= MOST_POINTS + 1);
+        assert_eq!(curve.points.first(), Some(&[0.0, 0.0]));
+        assert_eq!(curve.points.last(), Some(&[10_000.0, 10_000.0]));
+    }
+}

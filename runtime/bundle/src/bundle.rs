@@ -1,0 +1,292 @@
+//! A bundle in memory: made of a scenario, or read and checked.
+
+use crate::archive::{self, ArchiveError, Files};
+use crate::available::Available;
+use crate::extras::{Extras, PLACEMENT, PRESETS, Placement, is_picture};
+use crate::manifest::{FORMAT, FileHash, MANIFEST, Manifest, Need, VERSION};
+use crate::needs::{Lack, lacks, needs, used};
+use roadwright_scenario::vehicle_file::{EXTENSION as VEHICLE, VehicleFile, hash};
+use roadwright_scenario::{Scenario, file};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// How names of bundles end.
+pub const ENDING: &str = ".rwz";
+/// How names of scenarios end.
+const SCENARIO: &str = ".scenario.json";
+/// Largest vehicle file that is packed, bytes.
+const LARGEST_VEHICLE: u64 = roadwright_files::MEBIBYTE;
+
+/// Why a bundle cannot be made, read or unpacked.
+#[derive(Debug, Error)]
+pub enum BundleError {
+    /// A file cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// The archive is refused.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// What it holds is not what a bundle holds.
+    #[error("{0}")]
+    Content(String),
+    /// The folder holds something already.
+    #[error("{}: something is there already; unpack into a new or an empty folder", _0.display())]
+    Occupied(PathBuf),
+}
+
+/// A scenario with all that it needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bundle {
+    manifest: Manifest,
+    /// All files but the manifest.
+    files: Files,
+    scenario: Scenario,
+}
+
+impl Bundle {
+    /// Packs a scenario. `name` is that of its file without ending; vehicle files are read from the
+    /// folder that the scenario stands in.
+    ///
+    /// # Errors
+    /// If the name is no name of a file, or a file is larger than bundles may be.
+    pub fn pack(
+        scenario: &Scenario,
+        name: &str,
+        folder: Option<&Path>,
+        available: &Available,
+        extras: Extras,
+    ) -> Result<Self, BundleError> {
+        let path = format!("{name}{SCENARIO}");
+        if path.contains('/') {
+            let what = format!("\"{name}\" is no name of a file");
+            return Err(BundleError::Content(what));
+        }
+        archive::check_path(&path)?;
+        let mut files = extras.files;
+        // By its text alone: vehicles are in it as well, so it can be read whatever else is lost.
+        files.insert(path.clone(), file::to_text(scenario).into_bytes());
+        files.extend(vehicles(scenario, folder));
+        for id in available.with_imports(used(scenario)) {
+            let text = available.scripts[&id].clone();
+            files.insert(format!("scripts/{id}"), text.into_bytes());
+        }
+        let about = scenario.about();
+        let licence = Some(about.attribution.clone()).filter(|text| !text.is_empty());
+        let manifest = Manifest {
+            format: FORMAT.into(),
+            version: VERSION,
+            name: about.name.clone(),
+            licences: licence
+                .map(|text| (path.clone(), text))
+                .into_iter()
+                .collect(),
+            scenario: path,
+            files: hashes(&files),
+            needs: needs(scenario, available),
+        };
+        Ok(Self {
+            manifest,
+            files,
+            scenario: scenario.clone(),
+        })
+    }
+
+    /// The bytes of its file. Equal bundles have equal bytes.
+    ///
+    /// # Errors
+    /// If it is larger than bundles may be.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, BundleError> {
+        let mut text = serde_json::to_vec_pretty(&self.manifest)
+            .map_err(|error| BundleError::Content(error.to_string()))?;
+        text.push(b'\n');
+        let mut files = self.files.clone();
+        files.insert(MANIFEST.into(), text);
+        Ok(archive::write(&files)?)
+    }
+
+    /// Reads and checks a bundle; nothing of it is run, and nothing written.
+    ///
+    /// # Errors
+    /// If it is damaged, unsafe, of a newer version, or not what its manifest says.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, BundleError> {
+        let mut files = archive::read(bytes)?;
+        let manifest = files.remove(MANIFEST).ok_or_else(|| {
+            BundleError::Content(format!("it is no bundle: it has no {MANIFEST}"))
+        })?;
+        let manifest = read_manifest(&manifest)?;
+        check_files(&manifest, &files)?;
+        let scenario = read_scenario(&manifest, &files)?;
+        Ok(Self {
+            manifest,
+            files,
+            scenario,
+        })
+    }
+
+    /// Reads a file as [`from_bytes`](Self::from_bytes) does.
+    ///
+    /// # Errors
+    /// The same, and if it cannot be read.
+    pub fn read(path: &Path) -> Result<Self, BundleError> {
+        let bytes = roadwright_files::read(path, archive::MOST_BYTES);
+        let bytes = bytes.map_err(|error| BundleError::Io {
+            path: path.to_owned(),
+            error,
+        })?;
+        Self::from_bytes(&bytes)
+    }
+
+    /// What it says about itself.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The scenario.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// All its files but the manifest, by path.
+    pub fn files(&self) -> &BTreeMap<String, Vec<u8>> {
+        &self.files
+    }
+
+    /// What its scenario uses that is not in it and not at hand as it was when it was made.
+    pub fn lacks(&self, available: &Available) -> Vec<Lack> {
+        // The scenario says what it uses; the manifest only which builds those were.
+        let known = |id: &str| self.manifest.needs.iter().find(|need| need.id == id);
+        let needs: Vec<Need> = needs(&self.scenario, &Available::default())
+            .into_iter()
+            .map(|need| match known(&need.id) {
+                Some(known) => Need {
+                    kind: need.kind,
+                    ..known.clone()
+                },
+                None => need,
+            })
+            .collect();
+        let in_bundle = |id: &str| self.files.contains_key(&format!("scripts/{id}"));
+        lacks(&needs, available, in_bundle)
+    }
+}
+
+/// The vehicle files of a scenario that are there and say what the scenario says.
+fn vehicles(scenario: &Scenario, folder: Option<&Path>) -> Files {
+    let mut files = Files::new();
+    let Some(folder) = folder else { return files };
+    for kind in scenario.vehicle_types().values() {
+        let Some(file) = &kind.file else { continue };
+        let path = folder.join(&file.path);
+        let is_below = || {
+            Some(
+                path.canonicalize()
+                    .ok()?
+                    .starts_with(folder.canonicalize().ok()?),
+            )
+        };
+        if archive::check_path(&file.path).is_err() || is_below() != Some(true) {
+            continue;
+        }
+        let text = roadwright_files::read_text(&path, LARGEST_VEHICLE).ok();
+        if let Some(text) = text.filter(|text| hash(text) == file.hash) {
+            files.insert(file.path.clone(), text.into_bytes());
+        }
+    }
+    files
+}
+
+fn hashes(files: &Files) -> BTreeMap<String, FileHash> {
+    let hash = |(path, bytes): (&String, &Vec<u8>)| (path.clone(), FileHash::of(bytes));
+    files.iter().map(hash).collect()
+}
+
+fn read_manifest(bytes: &[u8]) -> Result<Manifest, BundleError> {
+    /// What can be told of manifests of all versions.
+    #[derive(serde::Deserialize)]
+    struct Header {
+        format: String,
+        version: u32,
+    }
+    let wrong = |error: serde_json::Error| BundleError::Content(format!("{MANIFEST}: {error}"));
+    let header: Header = serde_json::from_slice(bytes).map_err(wrong)?;
+    if header.format != FORMAT || header.version == 0 {
+        let what = format!("{MANIFEST}: expected format \"{FORMAT}\" and a version from 1");
+        return Err(BundleError::Content(what));
+    }
+    if header.version > VERSION {
+        let what = format!(
+            "it is of version {}, and this program reads up to {VERSION}: a newer Roadwright is needed",
+            header.version
+        );
+        return Err(BundleError::Content(what));
+    }
+    serde_json::from_slice(bytes).map_err(wrong)
+}
+
+/// Holds the files to the manifest, and each to what bundles may hold.
+fn check_files(manifest: &Manifest, files: &Files) -> Result<(), BundleError> {
+    let content = |what: String| Err(BundleError::Content(what));
+    if let Some(path) = manifest
+        .files
+        .keys()
+        .find(|path| !files.contains_key(*path))
+    {
+        return content(format!("{path} is missing, which the manifest names"));
+    }
+    for (path, bytes) in files {
+        let Some(known) = manifest.files.get(path) else {
+            return content(format!("it holds {path}, which the manifest does not know"));
+        };
+        if *known != FileHash::of(bytes) {
+            return content(format!(
+                "{path} is not the file that the manifest names: its hash is another one"
+            ));
+        }
+        check_content(manifest, path, bytes)?;
+    }
+    Ok(())
+}
+
+/// Refuses files that are not of a kind that bundles hold: native code above all.
+fn check_content(manifest: &Manifest, path: &str, bytes: &[u8]) -> Result<(), BundleError> {
+    let is_script = path.starts_with("scripts/") && path.ends_with(".rhai");
+    if is_script || *path == manifest.scenario || path == PRESETS || is_picture(path) {
+        return Ok(());
+    }
+    if path == PLACEMENT {
+        return match Placement::from_bytes(bytes) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(BundleError::Content(error)),
+        };
+    }
+    if path.ends_with(VEHICLE) {
+        let text = String::from_utf8_lossy(bytes);
+        let read = VehicleFile::from_text(&text);
+        return match read {
+            Ok(_) => Ok(()),
+            Err(error) => Err(BundleError::Content(format!("{path}: {error}"))),
+        };
+    }
+    let what = format!("it holds {path}, and bundles hold no such files");
+    Err(BundleError::Content(what))
+}
+
+fn read_scenario(manifest: &Manifest, files: &Files) -> Result<Scenario, BundleError> {
+    let path = &manifest.scenario;
+    let bytes = files.get(path).filter(|_| path.ends_with(SCENARIO));
+    let text = bytes.and_then(|bytes| std::str::from_utf8(bytes).ok());
+    let text = text.filter(|_| !path.contains('/')).ok_or_else(|| {
+        BundleError::Content(format!(
+            "{MANIFEST}: scenario: expected a file of the bundle that ends with {SCENARIO}"
+        ))
+    })?;
+    file::from_text(text).map_err(|error| {
+        BundleError::Content(format!("{path}:{}:{}: {error}", error.line, error.column))
+    })
+}

@@ -1,0 +1,122 @@
+//! What travels with a scenario beside scripts and vehicles: presets of roads, a picture to trace.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Where presets of roads stand, in a bundle and beside a scenario.
+pub const PRESETS: &str = "presets.json";
+/// Where it stands how the background picture lies on the map.
+pub const PLACEMENT: &str = "background.json";
+/// Names of background pictures.
+const PICTURES: [&str; 3] = ["background.png", "background.jpg", "background.jpeg"];
+/// Largest of these files that is read, bytes.
+const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
+
+/// How a picture lies on the map.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Placement {
+    /// The picture's file: `background.png`, `.jpg` or `.jpeg`.
+    pub picture: String,
+    /// South-west corner, m.
+    pub low: [f64; 2],
+    /// Metres per pixel, above 0.
+    pub metres_per_pixel: f64,
+    /// 0 invisible, 1 solid.
+    pub opacity: f32,
+}
+
+impl Placement {
+    /// Reads and checks a placement.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        let wrong = |error: &dyn std::fmt::Display| format!("{PLACEMENT}: {error}");
+        let placement: Self = serde_json::from_slice(bytes).map_err(|error| wrong(&error))?;
+        if !PICTURES.contains(&placement.picture.as_str()) {
+            return Err(wrong(&"picture: expected background.png, .jpg or .jpeg"));
+        }
+        if !placement.low.iter().all(|x| x.abs() <= 1e7) {
+            return Err(wrong(&"low: expected metres within 10,000 km"));
+        }
+        if !(1e-4..=1e4).contains(&placement.metres_per_pixel) {
+            return Err(wrong(&"metres_per_pixel: expected 0.0001 to 10,000"));
+        }
+        if !(0.0..=1.0).contains(&placement.opacity) {
+            return Err(wrong(&"opacity: expected 0 to 1"));
+        }
+        Ok(placement)
+    }
+
+    /// The placement as it is written.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec_pretty(self).expect("a placement is plain data");
+        bytes.push(b'\n');
+        bytes
+    }
+}
+
+/// Files that travel with a scenario: presets of roads, and a picture to trace with its placement.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Extras {
+    pub(crate) files: BTreeMap<String, Vec<u8>>,
+}
+
+impl Extras {
+    /// Those that stand beside a scenario; what is not there or cannot be read is left out.
+    pub fn beside(folder: &Path) -> Self {
+        let names = [PRESETS, PLACEMENT].into_iter().chain(PICTURES);
+        let read = |name: &str| {
+            let path = folder.join(name);
+            // What a link leads to may be private.
+            let is_file = path.symlink_metadata().is_ok_and(|data| data.is_file());
+            let bytes = is_file.then(|| roadwright_files::read(&path, LARGEST).ok())??;
+            Some((name.to_owned(), bytes))
+        };
+        let mut extras = Self {
+            files: names.filter_map(read).collect(),
+        };
+        extras.keep_picture_of_placement();
+        extras
+    }
+
+    /// Adds presets of roads, as JSON.
+    #[must_use]
+    pub fn with_presets(mut self, json: Vec<u8>) -> Self {
+        self.files.insert(PRESETS.to_owned(), json);
+        self
+    }
+
+    /// Adds a picture with its placement; another one goes.
+    #[must_use]
+    pub fn with_background(mut self, placement: &Placement, picture: Vec<u8>) -> Self {
+        self.files
+            .insert(PLACEMENT.to_owned(), placement.to_bytes());
+        self.files.insert(placement.picture.clone(), picture);
+        self.keep_picture_of_placement();
+        self
+    }
+
+    /// A picture belongs to a placement, and a placement to a picture: else neither counts.
+    fn keep_picture_of_placement(&mut self) {
+        let placement = self.files.get(PLACEMENT);
+        let placement = placement.and_then(|bytes| Placement::from_bytes(bytes).ok());
+        let kept = placement.map(|placement| placement.picture);
+        let kept = kept.filter(|picture| self.files.contains_key(picture));
+        if kept.is_none() {
+            self.files.remove(PLACEMENT);
+        }
+        for picture in PICTURES {
+            if kept.as_deref() != Some(picture) {
+                self.files.remove(picture);
+            }
+        }
+    }
+}
+
+/// Whether a path is that of a background picture.
+pub(crate) fn is_picture(path: &str) -> bool {
+    PICTURES.contains(&path)
+}

@@ -1,0 +1,259 @@
+//! What comes of a run while it goes on: a row for each second, and a row for each trip.
+
+use crate::agents::Status;
+use crate::session::Observer;
+use crate::world::World;
+use glam::DVec2;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Time between two rows, s of simulated time.
+const PERIOD: f64 = 1.0;
+/// Below this a vehicle stands in a queue, m/s; as for heat maps.
+const STANDING: f64 = 1.0;
+
+/// The run at one second.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct TimeRow {
+    /// Simulated time, s.
+    pub time: f64,
+    /// Agents that drive.
+    pub driving: usize,
+    /// Agents that wait for their time or for a free place.
+    pub waiting: usize,
+    /// Agents that have arrived so far.
+    pub arrived: usize,
+    /// Agents without a way to their destination so far.
+    pub refused: usize,
+    /// Mean speed of those that drive, m/s; 0 if nobody does.
+    pub mean_speed: f64,
+    /// Vehicles slower than 1 m/s.
+    pub queue: usize,
+    /// Contacts that have begun so far.
+    pub contacts: usize,
+    /// Faults of modules so far.
+    pub faults: u64,
+}
+
+/// The trip of an agent that does not drive any more.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trip {
+    /// Its id.
+    pub agent: u64,
+    /// Its stack.
+    pub stack: String,
+    /// How it ended.
+    pub status: Status,
+    /// When it appeared, s; 0 if it never did.
+    pub started: f64,
+    /// When it ended, s.
+    pub ended: f64,
+    /// Distance driven, m.
+    pub distance: f64,
+    /// For how long it stood in queues, s, to a second.
+    pub standing: f64,
+    /// Contacts that it had.
+    pub contacts: usize,
+    /// Where it was at the first and at the last full second of its drive, m; `None` if its drive was
+    /// shorter, or was not looked at.
+    pub places: Option<(DVec2, DVec2)>,
+}
+
+impl Trip {
+    /// How long it took, s.
+    pub fn seconds(&self) -> f64 {
+        self.ended - self.started
+    }
+
+    /// Mean speed, m/s; 0 if it took no time.
+    pub fn mean_speed(&self) -> f64 {
+        if self.seconds() > 0.0 {
+            self.distance / self.seconds()
+        } else {
+            0.0
+        }
+    }
+}
+
+/// What has been seen of an agent that drives.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    first: DVec2,
+    last: DVec2,
+    standing: f64,
+}
+
+/// Takes a row each second and one for each trip that has ended. An observer of a
+/// [`Session`](crate::Session); it begins anew with [`begin`](Observer::begin).
+#[derive(Debug, Clone, Default)]
+pub struct Statistics {
+    rows: Vec<TimeRow>,
+    trips: Vec<Trip>,
+    seen: BTreeMap<u64, Seen>,
+    /// Contacts by agent.
+    contacts: BTreeMap<u64, usize>,
+    counted_contacts: usize,
+}
+
+impl Statistics {
+    /// A row for each second, oldest first.
+    pub fn rows(&self) -> &[TimeRow] {
+        &self.rows
+    }
+
+    /// The trips that have ended, in that order.
+    pub fn trips(&self) -> &[Trip] {
+        &self.trips
+    }
+
+    fn look(&mut self, world: &World) {
+        let snapshot = world.snapshot();
+        let mut speeds = 0.0;
+        let mut queue = 0;
+        for vehicle in &snapshot.vehicles {
+            let place = vehicle.body.position;
+            let is_standing = vehicle.speed.abs() < STANDING;
+            speeds += vehicle.speed.abs();
+            queue += usize::from(is_standing);
+            let seen = self.seen.entry(vehicle.agent).or_insert(Seen {
+                first: place,
+                last: place,
+                standing: 0.0,
+            });
+            seen.last = place;
+            seen.standing += if is_standing { PERIOD } else { 0.0 };
+        }
+        let counts = world.counts();
+        self.rows.push(TimeRow {
+            time: world.time(),
+            driving: counts.active,
+            waiting: counts.waiting,
+            arrived: counts.arrived,
+            refused: counts.refused,
+            mean_speed: speeds / (snapshot.vehicles.len().max(1) as f64),
+            queue,
+            contacts: world.collisions().len(),
+            faults: world.faults().values().sum(),
+        });
+    }
+
+    fn take_contacts(&mut self, world: &World) {
+        let all = world.collisions();
+        for collision in all.get(self.counted_contacts..).unwrap_or_default() {
+            *self.contacts.entry(collision.agent).or_default() += 1;
+        }
+        self.counted_contacts = all.len();
+    }
+
+    fn take_trips(&mut self, world: &World) {
+        for drive in world.finished().skip(self.trips.len()) {
+            let seen = self.seen.remove(&drive.id);
+            self.trips.push(Trip {
+                agent: drive.id,
+                stack: drive.stack.to_owned(),
+                status: drive.status,
+                started: drive.started,
+                ended: drive.ended,
+                distance: drive.distance,
+                standing: seen.map_or(0.0, |seen| seen.standing),
+                contacts: self.contacts.remove(&drive.id).unwrap_or(0),
+                places: seen.map(|seen| (seen.first, seen.last)),
+            });
+        }
+    }
+}
+
+impl Observer for Statistics {
+    fn begin(&mut self, world: &World) {
+        *self = Self::default();
+        self.take_contacts(world);
+        self.take_trips(world);
+        self.look(world);
+    }
+
+    fn after_step(&mut self, world: &World) {
+        // Counted from the start and not from the row before, so that rows do not drift where a
+        // second is no whole number of steps.
+        let seconds = |steps: u64| (steps as f64 * world.dt() / PERIOD + 1e-9).floor();
+        if seconds(world.steps()) > seconds(world.steps() - 1) {
+            self.take_contacts(world);
+            self.look(world);
+            self.take_trips(world);
+        }
+    }
+}
+
+/// The rows as CSV with a header and units.
+pub fn time_rows_as_csv(rows: &[TimeRow]) -> String {
+    let mut text = String::from(
+        "time_s,driving,waiting,arrived,refused,mean_speed_mps,queue,contacts,faults\n",
+    );
+    for row in rows {
+        let TimeRow {
+            time,
+            driving,
+            waiting,
+            arrived,
+            refused,
+            mean_speed,
+            queue,
+            contacts,
+            faults,
+        } = row;
+        let written = writeln!(
+            text,
+            "{time:.3},{driving},{waiting},{arrived},{refused},{mean_speed:.4},{queue},{contacts},{faults}"
+        );
+        written.expect("a text takes any text");
+    }
+    text
+}
+
+/// Trips as CSV with a header and units; places are empty where they are not known.
+pub fn trips_as_csv(trips: &[Trip]) -> String {
+    let mut text = String::from(
+        "agent,stack,status,started_s,ended_s,seconds_s,distance_m,mean_speed_mps,standing_s,\
+         contacts,first_x_m,first_y_m,last_x_m,last_y_m\n",
+    );
+    for trip in trips {
+        let status = format!("{:?}", trip.status).to_lowercase();
+        let places = trip.places.map_or(",,,".to_owned(), |(first, last)| {
+            format!("{:.2},{:.2},{:.2},{:.2}", first.x, first.y, last.x, last.y)
+        });
+        let written = writeln!(
+            text,
+            "{},{},{status},{:.3},{:.3},{:.3},{:.3},{:.4},{:.0},{},{places}",
+            trip.agent,
+            quoted(&trip.stack),
+            trip.started,
+            trip.ended,
+            trip.seconds(),
+            trip.distance,
+            trip.mean_speed(),
+            trip.standing,
+            trip.contacts,
+        );
+        written.expect("a text takes any text");
+    }
+    text
+}
+
+/// A field of a table: in quotes where its letters would end it.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_stacks_cannot_break_a_table() {
+        assert_eq!(quoted("idm"), "idm");
+        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
+    }
+}
