@@ -207,9 +207,22 @@ fn run_takes_a_level_of_dynamics() {
     // Comparing bodies finds no contact here, and changes nothing.
     let verified = run(&["--dynamics", "lane", "--verify"]);
     assert_eq!(verified["state_hash"], follows["state_hash"]);
+    let rigid = run(&["--dynamics", "rigid"]);
+    assert_ne!(rigid["state_hash"], steers["state_hash"]);
+    let shared = run(&["--dynamics", "rigid", "--threads", "2"]);
+    assert_eq!(shared["state_hash"], rigid["state_hash"]);
+    // Nobody has pushed anything here; in the hills the bus has.
+    assert!(rigid["loose"].is_null());
+    let hills = scenario("hill-country");
+    let hills = json(&["run", &hills, "--seconds", "25", "--json"]);
+    assert!(
+        hills["loose"]["felled"].as_u64() >= Some(3),
+        "{}",
+        hills["loose"]
+    );
     let output = call(&["run", &file, "--dynamics", "dense"]);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("there are one_track, lane, dynamic_one_track"));
+    assert!(stderr(&output).contains("there are one_track, lane, dynamic_one_track, rigid"));
 }
 
 #[test]

@@ -496,3 +496,18 @@ fn a_vehicle_that_is_edited_drives_on() {
     let way = (after.pose.position - before.pose.position).length();
     assert!(way > 5.0 && way < 60.0, "{way}");
 }
+
+/// Cliffs of a hundred kilometres throw vehicles about beyond all measure: they are put to rest, and
+/// that is told and counted; on a plain nothing of that is said.
+#[test]
+fn who_is_thrown_about_is_put_to_rest_and_told() {
+    let told = |height| {
+        let kind = vehicle("willys-mb", |_| {});
+        let scenario = hilly(driven_by(shipped("figure-eight"), &kind), height);
+        let mut world = world(&scenario, &rigid(0.02));
+        (0..3000).for_each(|_| world.step());
+        world.faults().values().sum::<u64>()
+    };
+    assert_eq!(told(0.0), 0);
+    assert!(told(1e5) > 0);
+}

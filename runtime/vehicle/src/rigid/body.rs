@@ -12,6 +12,8 @@ const SAG: f64 = 0.005;
 const CALM: f64 = 0.03;
 /// It rests after so long, s.
 const PATIENCE: f64 = 0.5;
+/// A body rests on the ground with so many of its corners at least.
+const FEET: usize = 3;
 /// What is moved less than this by those around it has not been moved, m.
 const UNTOUCHED: f64 = 1e-3;
 
@@ -111,7 +113,7 @@ impl Scrape {
             let across = velocity - normal * velocity.dot(normal);
             let speed = across.length();
             // No more than what stops it within the step: friction brakes, and turns nothing about.
-            let most = 0.1 * self.mass * speed / self.dt;
+            let most = 0.15 * self.mass * speed / self.dt;
             let rubbed = (self.friction * load).min(most);
             let direction = if speed > 0.0 {
                 across / speed
@@ -171,6 +173,18 @@ impl LooseModel {
         }
     }
 
+    /// How deep its deepest corner is in the ground, m, and how many are on it.
+    fn depths(&self, body: &BodyState, surface: &impl Surface) -> (f64, usize) {
+        let depth = |corner: &DVec3| {
+            let place = body.position + body.rotation * *corner;
+            surface.at(place.truncate()).0 - place.z
+        };
+        let depths = self.solid.corners().iter().map(depth);
+        depths.fold((0.0, 0), |(deepest, count), depth| {
+            (f64::max(deepest, depth), count + usize::from(depth > -SAG))
+        })
+    }
+
     pub(super) fn forces(&self, body: &BodyState, surface: &impl Surface, dt: f64) -> Wrench {
         let mut wrench = Wrench::default();
         let scrape = Scrape {
@@ -185,16 +199,28 @@ impl LooseModel {
 
 impl LooseState {
     /// Takes over the motion after a step of `dt` seconds. One that rested and was not pushed stays to
-    /// the bit as it was.
-    pub(super) fn take(&mut self, body: BodyState, dt: f64) {
+    /// the bit as it was; one that leans on something else than the ground does not come to rest.
+    pub(super) fn take(
+        &mut self,
+        body: BodyState,
+        model: &LooseModel,
+        surface: &impl Surface,
+        dt: f64,
+    ) {
         let is_calm = body.velocity.length() < CALM && body.spin.length() < CALM;
         let moved = (body.position - self.body.position).length();
         if self.rests && is_calm && moved < UNTOUCHED {
             return;
         }
+        let was_at_rest = self.rests;
         self.calm = if is_calm { self.calm + dt } else { 0.0 };
-        self.rests = self.calm >= PATIENCE;
+        self.rests = self.calm >= PATIENCE && model.depths(&body, surface).1 >= FEET;
         self.body = body;
+        if was_at_rest && !self.rests {
+            // What stood in a slope comes out of it, and is not thrown out.
+            let (deepest, _) = model.depths(&body, surface);
+            self.body.position.z += (deepest - SAG).max(0.0);
+        }
         if self.rests {
             (self.body.velocity, self.body.spin) = (DVec3::ZERO, DVec3::ZERO);
         }

@@ -125,7 +125,7 @@ impl<'a, S: Surface> Yard<'a, S> {
         }
         for (entry, _, body) in &mut bodies.loose {
             if body.is_sound() {
-                entry.state.take(*body, dt);
+                entry.state.take(*body, entry.model, self.surface, dt);
             } else {
                 entry.state.rests = true;
             }
@@ -168,7 +168,8 @@ impl<'a, S: Surface> Yard<'a, S> {
         let cars = cars.collect();
         let loose = loose.into_iter().map(|entry| {
             let model = entry.model;
-            let body = dynamic(&entry.state.body, model.mass, model.inertia);
+            let weight = if entry.state.rests { 0.0 } else { 1.0 };
+            let body = dynamic(&entry.state.body, model.mass, model.inertia).gravity_scale(weight);
             let collider = collider_of(&model.solid).friction(model.friction);
             let (handle, _) = world.insert(body, collider);
             let body = entry.state.body;
@@ -196,8 +197,11 @@ impl<'a, S: Surface> Yard<'a, S> {
             apply(&mut world.bodies[*handle], wrench);
         }
         for (entry, handle, body) in &bodies.loose {
-            let wrench = entry.model.forces(body, self.surface, time);
-            apply(&mut world.bodies[*handle], wrench);
+            // The ground carries what rests, until somebody pushes it.
+            if !entry.state.rests {
+                let wrench = entry.model.forces(body, self.surface, time);
+                apply(&mut world.bodies[*handle], wrench);
+            }
         }
     }
 }

@@ -327,3 +327,40 @@ fn what_nothing_stops_shoves() {
     assert!(rear > 1.9 && rear < 2.5, "{rear} from {before}");
     assert!(state.tilt() < 0.2);
 }
+
+/// Posts in a slope stay where they are until they are pushed, and are not thrown into the air then.
+#[test]
+fn a_post_in_a_slope_is_not_thrown_out_of_it() {
+    let slope = Slope(0.25);
+    let post = LooseModel {
+        solid: Solid::cuboid(DVec3::new(1.0, 1.0, 1.0)),
+        mass: 500.0,
+        inertia: DVec3::splat(500.0 * 8.0 / 12.0),
+        friction: 0.5,
+        height: 1.0,
+    };
+    let before = post.standing(DVec2::ZERO, 0.3, &slope);
+    let mut state = before;
+    let step = |state: &mut LooseState| {
+        let loose = vec![LooseEntry {
+            model: &post,
+            state,
+        }];
+        assert!(
+            Yard::new(&slope, 200.0)
+                .step(Vec::new(), loose, 0.02)
+                .is_empty()
+        );
+    };
+    (0..50).for_each(|_| step(&mut state));
+    assert_eq!(state, before);
+    state.body.velocity.x = -0.5;
+    let mut highest = f64::NEG_INFINITY;
+    for _ in 0..500 {
+        step(&mut state);
+        highest = highest.max(state.body.position.z);
+    }
+    // Its foot comes out of the slope, a quarter of a metre, and it slides or falls downhill.
+    assert!(highest < before.body.position.z + 0.5, "{highest}");
+    assert!(state.rests && state.body.position.x < 0.0, "{state:?}");
+}
