@@ -175,9 +175,12 @@ impl World {
             levels: self.levels,
         };
         let (demand, routes) = (&mut self.demand, &mut self.routes);
-        let (index, log) = (&mut self.traffic.index, &mut self.messages.log);
-        let bodies = (&mut self.dynamics, &mut self.agents);
-        let admitted = appear::admit(scene, index, demand, routes, bodies, log);
+        let traffic = (&mut self.traffic.index, &self.traffic.claims);
+        let (bodies, log) = (
+            (&mut self.dynamics, &mut self.agents),
+            &mut self.messages.log,
+        );
+        let admitted = appear::admit(scene, traffic, demand, routes, bodies, log);
         if admitted.is_empty() {
             return;
         }

@@ -4,7 +4,7 @@ use crate::dynamics::Bodies;
 use crate::ground::Ground;
 use crate::options::SimulationError;
 use crate::route::Goal;
-use crate::traffic::Index;
+use crate::traffic::{Claims, Index, space};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_geometry::Pose;
 use roadwright_scenario::lane_graph::LaneletId;
@@ -121,6 +121,7 @@ pub(crate) struct Room<'a> {
     pub(crate) bodies: Bodies<'a>,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) index: &'a Index,
+    pub(crate) claims: &'a Claims,
     /// Agents that have got a place in this step, by lanelet; off the lanes under `None`.
     pub(crate) appeared: &'a BTreeMap<Option<LaneletId>, Vec<u32>>,
 }
@@ -142,9 +143,11 @@ impl Room<'_> {
                     .iter()
                     .map(|entry| entry.agent);
                 let appeared = self.appeared.get(&Some(lanelet)).into_iter().flatten();
+                let there: Vec<u32> = here.chain(appeared.copied()).collect();
                 self.has_room_at_seams(lanelet, s, own_type)
-                    && here
-                        .chain(appeared.copied())
+                    && self.leaves_what_is_promised(lanelet, &there, own_type)
+                    && there
+                        .into_iter()
                         .all(|agent| self.is_apart_on_lane(agent, s, own_type))
             }
             Start::Ground(pose) => {
@@ -159,6 +162,27 @@ impl Room<'_> {
                     .all(|agent| self.is_apart_on_ground(agent, pose, own_type))
             }
         }
+    }
+
+    /// Whether those who have been let into a junction on the word that there is room for them on a lane
+    /// find it still, if one more vehicle is there.
+    fn leaves_what_is_promised(
+        &self,
+        lanelet: LaneletId,
+        there: &[u32],
+        own_type: &VehicleType,
+    ) -> bool {
+        let ground = self.bodies.ground;
+        let coming = self.claims.promised_on(ground, self.bodies.agents, lanelet);
+        let is_there =
+            |agent: &&u32| self.bodies.agents.position[**agent as usize].lanelet == lanelet;
+        let mut coming = coming.peekable();
+        if coming.peek().is_none() {
+            return true;
+        }
+        let all = coming.chain(there.iter().filter(is_there).copied());
+        let taken: f64 = all.map(|agent| space(self.vehicle_type(agent))).sum();
+        taken + space(own_type) <= ground.length(lanelet)
     }
 
     fn is_apart_on_lane(&self, agent: u32, s: f64, own_type: &VehicleType) -> bool {

@@ -11,7 +11,7 @@ use crate::ground::Ground;
 use crate::messages::{Log, LogLine};
 use crate::modules::Modules;
 use crate::route::{Route, Routes, Travel, Trip, plan_legs};
-use crate::traffic::{Delays, Index};
+use crate::traffic::{Claims, Delays, Index};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::PlannerView;
 use roadwright_scenario::DynamicsLevel;
@@ -33,7 +33,7 @@ pub(crate) struct Scene<'a> {
 /// questions go to the planners together, afterwards.
 pub(crate) fn admit(
     scene: Scene<'_>,
-    index: &mut Index,
+    (index, claims): (&mut Index, &Claims),
     demand: &mut Demand,
     routes: &mut Routes,
     (dynamics, agents): (&mut Dynamics, &mut Agents),
@@ -63,6 +63,7 @@ pub(crate) fn admit(
             bodies,
             types: scene.types,
             index,
+            claims,
             appeared: &appeared,
         };
         if !room.is_there(&departure) {

@@ -2,7 +2,7 @@
 //!
 //! | stage | reads | writes |
 //! | --- | --- | --- |
-//! | [`appear`] | ground, vehicle types, delays, modules, levels | demand, index, all columns of new agents, routes, dynamics, log |
+//! | [`appear`] | ground, vehicle types, claims, delays, modules, levels | demand, index, all columns of new agents, routes, dynamics, log |
 //! | claims (`traffic/claims`) | ground, vehicle types, routes, index, identity, motion, position, progress | claims, claim, signals |
 //! | delays (`traffic/delays.rs`) | identity, position, progress | delays |
 //! | [`plan`] | ground, vehicle types, identity, motion, position, delays, modules | progress, claim, routes |

@@ -10,7 +10,7 @@ mod people;
 mod signals;
 
 use crate::ground::Ground;
-pub(crate) use claims::{Claims, Setting, StuckRing, WayRound};
+pub(crate) use claims::{Claims, Setting, StuckRing, WayRound, space};
 pub use claims::{Ticket, Waits, Why};
 pub use contacts::{Collision, Party};
 pub(crate) use contacts::{Contact, Contacts, Search};

@@ -86,6 +86,7 @@ use rule::{Pending, Verdict, is_locked};
 use scene::Given;
 use scene::Scene;
 pub(crate) use scene::Setting;
+pub(crate) use scene::space;
 use serde::{Deserialize, Serialize};
 pub use waits::{Waits, Why};
 use watch::Intruder;
@@ -342,6 +343,28 @@ impl Claims {
     #[allow(clippy::unused_self, reason = "tests have a switch")]
     fn leaves_rings(&self) -> bool {
         false
+    }
+
+    /// Who has been promised room on a lane beyond a junction and is not there yet.
+    pub(crate) fn promised_on<'s>(
+        &'s self,
+        ground: &'s Ground,
+        agents: &'s Agents,
+        lanelet: LaneletId,
+    ) -> impl Iterator<Item = u32> + 's {
+        let ways = ground.graph().predecessors(lanelet).iter();
+        let mut junctions: Vec<u32> = ways
+            .filter_map(|&way| ground.contested(way))
+            .map(|(junction, _)| junction)
+            .collect();
+        junctions.dedup();
+        let grants = junctions
+            .into_iter()
+            .flat_map(|junction| &self.granted[junction as usize]);
+        let coming = grants.filter(move |grant| {
+            grant.exit == lanelet && agents.progress[grant.agent as usize].at <= grant.at
+        });
+        coming.map(|grant| grant.agent)
     }
 
     /// Counts vehicles that missed their turn.

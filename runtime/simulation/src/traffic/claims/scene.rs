@@ -18,6 +18,11 @@ const LEAST_SPEED: f64 = 3.0;
 /// Who needs harder braking than this to stop for amber goes on, m/s^2.
 const AMBER_BRAKING: f64 = 3.0;
 
+/// Length that a vehicle of a type takes in a queue, m.
+pub(crate) fn space(vehicle_type: &VehicleType) -> f64 {
+    vehicle_type.length + EXIT_GAP
+}
+
 /// What requests are decided by, but for the agents, which change in between.
 #[derive(Clone, Copy)]
 pub(crate) struct Setting<'a> {
@@ -105,7 +110,7 @@ impl<'a> Scene<'a> {
 
     /// Length that a vehicle takes in a queue, m.
     pub(super) fn space(&self, agent: u32) -> f64 {
-        self.vehicle_type(agent).length + EXIT_GAP
+        space(self.vehicle_type(agent))
     }
 
     /// Where the rear axle of an agent is along the lanelet at an index of its route, m: negative
