@@ -143,6 +143,19 @@ fn at_a_large_angle_or_on_a_slow_road_there_is_a_crossing() {
 }
 
 #[test]
+fn one_way_streets_that_cross_make_a_crossing() {
+    // Each lane goes straight on there as well, and yet their ways cross.
+    let mut scenario = Scenario::new("cross");
+    let street = one_way(RoadClass::Residential, 1);
+    draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &street);
+    draw(&mut scenario, (0.0, -100.0), (0.0, 100.0), &street);
+    let layout = layout_of(&scenario);
+    let crossing = layout.junctions.iter().find(|j| j.arms.len() == 4).unwrap();
+    assert!(!crossing.is_direct && crossing.is_crossing());
+    assert_eq!(crossing.paths.len(), 4);
+}
+
+#[test]
 fn what_somebody_has_decided_counts() {
     let mut scenario = motorway(DrivingSide::Right);
     let ramp = one_way(RoadClass::Ramp, 1);

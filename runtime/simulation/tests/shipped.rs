@@ -13,9 +13,15 @@ fn files_are_up_to_date() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let scenarios = shipped_scenarios::all();
     for (name, scenario) in &scenarios {
-        let text = std::fs::read_to_string(folder.join(format!("{name}.scenario.json"))).unwrap();
+        let path = folder.join(format!("{name}.scenario.json"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        // Vehicles that stand in files of their own are whole in a text without a folder.
+        let kept = match text.contains(".vehicle.json") {
+            true => file::to_text(&file::load(&path).unwrap()),
+            false => text,
+        };
         assert!(
-            text == file::to_text(scenario),
+            kept == file::to_text(scenario),
             "scenarios/{name}.scenario.json is out of date; renew with: \
              cargo run --release -p roadwright-simulation --example shipped_scenarios -- scenarios"
         );

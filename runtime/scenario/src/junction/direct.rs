@@ -62,7 +62,7 @@ pub(super) fn pairs(arms: &[Arm<'_>], side: DrivingSide) -> Option<Vec<[(usize, 
         from.extend(entering.into_iter().map(|lane| (i, lane)));
         to.extend(leaving.into_iter().map(|lane| (i, lane)));
     }
-    if from.len() != to.len() {
+    if from.len() != to.len() || !are_parallel(&from) {
         return None;
     }
     let mut pairs = Vec::with_capacity(from.len());
@@ -71,6 +71,17 @@ pub(super) fn pairs(arms: &[Arm<'_>], side: DrivingSide) -> Option<Vec<[(usize, 
         pairs.push([(i, lane), to.swap_remove(next)]);
     }
     Some(pairs)
+}
+
+/// Whether lanes lead the same way, side by side: those of streets that cross do not.
+fn are_parallel(lanes: &[(usize, ArmLane)]) -> bool {
+    lanes.iter().enumerate().all(|(i, (_, lane))| {
+        lanes[..i].iter().all(|(_, other)| {
+            let bend = wrap_angle(lane.pose.heading - other.pose.heading).abs();
+            let apart = (lane.pose.position - other.pose.position).length();
+            bend < BEND && apart > 0.4 * (lane.width + other.width)
+        })
+    })
 }
 
 fn continues(lane: &ArmLane, next: &ArmLane) -> bool {

@@ -100,7 +100,8 @@ impl Displaced {
 /// All still bodies of a scenario.
 pub(crate) struct Obstacles {
     bodies: Vec<(Owner, Body)>,
-    /// In the same order.
+    /// Those of obstacles, which come first, in the same order. Trees are too many for that: they are
+    /// all alike but for their radius.
     statures: Vec<Stature>,
     /// Middles of the small bodies; large ones are in a list, so that one long wall does not make
     /// every look-up a wide one.
@@ -137,7 +138,6 @@ impl Obstacles {
                 let radius = forest.trunk_radius;
                 (Owner::Tree(id, number), Body::Disc { centre, radius })
             }));
-            statures.resize_with(bodies.len(), || Stature::new(TREE_HEIGHT, None));
         }
         let mut obstacles = Self {
             bodies,
@@ -281,7 +281,7 @@ impl Obstacles {
 
     /// A body by its number, if it is loose.
     pub(crate) fn loose(&self, number: u32) -> Option<&LooseKind> {
-        let stature = &self.statures[number as usize];
+        let stature = self.statures.get(number as usize)?;
         let mass = stature.mass?;
         let (owner, body) = &self.bodies[number as usize];
         let Owner::Obstacle(id) = *owner else {
@@ -315,7 +315,15 @@ impl Obstacles {
     /// `None` if it has no inside.
     pub(crate) fn still(&self, number: u32, ground: impl Fn(DVec2) -> f64) -> Option<Still> {
         let body = &self.bodies[number as usize].1;
-        let (solid, middle) = self.statures[number as usize].solid(body)?;
+        let tree;
+        let stature = match self.statures.get(number as usize) {
+            Some(stature) => stature,
+            None => {
+                tree = Stature::new(TREE_HEIGHT, None);
+                &tree
+            }
+        };
+        let (solid, middle) = stature.solid(body)?;
         Some(Still {
             solid: solid.clone(),
             // A part of it is in the ground: that may fall off beside its middle.

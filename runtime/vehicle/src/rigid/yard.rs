@@ -116,12 +116,12 @@ impl<'a, S: Surface> Yard<'a, S> {
         let count = (dt * rate * (1.0 - 1e-9)).ceil().clamp(1.0, MOST_SUBSTEPS);
         let time = dt / count;
         let before: Vec<BodyState> = cars.iter().map(|entry| entry.state.body).collect();
-        let (mut world, mut bodies) = self.set_up(cars, loose, dt, time);
+        let (mut physics, mut bodies) = self.set_up(cars, loose, dt, time);
         let mut contacts = Vec::new();
         for _ in 0..count as u32 {
-            self.push(&mut world, &mut bodies, &mut contacts, time);
-            world.step();
-            read_back(&world, &mut bodies);
+            self.push(&mut physics, &mut bodies, &mut contacts, time);
+            physics.step();
+            read_back(&physics, &mut bodies);
         }
         for (entry, _, body) in &mut bodies.loose {
             if body.is_sound() {
@@ -148,21 +148,21 @@ impl<'a, S: Surface> Yard<'a, S> {
         dt: f64,
         time: f64,
     ) -> (PhysicsWorld, Bodies<'b>) {
-        let mut world = PhysicsWorld {
+        let mut physics = PhysicsWorld {
             gravity: Vector::new(0.0, 0.0, -GRAVITY),
             ..PhysicsWorld::default()
         };
-        world.integration_parameters.dt = time;
+        physics.integration_parameters.dt = time;
         for still in &self.stills {
             let pose = pose_of(still.middle, heading_rotation(still.heading));
             let collider = collider_of(&still.solid).friction(STILL_FRICTION);
-            world.insert(RigidBodyBuilder::fixed().pose(pose), collider);
+            physics.insert(RigidBodyBuilder::fixed().pose(pose), collider);
         }
         for mover in &self.movers {
-            insert_mover(&mut world, mover, dt);
+            insert_mover(&mut physics, mover, dt);
         }
         let cars = cars.into_iter().map(|entry| {
-            let handle = insert_car(&mut world, &entry);
+            let handle = insert_car(&mut physics, &entry);
             (entry, handle)
         });
         let cars = cars.collect();
@@ -171,18 +171,18 @@ impl<'a, S: Surface> Yard<'a, S> {
             let weight = if entry.state.rests { 0.0 } else { 1.0 };
             let body = dynamic(&entry.state.body, model.mass, model.inertia).gravity_scale(weight);
             let collider = collider_of(&model.solid).friction(model.friction);
-            let (handle, _) = world.insert(body, collider);
+            let (handle, _) = physics.insert(body, collider);
             let body = entry.state.body;
             (entry, handle, body)
         });
         let loose = loose.collect();
-        (world, Bodies { cars, loose })
+        (physics, Bodies { cars, loose })
     }
 
     /// Sets the forces of the next step of the solver.
     fn push(
         &self,
-        world: &mut PhysicsWorld,
+        physics: &mut PhysicsWorld,
         bodies: &mut Bodies<'_>,
         contacts: &mut Vec<Contact>,
         time: f64,
@@ -194,13 +194,13 @@ impl<'a, S: Surface> Yard<'a, S> {
                 dt: time,
             };
             let wrench = moment.forces(entry.state, &entry.controls, contacts);
-            apply(&mut world.bodies[*handle], wrench);
+            apply(&mut physics.bodies[*handle], wrench);
         }
         for (entry, handle, body) in &bodies.loose {
             // The ground carries what rests, until somebody pushes it.
             if !entry.state.rests {
                 let wrench = entry.model.forces(body, self.surface, time);
-                apply(&mut world.bodies[*handle], wrench);
+                apply(&mut physics.bodies[*handle], wrench);
             }
         }
     }
@@ -213,12 +213,12 @@ fn apply(body: &mut RigidBody, wrench: Wrench) {
     body.add_torque(vector(wrench.torque), false);
 }
 
-fn read_back(world: &PhysicsWorld, bodies: &mut Bodies<'_>) {
+fn read_back(physics: &PhysicsWorld, bodies: &mut Bodies<'_>) {
     for (entry, handle) in &mut bodies.cars {
-        entry.state.body = state_of(&world.bodies[*handle]);
+        entry.state.body = state_of(&physics.bodies[*handle]);
     }
     for (_, handle, body) in &mut bodies.loose {
-        *body = state_of(&world.bodies[*handle]);
+        *body = state_of(&physics.bodies[*handle]);
     }
 }
 
@@ -238,17 +238,17 @@ fn put_to_rest(model: &RigidModel, state: &mut CarState, before: BodyState) {
     };
 }
 
-fn insert_car(world: &mut PhysicsWorld, entry: &Entry<'_>) -> RigidBodyHandle {
+fn insert_car(physics: &mut PhysicsWorld, entry: &Entry<'_>) -> RigidBodyHandle {
     let model = entry.model;
     let body = dynamic(&entry.state.body, model.mass, model.inertia);
     let collider = collider_of(&model.shell)
         .position(pose_of(model.hull, DQuat::IDENTITY))
         .friction(model.hull_friction)
         .collision_groups(groups(entry.layers));
-    world.insert(body, collider).0
+    physics.insert(body, collider).0
 }
 
-fn insert_mover(world: &mut PhysicsWorld, mover: &Mover, dt: f64) {
+fn insert_mover(physics: &mut PhysicsWorld, mover: &Mover, dt: f64) {
     // It is where it will be: in the step it comes from where it was.
     let velocity = mover.velocity.extend(0.0);
     let turned = heading_rotation(mover.heading - mover.yaw_rate * dt);
@@ -260,7 +260,7 @@ fn insert_mover(world: &mut PhysicsWorld, mover: &Mover, dt: f64) {
     let collider = ColliderBuilder::cuboid(half.x, half.y, half.z)
         .friction(STILL_FRICTION)
         .collision_groups(groups(mover.layers));
-    world.insert(body, collider);
+    physics.insert(body, collider);
 }
 
 fn dynamic(state: &BodyState, mass: f64, inertia: DVec3) -> RigidBodyBuilder {
