@@ -1,8 +1,8 @@
 //! The fuzzy traffic driver of [Gerdelan 2011], chapter 8.
 
 use crate::fuzzy::{
-    Aggregation, FuzzyController, OBSTACLE_ANGLE, OBSTACLE_DISTANCE, RULE_COUNT, controllers,
-    with_rules,
+    Aggregation, CHROMOSOME, FuzzyController, OBSTACLE_ANGLE, OBSTACLE_DISTANCE, RULE_COUNT, RULES,
+    joined, with_rules_of,
 };
 use crate::laws::halting_speed;
 use roadwright_agent::{
@@ -23,7 +23,7 @@ static INFO: ModuleInfo = ModuleInfo {
 /// Parameters before those of the rules.
 const PLAIN: usize = 8;
 
-static PARAMETERS: [ParameterInfo; PLAIN + RULE_COUNT] = with_rules([
+const GAINS: [ParameterInfo; PLAIN] = [
     ParameterInfo::choice(
         "aggregation",
         &["max", "sum"],
@@ -78,7 +78,9 @@ static PARAMETERS: [ParameterInfo; PLAIN + RULE_COUNT] = with_rules([
         0.3,
         "Time that passes before braking.",
     ),
-]);
+];
+
+static PARAMETERS: [ParameterInfo; PLAIN + RULE_COUNT] = joined(GAINS, RULES);
 
 /// Two pairs of fuzzy controllers, one for following the route and one for avoiding obstacles.
 ///
@@ -169,7 +171,7 @@ impl Controller for FuzzyDriver {
             speed_time: parameters.value("speed_time"),
             braking: parameters.value("braking"),
             reaction: parameters.value("reaction"),
-            tables: controllers(parameters, PLAIN),
+            tables: with_rules_of(parameters, PLAIN, CHROMOSOME),
         };
         for (input, output) in inputs.iter().zip(outputs) {
             *output = settings.drive(input);

@@ -1,8 +1,8 @@
 //! The fuzzy mechanic of [Gerdelan 2011], chapter 12: brake, throttle and steering off the roads.
 
 use crate::fuzzy::{
-    Aggregation, COLLISION_TIME, FuzzyController, GOAL_ANGLE, GOAL_DISTANCE, MECHANIC_RULE_COUNT,
-    SPEED, THREAT_ANGLE, Variable, mechanic_tables, with_mechanic_rules,
+    Aggregation, COLLISION_TIME, FuzzyController, GOAL_ANGLE, GOAL_DISTANCE, MECHANIC,
+    MECHANIC_RULE_COUNT, MECHANIC_RULES, SPEED, THREAT_ANGLE, Variable, joined, with_rules_of,
 };
 use crate::laws::halting_speed;
 use roadwright_agent::{
@@ -36,7 +36,7 @@ const fn knot(
     ParameterInfo::number(key, unit, (0.0, max), default, doc)
 }
 
-static PARAMETERS: [ParameterInfo; FIRST_RULE + MECHANIC_RULE_COUNT] = with_mechanic_rules([
+const GAINS_AND_KNOTS: [ParameterInfo; FIRST_RULE] = [
     ParameterInfo::choice(
         "aggregation",
         &["max", "sum"],
@@ -210,7 +210,10 @@ static PARAMETERS: [ParameterInfo; FIRST_RULE + MECHANIC_RULE_COUNT] = with_mech
         THREAT_ANGLE.knots[2],
         "Angle to the obstacle that is wide.",
     ),
-]);
+];
+
+static PARAMETERS: [ParameterInfo; FIRST_RULE + MECHANIC_RULE_COUNT] =
+    joined(GAINS_AND_KNOTS, MECHANIC_RULES);
 
 /// Four fuzzy tables that seek the goal and two that avoid the nearest obstacle, joined by three
 /// switches ([Gerdelan 2011], figures 12.3 and 12.4, algorithm 3).
@@ -262,7 +265,7 @@ impl Settings {
         let value = |key| parameters.value(key);
         let knots = |first: usize| [0, 1, 2].map(|knot| parameters.at(PLAIN + first + knot));
         let [distance, speed, angle, time, threat] = [0, 3, 6, 9, 12].map(knots).map(in_order);
-        let mut tables = mechanic_tables(parameters, FIRST_RULE);
+        let mut tables = with_rules_of(parameters, FIRST_RULE, MECHANIC);
         let inputs = [
             (speed, distance),
             (speed, angle),

@@ -5,14 +5,12 @@
 //! by hand. As everywhere, `distance` is what stands along the columns of a table and `angle` what stands
 //! along its rows, whatever these two are.
 
-use super::{FuzzyController, OutputTerm, Variable};
-use roadwright_agent::{ParameterInfo, ParameterKind, ParameterSet};
+use super::tables::term;
+use super::{FuzzyController, OutputTerm, RulePlace, Variable};
+use roadwright_agent::{ParameterInfo, ParameterKind};
 
 /// Rules of all six tables.
-pub const MECHANIC_RULE_COUNT: usize = 54;
-
-/// Rules of one table.
-const RULES: usize = 9;
+pub const MECHANIC_RULE_COUNT: usize = MECHANIC.len() * RulePlace::IN_TABLE;
 
 /// Distance to the goal or way-point, m.
 pub const GOAL_DISTANCE: Variable = Variable {
@@ -53,10 +51,6 @@ pub const THREAT_ANGLE: Variable = Variable {
     terms: ["NARROW", "MID", "WIDE"],
     knots: [0.2, 0.4, 1.05],
 };
-
-const fn term(name: &'static str, value: f64) -> OutputTerm {
-    OutputTerm { name, value }
-}
 
 /// Shares of the whole brake, throttle or steering.
 const SHARES: &[OutputTerm] = &[
@@ -205,7 +199,7 @@ const RULE_WORDS: [[[(&str, &str); 3]; 3]; 6] = [
 ];
 
 const fn rule(number: usize) -> ParameterInfo {
-    let (table, row, column) = (number / RULES, number % RULES / 3, number % 3);
+    let RulePlace { table, row, column } = RulePlace::of(number);
     let (key, doc) = RULE_WORDS[table][row][column];
     ParameterInfo {
         key,
@@ -218,34 +212,16 @@ const fn rule(number: usize) -> ParameterInfo {
     }
 }
 
-/// A list of parameters with those of the rules behind it; `ALL` is `FIRST` + [`MECHANIC_RULE_COUNT`].
-pub(crate) const fn with_mechanic_rules<const FIRST: usize, const ALL: usize>(
-    first: [ParameterInfo; FIRST],
-) -> [ParameterInfo; ALL] {
-    assert!(FIRST + MECHANIC_RULE_COUNT == ALL);
-    let mut all = [rule(0); ALL];
-    let mut index = 0;
-    while index < ALL {
-        all[index] = if index < FIRST {
-            first[index]
-        } else {
-            rule(index - FIRST)
-        };
-        index += 1;
+/// The rules of [`MECHANIC`] as parameters.
+pub(crate) const MECHANIC_RULES: [ParameterInfo; MECHANIC_RULE_COUNT] = {
+    let mut all = [rule(0); MECHANIC_RULE_COUNT];
+    let mut number = 1;
+    while number < MECHANIC_RULE_COUNT {
+        all[number] = rule(number);
+        number += 1;
     }
     all
-}
-
-/// The tables of [`MECHANIC`] with the rules that a set of parameters has from an index on.
-pub(crate) fn mechanic_tables(parameters: &ParameterSet, first: usize) -> [FuzzyController; 6] {
-    let mut tables = MECHANIC.map(|table| *table);
-    // By index and not by key: a module asks for them in every batch.
-    for number in 0..MECHANIC_RULE_COUNT {
-        let (table, row, column) = (number / RULES, number % RULES / 3, number % 3);
-        tables[table].rules[row][column] = parameters.at(first + number) as usize;
-    }
-    tables
-}
+};
 
 #[cfg(test)]
 mod tests {

@@ -24,9 +24,9 @@ mod tables;
 pub use mechanic::{
     COLLISION_TIME, GOAL_ANGLE, GOAL_DISTANCE, MECHANIC, MECHANIC_RULE_COUNT, SPEED, THREAT_ANGLE,
 };
-pub(crate) use mechanic::{mechanic_tables, with_mechanic_rules};
+pub(crate) use mechanic::MECHANIC_RULES;
 pub use rules::{CHROMOSOME, RULE_COUNT, RulePlace, rule_place};
-pub(crate) use rules::{controllers, with_rules};
+pub(crate) use rules::{RULES, joined, with_rules_of};
 pub use tables::{
     AVOID_SPEED, AVOID_STEER, CONTROLLERS, OBSTACLE_ANGLE, OBSTACLE_DISTANCE, ROUTE_ANGLE,
     ROUTE_DISTANCE, ROUTE_SPEED, ROUTE_STEER, controller,

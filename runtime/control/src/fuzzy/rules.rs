@@ -7,16 +7,17 @@ use super::{AVOID_SPEED, AVOID_STEER, FuzzyController, ROUTE_SPEED, ROUTE_STEER}
 use roadwright_agent::{ParameterInfo, ParameterKind, ParameterSet};
 
 /// Rules of all four tables.
-pub const RULE_COUNT: usize = 36;
+pub const RULE_COUNT: usize = CHROMOSOME.len() * RulePlace::IN_TABLE;
 
 /// The four controllers of the fuzzy driver in the order of chromosomes.
 pub const CHROMOSOME: [&FuzzyController; 4] =
     [&ROUTE_STEER, &ROUTE_SPEED, &AVOID_STEER, &AVOID_SPEED];
 
-/// Where a rule stands: its table, and there its row (angle) and column (distance).
+/// Where a rule stands among those of several tables: its table, and there its row (angle) and column
+/// (distance).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RulePlace {
-    /// Index in [`CHROMOSOME`].
+    /// Index of the table, for the fuzzy driver in [`CHROMOSOME`].
     pub table: usize,
     /// Index of the angle's term.
     pub row: usize,
@@ -25,11 +26,15 @@ pub struct RulePlace {
 }
 
 impl RulePlace {
-    const fn of(number: usize) -> Self {
+    /// Rules of one table.
+    pub(super) const IN_TABLE: usize = 9;
+
+    pub(super) const fn of(number: usize) -> Self {
+        let in_table = number % Self::IN_TABLE;
         Self {
-            table: number / 9,
-            row: number % 9 / 3,
-            column: number % 3,
+            table: number / Self::IN_TABLE,
+            row: in_table / 3,
+            column: in_table % 3,
         }
     }
 }
@@ -78,7 +83,7 @@ const WORDS: [(&str, &str); RULE_COUNT] = {
     let mut all = [("", ""); RULE_COUNT];
     let mut number = 0;
     while number < RULE_COUNT {
-        all[number] = tables[number / 9][number % 9];
+        all[number] = tables[number / RulePlace::IN_TABLE][number % RulePlace::IN_TABLE];
         number += 1;
     }
     all
@@ -102,34 +107,50 @@ const fn rule(number: usize) -> ParameterInfo {
     }
 }
 
-/// A list of parameters with those of the rules behind it; `ALL` is `FIRST` + [`RULE_COUNT`].
-pub(crate) const fn with_rules<const FIRST: usize, const ALL: usize>(
+/// The rules of [`CHROMOSOME`] as parameters.
+pub(crate) const RULES: [ParameterInfo; RULE_COUNT] = {
+    let mut all = [rule(0); RULE_COUNT];
+    let mut number = 1;
+    while number < RULE_COUNT {
+        all[number] = rule(number);
+        number += 1;
+    }
+    all
+};
+
+/// A list of parameters with those of rules behind it; `ALL` is `FIRST` + `COUNT`.
+pub(crate) const fn joined<const FIRST: usize, const COUNT: usize, const ALL: usize>(
     first: [ParameterInfo; FIRST],
+    rules: [ParameterInfo; COUNT],
 ) -> [ParameterInfo; ALL] {
-    assert!(FIRST + RULE_COUNT == ALL);
-    let mut all = [rule(0); ALL];
+    assert!(FIRST + COUNT == ALL);
+    let mut all = [rules[0]; ALL];
     let mut index = 0;
     while index < ALL {
         all[index] = if index < FIRST {
             first[index]
         } else {
-            rule(index - FIRST)
+            rules[index - FIRST]
         };
         index += 1;
     }
     all
 }
 
-/// The controllers of [`CHROMOSOME`] with the rules that a set of parameters has from an index on.
-pub(crate) fn controllers(parameters: &ParameterSet, first: usize) -> [FuzzyController; 4] {
-    let mut controllers = CHROMOSOME.map(|controller| *controller);
+/// Tables with the rules that a set of parameters has from an index on.
+pub(crate) fn with_rules_of<const TABLES: usize>(
+    parameters: &ParameterSet,
+    first: usize,
+    tables: [&FuzzyController; TABLES],
+) -> [FuzzyController; TABLES] {
+    let mut tables = tables.map(|table| *table);
     // By index and not by key: a module asks for them in every batch.
-    for number in 0..RULE_COUNT {
+    for number in 0..TABLES * RulePlace::IN_TABLE {
         let place = RulePlace::of(number);
-        let rules = &mut controllers[place.table].rules;
+        let rules = &mut tables[place.table].rules;
         rules[place.row][place.column] = parameters.at(first + number) as usize;
     }
-    controllers
+    tables
 }
 
 #[cfg(test)]

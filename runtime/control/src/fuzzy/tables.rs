@@ -30,7 +30,7 @@ pub const OBSTACLE_DISTANCE: Variable = Variable {
     ..ROUTE_DISTANCE
 };
 
-const fn term(name: &'static str, value: f64) -> OutputTerm {
+pub(super) const fn term(name: &'static str, value: f64) -> OutputTerm {
     OutputTerm { name, value }
 }
 
