@@ -1,15 +1,15 @@
 //! `roadwright bench league`: all built-in controllers on all courses.
 
-use super::course::threads;
 use super::course_arguments::League;
+use super::results_of;
 use crate::commands::print_json;
 use crate::terminal;
-use crate::{Outcome, progress};
-use anyhow::{Context, bail};
+use crate::Outcome;
+use anyhow::Context;
 use roadwright_agent::{Controller, Registry};
 use roadwright_scenario::Stack;
 use roadwright_simulation::builtin_modules;
-use roadwright_training::experiment::{Estimate, Experiment, Stop, Summary, Watcher};
+use roadwright_training::experiment::{Estimate, Summary};
 use roadwright_training::{Course, Setup};
 use serde::Serialize;
 use std::io::Write;
@@ -20,14 +20,6 @@ struct Entry {
     controller: &'static str,
     #[serde(flatten)]
     summary: Summary,
-}
-
-struct UntilInterrupted;
-
-impl Watcher for UntilInterrupted {
-    fn goes_on(&self) -> bool {
-        !progress::interrupted()
-    }
 }
 
 pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
@@ -63,22 +55,8 @@ fn of_controller(
     controller: &'static str,
 ) -> anyhow::Result<Entry> {
     let setup = Setup::with_driver(Stack::with_controller(controller));
-    let experiment = Experiment {
-        course,
-        setup: &setup,
-        modules,
-        first_seed: 1,
-        stop: Stop::Runs {
-            runs: arguments.runs,
-        },
-        level: 0.95,
-        threads: threads(arguments.threads),
-    };
-    let results = experiment.run(None, &UntilInterrupted);
-    let results = results.with_context(|| format!("{controller} on {}", course.name))?;
-    if progress::interrupted() {
-        bail!("interrupted");
-    }
+    let results = results_of(course, &setup, modules, (arguments.runs, arguments.threads))
+        .with_context(|| format!("cannot judge {controller}"))?;
     let summary = Summary::of(&results).context("no run was done")?;
     Ok(Entry {
         controller,

@@ -20,10 +20,13 @@ pub(crate) use course_arguments::Compare;
 
 use crate::{Outcome, progress};
 use anyhow::{Context, bail};
+use roadwright_agent::Registry;
 use roadwright_scenario::{DynamicsLevel, RoadId, Scenario};
 use roadwright_simulation::{
     Ending, JunctionWatch, Observer, RunOptions, Session, World, builtin_modules,
 };
+use roadwright_training::experiment::{Experiment, Results, Stop, Watcher};
+use roadwright_training::{Course, Setup};
 
 pub(crate) fn bench(verb: &BenchVerb) -> anyhow::Result<Outcome> {
     progress::catch_interrupt();
@@ -39,6 +42,39 @@ pub(crate) fn bench(verb: &BenchVerb) -> anyhow::Result<Outcome> {
         BenchVerb::Delay(arguments) => delay::bench(arguments),
         BenchVerb::Gaps(arguments) => gaps::bench(arguments),
     }
+}
+
+/// Runs of a course end with Ctrl-C.
+struct UntilInterrupted;
+
+impl Watcher for UntilInterrupted {
+    fn goes_on(&self) -> bool {
+        !progress::interrupted()
+    }
+}
+
+/// The results of a course that is run with the seeds from 1 on.
+fn results_of(
+    course: &Course,
+    setup: &Setup,
+    modules: &Registry,
+    (runs, threads): (u64, Option<u16>),
+) -> anyhow::Result<Results> {
+    let experiment = Experiment {
+        course,
+        setup,
+        modules,
+        first_seed: 1,
+        stop: Stop::Runs { runs },
+        level: 0.95,
+        threads: course::threads(threads),
+    };
+    let results = experiment.run(None, &UntilInterrupted);
+    let results = results.with_context(|| format!("cannot run {}", course.name))?;
+    if progress::interrupted() {
+        bail!("interrupted");
+    }
+    Ok(results)
 }
 
 /// A run of a scenario on the level of lanes, with its junctions watched.

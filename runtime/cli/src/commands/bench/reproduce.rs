@@ -3,6 +3,7 @@
 
 use super::course::threads;
 use super::course_arguments::Reproduce;
+use super::results_of;
 use crate::commands::plot::{Figure, Line, Point, study_figure};
 use crate::commands::print_json;
 use crate::{Outcome, progress, terminal};
@@ -10,7 +11,7 @@ use anyhow::{Context, bail};
 use roadwright_agent::Registry;
 use roadwright_scenario::{ModuleSetting, Stack};
 use roadwright_simulation::builtin_modules;
-use roadwright_training::experiment::{Experiment, Results, Stop, Watcher};
+use roadwright_training::experiment::Results;
 use roadwright_training::genetic::study::{Statement, StudyResult, chromosomes, studies};
 use roadwright_training::statistics::{Accumulated, Moments, accumulate, separation, student_t};
 use roadwright_training::{Course, Setup};
@@ -39,14 +40,6 @@ struct Part {
     /// Lines of text for people.
     found: Vec<String>,
     statements: Vec<Statement>,
-}
-
-struct UntilInterrupted;
-
-impl Watcher for UntilInterrupted {
-    fn goes_on(&self) -> bool {
-        !progress::interrupted()
-    }
 }
 
 pub(super) fn reproduce(arguments: &Reproduce) -> anyhow::Result<Outcome> {
@@ -103,23 +96,12 @@ fn run(
     setup: &Setup,
 ) -> anyhow::Result<Results> {
     let course = Course::named(course)?;
-    let experiment = Experiment {
-        course: &course,
+    results_of(
+        &course,
         setup,
         modules,
-        first_seed: 1,
-        stop: Stop::Runs {
-            runs: arguments.runs,
-        },
-        level: 0.95,
-        threads: threads(arguments.threads),
-    };
-    let results = experiment.run(None, &UntilInterrupted);
-    let results = results.with_context(|| format!("cannot run {}", course.name))?;
-    if progress::interrupted() {
-        bail!("interrupted");
-    }
-    Ok(results)
+        (arguments.runs, arguments.threads),
+    )
 }
 
 /// The mean fitness after each run.

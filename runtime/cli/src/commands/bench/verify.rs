@@ -1,12 +1,13 @@
 //! `roadwright bench verify`: whether the rows of results come out again.
 
+use super::UntilInterrupted;
 use super::course::{find, open, read_unchecked, threads};
 use super::course_arguments::Verify;
 use crate::commands::{keep_stdout, write_json};
 use crate::terminal;
 use crate::{Outcome, progress};
 use anyhow::bail;
-use roadwright_training::experiment::{Experiment, Results, Watcher, sample};
+use roadwright_training::experiment::{Experiment, Results, sample};
 use roadwright_training::{Row, Setup};
 use serde::Serialize;
 use std::io::Write;
@@ -28,15 +29,6 @@ struct Verified {
 struct Different {
     written: Row,
     found: Row,
-}
-
-/// Ends with Ctrl-C.
-struct UntilInterrupted;
-
-impl Watcher for UntilInterrupted {
-    fn goes_on(&self) -> bool {
-        !progress::interrupted()
-    }
 }
 
 pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
