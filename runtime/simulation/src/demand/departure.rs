@@ -137,17 +137,10 @@ impl Room<'_> {
         let own_type = self.types.get(departure.vehicle_type);
         match departure.start {
             Start::Lane { lanelet, s } => {
-                let here = self
-                    .index
-                    .on_lanelet(lanelet)
-                    .iter()
-                    .map(|entry| entry.agent);
-                let appeared = self.appeared.get(&Some(lanelet)).into_iter().flatten();
-                let there: Vec<u32> = here.chain(appeared.copied()).collect();
                 self.has_room_at_seams(lanelet, s, own_type)
-                    && self.leaves_what_is_promised(lanelet, &there, own_type)
-                    && there
-                        .into_iter()
+                    && self.leaves_what_is_promised(lanelet, own_type)
+                    && self
+                        .on_lane(lanelet)
                         .all(|agent| self.is_apart_on_lane(agent, s, own_type))
             }
             Start::Ground(pose) => {
@@ -164,23 +157,24 @@ impl Room<'_> {
         }
     }
 
+    /// Who is on a lanelet, with those who have got a place there in this step.
+    fn on_lane(&self, lanelet: LaneletId) -> impl Iterator<Item = u32> + '_ {
+        let here = self.index.on_lanelet(lanelet).iter();
+        let appeared = self.appeared.get(&Some(lanelet)).into_iter().flatten();
+        here.map(|entry| entry.agent).chain(appeared.copied())
+    }
+
     /// Whether those who have been let into a junction on the word that there is room for them on a lane
     /// find it still, if one more vehicle is there.
-    fn leaves_what_is_promised(
-        &self,
-        lanelet: LaneletId,
-        there: &[u32],
-        own_type: &VehicleType,
-    ) -> bool {
-        let ground = self.bodies.ground;
-        let coming = self.claims.promised_on(ground, self.bodies.agents, lanelet);
-        let is_there =
-            |agent: &&u32| self.bodies.agents.position[**agent as usize].lanelet == lanelet;
+    fn leaves_what_is_promised(&self, lanelet: LaneletId, own_type: &VehicleType) -> bool {
+        let (ground, agents) = (self.bodies.ground, self.bodies.agents);
+        let coming = self.claims.promised_on(ground, agents, lanelet);
         let mut coming = coming.peekable();
         if coming.peek().is_none() {
             return true;
         }
-        let all = coming.chain(there.iter().filter(is_there).copied());
+        let is_there = |agent: &u32| agents.position[*agent as usize].lanelet == lanelet;
+        let all = coming.chain(self.on_lane(lanelet).filter(is_there));
         let taken: f64 = all.map(|agent| space(self.vehicle_type(agent))).sum();
         taken + space(own_type) <= ground.length(lanelet)
     }

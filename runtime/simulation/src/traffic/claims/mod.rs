@@ -348,21 +348,27 @@ impl Claims {
     /// Who has been promised room on a lane beyond a junction and is not there yet.
     pub(crate) fn promised_on<'s>(
         &'s self,
-        ground: &'s Ground,
+        ground: &Ground,
         agents: &'s Agents,
         lanelet: LaneletId,
     ) -> impl Iterator<Item = u32> + 's {
-        let ways = ground.graph().predecessors(lanelet).iter();
-        let mut junctions: Vec<u32> = ways
-            .filter_map(|&way| ground.contested(way))
-            .map(|(junction, _)| junction)
-            .collect();
-        junctions.dedup();
-        let grants = junctions
-            .into_iter()
-            .flat_map(|junction| &self.granted[junction as usize]);
+        // All connections that end where a lane begins are those of one junction.
+        let mut ways = ground.graph().predecessors(lanelet).iter();
+        let contested = ways.find_map(|&way| ground.contested(way));
+        let junctions = contested.map(|(junction, _)| junction).into_iter();
+        junctions.flat_map(move |junction| self.promised(agents, junction, lanelet))
+    }
+
+    /// Who is still in a junction or before it, and has been promised room on a lane beyond it.
+    fn promised<'s>(
+        &'s self,
+        agents: &'s Agents,
+        junction: u32,
+        exit: LaneletId,
+    ) -> impl Iterator<Item = u32> + 's {
+        let grants = self.granted[junction as usize].iter();
         let coming = grants.filter(move |grant| {
-            grant.exit == lanelet && agents.progress[grant.agent as usize].at <= grant.at
+            grant.exit == exit && agents.progress[grant.agent as usize].at <= grant.at
         });
         coming.map(|grant| grant.agent)
     }

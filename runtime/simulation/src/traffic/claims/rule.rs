@@ -135,7 +135,6 @@ impl Claims {
     /// stands in a queue, m; negative if they do not fit.
     pub(super) fn room_beyond(&self, request: &Request, need: &Need, scene: &Scene<'_>) -> f64 {
         let agents = scene.agents;
-        let promised = self.promised(need, scene);
         // Who has entered what lies beyond the exit drives on and leaves no queue behind. Who has been
         // let in there, but has not entered, may still lose its turn, to a red light or to people on
         // foot, and then needs its place in the queue.
@@ -146,37 +145,32 @@ impl Claims {
                 || agents.claim[agent].granted_to <= next
                 || scene.front(entry.agent, next) <= 0.0
         });
-        let taken: f64 = promised
-            .chain(queued.map(|entry| entry.agent))
-            .filter(|&agent| agent != request.agent)
-            .map(|agent| scene.space(agent))
-            .sum();
-        scene.ground.length(need.exit) - taken
+        let queued = queued.map(|entry| entry.agent);
+        scene.ground.length(need.exit) - self.taken(request, need, queued, scene)
     }
 
-    /// Who is still in the junction or before it, and has been promised the same exit.
-    fn promised<'s>(
-        &'s self,
-        need: &'s Need,
-        scene: &'s Scene<'_>,
-    ) -> impl Iterator<Item = u32> + 's {
-        let grants = self.granted[need.junction as usize].iter();
-        let promised = grants.filter(|grant| {
-            grant.exit == need.exit && scene.agents.progress[grant.agent as usize].at <= grant.at
-        });
-        promised.map(|grant| grant.agent)
+    /// Length of the lane beyond a junction that others take: those who are there, and those who have
+    /// been promised a place, m.
+    fn taken(
+        &self,
+        request: &Request,
+        need: &Need,
+        there: impl Iterator<Item = u32>,
+        scene: &Scene<'_>,
+    ) -> f64 {
+        let promised = self.promised(scene.agents, need.junction, need.exit);
+        let others = promised
+            .chain(there)
+            .filter(|&agent| agent != request.agent);
+        others.map(|agent| scene.space(agent)).sum()
     }
 
     /// Whether there is room beyond a junction even if nobody there goes on. In rings there is always
     /// somebody who can.
     fn fits_if_all_stay(&self, request: &Request, need: &Need, scene: &Scene<'_>) -> bool {
         let there = scene.index.on_lanelet(need.exit).iter();
-        let taken: f64 = self
-            .promised(need, scene)
-            .chain(there.map(|entry| entry.agent))
-            .filter(|&agent| agent != request.agent)
-            .map(|agent| scene.space(agent))
-            .sum();
+        let there = there.map(|entry| entry.agent);
+        let taken = self.taken(request, need, there, scene);
         let fits = scene.ground.length(need.exit) - taken >= scene.space(request.agent);
         scene.ground.ring(need.exit).is_some() || taken == 0.0 || fits
     }
