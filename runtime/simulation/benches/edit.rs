@@ -7,7 +7,7 @@
 
 use cpu_time::ProcessTime;
 use roadwright_scenario::{Edit, Scenario, file};
-use roadwright_simulation::{RunOptions, World, builtin_modules};
+use roadwright_simulation::{PopulateFrom, RunOptions, World, builtin_modules};
 use std::path::PathBuf;
 
 fn main() {
@@ -30,6 +30,7 @@ fn main() {
     let mut scenario = file::load(&path).expect("a scenario");
     let options = RunOptions {
         populate: vehicles,
+        populate_from: PopulateFrom::Inside,
         lenient: true,
         ..RunOptions::default()
     };

@@ -10,7 +10,7 @@ use cpu_time::ProcessTime;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::{Motion, copied, pasted};
 use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Edit, ObjectId, Place, Scenario, file};
-use roadwright_simulation::{RunOptions, SavedWorld, VehicleRecord, World, builtin_modules};
+use roadwright_simulation::{PopulateFrom, RunOptions, SavedWorld, VehicleRecord, World, builtin_modules};
 use std::path::PathBuf;
 
 /// Room between two copies, m.
@@ -75,11 +75,19 @@ impl Options {
 /// Places on lanes from which every other one can be reached: where random trips begin.
 fn places(scenario: &Scenario, count: usize) -> Vec<Place> {
     let options = RunOptions {
-        populate: count,
+        // Some of them begin where not all others can be reached.
+        populate: 2 * count,
+        populate_from: PopulateFrom::Inside,
         ..RunOptions::default()
     };
     let mut world = World::new(scenario, &builtin_modules(), &options).expect("sound");
     world.step();
+    let main = world.lane_graph().main_component();
+    let is_main = |place: &Place| {
+        let Place::Lane(at) = place else { return false };
+        let lanelet = world.lane_graph().locate(at);
+        lanelet.is_some_and(|(lanelet, _)| main.binary_search(&lanelet).is_ok())
+    };
     let place = |vehicle: &VehicleRecord| {
         let (road, lane) = vehicle.lane?;
         let line = &scenario.network().road(road)?.reference_line;
@@ -88,7 +96,9 @@ fn places(scenario: &Scenario, count: usize) -> Vec<Place> {
         let nearest = metres.min_by(|a, b| distance(*a).total_cmp(&distance(*b)))?;
         Some(Place::lane(road, lane, nearest))
     };
-    world.snapshot().vehicles.iter().filter_map(place).collect()
+    let vehicles = world.snapshot().vehicles;
+    let places = vehicles.iter().filter_map(place).filter(is_main);
+    places.take(count).collect()
 }
 
 /// The roads of a scenario `copies` times, in rows that make a square, each copy with its share of
@@ -156,6 +166,7 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
     let run = RunOptions {
         dt: Some(options.dt),
         populate: options.vehicles,
+        populate_from: PopulateFrom::Inside,
         threads: options.threads,
         dynamics: options.dynamics,
         ..RunOptions::default()
