@@ -17,6 +17,8 @@ mod scripted;
 mod small;
 #[path = "shipped_scenarios/streets.rs"]
 mod streets;
+#[path = "shipped_scenarios/trailers.rs"]
+mod trailers;
 
 use roadwright_scenario::{Scenario, file};
 use std::path::PathBuf;
@@ -39,6 +41,7 @@ pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
         ("rush-hour", scripted::rush_hour()),
         ("signal-corridor", junctions::signal_corridor()),
         ("station-road", streets::station_road()),
+        ("trailer-yard", trailers::trailer_yard()),
     ]
 }
 

@@ -8,6 +8,7 @@
 //! - [`drive_train`]: engine, clutch, gearbox, brakes and resistance, and the actuator stage that drives
 //!   them.
 //! - [`rigid`]: a hull on springs in three dimensions, wheels that are rays, contacts.
+//! - [`trailer`]: kinematic trailers behind any of them.
 //! - [`proving`]: manoeuvres that measure a vehicle file.
 //!
 //! Poses are those of the middle of the rear axle at every level.
@@ -31,7 +32,8 @@ pub mod dynamic;
 pub mod one_track;
 pub mod proving;
 pub mod rigid;
+pub mod trailer;
 
-pub use drive_train::{DriveState, DriveTrain, Driver};
+pub use drive_train::{DriveReading, DriveState, DriveTrain, Driver};
 pub use dynamic::{DynamicState, SingleTrack, Tyre};
 pub use one_track::{OneTrackLimits, OneTrackState, at_rest, moving_time, step};

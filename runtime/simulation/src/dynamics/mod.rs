@@ -18,14 +18,17 @@
 
 mod dynamic_one_track;
 mod lane;
+mod mechanics;
 mod one_track;
 mod rigid;
+mod trailers;
 
 pub(crate) use dynamic_one_track::DynamicOneTrack;
 pub(crate) use lane::Lane;
 pub(crate) use one_track::OneTrack;
 pub(crate) use rigid::{Around, Rigid, RigidBodies};
 pub use rigid::{LooseCounts, LooseRecord};
+pub(crate) use trailers::Trailers;
 
 use crate::agents::{Agents, Command, LanePosition, Motion};
 use crate::ground::Ground;
@@ -148,6 +151,8 @@ pub(crate) struct Dynamics {
     pub(crate) lane: Vec<<Lane as Level>::State>,
     pub(crate) dynamic_one_track: Vec<<DynamicOneTrack as Level>::State>,
     pub(crate) rigid: RigidBodies,
+    /// Of all levels.
+    pub(crate) trailers: Trailers,
 }
 
 impl Dynamics {
@@ -159,9 +164,11 @@ impl Dynamics {
             lane,
             dynamic_one_track,
             rigid,
+            trailers,
         } = self;
         let slips = size_of_val(&dynamic_one_track[..]);
-        size_of_val(&one_track[..]) + size_of_val(&lane[..]) + slips + rigid.bytes()
+        let levels = size_of_val(&one_track[..]) + size_of_val(&lane[..]) + slips + rigid.bytes();
+        levels + trailers.bytes()
     }
 
     /// A body that stands or rolls straight on.
@@ -187,8 +194,10 @@ impl Dynamics {
             lane,
             dynamic_one_track,
             rigid,
+            trailers,
         } = self;
         rigid.forget(agent);
+        trailers.forget(agent);
         forget(one_track, agent);
         forget(lane, agent);
         forget(dynamic_one_track, agent);
@@ -212,6 +221,10 @@ impl Dynamics {
             DynamicsLevel::DynamicOneTrack => hasher.add(&self.dynamic_one_track[agent as usize]),
             DynamicsLevel::Rigid => hasher.add(&self.rigid.car(agent)),
         }
+        // Who tows nothing has the hash of one who could not.
+        if let Some(train) = self.trailers.of(agent) {
+            hasher.add(&train);
+        }
     }
 
     /// Moves an agent to another level, where it is.
@@ -230,7 +243,9 @@ impl Dynamics {
         };
         let pose = bodies.pose(agent);
         agents.motion[agent as usize].pose = pose;
+        let train = self.trailers.take(agent);
         self.insert(agent, level);
+        self.trailers.put(agent, train);
         agents.set_level(agent, level);
     }
 }

@@ -103,6 +103,7 @@ pub(crate) fn advance(
         agents,
     ));
     dynamics.rigid.moved = moved_rigidly;
+    dynamics.tow(ground, agents, types);
     // Who leaves is scored, leaves a row behind and frees what it has: in the order of ids, since
     // arrivals come level by level, and in each by index.
     arrivals.sort_unstable_by_key(|(agent, _)| agents.identity[*agent as usize].id);

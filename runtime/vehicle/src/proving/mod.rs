@@ -11,6 +11,7 @@ mod grounds;
 mod rigid;
 mod straight;
 mod track;
+mod trailers;
 
 use crate::drive_train::DriveTrain;
 use crate::dynamic::SingleTrack;
@@ -229,6 +230,7 @@ impl Subject<'_> {
                 ("rad", model.map(closed))
             }
             "grade" => ("rad", train.map(straight::grade)),
+            "jackknife" => ("m", trailers::jackknife(self)),
             _ => self.measure_body(name),
         }
     }
