@@ -9,6 +9,8 @@ mod builder;
 mod hills;
 #[path = "shipped_scenarios/junctions.rs"]
 mod junctions;
+#[path = "shipped_scenarios/karts.rs"]
+mod karts;
 #[path = "shipped_scenarios/old_town.rs"]
 mod old_town;
 #[path = "shipped_scenarios/scripted.rs"]
@@ -32,6 +34,7 @@ pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
         ("crossings", junctions::crossings()),
         ("crossroads", small::crossroads()),
         ("figure-eight", small::figure_eight()),
+        ("kart-track", karts::kart_track()),
         ("linden-street", streets::linden_street()),
         ("motorway-m4", streets::motorway_m4()),
         ("hill-country", hills::hill_country()),

@@ -36,7 +36,7 @@ const FORMAT: &str = "roadwright.world";
 /// Version of the frame around the parts.
 const VERSION: u16 = 1;
 /// Version of the parts; 2: agents have levels of dynamics; 8: rings of full lanes are counted, and rigid bodies are a level;
-/// 9: wheels turn, and trailers are towed.
+/// 9: wheels turn, trailers are towed, and a level slides.
 const PART_VERSION: u16 = 9;
 
 /// Why a world cannot be saved or restored.

@@ -6,6 +6,7 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::junction::Body;
 use roadwright_scenario::{DynamicsLevel, VehicleClass};
 use roadwright_vehicle::rigid::RigidModel;
+use roadwright_vehicle::sliding::SlidingModel;
 use roadwright_vehicle::trailer::Train;
 use roadwright_vehicle::{DriveTrain, OneTrackLimits, SingleTrack};
 use std::sync::Arc;
@@ -33,6 +34,7 @@ pub(crate) struct VehicleType {
     pub(crate) class: VehicleClass,
     pub(crate) limits: OneTrackLimits,
     pub(crate) single_track: SingleTrack,
+    pub(crate) sliding: SlidingModel,
 }
 
 impl From<&roadwright_scenario::VehicleType> for VehicleType {
@@ -57,6 +59,7 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
             class: described.class(),
             limits: OneTrackLimits::from(described),
             single_track: SingleTrack::from(described),
+            sliding: SlidingModel::from(described),
         }
     }
 }

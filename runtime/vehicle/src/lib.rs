@@ -8,6 +8,7 @@
 //! - [`drive_train`]: engine, clutch, gearbox, brakes and resistance, and the actuator stage that drives
 //!   them.
 //! - [`rigid`]: a hull on springs in three dimensions, wheels that are rays, contacts.
+//! - [`sliding`]: the sliding car, which skids into bends.
 //! - [`trailer`]: kinematic trailers behind any of them.
 //! - [`proving`]: manoeuvres that measure a vehicle file.
 //!
@@ -32,6 +33,7 @@ pub mod dynamic;
 pub mod one_track;
 pub mod proving;
 pub mod rigid;
+pub mod sliding;
 pub mod trailer;
 
 pub use drive_train::{DriveReading, DriveState, DriveTrain, Driver};

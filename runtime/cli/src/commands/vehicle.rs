@@ -28,7 +28,7 @@ macro_rules! shipped {
 
 shipped! {
     "articulated-bus" "bmw-320i" "enviro-400" "escort-caravan" "ford-escort" "semi-trailer-tractor"
-    "semi-trailer-truck" "vw-vanagon" "willys-mb"
+    "semi-trailer-truck" "sliding-racer" "soapbox-kart" "vw-vanagon" "willys-mb"
 }
 
 #[derive(Debug, Subcommand)]

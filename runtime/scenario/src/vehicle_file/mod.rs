@@ -15,7 +15,8 @@ pub use drive_train::{Brakes, Differential, Engine, Gear, Gearbox, Interpolation
 pub use entry::FileReference;
 pub(crate) use entry::{VehicleEntry, VehicleFiles, WrittenType, resolve};
 pub use parts::{
-    Articulation, Body, Performance, Point, Steering, Suspension, Tracks, TyreModel, Wheels,
+    Articulation, Body, Performance, Point, Sliding, Steering, Suspension, Tracks, TyreModel,
+    Wheels,
 };
 pub use trailer::Trailer;
 
@@ -81,6 +82,9 @@ pub struct VehicleFile {
     /// What is joined on there, from front to back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trailers: Vec<Trailer>,
+    /// How it slides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sliding: Option<Sliding>,
     /// Continuous tracks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracks: Option<Tracks>,
@@ -175,6 +179,8 @@ impl VehicleFile {
             // What these need no file may leave out.
             DynamicsLevel::OneTrack | DynamicsLevel::Lane => Vec::new(),
             DynamicsLevel::DynamicOneTrack => self.missing_of_tyres(&[]),
+            DynamicsLevel::Sliding if self.sliding.is_some() => Vec::new(),
+            DynamicsLevel::Sliding => vec!["sliding"],
             DynamicsLevel::Rigid => {
                 self.missing_of_tyres(&[("suspension", self.suspension.is_some())])
             }

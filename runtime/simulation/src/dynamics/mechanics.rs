@@ -16,7 +16,7 @@ impl Bodies<'_> {
             wheels,
         };
         match who.level {
-            DynamicsLevel::Lane | DynamicsLevel::OneTrack => None,
+            DynamicsLevel::Lane | DynamicsLevel::OneTrack | DynamicsLevel::Sliding => None,
             DynamicsLevel::DynamicOneTrack => {
                 let train = types.drive_train(who.vehicle_type)?;
                 let Motion { speed, .. } = self.agents.motion[agent as usize];

@@ -5,7 +5,9 @@ use crate::agents::{
     Agents, Command, Identity, LanePosition, Motion, Phase, Progress, Statistics, Status,
 };
 use crate::clock::Clock;
-use crate::dynamics::{Around, Body, DynamicOneTrack, Lane, Level, LevelStep, OneTrack, Rigid};
+use crate::dynamics::{
+    Around, Body, DynamicOneTrack, Lane, Level, LevelStep, OneTrack, Rigid, Sliding,
+};
 use crate::ground::Ground;
 use crate::messages::LogLine;
 use crate::modules::SLICE;
@@ -82,6 +84,13 @@ pub(crate) fn advance(
     arrivals.extend(advance_level::<DynamicOneTrack>(
         scene,
         &mut dynamics.dynamic_one_track,
+        footholds,
+        helpers,
+        agents,
+    ));
+    arrivals.extend(advance_level::<Sliding>(
+        scene,
+        &mut dynamics.sliding,
         footholds,
         helpers,
         agents,
