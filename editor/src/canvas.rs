@@ -314,7 +314,19 @@ impl Canvas {
                 indicator: v.indicator,
                 brakes: v.brakes,
                 color: speeds.then(|| theme::heat(v.speed / TOP_SPEED, 255)),
+                is_trailer: false,
             };
+            let towed = |t: &roadwright_simulation::TrailerRecord| VehicleDot {
+                body: t.body,
+                length: t.length,
+                width: t.width,
+                agent: t.agent,
+                indicator: roadwright_agent::Indicator::Off,
+                brakes: false,
+                color: None,
+                is_trailer: true,
+            };
+            self.dots.extend(live.snapshot.trailers.iter().map(towed));
             self.dots.extend(live.snapshot.vehicles.iter().map(dot));
         }
         // Before the first step vehicles stand where the scenario says, and are drawn from it.

@@ -27,6 +27,8 @@ pub struct VehicleDot {
     pub indicator: Indicator,
     /// Whether its brake lamps are lit.
     pub brakes: bool,
+    /// Whether it is a trailer.
+    pub is_trailer: bool,
 }
 
 /// What moves in a run.
@@ -53,12 +55,20 @@ pub(super) fn instances(
         |v: &&VehicleDot| v.body.position.cmpge(low).all() && v.body.position.cmple(high).all();
     for vehicle in vehicles.iter().filter(is_seen) {
         // From far away vehicles are larger than they are, or a town would look empty.
-        let grow = figure::enlargement(vehicle.length, camera.scale);
+        let grow = if vehicle.is_trailer {
+            1.0
+        } else {
+            figure::enlargement(vehicle.length, camera.scale)
+        };
         let forward = vehicle.body.forward();
         let front = 0.5 * vehicle.length * grow * forward;
         let half_width = 0.5 * vehicle.width * grow;
         let place = vehicle.body.position - camera.centre;
-        let body = Figure::of_vehicle(vehicle.length, camera.scale);
+        let body = if vehicle.is_trailer {
+            Figure::of_trailer(camera.scale)
+        } else {
+            Figure::of_vehicle(vehicle.length, camera.scale)
+        };
         let one = instance(place, front, half_width, color_of(vehicle, body));
         lists.entry(body).or_insert_with(empty).list.push(one);
         for (lamp, (ahead, left)) in figure::lit_lamps(vehicle.indicator, vehicle.brakes) {
@@ -104,6 +114,7 @@ mod tests {
             color: None,
             indicator: Indicator::Off,
             brakes,
+            is_trailer: false,
         }
     }
 

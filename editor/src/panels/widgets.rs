@@ -113,6 +113,7 @@ pub(super) fn level_title(level: DynamicsLevel) -> &'static str {
         DynamicsLevel::Lane => "Lane, follows it",
         DynamicsLevel::DynamicOneTrack => "Dynamic one track, slips",
         DynamicsLevel::Rigid => "Rigid, rolls and pushes",
+        DynamicsLevel::Sliding => "Sliding, skids into bends",
     }
 }
 

@@ -114,8 +114,8 @@ pub(crate) struct Simulate {
     #[arg(long, default_value = "idm", value_name = "STACK")]
     pub(crate) stack: String,
     /// Move all agents that appear with this model: `one_track`, `lane` for traffic at scale,
-    /// `dynamic_one_track` with tyres that slip, or `rigid` with bodies on springs that push each other
-    /// [default: as the scenario says]
+    /// `dynamic_one_track` with tyres that slip, `sliding` for cars that skid into bends, or `rigid`
+    /// with bodies on springs that push each other [default: as the scenario says]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) dynamics: Option<DynamicsLevel>,
     /// Time of day at the beginning in hours, 0 to below 24 [default: the scenario's]

@@ -20,6 +20,8 @@ pub enum Figure {
     Car,
     /// A bus, a lorry: all that is long.
     Bus,
+    /// A trailer: a roof without a windscreen.
+    Trailer,
     /// A vehicle of some ten pixels: body and windscreen.
     Pill,
     /// A vehicle of a few pixels.
@@ -122,11 +124,21 @@ impl Figure {
         }
     }
 
+    /// The figure of a trailer, at a scale in metres a pixel.
+    pub fn of_trailer(scale: f64) -> Self {
+        if scale >= PILLS {
+            Self::Dot
+        } else {
+            Self::Trailer
+        }
+    }
+
     /// Its parts, from the ground up.
     pub fn parts(self) -> Vec<Part> {
         match self {
             Self::Car => car(),
             Self::Bus => bus(),
+            Self::Trailer => trailer(),
             Self::Pill => vec![
                 Part::new(mirrored(&BODY), None),
                 Part::new(
@@ -219,6 +231,21 @@ fn bus() -> Vec<Part> {
         parts.push(Part::new(
             rectangle((0.985, side), 0.008, 0.16),
             Some(rgb(HEAD_LAMP)),
+        ));
+    }
+    parts
+}
+
+fn trailer() -> Vec<Part> {
+    let mut parts = body(&BUS);
+    parts.push(Part::new(
+        rectangle((0.0, 0.0), 0.93, 0.84),
+        Some(faded(SHEEN, 0.22)),
+    ));
+    for side in [0.72, -0.72] {
+        parts.push(Part::new(
+            rectangle((-0.97, side), 0.015, 0.16),
+            Some(rgb(TAIL_LAMP)),
         ));
     }
     parts
@@ -372,10 +399,11 @@ pub const GLOW: f64 = 0.38;
 mod tests {
     use super::*;
 
-    const ALL: [Figure; 8] = [
+    const ALL: [Figure; 9] = [
         Figure::Person,
         Figure::Car,
         Figure::Bus,
+        Figure::Trailer,
         Figure::Pill,
         Figure::Dot,
         Figure::BrakeLamp,
@@ -409,7 +437,13 @@ mod tests {
 
     #[test]
     fn bodies_stay_within_their_length_and_width() {
-        for figure in [Figure::Car, Figure::Bus, Figure::Pill, Figure::Dot] {
+        for figure in [
+            Figure::Car,
+            Figure::Bus,
+            Figure::Trailer,
+            Figure::Pill,
+            Figure::Dot,
+        ] {
             for part in figure
                 .parts()
                 .into_iter()

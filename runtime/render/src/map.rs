@@ -14,7 +14,7 @@ use roadwright_geometry::HeightField;
 use roadwright_geometry::unit;
 use roadwright_scenario::junction::{Junction, Layout, layout};
 use roadwright_scenario::{Edit, Obstacle, Place, RoadId, Scenario, Shape};
-use roadwright_simulation::{PersonRecord, SignalHead, Snapshot, VehicleRecord};
+use roadwright_simulation::{PersonRecord, SignalHead, Snapshot, TrailerRecord, VehicleRecord};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -102,6 +102,10 @@ pub fn map(
     }
     for vehicle in snapshot.into_iter().flat_map(|s| &s.vehicles) {
         draw_vehicle(&mut canvas, vehicle);
+    }
+    // Above their vehicles: a semi-trailer lies on its tractor.
+    for trailer in snapshot.into_iter().flat_map(|s| &s.trailers) {
+        draw_trailer(&mut canvas, trailer);
     }
     for person in snapshot.into_iter().flat_map(|s| &s.people) {
         draw_person(&mut canvas, person);
@@ -288,6 +292,28 @@ fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord) {
             color,
         );
     }
+}
+
+fn draw_trailer(canvas: &mut Canvas, trailer: &TrailerRecord) {
+    let scale = 1.0 / canvas.scale;
+    let figure = Figure::of_trailer(scale);
+    if figure == Figure::Trailer {
+        let front = trailer.body.point(0.5 * trailer.length, 0.0);
+        canvas.line(
+            &[front, trailer.coupling],
+            0.15,
+            1.0,
+            None,
+            rgb(crate::palette::RIM),
+        );
+    }
+    canvas.figure(
+        &figure.parts(),
+        trailer.body.position,
+        0.5 * trailer.length * trailer.body.forward(),
+        0.5 * trailer.width,
+        figure::body_color(trailer.agent, trailer.length, figure),
+    );
 }
 
 /// The signals that show something, over those of the map.

@@ -34,6 +34,8 @@ named! {
         DynamicOneTrack = "dynamic_one_track",
         /// A rigid body on springs in three dimensions: it rolls, pitches, tips over, pushes and is pushed.
         Rigid = "rigid",
+        /// The sliding car: it skids into bends, with a throttle, a brake and a grip of each axle.
+        Sliding = "sliding",
     }
 }
 
@@ -66,7 +68,7 @@ mod tests {
         }
         let error = "dense".parse::<DynamicsLevel>().unwrap_err();
         assert!(
-            error.contains("one_track, lane, dynamic_one_track, rigid"),
+            error.contains("one_track, lane, dynamic_one_track, rigid, sliding"),
             "{error}"
         );
     }

@@ -9,6 +9,8 @@ mod builder;
 mod hills;
 #[path = "shipped_scenarios/junctions.rs"]
 mod junctions;
+#[path = "shipped_scenarios/karts.rs"]
+mod karts;
 #[path = "shipped_scenarios/old_town.rs"]
 mod old_town;
 #[path = "shipped_scenarios/scripted.rs"]
@@ -17,6 +19,8 @@ mod scripted;
 mod small;
 #[path = "shipped_scenarios/streets.rs"]
 mod streets;
+#[path = "shipped_scenarios/trailers.rs"]
+mod trailers;
 
 use roadwright_scenario::{Scenario, file};
 use std::path::PathBuf;
@@ -30,6 +34,7 @@ pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
         ("crossings", junctions::crossings()),
         ("crossroads", small::crossroads()),
         ("figure-eight", small::figure_eight()),
+        ("kart-track", karts::kart_track()),
         ("linden-street", streets::linden_street()),
         ("motorway-m4", streets::motorway_m4()),
         ("hill-country", hills::hill_country()),
@@ -39,6 +44,7 @@ pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
         ("rush-hour", scripted::rush_hour()),
         ("signal-corridor", junctions::signal_corridor()),
         ("station-road", streets::station_road()),
+        ("trailer-yard", trailers::trailer_yard()),
     ]
 }
 

@@ -90,10 +90,13 @@ pub use inspect::{
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
 pub use messages::{LogLine, Mark};
 pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
+pub use roadwright_vehicle::DriveReading;
 pub use route::Waypoint;
 pub use save::{SaveError, SavedWorld};
 pub use session::{Ending, Observer, Session};
-pub use snapshot::{Attitude, Snapshot, VehicleRecord};
+pub use snapshot::{
+    Attitude, MechanicsRecord, Snapshot, TrailerRecord, VehicleRecord, WheelRecord,
+};
 pub use statistics::{Statistics, TimeRow, Trip, time_rows_as_csv, trips_as_csv};
 pub use summary::{
     AgentCounts, FitnessSummary, LawCounts, ModuleRecord, ReplanCounts, StackSummary, Statistic,

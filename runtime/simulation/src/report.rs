@@ -92,15 +92,20 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             attitude: world.dynamics.rigid.attitude(agent),
         }
     };
+    let driving = world.agents.by_growing_id();
+    let mechanics = |&agent: &u32| bodies.mechanics(agent, &world.types);
     Snapshot {
         time: world.time() - (1.0 - share) * world.clock.dt,
         step: world.clock.step,
-        vehicles: world
-            .agents
-            .by_growing_id()
-            .into_iter()
-            .map(record)
+        mechanics: driving.iter().filter_map(mechanics).collect(),
+        trailers: driving
+            .iter()
+            .flat_map(|&agent| {
+                let pose = bodies.motion_at(agent, world.clock.dt, share).pose;
+                bodies.trailers(agent, pose, &world.types)
+            })
             .collect(),
+        vehicles: driving.into_iter().map(record).collect(),
         people: world.traffic.people.records(&world.ground),
         loose: world
             .dynamics

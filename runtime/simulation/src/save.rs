@@ -35,8 +35,9 @@ use thiserror::Error;
 const FORMAT: &str = "roadwright.world";
 /// Version of the frame around the parts.
 const VERSION: u16 = 1;
-/// Version of the parts; 2: agents have levels of dynamics; 8: rings of full lanes are counted, and rigid bodies are a level.
-const PART_VERSION: u16 = 8;
+/// Version of the parts; 2: agents have levels of dynamics; 8: rings of full lanes are counted, and rigid bodies are a level;
+/// 9: wheels turn, trailers are towed, and a level slides.
+const PART_VERSION: u16 = 9;
 
 /// Why a world cannot be saved or restored.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -394,6 +395,10 @@ impl World {
                     .dynamics
                     .rigid
                     .fits(agent, self.types.rigid(who.vehicle_type))
+                && self
+                    .dynamics
+                    .trailers
+                    .fit(agent as u32, self.types.train(who.vehicle_type))
         };
         let receives = |message: &Message| (message.to as usize) < capacity;
         let checks = [

@@ -4,8 +4,9 @@ use crate::agents::Status;
 use crate::dynamics::LooseRecord;
 use crate::traffic::PersonRecord;
 use roadwright_agent::Indicator;
-use roadwright_geometry::Pose;
+use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::RoadId;
+use roadwright_vehicle::DriveReading;
 use std::hash::Hasher;
 
 /// How a body lies in space, of those that know it: rigid ones.
@@ -54,6 +55,55 @@ pub struct VehicleRecord {
     pub attitude: Option<Attitude>,
 }
 
+/// A wheel, of levels that have wheels.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct WheelRecord {
+    /// Angle to the body, rad, positive to the left.
+    pub steering: f64,
+    /// How far its spring is pressed in from where it is at rest, m; negative: it hangs.
+    pub travel: f64,
+    /// On the ground, N; 0 in the air.
+    pub load: f64,
+    /// How much faster than the ground its circumference is, over the larger one of the two: -1 for a
+    /// locked wheel, 1 for one that spins on the spot.
+    pub slip_ratio: f64,
+    /// Angle between the way that it points and the way that it moves, rad, positive if it drifts to
+    /// the left.
+    pub slip_angle: f64,
+    /// How fast it turns, rad/s; positive forwards.
+    pub spin: f64,
+}
+
+/// Engine and wheels of a vehicle, at the end of the step.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MechanicsRecord {
+    /// The agent's id.
+    pub agent: u64,
+    /// What its dials show, if its vehicle has a drive train and its level uses it.
+    pub drive: Option<DriveReading>,
+    /// Its wheels in the order of the vehicle's file; none on levels without wheels.
+    pub wheels: Vec<WheelRecord>,
+}
+
+/// A trailer, at the moment of the snapshot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrailerRecord {
+    /// The id of the agent that tows it.
+    pub agent: u64,
+    /// Its place in the train: 1 is joined to the vehicle.
+    pub number: u8,
+    /// Pose of the middle of its body.
+    pub body: Pose,
+    /// Length of its body, m.
+    pub length: f64,
+    /// Width of its body, m.
+    pub width: f64,
+    /// Where it is joined on.
+    pub coupling: DVec2,
+    /// From the heading of what tows it to its own, rad, positive to the left.
+    pub angle: f64,
+}
+
 /// The world at one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Snapshot {
@@ -63,6 +113,10 @@ pub struct Snapshot {
     pub step: u64,
     /// Vehicles that drive, in the order of their ids.
     pub vehicles: Vec<VehicleRecord>,
+    /// Engines and wheels of those whose levels have them, in the order of their ids.
+    pub mechanics: Vec<MechanicsRecord>,
+    /// Trailers, in the order of the ids of their agents and from front to back.
+    pub trailers: Vec<TrailerRecord>,
     /// People on foot, in the order of their numbers.
     pub people: Vec<PersonRecord>,
     /// Loose obstacles that have been pushed, in the order of their ids.
@@ -70,8 +124,14 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Engine and wheels of an agent; `None` on levels that have neither.
+    pub fn mechanics_of(&self, agent: u64) -> Option<&MechanicsRecord> {
+        let place = self.mechanics.binary_search_by_key(&agent, |one| one.agent);
+        place.ok().map(|place| &self.mechanics[place])
+    }
+
     /// A hash over what can be seen: id, x, y, heading and speed of each vehicle, bit by bit, in
-    /// the order of ids, then number and place of each person. Two runs that look the same have the same hash, however they are stored.
+    /// the order of ids, then trailers, then number and place of each person. Two runs that look the same have the same hash, however they are stored.
     pub fn hash(&self) -> u64 {
         // Only what can be seen: a change of structure may change the hash of the state, never this one.
         let mut vehicles: Vec<&VehicleRecord> = self.vehicles.iter().collect();
@@ -82,6 +142,12 @@ impl Snapshot {
             let VehicleRecord { pose, speed, .. } = *vehicle;
             hasher.write_u64(vehicle.agent);
             for value in [pose.position.x, pose.position.y, pose.heading, speed] {
+                hasher.write_u64(value.to_bits());
+            }
+        }
+        for trailer in &self.trailers {
+            let Pose { position, heading } = trailer.body;
+            for value in [position.x, position.y, heading] {
                 hasher.write_u64(value.to_bits());
             }
         }

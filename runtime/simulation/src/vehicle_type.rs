@@ -6,17 +6,23 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::junction::Body;
 use roadwright_scenario::{DynamicsLevel, VehicleClass};
 use roadwright_vehicle::rigid::RigidModel;
+use roadwright_vehicle::sliding::SlidingModel;
+use roadwright_vehicle::trailer::Train;
 use roadwright_vehicle::{DriveTrain, OneTrackLimits, SingleTrack};
 use std::sync::Arc;
 
 /// A vehicle type as the step needs it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct VehicleType {
-    /// Over all, m.
+    /// Of the vehicle itself, m.
     pub(crate) length: f64,
+    /// With its trailers in line, m.
+    pub(crate) whole_length: f64,
+    /// Whether it has trailers.
+    pub(crate) tows: bool,
     /// Over all, m.
     pub(crate) width: f64,
-    /// From the rear axle to the rear end, m.
+    /// From the rear axle to the rear end of all, m: of the last trailer, if it tows any.
     pub(crate) rear_overhang: f64,
     /// From the rear axle to the front end, m.
     pub(crate) front: f64,
@@ -28,21 +34,32 @@ pub(crate) struct VehicleType {
     pub(crate) class: VehicleClass,
     pub(crate) limits: OneTrackLimits,
     pub(crate) single_track: SingleTrack,
+    pub(crate) sliding: SlidingModel,
 }
 
 impl From<&roadwright_scenario::VehicleType> for VehicleType {
     fn from(described: &roadwright_scenario::VehicleType) -> Self {
         let size = glam::DVec2::new(described.length, described.width);
+        let train = train(described);
+        let rear_overhang = described.rear_overhang.max(train.tail());
+        let whole_length = if train.is_empty() {
+            described.length
+        } else {
+            described.front() + rear_overhang
+        };
         Self {
             length: described.length,
+            whole_length,
+            tows: !train.is_empty(),
             width: described.width,
-            rear_overhang: described.rear_overhang,
+            rear_overhang,
             front: described.front(),
             body_centre: described.body_centre(),
             radius: 0.5 * size.length(),
             class: described.class(),
             limits: OneTrackLimits::from(described),
             single_track: SingleTrack::from(described),
+            sliding: SlidingModel::from(described),
         }
     }
 }
@@ -51,7 +68,18 @@ impl VehicleType {
     /// Whether it counts as a bus or lorry in junctions: it swings out in bends.
     #[inline]
     pub(crate) fn is_long(&self) -> bool {
-        self.front > Body::CAR.front || self.width > Body::CAR.width
+        self.tows || self.front > Body::CAR.front || self.width > Body::CAR.width
+    }
+
+    /// Middle, m ahead of the rear axle, and radius, m, of the circle around the vehicle with its
+    /// trailers in line.
+    #[inline]
+    pub(crate) fn hull_circle(&self) -> (f64, f64) {
+        if !self.tows {
+            return (self.body_centre, self.radius);
+        }
+        let size = DVec2::new(self.whole_length, self.width);
+        (0.5 * (self.front - self.rear_overhang), 0.5 * size.length())
     }
 
     /// What a body covers whose middle is at a place, m.
@@ -76,6 +104,10 @@ pub(crate) struct VehicleTypes {
     missing: Vec<[Vec<&'static str>; DynamicsLevel::ALL.len()]>,
     /// As rigid bodies; of those whose files lack what that needs, as far as it is known.
     rigid: Vec<RigidModel>,
+    /// Their trailers.
+    trains: Vec<Train>,
+    /// Whether any of them has trailers.
+    pub(crate) has_trailers: bool,
     /// From the rear axle to the rear end, of the type that has most of it, m.
     pub(crate) largest_overhang: f64,
     /// How often levels with forces of their own are computed at least, Hz.
@@ -85,14 +117,17 @@ pub(crate) struct VehicleTypes {
 impl VehicleTypes {
     pub(crate) fn new(scenario: &roadwright_scenario::Scenario) -> Self {
         let described = scenario.vehicle_types();
-        let overhangs = described.values().map(|described| described.rear_overhang);
+        let types: Vec<VehicleType> = described.values().map(VehicleType::from).collect();
+        let overhangs = types.iter().map(|kind| kind.rear_overhang);
         Self {
+            largest_overhang: overhangs.fold(0.0, f64::max),
+            has_trailers: types.iter().any(|kind| kind.tows),
+            trains: described.values().map(train).collect(),
             drive_trains: described.values().map(drive_train).collect(),
             missing: described.values().map(missing).collect(),
             rigid: described.values().map(RigidModel::from).collect(),
             names: Arc::new(described.keys().cloned().collect()),
-            types: described.values().map(VehicleType::from).collect(),
-            largest_overhang: overhangs.fold(0.0, f64::max),
+            types,
             physics_rate_hz: scenario.settings().physics_rate_hz,
         }
     }
@@ -114,11 +149,23 @@ impl VehicleTypes {
         &self.rigid[number as usize]
     }
 
+    /// The trailers of a type.
+    #[inline]
+    pub(crate) fn train(&self, number: u16) -> &Train {
+        &self.trains[number as usize]
+    }
+
     /// A type by its number.
     #[inline]
     pub(crate) fn get(&self, number: u16) -> &VehicleType {
         &self.types[number as usize]
     }
+}
+
+fn train(described: &roadwright_scenario::VehicleType) -> Train {
+    let file = described.file.as_ref();
+    file.map(|file| Train::of_file(&file.vehicle))
+        .unwrap_or_default()
 }
 
 fn drive_train(described: &roadwright_scenario::VehicleType) -> Option<DriveTrain> {

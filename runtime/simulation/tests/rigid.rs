@@ -509,5 +509,66 @@ fn who_is_thrown_about_is_put_to_rest_and_told() {
         world.faults().values().sum::<u64>()
     };
     assert_eq!(told(0.0), 0);
-    assert!(told(1e5) > 0);
+    assert!(told(1e6) > 0);
+}
+
+/// Dials and wheels of snapshots: on level ground they say what is so, and other levels have none.
+#[test]
+fn dials_and_wheels_are_read_from_a_snapshot() {
+    let kind = vehicle("willys-mb", |_| {});
+    let scenario = driven_by(shipped("figure-eight"), &kind);
+    for level in DynamicsLevel::ALL {
+        let serves = kind
+            .file
+            .as_ref()
+            .unwrap()
+            .vehicle
+            .missing(level)
+            .is_empty();
+        if !serves {
+            continue;
+        }
+        let options = RunOptions {
+            dynamics: Some(level),
+            ..rigid(0.02)
+        };
+        let mut world = world(&scenario, &options);
+        for _ in 0..600 {
+            world.step();
+        }
+        let snapshot = world.snapshot();
+        for one in &snapshot.vehicles {
+            let mechanics = snapshot.mechanics_of(one.agent);
+            match level {
+                DynamicsLevel::Rigid => {
+                    let mechanics = mechanics.unwrap();
+                    let (wheels, drive) = (&mechanics.wheels, mechanics.drive.unwrap());
+                    let whole: f64 = wheels.iter().map(|wheel| wheel.load).sum();
+                    assert!((whole / (1040.0 * 9.81) - 1.0).abs() < 0.05, "{wheels:?}");
+                    for wheel in wheels {
+                        // Wheels outside of a bend are faster than the middle of the rear axle.
+                        let ratio = wheel.spin * 0.41 / one.speed;
+                        assert!((ratio - 1.0).abs() < 0.15, "{ratio} {wheel:?}");
+                    }
+                    assert!(drive.rpm >= 600.0 && drive.rpm < 4100.0, "{drive:?}");
+                    assert!(drive.gear >= 1 && drive.clutch > 0.0, "{drive:?}");
+                    // Front wheels steer about one centre.
+                    let mean = 0.5 * (wheels[2].steering + wheels[3].steering);
+                    assert!(
+                        (mean - one.steering).abs() < 0.01,
+                        "{mean} {}",
+                        one.steering
+                    );
+                    assert_eq!(wheels[0].steering, 0.0);
+                }
+                DynamicsLevel::DynamicOneTrack => {
+                    let mechanics = mechanics.unwrap();
+                    assert!(mechanics.wheels.is_empty());
+                    assert!(mechanics.drive.unwrap().rpm > 600.0);
+                }
+                _ => assert!(mechanics.is_none(), "{level}"),
+            }
+        }
+        assert!(snapshot.mechanics_of(99_999).is_none());
+    }
 }

@@ -8,6 +8,8 @@
 //! - [`drive_train`]: engine, clutch, gearbox, brakes and resistance, and the actuator stage that drives
 //!   them.
 //! - [`rigid`]: a hull on springs in three dimensions, wheels that are rays, contacts.
+//! - [`sliding`]: the sliding car, which skids into bends.
+//! - [`trailer`]: kinematic trailers behind any of them.
 //! - [`proving`]: manoeuvres that measure a vehicle file.
 //!
 //! Poses are those of the middle of the rear axle at every level.
@@ -31,7 +33,9 @@ pub mod dynamic;
 pub mod one_track;
 pub mod proving;
 pub mod rigid;
+pub mod sliding;
+pub mod trailer;
 
-pub use drive_train::{DriveState, DriveTrain, Driver};
+pub use drive_train::{DriveReading, DriveState, DriveTrain, Driver};
 pub use dynamic::{DynamicState, SingleTrack, Tyre};
 pub use one_track::{OneTrackLimits, OneTrackState, at_rest, moving_time, step};

@@ -27,7 +27,8 @@ macro_rules! shipped {
 }
 
 shipped! {
-    "bmw-320i" "enviro-400" "ford-escort" "semi-trailer-tractor" "vw-vanagon" "willys-mb"
+    "articulated-bus" "bmw-320i" "enviro-400" "escort-caravan" "ford-escort" "semi-trailer-tractor"
+    "semi-trailer-truck" "sliding-racer" "soapbox-kart" "vw-vanagon" "willys-mb"
 }
 
 #[derive(Debug, Subcommand)]
@@ -147,6 +148,14 @@ fn show(name: &str, json: bool) -> anyhow::Result<Outcome> {
     ];
     for (what, value, unit) in rows {
         writeln!(out, "{what:<16} {value:>10.2} {unit}")?;
+    }
+    for (number, trailer) in (1..).zip(&vehicle.trailers) {
+        let what = format!("trailer {number}");
+        let (length, axle, mass) = (trailer.length, trailer.coupling_to_axle, trailer.mass);
+        writeln!(
+            out,
+            "{what:<16} {length:>10.2} m, {axle:.2} m from its coupling to its axle, {mass:.0} kg"
+        )?;
     }
     for level in DynamicsLevel::ALL {
         writeln!(out, "{}", level_line(&vehicle, level))?;

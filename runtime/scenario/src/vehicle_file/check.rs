@@ -1,6 +1,6 @@
 //! What the numbers of a vehicle have to be to each other.
 
-use super::{FORMAT, Gearbox, VERSION, VehicleFile};
+use super::{FORMAT, Gearbox, Trailer, VERSION, VehicleFile};
 
 /// Shortest wheelbase, m.
 const SHORTEST_WHEELBASE: f64 = 0.1;
@@ -36,7 +36,42 @@ impl VehicleFile {
         if let Some(gearbox) = &self.gearbox {
             self.check_gearbox(gearbox)?;
         }
-        self.check_brakes()
+        self.check_brakes()?;
+        self.check_trailers()
+    }
+
+    fn check_trailers(&self) -> Result<(), Fault> {
+        if self.trailers.is_empty() {
+            return Ok(());
+        }
+        if self.articulation.is_none() {
+            return fault(
+                "articulation",
+                "there are trailers, and nothing says where they are joined on",
+            );
+        }
+        if self.trailers.len() > Trailer::MOST {
+            let count = self.trailers.len();
+            return fault(
+                "trailers",
+                format!("{count} trailers given: expected at most {}", Trailer::MOST),
+            );
+        }
+        for (number, trailer) in self.trailers.iter().enumerate() {
+            let axle = -trailer.coupling_to_axle;
+            if trailer.rear() > axle || trailer.front < axle {
+                return fault(
+                    format!("trailers.{number}.coupling_to_axle"),
+                    format!(
+                        "the axle is at {axle} m and the body from {} to {} m ahead of the coupling: \
+                         expected the axle under the body",
+                        trailer.rear(),
+                        trailer.front
+                    ),
+                );
+            }
+        }
+        Ok(())
     }
 
     fn check_wheels(&self) -> Result<(), Fault> {

@@ -9,13 +9,16 @@ mod drive_train;
 mod entry;
 mod numbers;
 mod parts;
+mod trailer;
 
 pub use drive_train::{Brakes, Differential, Engine, Gear, Gearbox, Interpolation, Resistance};
 pub use entry::FileReference;
 pub(crate) use entry::{VehicleEntry, VehicleFiles, WrittenType, resolve};
 pub use parts::{
-    Articulation, Body, Performance, Point, Steering, Suspension, Tracks, TyreModel, Wheels,
+    Articulation, Body, Performance, Point, Sliding, Steering, Suspension, Tracks, TyreModel,
+    Wheels,
 };
+pub use trailer::Trailer;
 
 use crate::dynamics::DynamicsLevel;
 use crate::file::{FileError, TextError};
@@ -76,6 +79,12 @@ pub struct VehicleFile {
     /// Where another vehicle is joined on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub articulation: Option<Articulation>,
+    /// What is joined on there, from front to back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trailers: Vec<Trailer>,
+    /// How it slides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sliding: Option<Sliding>,
     /// Continuous tracks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracks: Option<Tracks>,
@@ -110,6 +119,18 @@ impl VehicleFile {
             path: path.to_owned(),
             error,
         })
+    }
+
+    /// All trailers, kg.
+    pub fn towed_mass(&self) -> f64 {
+        self.trailers
+            .iter()
+            .fold(0.0, |sum, trailer| sum + trailer.mass)
+    }
+
+    /// Where the first trailer is joined on, m ahead of the middle of the body.
+    pub fn coupling(&self) -> Option<f64> {
+        self.articulation.as_ref().map(|joint| joint.anchor[0])
     }
 
     /// Body and wheels, kg.
@@ -158,6 +179,8 @@ impl VehicleFile {
             // What these need no file may leave out.
             DynamicsLevel::OneTrack | DynamicsLevel::Lane => Vec::new(),
             DynamicsLevel::DynamicOneTrack => self.missing_of_tyres(&[]),
+            DynamicsLevel::Sliding if self.sliding.is_some() => Vec::new(),
+            DynamicsLevel::Sliding => vec!["sliding"],
             DynamicsLevel::Rigid => {
                 self.missing_of_tyres(&[("suspension", self.suspension.is_some())])
             }

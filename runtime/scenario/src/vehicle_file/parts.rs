@@ -214,6 +214,32 @@ pub struct Articulation {
     pub anchor: Point,
 }
 
+/// How a sliding car slides: constants of [Adam 2007], appendix A.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sliding {
+    /// Air resistance over the square of the speed, N s^2/m^2 (`DRAG`).
+    #[serde(deserialize_with = "SpringRate::read")]
+    #[schemars(with = "SpringRate")]
+    pub drag: f64,
+    /// Rolling resistance over the speed, N s/m (`RESISTANCE`).
+    #[serde(deserialize_with = "SpringRate::read")]
+    #[schemars(with = "SpringRate")]
+    pub resistance: f64,
+    /// Cornering stiffness of the front axle over its load, 1/rad (`CAF` without its sign).
+    #[serde(deserialize_with = "CorneringStiffness::read")]
+    #[schemars(with = "CorneringStiffness")]
+    pub front_stiffness: f64,
+    /// Cornering stiffness of the rear axle over its load, 1/rad (`CAR` without its sign).
+    #[serde(deserialize_with = "CorneringStiffness::read")]
+    #[schemars(with = "CorneringStiffness")]
+    pub rear_stiffness: f64,
+    /// Largest lateral force of an axle over its load (`MAXGRIP`).
+    #[serde(deserialize_with = "Friction::read")]
+    #[schemars(with = "Friction")]
+    pub grip: f64,
+}
+
 /// Continuous tracks: the wheels of a side are driven together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -3,11 +3,14 @@
 use roadwright_geometry::fillet::{FilletOptions, fillet};
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
+use roadwright_scenario::vehicle_file::{FileReference, VehicleFile, hash};
 use roadwright_scenario::{
     About, Agent, AgentId, CrossSection, DrivingSide, Edit, Flow, FlowId, Forest, ForestId,
     LaneType, Node, NodeId, Obstacle, ObstacleId, Place, RoadClass, Scenario, Settings, Shape,
-    Stack,
+    Stack, VehicleType,
 };
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A scenario under construction; every change goes through the one door.
 pub(crate) struct Builder {
@@ -184,4 +187,29 @@ pub(crate) fn footway(name: &str) -> RoadStyle {
         backward: vec![(LaneType::Sidewalk, 3.0)],
     };
     style(name, RoadClass::Path, 6.0, section)
+}
+
+/// An agent with a name.
+pub(crate) fn named(name: &str, agent: Agent) -> Agent {
+    Agent {
+        name: name.into(),
+        ..agent
+    }
+}
+
+/// A vehicle that ships beside the scenarios.
+pub(crate) fn from_file(name: &str) -> VehicleType {
+    let path = format!("vehicles/{name}.vehicle.json");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let text = std::fs::read_to_string(folder.join(&path)).expect("a vehicle that ships");
+    let vehicle = VehicleFile::from_text(&text).expect("a shipped vehicle is sound");
+    VehicleType {
+        file: Some(Arc::new(FileReference {
+            path,
+            hash: hash(&text),
+            was: None,
+            vehicle: vehicle.clone(),
+        })),
+        ..vehicle.vehicle_type()
+    }
 }

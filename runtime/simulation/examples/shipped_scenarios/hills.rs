@@ -1,15 +1,12 @@
 //! Open country with hills, driven at the level of rigid bodies.
 
-use super::builder::{Builder, street, trip};
+use super::builder::{Builder, from_file, named, street, trip};
 use roadwright_geometry::math::{Stream, cos, exp, sin};
 use roadwright_geometry::{DVec2, HeightField};
-use roadwright_scenario::vehicle_file::{FileReference, VehicleFile, hash};
 use roadwright_scenario::{
-    Agent, DrivingSide, DynamicsLevel, Edit, ModuleSetting, Obstacle, Place, RoadId, Scenario,
-    Settings, Shape, Stack, VehicleType,
+    DrivingSide, DynamicsLevel, Edit, ModuleSetting, Obstacle, Place, RoadId, Scenario, Settings,
+    Shape, Stack,
 };
-use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Hills: middle, height and how far they reach, m.
 const HILLS: [((f64, f64), f64, f64); 4] = [
@@ -131,13 +128,6 @@ fn drivers(b: &mut Builder) {
     }
 }
 
-fn named(name: &str, agent: Agent) -> Agent {
-    Agent {
-        name: name.into(),
-        ..agent
-    }
-}
-
 /// The heights, sampled every 5 m: a valley with waves, and hills beside it.
 fn country() -> HeightField {
     let (low, high) = (DVec2::new(-220.0, -180.0), DVec2::new(220.0, 180.0));
@@ -155,21 +145,4 @@ fn country() -> HeightField {
         })
         .collect();
     level.with_heights(heights).expect("finite heights")
-}
-
-/// A vehicle that ships beside the scenarios.
-fn from_file(name: &str) -> VehicleType {
-    let path = format!("vehicles/{name}.vehicle.json");
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let text = std::fs::read_to_string(folder.join(&path)).expect("a vehicle that ships");
-    let vehicle = VehicleFile::from_text(&text).expect("a shipped vehicle is sound");
-    VehicleType {
-        file: Some(Arc::new(FileReference {
-            path,
-            hash: hash(&text),
-            was: None,
-            vehicle: vehicle.clone(),
-        })),
-        ..vehicle.vehicle_type()
-    }
 }

@@ -191,10 +191,11 @@ impl Room<'_> {
 
     fn is_apart_on_ground(&self, agent: u32, pose: Pose, own_type: &VehicleType) -> bool {
         let other_type = self.vehicle_type(agent);
-        let middle = pose.point(own_type.body_centre, 0.0);
-        let other = self.bodies.pose(agent);
-        let other_middle = other.point(other_type.body_centre, 0.0);
-        (middle - other_middle).length() > own_type.radius + other_type.radius + APART
+        // Trailers of others count as if they stood in line.
+        let (own, theirs) = (own_type.hull_circle(), other_type.hull_circle());
+        let middle = pose.point(own.0, 0.0);
+        let other_middle = self.bodies.pose(agent).point(theirs.0, 0.0);
+        (middle - other_middle).length() > own.1 + theirs.1 + APART
     }
 
     /// Whether vehicles on the lanelets before and after leave room for one that is to appear.

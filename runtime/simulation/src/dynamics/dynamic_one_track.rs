@@ -24,6 +24,13 @@ pub(crate) struct SlipState {
     drive: DriveState,
 }
 
+impl SlipState {
+    /// Of the drive train.
+    pub(super) fn drive(&self) -> &DriveState {
+        &self.drive
+    }
+}
+
 impl Level for DynamicOneTrack {
     type State = SlipState;
 

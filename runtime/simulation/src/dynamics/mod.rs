@@ -18,14 +18,19 @@
 
 mod dynamic_one_track;
 mod lane;
+mod mechanics;
 mod one_track;
 mod rigid;
+mod sliding;
+mod trailers;
 
 pub(crate) use dynamic_one_track::DynamicOneTrack;
 pub(crate) use lane::Lane;
 pub(crate) use one_track::OneTrack;
 pub(crate) use rigid::{Around, Rigid, RigidBodies};
 pub use rigid::{LooseCounts, LooseRecord};
+pub(crate) use sliding::Sliding;
+pub(crate) use trailers::Trailers;
 
 use crate::agents::{Agents, Command, LanePosition, Motion};
 use crate::ground::Ground;
@@ -86,7 +91,10 @@ pub(crate) trait Level {
 /// Whether a level serves lanes only.
 pub(crate) fn keeps_to_lanes(level: DynamicsLevel) -> bool {
     match level {
-        DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack | DynamicsLevel::Rigid => false,
+        DynamicsLevel::OneTrack
+        | DynamicsLevel::DynamicOneTrack
+        | DynamicsLevel::Rigid
+        | DynamicsLevel::Sliding => false,
         DynamicsLevel::Lane => true,
     }
 }
@@ -94,7 +102,10 @@ pub(crate) fn keeps_to_lanes(level: DynamicsLevel) -> bool {
 /// Room before the end of its lane that a body needs to change lanes, m.
 pub(crate) fn room_to_change_lane(level: DynamicsLevel) -> f64 {
     match level {
-        DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack | DynamicsLevel::Rigid => 0.0,
+        DynamicsLevel::OneTrack
+        | DynamicsLevel::DynamicOneTrack
+        | DynamicsLevel::Rigid
+        | DynamicsLevel::Sliding => 0.0,
         DynamicsLevel::Lane => lane::CHANGE_ROOM,
     }
 }
@@ -148,6 +159,9 @@ pub(crate) struct Dynamics {
     pub(crate) lane: Vec<<Lane as Level>::State>,
     pub(crate) dynamic_one_track: Vec<<DynamicOneTrack as Level>::State>,
     pub(crate) rigid: RigidBodies,
+    pub(crate) sliding: Vec<<Sliding as Level>::State>,
+    /// Of all levels.
+    pub(crate) trailers: Trailers,
 }
 
 impl Dynamics {
@@ -159,9 +173,12 @@ impl Dynamics {
             lane,
             dynamic_one_track,
             rigid,
+            sliding,
+            trailers,
         } = self;
         let slips = size_of_val(&dynamic_one_track[..]);
-        size_of_val(&one_track[..]) + size_of_val(&lane[..]) + slips + rigid.bytes()
+        let levels = size_of_val(&one_track[..]) + size_of_val(&lane[..]) + slips + rigid.bytes();
+        levels + size_of_val(&sliding[..]) + trailers.bytes()
     }
 
     /// A body that stands or rolls straight on.
@@ -177,6 +194,7 @@ impl Dynamics {
             DynamicsLevel::Lane => grow(&mut self.lane, agents),
             DynamicsLevel::DynamicOneTrack => grow(&mut self.dynamic_one_track, agents),
             DynamicsLevel::Rigid => self.rigid.grow(agents),
+            DynamicsLevel::Sliding => grow(&mut self.sliding, agents),
         }
     }
 
@@ -187,8 +205,12 @@ impl Dynamics {
             lane,
             dynamic_one_track,
             rigid,
+            sliding,
+            trailers,
         } = self;
+        forget(sliding, agent);
         rigid.forget(agent);
+        trailers.forget(agent);
         forget(one_track, agent);
         forget(lane, agent);
         forget(dynamic_one_track, agent);
@@ -201,6 +223,7 @@ impl Dynamics {
             DynamicsLevel::Lane => agent < self.lane.len(),
             DynamicsLevel::DynamicOneTrack => agent < self.dynamic_one_track.len(),
             DynamicsLevel::Rigid => agent < self.rigid.capacity(),
+            DynamicsLevel::Sliding => agent < self.sliding.len(),
         }
     }
 
@@ -211,6 +234,11 @@ impl Dynamics {
             DynamicsLevel::Lane => hasher.add(&self.lane[agent as usize]),
             DynamicsLevel::DynamicOneTrack => hasher.add(&self.dynamic_one_track[agent as usize]),
             DynamicsLevel::Rigid => hasher.add(&self.rigid.car(agent)),
+            DynamicsLevel::Sliding => hasher.add(&self.sliding[agent as usize]),
+        }
+        // Who tows nothing has the hash of one who could not.
+        if let Some(train) = self.trailers.of(agent) {
+            hasher.add(&train);
         }
     }
 
@@ -230,7 +258,9 @@ impl Dynamics {
         };
         let pose = bodies.pose(agent);
         agents.motion[agent as usize].pose = pose;
+        let train = self.trailers.take(agent);
         self.insert(agent, level);
+        self.trailers.put(agent, train);
         agents.set_level(agent, level);
     }
 }
@@ -263,9 +293,10 @@ impl Bodies<'_> {
         let index = agent as usize;
         let motion = &self.agents.motion[index];
         match self.agents.identity[index].level {
-            DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack | DynamicsLevel::Rigid => {
-                motion.pose
-            }
+            DynamicsLevel::OneTrack
+            | DynamicsLevel::DynamicOneTrack
+            | DynamicsLevel::Rigid
+            | DynamicsLevel::Sliding => motion.pose,
             DynamicsLevel::Lane => {
                 let position = &self.agents.position[index];
                 lane::pose(&self.dynamics.lane[index], self.ground, position)
@@ -293,6 +324,7 @@ impl Bodies<'_> {
         match self.agents.identity[index].level {
             DynamicsLevel::OneTrack => self.dynamics.one_track[index],
             DynamicsLevel::DynamicOneTrack => self.dynamics.dynamic_one_track[index].steering,
+            DynamicsLevel::Sliding => self.dynamics.sliding[index].steering,
             DynamicsLevel::Rigid => {
                 let car = self.dynamics.rigid.car(agent);
                 car.map_or(0.0, |car| car.steering)

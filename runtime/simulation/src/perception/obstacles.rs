@@ -122,7 +122,11 @@ impl View<'_> {
                 return;
             }
             let theirs = self.pose(other);
-            let body = self.vehicle_type(other).footprint(middle, theirs.heading);
+            let body = if self.index.is_vehicle(number) {
+                self.vehicle_type(other).footprint(middle, theirs.heading)
+            } else {
+                self.index.body(number as usize, &self.bodies(), self.types)
+            };
             let point = body.closest_point(eye.pose.position);
             if !self.is_in_the_way(eye.agent, eye.pose, point) {
                 return;

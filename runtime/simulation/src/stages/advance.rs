@@ -5,7 +5,9 @@ use crate::agents::{
     Agents, Command, Identity, LanePosition, Motion, Phase, Progress, Statistics, Status,
 };
 use crate::clock::Clock;
-use crate::dynamics::{Around, Body, DynamicOneTrack, Lane, Level, LevelStep, OneTrack, Rigid};
+use crate::dynamics::{
+    Around, Body, DynamicOneTrack, Lane, Level, LevelStep, OneTrack, Rigid, Sliding,
+};
 use crate::ground::Ground;
 use crate::messages::LogLine;
 use crate::modules::SLICE;
@@ -86,6 +88,13 @@ pub(crate) fn advance(
         helpers,
         agents,
     ));
+    arrivals.extend(advance_level::<Sliding>(
+        scene,
+        &mut dynamics.sliding,
+        footholds,
+        helpers,
+        agents,
+    ));
     // Last, among all others, which have moved.
     let lost = dynamics.advance_rigid(&Around {
         ground,
@@ -103,6 +112,7 @@ pub(crate) fn advance(
         agents,
     ));
     dynamics.rigid.moved = moved_rigidly;
+    dynamics.tow(ground, agents, types);
     // Who leaves is scored, leaves a row behind and frees what it has: in the order of ids, since
     // arrivals come level by level, and in each by index.
     arrivals.sort_unstable_by_key(|(agent, _)| agents.identity[*agent as usize].id);

@@ -74,7 +74,9 @@ impl Effecting<'_> {
         let mut heard = Vec::new();
         let index = &self.traffic.index;
         index.for_each_near(place, radius, |number, _| {
-            heard.push(index.located[number as usize]);
+            if index.is_vehicle(number) {
+                heard.push(index.located[number as usize]);
+            }
         });
         // The grid gives them cell by cell and by index; the order of sending is that of ids.
         heard.sort_unstable_by_key(|&to| self.agents.identity[to as usize].id);

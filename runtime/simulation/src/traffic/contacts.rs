@@ -106,10 +106,11 @@ impl Search<'_> {
     }
 
     fn body(&self, number: usize) -> OrientedBox {
-        let agent = self.index.located[number];
-        let heading = self.bodies.pose(agent).heading;
-        self.vehicle_type(agent)
-            .footprint(self.index.middles[number], heading)
+        self.index.body(number, &self.bodies, self.types)
+    }
+
+    fn radius(&self, number: usize) -> f64 {
+        self.index.radius(number, &self.bodies, self.types)
     }
 
     fn layer(&self, agent: u32) -> Option<i8> {
@@ -226,7 +227,7 @@ impl Search<'_> {
         let agent = self.index.located[number];
         let keeps_order = self.keeps_order(agent);
         let middle = self.index.middles[number];
-        let radius = self.vehicle_type(agent).radius;
+        let radius = self.radius(number);
         let mut body: Option<OrientedBox> = None;
         self.index
             .for_each_near(middle, radius + self.index.largest, |other, place| {
@@ -236,10 +237,14 @@ impl Search<'_> {
                     return;
                 }
                 let other_agent = self.index.located[other];
+                // Nobody collides with what it tows.
+                if other_agent == agent {
+                    return;
+                }
                 if keeps_order && self.keeps_order(other_agent) {
                     return;
                 }
-                let reach = radius + self.vehicle_type(other_agent).radius;
+                let reach = radius + self.radius(other);
                 if (place - middle).length_squared() > reach * reach {
                     return;
                 }

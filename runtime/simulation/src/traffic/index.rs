@@ -5,6 +5,7 @@ use crate::dynamics::Bodies;
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
+use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 
@@ -53,9 +54,11 @@ pub(crate) struct Index {
     entry_of: Vec<u32>,
     /// Whether the grid shows where agents are now.
     is_located: bool,
-    /// Agents in the grid, by their number in it.
+    /// Agents in the grid, by their number in it: once for each of their bodies.
     pub(crate) located: Vec<u32>,
-    /// Middles of their bodies.
+    /// Which of an agent's bodies it is, by the same number: 0 is the vehicle, 1 its first trailer.
+    parts: Vec<u8>,
+    /// Middles of the bodies.
     pub(crate) middles: Vec<DVec2>,
     grid: GridIndex,
     /// Whether any of them is off the lanes: only those are looked out for by lane traffic.
@@ -108,7 +111,16 @@ impl Index {
             self.located.push(agent);
             let pose = bodies.pose(agent);
             self.middles.push(pose.point(vehicle_type.body_centre, 0.0));
+            self.parts.push(0);
             self.largest = self.largest.max(vehicle_type.radius);
+            if vehicle_type.tows {
+                for (part, body) in (1u8..).zip(bodies.trailer_boxes(agent, types)) {
+                    self.located.push(agent);
+                    self.parts.push(part);
+                    self.middles.push(body.centre);
+                    self.largest = self.largest.max(body.radius());
+                }
+            }
         }
         self.grid.rebuild(&self.middles, CELL);
     }
@@ -119,6 +131,36 @@ impl Index {
     pub(crate) fn for_each_near(&self, place: DVec2, reach: f64, visit: impl FnMut(u32, DVec2)) {
         debug_assert!(self.is_located, "nobody has asked for the grid");
         self.grid.for_each_within(place, reach, visit);
+    }
+
+    /// What a body in the grid covers.
+    pub(crate) fn body(
+        &self,
+        number: usize,
+        bodies: &Bodies<'_>,
+        types: &VehicleTypes,
+    ) -> OrientedBox {
+        let agent = self.located[number];
+        if let Some(trailer) = self.parts[number].checked_sub(1) {
+            return bodies.trailer_boxes(agent, types)[usize::from(trailer)];
+        }
+        let vehicle_type = types.get(bodies.agents.identity[agent as usize].vehicle_type);
+        vehicle_type.footprint(self.middles[number], bodies.pose(agent).heading)
+    }
+
+    /// Radius of the circle around a body in the grid, m.
+    pub(crate) fn radius(&self, number: usize, bodies: &Bodies<'_>, types: &VehicleTypes) -> f64 {
+        let agent = self.located[number];
+        let kind = bodies.agents.identity[agent as usize].vehicle_type;
+        match self.parts[number].checked_sub(1) {
+            Some(trailer) => types.train(kind).trailers()[usize::from(trailer)].radius(),
+            None => types.get(kind).radius,
+        }
+    }
+
+    /// Whether a body in the grid is a vehicle itself, and no trailer.
+    pub(crate) fn is_vehicle(&self, number: u32) -> bool {
+        self.parts[number as usize] == 0
     }
 
     /// The entries of all lanelets, those of one after those of another.
@@ -134,6 +176,7 @@ impl Index {
         self.occupied.clear();
         self.unsorted.clear();
         self.located.clear();
+        self.parts.clear();
         self.middles.clear();
         self.entry_of.clear();
         self.entry_of.resize(capacity, ABSENT);
@@ -213,6 +256,7 @@ impl Index {
         size_of::<Entry>() * (self.entries.len() + self.unsorted.len())
             + size_of::<u32>() * (self.entry_of.len() + self.located.len() + self.occupied.len())
             + size_of::<DVec2>() * self.middles.len()
+            + self.parts.len()
             // The grid keeps id, cell and place of each.
             + 24 * self.middles.len()
     }

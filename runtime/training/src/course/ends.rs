@@ -166,7 +166,10 @@ impl Ends {
 /// Whether bodies that move with a level pass through others.
 pub(crate) fn passes_through(level: DynamicsLevel) -> bool {
     match level {
-        DynamicsLevel::Lane | DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack => true,
+        DynamicsLevel::Lane
+        | DynamicsLevel::OneTrack
+        | DynamicsLevel::DynamicOneTrack
+        | DynamicsLevel::Sliding => true,
         DynamicsLevel::Rigid => false,
     }
 }

@@ -10,12 +10,15 @@
 
 mod curve;
 mod driver;
+mod reading;
 mod run;
 mod shifting;
 
 pub use curve::TorqueCurve;
 pub use driver::{DriveState, Driver, Pedals};
+pub use reading::DriveReading;
 pub use run::{Energy, Run};
+pub use shifting::Shifting;
 
 use crate::dynamic::GRAVITY;
 use roadwright_geometry::math::{asin, atan};
@@ -38,8 +41,10 @@ pub struct Gear {
 /// The drive train of a vehicle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DriveTrain {
-    /// Body and wheels, kg.
+    /// Body, wheels and trailers, kg.
     pub mass: f64,
+    /// Share of it that the vehicle itself has, 0 to 1.
+    pub own_share: f64,
     /// Radius of the wheels, m.
     pub radius: f64,
     /// Torque of the engine.
@@ -78,7 +83,8 @@ impl DriveTrain {
         let reverse = backwards.map(|number| gears.remove(number));
         gears.retain(|gear| gear.ratio > 0.0);
         Some(Self {
-            mass: file.mass(),
+            mass: file.mass() + file.towed_mass(),
+            own_share: file.mass() / (file.mass() + file.towed_mass()),
             radius: file.wheels.radius,
             curve: TorqueCurve::from(engine),
             gears,
@@ -86,7 +92,8 @@ impl DriveTrain {
             efficiency: gearbox.efficiency,
             up_rpm: gearbox.up_rpm,
             down_rpm: gearbox.down_rpm,
-            foot_brake: brakes.foot * wheels,
+            // Trailers brake as hard as what tows them.
+            foot_brake: brakes.foot * wheels * (1.0 + file.towed_mass() / file.mass()),
             drag: 0.5 * resistance.air_density * resistance.drag * resistance.area,
             rolling: resistance.rolling,
             rear_load: front / (front - rear),
@@ -142,7 +149,7 @@ impl DriveTrain {
         } else {
             1.0
         };
-        self.friction * load * share
+        self.friction * load * share * self.own_share
     }
 
     /// The hardest braking, m/s^2: that of the brakes or of the grip.

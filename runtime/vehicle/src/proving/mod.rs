@@ -11,6 +11,7 @@ mod grounds;
 mod rigid;
 mod straight;
 mod track;
+mod trailers;
 
 use crate::drive_train::DriveTrain;
 use crate::dynamic::SingleTrack;
@@ -229,6 +230,7 @@ impl Subject<'_> {
                 ("rad", model.map(closed))
             }
             "grade" => ("rad", train.map(straight::grade)),
+            "jackknife" => ("m", trailers::jackknife(self)),
             _ => self.measure_body(name),
         }
     }
@@ -266,6 +268,10 @@ mod tests {
             "ford-escort",
             "bmw-320i",
             "vw-vanagon",
+            "escort-caravan",
+            "semi-trailer-truck",
+            "articulated-bus",
+            "soapbox-kart",
         ] {
             for one in report(name) {
                 println!(
@@ -294,6 +300,25 @@ mod tests {
         assert_eq!(applies("willys-mb").len(), 16);
         // The bus is no passenger car.
         assert_eq!(applies("enviro-400").len(), 14);
+    }
+
+    #[test]
+    fn trailers_jackknife_in_reverse_where_the_closed_form_says() {
+        let driven = |name: &str| {
+            let all = report(name).into_iter();
+            all.filter(|one| one.name == "jackknife").last().unwrap()
+        };
+        for (name, to_axle) in [("escort-caravan", 4.0), ("semi-trailer-truck", 8.1)] {
+            let one = driven(name);
+            // ln(tan 30 / tan 2.5)
+            let exact = to_axle * roadwright_geometry::math::ln(0.577_350_27 / 0.043_660_94);
+            assert_eq!((one.applies, one.pass, one.unit), (true, Some(true), "m"), "{name}");
+            assert!((one.value.unwrap() / exact - 1.0).abs() < 0.02, "{one:?}");
+        }
+        // Its joint ends at 52 degrees; the tractor alone has none.
+        for name in ["articulated-bus", "semi-trailer-tractor"] {
+            assert!(!driven(name).applies, "{name}");
+        }
     }
 
     #[test]

@@ -45,15 +45,22 @@ pub struct Brush {
 
 impl Brush {
     /// Force of the ground on the tyre along and across the wheel, N, whose contact moves over the
-    /// ground at `velocity`, m/s. Takes the deflection on by `dt` seconds.
+    /// ground at `velocity`, m/s, and the one along that was asked of it. Takes the deflection on by `dt`
+    /// seconds.
     ///
     /// The brake holds the wheel as long as that takes no more than it has; otherwise the wheel rolls,
     /// and engine and brake alone give the force along. What is more than the grip is cut in
     /// proportion, along and across.
-    pub(super) fn force(&mut self, grip: &Grip, torque: Torque, velocity: DVec2, dt: f64) -> DVec2 {
+    pub(super) fn force(
+        &mut self,
+        grip: &Grip,
+        torque: Torque,
+        velocity: DVec2,
+        dt: f64,
+    ) -> (DVec2, f64) {
         if grip.load <= 0.0 {
             *self = Self::default();
-            return DVec2::ZERO;
+            return (DVec2::ZERO, 0.0);
         }
         let wanted = DVec2::new(
             self.along(grip, torque, velocity.x, dt),
@@ -61,11 +68,11 @@ impl Brush {
         );
         let (size, most) = (wanted.length(), grip.friction * grip.load);
         if size <= most {
-            return wanted;
+            return (wanted, wanted.x);
         }
         let share = most / size;
         self.along *= share;
-        wanted * share
+        (wanted * share, wanted.x)
     }
 
     fn along(&mut self, grip: &Grip, torque: Torque, speed: f64, dt: f64) -> f64 {
@@ -120,7 +127,7 @@ mod tests {
         for _ in 0..2000 {
             brush.force(&GRIP, torque, velocity, 0.005);
         }
-        brush.force(&GRIP, torque, velocity, 0.005)
+        brush.force(&GRIP, torque, velocity, 0.005).0
     }
 
     #[test]
@@ -171,7 +178,10 @@ mod tests {
             along: 0.1,
             across: 0.1,
         };
-        assert_eq!(brush.force(&lifted, brake, DVec2::ONE, 0.005), DVec2::ZERO);
+        assert_eq!(
+            brush.force(&lifted, brake, DVec2::ONE, 0.005).0,
+            DVec2::ZERO
+        );
         assert_eq!(brush, Brush::default());
     }
 }

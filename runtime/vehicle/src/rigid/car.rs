@@ -4,6 +4,7 @@ use super::body::{BodyState, Scrape, Wrench, heading_rotation, upright_rotation}
 use super::brush::{Brush, Grip, Torque};
 use super::model::{RigidModel, Wheel};
 use super::surface::Surface;
+use super::wheels::{Locked, Turning, WheelState};
 use crate::drive_train::{DriveState, Driver};
 use crate::dynamic::{GRAVITY, Propulsion, Push, Wish};
 use glam::{DVec2, DVec3};
@@ -17,8 +18,6 @@ const STANDING: f64 = 0.05;
 const LEANING: f64 = 0.5;
 /// A wheel whose axis leans farther than this against the normal of the ground has no contact.
 const FLAT: f64 = 0.2;
-/// Speeds of locked wheels are compared at this speed at least, m/s.
-const SLOWEST: f64 = 2.0;
 
 /// What a driver wants.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -46,6 +45,8 @@ pub struct CarState {
     pub brushes: Vec<Brush>,
     /// Loads of the wheels in the last step, N.
     pub loads: Vec<f64>,
+    /// How the wheels turn, by wheel.
+    pub wheels: Vec<WheelState>,
 }
 
 /// A wheel on the ground.
@@ -61,6 +62,8 @@ pub(super) struct Contact {
     friction: f64,
     /// Along the wheel and across it, on the ground.
     axes: [DVec3; 2],
+    /// Angle of the wheel to the hull, rad.
+    angle: f64,
     /// Over the ground, along these, m/s.
     velocity: DVec2,
     /// Whether the engine drives it.
@@ -105,10 +108,12 @@ impl CarState {
             drive: DriveState::default(),
             brushes: vec![Brush::default(); model.wheels.len()],
             loads: model.wheels.iter().map(|wheel| wheel.load).collect(),
+            wheels: vec![WheelState::default(); model.wheels.len()],
         }
     }
 
-    /// Sets it in motion along its hull, m/s, with the gear that it would have.
+    /// Sets it in motion along its hull, m/s, with the gear that it would have. Its wheels turn with the
+    /// ground from the next step on.
     pub fn roll(&mut self, speed: f64) {
         self.body.velocity = self.body.rotation * DVec3::X * speed;
     }
@@ -155,7 +160,26 @@ impl CarState {
     /// Whether it fits a model: a save may be damaged.
     pub fn fits(&self, model: &RigidModel) -> bool {
         let count = model.wheels.len();
-        self.brushes.len() == count && self.loads.len() == count && self.body.is_sound()
+        let counts = [self.brushes.len(), self.loads.len(), self.wheels.len()];
+        counts == [count; 3] && self.body.is_sound() && self.wheels.iter().all(WheelState::is_sound)
+    }
+
+    /// How much faster than the ground the wheels turn that a gear drives, the first ones, m/s: 0 while
+    /// they roll.
+    fn spinning(&self, model: &RigidModel, speed: f64) -> f64 {
+        let Some(train) = &model.train else {
+            return 0.0;
+        };
+        let count = usize::from(self.drive.shifting.gear_of(train).wheels).min(self.wheels.len());
+        let sliding = self.wheels[..count].iter().filter(|wheel| wheel.slides);
+        let faster = sliding.map(|wheel| wheel.rim(model.radius) - speed);
+        faster.sum::<f64>() / count.max(1) as f64
+    }
+
+    /// Speed with which the driven wheels turn, m/s at their circumference: that which the engine has.
+    pub fn driven_speed(&self, model: &RigidModel) -> f64 {
+        let speed = self.speed(model);
+        speed + self.spinning(model, speed)
     }
 }
 
@@ -176,18 +200,10 @@ impl<S: Surface> Moment<'_, S> {
         let push = self.push(state, controls, speed);
         self.touch_down(state, contacts);
         self.sway(contacts);
-        let engaged = self.engage(state, contacts);
+        let engaged = self.engage(state, contacts, &push);
         for (number, contact) in contacts.iter().enumerate() {
-            state.loads[number] = contact.load;
-            let torque = self.torque(number, contacts, &push, controls, engaged);
-            let grip = Grip {
-                load: contact.load,
-                friction: contact.friction,
-                stiffness: model.stiffness,
-                tyre: model.tyre,
-            };
-            let brush = &mut state.brushes[number];
-            let force = brush.force(&grip, torque, contact.velocity, self.dt);
+            let torque = self.torque(number, contacts, &push, controls, &engaged);
+            let force = self.wheel_force(number, contact, torque, &engaged, state);
             let [along, across] = contact.axes;
             let whole = contact.normal * contact.load + along * force.x + across * force.y;
             wrench.add(whole, contact.arm);
@@ -216,7 +232,8 @@ impl<S: Surface> Moment<'_, S> {
                 acceleration,
                 is_reversing,
             };
-            return driver.push(speed, self.dt);
+            let push = driver.push(speed, self.dt);
+            return self.spun(push, state, speed);
         }
         let mut wish = Wish {
             acceleration,
@@ -224,6 +241,81 @@ impl<S: Surface> Moment<'_, S> {
             limits: self.model.limits,
         };
         wish.push(speed, self.dt)
+    }
+
+    /// What an engine gives whose wheels spin: it turns with them, up to its limit. Gears are those of the
+    /// speed over the ground: nobody shifts up because wheels spin.
+    fn spun(&self, push: Push, state: &CarState, speed: f64) -> Push {
+        let faster = state.spinning(self.model, speed);
+        let Some(train) = self.model.train.as_ref().filter(|_| faster != 0.0) else {
+            return push;
+        };
+        let gear = state.drive.shifting.gear_of(train);
+        let force = train.full_force(gear, speed + faster);
+        Push {
+            drive: state.drive.throttle * force / train.mass,
+            ..push
+        }
+    }
+
+    /// Force of a tyre along and across its wheel, N; the wheel turns on.
+    fn wheel_force(
+        &self,
+        number: usize,
+        contact: &Contact,
+        torque: Torque,
+        engaged: &Engaged,
+        state: &mut CarState,
+    ) -> DVec2 {
+        let (model, grip) = (self.model, self.grip(contact));
+        let turning = Turning {
+            mass: engaged.turning.mass
+                + if contact.is_driven {
+                    engaged.engine
+                } else {
+                    0.0
+                },
+            is_engine: engaged.turning.is_engine && contact.is_driven,
+            ..engaged.turning
+        };
+        let wheel = &mut state.wheels[number];
+        state.loads[number] = contact.load;
+        let spring = &model.wheels[number];
+        wheel.steering = contact.angle;
+        wheel.travel = contact.compression.max(-spring.load / spring.spring);
+        let brush = &mut state.brushes[number];
+        let locked = engaged
+            .locked
+            .filter(|_| contact.is_driven && torque.brake == 0.0);
+        if let Some(locked) = locked {
+            wheel.slides = true;
+            wheel.spin = locked.rim / model.radius;
+        } else if engaged.locked.is_some() && contact.is_driven {
+            wheel.slides = false;
+        }
+        let pulled = if locked.is_some() {
+            torque
+        } else {
+            wheel.pull(torque, &grip, contact.velocity, &turning)
+        };
+        let (force, wanted) = brush.force(&grip, pulled, contact.velocity, self.dt);
+        wheel.roll(
+            (pulled, force.x, wanted),
+            &grip,
+            contact.velocity.x,
+            &turning,
+        );
+        wheel.read_slip(contact.velocity, model.radius, contact.load);
+        force
+    }
+
+    fn grip(&self, contact: &Contact) -> Grip {
+        Grip {
+            load: contact.load,
+            friction: contact.friction,
+            stiffness: self.model.stiffness,
+            tyre: self.model.tyre,
+        }
     }
 
     /// Finds out where wheels touch the ground, and what their springs give.
@@ -236,8 +328,12 @@ impl<S: Surface> Moment<'_, S> {
             let place = state.body.position + arm;
             let (height, normal) = self.surface.at(place.truncate());
             let facing = up.dot(normal);
+            let angle = wheel_angle(wheel, turn, self.model.rear);
             if facing < FLAT {
-                return Contact::default();
+                return Contact {
+                    angle,
+                    ..Contact::default()
+                };
             }
             // Along the axis of the spring from where the wheel would be at rest to the ground.
             let compression = (height - place.z) * normal.z / facing;
@@ -252,7 +348,7 @@ impl<S: Surface> Moment<'_, S> {
             } else {
                 0.0
             };
-            let ahead = state.body.rotation * wheel_axis(wheel, turn, self.model.rear);
+            let ahead = state.body.rotation * wheel_axis(angle);
             let along = (ahead - normal * ahead.dot(normal)).normalize_or(DVec3::X);
             let across = normal.cross(along);
             Contact {
@@ -262,6 +358,7 @@ impl<S: Surface> Moment<'_, S> {
                 load,
                 friction: self.model.friction * self.surface.friction(place.truncate()),
                 axes: [along, across],
+                angle,
                 velocity: DVec2::new(velocity.dot(along), velocity.dot(across)),
                 is_driven: false,
             }
@@ -292,24 +389,55 @@ impl<S: Surface> Moment<'_, S> {
     }
 
     /// Marks the wheels that the engine drives. Returns what they share.
-    fn engage(&self, state: &CarState, contacts: &mut [Contact]) -> Engaged {
-        let count = match &self.model.train {
-            Some(train) => usize::from(state.drive.shifting.gear_of(train).wheels),
-            None => contacts.len(),
+    fn engage(&self, state: &CarState, contacts: &mut [Contact], push: &Push) -> Engaged {
+        let model = self.model;
+        let gear = model
+            .train
+            .as_ref()
+            .map(|train| (train, state.drive.shifting.gear_of(train)));
+        let count = gear.map_or(contacts.len(), |(_, gear)| usize::from(gear.wheels));
+        let count = count.min(contacts.len());
+        let driven = &mut contacts[..count];
+        driven
+            .iter_mut()
+            .for_each(|contact| contact.is_driven = true);
+        let turning = Turning {
+            radius: model.radius,
+            mass: model.turning_mass,
+            is_engine: gear.is_some(),
+            fastest: gear.map_or(f64::INFINITY, |(train, gear)| {
+                count as f64 * train.speed(gear, train.curve.limit_rpm()).abs()
+            }),
+            dt: self.dt,
         };
-        let mut engaged = Engaged::default();
-        let (mut weakest, mut speeds) = (f64::INFINITY, 0.0);
-        for contact in contacts.iter_mut().take(count) {
-            contact.is_driven = true;
-            engaged.count += 1.0;
-            engaged.load += contact.load;
-            weakest = weakest.min(contact.friction * contact.load);
-            speeds += contact.velocity.x;
+        let locked = gear
+            .filter(|_| model.is_locked && count > 0)
+            .map(|(_, gear)| {
+                let wheels: Vec<(Grip, f64)> = driven
+                    .iter()
+                    .map(|contact| (self.grip(contact), contact.velocity.x))
+                    .collect();
+                let rims = state.wheels[..count]
+                    .iter()
+                    .map(|wheel| wheel.rim(model.radius));
+                let before = rims.sum::<f64>() / count as f64;
+                let turning = Turning {
+                    mass: turning.mass + model.engine_mass(gear.ratio) / count as f64,
+                    ..turning
+                };
+                Locked::turn(before, push.drive * model.mass, &wheels, &turning)
+            });
+        let load = driven.iter().map(|contact| contact.load).sum();
+        Engaged {
+            count: count as f64,
+            load,
+            whole: contacts.iter().map(|contact| contact.load).sum(),
+            engine: gear.map_or(0.0, |(_, gear)| {
+                model.engine_mass(gear.ratio) / count.max(1) as f64
+            }),
+            locked,
+            turning,
         }
-        engaged.weakest = weakest;
-        engaged.speed = speeds / engaged.count.max(1.0);
-        engaged.whole = contacts.iter().map(|contact| contact.load).sum();
-        engaged
     }
 
     /// What engine and brakes do to a wheel.
@@ -319,7 +447,7 @@ impl<S: Surface> Moment<'_, S> {
         contacts: &[Contact],
         push: &Push,
         controls: &Controls,
-        engaged: Engaged,
+        engaged: &Engaged,
     ) -> Torque {
         let (model, contact) = (self.model, &contacts[number]);
         let share = |whole: f64| {
@@ -339,14 +467,11 @@ impl<S: Surface> Moment<'_, S> {
         }
         if contact.is_driven {
             let whole = push.drive * model.mass;
-            torque.drive = if model.train.is_none() {
-                whole * share(engaged.load)
-            } else if model.is_locked {
-                let slip = (engaged.speed - contact.velocity.x) / engaged.speed.abs().max(SLOWEST);
-                whole * share(engaged.load) + model.stiffness * slip * contact.load
-            } else {
-                let each = whole / engaged.count;
-                each.max(-engaged.weakest).min(engaged.weakest)
+            torque.drive = match engaged.locked {
+                Some(locked) => locked.force(&self.grip(contact), contact.velocity.x),
+                None if model.train.is_none() => whole * share(engaged.load),
+                // An open differential gives all the same torque, whatever they make of it.
+                None => whole / engaged.count,
             };
         }
         torque
@@ -375,27 +500,35 @@ impl<S: Surface> Moment<'_, S> {
 }
 
 /// What driven wheels share.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Engaged {
     count: f64,
     /// Of driven wheels, N.
     load: f64,
     /// Of all wheels, N.
     whole: f64,
-    /// Grip of the driven wheel that has least, N.
-    weakest: f64,
-    /// Mean of the driven wheels, m/s.
-    speed: f64,
+    /// Inertia of the engine at the circumference of each driven wheel, kg.
+    engine: f64,
+    /// If they turn at one speed.
+    locked: Option<Locked>,
+    turning: Turning,
 }
 
-/// The way that a wheel rolls, in the frame of the hull: all wheels that steer about one centre on the line
-/// of the rear axle, which is `1 / turn` to the left (Ackermann).
-fn wheel_axis(wheel: &Wheel, turn: f64, rear: f64) -> DVec3 {
+/// Angle of a wheel to the hull, rad: all wheels that steer turn about one centre on the line of the
+/// rear axle, which is `1 / turn` to the left (Ackermann).
+fn wheel_angle(wheel: &Wheel, turn: f64, rear: f64) -> f64 {
     if wheel.steers == 0.0 || turn == 0.0 {
-        return DVec3::X;
+        return 0.0;
     }
     let ahead = wheel.contact.x + rear;
-    let angle = wheel.steers * atan(ahead * turn / (1.0 - wheel.contact.y * turn));
+    wheel.steers * atan(ahead * turn / (1.0 - wheel.contact.y * turn))
+}
+
+/// The way that a wheel rolls, in the frame of the hull.
+fn wheel_axis(angle: f64) -> DVec3 {
+    if angle == 0.0 {
+        return DVec3::X;
+    }
     let (sin, cos) = sin_cos(angle);
     DVec3::new(cos, sin, 0.0)
 }

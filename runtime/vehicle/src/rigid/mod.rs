@@ -4,7 +4,8 @@
 //! give its load, and its tyre forces along and across that share the grip (friction circle). Tyres
 //! are brushes with a deflection of their own, so slip builds up over a way ("relaxation length"),
 //! and a wheel that its brake holds is a spring: a parked car stays where it is, on a slope as well.
-//! Wheels have no spin of their own; their mass is part of the hull.
+//! Wheels turn at speeds of their own: with the ground as long as their tyres hold, faster where an
+//! engine gives too much, not at all where a brake does ([`WheelState`]); their mass is part of the hull.
 //!
 //! Where hulls meet what stands about, and each other, [rapier](https://rapier.rs) solves the
 //! contacts ([`Yard`]). It is set up anew from plain states at each step of the world: nothing is kept
@@ -31,6 +32,7 @@ mod car;
 mod model;
 mod solid;
 mod surface;
+mod wheels;
 mod yard;
 
 pub use body::{BodyState, LooseModel, LooseState};
@@ -39,4 +41,5 @@ pub use car::{CarState, Controls};
 pub use model::{RigidModel, Wheel};
 pub use solid::Solid;
 pub use surface::{Flat, Surface};
+pub use wheels::WheelState;
 pub use yard::{ALL_LAYERS, Entry, LooseEntry, Mover, Still, Yard};

@@ -23,6 +23,10 @@ const COMMON_ANTI_SWAY: f64 = 0.5;
 /// says it.
 const COMMON_TRACK: f64 = 0.82;
 const COMMON_CLEARANCE: f64 = 0.12;
+/// Inertia of a wheel over mass x radius^2: that of a disc.
+const DISC: f64 = 0.5;
+/// Of a wheel, kg, where nothing says it.
+const COMMON_WHEEL: f64 = 20.0;
 /// Friction of hulls, where nothing says it: painted sheet metal.
 const HULL_FRICTION: f64 = 0.2;
 /// Hulls are smaller by this much in contacts, m: bodies that touch overlap a little on the map, and
@@ -72,6 +76,10 @@ pub struct RigidModel {
     pub rear: f64,
     /// Radius of the wheels, m.
     pub radius: f64,
+    /// Inertia of a wheel at its circumference, kg.
+    pub turning_mass: f64,
+    /// Inertia of crankshaft and flywheel, kg m^2.
+    pub engine_inertia: f64,
     /// The wheels, in the order of the file.
     pub wheels: Vec<Wheel>,
     /// Force of the anti-sway bars on a wheel over the difference between left and right, N/m.
@@ -132,6 +140,8 @@ impl From<&VehicleType> for RigidModel {
             height: single.height,
             rear: single.rear,
             radius: clearance.max(0.3),
+            turning_mass: DISC * COMMON_WHEEL,
+            engine_inertia: 0.0,
             wheels: marked(wheels, &[2, 3], &[], &[0, 1]),
             anti_sway,
             friction: single.friction,
@@ -177,6 +187,12 @@ impl RigidModel {
             height: single.height,
             rear: single.rear,
             radius: file.wheels.radius,
+            turning_mass: DISC * file.wheels.mass,
+            engine_inertia: file
+                .engine
+                .as_ref()
+                .and_then(|engine| engine.inertia)
+                .unwrap_or(0.0),
             wheels: marked(wheels, &file.steering.wheels, &file.steering.inverted, held),
             anti_sway: suspension.anti_sway,
             friction: single.friction,
@@ -187,6 +203,11 @@ impl RigidModel {
             limits: OneTrackLimits::from(&file.vehicle_type()),
             train: DriveTrain::new(file),
         })
+    }
+
+    /// Inertia of the engine at the circumference of the wheels in a gear, kg.
+    pub(super) fn engine_mass(&self, ratio: f64) -> f64 {
+        self.engine_inertia * ratio * ratio / (self.radius * self.radius)
     }
 
     /// How often the vehicle has to be computed at least, Hz: springs, bars and tyres are oscillators,

@@ -234,6 +234,7 @@ fn put_to_rest(model: &RigidModel, state: &mut CarState, before: BodyState) {
         steering: 0.0,
         brushes: vec![Default::default(); wheels],
         loads: model.wheels.iter().map(|wheel| wheel.load).collect(),
+        wheels: vec![Default::default(); wheels],
         ..CarState::default()
     };
 }

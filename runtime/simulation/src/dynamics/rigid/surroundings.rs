@@ -7,9 +7,11 @@ use crate::ground::Ground;
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
 use glam::{DVec2, DVec3};
+use roadwright_geometry::Pose;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::rigid::{ALL_LAYERS, CarState, Mover, Surface, Yard};
+use roadwright_vehicle::trailer::Hitched;
 use std::collections::BTreeSet;
 
 /// Beyond the bodies and the way of a step so much is looked around, m.
@@ -154,11 +156,37 @@ impl Around<'_> {
             if is_near {
                 movers.push((who.id, self.mover(agent, pose.heading, middle)));
             }
+            let train = self.types.train(who.vehicle_type).trailers();
+            let towed = bodies.trailers(agent, pose, self.types);
+            for (trailer, record) in train.iter().zip(towed) {
+                let mut is_near = false;
+                let (middle, reach) = (record.body.position, farthest + trailer.radius());
+                grid.for_each_within(middle, reach, |_, _| is_near = true);
+                if is_near {
+                    movers.push((who.id, self.towed(agent, trailer, record.body)));
+                }
+            }
         }
-        movers.sort_unstable_by_key(|(id, _)| *id);
+        // Stable: trailers come after what tows them.
+        movers.sort_by_key(|(id, _)| *id);
         movers
             .into_iter()
             .for_each(|(_, mover)| yard.add_mover(mover));
+    }
+
+    /// A trailer of a vehicle of another level: it moves on the way that it points.
+    fn towed(&self, agent: u32, trailer: &Hitched, body: Pose) -> Mover {
+        let motion = &self.agents.motion[agent as usize];
+        let (ground, _) = Land(self.ground).at(body.position);
+        let half_size = 0.5 * DVec3::new(trailer.length, trailer.width, trailer.height);
+        Mover {
+            half_size,
+            middle: body.position.extend(ground + half_size.z),
+            heading: body.heading,
+            velocity: body.forward() * motion.speed,
+            yaw_rate: 0.0,
+            layers: self.layers(agent),
+        }
     }
 
     fn mover(&self, agent: u32, heading: f64, middle: DVec2) -> Mover {

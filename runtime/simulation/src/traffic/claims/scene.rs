@@ -20,7 +20,7 @@ const AMBER_BRAKING: f64 = 3.0;
 
 /// Length that a vehicle of a type takes in a queue, m.
 pub(crate) fn space(vehicle_type: &VehicleType) -> f64 {
-    vehicle_type.length + EXIT_GAP
+    vehicle_type.whole_length + EXIT_GAP
 }
 
 /// What requests are decided by, but for the agents, which change in between.

@@ -186,29 +186,148 @@ fn a_circle_is_that_of_its_wheels_and_it_leans_as_the_closed_form_says() {
     }
 }
 
-/// One driven wheel on ice: an open differential leaves the vehicle with the grip of that one.
+/// Ice to the left, asphalt to the right.
+struct Ice;
+
+impl Surface for Ice {
+    fn at(&self, _: DVec2) -> (f64, DVec3) {
+        (0.0, DVec3::Z)
+    }
+    fn friction(&self, place: DVec2) -> f64 {
+        if place.y > 0.0 { 0.1 } else { 1.0 }
+    }
+}
+
+/// The jeep with its rear wheels driven in all gears, wheel 0 on ice, after 3 s of a wish.
+fn on_ice(is_locked: bool) -> (RigidModel, CarState) {
+    let mut model = RigidModel {
+        is_locked,
+        ..RigidModel::of_file(&shipped("willys-mb")).unwrap()
+    };
+    let train = model.train.as_mut().unwrap();
+    train.gears.iter_mut().for_each(|gear| gear.wheels = 2);
+    let mut state = CarState::at_rest(&model, Place::default(), &Ice);
+    drive(&model, &mut state, &Ice, (3.0, 0.02), |_| wish(3.0, 0.0));
+    (model, state)
+}
+
+/// One driven wheel on ice: it spins, and an open differential leaves the vehicle with the grip of that
+/// one; a locked one turns both at one speed.
 #[test]
 fn a_locked_differential_gets_off_the_ice() {
-    struct Ice;
-    impl Surface for Ice {
+    let (model, open) = on_ice(false);
+    let (_, locked) = on_ice(true);
+    let rims = |state: &CarState| [0, 1].map(|wheel: usize| state.wheels[wheel].spin * 0.41);
+    println!("{:?} {:?}", open.wheels, locked.wheels);
+    let (slow, fast) = (open.speed(&model), locked.speed(&model));
+    assert!(fast > 1.8 * slow && slow > 0.3, "{slow} {fast}");
+    // The one on ice spins, and the other one rolls.
+    let [on_ice, on_asphalt] = rims(&open);
+    assert!(on_ice > 3.0 * slow, "{on_ice} {slow}");
+    assert!(
+        (on_asphalt / slow - 1.0).abs() < 0.05,
+        "{on_asphalt} {slow}"
+    );
+    assert!(open.wheels[0].slip_ratio > 0.5 && open.wheels[1].slip_ratio < 0.1);
+    // The engine turns with the mean of both.
+    let mean = 0.5 * (on_ice + on_asphalt);
+    let driven = open.driven_speed(&model);
+    assert!((driven / mean - 1.0).abs() < 0.02, "{driven} {mean}");
+    let [left, right] = rims(&locked);
+    assert!((left - right).abs() < 1e-9, "{left} {right}");
+    // Wheels that nothing drives roll.
+    for wheel in [2, 3] {
+        assert!((open.wheels[wheel].spin * 0.41 / slow - 1.0).abs() < 0.01);
+    }
+}
+
+#[test]
+fn spinning_wheels_do_not_outrun_their_engine() {
+    struct AllIce;
+    impl Surface for AllIce {
         fn at(&self, _: DVec2) -> (f64, DVec3) {
             (0.0, DVec3::Z)
         }
-        fn friction(&self, place: DVec2) -> f64 {
-            if place.y > 0.0 { 0.1 } else { 1.0 }
+        fn friction(&self, _: DVec2) -> f64 {
+            0.05
         }
     }
-    let speeds = [false, true].map(|is_locked| {
+    for is_locked in [false, true] {
         let model = RigidModel {
             is_locked,
             ..RigidModel::of_file(&shipped("willys-mb")).unwrap()
         };
-        let mut state = CarState::at_rest(&model, Place::default(), &Ice);
-        drive(&model, &mut state, &Ice, (3.0, 0.02), |_| wish(3.0, 0.0));
-        state.speed(&model)
-    });
-    println!("{speeds:?}");
-    assert!(speeds[1] > 1.8 * speeds[0] && speeds[0] > 0.5, "{speeds:?}");
+        let train = model.train.as_ref().unwrap();
+        let mut state = CarState::at_rest(&model, Place::default(), &AllIce);
+        let mut highest = 0.0f64;
+        for _ in 0..100 {
+            drive(&model, &mut state, &AllIce, (0.05, 0.01), |_| {
+                wish(9.0, 0.0)
+            });
+            let reading = train.reading(&state.drive, state.driven_speed(&model));
+            highest = highest.max(reading.rpm);
+            assert_eq!(reading.gear, 1);
+        }
+        let limit = train.curve.limit_rpm();
+        assert!(highest > 0.9 * limit && highest < 1.05 * limit, "{highest}");
+        assert!(
+            state.wheels.iter().all(|wheel| wheel.spin > 10.0),
+            "{state:?}"
+        );
+        // Off the throttle they come back to the ground.
+        drive(&model, &mut state, &AllIce, (3.0, 0.01), |_| wish(0.0, 0.0));
+        let speed = state.speed(&model);
+        for wheel in &state.wheels {
+            assert!(
+                (wheel.spin * model.radius - speed).abs() < 0.1 + 0.05 * speed,
+                "{wheel:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn wheels_roll_with_the_ground_lock_under_the_brake_and_feel_their_springs() {
+    for (name, model) in models() {
+        let mut state = CarState::at_rest(&model, Place::default(), &Flat);
+        state.roll(12.0);
+        drive(&model, &mut state, &Flat, (2.0, 0.02), |_| wish(0.5, 0.0));
+        let speed = state.speed(&model);
+        for wheel in &state.wheels {
+            let rim = wheel.spin * model.radius;
+            assert!((rim / speed - 1.0).abs() < 0.02, "{name}: {rim} {speed}");
+            assert!(
+                wheel.slip_ratio.abs() < 0.02 && !wheel.slides,
+                "{name}: {wheel:?}"
+            );
+        }
+        drive(&model, &mut state, &Flat, (0.5, 0.02), |_| {
+            wish(f64::NAN, 0.0)
+        });
+        let front: Vec<_> = (0..4).filter(|&i| model.wheels[i].steers != 0.0).collect();
+        // The nose dives.
+        assert!(state.wheels[front[0]].travel > 0.001, "{name}: {state:?}");
+        // The hand brake has no measure.
+        let mut held = state.clone();
+        drive(&model, &mut held, &Flat, (0.3, 0.02), |_| Controls {
+            hand_brake: true,
+            ..Controls::default()
+        });
+        for (wheel, turns) in model.wheels.iter().zip(&held.wheels) {
+            if wheel.hand_brake && held.speed(&model) > 1.0 {
+                assert_eq!((turns.spin, turns.slip_ratio), (0.0, -1.0), "{name}");
+            } else if held.speed(&model) > 1.0 {
+                assert!(
+                    turns.spin * model.radius > 0.9 * held.speed(&model),
+                    "{name}"
+                );
+            }
+        }
+        // In a bend wheels steer and drift.
+        drive(&model, &mut state, &Flat, (1.0, 0.02), |_| wish(0.0, 0.1));
+        let steering = front.iter().map(|&i| state.wheels[i].steering);
+        assert!(steering.fold(0.0f64, f64::max) > 0.05, "{name}");
+    }
 }
 
 #[test]

@@ -1,0 +1,87 @@
+//! A kart track of the sliding level.
+
+use super::builder::{Builder, from_file, named, one_way, trip};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::{
+    DrivingSide, DynamicsLevel, Edit, ModuleSetting, Obstacle, Place, RoadId, Scenario, Settings,
+    Shape, Stack,
+};
+
+/// The middle of the track, counter-clockwise: a long straight, a hairpin, esses, a wide bend.
+const TRACK: [(f64, f64); 10] = [
+    (-90.0, -30.0),
+    (70.0, -30.0),
+    (100.0, -5.0),
+    (70.0, 15.0),
+    (30.0, 5.0),
+    (-5.0, 32.0),
+    (-40.0, 12.0),
+    (-75.0, 40.0),
+    (-115.0, 5.0),
+    (-95.0, -29.0),
+];
+
+/// Racers and soapbox karts on a one-way track, at the level that slides.
+pub(crate) fn kart_track() -> Scenario {
+    let mut b = Builder::new(
+        "kart-track",
+        "A track with a straight, a hairpin and esses at the level of the sliding car: three racers chase three soapbox karts between tyres.",
+        DrivingSide::Right,
+    );
+    b.settings(9, 120.0);
+    let settings = Settings {
+        dt: 0.02,
+        dynamics: DynamicsLevel::Sliding,
+        ..b.scenario.settings()
+    };
+    b.apply(Edit::Settings(settings));
+    for (key, file) in [("racer", "sliding-racer"), ("kart", "soapbox-kart")] {
+        b.apply(Edit::VehicleType(
+            key.into(),
+            Some(Box::new(from_file(file))),
+        ));
+    }
+    let mut racing = Stack::with_controller("pursuit");
+    racing.controller = ModuleSetting::new("pursuit");
+    b.stack("pursuit", racing);
+    b.road(&TRACK, 14.0, &one_way("Kart Track", 2));
+    tyres(&mut b);
+    for number in 0..6u32 {
+        let (kind, lane) = if number % 2 == 0 {
+            ("kart", -1)
+        } else {
+            ("racer", -2)
+        };
+        let start = Place::lane(RoadId(1), lane, 12.0 + 6.0 * f64::from(number / 2));
+        let goal = Place::lane(RoadId(1), lane, 430.0);
+        let mut agent = trip(kind, "pursuit", start, goal, 0.0);
+        if kind == "racer" {
+            agent.depart = 6.0;
+        }
+        b.agent(named(&format!("{kind} {}", number / 2 + 1), agent));
+    }
+    b.scenario
+}
+
+/// Stacks of tyres inside of the hairpin and of the esses.
+fn tyres(b: &mut Builder) {
+    for place in [
+        (80.0, -8.0),
+        (72.0, -4.0),
+        (-3.0, 14.0),
+        (-42.0, 32.0),
+        (-85.0, 12.0),
+    ] {
+        let at = DVec2::from(place);
+        b.obstacle(Obstacle {
+            name: "tyres".into(),
+            shape: Shape::Circle {
+                x: at.x,
+                y: at.y,
+                radius: 0.6,
+            },
+            height: 0.8,
+            mass: None,
+        });
+    }
+}

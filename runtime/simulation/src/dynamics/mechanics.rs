@@ -1,0 +1,44 @@
+//! Engines and wheels of those whose levels have them.
+
+use super::{Bodies, Motion};
+use crate::snapshot::{MechanicsRecord, WheelRecord};
+use crate::vehicle_type::VehicleTypes;
+use roadwright_scenario::DynamicsLevel;
+use roadwright_vehicle::DriveReading;
+
+impl Bodies<'_> {
+    /// Engine and wheels of an agent; `None` on levels that have neither.
+    pub(crate) fn mechanics(&self, agent: u32, types: &VehicleTypes) -> Option<MechanicsRecord> {
+        let who = &self.agents.identity[agent as usize];
+        let record = |drive: Option<DriveReading>, wheels: Vec<WheelRecord>| MechanicsRecord {
+            agent: who.id,
+            drive,
+            wheels,
+        };
+        match who.level {
+            DynamicsLevel::Lane | DynamicsLevel::OneTrack | DynamicsLevel::Sliding => None,
+            DynamicsLevel::DynamicOneTrack => {
+                let train = types.drive_train(who.vehicle_type)?;
+                let Motion { speed, .. } = self.agents.motion[agent as usize];
+                let state = self.dynamics.dynamic_one_track[agent as usize].drive();
+                Some(record(Some(train.reading(state, speed)), Vec::new()))
+            }
+            DynamicsLevel::Rigid => {
+                let car = self.dynamics.rigid.car(agent)?;
+                let model = types.rigid(who.vehicle_type);
+                let train = model.train.as_ref();
+                let drive = train.map(|train| train.reading(&car.drive, car.driven_speed(model)));
+                let wheels = car.wheels.iter().zip(&car.loads);
+                let wheels = wheels.map(|(wheel, &load)| WheelRecord {
+                    steering: wheel.steering,
+                    travel: wheel.travel,
+                    load,
+                    slip_ratio: wheel.slip_ratio,
+                    slip_angle: wheel.slip_angle,
+                    spin: wheel.spin,
+                });
+                Some(record(drive, wheels.collect()))
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The sliding car.
+
+use super::{Body, Level, LevelStep};
+use crate::agents::Motion;
+use roadwright_geometry::DVec2;
+use roadwright_geometry::math::wrap_angle;
+use roadwright_scenario::DynamicsLevel;
+use roadwright_vehicle::sliding::{SlidingState, Wanted};
+use serde::{Deserialize, Serialize};
+
+/// The level of the sliding car.
+pub(crate) struct Sliding;
+
+/// What the level keeps of one agent.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct SkidState {
+    /// Angle of the front wheels, rad.
+    pub(super) steering: f64,
+    /// Speed of the centre of gravity to the left, m/s.
+    sideways: f64,
+    /// rad/s.
+    yaw_rate: f64,
+}
+
+impl Level for Sliding {
+    type State = SkidState;
+
+    const LEVEL: DynamicsLevel = DynamicsLevel::Sliding;
+
+    fn stride(_: f64) -> u32 {
+        1
+    }
+
+    fn advance(state: &mut SkidState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
+        let (motion, dt, command) = (body.motion, step.dt, body.command);
+        let model = &body.vehicle_type.sliding;
+        let (forward, left) = (motion.pose.forward(), motion.pose.left());
+        let before = SlidingState {
+            position: motion.pose.point(model.rear, 0.0),
+            heading: motion.pose.heading,
+            velocity: forward * motion.speed + left * state.sideways,
+            yaw_rate: state.yaw_rate,
+        };
+        // Controllers see a vehicle that drives backwards turned about. While it still rolls the
+        // other way it brakes, and the wheels stay.
+        let rolls_back = motion.speed < 0.0 || motion.speed == 0.0 && body.is_reversing;
+        let steering = match (rolls_back == body.is_reversing, body.is_reversing) {
+            (false, _) => state.steering,
+            (true, false) => command.steering,
+            (true, true) => -command.steering,
+        };
+        let wanted = Wanted {
+            acceleration: command.acceleration,
+            is_reversing: body.is_reversing,
+            steering,
+            limits: body.vehicle_type.limits,
+        };
+        let rate = step.physics_rate_hz;
+        let (after, wheels) = before.advance(model, &wanted, state.steering, (dt, rate));
+        let speed = after.along();
+        let stands = after.velocity == DVec2::ZERO && before.velocity == DVec2::ZERO;
+        let pose = if stands {
+            motion.pose
+        } else {
+            after.pose(model)
+        };
+        *state = SkidState {
+            steering: wheels,
+            sideways: after.velocity.dot(pose.left()),
+            yaw_rate: after.yaw_rate,
+        };
+        *motion = Motion {
+            pose,
+            z: motion.z,
+            speed,
+            // From the poses: what others see fits the motion exactly.
+            yaw_rate: wrap_angle(pose.heading - motion.pose.heading) / dt,
+            acceleration: (speed - motion.speed) / dt,
+        };
+        None
+    }
+}

@@ -1,0 +1,150 @@
+//! Trailers: they follow their vehicles, whatever moves those.
+
+use super::Bodies;
+use crate::agents::Agents;
+use crate::ground::Ground;
+use crate::snapshot::TrailerRecord;
+use crate::vehicle_type::VehicleTypes;
+use roadwright_geometry::Pose;
+use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_vehicle::trailer::{TrailerState, Train};
+use serde::{Deserialize, Serialize};
+
+/// What trailers keep, by the index of their agent; nothing of agents that tow none, or that have not
+/// moved yet. Empty while nobody tows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Trailers {
+    states: Vec<Vec<TrailerState>>,
+}
+
+impl Trailers {
+    /// The trailers of an agent, if it has any that have moved.
+    pub(crate) fn of(&self, agent: u32) -> Option<&[TrailerState]> {
+        let states = self.states.get(agent as usize)?;
+        (!states.is_empty()).then_some(&states[..])
+    }
+
+    /// Forgets those of an agent.
+    pub(crate) fn forget(&mut self, agent: u32) {
+        self.take(agent);
+    }
+
+    /// Takes those of an agent.
+    pub(crate) fn take(&mut self, agent: u32) -> Vec<TrailerState> {
+        let states = self.states.get_mut(agent as usize);
+        states.map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Gives an agent its trailers back.
+    pub(crate) fn put(&mut self, agent: u32, states: Vec<TrailerState>) {
+        if states.is_empty() {
+            return;
+        }
+        let index = agent as usize;
+        if self.states.len() <= index {
+            self.states.resize(index + 1, Vec::new());
+        }
+        self.states[index] = states;
+    }
+
+    /// Whether those of an agent, which may have been saved, are as many as its vehicle has.
+    pub(crate) fn fit(&self, agent: u32, train: &Train) -> bool {
+        self.of(agent).is_none_or(|states| {
+            states.len() == train.trailers().len() && states.iter().all(TrailerState::is_sound)
+        })
+    }
+
+    /// Bytes of all states.
+    pub(crate) fn bytes(&self) -> usize {
+        let states = self.states.iter().map(|states| size_of_val(&states[..]));
+        size_of_val(&self.states[..]) + states.sum::<usize>()
+    }
+}
+
+impl super::Dynamics {
+    /// Takes all trailers after their vehicles, which have moved.
+    pub(crate) fn tow(&mut self, ground: &Ground, agents: &Agents, types: &VehicleTypes) {
+        if !types.has_trailers {
+            return;
+        }
+        let mut trailers = std::mem::take(&mut self.trailers);
+        let bodies = Bodies {
+            ground,
+            agents,
+            dynamics: self,
+        };
+        for agent in agents.driving() {
+            let train = types.train(agents.identity[agent as usize].vehicle_type);
+            if train.is_empty() {
+                continue;
+            }
+            let pose = bodies.pose(agent);
+            let mut states = trailers.take(agent);
+            // An edit may have given its vehicle others.
+            if states.len() != train.trailers().len() {
+                states = train.straight(pose);
+            }
+            train.tow(&mut states, pose);
+            trailers.put(agent, states);
+        }
+        self.trailers = trailers;
+    }
+}
+
+impl Bodies<'_> {
+    /// What its trailers keep; in line behind `pose` if it has not moved yet.
+    fn towed(&self, agent: u32, pose: Pose, train: &Train) -> Vec<TrailerState> {
+        match self.dynamics.trailers.of(agent) {
+            Some(states) if states.len() == train.trailers().len() => states.to_vec(),
+            _ => train.straight(pose),
+        }
+    }
+
+    /// What the bodies of an agent's trailers cover, from front to back.
+    pub(crate) fn trailer_boxes(&self, agent: u32, types: &VehicleTypes) -> Vec<OrientedBox> {
+        let train = types.train(self.agents.identity[agent as usize].vehicle_type);
+        if train.is_empty() {
+            return Vec::new();
+        }
+        let pose = self.pose(agent);
+        let bodies = train.bodies(&self.towed(agent, pose, train), pose);
+        let boxes = bodies.into_iter().zip(train.trailers());
+        boxes
+            .map(|(body, trailer)| OrientedBox::new(body, trailer.length, trailer.width))
+            .collect()
+    }
+
+    /// The trailers of an agent whose rear axle is at a pose, as snapshots have them.
+    pub(crate) fn trailers(
+        &self,
+        agent: u32,
+        pose: Pose,
+        types: &VehicleTypes,
+    ) -> Vec<TrailerRecord> {
+        let who = &self.agents.identity[agent as usize];
+        let train = types.train(who.vehicle_type);
+        if train.is_empty() {
+            return Vec::new();
+        }
+        let states = self.towed(agent, pose, train);
+        let mut ahead = pose.heading;
+        let couplings = train.couplings(&states, pose).into_iter();
+        let bodies = couplings.zip(train.bodies(&states, pose));
+        let records = (1u8..).zip(bodies).zip(train.trailers());
+        let records = records.map(|((number, (coupling, body)), trailer)| {
+            let angle = wrap_angle(body.heading - ahead);
+            ahead = body.heading;
+            TrailerRecord {
+                agent: who.id,
+                number,
+                body,
+                length: trailer.length,
+                width: trailer.width,
+                coupling: coupling.position,
+                angle,
+            }
+        });
+        records.collect()
+    }
+}

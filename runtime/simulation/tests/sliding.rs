@@ -1,0 +1,135 @@
+//! The level of the sliding car: the same stacks drive it, it skids, and it is saved.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
+use roadwright_scenario::{DynamicsLevel, Edit, Scenario, VehicleType, file};
+use roadwright_simulation::{Ground, RunOptions, SavedWorld, World, builtin_modules};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+fn scenarios() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}
+
+fn shipped(name: &str) -> Scenario {
+    file::load(&scenarios().join(format!("{name}.scenario.json"))).unwrap()
+}
+
+fn vehicle(name: &str) -> VehicleType {
+    let path = format!("vehicles/{name}.vehicle.json");
+    let vehicle = VehicleFile::load(&scenarios().join(&path)).unwrap();
+    VehicleType {
+        file: Some(Arc::new(FileReference {
+            path,
+            hash: String::new(),
+            was: None,
+            vehicle: vehicle.clone(),
+        })),
+        ..vehicle.vehicle_type()
+    }
+}
+
+fn driven_by(mut scenario: Scenario, kind: &VehicleType) -> Scenario {
+    for key in scenario.vehicle_types().clone().into_keys() {
+        let edit = Edit::VehicleType(key, Some(Box::new(kind.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    scenario
+}
+
+fn at(level: DynamicsLevel) -> RunOptions {
+    RunOptions {
+        dynamics: Some(level),
+        dt: Some(0.02),
+        ..RunOptions::default()
+    }
+}
+
+fn world(scenario: &Scenario, options: &RunOptions) -> World {
+    World::new(scenario, &builtin_modules(), options).unwrap()
+}
+
+#[test]
+fn the_same_stacks_take_it_to_the_same_goals() {
+    // The racer, the kart, and cars without files.
+    let plain = shipped("crossroads");
+    let racer = driven_by(shipped("figure-eight"), &vehicle("sliding-racer"));
+    let kart = driven_by(shipped("figure-eight"), &vehicle("soapbox-kart"));
+    for (name, scenario) in [("cars", plain), ("racer", racer), ("kart", kart)] {
+        let times = [DynamicsLevel::OneTrack, DynamicsLevel::Sliding].map(|level| {
+            let mut world = world(&scenario, &at(level));
+            while world.time() < 600.0 && !world.is_over() {
+                world.step();
+            }
+            let summary = world.summary();
+            (summary.agents.arrived, summary.travel_time.mean, summary.collisions.len())
+        });
+        println!("{name}: {times:?}");
+        assert_eq!(times[0].0, times[1].0, "{name}: {times:?}");
+        assert!((times[1].1 / times[0].1 - 1.0).abs() < 0.15, "{name}: {times:?}");
+        assert!(times[1].2 <= 2 * times[0].2, "{name}: {times:?}");
+    }
+}
+
+#[test]
+fn the_kart_track_is_driven_and_slid_on() {
+    let scenario = shipped("kart-track");
+    let (mut world, mut slip) = (world(&scenario, &RunOptions::default()), 0.0f64);
+    let mut last = world.snapshot();
+    while world.time() < 120.0 && !world.is_over() {
+        world.step();
+        let now = world.snapshot();
+        for one in &now.vehicles {
+            let Some(before) = last.vehicles.iter().find(|v| v.agent == one.agent) else {
+                continue;
+            };
+            // How far the rear axle went to its side.
+            let way = one.pose.position - before.pose.position;
+            let aside = way.dot(one.pose.left()).abs() / 0.02;
+            if one.speed > 3.0 {
+                slip = slip.max(aside / one.speed);
+            }
+        }
+        last = now;
+    }
+    println!("{:?} {slip} {:?}", world.counts(), world.summary().collisions);
+    assert_eq!(world.counts().arrived, 6, "{:?}", world.counts());
+    assert!(slip > 0.05, "{slip}");
+    assert_eq!(world.summary().collisions.len(), 0);
+}
+
+#[test]
+fn a_level_that_the_file_does_not_serve_is_refused() {
+    let scenario = driven_by(shipped("figure-eight"), &vehicle("ford-escort"));
+    let refused = World::new(&scenario, &builtin_modules(), &at(DynamicsLevel::Sliding));
+    let said = refused.err().unwrap().to_string();
+    assert!(said.contains("\"sliding\"") && said.contains("has no sliding"), "{said}");
+}
+
+#[test]
+fn a_saved_world_goes_on_bit_for_bit_and_threads_change_nothing() {
+    let scenario = shipped("kart-track");
+    let options = RunOptions::default();
+    let mut whole = world(&scenario, &options);
+    let threaded = RunOptions {
+        threads: 2,
+        ..options.clone()
+    };
+    let mut threads = world(&scenario, &threaded);
+    for _ in 0..700 {
+        whole.step();
+        threads.step();
+    }
+    assert_eq!(whole.state_hash(), threads.state_hash());
+    let saved = SavedWorld::from_bytes(&whole.save(false).unwrap().to_bytes()).unwrap();
+    let ground = Ground::new(&scenario);
+    let (mut restored, notes) =
+        World::restore(ground, &scenario, &builtin_modules(), &options, &saved).unwrap();
+    assert!(notes.is_empty(), "{notes:?}");
+    for _ in 0..300 {
+        whole.step();
+        restored.step();
+    }
+    assert_eq!(whole.state_hash(), restored.state_hash());
+    assert_eq!(whole.snapshot(), restored.snapshot());
+}

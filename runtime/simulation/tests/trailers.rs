@@ -1,0 +1,301 @@
+//! Trailers at every level: they follow, are seen, met and saved.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
+use roadwright_scenario::{
+    Agent, AgentId, DynamicsLevel, Edit, Obstacle, ObstacleId, Place, Scenario, Shape, VehicleType,
+    file,
+};
+use roadwright_simulation::{
+    Ground, Party, RunOptions, SavedWorld, Snapshot, World, builtin_modules,
+};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const LEVELS: [DynamicsLevel; 4] = [
+    DynamicsLevel::Lane,
+    DynamicsLevel::OneTrack,
+    DynamicsLevel::DynamicOneTrack,
+    DynamicsLevel::Rigid,
+];
+
+fn scenarios() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}
+
+fn vehicle(name: &str, change: impl Fn(&mut VehicleFile)) -> VehicleType {
+    let path = format!("vehicles/{name}.vehicle.json");
+    let mut vehicle = VehicleFile::load(&scenarios().join(&path)).unwrap();
+    change(&mut vehicle);
+    VehicleType {
+        file: Some(Arc::new(FileReference {
+            path,
+            hash: String::new(),
+            was: None,
+            vehicle: vehicle.clone(),
+        })),
+        ..vehicle.vehicle_type()
+    }
+}
+
+fn driven_by(name: &str, kind: &VehicleType) -> Scenario {
+    let mut scenario = file::load(&scenarios().join(format!("{name}.scenario.json"))).unwrap();
+    for key in scenario.vehicle_types().clone().into_keys() {
+        let edit = Edit::VehicleType(key, Some(Box::new(kind.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    scenario
+}
+
+fn at(level: DynamicsLevel) -> RunOptions {
+    RunOptions {
+        dynamics: Some(level),
+        dt: Some(0.02),
+        ..RunOptions::default()
+    }
+}
+
+fn world(scenario: &Scenario, options: &RunOptions) -> World {
+    World::new(scenario, &builtin_modules(), options).unwrap()
+}
+
+/// The smallest distance between couplings of trailers and what they are joined to, seen from the
+/// vehicle's rear axle.
+fn hold_together(snapshot: &Snapshot, kind: &VehicleType) {
+    let file = &kind.file.as_ref().unwrap().vehicle;
+    let (_, rear) = file.axles();
+    for trailer in &snapshot.trailers {
+        let vehicle = snapshot.vehicles.iter().find(|v| v.agent == trailer.agent);
+        let joint = vehicle
+            .unwrap()
+            .pose
+            .point(file.coupling().unwrap() - rear, 0.0);
+        assert!((joint - trailer.coupling).length() < 1e-9, "{trailer:?}");
+        assert!(trailer.angle.abs() <= file.trailers[0].lock + 1e-9);
+    }
+}
+
+#[test]
+fn they_follow_at_every_level_and_all_arrive() {
+    let bus = vehicle("articulated-bus", |_| {});
+    let scenario = driven_by("figure-eight", &bus);
+    for level in LEVELS {
+        let mut world = world(&scenario, &at(level));
+        let (mut widest, mut seen) = (0.0f64, 0);
+        while world.time() < 600.0 && !world.is_over() {
+            world.step();
+            let snapshot = world.snapshot();
+            hold_together(&snapshot, &bus);
+            assert_eq!(snapshot.trailers.len(), snapshot.vehicles.len());
+            seen += snapshot.trailers.len();
+            let angles = snapshot.trailers.iter().map(|trailer| trailer.angle.abs());
+            widest = angles.fold(widest, f64::max);
+        }
+        assert_eq!(world.counts().arrived, 3, "{level}");
+        // In bends of 45 m it bends by about 10 m / 45 m.
+        assert!(
+            seen > 1000 && widest > 0.1 && widest < 0.5,
+            "{level}: {widest}"
+        );
+        assert_eq!(world.summary().collisions.len(), 0, "{level}");
+    }
+}
+
+/// Two agents on the ring of the eight, the first one slow.
+fn followed(trailer: bool) -> Scenario {
+    let mut scenario = file::load(&scenarios().join("figure-eight.scenario.json")).unwrap();
+    let slow = vehicle("articulated-bus", |file| {
+        file.performance.max_speed = 4.0;
+        if !trailer {
+            file.trailers.clear();
+        }
+    });
+    let kinds = [("slow", slow), ("swift", VehicleType::car())];
+    for (key, kind) in kinds {
+        let edit = Edit::VehicleType(key.into(), Some(Box::new(kind)));
+        scenario.apply(edit).unwrap();
+    }
+    let agents: Vec<(AgentId, Agent)> = scenario
+        .agents()
+        .iter()
+        .map(|(id, agent)| (*id, agent.clone()))
+        .collect();
+    for (number, (id, agent)) in agents.into_iter().enumerate() {
+        let after = match number {
+            0 => Some(Agent {
+                vehicle: "slow".into(),
+                ..agent
+            }),
+            1 => Some(Agent {
+                vehicle: "swift".into(),
+                ..agent
+            }),
+            _ => None,
+        };
+        scenario
+            .apply(Edit::Agent(id, after.map(Box::new)))
+            .unwrap();
+    }
+    scenario
+}
+
+#[test]
+fn who_follows_sees_the_tail_of_the_trailer() {
+    for level in LEVELS {
+        let gaps = [true, false].map(|trailer| {
+            let mut world = world(&followed(trailer), &at(level));
+            let mut closest = f64::INFINITY;
+            while world.time() < 60.0 {
+                world.step();
+                let snapshot = world.snapshot();
+                let [slow, swift] = &snapshot.vehicles[..] else {
+                    panic!("two drive");
+                };
+                let apart = (slow.pose.position - swift.pose.position).length();
+                if world.time() > 20.0 {
+                    closest = closest.min(apart);
+                }
+            }
+            assert_eq!(world.summary().collisions.len(), 0, "{level}");
+            closest
+        });
+        // The tail is 7.49 m behind the joint, which is 0.3 m behind the front part.
+        let more = gaps[0] - gaps[1];
+        assert!(more > 6.5 && more < 8.5, "{level}: {gaps:?}");
+    }
+}
+
+#[test]
+fn what_a_trailer_hits_is_counted() {
+    // A post inside of the bend: the car passes it, the caravan cuts the corner.
+    let caravan = vehicle("escort-caravan", |_| {});
+    let hits = [true, false].map(|trailer| {
+        let kind = if trailer {
+            caravan.clone()
+        } else {
+            vehicle("ford-escort", |file| file.steering.lock = 0.61)
+        };
+        let mut scenario = Scenario::new("corner");
+        scenario
+            .apply(Edit::VehicleType("train".into(), Some(Box::new(kind))))
+            .unwrap();
+        let stack = roadwright_scenario::Stack::with_controller("pursuit");
+        scenario
+            .apply(Edit::Stack("pursuit".into(), Some(Box::new(stack))))
+            .unwrap();
+        let agent = Agent {
+            name: String::new(),
+            vehicle: "train".into(),
+            stack: "pursuit".into(),
+            dynamics: None,
+            start: Place::ground(0.0, 0.0, 0.0),
+            via: vec![Place::ground(30.0, 0.0, 0.0), Place::ground(36.0, 8.0, 0.0)],
+            destination: Some(Place::ground(30.0, 40.0, 0.0)),
+            depart: 0.0,
+            speed: 0.0,
+        };
+        scenario
+            .apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
+            .unwrap();
+        let mut world = world(&scenario, &at(DynamicsLevel::OneTrack));
+        // Where the caravan's inner side goes and the car's does not, found by driving.
+        let mut swept = Vec::new();
+        while world.time() < 40.0 && !world.is_over() {
+            world.step();
+            let snapshot = world.snapshot();
+            let sides = |body: roadwright_geometry::Pose, length: f64, width: f64| {
+                [-0.4, -0.2, 0.0, 0.2, 0.4].map(|share| body.point(share * length, 0.5 * width))
+            };
+            for one in &snapshot.trailers {
+                swept.extend(sides(one.body, one.length, one.width));
+            }
+            for one in &snapshot.vehicles {
+                swept.extend(sides(one.body, one.length, one.width));
+            }
+        }
+        (scenario, swept)
+    });
+    // The innermost place that only the caravan covers.
+    let corner = roadwright_geometry::DVec2::new(24.0, 14.0);
+    let nearest = |places: &[roadwright_geometry::DVec2]| {
+        let distance = |p: &&roadwright_geometry::DVec2| (**p - corner).length();
+        *places
+            .iter()
+            .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+            .unwrap()
+    };
+    let (with, without) = (nearest(&hits[0].1), nearest(&hits[1].1));
+    assert!(
+        (with - corner).length() + 0.3 < (without - corner).length(),
+        "{with} {without}"
+    );
+    let at_post = |scenario: &Scenario| {
+        let mut scenario = scenario.clone();
+        let post = Obstacle {
+            name: "post".into(),
+            shape: Shape::Circle {
+                x: with.x,
+                y: with.y,
+                radius: 0.1,
+            },
+            height: 1.0,
+            mass: None,
+        };
+        let edit = Edit::Obstacle(ObstacleId(1), Some(Box::new(post)));
+        scenario.apply(edit).unwrap();
+        let mut world = world(&scenario, &at(DynamicsLevel::OneTrack));
+        while world.time() < 40.0 && !world.is_over() {
+            world.step();
+        }
+        let met = world.summary().collisions;
+        met.iter()
+            .filter(|hit| hit.with == Party::Obstacle(1))
+            .count()
+    };
+    assert_eq!((at_post(&hits[0].0) > 0, at_post(&hits[1].0)), (true, 0));
+}
+
+#[test]
+fn a_saved_world_goes_on_bit_for_bit_and_threads_change_nothing() {
+    let scenario = driven_by("crossroads", &vehicle("semi-trailer-truck", |_| {}));
+    for level in [DynamicsLevel::Lane, DynamicsLevel::OneTrack] {
+        let mut whole = world(&scenario, &at(level));
+        let mut threads = world(
+            &scenario,
+            &RunOptions {
+                threads: 2,
+                ..at(level)
+            },
+        );
+        for _ in 0..1500 {
+            whole.step();
+            threads.step();
+        }
+        assert_eq!(whole.state_hash(), threads.state_hash(), "{level}");
+        assert!(!whole.snapshot().trailers.is_empty());
+        let saved = SavedWorld::from_bytes(&whole.save(false).unwrap().to_bytes()).unwrap();
+        let ground = Ground::new(&scenario);
+        let (mut restored, notes) =
+            World::restore(ground, &scenario, &builtin_modules(), &at(level), &saved).unwrap();
+        assert!(notes.is_empty(), "{notes:?}");
+        for _ in 0..500 {
+            whole.step();
+            restored.step();
+        }
+        assert_eq!(whole.state_hash(), restored.state_hash(), "{level}");
+        assert_eq!(whole.snapshot(), restored.snapshot(), "{level}");
+    }
+}
+
+#[test]
+fn trucks_share_a_crossing_with_cars() {
+    let scenario = file::load(&scenarios().join("trailer-yard.scenario.json")).unwrap();
+    let mut world = world(&scenario, &RunOptions::default());
+    while world.time() < 180.0 {
+        world.step();
+    }
+    let summary = world.summary();
+    println!("{:?} {:?}", world.counts(), summary.collisions);
+    assert!(world.counts().arrived > 15, "{:?}", world.counts());
+    assert_eq!(summary.collisions.len(), 0, "{:?}", summary.collisions);
+}

@@ -1,0 +1,71 @@
+//! What dials show of a drive train.
+
+use super::{DriveState, DriveTrain};
+
+/// A drive train as its driver reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct DriveReading {
+    /// Speed of the engine, rpm: at least that at which it idles.
+    pub rpm: f64,
+    /// The gear that is in: 1 is the first one forwards, -1 the one backwards.
+    pub gear: i8,
+    /// Turns of the engine for one of the wheels; negative backwards.
+    pub ratio: f64,
+    /// Throttle pedal, 0 to 1.
+    pub throttle: f64,
+    /// Brake pedal, 0 to 1.
+    pub brake: f64,
+    /// How far the clutch is closed, 0 to 1: below the speed at which the engine idles it slips.
+    pub clutch: f64,
+}
+
+impl DriveTrain {
+    /// What dials show when the driven wheels turn at a speed, m/s at their circumference.
+    pub fn reading(&self, state: &DriveState, speed: f64) -> DriveReading {
+        let shifting = &state.shifting;
+        let gear = shifting.gear_of(self);
+        let is_backwards = gear.ratio < 0.0;
+        let turned = self.rpm(gear, speed).max(0.0);
+        let idle = self.curve.idle_rpm();
+        let number = shifting.gear.min(self.gears.len() as u8 - 1) as i8 + 1;
+        DriveReading {
+            rpm: turned.max(idle),
+            gear: if is_backwards { -1 } else { number },
+            ratio: gear.ratio,
+            throttle: state.throttle,
+            brake: state.brake,
+            clutch: if idle > 0.0 {
+                (turned / idle).min(1.0)
+            } else {
+                1.0
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive_train::Shifting;
+    use crate::drive_train::tests::willys;
+
+    #[test]
+    fn dials_show_the_gear_the_engine_and_the_clutch() {
+        let train = willys();
+        let mut state = DriveState::default();
+        let at_rest = train.reading(&state, 0.0);
+        assert_eq!((at_rest.gear, at_rest.rpm, at_rest.clutch), (1, 600.0, 0.0));
+        state.shifting = Shifting {
+            gear: 2,
+            ..Shifting::default()
+        };
+        let rolling = train.reading(&state, 20.0);
+        let turned = 20.0 / 0.41 * 5.38 * 60.0 / std::f64::consts::TAU;
+        assert!((rolling.rpm - turned).abs() < 1e-9, "{rolling:?}");
+        assert_eq!((rolling.gear, rolling.clutch), (3, 1.0));
+        state.shifting.is_reverse = true;
+        let backwards = train.reading(&state, -2.0);
+        assert_eq!(backwards.gear, -1);
+        assert!(backwards.rpm > 600.0, "{backwards:?}");
+    }
+}

@@ -1,0 +1,82 @@
+//! What a vehicle with trailers shows: how soon it jackknifes in reverse.
+
+use super::{Measured, Subject};
+use crate::one_track::{OneTrackLimits, OneTrackState, step};
+use crate::trailer::{TrailerState, Train, way_to_jackknife};
+use roadwright_geometry::Pose;
+use roadwright_geometry::math::wrap_angle;
+use std::f64::consts::{FRAC_PI_3, PI};
+
+/// Angle of the first trailer when it begins to drive back, rad.
+const FROM: f64 = 5.0 * PI / 180.0;
+/// Angle at which the manoeuvre ends, rad.
+const TO: f64 = FRAC_PI_3;
+/// Speed backwards, m/s.
+const SPEED: f64 = 1.0;
+/// Steps that have to give the same, s.
+const STEPS: [f64; 3] = [0.05, 0.02, 0.01];
+
+/// Way in reverse, m, with the wheels straight, over which the angle of the first trailer grows from 5
+/// to 60 degrees; held to d ln(tan 30 / tan 2.5), and to itself at steps of 50, 20 and 10 ms.
+pub(super) fn jackknife(subject: &Subject<'_>) -> Result<Measured, &'static str> {
+    let train = Train::of_file(subject.file);
+    let first = train.trailers().first().ok_or("the file has no trailers")?;
+    if first.lock < TO {
+        return Err("the first trailer touches what tows it before 60 degrees");
+    }
+    let exact = way_to_jackknife(first.to_axle, (FROM, TO));
+    let ways = STEPS.map(|dt| way(&train, &subject.limits, 4.0 * exact, dt));
+    let spread = ways
+        .iter()
+        .fold(0.0f64, |worst, way| worst.max((way - ways[2]).abs()))
+        / exact;
+    let behind = -first.coupling;
+    let note = format!(
+        "coupling {behind:.2} m behind the rear axle, {:.2} m to its own; steps of 50, 20 and 10 ms \
+         differ by {spread:.5}",
+        first.to_axle
+    );
+    Ok(Measured {
+        sound: spread < 0.02,
+        ..Measured::near(ways[2], exact, 0.02, note)
+    })
+}
+
+/// The way until the first trailer stands at the angle, at most some metres.
+fn way(train: &Train, limits: &OneTrackLimits, most: f64, dt: f64) -> f64 {
+    // The model drives forwards only: a vehicle that drives back is one that is turned about.
+    let mut car = OneTrackState {
+        pose: Pose::new(0.0, 0.0, PI),
+        speed: SPEED,
+        ..OneTrackState::default()
+    };
+    let mut states: Vec<TrailerState> = train.straight(Pose::default());
+    let (mut way, mut before) = (0.0, FROM);
+    for state in &mut states {
+        state.heading = -FROM;
+    }
+    // Those behind the first one are in line with it.
+    let mut ahead = Pose::default();
+    for (state, trailer) in states.iter_mut().zip(train.trailers()) {
+        state.coupling = ahead.point(trailer.coupling, 0.0);
+        ahead = Pose {
+            position: state.coupling,
+            heading: state.heading,
+        };
+    }
+    while way < most {
+        car = step(&car, limits, 0.0, 0.0, dt);
+        let pose = Pose {
+            heading: wrap_angle(car.pose.heading - PI),
+            ..car.pose
+        };
+        train.tow(&mut states, pose);
+        let angle = wrap_angle(pose.heading - states[0].heading).abs();
+        if angle >= TO {
+            // Within the step in proportion.
+            return way + SPEED * dt * (TO - before) / (angle - before);
+        }
+        (way, before) = (way + SPEED * dt, angle);
+    }
+    f64::INFINITY
+}

@@ -1,0 +1,450 @@
+//! Kinematic trailers: axles that roll without slip behind a coupling, one after the other.
+//!
+//! A trailer turns towards where its coupling goes: with a heading of its own g, a coupling that moves
+//! at v along p, and a distance d from coupling to axle, `g' = v sin(p - g) / d`. That holds for
+//! couplings on the axle of what tows them and off it, forwards and in reverse, where the angle grows
+//! until bodies touch (jackknife). Along a straight way of the coupling it has a closed form, the
+//! tractrix: `tan((g - p) / 2)` shrinks by `exp(-s / d)` over s metres. Each step is such a way, so
+//! results hardly depend on the step, and no step is too long.
+//!
+//! [CommonRoad models 2020] has the form for a coupling on the rear axle, its model KST; see [`rate`].
+//!
+//! ```
+//! use roadwright_geometry::Pose;
+//! use roadwright_vehicle::trailer::{Hitched, Train};
+//!
+//! let caravan = Hitched {
+//!     coupling: -1.0,
+//!     to_axle: 4.0,
+//!     front: -1.2,
+//!     length: 5.5,
+//!     width: 2.2,
+//!     height: 2.6,
+//!     lock: 1.5,
+//! };
+//! let train = Train::of(vec![caravan]);
+//! let mut state = train.straight(Pose::default());
+//! // Its car has turned to the left, and moves on that way: the caravan follows.
+//! for metre in 1..=20 {
+//!     let mut pose = Pose::new(0.0, 0.0, 0.5);
+//!     pose.position += pose.forward() * f64::from(metre);
+//!     train.tow(&mut state, pose);
+//! }
+//! assert!((state[0].heading - 0.5).abs() < 0.01);
+//! ```
+
+use roadwright_geometry::math::{atan2, exp, sin_cos, wrap_angle};
+use roadwright_geometry::{DVec2, Pose};
+use roadwright_scenario::vehicle_file::VehicleFile;
+use serde::{Deserialize, Serialize};
+
+/// A trailer and where it is joined on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hitched {
+    /// Where, on what tows it: m ahead of the middle of the vehicle's rear axle, or of the coupling of
+    /// the trailer before it.
+    pub coupling: f64,
+    /// From the coupling back to its own axle, m.
+    pub to_axle: f64,
+    /// Front end of its body, m ahead of the coupling.
+    pub front: f64,
+    /// Of its body, m.
+    pub length: f64,
+    /// m.
+    pub width: f64,
+    /// m.
+    pub height: f64,
+    /// Largest angle to what tows it, rad.
+    pub lock: f64,
+}
+
+impl Hitched {
+    /// Middle of its body, m ahead of the coupling.
+    pub fn middle(&self) -> f64 {
+        self.front - 0.5 * self.length
+    }
+
+    /// Of the circle around its body, m.
+    pub fn radius(&self) -> f64 {
+        0.5 * DVec2::new(self.length, self.width).length()
+    }
+}
+
+/// What a trailer keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct TrailerState {
+    /// rad.
+    pub heading: f64,
+    /// Where its coupling was in the last step, m.
+    pub coupling: DVec2,
+}
+
+/// The trailers of a vehicle, from front to back.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Train {
+    trailers: Vec<Hitched>,
+}
+
+/// How fast a trailer turns whose coupling lies `behind` metres behind the rear axle of what tows it,
+/// rad/s: that drives at `speed`, m/s, and turns at `yaw_rate`, rad/s, `angle` is from the trailer's
+/// heading to its own, rad, and `to_axle` from the coupling to the trailer's axle, m.
+pub fn rate(speed: f64, yaw_rate: f64, angle: f64, behind: f64, to_axle: f64) -> f64 {
+    let (sin, cos) = sin_cos(angle);
+    (speed * sin - behind * yaw_rate * cos) / to_axle
+}
+
+impl Train {
+    /// These trailers.
+    pub fn of(trailers: Vec<Hitched>) -> Self {
+        Self { trailers }
+    }
+
+    /// The trailers of a vehicle file.
+    pub fn of_file(file: &VehicleFile) -> Self {
+        let (_, rear) = file.axles();
+        let mut coupling = file.coupling().unwrap_or(rear) - rear;
+        let trailers = file.trailers.iter().map(|trailer| {
+            let hitched = Hitched {
+                coupling,
+                to_axle: trailer.coupling_to_axle,
+                front: trailer.front,
+                length: trailer.length,
+                width: trailer.width,
+                height: trailer.height,
+                lock: trailer.lock,
+            };
+            coupling = trailer.next_coupling();
+            hitched
+        });
+        Self {
+            trailers: trailers.collect(),
+        }
+    }
+
+    /// From front to back.
+    pub fn trailers(&self) -> &[Hitched] {
+        &self.trailers
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.trailers.is_empty()
+    }
+
+    /// From the rear axle of the vehicle back to the last rear end of the train when it is straight, m;
+    /// negative without trailers.
+    pub fn tail(&self) -> f64 {
+        let mut coupling = 0.0;
+        let ends = self.trailers.iter().map(|trailer| {
+            coupling += trailer.coupling;
+            trailer.length - trailer.front - coupling
+        });
+        ends.fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// All in line behind a vehicle, whose rear axle is at a pose.
+    pub fn straight(&self, pose: Pose) -> Vec<TrailerState> {
+        let mut along = 0.0;
+        let states = self.trailers.iter().map(|trailer| {
+            along += trailer.coupling;
+            TrailerState {
+                heading: pose.heading,
+                coupling: pose.point(along, 0.0),
+            }
+        });
+        states.collect()
+    }
+
+    /// Takes the trailers after a vehicle whose rear axle has come to a pose; what has not moved stays
+    /// to the bit.
+    pub fn tow(&self, states: &mut [TrailerState], pose: Pose) {
+        let mut ahead = pose;
+        for (trailer, state) in self.trailers.iter().zip(states) {
+            let coupling = ahead.point(trailer.coupling, 0.0);
+            state.follow(coupling, trailer.to_axle);
+            let angle = wrap_angle(state.heading - ahead.heading);
+            if angle.abs() > trailer.lock {
+                // Bodies touch: it is dragged along.
+                state.heading = wrap_angle(ahead.heading + trailer.lock.copysign(angle));
+            }
+            ahead = Pose {
+                position: coupling,
+                heading: state.heading,
+            };
+        }
+    }
+
+    /// Their couplings, with their headings, behind a vehicle whose rear axle is at a pose.
+    pub fn couplings(&self, states: &[TrailerState], pose: Pose) -> Vec<Pose> {
+        let mut ahead = pose;
+        let poses = self.trailers.iter().zip(states).map(|(trailer, state)| {
+            ahead = Pose {
+                position: ahead.point(trailer.coupling, 0.0),
+                heading: state.heading,
+            };
+            ahead
+        });
+        poses.collect()
+    }
+
+    /// Middles of their axles.
+    pub fn axles(&self, states: &[TrailerState], pose: Pose) -> Vec<Pose> {
+        self.places(states, pose, |trailer| -trailer.to_axle)
+    }
+
+    /// Middles of their bodies.
+    pub fn bodies(&self, states: &[TrailerState], pose: Pose) -> Vec<Pose> {
+        self.places(states, pose, Hitched::middle)
+    }
+
+    fn places(
+        &self,
+        states: &[TrailerState],
+        pose: Pose,
+        along: impl Fn(&Hitched) -> f64,
+    ) -> Vec<Pose> {
+        let couplings = self.couplings(states, pose).into_iter();
+        let places = couplings
+            .zip(&self.trailers)
+            .map(|(coupling, trailer)| Pose {
+                position: coupling.point(along(trailer), 0.0),
+                ..coupling
+            });
+        places.collect()
+    }
+}
+
+impl TrailerState {
+    /// Follows its coupling to a place, straight from where it was: the tractrix.
+    fn follow(&mut self, coupling: DVec2, to_axle: f64) {
+        let way = coupling - self.coupling;
+        let length = way.length();
+        if length == 0.0 {
+            return;
+        }
+        let course = atan2(way.y, way.x);
+        let (sin, cos) = sin_cos(0.5 * wrap_angle(self.heading - course));
+        let left = exp(-length / to_axle);
+        self.heading = wrap_angle(course + 2.0 * atan2(sin * left, cos));
+        self.coupling = coupling;
+    }
+
+    /// Whether its numbers are those of something that exists.
+    pub fn is_sound(&self) -> bool {
+        self.heading.is_finite() && self.coupling.is_finite()
+    }
+}
+
+/// Way in reverse, m, over which the angle of a trailer grows from one value to another behind a
+/// vehicle that drives straight back: `d ln(tan(b / 2) / tan(a / 2))`.
+pub fn way_to_jackknife(to_axle: f64, (from, to): (f64, f64)) -> f64 {
+    let half = |angle: f64| {
+        let (sin, cos) = sin_cos(0.5 * angle);
+        sin / cos
+    };
+    to_axle * roadwright_geometry::math::ln(half(to) / half(from))
+}
+
+/// Radius on which the axle of a trailer rolls in a steady bend whose vehicle has its rear axle on a
+/// radius, m; `None` where the bend is too tight: `R2^2 = R1^2 + e^2 - d^2`.
+pub fn off_tracking(radius: f64, behind: f64, to_axle: f64) -> Option<f64> {
+    let square = radius * radius + behind * behind - to_axle * to_axle;
+    (square > 0.0).then(|| square.sqrt())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use crate::drive_train::tests::shipped;
+    use crate::one_track::{OneTrackLimits, OneTrackState, step};
+    use proptest::prelude::*;
+    use roadwright_geometry::math::sin;
+    use std::f64::consts::TAU;
+
+    fn caravan(behind: f64, to_axle: f64) -> Hitched {
+        Hitched {
+            coupling: -behind,
+            to_axle,
+            front: -1.0,
+            length: to_axle + 1.0,
+            width: 2.2,
+            height: 2.5,
+            lock: 1.5,
+        }
+    }
+
+    /// The pose on a circle about (0, radius) after an angle.
+    fn on_circle(radius: f64, angle: f64) -> Pose {
+        let (sin, cos) = sin_cos(angle);
+        Pose {
+            position: DVec2::new(radius * sin, radius * (1.0 - cos)),
+            heading: wrap_angle(angle),
+        }
+    }
+
+    /// The unit test of commonroad-vehicle-models 3.0.2, `test_derivatives.py`, `test_kst`, vehicle 4:
+    /// its hitch angle is that from the tractor to the trailer.
+    #[test]
+    fn the_rate_is_that_which_commonroad_publishes() {
+        let (speed, steering, hitch) = (
+            16.354_695_786_088_356,
+            0.037_849_142_721_181_1,
+            0.029_471_735_105_281_6,
+        );
+        let yaw_rate = speed * roadwright_geometry::math::tan(steering) / 3.6;
+        let rate = rate(speed, yaw_rate, -hitch, 0.0, 8.1) - yaw_rate;
+        assert!((rate + 0.231_527_429_694_442_76).abs() < 1e-13, "{rate}");
+    }
+
+    #[test]
+    fn in_a_steady_bend_it_cuts_the_corner_as_the_closed_form_says() {
+        for (behind, to_axle) in [(0.0, 4.0), (1.2, 3.5), (2.5, 6.0)] {
+            for parts in [40, 400] {
+                let train = Train::of(vec![caravan(behind, to_axle)]);
+                let mut state = train.straight(Pose::default());
+                for part in 1..=5 * parts {
+                    let angle = TAU * f64::from(part) / f64::from(parts);
+                    train.tow(&mut state, on_circle(9.0, angle));
+                }
+                let axle = train.axles(&state, on_circle(9.0, 0.0))[0];
+                let radius = (axle.position - DVec2::new(0.0, 9.0)).length();
+                let exact = off_tracking(9.0, behind, to_axle).unwrap();
+                // Chords of the coupling's circle are a little shorter than its arcs.
+                let tolerance = if parts == 40 { 0.01 } else { 1e-4 };
+                assert!((radius / exact - 1.0).abs() < tolerance, "{radius} {exact}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_of_a_chain_cuts_more_of_the_corner() {
+        let train = Train::of(vec![
+            caravan(1.0, 4.0),
+            caravan(5.0, 3.0),
+            caravan(4.0, 3.0),
+        ]);
+        let mut state = train.straight(Pose::default());
+        for part in 1..=4000 {
+            train.tow(&mut state, on_circle(12.0, TAU * f64::from(part) / 800.0));
+        }
+        let centre = DVec2::new(0.0, 12.0);
+        let axles = train.axles(&state, on_circle(12.0, 0.0));
+        let radii: Vec<f64> = axles
+            .iter()
+            .map(|axle| (axle.position - centre).length())
+            .collect();
+        let mut exact = 12.0;
+        for (trailer, radius) in train.trailers().iter().zip(&radii) {
+            // Each coupling is 1 m behind the axle before it.
+            exact = off_tracking(exact, 1.0, trailer.to_axle).unwrap();
+            assert!((radius / exact - 1.0).abs() < 1e-4, "{radii:?} {exact}");
+        }
+    }
+
+    /// Any vehicle that tows, against the differential equation in small steps.
+    #[test]
+    fn off_the_axle_it_follows_the_differential_equation_forwards_and_back() {
+        let (behind, to_axle) = (1.3, 4.2);
+        let limits = OneTrackLimits::from(&roadwright_scenario::VehicleType::car());
+        let train = Train::of(vec![caravan(behind, to_axle)]);
+        let mut car = OneTrackState {
+            speed: 3.0,
+            steering: 0.0,
+            ..OneTrackState::default()
+        };
+        let mut states = train.straight(car.pose);
+        let mut heading = 0.0;
+        for number in 0..8000 {
+            let wanted = 0.4 * sin(f64::from(number) * 0.001);
+            let before = car;
+            car = step(&car, &limits, 0.0, wanted, 0.001);
+            train.tow(&mut states, car.pose);
+            let yaw_rate = wrap_angle(car.pose.heading - before.pose.heading) / 0.001;
+            let angle = 0.5 * (car.pose.heading + before.pose.heading) - heading;
+            heading += rate(3.0, yaw_rate, angle, behind, to_axle) * 0.001;
+        }
+        let apart = wrap_angle(states[0].heading - heading);
+        assert!(apart.abs() < 2e-3, "{apart}");
+        assert!(heading.abs() > 0.1, "{heading}");
+        // And back, from where it is.
+        let mut pose = car.pose;
+        let mut angle = wrap_angle(pose.heading - heading);
+        let before = angle;
+        for _ in 0..1000 {
+            pose.position -= pose.forward() * 0.002;
+            train.tow(&mut states, pose);
+            angle -= rate(-2.0, 0.0, angle, behind, to_axle) * 0.001;
+        }
+        let seen = wrap_angle(pose.heading - states[0].heading);
+        assert!((seen - angle).abs() < 3e-3, "{seen} {angle}");
+        assert!(angle.abs() > 1.3 * before.abs(), "{angle} {before}");
+    }
+
+    #[test]
+    fn backwards_it_jackknifes_where_the_closed_form_says_and_stops_at_its_lock() {
+        let train = Train::of(vec![caravan(0.8, 5.0)]);
+        for part in [0.5, 0.01] {
+            let mut pose = Pose::default();
+            let mut state = train.straight(pose);
+            state[0].heading = 0.1;
+            let (mut way, mut reached) = (0.0, None);
+            for _ in 0..(30.0 / part) as u32 {
+                pose.position.x -= part;
+                way += part;
+                train.tow(&mut state, pose);
+                if reached.is_none() && state[0].heading > 1.0 {
+                    reached = Some(way);
+                }
+            }
+            let exact = way_to_jackknife(5.0, (0.1, 1.0));
+            assert!(
+                (reached.unwrap() - exact).abs() <= part,
+                "{reached:?} {exact}"
+            );
+            assert!((state[0].heading - 1.5).abs() < 1e-12, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn what_stands_stays_to_the_bit() {
+        let train = Train::of(vec![caravan(1.0, 4.0)]);
+        let pose = Pose::new(3.7, -1.2, 0.9);
+        let mut state = train.straight(pose);
+        state[0].heading = 0.3;
+        let before = state.clone();
+        train.tow(&mut state, pose);
+        assert_eq!(state, before);
+    }
+
+    #[test]
+    fn a_file_gives_places_from_the_rear_axle_and_the_tail() {
+        let file = shipped("articulated-bus");
+        let train = Train::of_file(&file);
+        let (_, rear) = file.axles();
+        let first = train.trailers()[0];
+        assert!((first.coupling - (file.coupling().unwrap() - rear)).abs() < 1e-12);
+        let length = train.tail() + file.vehicle_type().front();
+        assert!((length - 18.0).abs() < 0.3, "{length}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_way_makes_it_explode(
+            heading in -4.0..4.0f64, course in -4.0..4.0f64, way in 0.0..1e6f64,
+            to_axle in 1e-3..100.0f64,
+        ) {
+            let train = Train::of(vec![caravan(1.0, to_axle), caravan(2.0, to_axle)]);
+            let mut state = train.straight(Pose::default());
+            state[1].heading = heading;
+            let position = roadwright_geometry::unit(course) * way;
+            let pose = Pose { position, heading };
+            train.tow(&mut state, pose);
+            prop_assert!(state.iter().all(TrailerState::is_sound));
+            for (body, ahead) in train.bodies(&state, pose).iter().zip([pose.heading, state[0].heading]) {
+                prop_assert!(body.position.is_finite());
+                prop_assert!(wrap_angle(body.heading - ahead).abs() <= 1.5 + 1e-9);
+            }
+        }
+    }
+}
