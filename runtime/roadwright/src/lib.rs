@@ -61,13 +61,13 @@ pub use roadwright_scenario::operation::draw;
 
 /// Running: worlds on grounds, the loop, observers, what comes of a run.
 pub use roadwright_simulation::{
-    AgentCounts, ApproachFigures, ApproachLane, Cell, Collision, Drive, Ending, FitnessSummary,
-    Ground, HeadVehicle, HeatMap, Inspection, JunctionFigures, JunctionInspection, JunctionWatch,
-    LaneInspection, LawCounts, LogLine, ModuleOverrides, Observer, Party, PlannedLane,
-    PopulateFrom, Population, ProgrammeInspection, RoadInspection, RoadVehicle, RunOptions,
-    SaveError, SavedWorld, Session, SignalHead, SimulationError, Snapshot, StackSummary,
-    StagePhase, Statistic, Status, StopReason, StopTarget, Summary, Ticket, Turning, VehicleRecord,
-    Waiting, Waits, Why, World, builtin_modules,
+    AgentCounts, ApproachFigures, ApproachLane, Cell, Collision, Dials, Drive, Ending,
+    FitnessSummary, Ground, HandControls, HeadVehicle, HeatMap, Inspection, JunctionFigures,
+    JunctionInspection, JunctionWatch, LaneInspection, LawCounts, LogLine, ModuleOverrides,
+    Observer, Party, PlannedLane, PopulateFrom, Population, ProgrammeInspection, RoadInspection,
+    RoadVehicle, RunOptions, SaveError, SavedWorld, Session, SignalHead, SimulationError, Snapshot,
+    StackSummary, StagePhase, Statistic, Status, StopReason, StopTarget, Summary, Ticket, Turning,
+    VehicleRecord, Waiting, Waits, Why, World, builtin_modules,
 };
 
 /// Modules: what can be chosen, and what to write to add one that is linked in.

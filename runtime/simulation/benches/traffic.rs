@@ -111,6 +111,7 @@ fn side_by_side(scenario: &Scenario, copies: usize, vehicles: usize) -> Scenario
             via: Vec::new(),
             destination: Some(far),
             depart: 0.0,
+            repeat: None,
             speed: 0.0,
         };
         let edit = Edit::Agent(AgentId(number), Some(Box::new(agent)));

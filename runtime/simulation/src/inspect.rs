@@ -10,6 +10,7 @@ pub use road::{
     Cell, LaneInspection, PlannedLane, RoadInspection, RoadVehicle, StopReason, StopTarget,
 };
 
+use crate::hands::{HandControls, Hands};
 use crate::modules::Modules;
 use crate::perception::View;
 use crate::route::Goal;
@@ -49,10 +50,34 @@ pub struct Inspection {
     pub goals: Vec<DVec2>,
     /// What it waits for at a junction, if it waits.
     pub waits: Option<Waits>,
+    /// What its dashboard shows, on levels that have forces, if its vehicle has a drive train.
+    pub dials: Option<Dials>,
+    /// Where its controls are, if a person drives it.
+    pub by_hand: Option<HandControls>,
+}
+
+/// What the dashboard of a vehicle with a drive train shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dials {
+    /// Speed of the engine, rpm; at least that of idling.
+    pub rpm: f64,
+    /// It turns no faster, rpm.
+    pub limit_rpm: f64,
+    /// Name of the gear that is in.
+    pub gear: String,
+    /// 0 to 1.
+    pub throttle: f64,
+    /// Foot brake, 0 to 1.
+    pub brake: f64,
 }
 
 /// Looks into an agent that drives; `None` for others.
-pub(crate) fn inspect(view: &View<'_>, modules: &Modules, id: u64) -> Option<Inspection> {
+pub(crate) fn inspect(
+    view: &View<'_>,
+    modules: &Modules,
+    hands: &Hands,
+    id: u64,
+) -> Option<Inspection> {
     let agent = view.agents.find(id)?;
     let who = &view.agents.identity[agent as usize];
     let controller = modules.controller(who.modules);
@@ -87,7 +112,25 @@ pub(crate) fn inspect(view: &View<'_>, modules: &Modules, id: u64) -> Option<Ins
         }),
         goals: goals_ahead(view, agent),
         waits: None,
+        dials: dials(view, agent),
+        by_hand: hands.controls(id),
         input,
+    })
+}
+
+fn dials(view: &View<'_>, agent: u32) -> Option<Dials> {
+    let who = &view.agents.identity[agent as usize];
+    let train = view.types.drive_train(who.vehicle_type)?;
+    let drive = view.dynamics.drive(who.level, agent)?;
+    let gear = drive.shifting.gear_of(train);
+    let rpm = train.rpm(gear, view.agents.motion[agent as usize].speed);
+    let (idle, limit) = (train.curve.idle_rpm(), train.curve.limit_rpm());
+    Some(Dials {
+        rpm: rpm.max(idle).min(limit),
+        limit_rpm: limit,
+        gear: gear.name.clone(),
+        throttle: drive.throttle,
+        brake: drive.brake,
     })
 }
 

@@ -36,7 +36,7 @@ use roadwright_geometry::math::atan;
 use roadwright_geometry::{Pose, unit};
 use roadwright_scenario::lane_graph::LaneletId;
 use roadwright_scenario::{DynamicsLevel, Scenario};
-use roadwright_vehicle::DriveTrain;
+use roadwright_vehicle::{DriveState, DriveTrain};
 use serde::{Deserialize, Serialize};
 
 /// Slower than this wheels are drawn straight by levels that do not steer, m/s.
@@ -201,6 +201,18 @@ impl Dynamics {
             DynamicsLevel::Lane => agent < self.lane.len(),
             DynamicsLevel::DynamicOneTrack => agent < self.dynamic_one_track.len(),
             DynamicsLevel::Rigid => agent < self.rigid.capacity(),
+        }
+    }
+
+    /// What the drive train of an agent keeps, on levels that have one.
+    pub(crate) fn drive(&self, level: DynamicsLevel, agent: u32) -> Option<DriveState> {
+        match level {
+            DynamicsLevel::OneTrack | DynamicsLevel::Lane => None,
+            DynamicsLevel::DynamicOneTrack => {
+                let state = self.dynamic_one_track.get(agent as usize);
+                state.map(|state| state.drive)
+            }
+            DynamicsLevel::Rigid => self.rigid.car(agent).map(|car| car.drive),
         }
     }
 
