@@ -104,6 +104,7 @@ fn with_vehicles(mut scenario: Scenario) -> Scenario {
             via: vec![],
             destination: Some(Place::lane(goal.0, goal.1, goal.2)),
             depart: 0.0,
+            repeat: None,
             speed: 0.0,
         };
         edits.push(Edit::Agent(AgentId(100_000 + id), Some(Box::new(agent))));

@@ -2,6 +2,7 @@
 
 use crate::autosave::{Recovery, recoveries};
 use crate::camera::Camera;
+use crate::damaged::Damaged;
 use crate::derived::Derivation;
 use crate::document::Document;
 use crate::document_flow::DocumentFlow;
@@ -111,7 +112,8 @@ impl Editor {
         model.recoveries = recoveries;
         let mut extensions = Extensions::open(&options.modules, model.document.path(), &settings);
         // What was found at the start is no news.
-        extensions.look(&mut model.modules, 0.0);
+        let trusted = &model.settings.trusted_folders;
+        extensions.look(&mut model.modules, trusted, 0.0);
         let wake = waker(context);
         let mut editor = Self {
             model,
@@ -127,8 +129,9 @@ impl Editor {
             saved_settings: settings,
             started: now(),
         };
-        if let Some(message) = failure {
-            editor.say(Tone::Failed, &message);
+        if let Some(damaged) = failure {
+            editor.model.damaged = Some(Arc::new(damaged));
+            editor.model.dialog = Dialog::Damaged;
         }
         // The first picture shows the world, not an empty map.
         editor.derive();
@@ -164,6 +167,11 @@ impl Editor {
         self.view.panels.has_welcome_pictures()
     }
 
+    /// Where the map is on the screen.
+    pub fn map_rect(&self) -> egui::Rect {
+        self.view.canvas.rect
+    }
+
     /// Screen point of a world point on the map.
     pub fn screen(&self, point: roadwright_geometry::DVec2) -> egui::Pos2 {
         self.model.camera.screen(self.view.canvas.rect, point)
@@ -181,8 +189,13 @@ impl Editor {
 
     /// Plugins and scripts that have come, gone or changed.
     fn look_at_modules(&mut self, time: f64) {
-        let news = self.extensions.look(&mut self.model.modules, time);
+        let trusted = &self.model.settings.trusted_folders;
+        let news = self.extensions.look(&mut self.model.modules, trusted, time);
         for event in news.events {
+            // There is a window that asks for that, in other words than those of the command line.
+            if event.text.contains("may not run yet") {
+                continue;
+            }
             let tone = match event.level {
                 Level::Info => Tone::Done,
                 Level::Warning => Tone::Refused,
@@ -255,12 +268,14 @@ fn first_model(document: Document, settings: Settings) -> Model {
         speed: 1.0,
         watched: None,
         follow: false,
+        driving: None,
         background: None,
         dialog: Dialog::None,
         status: String::new(),
         pointer: None,
         job: None,
         recoveries: Vec::new(),
+        damaged: None,
         changed_on_disk: false,
         bundle: None,
     }
@@ -274,12 +289,12 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// What is shown at the start, with a message if the wanted file cannot be read.
+/// What is shown at the start, with what is wrong with the wanted file if it cannot be read.
 fn first_document(
     options: &Options,
     settings: &Settings,
     recoveries: &[Recovery],
-) -> (Document, Dialog, Option<String>) {
+) -> (Document, Dialog, Option<Damaged>) {
     let welcome = settings.welcome || !recoveries.is_empty();
     let dialog = |show: bool| if show { Dialog::Welcome } else { Dialog::None };
     // A scenario that ships is shown behind the welcome panel.
@@ -292,7 +307,11 @@ fn first_document(
             dialog(!recoveries.is_empty()),
             None,
         ),
-        Err(error) => (shipped::document(0), dialog(true), Some(error.to_string())),
+        // Nothing else is shown in place of what was asked for.
+        Err(error) => {
+            let empty = Document::new(Scenario::new("Untitled"));
+            (empty, Dialog::None, Some(Damaged::look(path, &error)))
+        }
     }
 }
 

@@ -243,7 +243,8 @@ impl Canvas {
         {
             let at = view.camera.world(response.rect, pointer);
             self.menu_at = Some(at);
-            let found = model.scene.pick(at, MENU_REACH * view.camera.scale);
+            let context = context(model, &view.camera);
+            let found = context.pick(at, MENU_REACH * view.camera.scale);
             let is_part = |object: &ObjectId| model.selection.contains(object);
             // What lies on top is meant, or all that is selected if it is part of that.
             if model.selection.len() < 2 || !found.iter().any(is_part) {
@@ -271,7 +272,7 @@ impl Canvas {
         self.ground(board, model, spacing);
         self.traffic(board, model);
         if model.settings.names {
-            board.street_names(&model.scene);
+            board.street_names(&model.scene, &self.dots);
             board.place_names(model.document.scenario());
         }
         if model.settings.problems {

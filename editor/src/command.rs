@@ -88,6 +88,8 @@ commands! {
     Reset: "Reset", "Back to the start of the simulation.", "Shift+R";
     Faster: "Faster", "Double the speed of the simulation.", "Plus";
     Slower: "Slower", "Halve the speed of the simulation.", "Minus";
+    LookBack: "Look back", "Look at the run as it was a second earlier; playing goes on from there.", "Comma";
+    Drive: "Drive it yourself", "Drive the watched vehicle with W, A, S, D or the arrow keys; Escape gives it back.", "Shift+D";
     Follow: "Follow vehicle", "Keep the watched vehicle in the middle.", "Shift+F";
     FrameSelection: "Frame selection", "Show the selection, or everything if nothing is selected.", "F";
     FrameAll: "Frame all", "Show the whole scenario.", "Home";
@@ -243,6 +245,7 @@ impl KeyMap {
             ("CloseBracket", "]"),
             ("Questionmark", "?"),
             ("Period", "."),
+            ("Comma", ","),
             ("Slash", "/"),
             ("Plus", "+"),
             ("Minus", "-"),
@@ -259,7 +262,7 @@ impl KeyMap {
 fn is_symbol(key: Key) -> bool {
     matches!(
         key,
-        Key::Plus | Key::Questionmark | Key::Minus | Key::Period
+        Key::Plus | Key::Questionmark | Key::Minus | Key::Period | Key::Comma
     )
 }
 

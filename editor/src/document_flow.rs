@@ -16,6 +16,7 @@ use crate::tools::ToolKind;
 use roadwright_render::Picture;
 use roadwright_scenario::Scenario;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// How often the file of the document is looked at, s.
 const DISK_PERIOD: f64 = 1.0;
@@ -151,6 +152,7 @@ impl Editor {
                 })
             }
             Purpose::Results => format!("{title}-results"),
+            Purpose::Drive => format!("{title}-drive.csv"),
             Purpose::Open | Purpose::Import | Purpose::Background => String::new(),
         }
     }
@@ -211,6 +213,12 @@ impl Editor {
                     self.flow.jobs.push(job);
                 }
             }
+            Purpose::Drive => {
+                if let Some(live) = &self.model.live {
+                    let job = Job::drive(live.drive.clone(), path, wake);
+                    self.flow.jobs.push(job);
+                }
+            }
             Purpose::Save => {
                 self.save_to(scenario_path(&path), then);
             }
@@ -261,11 +269,29 @@ impl Editor {
             Next::Shipped(index) => self.set_document(shipped::document(index)),
             Next::Import(path) => self.load(|wake| Job::import(path, wake)),
             Next::Recover(index) => self.recover(index),
+            Next::Salvaged => self.open_salvaged(),
             Next::Quit => {
                 self.flow.may_quit = true;
                 self.context.send_viewport_cmd(egui::ViewportCommand::Close);
             }
         }
+    }
+
+    /// Opens what can be read of a damaged file, as a document without a file.
+    fn open_salvaged(&mut self) {
+        let Some(damaged) = self.model.damaged.take() else {
+            return;
+        };
+        let Some(saved) = &damaged.saved else {
+            return;
+        };
+        let mut document = Document::new(Scenario::clone(&saved.scenario));
+        // No file holds it: leaving asks.
+        document.mark_dirty();
+        self.set_document(document);
+        let (kept, name) = (saved.kept, damaged.name());
+        let text = format!("{kept} objects of {name} are here; the file is as it was.");
+        self.say(Tone::Done, &text);
     }
 
     fn recover(&mut self, index: usize) {
@@ -407,8 +433,11 @@ impl Editor {
                     self.save_to(path, then);
                 }
             }
-            Outcome::Opened(_, Err(error))
-            | Outcome::Imported(_, Err(error))
+            Outcome::Opened(_, Err(damaged)) => {
+                self.model.damaged = Some(Arc::from(damaged));
+                self.model.dialog = Dialog::Damaged;
+            }
+            Outcome::Imported(_, Err(error))
             | Outcome::Drawn(_, Err(error))
             | Outcome::Background(Err(error))
             | Outcome::Shared(_, Err(error))

@@ -1,6 +1,7 @@
 //! Plugins and scripts in the editor: the host behind them, and what panels read of it.
 
 use crate::settings::Settings;
+use crate::trusted_folders::may_be_trusted;
 use roadwright_agent::Registry;
 use roadwright_bundle::Available;
 use roadwright_extension::script::{ScriptError, ScriptRow, Steps};
@@ -53,6 +54,8 @@ pub struct Modules {
     pub scripts: Arc<Vec<ScriptRow>>,
     /// Builds that wait for permission.
     pub unallowed: Vec<FileRow>,
+    /// The folder of each of them, or why not all that stands there may be allowed.
+    pub folders: Vec<Result<PathBuf, String>>,
     /// Whether one of them has not been asked about yet.
     pub asks: bool,
     /// A native call that does not come back.
@@ -71,6 +74,8 @@ pub(crate) struct Extensions {
     watch: CallWatch,
     beside: Option<PathBuf>,
     folders: Folders,
+    /// A file that is the person's for certain: it was made a moment ago.
+    own: PathBuf,
     revision: u64,
     read_at: f64,
     /// Builds that are not to be asked about again in this session.
@@ -88,6 +93,16 @@ pub(crate) struct News {
     pub(crate) has_new_modules: bool,
     /// Whether the clock has stopped a module.
     pub(crate) has_timed_out: bool,
+}
+
+/// Makes a file anew, so that it belongs to who runs this. If it cannot be made nothing is trusted.
+fn own_file(cache: &Path) -> PathBuf {
+    let own = cache.join("owner");
+    // It may not be there yet, nor the folder.
+    let _ = std::fs::remove_file(&own);
+    let _ = std::fs::create_dir_all(cache);
+    let made = std::fs::File::create_new(&own);
+    made.map_or_else(|_| PathBuf::new(), |_| own)
 }
 
 impl Extensions {
@@ -115,6 +130,7 @@ impl Extensions {
             host,
             beside,
             folders: folders.clone(),
+            own: own_file(&folders.cache),
             revision: 0,
             read_at: f64::NEG_INFINITY,
             declined: BTreeSet::new(),
@@ -149,8 +165,33 @@ impl Extensions {
         self.declined.insert(hash.to_owned());
     }
 
+    /// Lets builds of trusted folders run, and notes the others that wait for permission.
+    fn ask_about(&self, modules: &mut Modules, trusted: &BTreeSet<PathBuf>) {
+        let files = self.host.files().into_iter();
+        let waiting = files.filter(|file| file.state == FileState::NeedsPermission);
+        // Who can write to a folder may have changed since it was trusted: looked at each time.
+        let with_folders = waiting.map(|file| {
+            let folder = may_be_trusted(&file.path, &self.own);
+            (file, folder)
+        });
+        let is_trusted = |folder: &Result<PathBuf, String>| {
+            folder.as_ref().is_ok_and(|folder| trusted.contains(folder))
+        };
+        let (allowed, others): (Vec<_>, Vec<_>) =
+            with_folders.partition(|(_, folder)| is_trusted(folder));
+        for (file, _) in allowed {
+            self.host.allow(&file.hash);
+        }
+        (modules.unallowed, modules.folders) = others.into_iter().unzip();
+    }
+
     /// Reads what has changed, now and then.
-    pub(crate) fn look(&mut self, modules: &mut Modules, time: f64) -> News {
+    pub(crate) fn look(
+        &mut self,
+        modules: &mut Modules,
+        trusted: &BTreeSet<PathBuf>,
+        time: f64,
+    ) -> News {
         let revision = self.host.revision();
         let has_new_modules = revision != self.revision;
         // Times and calls of modules change all the time; the table is for people.
@@ -165,10 +206,7 @@ impl Extensions {
             modules.scripts = Arc::new(self.host.scripts().list());
         }
         modules.rows = Arc::new(self.host.modules());
-        let files = self.host.files().into_iter();
-        modules.unallowed = files
-            .filter(|file| file.state == FileState::NeedsPermission)
-            .collect();
+        self.ask_about(modules, trusted);
         let mut unallowed = modules.unallowed.iter();
         modules.asks = unallowed.any(|file| !self.declined.contains(&file.hash));
         modules.hang = self.watch.hangs().into_iter().next();

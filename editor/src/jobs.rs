@@ -1,12 +1,13 @@
 //! Work beside the frame that is done once: reading, writing, importing, asking for a path.
 
 use crate::background::{self, Picked};
+use crate::damaged::Damaged;
 use crate::model::{Next, Purpose};
 use roadwright_bundle::{Bundle, Placement};
 use roadwright_interchange::osm;
 use roadwright_render::Picture;
 use roadwright_scenario::{Scenario, file};
-use roadwright_simulation::{Snapshot, time_rows_as_csv, trips_as_csv};
+use roadwright_simulation::{Snapshot, VehicleRecord, time_rows_as_csv, trips_as_csv};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -14,8 +15,8 @@ use std::sync::mpsc::{Receiver, channel};
 
 /// What came of a job.
 pub(crate) enum Outcome {
-    /// A scenario was read.
-    Opened(PathBuf, Result<Scenario, String>),
+    /// A scenario was read, or what is wrong with its file.
+    Opened(PathBuf, Result<Scenario, Box<Damaged>>),
     /// A scenario was made of a map extract; what was left out.
     Imported(PathBuf, Result<(Scenario, String), String>),
     /// A state of a document was written.
@@ -98,7 +99,8 @@ impl Job {
     /// Opens a scenario file.
     pub(crate) fn open(path: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
         Self::start(format!("Opening {}", name(&path)), true, wake, move |_| {
-            let read = file::load(&path).map_err(|error| error.to_string());
+            let read = file::load(&path);
+            let read = read.map_err(|error| Box::new(Damaged::look(&path, &error)));
             Some(Outcome::Opened(path, read))
         })
     }
@@ -251,6 +253,24 @@ impl Job {
         )
     }
 
+    /// Writes what was driven by hand as a table.
+    pub(crate) fn drive(
+        drive: Arc<Vec<(f64, VehicleRecord)>>,
+        path: PathBuf,
+        wake: impl Fn() + Send + 'static,
+    ) -> Self {
+        Self::start(format!("Writing {}", name(&path)), false, wake, move |_| {
+            let columns = VehicleRecord::TRACE_COLUMNS.map(str::to_owned);
+            let rows = drive.iter().map(|(time, vehicle)| vehicle.trace_row(*time));
+            // Numbers and numbers of lanes only: nothing has to be quoted.
+            let lines = std::iter::once(columns).chain(rows);
+            let table: String = lines.map(|row| row.join(",") + "\n").collect();
+            let written = roadwright_files::write(&path, table.as_bytes());
+            let written = written.map_err(|error| format!("{}: {error}", path.display()));
+            Some(Outcome::Shared(path, written))
+        })
+    }
+
     /// Unpacks a bundle.
     pub(crate) fn unpack(
         bundle: Arc<crate::sharing::OpenBundle>,
@@ -289,6 +309,11 @@ impl Job {
                 Purpose::Results => dialog
                     .set_title("Export results into a folder")
                     .pick_folder(),
+                Purpose::Drive => dialog
+                    .set_title("Keep what was driven")
+                    .add_filter("Table", &["csv"])
+                    .set_file_name(suggestion)
+                    .save_file(),
                 Purpose::Share => dialog
                     .set_title("Share the scenario")
                     .add_filter("Roadwright bundle", &["rwz"])

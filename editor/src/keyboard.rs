@@ -4,6 +4,13 @@ use crate::command::Command;
 use crate::model::{Action, Dialog, Model};
 use crate::view::ViewState;
 use egui::{Event, Key, Modifiers};
+use roadwright_simulation::HandControls;
+
+/// Keys of a vehicle that is driven by hand.
+const ONWARDS: [Key; 2] = [Key::W, Key::ArrowUp];
+const BACK: [Key; 2] = [Key::S, Key::ArrowDown];
+const LEFT: [Key; 2] = [Key::A, Key::ArrowLeft];
+const RIGHT: [Key; 2] = [Key::D, Key::ArrowRight];
 
 /// Reads the keys of this frame.
 pub(crate) fn read(
@@ -23,6 +30,7 @@ pub(crate) fn read(
     for event in events {
         keyboard.event(event);
     }
+    keyboard.drive(context);
     if was_waited_for {
         // A key that was waited for is nobody else's: Esc would close the sheet as well.
         context.input_mut(|input| {
@@ -127,6 +135,41 @@ impl Keyboard<'_> {
         }
     }
 
+    /// Moves the controls of the vehicle that is driven by hand with the keys that are held.
+    fn drive(&mut self, context: &egui::Context) {
+        let Some((_, before)) = self.model.driving else {
+            return;
+        };
+        // Whoever types, or answers a question, has let go of the wheel.
+        let is_free = !self.typing && self.is_map_active();
+        let controls = context.input(|input| {
+            let held = |keys: [Key; 2]| {
+                let is_held = is_free && keys.iter().any(|key| input.key_down(*key));
+                f64::from(u8::from(is_held))
+            };
+            HandControls {
+                pedals: held(ONWARDS) - held(BACK),
+                steering: held(LEFT) - held(RIGHT),
+            }
+        });
+        if controls != before {
+            self.actions.push(Action::Drive(Some(controls)));
+        }
+    }
+
+    /// Whether a key belongs to the vehicle that is driven by hand.
+    fn drives(&mut self, key: Key, modifiers: Modifiers) -> bool {
+        if self.model.driving.is_none() {
+            return false;
+        }
+        if key == Key::Escape {
+            self.actions.push(Action::Drive(None));
+            return true;
+        }
+        let keys = [ONWARDS, BACK, LEFT, RIGHT];
+        !modifiers.command && keys.iter().flatten().any(|own| *own == key) && !modifiers.shift
+    }
+
     fn press(&mut self, key: Key, modifiers: Modifiers) {
         if !self.is_map_active() {
             if key == Key::Escape {
@@ -137,7 +180,7 @@ impl Keyboard<'_> {
             // A palette that is open takes its own keys.
             return;
         }
-        if self.typing {
+        if self.typing || self.drives(key, modifiers) {
             return;
         }
         let canvas = &mut self.view.canvas;

@@ -1,5 +1,6 @@
 //! Names on the map: of streets along their roads, of points of interest beside their pins.
 
+use crate::map::VehicleDot;
 use crate::marks::Board;
 use crate::scene::Scene;
 use egui::epaint::TextShape;
@@ -19,12 +20,18 @@ const AGAIN: f32 = 520.0;
 const HALO: f32 = 2.0;
 /// A road that is this much wider than capital letters are high has its name on the asphalt, points.
 const ROOM_AROUND: f32 = 5.0;
+/// A vehicle this close to a name is on it, points.
+const UNDER: f32 = 6.0;
+/// How strong a name is then.
+const FAINT: f32 = 0.25;
 
 impl Board<'_> {
     /// Street names along their roads, where there is room. On asphalt letters are light with a halo in
     /// the colour of the asphalt, which hides the paint below them; on roads that are thinner than the
     /// letters dark with a halo in the colour of the ground.
-    pub(crate) fn street_names(&self, scene: &Scene) {
+    /// The name of a street is faint while a vehicle is on it, which it would cover.
+    pub(crate) fn street_names(&self, scene: &Scene, vehicles: &[VehicleDot]) {
+        let vehicles: Vec<Pos2> = self.points_in_view(vehicles);
         let (low, high) = self.camera.view(self.rect);
         let size = font_size(self.camera.scale);
         let mut taken: Vec<Rect> = Vec::new();
@@ -58,8 +65,30 @@ impl Board<'_> {
             let corner = centre - egui::emath::Rot2::from_angle(angle) * (0.5 * extent);
             let text = TextShape::new(corner, galley, Color32::PLACEHOLDER).with_angle(angle);
             let is_on_road = (street.width / self.camera.scale) as f32 >= size + ROOM_AROUND;
-            self.with_halo(text, is_on_road);
+            let reach = 0.5 * extent + Vec2::splat(UNDER);
+            let turned = egui::emath::Rot2::from_angle(-angle);
+            let covers = |vehicle: &Pos2| {
+                let beside = turned * (*vehicle - centre);
+                beside.x.abs() < reach.x && beside.y.abs() < reach.y
+            };
+            let strength = if vehicles.iter().any(covers) {
+                FAINT
+            } else {
+                1.0
+            };
+            self.with_halo(text, is_on_road, strength);
         }
+    }
+
+    /// Middles of the vehicles on the screen, as far as they are as large as a name would matter.
+    fn points_in_view(&self, vehicles: &[VehicleDot]) -> Vec<Pos2> {
+        if self.camera.scale > FARTHEST_PLACE {
+            return Vec::new();
+        }
+        let on_screen = vehicles
+            .iter()
+            .map(|vehicle| self.at(vehicle.body.position));
+        on_screen.filter(|at| self.rect.contains(*at)).collect()
     }
 
     /// Names of points of interest, beside them; far away only their pins are seen.
@@ -86,12 +115,13 @@ impl Board<'_> {
                 continue;
             }
             taken.push(bounds);
-            self.with_halo(TextShape::new(corner, galley, Color32::PLACEHOLDER), false);
+            let text = TextShape::new(corner, galley, Color32::PLACEHOLDER);
+            self.with_halo(text, false, 1.0);
         }
     }
 
     /// Writes a text with a halo, for asphalt below it or for open ground.
-    fn with_halo(&self, text: TextShape, is_on_road: bool) {
+    fn with_halo(&self, text: TextShape, is_on_road: bool, strength: f32) {
         let (ink, halo) = if is_on_road {
             let asphalt = self.theme.of_the_map(palette::ASPHALT);
             (self.theme.of_the_map(palette::ROAD_INK), asphalt)
@@ -105,9 +135,11 @@ impl Board<'_> {
         };
         for i in 0..8u8 {
             let shift = HALO * Vec2::angled(f32::from(i) * 0.25 * PI);
-            self.painter.add(colored(shift, halo.gamma_multiply(0.8)));
+            let halo = halo.gamma_multiply(0.8 * strength * strength);
+            self.painter.add(colored(shift, halo));
         }
-        self.painter.add(colored(Vec2::ZERO, ink));
+        self.painter
+            .add(colored(Vec2::ZERO, ink.gamma_multiply(strength)));
     }
 }
 

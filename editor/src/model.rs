@@ -5,6 +5,7 @@ use crate::autosave::Recovery;
 use crate::background::Background;
 use crate::camera::Camera;
 use crate::command::Command;
+use crate::damaged::Damaged;
 use crate::document::Document;
 use crate::extensions::{Modules, StepRequest};
 use crate::live::LivePicture;
@@ -18,6 +19,7 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Finding;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, ObjectId};
+use roadwright_simulation::HandControls;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -53,6 +55,8 @@ pub struct Model {
     pub watched: Option<u64>,
     /// Whether the map follows it.
     pub follow: bool,
+    /// The agent that the person at the keyboard drives, and where the controls are.
+    pub driving: Option<(u64, HandControls)>,
     /// The picture behind the map.
     pub background: Option<Background>,
     /// The window that is open over the others.
@@ -65,6 +69,8 @@ pub struct Model {
     pub job: Option<(String, Option<f32>)>,
     /// What sessions that crashed have left.
     pub recoveries: Vec<Recovery>,
+    /// The file that could not be opened last.
+    pub damaged: Option<Arc<Damaged>>,
     /// Whether the file has been changed by someone else.
     pub changed_on_disk: bool,
     /// The bundle that was read last, until it is unpacked or put away.
@@ -106,6 +112,8 @@ pub enum Next {
     Import(PathBuf),
     /// What a crash left.
     Recover(usize),
+    /// What can be read of the file that could not be opened.
+    Salvaged,
     /// A document that was read while the old one was still edited.
     Loaded,
     /// The end.
@@ -129,6 +137,8 @@ pub enum Purpose {
     Share,
     /// The folder to write the tables of a run into.
     Results,
+    /// Where to write what was driven by hand.
+    Drive,
 }
 
 /// The window that is open over the others, and what it opens with. What has been typed into it
@@ -142,6 +152,8 @@ pub enum Dialog {
     Welcome,
     /// There are unsaved changes.
     Unsaved(Next),
+    /// A file could not be opened.
+    Damaged,
     /// A path is asked for.
     Path {
         /// What for.
@@ -246,6 +258,12 @@ pub enum Action {
     Speed(f64),
     /// Another agent is looked into.
     Watch(Option<u64>),
+    /// The run is looked at as it was at a time, s.
+    LookBack(f64),
+    /// The run is looked at as it is now.
+    BackToPresent,
+    /// The controls of the vehicle that is driven by hand; `None` gives it back to its modules.
+    Drive(Option<HandControls>),
     /// The background picture is moved, m.
     MoveBackground(DVec2),
     /// The background picture is stretched.
@@ -256,6 +274,8 @@ pub enum Action {
     DropBackground,
     /// Another window.
     Show(Dialog),
+    /// The panel with this title comes to the front.
+    ShowPanel(&'static str),
     /// A native dialog for a path.
     Browse(Purpose, Option<Next>),
     /// A path was given.
@@ -304,6 +324,10 @@ pub enum ViewAction {
 pub enum ModuleAction {
     /// The build with this hash may run, from now on.
     Allow(String),
+    /// All builds in this folder may run, from now on.
+    AllowFolder(PathBuf),
+    /// No longer so.
+    ForgetFolder(PathBuf),
     /// It is not asked about again in this session.
     Decline(String),
     /// The module's file is read again.

@@ -18,6 +18,20 @@ impl Editor {
                 self.model.modules.asks = false;
                 self.model.dialog = Dialog::None;
             }
+            ModuleAction::AllowFolder(folder) => {
+                let waiting = &self.model.modules;
+                for (file, its) in waiting.unallowed.iter().zip(&waiting.folders) {
+                    if its.as_ref() == Ok(&folder) {
+                        host.allow(&file.hash);
+                    }
+                }
+                self.model.settings.trusted_folders.insert(folder);
+                self.model.modules.asks = false;
+                self.model.dialog = Dialog::None;
+            }
+            ModuleAction::ForgetFolder(folder) => {
+                self.model.settings.trusted_folders.remove(&folder);
+            }
             ModuleAction::Decline(hash) => {
                 self.extensions.decline(&hash);
                 self.model.modules.asks = false;

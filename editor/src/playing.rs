@@ -3,6 +3,11 @@
 use crate::app::Editor;
 use crate::live::{Coordinator, Live};
 use crate::model::{Model, Tone};
+use roadwright_scenario::ObjectId;
+use roadwright_simulation::HandControls;
+
+/// One look back, s.
+const LOOK_BACK: f64 = 1.0;
 
 /// Speeds of the simulation: the slowest, the fastest by the clock.
 pub(crate) const SPEEDS: [f64; 11] = [
@@ -71,6 +76,7 @@ impl Editor {
         self.model.live = None;
         self.model.watched = None;
         self.model.follow = false;
+        self.model.driving = None;
     }
 
     /// Tells the run of edits and takes its newest picture.
@@ -100,7 +106,70 @@ impl Editor {
             let message = message.clone();
             self.say(Tone::Refused, &message);
         }
+        // The vehicle has gone, or could not be taken: the keys are the map's again.
+        let is_lost = picture.driven.is_none() && self.model.driving.is_some();
+        if is_lost && self.playing.live.as_ref().is_some_and(Live::is_settled) {
+            self.model.driving = None;
+        }
         self.model.live = Some(picture);
+    }
+
+    /// Looks at the run as it was a second before the moment that is shown.
+    pub(crate) fn look_back(&mut self) {
+        let live = self.model.live.clone();
+        let Some(live) = live.filter(|live| live.snapshot.step > 0) else {
+            self.say(
+                Tone::Refused,
+                "The run has not begun: there is nothing to look back at.",
+            );
+            return;
+        };
+        self.live().look_back(live.snapshot.time - LOOK_BACK);
+    }
+
+    /// Lets the person drive the watched vehicle, or the selected agent, from now on; or gives back the
+    /// one that is driven.
+    pub(crate) fn take_the_wheel(&mut self) {
+        if self.model.driving.is_some() {
+            self.move_controls(None);
+            return;
+        }
+        let selected = match self.model.single() {
+            Some(ObjectId::Agent(id)) => Some(u64::from(id.0)),
+            _ => None,
+        };
+        let Some(agent) = self.model.watched.or(selected) else {
+            self.say(
+                Tone::Refused,
+                "Click the vehicle first that you want to drive.",
+            );
+            return;
+        };
+        // Agents are there from the first step on.
+        let has_begun = self
+            .model
+            .live
+            .as_ref()
+            .is_some_and(|live| live.snapshot.step > 0);
+        if !has_begun {
+            self.live().step();
+        }
+        // Nobody drives faster than the clock.
+        self.set_speed(self.model.speed.min(1.0));
+        self.watch(Some(agent));
+        self.model.follow = true;
+        self.model.driving = Some((agent, HandControls::default()));
+        let live = self.live();
+        live.drive(agent, Some(HandControls::default()));
+        live.play(true);
+    }
+
+    /// Moves the controls of the vehicle that is driven, or gives it back.
+    pub(crate) fn move_controls(&mut self, controls: Option<HandControls>) {
+        if let Some((agent, _)) = self.model.driving {
+            self.model.driving = controls.map(|controls| (agent, controls));
+            self.live().drive(agent, controls);
+        }
     }
 
     pub(crate) fn play_or_pause(&mut self) {

@@ -33,7 +33,11 @@ impl Editor {
     }
 
     pub(crate) fn select_all(&mut self) {
-        self.model.selection = everything(self.model.document.scenario());
+        let scenario = self.model.document.scenario();
+        let mut all = everything(scenario);
+        let options = &self.model.settings.tools;
+        all.retain(|object| !options.is_locked(scenario, *object));
+        self.model.selection = all;
     }
 
     /// Drops what an undo or another edit has taken away from the selection.

@@ -67,6 +67,8 @@ pub struct Settings {
     pub welcome: bool,
     /// Hashes of the plugins that may run.
     pub trusted_plugins: BTreeSet<String>,
+    /// Folders whose plugins may run whatever their hashes are, as long as nobody else can write there.
+    pub trusted_folders: BTreeSet<PathBuf>,
 }
 
 impl Default for Settings {
@@ -84,6 +86,7 @@ impl Default for Settings {
             recent: Vec::new(),
             welcome: true,
             trusted_plugins: BTreeSet::new(),
+            trusted_folders: BTreeSet::new(),
         }
     }
 }

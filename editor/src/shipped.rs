@@ -13,7 +13,7 @@ pub struct Shipped {
 }
 
 /// All of them; the first one is shown at the start.
-pub const ALL: [Shipped; 14] = [
+pub const ALL: [Shipped; 15] = [
     Shipped {
         name: "old-town",
         about: "A small town with 150 drivers of three kinds",
@@ -84,12 +84,29 @@ pub const ALL: [Shipped; 14] = [
         about: "Open ground with obstacles, trees and hills",
         text: include_str!("../../scenarios/obstacle-field.scenario.json"),
     },
+    Shipped {
+        name: "hill-country",
+        about: "A jeep and a bus with engines among hills, houses and posts",
+        text: include_str!("../../scenarios/hill-country.scenario.json"),
+    },
+];
+
+/// The vehicle files that they name.
+const VEHICLES: [(&str, &str); 2] = [
+    (
+        "vehicles/enviro-400.vehicle.json",
+        include_str!("../../scenarios/vehicles/enviro-400.vehicle.json"),
+    ),
+    (
+        "vehicles/willys-mb.vehicle.json",
+        include_str!("../../scenarios/vehicles/willys-mb.vehicle.json"),
+    ),
 ];
 
 impl Shipped {
     /// The scenario.
     pub fn scenario(&self) -> Scenario {
-        file::from_text(self.text).expect("a shipped scenario is a scenario")
+        file::from_text_with(self.text, &VEHICLES).expect("a shipped scenario is a scenario")
     }
 }
 
@@ -111,11 +128,8 @@ mod tests {
         let files = std::fs::read_dir(folder).expect("scenarios ship with the program");
         let paths = files.filter_map(|entry| Some(entry.ok()?.path()));
         let scenarios = paths.filter(|path| path.to_string_lossy().ends_with(".scenario.json"));
-        // Those with vehicles in files of their own are opened from their folder.
-        let texts = scenarios.filter_map(|path| std::fs::read_to_string(path).ok());
-        let shipped = texts.filter(|text| !text.contains(".vehicle.json"));
         assert_eq!(
-            shipped.count(),
+            scenarios.count(),
             ALL.len(),
             "the welcome panel shows them all"
         );

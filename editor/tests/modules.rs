@@ -99,6 +99,52 @@ fn a_plugin_is_asked_about_once_and_drives_then() {
 }
 
 #[test]
+fn builds_of_a_folder_are_allowed_once_and_asked_about_again() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let file = folder.path().join("town.scenario.json");
+    let scenario = roadwright_editor::shipped::ALL[0].scenario();
+    roadwright_scenario::file::save(&scenario, &file).unwrap();
+    std::fs::create_dir(folder.path().join("plugins")).unwrap();
+    let library = folder.path().join("plugins/p.so");
+    std::fs::copy(pure_pursuit(), &library).unwrap();
+    // What follows the end of a library changes its hash, and nothing else.
+    let rebuild = || {
+        let mut bytes = std::fs::read(&library).unwrap();
+        bytes.push(0);
+        roadwright_files::write(&library, &bytes).unwrap();
+    };
+    let asks = |editor: &roadwright_editor::Editor| editor.model().dialog == Dialog::AllowPlugin;
+    let mut bench = Bench::open_in(folder.clone(), Some(file.clone()));
+    wait(&mut bench, "the question", asks);
+    bench.press("Always allow builds of this folder");
+    let trusted = bench.editor().model().settings.trusted_folders.clone();
+    assert_eq!(trusted.len(), 1);
+    let runs = |editor: &roadwright_editor::Editor| {
+        let modules = &editor.model().modules;
+        let mut rows = modules.rows.iter();
+        modules.unallowed.is_empty() && rows.any(|row| row.id == "com.example.pure_pursuit")
+    };
+    wait(&mut bench, "the plugin", runs);
+    // The next build runs without a question, in this session and in the next one.
+    rebuild();
+    for _ in 0..200 {
+        bench.harness.step();
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        assert!(!asks(bench.editor()));
+    }
+    drop(bench);
+    let mut bench = Bench::open_in(folder.clone(), Some(file.clone()));
+    wait(&mut bench, "the plugin", runs);
+    assert!(!asks(bench.editor()));
+    // Taken back: the next build is asked about.
+    bench.press_tab("Modules");
+    bench.press("Ask again");
+    assert!(bench.editor().model().settings.trusted_folders.is_empty());
+    rebuild();
+    wait(&mut bench, "the question", asks);
+}
+
+#[test]
 fn a_script_is_changed_in_the_editor_and_acts_on_the_next_step() {
     let mut bench = Bench::start();
     bench.close_dialog();

@@ -285,3 +285,48 @@ fn modules_and_scripts() {
     bench.press("Safety");
     hold(&mut bench, "stack");
 }
+
+/// Each of two rooms, light and dark.
+fn hold_both(bench: &mut Bench, name: &str) {
+    hold(bench, name);
+    bench.set(|s| s.dark = true);
+    hold(bench, &format!("{name}_dark"));
+    bench.set(|s| s.dark = false);
+}
+
+#[test]
+fn past() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
+    let mut bench = Bench::open(&file);
+    bench.close_dialog();
+    bench.look_at(0.0, 0.0, 80.0);
+    bench.step_run(3_000);
+    bench.ask(Action::ShowPanel("Results"));
+    bench.ask(Action::LookBack(21.5));
+    hold_both(&mut bench, "past");
+}
+
+#[test]
+fn driving() {
+    let mut bench = Bench::start();
+    let all = roadwright_editor::shipped::ALL.iter();
+    let hills = all.into_iter().position(|s| s.name == "hill-country");
+    bench.ask(Action::Go(Next::Shipped(hills.unwrap())));
+    // Time stands still but for the steps that are taken by hand.
+    bench.ask(Action::Speed(0.0));
+    bench.step_run(100);
+    let live = bench.editor().model().live.clone().unwrap();
+    let agent = live.snapshot.vehicles[0].agent;
+    bench.ask(Action::Watch(Some(agent)));
+    bench.ask(Action::Do(roadwright_editor::command::Command::Drive));
+    bench.harness.event(egui::Event::Key {
+        key: Key::W,
+        physical_key: None,
+        pressed: true,
+        repeat: false,
+        modifiers: egui::Modifiers::NONE,
+    });
+    bench.step_run(400);
+    bench.ask(Action::ShowPanel("Vehicle"));
+    hold_both(&mut bench, "driving");
+}

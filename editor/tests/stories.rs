@@ -1326,3 +1326,79 @@ fn results_show_curves_and_trips_and_are_written_as_tables() {
     assert_eq!(*again.before, results.rows);
     assert_eq!(again.rows.len(), 1);
 }
+
+#[test]
+fn stacks_are_renamed_copied_and_deleted_in_the_window() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    bench.press_tab("Scenario");
+    bench.press("idm");
+    bench.press("Copy idm");
+    assert!(bench.scenario().stacks().contains_key("idm_2"));
+    let before = bench.scenario().clone();
+    let users = before
+        .agents()
+        .values()
+        .filter(|agent| agent.stack == "idm");
+    let users = users.count();
+    assert!(users > 0);
+    // Somebody uses it.
+    bench.press("Delete idm");
+    assert_eq!(bench.scenario(), &before);
+    bench.press("Name of stack idm");
+    bench.key_with(Modifiers::COMMAND, Key::A);
+    bench.type_text("commuter");
+    bench.key(Key::Enter);
+    let agents = bench.scenario().agents().values();
+    assert_eq!(
+        agents.filter(|agent| agent.stack == "commuter").count(),
+        users
+    );
+    assert!(!bench.scenario().stacks().contains_key("idm"));
+    undo_gives_back(&mut bench, &before);
+    bench.press("idm_2");
+    bench.press("Delete idm_2");
+    assert!(!bench.scenario().stacks().contains_key("idm_2"));
+}
+
+#[test]
+fn an_agent_starts_again_after_it_has_arrived() {
+    let mut bench = crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-100.0, -1.6), (-40.0, -1.6)]);
+    let id = *bench.scenario().agents().keys().next().unwrap();
+    bench.ask(Action::Select(Objects::from([ObjectId::Agent(id)])));
+    bench.press("Starts again after arrival");
+    assert_eq!(bench.scenario().agents()[&id].repeat, Some(10.0));
+    bench.scroll_to("Repeats after");
+    bench.ask(Action::Speed(f64::INFINITY));
+    bench.key(Key::Space);
+    assert!(bench.play_until(200.0, |editor| {
+        let live = editor.model().live.as_ref();
+        live.is_some_and(|live| live.counts.arrived >= 3)
+    }));
+}
+
+#[test]
+fn what_is_locked_is_not_taken_by_the_mouse() {
+    let mut bench = crossroads();
+    bench.key(Key::V);
+    bench.click(60.0, 0.0);
+    assert_eq!(bench.editor().model().selection.len(), 1);
+    bench.set(|settings| {
+        settings
+            .tools
+            .locks
+            .insert(roadwright_editor::tools::Lock::Roads);
+    });
+    bench.click(60.0, 0.0);
+    assert!(bench.editor().model().selection.is_empty());
+    let before = bench.scenario().clone();
+    bench.drag(&[(60.0, 0.0), (60.0, 30.0)]);
+    bench.key_with(Modifiers::COMMAND, Key::A);
+    bench.key(Key::Delete);
+    assert_eq!(bench.scenario(), &before);
+    bench.set(|settings| settings.tools.locks.clear());
+    bench.click(60.0, 0.0);
+    assert_eq!(bench.editor().model().selection.len(), 1);
+}

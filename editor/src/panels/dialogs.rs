@@ -1,6 +1,6 @@
 //! Windows over the others: questions, paths, palette, keys, search, welcome.
 
-use super::{bundle, keys, palette, welcome, widgets};
+use super::{bundle, damaged, keys, palette, welcome, widgets};
 use crate::command::Command;
 use crate::jobs::scenario_path;
 use crate::model::{Action, Dialog, Model, ModuleAction, Next, Purpose};
@@ -45,6 +45,7 @@ impl OpenDialog {
             Dialog::None => {}
             Dialog::Welcome => welcome.ui(&context, model, actions),
             Dialog::Unsaved(next) => unsaved(&context, model, next, actions),
+            Dialog::Damaged => damaged::ui(&context, model, actions),
             Dialog::Path {
                 purpose,
                 text,
@@ -161,6 +162,7 @@ fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action
             if ui.button("Let it run").clicked() {
                 actions.push(Action::Module(ModuleAction::Allow(hash())));
             }
+            always(ui, model, actions);
             if ui.button("Not now").clicked() {
                 actions.push(Action::Module(ModuleAction::Decline(hash())));
             }
@@ -168,6 +170,27 @@ fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action
     });
     if response.should_close() {
         actions.push(Action::Module(ModuleAction::Decline(file.hash.clone())));
+    }
+}
+
+/// The offer to let all builds of a folder run; where that would not be safe it says why.
+fn always(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let Some(folder) = model.modules.folders.first() else {
+        return;
+    };
+    let button = egui::Button::new("Always allow builds of this folder");
+    let button = ui.add_enabled(folder.is_ok(), button);
+    match folder {
+        Ok(folder) => {
+            let hint = "Newer builds in it run without a question. The Modules panel lists such \
+                        folders and takes them back.";
+            if button.on_hover_text(hint).clicked() {
+                actions.push(Action::Module(ModuleAction::AllowFolder(folder.clone())));
+            }
+        }
+        Err(why) => {
+            button.on_disabled_hover_text(why);
+        }
     }
 }
 
@@ -229,6 +252,7 @@ fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
             "Write",
             "folder for timeline.csv and trips.csv",
         ),
+        Purpose::Drive => ("Keep what was driven", "Write", "path of a .csv file"),
         Purpose::Share => ("Share the scenario", "Write", "path of a .rwz file"),
         Purpose::Save => ("Save the scenario", "Save", "path of a .scenario.json file"),
         Purpose::Import => (
@@ -292,7 +316,9 @@ fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
         // Saving adds the ending that scenarios have.
         Purpose::Save if scenario_path(typed).exists() => "This file exists and will be replaced.",
         Purpose::Share if bundle_path(typed).exists() => "This file exists and will be replaced.",
-        Purpose::Picture if typed.exists() => "This file exists and will be replaced.",
+        Purpose::Picture | Purpose::Drive if typed.exists() => {
+            "This file exists and will be replaced."
+        }
         Purpose::Open | Purpose::Import | Purpose::Background if !is_empty && !typed.exists() => {
             "There is no such file."
         }

@@ -3,8 +3,9 @@
 use super::modules::Dragged;
 use super::property::{OF, Property, Subject};
 use super::widgets::{Number, change, choice, heading, named};
-use crate::model::{Action, Model};
-use egui::{CollapsingHeader, Grid, Ui};
+use crate::kind_edits::Kind;
+use crate::model::{Action, Model, Tone};
+use egui::{CollapsingHeader, Grid, Role, Ui, WidgetInfo};
 use roadwright_agent::{ParameterInfo, ParameterKind, Slot};
 use roadwright_scenario::{Edit, ModuleSetting, Stack, VehicleType};
 use std::ops::RangeInclusive;
@@ -14,14 +15,64 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     for (key, kind) in model.document.scenario().vehicle_types() {
         CollapsingHeader::new(key)
             .id_salt(("vehicle type", key))
-            .show(ui, |ui| vehicle_type(ui, key, kind, actions));
+            .show(ui, |ui| {
+                naming(ui, model, Kind::VehicleType, key, actions);
+                vehicle_type(ui, key, kind, actions);
+            });
     }
     heading(ui, "Stacks");
     for (key, stack) in model.document.scenario().stacks() {
         CollapsingHeader::new(key)
             .id_salt(("stack", key))
-            .show(ui, |ui| self::stack(ui, model, key, stack, actions));
+            .show(ui, |ui| {
+                naming(ui, model, Kind::Stack, key, actions);
+                self::stack(ui, model, key, stack, actions);
+            });
     }
+}
+
+/// The name of a vehicle type or stack to change, and buttons to copy and to delete it.
+fn naming(ui: &mut Ui, model: &Model, kind: Kind, key: &str, actions: &mut Vec<Action>) {
+    let scenario = model.document.scenario();
+    let word = kind.word();
+    // What is typed is kept until the field is left: a name that is half typed may be taken.
+    let id = ui.make_persistent_id(("name of", word, key));
+    let mut name: String = ui
+        .data(|data| data.get_temp(id))
+        .unwrap_or_else(|| key.to_owned());
+    ui.horizontal(|ui| {
+        let field = ui.add(egui::TextEdit::singleline(&mut name).desired_width(130.0));
+        let label = format!("Name of {word} {key}");
+        field.widget_info(move || WidgetInfo::labeled(Role::TextInput, true, &label));
+        if field.has_focus() {
+            ui.data_mut(|data| data.insert_temp(id, name.clone()));
+        }
+        if field.lost_focus() {
+            ui.data_mut(|data| data.remove_temp::<String>(id));
+            if name.trim() != key {
+                send(
+                    kind.renamed(scenario, key, name.trim()),
+                    "Rename",
+                    kind,
+                    actions,
+                );
+            }
+        }
+        if ui.small_button(format!("Copy {key}")).clicked() {
+            send(kind.copied(scenario, key), "Copy", kind, actions);
+        }
+        if ui.small_button(format!("Delete {key}")).clicked() {
+            send(kind.deleted(scenario, key), "Delete", kind, actions);
+        }
+    });
+}
+
+/// Asks for an edit, or says why it cannot be.
+fn send(edit: Result<Edit, String>, what: &str, kind: Kind, actions: &mut Vec<Action>) {
+    actions.push(match edit {
+        Ok(edit) => Action::Apply(format!("{what} {}", kind.word()), edit),
+        Err(why) => Action::Say(Tone::Refused, why),
+    });
 }
 
 /// A number of a vehicle type.

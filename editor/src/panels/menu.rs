@@ -5,7 +5,7 @@ use crate::icons::{self, PlaySign};
 use crate::model::{Action, Model};
 use crate::playing::SPEEDS;
 use crate::settings::Heat;
-use crate::tools::Tone;
+use crate::tools::{Lock, Tone, layers};
 use egui::{Align, Button, Layout, Rect, Role, Sense, Ui, WidgetInfo, vec2};
 
 /// Commands of a menu in groups, with lines between them.
@@ -30,8 +30,9 @@ const EDIT: Groups = &[
     &[C::SplitRoad, C::MergeRoads, C::ReverseRoad, C::SimplifyRoad],
 ];
 const SIMULATION: Groups = &[
-    &[C::PlayPause, C::StepOnce, C::Reset],
+    &[C::PlayPause, C::StepOnce, C::LookBack, C::Reset],
     &[C::Faster, C::Slower],
+    &[C::Drive],
     &[C::Results],
 ];
 const HELP: Groups = &[&[C::Palette, C::Keys, C::Welcome]];
@@ -58,6 +59,7 @@ fn view(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let aids = [C::ToggleGrid, C::ToggleGridSnap, C::ToggleMinimap];
     items(ui, model, actions, &aids);
     toggles(ui, model, actions);
+    ui.menu_button("Lock", |ui| locks(ui, model, actions));
     ui.separator();
     heat(ui, model, actions);
     ui.separator();
@@ -107,6 +109,30 @@ fn toggles(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
+/// What the mouse leaves alone: kinds of objects, and layers if there are several.
+fn locks(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let layers = layers(model.document.scenario());
+    let layers = layers.iter().filter(|_| layers.len() > 1);
+    let mut settings = model.settings.clone();
+    let locks = &mut settings.tools.locks;
+    for lock in Lock::KINDS
+        .into_iter()
+        .chain(layers.map(|layer| Lock::Layer(*layer)))
+    {
+        let mut on = locks.contains(&lock);
+        if ui.checkbox(&mut on, lock.title()).changed() {
+            if on {
+                locks.insert(lock);
+            } else {
+                locks.remove(&lock);
+            }
+        }
+    }
+    if settings != model.settings {
+        actions.push(Action::Settings(Box::new(settings)));
+    }
+}
+
 fn heat(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     for kind in Heat::ALL {
         if ui.radio(model.settings.heat == kind, kind.name()).clicked() {
@@ -146,7 +172,9 @@ fn clock(model: &Model) -> String {
     };
     let time = live.snapshot.time;
     let counts = live.counts;
-    let state = if live.is_over {
+    let state = if live.timeline.at.is_some() {
+        "past"
+    } else if live.is_over {
         "over"
     } else if live.is_playing {
         "running"

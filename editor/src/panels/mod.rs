@@ -3,7 +3,9 @@
 mod bundle;
 mod code;
 mod controller;
+mod damaged;
 mod dialogs;
+mod driving;
 mod history;
 mod inspector;
 mod keys;
@@ -13,6 +15,7 @@ mod modules;
 pub(crate) mod object_menu;
 mod objects;
 mod palette;
+mod past;
 mod plots;
 mod problems;
 mod property;
@@ -105,10 +108,11 @@ impl PanelState {
         self.tree = first_tree();
     }
 
-    /// Brings the panel of results to the front.
-    pub(crate) fn show_results(&mut self) {
-        self.tree
-            .make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(Pane::Results)));
+    /// Brings the panel with a title to the front.
+    pub(crate) fn bring_to_front(&mut self, title: &str) {
+        self.tree.make_active(
+            |_, tile| matches!(tile, egui_tiles::Tile::Pane(pane) if pane.title() == title),
+        );
     }
 
     /// Shows a script in the script editor.
@@ -237,7 +241,13 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
     if model.changed_on_disk {
         Panel::top("changed").show(ui, |ui| dialogs::changed_on_disk(ui, model, actions));
     }
+    if past::is_shown(model) {
+        Panel::top("past").show(ui, |ui| past::bar(ui, model, actions));
+    }
     Panel::bottom("status").show(ui, |ui| status::ui(ui, model, actions));
+    if model.driving.is_some() {
+        Panel::bottom("driving").show(ui, |ui| driving::ui(ui, model, actions));
+    }
     Panel::left("tools")
         .resizable(false)
         .exact_size(64.0)

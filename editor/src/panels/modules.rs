@@ -29,6 +29,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             actions.push(Action::Show(Dialog::AllowPlugin));
         }
     }
+    folders(ui, model, actions);
     let (native, scripts): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.tier != "script");
     heading(ui, "Plugins");
     if native.is_empty() {
@@ -46,6 +47,27 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         card(ui, model, row, actions);
     }
     log(ui, model);
+}
+
+/// The folders whose builds run without a question.
+fn folders(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let trusted = &model.settings.trusted_folders;
+    if trusted.is_empty() {
+        return;
+    }
+    heading(ui, "Folders whose builds always run");
+    for folder in trusted {
+        ui.horizontal(|ui| {
+            let hint = "Ask about each new build of this folder again.";
+            let forget = ui.small_button("Ask again").on_hover_text(hint);
+            if forget.clicked() {
+                let forget = ModuleAction::ForgetFolder(folder.clone());
+                actions.push(Action::Module(forget));
+            }
+            let path = RichText::new(folder.display().to_string()).small();
+            ui.add(egui::Label::new(path).truncate());
+        });
+    }
 }
 
 fn lamp_color(model: &Model, lamp: Lamp) -> Color32 {

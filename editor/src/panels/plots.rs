@@ -2,7 +2,7 @@
 
 use super::widgets::heading;
 use egui::{Color32, Ui};
-use egui_plot::{AxisHints, GridInput, GridMark, Line, Plot, PlotPoints};
+use egui_plot::{AxisHints, GridInput, GridMark, Line, Plot, PlotPoints, VLine};
 
 /// Numbers along an axis of time, and of quantities, at most.
 const TIMES: f64 = 6.0;
@@ -28,6 +28,17 @@ pub(super) struct Curve {
 /// Shows curves below a title in which their names stand in their colours: a legend inside would
 /// cover the newest values.
 pub(super) fn plot(ui: &mut Ui, title: &'static str, height: f32, curves: Vec<Curve>) {
+    plot_at(ui, title, height, curves, None);
+}
+
+/// The same with a line at a time, s. Returns the time that was clicked.
+pub(super) fn plot_at(
+    ui: &mut Ui,
+    title: &'static str,
+    height: f32,
+    curves: Vec<Curve>,
+    at: Option<(f64, Color32)>,
+) -> Option<f64> {
     ui.horizontal(|ui| {
         heading(ui, title);
         if curves.len() > 1 {
@@ -36,7 +47,7 @@ pub(super) fn plot(ui: &mut Ui, title: &'static str, height: f32, curves: Vec<Cu
             }
         }
     });
-    Plot::new(title)
+    let shown = Plot::new(title)
         .height(height)
         .include_y(0.0)
         // A quantity that stays at nothing has an axis all the same.
@@ -65,7 +76,13 @@ pub(super) fn plot(ui: &mut Ui, title: &'static str, height: f32, curves: Vec<Cu
                 let line = Line::new(curve.name, points).color(curve.color);
                 plot.line(line.width(curve.width));
             }
+            if let Some((time, color)) = at {
+                plot.vline(VLine::new("", time).color(color).width(1.5));
+            }
+            plot.pointer_coordinate()
         });
+    let clicked = shown.response.clicked();
+    shown.inner.filter(|_| clicked).map(|point| point.x)
 }
 
 /// Round numbers over what an axis shows: whatever that is, there are some of them.

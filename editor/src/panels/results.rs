@@ -1,8 +1,10 @@
 //! What comes of the run: curves over time, the run before for comparison, and a table of trips.
 
-use super::plots::{Curve, plot};
+use super::past;
+use super::plots::{Curve, plot_at};
 use super::widgets::{empty, named};
 use crate::model::{Action, Dialog, Model, Purpose};
+use crate::run_results::RunResults;
 use crate::theme::Theme;
 use crate::tools::Tone;
 use egui::{Role, ScrollArea, Ui, WidgetInfo};
@@ -54,10 +56,18 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, state: &mut ResultsPanel, actions: 
         trips(ui, &results.trips, state, actions);
         return;
     }
-    if let Some(last) = results.rows.last() {
-        ui.label(in_words(last));
+    past::slider(ui, &live.timeline, actions);
+    if let Some(row) = row_at(&results.rows, live.timeline.at) {
+        ui.label(in_words(row));
     }
-    curves(ui, model.theme(), &results.rows, &results.before);
+    let clicked = curves(ui, model.theme(), results, live.timeline.at);
+    actions.extend(clicked.map(Action::LookBack));
+}
+
+/// The last row before the moment that is shown.
+fn row_at(rows: &[TimeRow], at: Option<f64>) -> Option<&TimeRow> {
+    let is_before = |row: &&TimeRow| at.is_none_or(|at| row.time <= at + 1e-9);
+    rows.iter().rev().find(is_before)
 }
 
 fn export(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
@@ -85,12 +95,16 @@ fn in_words(row: &TimeRow) -> String {
 }
 
 /// The curves; those of the run before are thin and pale.
-fn curves(ui: &mut Ui, theme: Theme, rows: &[TimeRow], before: &[TimeRow]) {
+/// Returns the time that was clicked.
+fn curves(ui: &mut Ui, theme: Theme, results: &RunResults, at: Option<f64>) -> Option<f64> {
+    let (rows, before) = (&results.rows[..], &results.before[..]);
     // A line needs two points.
     if rows.len() < 2 && before.len() < 2 {
-        return;
+        return None;
     }
-    let one = |ui: &mut Ui, title: &'static str, color: usize, of: fn(&TimeRow) -> f64| {
+    let mut clicked = None;
+    let at = at.map(|at| (at, theme.tone(Tone::Accent)));
+    let mut one = |ui: &mut Ui, title: &'static str, color: usize, of: fn(&TimeRow) -> f64| {
         let color = theme.plot(color);
         let mut curves = Vec::new();
         if before.len() > 1 {
@@ -103,13 +117,14 @@ fn curves(ui: &mut Ui, theme: Theme, rows: &[TimeRow], before: &[TimeRow]) {
             ));
         }
         curves.push(curve("this run", color, 2.0, rows, of));
-        plot(ui, title, HEIGHT, curves);
+        clicked = clicked.or(plot_at(ui, title, HEIGHT, curves, at));
     };
     one(ui, "Arrived", 0, |row| row.arrived as f64);
     one(ui, "Mean speed, m/s", 0, |row| row.mean_speed);
     one(ui, "Standing", 2, |row| row.queue as f64);
     one(ui, "Contacts", 3, |row| row.contacts as f64);
     one(ui, "Faults", 3, |row| row.faults as f64);
+    clicked
 }
 
 fn curve(

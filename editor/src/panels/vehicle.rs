@@ -24,6 +24,10 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         if ui.toggle_value(&mut follow, "Follow").clicked() {
             actions.push(Action::Do(Command::Follow));
         }
+        let mut drives = model.driving.is_some();
+        if ui.toggle_value(&mut drives, "Drive").clicked() {
+            actions.push(Action::Do(Command::Drive));
+        }
         if ui.small_button("Stop watching").clicked() {
             actions.push(Action::Watch(None));
         }
@@ -37,6 +41,12 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         None => {
             ui.label("It does not drive now: it waits, has arrived, or was taken out.");
         }
+    }
+    if model.driving.is_none()
+        && !live.drive.is_empty()
+        && ui.button("Keep the last drive…").clicked()
+    {
+        actions.push(super::driving::keep_drive(model));
     }
     plots(ui, model, &live.trace);
 }

@@ -4,6 +4,7 @@
 mod flow;
 mod forest;
 pub mod handles;
+mod locks;
 mod measure;
 mod obstacle;
 mod options;
@@ -17,6 +18,7 @@ mod terrain;
 mod trip;
 mod vehicle;
 
+pub use locks::{Lock, layers};
 pub use options::{
     ForestOptions, ObstacleKind, ObstacleOptions, RoadPreset, SnapOptions, TerrainMode,
     TerrainOptions, ToolOptions, standard_presets,
@@ -29,7 +31,7 @@ pub use snap::{Snap, SnapKind, grid_spacing, snap};
 use crate::scene::Scene;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
-use roadwright_scenario::{Edit, LaneType, Scenario};
+use roadwright_scenario::{Edit, LaneType, ObjectId, Scenario};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -227,6 +229,20 @@ impl ToolContext<'_> {
     /// Distance within which things are caught, m.
     pub fn reach(&self) -> f64 {
         10.0 * self.scale
+    }
+
+    /// Objects under a point that the mouse may take, the ones on top first.
+    pub fn pick(&self, point: DVec2, reach: f64) -> Vec<ObjectId> {
+        let mut found = self.scene.pick(point, reach);
+        found.retain(|object| !self.options.is_locked(self.scenario, *object));
+        found
+    }
+
+    /// Objects wholly in a box that the mouse may take.
+    pub fn inside(&self, low: DVec2, high: DVec2) -> Vec<ObjectId> {
+        let mut found = self.scene.inside(low, high);
+        found.retain(|object| !self.options.is_locked(self.scenario, *object));
+        found
     }
 }
 

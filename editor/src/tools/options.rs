@@ -1,8 +1,10 @@
 //! How tools are set: kept between sessions.
 
+use super::Lock;
 use roadwright_scenario::operation::draw::RoadStyle;
-use roadwright_scenario::{CrossSection, LaneType, RoadClass};
+use roadwright_scenario::{CrossSection, LaneType, ObjectId, RoadClass, Scenario};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// A cross-section to draw with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -174,6 +176,15 @@ pub struct ToolOptions {
     pub rate_per_hour: f64,
     /// What the pointer is caught by.
     pub snap: SnapOptions,
+    /// What the mouse does not take.
+    pub locks: BTreeSet<Lock>,
+}
+
+impl ToolOptions {
+    /// Whether the mouse leaves an object alone.
+    pub fn is_locked(&self, scenario: &Scenario, object: ObjectId) -> bool {
+        self.locks.iter().any(|lock| lock.holds(scenario, object))
+    }
 }
 
 impl Default for ToolOptions {
@@ -211,6 +222,7 @@ impl Default for ToolOptions {
                 roads: true,
                 angles: true,
             },
+            locks: BTreeSet::new(),
         }
     }
 }

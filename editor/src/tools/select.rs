@@ -62,7 +62,7 @@ impl Select {
         // With Shift a drag is a box wherever it begins: else a crowded map would have no room for
         // one.
         let handle = self.handle_at(start, context).filter(|_| !modifiers.shift);
-        let under = context.scene.pick(start, 0.6 * context.reach());
+        let under = context.pick(start, 0.6 * context.reach());
         let grabbed = under
             .iter()
             .find(|object| context.selection.contains(*object))
@@ -147,7 +147,7 @@ impl Select {
         match stroke.drag {
             Drag::Box => {
                 let (low, high) = (stroke.start.min(stroke.now), stroke.start.max(stroke.now));
-                let mut chosen: Objects = context.scene.inside(low, high).into_iter().collect();
+                let mut chosen: Objects = context.inside(low, high).into_iter().collect();
                 if stroke.adds {
                     chosen.extend(stroke.before);
                 }
@@ -168,7 +168,7 @@ impl Select {
                 )],
             };
         }
-        let under = context.scene.pick(pointer.at, 0.6 * context.reach());
+        let under = context.pick(pointer.at, 0.6 * context.reach());
         let index = match &self.last {
             // The same place again: what lies below.
             Some((at, list, index))
@@ -196,7 +196,7 @@ impl Select {
     }
 
     fn double_click(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
-        let under = context.scene.pick(pointer.at, 0.6 * context.reach());
+        let under = context.pick(pointer.at, 0.6 * context.reach());
         let road = under.into_iter().find_map(|object| match object {
             ObjectId::Road(id) => Some(id),
             _ => None,
@@ -272,7 +272,7 @@ impl Tool for Select {
         match event {
             ToolEvent::Move(pointer) => {
                 self.hot = self.handle_at(pointer.at, context);
-                let under = context.scene.pick(pointer.at, 0.6 * context.reach());
+                let under = context.pick(pointer.at, 0.6 * context.reach());
                 self.hover = under.first().copied();
                 Vec::new()
             }

@@ -42,6 +42,7 @@ impl VehicleTool {
             via: Vec::new(),
             destination,
             depart: 0.0,
+            repeat: None,
             speed: 0.0,
         };
         vec![

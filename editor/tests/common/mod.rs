@@ -126,6 +126,11 @@ impl Bench {
         self.editor().screen(DVec2::new(x, y))
     }
 
+    /// Where the map is.
+    pub(crate) fn map(&self) -> egui::Rect {
+        self.editor().map_rect()
+    }
+
     /// Shows a box of the world.
     pub(crate) fn look_at(&mut self, x: f64, y: f64, half: f64) {
         let (middle, half) = (DVec2::new(x, y), DVec2::splat(half - 30.0));

@@ -108,6 +108,15 @@ pub struct Agent {
     )]
     #[schemars(with = "Duration")]
     pub depart: f64,
+    /// How long after each arrival it sets out again from its start, as soon as there is room, s; absent:
+    /// it drives once.
+    #[serde(
+        default,
+        deserialize_with = "Duration::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<Duration>")]
+    pub repeat: Option<f64>,
     /// Speed at the start, m/s.
     #[serde(
         default,
@@ -201,6 +210,9 @@ impl Validate for Agent {
     fn validate(&self) -> Result<(), String> {
         self.places().try_for_each(Place::validate)?;
         at("depart", Duration::check(self.depart))?;
+        if let Some(repeat) = self.repeat {
+            at("repeat", Duration::check(repeat))?;
+        }
         at("speed", SpeedOrZero::check(self.speed))
     }
 }

@@ -4,10 +4,12 @@
 //! Unknown keys, wrong values and ids given twice are refused with line, key and expectation.
 
 mod migrate;
+mod salvage;
 mod wording;
 mod write;
 
 pub use migrate::VERSION;
+pub use salvage::{Salvage, salvage};
 
 use crate::agents::{Agent, Flow};
 use crate::edit::Edit;
@@ -187,6 +189,15 @@ pub fn save_text(text: &str, path: &Path) -> Result<(), FileError> {
 /// If the text is not a scenario of a known version.
 pub fn from_text(text: &str) -> Result<Scenario, TextError> {
     read_text(text, VehicleFiles::None)
+}
+
+/// Reads a scenario from its text, with vehicles from these files: paths as the scenario names them, and
+/// texts.
+///
+/// # Errors
+/// If the text is not a scenario of a known version, or one of its files not a vehicle.
+pub fn from_text_with(text: &str, files: &[(&str, &str)]) -> Result<Scenario, TextError> {
+    read_text(text, VehicleFiles::Given(files))
 }
 
 fn read_text(text: &str, files: VehicleFiles<'_>) -> Result<Scenario, TextError> {

@@ -28,6 +28,7 @@ fn agent(change: fn(&mut Agent)) -> Edit {
         via: Vec::new(),
         destination: None,
         depart: 0.0,
+        repeat: None,
         speed: 0.0,
     };
     change(&mut agent);

@@ -10,7 +10,9 @@ use cpu_time::ProcessTime;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::{Motion, copied, pasted};
 use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Edit, ObjectId, Place, Scenario, file};
-use roadwright_simulation::{PopulateFrom, RunOptions, SavedWorld, VehicleRecord, World, builtin_modules};
+use roadwright_simulation::{
+    PopulateFrom, RunOptions, SavedWorld, VehicleRecord, World, builtin_modules,
+};
 use std::path::PathBuf;
 
 /// Room between two copies, m.
@@ -121,6 +123,7 @@ fn side_by_side(scenario: &Scenario, copies: usize, vehicles: usize) -> Scenario
             via: Vec::new(),
             destination: Some(far),
             depart: 0.0,
+            repeat: None,
             speed: 0.0,
         };
         let edit = Edit::Agent(AgentId(number), Some(Box::new(agent)));

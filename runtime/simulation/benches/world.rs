@@ -68,6 +68,7 @@ fn with_agents(scenario: &Scenario) -> Scenario {
             via: Vec::new(),
             destination: Some(place(number + AGENTS / 2)),
             depart: 0.0,
+            repeat: None,
             speed: 0.0,
         };
         let edit = Edit::Agent(AgentId(number as u32 + 1), Some(Box::new(agent)));

@@ -10,9 +10,11 @@ pub use road::{
     Cell, LaneInspection, PlannedLane, RoadInspection, RoadVehicle, StopReason, StopTarget,
 };
 
+use crate::hands::{HandControls, Hands};
 use crate::modules::Modules;
 use crate::perception::View;
 use crate::route::Goal;
+use crate::snapshot::MechanicsRecord;
 use crate::traffic::Waits;
 use glam::DVec2;
 use roadwright_geometry::{Pose, unit};
@@ -49,10 +51,19 @@ pub struct Inspection {
     pub goals: Vec<DVec2>,
     /// What it waits for at a junction, if it waits.
     pub waits: Option<Waits>,
+    /// Its engine and wheels, on levels that have them.
+    pub mechanics: Option<MechanicsRecord>,
+    /// Where its controls are, if a person drives it.
+    pub by_hand: Option<HandControls>,
 }
 
 /// Looks into an agent that drives; `None` for others.
-pub(crate) fn inspect(view: &View<'_>, modules: &Modules, id: u64) -> Option<Inspection> {
+pub(crate) fn inspect(
+    view: &View<'_>,
+    modules: &Modules,
+    hands: &Hands,
+    id: u64,
+) -> Option<Inspection> {
     let agent = view.agents.find(id)?;
     let who = &view.agents.identity[agent as usize];
     let controller = modules.controller(who.modules);
@@ -87,6 +98,8 @@ pub(crate) fn inspect(view: &View<'_>, modules: &Modules, id: u64) -> Option<Ins
         }),
         goals: goals_ahead(view, agent),
         waits: None,
+        mechanics: view.bodies().mechanics(agent, view.types),
+        by_hand: hands.controls(id),
         input,
     })
 }

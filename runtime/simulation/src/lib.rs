@@ -54,6 +54,7 @@ mod dynamics;
 mod edit;
 mod fitness;
 mod ground;
+mod hands;
 mod hash;
 mod heat_map;
 mod inspect;
@@ -82,6 +83,7 @@ pub use agents::{Drive, Status};
 pub use demand::agent_name;
 pub use dynamics::{LooseCounts, LooseRecord};
 pub use ground::{Ground, SignalHead};
+pub use hands::HandControls;
 pub use heat_map::{HeatCell, HeatMap};
 pub use inspect::{
     ApproachLane, Cell, HeadVehicle, Inspection, JunctionInspection, LaneInspection, PlannedLane,
@@ -97,7 +99,7 @@ pub use session::{Ending, Observer, Session};
 pub use snapshot::{
     Attitude, MechanicsRecord, Snapshot, TrailerRecord, VehicleRecord, WheelRecord,
 };
-pub use statistics::{Statistics, TimeRow, Trip, time_rows_as_csv, trips_as_csv};
+pub use statistics::{Statistics, StatisticsMark, TimeRow, Trip, time_rows_as_csv, trips_as_csv};
 pub use summary::{
     AgentCounts, FitnessSummary, LawCounts, ModuleRecord, ReplanCounts, StackSummary, Statistic,
     Summary, SwapRecord,

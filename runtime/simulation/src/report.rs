@@ -55,6 +55,10 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     if !world.agents.accounts.is_empty() {
         hasher.add(&world.agents.accounts);
     }
+    // The same where nobody drives by hand.
+    if !world.hands.is_empty() {
+        hasher.add(&world.hands);
+    }
     // The same of what nobody has pushed.
     if let Some(loose) = world.dynamics.rigid.hashed_loose() {
         hasher.add(loose);

@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::demand::{Departures, FlowProgress};
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
+use crate::hands::Hands;
 use crate::messages::{Groups, Log};
 use crate::modules::{SavedInstance, SavedMembership, SavedSwap};
 use crate::options::{RunOptions, SimulationError};
@@ -154,6 +155,11 @@ impl SavedWorld {
         Ok(saved)
     }
 
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        self.parts.values().map(|part| part.bytes.len()).sum()
+    }
+
     /// Modules that start fresh when the world is restored, because they cannot save what they keep.
     pub fn inexact(&self) -> &[String] {
         &self.inexact
@@ -236,6 +242,7 @@ impl World {
         saved.put("delays", &self.traffic.delays);
         saved.put("encroachment", &self.traffic.encroachment);
         saved.put("people", &self.traffic.people);
+        saved.put("hands", &self.hands);
         saved.put("mail", &self.messages.mail);
         saved.put("groups", &*self.messages.groups);
         saved.put("told_collisions", &self.messages.told_collisions);
@@ -289,6 +296,10 @@ impl World {
         }
         world.restore_traffic(saved)?;
         world.restore_messages(saved)?;
+        // Worlds that were saved before people could drive have none.
+        if saved.parts.contains_key("hands") {
+            world.hands = saved.get::<Hands>("hands")?;
+        }
         let instances: Vec<SavedInstance> = saved.get("modules")?;
         world.modules.restore_instances(&instances)?;
         // Everything is there, and nothing has been looked up yet: indices of a damaged save are

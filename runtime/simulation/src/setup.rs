@@ -1,7 +1,7 @@
 //! Preparing a world: who wants to drive.
 
 use crate::agents::{Finished, Status};
-use crate::demand::{self, Demand, Departure, Start, running_flows};
+use crate::demand::{self, Demand, Departure, Repeats, Start, running_flows};
 use crate::ground::Ground;
 use crate::modules::{Modules, number_of};
 use crate::options::{PopulateFrom, RunOptions, SimulationError};
@@ -50,7 +50,18 @@ impl Sources<'_> {
         // same with and without them.
         self.populate(options, last + 1, &mut demand)?;
         demand.departures.sort();
+        demand.repeats = self.repeats();
         Ok(demand)
+    }
+
+    /// The agents that set out again whenever they have arrived. Those whose places are gone do not.
+    pub(crate) fn repeats(&self) -> Repeats {
+        let agents = self.scenario.agents().iter();
+        let again = agents.filter_map(|(id, agent)| {
+            let departure = self.departure(*id, agent, agent.repeat?).ok()?;
+            Some((departure.id, departure))
+        });
+        Repeats::new(again.collect())
     }
 
     /// An agent of the scenario before it appears.

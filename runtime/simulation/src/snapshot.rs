@@ -55,6 +55,47 @@ pub struct VehicleRecord {
     pub attitude: Option<Attitude>,
 }
 
+impl VehicleRecord {
+    /// The columns of tables of vehicles over time: trajectories.
+    pub const TRACE_COLUMNS: [&str; 12] = [
+        "time_s",
+        "agent",
+        "x_m",
+        "y_m",
+        "heading_rad",
+        "speed_mps",
+        "acceleration_mps2",
+        "steering_rad",
+        "road",
+        "lane",
+        "s_m",
+        "t_m",
+    ];
+
+    /// Its row of such a table at a time, s. Road and lane are empty off the lanes.
+    pub fn trace_row(&self, time: f64) -> [String; 12] {
+        let nowhere = || (String::new(), String::new());
+        let lane = self.lane.as_ref();
+        let (road, lane) = lane.map_or_else(nowhere, |(road, lane)| {
+            (road.0.to_string(), lane.to_string())
+        });
+        [
+            format!("{time:.3}"),
+            self.agent.to_string(),
+            format!("{:.4}", self.pose.position.x),
+            format!("{:.4}", self.pose.position.y),
+            format!("{:.5}", self.pose.heading),
+            format!("{:.4}", self.speed),
+            format!("{:.4}", self.acceleration),
+            format!("{:.5}", self.steering),
+            road,
+            lane,
+            format!("{:.3}", self.s),
+            format!("{:.3}", self.t),
+        ]
+    }
+}
+
 /// A wheel, of levels that have wheels.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct WheelRecord {

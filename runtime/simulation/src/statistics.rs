@@ -95,7 +95,50 @@ pub struct Statistics {
     counted_contacts: usize,
 }
 
+/// Where [`Statistics`] were at one moment of a run: enough to go back to it, and little beside the rows
+/// and trips, which it only counts.
+#[derive(Debug, Clone)]
+pub struct StatisticsMark {
+    rows: usize,
+    trips: usize,
+    seen: BTreeMap<u64, Seen>,
+    contacts: BTreeMap<u64, usize>,
+    counted_contacts: usize,
+}
+
+impl StatisticsMark {
+    /// Bytes that it takes, about.
+    pub fn bytes(&self) -> usize {
+        let seen = self.seen.len() * (size_of::<u64>() + size_of::<Seen>());
+        size_of::<Self>() + seen + self.contacts.len() * size_of::<(u64, usize)>()
+    }
+}
+
 impl Statistics {
+    /// Where they are now.
+    pub fn mark(&self) -> StatisticsMark {
+        StatisticsMark {
+            rows: self.rows.len(),
+            trips: self.trips.len(),
+            seen: self.seen.clone(),
+            contacts: self.contacts.clone(),
+            counted_contacts: self.counted_contacts,
+        }
+    }
+
+    /// As they were at an earlier moment of the same run.
+    pub fn at(&self, mark: &StatisticsMark) -> Self {
+        // Of another run they may be fewer.
+        let (rows, trips) = (self.rows.len(), self.trips.len());
+        Self {
+            rows: self.rows[..mark.rows.min(rows)].to_vec(),
+            trips: self.trips[..mark.trips.min(trips)].to_vec(),
+            seen: mark.seen.clone(),
+            contacts: mark.contacts.clone(),
+            counted_contacts: mark.counted_contacts,
+        }
+    }
+
     /// A row for each second, oldest first.
     pub fn rows(&self) -> &[TimeRow] {
         &self.rows

@@ -6,6 +6,7 @@ use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::edit::Editing;
 use crate::ground::{Ground, SignalHead};
+use crate::hands::{HandControls, Hands};
 use crate::inspect::{self, Inspection, JunctionInspection, RoadInspection};
 use crate::messages::{LogLine, Messages};
 use crate::modules::{Modules, Rota, SignalControllers, node_of};
@@ -59,6 +60,8 @@ pub struct World {
     pub(crate) modules: Modules,
     pub(crate) traffic: Traffic,
     pub(crate) messages: Messages,
+    /// Agents that people drive.
+    pub(crate) hands: Hands,
     /// One row for each agent that does not drive any more, in the order in which they ended.
     pub(crate) finished: Finished,
     pub(crate) agent_updates: u64,
@@ -133,6 +136,7 @@ impl World {
             demand,
             modules,
             messages: Messages::default(),
+            hands: Hands::default(),
             finished,
             agent_updates: 0,
             replans: ReplanCounts::default(),
@@ -155,6 +159,7 @@ impl World {
         // - Behaviours go before controllers, which obey the wishes of the same step.
         // - Bodies move last, and the index is rebuilt when they have: every stage of the next step
         //   sees the same places, whether it runs early or late.
+        let ended = self.finished.rows.len();
         self.agents.release();
         self.modules.pass_boundary(&self.clock, &mut self.agents);
         self.appear();
@@ -164,6 +169,9 @@ impl World {
         self.advance();
         self.walk_strays();
         self.clock.step += 1;
+        let (demand, time) = (&mut self.demand, self.clock.time());
+        let ended = &self.finished.rows[ended..];
+        demand.repeats.after(ended, time, &mut demand.departures);
     }
 
     fn appear(&mut self) {
@@ -290,11 +298,13 @@ impl World {
         }
     }
 
-    fn behave(&mut self) {
-        let mut effecting = Effecting {
+    /// What effects act on, and what the stage of behaviours keeps.
+    fn effecting(&mut self) -> (Effecting<'_>, &mut Behaving) {
+        let effecting = Effecting {
             clock: &self.clock,
             ground: &self.ground,
             types: &self.types,
+            hands: &self.hands,
             dynamics: &mut self.dynamics,
             agents: &mut self.agents,
             routes: &mut self.routes,
@@ -304,8 +314,14 @@ impl World {
             finished: &mut self.finished,
             demand: &mut self.demand,
         };
-        let stage = &mut self.scratch.behaving;
-        behave::behave(stage, self.helpers.as_ref(), &mut effecting);
+        (effecting, &mut self.scratch.behaving)
+    }
+
+    fn behave(&mut self) {
+        let helpers = self.helpers.take();
+        let (mut effecting, stage) = self.effecting();
+        behave::behave(stage, helpers.as_ref(), &mut effecting);
+        self.helpers = helpers;
         // Modules that agents have chosen for themselves are told their parameters and agents.
         if std::mem::take(&mut self.modules.has_new) {
             self.modules.pass_boundary(&self.clock, &mut self.agents);
@@ -329,6 +345,7 @@ impl World {
             &mut self.agents,
         );
         self.traffic.claims.count_held(held);
+        self.hands.command(&self.types, &mut self.agents);
     }
 
     fn advance(&mut self) {
@@ -344,7 +361,8 @@ impl World {
         };
         let (ground, types) = (&*self.ground, &self.types);
         let footholds = &mut self.scratch.footholds;
-        self.agent_updates += advance::advance(ground, types, footholds, helpers, &mut exit);
+        let fixed = (ground, types, &self.hands);
+        self.agent_updates += advance::advance(fixed, footholds, helpers, &mut exit);
         let time = (self.clock.step + 1) as f64 * self.clock.dt;
         self.messages.log.expire(time);
         if self.modules.want_post_encroachment() {
@@ -444,6 +462,42 @@ impl World {
         self.traffic.people.call(&self.ground, node, road)
     }
 
+    /// Puts the controls of an agent into the hands of a person, from the next step on, or moves them if
+    /// they are in such hands already. It leaves its lane, and the law of the road; others look out for
+    /// it. One of the `lane` level goes on as `one_track`. Its modules are asked as before, and nobody does
+    /// what they say. Returns whether the agent drives.
+    pub fn drive_by_hand(&mut self, id: u64, controls: HandControls) -> bool {
+        let Some(agent) = self.agents.find(id) else {
+            return false;
+        };
+        if self.hands.take(id, controls) {
+            self.effecting().0.take_over(agent);
+            self.find_all();
+        }
+        true
+    }
+
+    /// Gives an agent back to its modules, which lead it on to its goals: over the lane that is close,
+    /// else straight over the ground. Returns whether a person drove it.
+    pub fn give_back(&mut self, id: u64) -> bool {
+        let was_driven = self.hands.release(id);
+        if let Some(agent) = self.agents.find(id).filter(|_| was_driven) {
+            self.effecting().0.resume(agent);
+            self.find_all();
+        }
+        was_driven
+    }
+
+    /// Enters all agents where they are now: an agent has gone onto a lane or off it between steps.
+    fn find_all(&mut self) {
+        let bodies = Bodies {
+            ground: &self.ground,
+            agents: &self.agents,
+            dynamics: &self.dynamics,
+        };
+        self.traffic.index.rebuild(&bodies, &self.types);
+    }
+
     /// Those whose crossing is gone go on.
     fn walk_strays(&mut self) {
         if !self.traffic.people.has_strays() {
@@ -479,6 +533,11 @@ impl World {
     /// The lanelets of the roads.
     pub fn lane_graph(&self) -> &LaneGraph {
         self.ground.graph()
+    }
+
+    /// The agent that a person drives, and how; the one with the lowest id, if there are several.
+    pub fn driven_by_hand(&self) -> Option<(u64, HandControls)> {
+        self.hands.first()
     }
 
     /// The ground that the world runs on.
@@ -597,7 +656,7 @@ impl World {
 
     /// Looks into an agent that drives; `None` for others.
     pub fn inspect(&self, id: u64) -> Option<Inspection> {
-        let seen = inspect::inspect(&self.view(), &self.modules, id)?;
+        let seen = inspect::inspect(&self.view(), &self.modules, &self.hands, id)?;
         Some(Inspection {
             waits: self.waits(id),
             ..seen

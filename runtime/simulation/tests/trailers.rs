@@ -193,6 +193,7 @@ fn what_a_trailer_hits_is_counted() {
             destination: Some(Place::ground(30.0, 40.0, 0.0)),
             depart: 0.0,
             speed: 0.0,
+            repeat: None,
         };
         scenario
             .apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))

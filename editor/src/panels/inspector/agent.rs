@@ -42,7 +42,10 @@ pub(super) const DYNAMICS: Choice<Agent, Option<DynamicsLevel>> = Choice {
     set: |agent, level| agent.dynamics = level,
 };
 
-pub(super) const APPEARANCE: [Property<Agent>; 2] = [
+/// What is proposed between an arrival and the next start, s.
+const REPEAT: f64 = 10.0;
+
+pub(super) const APPEARANCE: [Property<Agent>; 3] = [
     Property {
         name: "Departs at",
         label: "Departure of {object}",
@@ -52,6 +55,16 @@ pub(super) const APPEARANCE: [Property<Agent>; 2] = [
         hint: "When it appears.",
         get: |agent| Some(agent.depart),
         set: |agent, depart| agent.depart = depart,
+    },
+    Property {
+        name: "Repeats after",
+        label: OF,
+        unit: "s",
+        range: 0.0..=1e7,
+        step: 0.5,
+        hint: "It sets out again so long after it has arrived, as soon as there is room.",
+        get: |agent| agent.repeat,
+        set: |agent, repeat| agent.repeat = Some(repeat),
     },
     Property {
         name: "Start speed",
@@ -105,10 +118,26 @@ pub(super) fn ui(
         subject.choose(ui, &STACK, &stacks(model));
         subject.choose(ui, &DYNAMICS, &levels(model));
         subject.numbers(ui, &APPEARANCE);
+        repeats(ui, &mut subject);
         trip(ui, model, agent);
         subject.numbers(ui, &[HEADING]);
     });
     ui.horizontal(|ui| way_points(ui, &mut subject));
+}
+
+/// Whether it sets out again after it has arrived.
+fn repeats(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
+    ui.label("");
+    let mut repeats = subject.object.repeat.is_some();
+    let hint = "Lets it start again after each arrival, so that the town stays alive.";
+    let shown = ui.checkbox(&mut repeats, "Starts again after arrival");
+    if shown.on_hover_text(hint).changed() {
+        let name = subject.name.clone();
+        subject.apply(format!("Repeat of {name}"), |agent| {
+            agent.repeat = repeats.then_some(REPEAT);
+        });
+    }
+    ui.end_row();
 }
 
 /// From where it drives to where.

@@ -21,10 +21,10 @@ mod mechanic;
 mod rules;
 mod tables;
 
+pub(crate) use mechanic::MECHANIC_RULES;
 pub use mechanic::{
     COLLISION_TIME, GOAL_ANGLE, GOAL_DISTANCE, MECHANIC, MECHANIC_RULE_COUNT, SPEED, THREAT_ANGLE,
 };
-pub(crate) use mechanic::MECHANIC_RULES;
 pub use rules::{CHROMOSOME, RULE_COUNT, RulePlace, rule_place};
 pub(crate) use rules::{RULES, joined, with_rules_of};
 pub use tables::{

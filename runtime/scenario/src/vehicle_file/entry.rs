@@ -118,6 +118,8 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Again<A> {
 pub(crate) enum VehicleFiles<'a> {
     /// In the folder of a scenario.
     Folder(&'a Path),
+    /// Among these: paths and texts.
+    Given(&'a [(&'a str, &'a str)]),
     /// Nowhere: a scenario that is only a text has to hold its vehicles.
     None,
 }
@@ -134,6 +136,11 @@ pub(crate) fn resolve(entry: VehicleEntry, files: VehicleFiles<'_>) -> Result<Ve
     check_path(&reference.file)?;
     let found = match files {
         VehicleFiles::Folder(folder) => read(folder, &reference.file)?,
+        VehicleFiles::Given(files) => {
+            let mut files = files.iter();
+            let file = files.find(|(path, _)| *path == reference.file);
+            file.map(|(_, text)| (*text).to_owned())
+        }
         VehicleFiles::None => None,
     };
     let (vehicle, hash) = match (found, reference.vehicle) {
@@ -224,7 +231,7 @@ impl Serialize for WrittenType<'_> {
                 .ok()
                 .flatten()
                 .is_some_and(|text| hash(&text) == file.hash),
-            VehicleFiles::None => false,
+            VehicleFiles::Given(_) | VehicleFiles::None => false,
         };
         WrittenReference {
             file: file.path.clone(),

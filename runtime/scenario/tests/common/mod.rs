@@ -52,6 +52,7 @@ pub(crate) fn west_to_east() -> Agent {
         via: vec![],
         destination: Some(Place::lane(RoadId(4), -1, 80.0)),
         depart: 0.0,
+        repeat: None,
         speed: 0.0,
     }
 }

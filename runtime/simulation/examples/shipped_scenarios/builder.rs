@@ -130,6 +130,7 @@ pub(crate) fn trip(
         via: Vec::new(),
         destination: Some(destination),
         depart,
+        repeat: None,
         speed: 0.0,
     }
 }

@@ -25,11 +25,21 @@ impl Departures {
         self.coming.push_back(departure);
     }
 
+    /// Adds agents whose time is to come, and leaves queues as they are.
+    pub(crate) fn add(&mut self, later: Vec<Departure>) {
+        self.coming.extend(later);
+        self.sort_coming();
+    }
+
     /// Puts all in order: by time, then by id. Queues are dissolved: those in them come again.
     pub(crate) fn sort(&mut self) {
         let waiting = std::mem::take(&mut self.queues).into_values().flatten();
         self.coming.extend(waiting);
         self.coming.append(&mut self.off_lanes);
+        self.sort_coming();
+    }
+
+    fn sort_coming(&mut self) {
         let all = self.coming.make_contiguous();
         all.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.id.cmp(&b.id)));
     }

@@ -5,6 +5,7 @@ mod departures;
 mod flow;
 mod pools;
 mod populate;
+mod repeats;
 #[cfg(test)]
 mod tests;
 
@@ -13,6 +14,7 @@ pub(crate) use departures::Departures;
 pub use flow::agent_name;
 pub(crate) use flow::{FlowProgress, RunningFlow};
 pub(crate) use populate::trips;
+pub(crate) use repeats::Repeats;
 
 use crate::ground::Ground;
 use crate::options::{Population, SimulationError};
@@ -24,6 +26,8 @@ pub(crate) struct Demand {
     /// Agents that have not appeared.
     pub(crate) departures: Departures,
     pub(crate) flows: Vec<RunningFlow>,
+    /// Agents that set out again; derived from the scenario.
+    pub(crate) repeats: Repeats,
     /// Flows that an edit has taken out: if they come back, they go on counting.
     pub(crate) retired_flows: Vec<FlowProgress>,
     /// What came of the wish for random trips, if there was one.

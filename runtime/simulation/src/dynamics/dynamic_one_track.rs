@@ -21,7 +21,7 @@ pub(crate) struct SlipState {
     /// rad/s.
     yaw_rate: f64,
     /// Of the drive train, if the vehicle has one.
-    drive: DriveState,
+    pub(super) drive: DriveState,
 }
 
 impl SlipState {

@@ -92,6 +92,7 @@ impl Editing<'_> {
         let rate = self.pedestrians.unwrap_or(new.settings().pedestrians);
         (self.traffic.people).take_over((&before, self.ground), rate, self.clock);
         self.take_agents(old, new, changed);
+        self.take_repeats(new);
         self.demand.take_flows(flows, self.clock.time());
         self.demand.departures.sort();
         let bodies = Bodies {
@@ -246,6 +247,24 @@ impl Editing<'_> {
         let last = self.finished.rows.iter_mut().rfind(|ended| ended.id == id);
         if let Some(last) = last {
             last.status = Status::Removed;
+        }
+    }
+
+    /// Agents that set out again from now on; one that does not any more does not come back.
+    fn take_repeats(&mut self, new: &Scenario) {
+        let sources = Sources {
+            scenario: new,
+            ground: self.ground,
+            types: self.types,
+            modules: self.modules,
+            seed: self.clock.seed,
+        };
+        let repeats = sources.repeats();
+        let before = std::mem::replace(&mut self.demand.repeats, repeats);
+        for id in before.ids().filter(|id| !self.demand.repeats.has(*id)) {
+            if self.has_arrived(id) {
+                (self.demand.departures).retain(|departure| departure.id != id);
+            }
         }
     }
 

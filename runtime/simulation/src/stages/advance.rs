@@ -9,6 +9,7 @@ use crate::dynamics::{
     Around, Body, DynamicOneTrack, Lane, Level, LevelStep, OneTrack, Rigid, Sliding,
 };
 use crate::ground::Ground;
+use crate::hands::Hands;
 use crate::messages::LogLine;
 use crate::modules::SLICE;
 use crate::route::{Arrival, Foothold, Route, Routes};
@@ -33,6 +34,7 @@ const STANDING: f64 = 0.1;
 struct Scene<'a> {
     ground: &'a Ground,
     types: &'a VehicleTypes,
+    hands: &'a Hands,
     routes: &'a Routes,
     clock: Clock,
     /// Steps of a stride of the level.
@@ -51,8 +53,7 @@ struct Mover<'a, S> {
 
 /// Moves all bodies by a step, level by level. Returns how many moved. `footholds` is scratch.
 pub(crate) fn advance(
-    ground: &Ground,
-    types: &VehicleTypes,
+    (ground, types, hands): (&Ground, &VehicleTypes, &Hands),
     footholds: &mut Vec<Foothold>,
     helpers: Option<&rayon::ThreadPool>,
     exit: &mut Exit<'_>,
@@ -68,6 +69,7 @@ pub(crate) fn advance(
     let scene = Scene {
         ground,
         types,
+        hands,
         routes: exit.routes,
         clock: *exit.clock,
         stride: 1,
@@ -99,6 +101,7 @@ pub(crate) fn advance(
     let lost = dynamics.advance_rigid(&Around {
         ground,
         types,
+        hands,
         routes: exit.routes,
         agents,
         dt: exit.clock.dt,
@@ -246,7 +249,10 @@ impl<S> Mover<'_, S> {
     ) -> Arrival {
         let (before, dt) = (*self.motion, scene.clock.dt);
         let route = scene.routes.get(self.progress.route);
-        let is_reversing = !self.position.is_on_lane() && route.is_reversing(self.progress.reached);
+        let by_hand = scene.hands.reverses(who.id);
+        let is_reversing = by_hand.unwrap_or_else(|| {
+            !self.position.is_on_lane() && route.is_reversing(self.progress.reached)
+        });
         let body = Body {
             motion: self.motion,
             position: self.position,
@@ -277,6 +283,10 @@ impl<S> Mover<'_, S> {
         }
         end_lane_change(self.position, self.progress);
         self.progress.seek(self.position, route, scene.ground, dt);
+        if by_hand.is_some() {
+            // It has arrived when the person says so.
+            return Arrival::UnderWay;
+        }
         let reached = self.progress.reached;
         let arrival = self.progress.reach_goals(route, self.position, place);
         if self.progress.reached != reached && !self.position.is_on_lane() {

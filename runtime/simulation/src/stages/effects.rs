@@ -11,6 +11,7 @@ use crate::clock::Clock;
 use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
+use crate::hands::Hands;
 use crate::messages::{LogLine, Messages};
 use crate::modules::Modules;
 use crate::perception::Surroundings;
@@ -31,6 +32,8 @@ pub(crate) struct Effecting<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
+    /// What behaviours of these agents want of their drive is not done.
+    pub(crate) hands: &'a Hands,
     pub(crate) dynamics: &'a mut Dynamics,
     pub(crate) agents: &'a mut Agents,
     pub(crate) routes: &'a mut Routes,
@@ -64,7 +67,8 @@ impl Effecting<'_> {
         let spawned = self.demand.spawned;
         for (agent, effect) in all {
             // An effect before this one may have taken the agent off the road.
-            if self.agents.drives(agent) {
+            let is_held = moves(&effect) && self.hands.hold(self.id(agent));
+            if self.agents.drives(agent) && !is_held {
                 self.apply_one(agent, effect);
             }
         }
@@ -304,6 +308,21 @@ impl Effecting<'_> {
             give_up_grants(self.ground, self.agents, self.traffic, agent);
         }
     }
+}
+
+/// Whether an effect is about where an agent drives, or whether it does.
+fn moves(effect: &Effect) -> bool {
+    matches!(
+        effect,
+        Effect::GoTo(_)
+            | Effect::Rejoin
+            | Effect::Chase(_)
+            | Effect::Flee(_)
+            | Effect::Leave
+            | Effect::Park(..)
+            | Effect::DrivePath(_)
+            | Effect::Swerve { .. }
+    )
 }
 
 /// Gives back what an agent has been granted, unless it is inside a junction already.

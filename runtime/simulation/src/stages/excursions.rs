@@ -172,6 +172,43 @@ impl Effecting<'_> {
         self.agents.touch();
     }
 
+    /// Takes an agent off its lane, because a person drives it; its goals stay.
+    pub(crate) fn take_over(&mut self, agent: u32) {
+        self.leave_lane(agent);
+        let goals = self.goals_left(agent, self.goals_behind(agent));
+        if goals.is_empty() {
+            // It is on open ground already, and stays there.
+            return;
+        }
+        // What led to them is no longer its way: nothing of it is behind or ahead.
+        let step = self.clock.step;
+        self.travel(agent).start_over(Route::unplanned(goals), step);
+        self.travel(agent).reach(0);
+    }
+
+    /// Leads an agent on that a person has driven: from the lane that is close to its goals on lanes, or
+    /// over the ground.
+    pub(crate) fn resume(&mut self, agent: u32) {
+        let goals = self.goals_left(agent, self.agents.progress[agent as usize].reached);
+        let spot = self.lane_beside(agent).filter(|_| !goals.is_empty());
+        if let Some(spot) = spot
+            && let Some(route) = self.route_from(agent, spot, goals.clone())
+        {
+            self.take_lane(agent, spot, Some(route));
+            return;
+        }
+        if !goals.is_empty() {
+            let ahead = goals
+                .iter()
+                .map(|goal| Goal::Ground(goal.position(self.ground.graph())));
+            let route = Route::unplanned(ahead.collect());
+            let step = self.clock.step;
+            self.travel(agent).start_over(route, step);
+            self.travel(agent).reach(0);
+        }
+        self.agents.touch();
+    }
+
     /// Goals on lanes that an agent has not reached: those after the end of a path that it drives.
     fn goals_left(&self, agent: u32, reached: u32) -> Vec<Goal> {
         let goals = self.route_of(agent).goals.iter().skip(reached as usize);

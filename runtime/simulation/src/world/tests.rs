@@ -22,6 +22,7 @@ fn on_a_path(controller: &str, waypoints: Vec<Waypoint>) -> World {
         via: Vec::new(),
         destination: Some(Place::ground(last.x, last.y, 0.0)),
         depart: 0.0,
+        repeat: None,
         speed: 0.0,
     };
     for edit in [

@@ -118,6 +118,7 @@ impl Draft {
                 via: trip.via,
                 destination: Some(trip.destination),
                 depart: 0.0,
+                repeat: None,
                 speed: trip.speed,
             };
             self.apply(Edit::Agent(AgentId(number), Some(Box::new(agent))));

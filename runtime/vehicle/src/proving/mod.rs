@@ -312,7 +312,11 @@ mod tests {
             let one = driven(name);
             // ln(tan 30 / tan 2.5)
             let exact = to_axle * roadwright_geometry::math::ln(0.577_350_27 / 0.043_660_94);
-            assert_eq!((one.applies, one.pass, one.unit), (true, Some(true), "m"), "{name}");
+            assert_eq!(
+                (one.applies, one.pass, one.unit),
+                (true, Some(true), "m"),
+                "{name}"
+            );
             assert!((one.value.unwrap() / exact - 1.0).abs() < 0.02, "{one:?}");
         }
         // Its joint ends at 52 degrees; the tractor alone has none.

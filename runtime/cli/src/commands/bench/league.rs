@@ -2,9 +2,9 @@
 
 use super::course_arguments::League;
 use super::results_of;
+use crate::Outcome;
 use crate::commands::print_json;
 use crate::terminal;
-use crate::Outcome;
 use anyhow::Context;
 use roadwright_agent::{Controller, Registry};
 use roadwright_scenario::Stack;

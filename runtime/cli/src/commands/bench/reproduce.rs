@@ -96,12 +96,7 @@ fn run(
     setup: &Setup,
 ) -> anyhow::Result<Results> {
     let course = Course::named(course)?;
-    results_of(
-        &course,
-        setup,
-        modules,
-        (arguments.runs, arguments.threads),
-    )
+    results_of(&course, setup, modules, (arguments.runs, arguments.threads))
 }
 
 /// The mean fitness after each run.

@@ -245,6 +245,7 @@ impl Star {
             via: Vec::new(),
             destination: Some(self.place(to, end, false)),
             depart,
+            repeat: None,
             speed,
         };
         let id = self.scenario.next_agent_id();

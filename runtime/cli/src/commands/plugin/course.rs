@@ -69,6 +69,7 @@ pub(super) fn course(driver: Stack, standing: Standing) -> anyhow::Result<Scenar
             via: Vec::new(),
             destination: Some(destination),
             depart: 0.0,
+            repeat: None,
             speed: 0.0,
         };
         scenario.apply(Edit::Agent(id, Some(Box::new(agent))))?;

@@ -3,7 +3,9 @@
 use super::cannot_write;
 use anyhow::Context;
 use roadwright_files::Beside;
-use roadwright_simulation::{Drive as AgentDrive, Observer, SignalHead, Snapshot, World};
+use roadwright_simulation::{
+    Drive as AgentDrive, Observer, SignalHead, Snapshot, VehicleRecord, World,
+};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -40,20 +42,7 @@ impl Trace {
     pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
         let file = Beside::new(path).with_context(|| cannot_write(path))?;
         let mut writer = csv::Writer::from_writer(file);
-        writer.write_record([
-            "time_s",
-            "agent",
-            "x_m",
-            "y_m",
-            "heading_rad",
-            "speed_mps",
-            "acceleration_mps2",
-            "steering_rad",
-            "road",
-            "lane",
-            "s_m",
-            "t_m",
-        ])?;
+        writer.write_record(VehicleRecord::TRACE_COLUMNS)?;
         Ok(Self {
             file: writer,
             path: path.to_owned(),
@@ -73,25 +62,7 @@ impl Trace {
 
     fn write_rows(&mut self, snapshot: &Snapshot) -> csv::Result<()> {
         for vehicle in &snapshot.vehicles {
-            let (road, lane) = vehicle
-                .lane
-                .map_or((String::new(), String::new()), |(road, lane)| {
-                    (road.0.to_string(), lane.to_string())
-                });
-            self.file.write_record([
-                format!("{:.3}", snapshot.time),
-                vehicle.agent.to_string(),
-                format!("{:.4}", vehicle.pose.position.x),
-                format!("{:.4}", vehicle.pose.position.y),
-                format!("{:.5}", vehicle.pose.heading),
-                format!("{:.4}", vehicle.speed),
-                format!("{:.4}", vehicle.acceleration),
-                format!("{:.5}", vehicle.steering),
-                road,
-                lane,
-                format!("{:.3}", vehicle.s),
-                format!("{:.3}", vehicle.t),
-            ])?;
+            self.file.write_record(vehicle.trace_row(snapshot.time))?;
         }
         Ok(())
     }

@@ -198,7 +198,9 @@ impl Around<'_> {
         let command = &self.agents.command[index];
         let (progress, position) = (&self.agents.progress[index], &self.agents.position[index]);
         let route = self.routes.get(progress.route);
-        let is_reversing = !position.is_on_lane() && route.is_reversing(progress.reached);
+        let by_hand = self.hands.reverses(self.agents.identity[index].id);
+        let is_reversing = by_hand
+            .unwrap_or_else(|| !position.is_on_lane() && route.is_reversing(progress.reached));
         let speed = state.speed(model);
         let rolls_back = if speed.abs() < ROCKING {
             is_reversing

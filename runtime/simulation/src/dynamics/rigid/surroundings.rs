@@ -4,6 +4,7 @@ use super::Land;
 use crate::agents::Agents;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
+use crate::hands::Hands;
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
 use glam::{DVec2, DVec3};
@@ -23,6 +24,7 @@ const CELL: f64 = 20.0;
 pub(crate) struct Around<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
+    pub(crate) hands: &'a Hands,
     pub(crate) routes: &'a Routes,
     pub(crate) agents: &'a Agents,
     /// s.

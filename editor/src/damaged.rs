@@ -1,0 +1,94 @@
+//! A file that cannot be opened: what is wrong with it, and what of it can be saved.
+
+use roadwright_scenario::Scenario;
+use roadwright_scenario::file::{self, FileError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Lines that are shown before and after the one with the mistake.
+const AROUND: usize = 2;
+/// Longest part of a line that is shown, letters.
+const LONGEST_LINE: usize = 160;
+/// Largest file of which lines are shown, bytes.
+const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
+
+/// A file that cannot be opened.
+#[derive(Debug)]
+pub struct Damaged {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong.
+    pub message: String,
+    /// Lines around the mistake with their numbers; empty if it has no line.
+    pub lines: Vec<(usize, String)>,
+    /// The number of the line with the mistake, from 1; 0 for none.
+    pub line: usize,
+    /// What can be read of it, if anything can.
+    pub saved: Option<Saved>,
+}
+
+/// What can be read of a damaged file.
+#[derive(Debug)]
+pub struct Saved {
+    /// A sound scenario.
+    pub scenario: Arc<Scenario>,
+    /// Objects in it.
+    pub kept: usize,
+    /// What is not in it, and why.
+    pub left_out: Vec<String>,
+}
+
+impl Damaged {
+    /// Looks into a file that could not be loaded.
+    pub fn look(path: &Path, error: &FileError) -> Self {
+        let (line, message) = match error {
+            FileError::Io { error, .. } => (0, error.to_string()),
+            FileError::Text { error, .. } => (error.line, error.to_string()),
+        };
+        Self {
+            path: path.to_owned(),
+            message,
+            lines: lines_around(path, line),
+            line,
+            saved: saved(path, error),
+        }
+    }
+
+    /// Name of the file.
+    pub fn name(&self) -> String {
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+}
+
+fn saved(path: &Path, error: &FileError) -> Option<Saved> {
+    // What is not there, or may not be read, holds nothing.
+    if matches!(error, FileError::Io { error, .. } if error.kind() != std::io::ErrorKind::InvalidData)
+    {
+        return None;
+    }
+    let salvage = file::salvage(path).ok()?;
+    let said = |error: &file::TextError| match error.line {
+        0 => error.to_string(),
+        line => format!("line {line}: {error}"),
+    };
+    (salvage.kept > 0).then(|| Saved {
+        scenario: Arc::new(salvage.scenario),
+        kept: salvage.kept,
+        left_out: salvage.left_out.iter().map(said).collect(),
+    })
+}
+
+fn lines_around(path: &Path, line: usize) -> Vec<(usize, String)> {
+    if line == 0 {
+        return Vec::new();
+    }
+    let text = roadwright_files::read_text(path, LARGEST).unwrap_or_default();
+    let short = |text: &str| text.chars().take(LONGEST_LINE).collect::<String>();
+    (1..)
+        .zip(text.lines())
+        .skip(line.saturating_sub(AROUND + 1))
+        .take(2 * AROUND + 1)
+        .map(|(number, text)| (number, short(text)))
+        .collect()
+}

@@ -1,0 +1,258 @@
+//! A world with all who look on: its statistics, its heat map, the trace of the watched agent.
+
+use super::past::{Checkpoint, Event};
+use roadwright_agent::Registry;
+use roadwright_scenario::Scenario;
+use roadwright_simulation::{
+    HeatCell, HeatMap, Observer, RunOptions, SaveError, Session, SimulationError, Statistics,
+    VehicleRecord, World,
+};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Distance between samples of a trace, s of simulated time, and how many are kept.
+const TRACE_STEP: f64 = 0.1;
+const TRACE_LENGTH: usize = 600;
+/// Most rows of what a person drove: an hour.
+const MOST_KEPT: usize = 36_000;
+
+/// What a watched agent did at one time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TracePoint {
+    /// Simulated time, s.
+    pub time: f64,
+    /// Speed, m/s.
+    pub speed: f64,
+    /// Speed that the road allows, m/s.
+    pub road_speed: f64,
+    /// Angle of the front wheels, rad.
+    pub steering: f64,
+    /// Commanded acceleration, m/s^2.
+    pub acceleration: f64,
+}
+
+/// Traces one agent: an observer.
+#[derive(Default)]
+pub(super) struct Watch {
+    pub(super) agent: Option<u64>,
+    pub(super) trace: VecDeque<TracePoint>,
+    /// When the next sample is due, s.
+    due: f64,
+}
+
+impl Watch {
+    pub(super) fn of(agent: Option<u64>) -> Self {
+        Self {
+            agent,
+            ..Self::default()
+        }
+    }
+
+    /// What of the trace had been seen at a time, s.
+    fn until(&self, time: f64) -> Self {
+        let before = self.trace.iter().filter(|point| point.time <= time + 1e-9);
+        let trace: VecDeque<TracePoint> = before.copied().collect();
+        Self {
+            due: trace.back().map_or(0.0, |last| last.time + TRACE_STEP),
+            agent: self.agent,
+            trace,
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn after_step(&mut self, world: &World) {
+        let time = world.time();
+        // Time is a sum of steps: without the margin a sample would now and then be a step late.
+        if time < self.due - 1e-9 {
+            return;
+        }
+        let Some(seen) = self.agent.and_then(|id| world.inspect(id)) else {
+            return;
+        };
+        self.due = time + TRACE_STEP;
+        if self.trace.len() == TRACE_LENGTH {
+            self.trace.pop_front();
+        }
+        self.trace.push_back(TracePoint {
+            time,
+            speed: seen.input.speed,
+            road_speed: seen.input.road_speed,
+            steering: seen.input.steering,
+            acceleration: seen.command.acceleration,
+        });
+    }
+}
+
+/// Keeps where the vehicle was that a person drives: an observer.
+#[derive(Clone, Default)]
+pub(super) struct Recorder {
+    /// Time, s, and vehicle, each tenth of a second, oldest first.
+    pub(super) kept: Arc<Vec<(f64, VehicleRecord)>>,
+}
+
+impl Recorder {
+    /// What had been kept at a time, s.
+    fn until(&self, time: f64) -> Self {
+        let before = self.kept.iter().filter(|(at, _)| *at <= time + 1e-9);
+        Self {
+            kept: Arc::new(before.copied().collect()),
+        }
+    }
+}
+
+impl Observer for Recorder {
+    fn after_step(&mut self, world: &World) {
+        let Some((agent, _)) = world.driven_by_hand() else {
+            return;
+        };
+        let last = self
+            .kept
+            .last()
+            .map(|(time, vehicle)| (*time, vehicle.agent));
+        // Another drive begins a table of its own.
+        let is_other = last.is_some_and(|(_, before)| before != agent);
+        let is_due = last.is_none_or(|(time, _)| world.time() >= time + TRACE_STEP - 1e-9);
+        if !is_other && (!is_due || self.kept.len() >= MOST_KEPT) {
+            return;
+        }
+        let vehicles = world.snapshot().vehicles;
+        let vehicle = vehicles.into_iter().find(|vehicle| vehicle.agent == agent);
+        let kept = Arc::make_mut(&mut self.kept);
+        if is_other {
+            kept.clear();
+        }
+        kept.extend(vehicle.map(|vehicle| (world.time(), vehicle)));
+    }
+}
+
+/// A world that runs a scenario, and all who look on.
+pub(super) struct Run {
+    session: Session,
+    /// What it runs now.
+    pub(super) scenario: Arc<Scenario>,
+    pub(super) watch: Watch,
+    heat: HeatMap,
+    pub(super) shown_heat: Arc<Vec<((i32, i32), HeatCell)>>,
+    pub(super) statistics: Statistics,
+    pub(super) recorder: Recorder,
+}
+
+impl Run {
+    /// A run at its start.
+    pub(super) fn new(
+        scenario: Arc<Scenario>,
+        registry: &Registry,
+        watched: Option<u64>,
+    ) -> Result<Self, SimulationError> {
+        let world = World::new(&scenario, registry, &options())?;
+        let mut statistics = Statistics::default();
+        statistics.begin(&world);
+        Ok(Self {
+            session: Session::new(world),
+            scenario,
+            watch: Watch::of(watched),
+            heat: HeatMap::default(),
+            shown_heat: Arc::default(),
+            statistics,
+            recorder: Recorder::default(),
+        })
+    }
+
+    pub(super) fn world(&self) -> &World {
+        self.session.world()
+    }
+
+    /// Takes one step.
+    pub(super) fn step(&mut self) {
+        let due = self.heat.due();
+        let observers: &mut [&mut dyn Observer] = &mut [
+            &mut self.watch,
+            &mut self.heat,
+            &mut self.statistics,
+            &mut self.recorder,
+        ];
+        self.session.step(observers);
+        // The heat map has taken a sample in this step: only then it differs.
+        if self.heat.due() > due {
+            self.shown_heat = Arc::new(self.heat.cells().collect());
+        }
+    }
+
+    /// New modules are made of these from now on.
+    pub(super) fn use_modules(&mut self, registry: &Registry) {
+        self.session.world_mut().use_modules(registry);
+    }
+
+    /// Does something to the world between two steps. Returns what came of it, for people.
+    pub(super) fn take(&mut self, event: &Event, registry: &Registry) -> Result<(), String> {
+        let world = self.session.world_mut();
+        match event {
+            Event::Update(scenario) => {
+                world
+                    .update(&self.scenario, scenario, registry)
+                    .map_err(|error| format!("The run goes on without this edit: {error}."))?;
+                self.scenario = scenario.clone();
+                Ok(())
+            }
+            Event::Drive(agent, Some(controls)) => {
+                if world.drive_by_hand(*agent, *controls) {
+                    Ok(())
+                } else {
+                    Err(format!("Agent {agent} does not drive now."))
+                }
+            }
+            Event::Drive(agent, None) => {
+                world.give_back(*agent);
+                Ok(())
+            }
+        }
+    }
+
+    /// All that is needed to go on from now.
+    pub(super) fn checkpoint(&self) -> Result<Checkpoint, SaveError> {
+        let world = self.world();
+        Ok(Checkpoint {
+            step: world.steps(),
+            saved: world.save(false)?,
+            ground: world.ground().clone(),
+            scenario: self.scenario.clone(),
+            heat: self.heat.clone(),
+            statistics: self.statistics.mark(),
+        })
+    }
+
+    /// This run as it was at one of its checkpoints.
+    pub(super) fn at(
+        &self,
+        checkpoint: &Checkpoint,
+        registry: &Registry,
+    ) -> Result<Self, SaveError> {
+        let (world, _) = World::restore(
+            checkpoint.ground.clone(),
+            &checkpoint.scenario,
+            registry,
+            &options(),
+            &checkpoint.saved,
+        )?;
+        Ok(Self {
+            watch: self.watch.until(world.time()),
+            session: Session::new(world),
+            scenario: checkpoint.scenario.clone(),
+            heat: checkpoint.heat.clone(),
+            shown_heat: Arc::new(checkpoint.heat.cells().collect()),
+            statistics: self.statistics.at(&checkpoint.statistics),
+            recorder: self
+                .recorder
+                .until(checkpoint.step as f64 * self.world().dt()),
+        })
+    }
+}
+
+fn options() -> RunOptions {
+    RunOptions {
+        // Vehicles that are still being placed must not keep the others from driving.
+        lenient: true,
+        ..RunOptions::default()
+    }
+}

@@ -1,0 +1,73 @@
+//! The way back: a slider over the last minutes of the run, and a bar while the past is looked at.
+
+use crate::command::Command;
+use crate::live::Timeline;
+use crate::model::{Action, Model};
+use crate::tools::Tone;
+use egui::{Role, Slider, Ui, WidgetInfo};
+
+/// Width of the slider in the bar, points.
+const WIDTH: f32 = 320.0;
+/// A second of simulated time is a moment of its own.
+const STEP: f64 = 0.1;
+
+/// Whether the map shows the past.
+pub(super) fn is_shown(model: &Model) -> bool {
+    let live = model.live.as_ref();
+    live.is_some_and(|live| live.timeline.at.is_some())
+}
+
+/// A time for people.
+pub(super) fn clock(time: f64) -> String {
+    format!("{:02}:{:04.1}", (time / 60.0).floor(), time % 60.0)
+}
+
+/// The slider; with no way back it says why.
+pub(super) fn slider(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>) {
+    if let Some(problem) = &timeline.problem {
+        ui.label(problem);
+        return;
+    }
+    if timeline.to - timeline.from < STEP {
+        return;
+    }
+    ui.horizontal(|ui| {
+        let mut time = timeline.at.unwrap_or(timeline.to);
+        ui.label(clock(timeline.from));
+        ui.spacing_mut().slider_width = (ui.available_width() - 70.0).clamp(80.0, WIDTH);
+        let range = timeline.from..=timeline.to;
+        let slider = Slider::new(&mut time, range).show_value(false);
+        let slider = ui.add(slider.step_by(STEP));
+        slider.widget_info(|| WidgetInfo::labeled(Role::Slider, true, "Moment of the run"));
+        let slider = slider.on_hover_text("Look at the run as it was.");
+        if slider.changed() {
+            actions.push(Action::LookBack(time));
+        }
+        ui.label(clock(timeline.to));
+    });
+}
+
+/// The bar over the map while the past is looked at.
+pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let Some((timeline, at)) = model
+        .live
+        .as_ref()
+        .and_then(|live| Some((&live.timeline, live.timeline.at?)))
+    else {
+        return;
+    };
+    ui.horizontal_wrapped(|ui| {
+        let color = model.theme().tone(Tone::Accent);
+        let ago = timeline.to - at;
+        ui.colored_label(color, format!("You see {}, {ago:.1} s ago.", clock(at)));
+        slider(ui, timeline, actions);
+        let hint = "The run goes on from here, with the scenario as it is now. What came after is \
+                    forgotten; its curves stay as those of the run before.";
+        if ui.button("Go on from here").on_hover_text(hint).clicked() {
+            actions.push(Action::Do(Command::PlayPause));
+        }
+        if ui.button("Back to now").clicked() {
+            actions.push(Action::BackToPresent);
+        }
+    });
+}

@@ -1,0 +1,92 @@
+//! Kinds of objects and layers of roads that the mouse does not take: they are seen, and stay as they are.
+
+use roadwright_scenario::{ObjectId, Scenario};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What is locked together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lock {
+    /// Roads and their junctions.
+    Roads,
+    /// Obstacles.
+    Obstacles,
+    /// Forests.
+    Forests,
+    /// Points of interest and parking bays.
+    Places,
+    /// Agents and flows.
+    Vehicles,
+    /// Roads of this layer.
+    Layer(i8),
+}
+
+impl Lock {
+    /// All kinds of objects.
+    pub const KINDS: [Self; 5] = [
+        Self::Roads,
+        Self::Obstacles,
+        Self::Forests,
+        Self::Places,
+        Self::Vehicles,
+    ];
+
+    /// Name on the screen.
+    pub fn title(self) -> String {
+        match self {
+            Self::Roads => "Lock roads".into(),
+            Self::Obstacles => "Lock obstacles".into(),
+            Self::Forests => "Lock forests".into(),
+            Self::Places => "Lock places".into(),
+            Self::Vehicles => "Lock vehicles and flows".into(),
+            Self::Layer(layer) => format!("Lock layer {layer}"),
+        }
+    }
+
+    /// Whether it holds an object.
+    pub fn holds(self, scenario: &Scenario, object: ObjectId) -> bool {
+        match (self, object) {
+            (Self::Roads, ObjectId::Road(_) | ObjectId::Node(_))
+            | (Self::Obstacles, ObjectId::Obstacle(_))
+            | (Self::Forests, ObjectId::Forest(_))
+            | (Self::Places, ObjectId::PointOfInterest(_))
+            | (Self::Vehicles, ObjectId::Agent(_) | ObjectId::Flow(_)) => true,
+            (Self::Layer(layer), ObjectId::Road(id)) => {
+                let road = scenario.network().road(id);
+                road.is_some_and(|road| road.layer == layer)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The layers that roads of a scenario are on.
+pub fn layers(scenario: &Scenario) -> BTreeSet<i8> {
+    let roads = scenario.network().roads();
+    roads.map(|(_, road)| road.layer).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_hold_their_roads_and_kinds_all_of_their_own() {
+        let all = crate::shipped::ALL.iter();
+        let figure = all.into_iter().find(|one| one.name == "figure-eight");
+        let scenario = figure.unwrap().scenario();
+        let layers = layers(&scenario);
+        assert!(layers.len() > 1, "{layers:?}");
+        for (id, road) in scenario.network().roads() {
+            let object = ObjectId::Road(id);
+            assert!(Lock::Roads.holds(&scenario, object));
+            assert!(!Lock::Vehicles.holds(&scenario, object));
+            for layer in &layers {
+                let holds = Lock::Layer(*layer).holds(&scenario, object);
+                assert_eq!(holds, road.layer == *layer);
+            }
+        }
+    }
+}

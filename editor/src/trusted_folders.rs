@@ -1,0 +1,114 @@
+//! Folders whose builds always run, because a person has said so: only what nobody else can write to.
+//!
+//! Permission for a folder is permission for whatever will stand in it. So it must be the person's own,
+//! on the whole way down from the root; what came with a bundle or from the network never counts.
+
+use std::path::{Path, PathBuf};
+
+/// Names of files that say that a folder was unpacked from a bundle.
+const UNPACKED: [&str; 1] = ["manifest.json"];
+
+/// The folder of a file as it is really called, if all its builds may be allowed; else why not.
+/// `own` is a file or folder that belongs to the person for certain.
+pub(crate) fn may_be_trusted(file: &Path, own: &Path) -> Result<PathBuf, String> {
+    let folder = file.parent().ok_or("It stands in no folder.")?;
+    let folder = folder
+        .canonicalize()
+        .map_err(|error| format!("{}: {error}", folder.display()))?;
+    if let Some(downloads) = downloads()
+        && folder.starts_with(downloads)
+    {
+        return Err("It lies among downloads.".into());
+    }
+    // `plugins` stands beside the scenario, where a bundle leaves its manifest.
+    let unpacked = folder.ancestors().take(2);
+    let mut unpacked = unpacked.flat_map(|folder| UNPACKED.map(|name| folder.join(name)));
+    if unpacked.any(|manifest| manifest.exists()) {
+        return Err("It was unpacked from a bundle.".into());
+    }
+    check_owner(&folder, own)?;
+    Ok(folder)
+}
+
+fn downloads() -> Option<PathBuf> {
+    let folders = directories::UserDirs::new()?;
+    folders.download_dir()?.canonicalize().ok()
+}
+
+/// Whether the folder is the person's, and nobody else can write to it or put another one in its place.
+#[cfg(unix)]
+fn check_owner(folder: &Path, own: &Path) -> Result<(), String> {
+    use std::os::unix::fs::MetadataExt;
+    /// Others, or the group, may write.
+    const OTHERS_WRITE: u32 = 0o022;
+    /// In a folder of this kind only owners move or delete what is theirs.
+    const STICKY: u32 = 0o1000;
+    /// The administrator, who can do everything anyway.
+    const ROOT: u32 = 0;
+    let about = |path: &Path| {
+        path.metadata()
+            .map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let person = about(own)?.uid();
+    for (depth, folder) in folder.ancestors().enumerate() {
+        let about = about(folder)?;
+        let (owner, mode) = (about.uid(), about.mode());
+        if owner != person && (depth == 0 || owner != ROOT) {
+            return Err(format!("{} belongs to somebody else.", folder.display()));
+        }
+        let is_open = mode & OTHERS_WRITE != 0;
+        if is_open && (depth == 0 || mode & STICKY == 0) {
+            return Err(format!("Others can write to {}.", folder.display()));
+        }
+    }
+    Ok(())
+}
+
+/// Elsewhere who can write is not known, so nothing is trusted as a whole.
+#[cfg(not(unix))]
+fn check_owner(_: &Path, _: &Path) -> Result<(), String> {
+    Err("On this system it is not known who else can write there.".into())
+}
+
+#[cfg(all(test, unix))]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn folder(mode: u32) -> (tempfile::TempDir, PathBuf) {
+        let home = tempfile::tempdir().unwrap();
+        let plugins = home.path().join("plugins");
+        std::fs::create_dir(&plugins).unwrap();
+        std::fs::set_permissions(&plugins, std::fs::Permissions::from_mode(mode)).unwrap();
+        let file = plugins.join("x.so");
+        std::fs::write(&file, "").unwrap();
+        (home, file)
+    }
+
+    #[test]
+    fn only_folders_that_nobody_else_can_write_to() {
+        let (home, file) = folder(0o755);
+        let own = home.path();
+        let trusted = may_be_trusted(&file, own).unwrap();
+        assert_eq!(trusted, file.parent().unwrap().canonicalize().unwrap());
+        for mode in [0o775, 0o777, 0o757] {
+            let (home, file) = folder(mode);
+            let refused = may_be_trusted(&file, home.path()).unwrap_err();
+            assert!(refused.contains("Others can write"), "{mode:o}: {refused}");
+        }
+        // One of somebody else, on the way down: the home of another.
+        std::fs::set_permissions(own, std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(may_be_trusted(&file, file.parent().unwrap()).is_err());
+    }
+
+    #[test]
+    fn what_came_from_a_bundle_or_is_gone_is_refused() {
+        let (home, file) = folder(0o755);
+        std::fs::write(home.path().join("manifest.json"), "{}").unwrap();
+        let refused = may_be_trusted(&file, home.path()).unwrap_err();
+        assert!(refused.contains("bundle"), "{refused}");
+        assert!(may_be_trusted(Path::new("/no/such/folder/x.so"), home.path()).is_err());
+        assert!(may_be_trusted(Path::new("/"), home.path()).is_err());
+    }
+}

@@ -1,0 +1,330 @@
+//! Looking back at a run, going on from there, and driving by hand, beside worlds that are stepped
+//! without an editor.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::Bench;
+use egui::Key;
+use egui_kittest::kittest::Queryable;
+use roadwright_editor::command::Command;
+use roadwright_editor::live::{Live, LivePicture};
+use roadwright_editor::model::Action;
+use roadwright_scenario::{Edit, Obstacle, ObstacleId, Scenario, Shape, file};
+use roadwright_simulation::{HandControls, RunOptions, World, builtin_modules};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+fn shipped(name: &str) -> Arc<Scenario> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
+    Arc::new(file::load(&folder.join(format!("{name}.scenario.json"))).unwrap())
+}
+
+fn live(scenario: &Arc<Scenario>) -> Live {
+    let mut live = Live::new(scenario.clone(), builtin_modules(), || ());
+    live.set_speed(f64::INFINITY);
+    live
+}
+
+fn world(scenario: &Scenario) -> World {
+    let options = RunOptions {
+        lenient: true,
+        ..RunOptions::default()
+    };
+    World::new(scenario, &builtin_modules(), &options).unwrap()
+}
+
+/// The picture when all orders are done.
+fn settled(live: &Live) -> Arc<LivePicture> {
+    for _ in 0..60_000 {
+        if live.is_settled() {
+            return live.picture();
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("it does not come to rest");
+}
+
+/// Plays until a time, s, at least, and stands still.
+fn play_to(live: &mut Live, time: f64) -> Arc<LivePicture> {
+    live.play(true);
+    for _ in 0..120_000 {
+        if live.picture().snapshot.time >= time {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    live.play(false);
+    let picture = settled(live);
+    assert!(picture.snapshot.time >= time);
+    picture
+}
+
+fn steps(world: &mut World, to: u64) {
+    while world.steps() < to {
+        world.step();
+    }
+}
+
+#[test]
+fn any_moment_is_found_again_and_going_on_equals_the_uninterrupted_run() {
+    let scenario = shipped("crossroads");
+    let mut live = live(&scenario);
+    let end = play_to(&mut live, 40.0);
+    let mut whole = world(&scenario);
+    for moment in [12.34, 0.0, 39.99, 2.0, 12.35] {
+        live.look_back(moment);
+        let seen = settled(&live);
+        assert_eq!(seen.timeline.at, Some(seen.snapshot.time));
+        assert!((seen.snapshot.time - moment).abs() < 1e-6);
+        assert_eq!(seen.timeline.to, end.snapshot.time);
+        let mut again = world(&scenario);
+        steps(&mut again, seen.snapshot.step);
+        assert_eq!(seen.hash, again.state_hash(), "at {moment} s");
+        assert_eq!(seen.snapshot.hash(), again.snapshot().hash());
+    }
+    // The present has waited.
+    live.back_to_present();
+    let now = settled(&live);
+    assert_eq!((now.hash, now.timeline.at), (end.hash, None));
+    // Going on from there gives the same once more.
+    live.look_back(12.34);
+    settled(&live);
+    let branch = play_to(&mut live, 45.0);
+    assert_eq!(branch.timeline.at, None);
+    steps(&mut whole, branch.snapshot.step);
+    assert_eq!(branch.hash, whole.state_hash());
+    // Its curves are those of a run that was never looked back at.
+    let mut never = self::live(&scenario);
+    let never = play_to(&mut never, 45.0);
+    let common = branch.results.rows.len().min(never.results.rows.len());
+    assert!(common >= 45);
+    assert_eq!(branch.results.rows[..common], never.results.rows[..common]);
+    assert_eq!(branch.results.before.len(), end.results.rows.len());
+}
+
+#[test]
+fn edits_and_hands_on_the_way_are_done_again() {
+    let scenario = shipped("crossroads");
+    let mut live = live(&scenario);
+    play_to(&mut live, 11.0);
+    let edited = |x: f64| {
+        let mut edited = (*scenario).clone();
+        let shape = Shape::Circle {
+            x,
+            y: -1.6,
+            radius: 1.0,
+        };
+        let obstacle = Obstacle {
+            name: String::new(),
+            shape,
+            height: 1.0,
+            mass: None,
+        };
+        let id = ObstacleId(99);
+        edited
+            .apply(Edit::Obstacle(id, Some(Box::new(obstacle))))
+            .unwrap();
+        Arc::new(edited)
+    };
+    live.update(edited(-40.0));
+    settled(&live);
+    let agent = live.picture().snapshot.vehicles[0].agent;
+    let before = play_to(&mut live, 11.5);
+    let controls = HandControls {
+        pedals: 1.0,
+        steering: 0.3,
+    };
+    live.drive(agent, Some(controls));
+    let driven = settled(&live);
+    assert_eq!(driven.driven, Some((agent, controls)));
+    play_to(&mut live, 13.7);
+    // Several edits before one step, as a drag makes them.
+    for x in [-39.0, -38.0, -37.0] {
+        live.update(edited(x));
+        settled(&live);
+    }
+    live.drive(agent, None);
+    let end = play_to(&mut live, 19.0);
+    // Every look back and return goes through the same moments.
+    let moments: Vec<f64> = (0..40).map(|i| 10.2 + 0.2 * f64::from(i)).collect();
+    let look = |live: &mut Live, moment: f64| {
+        live.look_back(moment);
+        settled(live).hash
+    };
+    let backwards: Vec<u64> = moments.iter().rev().map(|m| look(&mut live, *m)).collect();
+    let forwards: Vec<u64> = moments.iter().map(|m| look(&mut live, *m)).collect();
+    let backwards: Vec<u64> = backwards.into_iter().rev().collect();
+    assert_eq!(forwards, backwards);
+    assert_eq!(
+        look(&mut live, before.snapshot.time - 0.2) == before.hash,
+        false
+    );
+    // From before all of that it comes to the same end.
+    live.look_back(10.5);
+    let seen = settled(&live);
+    assert_eq!(
+        seen.timeline.at.map(|at| (at * 100.0).round()),
+        Some(1050.0)
+    );
+    for _ in 0..(end.snapshot.step - seen.snapshot.step) {
+        live.step();
+    }
+    let back = settled(&live);
+    assert_eq!((back.timeline.at, back.hash), (None, end.hash));
+}
+
+#[test]
+fn memory_is_bounded_and_the_oldest_goes() {
+    let scenario = shipped("figure-eight");
+    let mut live = live(&scenario);
+    let end = play_to(&mut live, 330.0);
+    let timeline = &end.timeline;
+    let reach = timeline.to - timeline.from;
+    assert!((300.0..=310.0).contains(&reach), "{timeline:?}");
+    assert!(timeline.bytes > 1000 && timeline.bytes <= 200_000_000);
+    // What is older is answered with the oldest there is.
+    live.look_back(0.0);
+    let seen = settled(&live);
+    assert!((seen.snapshot.time - timeline.from).abs() < 1e-6);
+    assert!(seen.error.is_none(), "{:?}", seen.error);
+}
+
+/// Times and bytes of the way back in old-town with its 150 vehicles: run by hand with
+/// `cargo test --release --workspace --test past -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn measure_looking_back() {
+    let scenario = shipped("old-town");
+    let mut live = live(&scenario);
+    let end = play_to(&mut live, 150.0);
+    println!(
+        "{} vehicles, {} bytes for {} s",
+        end.snapshot.vehicles.len(),
+        end.timeline.bytes,
+        end.timeline.to - end.timeline.from
+    );
+    let mut times = Vec::new();
+    for i in 0..100 {
+        let moment = f64::from((i * 37) % 149) + 0.77;
+        #[allow(clippy::disallowed_methods, reason = "it is measured")]
+        let started = Instant::now();
+        live.look_back(moment);
+        settled(&live);
+        times.push(started.elapsed().as_secs_f64());
+    }
+    times.sort_by(f64::total_cmp);
+    println!(
+        "median {:.1} ms, worst {:.1} ms",
+        1e3 * times[50],
+        1e3 * times[99]
+    );
+}
+
+#[test]
+fn the_past_is_scrubbed_in_the_window_and_gone_on_from() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
+    let mut bench = Bench::open(&file);
+    bench.close_dialog();
+    bench.step_run(1000);
+    bench.settle();
+    let now = bench.editor().model().live.clone().unwrap();
+    bench.ask(Action::Do(Command::Results));
+    let slider = bench.scroll_to("Moment of the run");
+    let middle = slider.center();
+    bench.harness.hover_at(middle);
+    bench.harness.drag_at(middle);
+    bench.harness.drop_at(middle);
+    bench.harness.step();
+    bench.settle();
+    let past = bench.editor().model().live.clone().unwrap();
+    let at = past.timeline.at.unwrap();
+    assert!((3.0..7.0).contains(&at), "{at}");
+    assert_eq!(past.snapshot.time, at);
+    assert!(bench.harness.query_by_label("Back to now").is_some());
+    // A second earlier by its key, then back.
+    bench.key(Key::Comma);
+    let earlier = bench.editor().model().live.clone().unwrap();
+    assert!((at - earlier.snapshot.time - 1.0).abs() < 1e-6);
+    bench.press("Back to now");
+    let back = bench.editor().model().live.clone().unwrap();
+    assert_eq!((back.timeline.at, back.hash), (None, now.hash));
+    // On from a moment: what came after is gone, and its curves are those of the run before.
+    bench.ask(Action::LookBack(4.0));
+    bench.ask(Action::Speed(1.0));
+    bench.press("Go on from here");
+    bench.key(Key::Space);
+    let on = bench.editor().model().live.clone().unwrap();
+    assert!(
+        on.timeline.at.is_none() && on.timeline.to < 9.0,
+        "{:?}",
+        on.timeline
+    );
+    assert_eq!(on.results.before.len(), now.results.rows.len());
+}
+
+#[test]
+fn a_vehicle_is_driven_with_the_keys_and_given_back() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
+    let mut bench = Bench::open(&file);
+    bench.close_dialog();
+    bench.step_run(300);
+    let live = bench.editor().model().live.clone().unwrap();
+    let agent = live.snapshot.vehicles[0].agent;
+    // Nobody is watched or selected: it is told.
+    bench.key_with(egui::Modifiers::SHIFT, Key::D);
+    assert_eq!(bench.editor().model().driving, None);
+    bench.ask(Action::Watch(Some(agent)));
+    bench.key_with(egui::Modifiers::SHIFT, Key::D);
+    assert_eq!(
+        bench.editor().model().driving.map(|(id, _)| id),
+        Some(agent)
+    );
+    assert!(bench.editor().model().is_playing());
+    let key = |bench: &mut Bench, key: Key, pressed: bool| {
+        bench.harness.event(egui::Event::Key {
+            key,
+            physical_key: None,
+            pressed,
+            repeat: false,
+            modifiers: egui::Modifiers::NONE,
+        });
+        bench.harness.step();
+        bench.harness.step();
+    };
+    key(&mut bench, Key::W, true);
+    key(&mut bench, Key::ArrowLeft, true);
+    let (_, controls) = bench.editor().model().driving.unwrap();
+    assert_eq!((controls.pedals, controls.steering), (1.0, 1.0));
+    // The keys are not those of tools and of nudging meanwhile.
+    assert_eq!(
+        bench.editor().model().tool,
+        roadwright_editor::tools::ToolKind::Select
+    );
+    let reached = bench.play_until(60.0, |editor| {
+        let live = editor.model().live.clone().unwrap();
+        live.drive.len() > 5
+    });
+    assert!(reached);
+    key(&mut bench, Key::W, false);
+    key(&mut bench, Key::ArrowLeft, false);
+    let (_, controls) = bench.editor().model().driving.unwrap();
+    assert_eq!((controls.pedals, controls.steering), (0.0, 0.0));
+    // What was driven is kept as a table like those of `run --trace`.
+    let table = bench.folder.path().join("drive.csv");
+    bench.ask(Action::Path(
+        table.clone(),
+        roadwright_editor::model::Purpose::Drive,
+        None,
+    ));
+    let text = std::fs::read_to_string(&table).unwrap();
+    let mut lines = text.lines();
+    assert!(lines.next().unwrap().starts_with("time_s,agent,x_m,y_m"));
+    assert!(lines.clone().count() > 5);
+    assert!(lines.all(|line| line.split(',').nth(1) == Some(&agent.to_string())));
+    bench.key(Key::Escape);
+    assert_eq!(bench.editor().model().driving, None);
+    let live = bench.editor().model().live.clone().unwrap();
+    assert_eq!(live.driven, None);
+}

@@ -1,0 +1,317 @@
+//! What of a damaged scenario can still be read: a file that was cut off, a line that was broken by hand,
+//! an object that is no longer allowed.
+//!
+//! Nothing is guessed. Text that is no JSON is mended by leaving out its broken lines and closing what
+//! was left open; then each object is read for itself, and put in by an edit as in any other file. What
+//! fails is left out, with the reason.
+
+use super::{FORMAT, FileError, LARGEST, TextError, from_json, json_error, line_of, migrate};
+use crate::edit::Edit;
+use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, PointOfInterestId, RoadId};
+use crate::scenario::Scenario;
+use crate::vehicle_file::{VehicleEntry, VehicleFiles, resolve};
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Broken lines that are left out at most: a text with more of them is no scenario.
+const MOST_LINES: usize = 200;
+
+/// What could be read of a damaged scenario.
+#[derive(Debug)]
+pub struct Salvage {
+    /// A sound scenario of what could be read.
+    pub scenario: Scenario,
+    /// Objects in it: nodes, roads, obstacles and so on.
+    pub kept: usize,
+    /// What is not in it, and why, in the order of the file's sections.
+    pub left_out: Vec<TextError>,
+}
+
+/// Reads what can be read of a damaged scenario file; the file is not changed.
+///
+/// # Errors
+/// If the file cannot be read, or is no Roadwright scenario of a known version at all.
+pub fn salvage(path: &Path) -> Result<Salvage, FileError> {
+    let bytes = roadwright_files::read(path, LARGEST).map_err(|error| FileError::Io {
+        path: path.to_owned(),
+        error,
+    })?;
+    // Bytes that are no text become signs that no key has.
+    let text = String::from_utf8_lossy(&bytes);
+    let folder = VehicleFiles::Folder(path.parent().unwrap_or(Path::new(".")));
+    salvage_text(&text, folder).map_err(|error| FileError::Text {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+fn salvage_text(text: &str, files: VehicleFiles<'_>) -> Result<Salvage, TextError> {
+    let (mended, broken) = mend(text)?;
+    let version = migrate::header(&mended)?;
+    let migrated = migrate::migrate(&mended, version)?;
+    let document: Map<String, Value> = from_json(&migrated.unwrap_or(mended))?;
+    let mut reading = Reading {
+        text,
+        sections: document,
+        scenario: Scenario::default(),
+        kept: 0,
+        left_out: broken,
+    };
+    reading.all(files);
+    Ok(Salvage {
+        scenario: reading.scenario,
+        kept: reading.kept,
+        left_out: reading.left_out,
+    })
+}
+
+/// The text as JSON, and the lines that had to be left out for it.
+fn mend(text: &str) -> Result<(String, Vec<TextError>), TextError> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    let mut broken = Vec::new();
+    let mut mended = text.to_owned();
+    // Cutting a file off may leave half a line: one more round than lines that are left out.
+    for _ in 0..=MOST_LINES {
+        let error = match serde_json::from_str::<Value>(&mended) {
+            Ok(_) => return Ok((mended, broken)),
+            Err(error) => error,
+        };
+        if !mended.contains(FORMAT) {
+            return Err(json_error(&error, ""));
+        }
+        let number = error.line();
+        let line = lines.get_mut(number.wrapping_sub(1));
+        let Some(line) = line.filter(|line| !line.trim().is_empty()) else {
+            return Err(json_error(&error, ""));
+        };
+        let is_cut_off = error.classify() == Category::Eof;
+        // The end of a text that only lacks its brackets is sound.
+        if !is_cut_off || !is_whole(line) {
+            broken.push(TextError {
+                message: format!("this line is left out: {}", json_error(&error, "").message),
+                ..json_error(&error, "")
+            });
+            *line = "";
+        }
+        mended = closed(&lines);
+    }
+    Err(TextError::whole("", "too much of it is broken".into()))
+}
+
+/// Whether a line ends as an object, a list or a section does.
+fn is_whole(line: &str) -> bool {
+    line.trim_end().ends_with(['{', '[', '}', ']', ','])
+}
+
+/// Lines with all brackets closed, and without commas before closing ones. The numbers of lines stay.
+fn closed(lines: &[&str]) -> String {
+    let mut text = String::new();
+    let mut open = Vec::new();
+    let (mut in_string, mut escaped) = (false, false);
+    // Where the last comma stands, if nothing but blanks has followed.
+    let mut comma = None;
+    for letter in lines.iter().flat_map(|line| line.chars().chain(['\n'])) {
+        if in_string {
+            in_string = letter != '"' || escaped;
+            escaped = letter == '\\' && !escaped;
+            // A string does not go over the end of a line.
+            if letter == '\n' {
+                (in_string, escaped) = (false, false);
+                text.push('"');
+            }
+        } else {
+            match letter {
+                '"' => in_string = true,
+                '{' | '[' => open.push(if letter == '{' { '}' } else { ']' }),
+                '}' | ']' => {
+                    if let Some(at) = comma {
+                        text.replace_range(at..=at, " ");
+                    }
+                    // One too many closes nothing.
+                    if open.pop().is_none() {
+                        continue;
+                    }
+                }
+                _ => {}
+            }
+            if letter == ',' {
+                comma = Some(text.len());
+            } else if !letter.is_whitespace() {
+                comma = None;
+            }
+        }
+        text.push(letter);
+    }
+    if let Some(at) = comma {
+        text.replace_range(at..=at, " ");
+    }
+    text.extend(open.into_iter().rev());
+    text
+}
+
+/// A document that is read object by object.
+struct Reading<'a> {
+    text: &'a str,
+    sections: Map<String, Value>,
+    scenario: Scenario,
+    kept: usize,
+    left_out: Vec<TextError>,
+}
+
+impl Reading<'_> {
+    /// Reads all sections; what others refer to comes first.
+    fn all(&mut self, files: VehicleFiles<'_>) {
+        self.value("about", |about| Edit::About(Box::new(about)));
+        self.value("settings", Edit::Settings);
+        self.value("terrain", |terrain| Edit::Terrain(Some(Box::new(terrain))));
+        self.objects("vehicle_types", |key: String, entry: VehicleEntry| {
+            let kind = resolve(entry, files)?;
+            Ok(Edit::VehicleType(key, Some(Box::new(kind))))
+        });
+        self.objects("stacks", |key: String, stack| {
+            Ok(Edit::Stack(key, Some(Box::new(stack))))
+        });
+        self.give_standards();
+        self.objects("nodes", |id, node| Ok(Edit::Node(NodeId(id), Some(node))));
+        self.junctions();
+        self.objects("roads", |id, road| {
+            Ok(Edit::Road(RoadId(id), Some(Box::new(road))))
+        });
+        self.objects("obstacles", |id, obstacle| {
+            Ok(Edit::Obstacle(ObstacleId(id), Some(Box::new(obstacle))))
+        });
+        self.objects("forests", |id, forest| {
+            Ok(Edit::Forest(ForestId(id), Some(Box::new(forest))))
+        });
+        self.objects("points_of_interest", |id, point| {
+            Ok(Edit::PointOfInterest(
+                PointOfInterestId(id),
+                Some(Box::new(point)),
+            ))
+        });
+        self.objects("agents", |id, agent| {
+            Ok(Edit::Agent(AgentId(id), Some(Box::new(agent))))
+        });
+        self.objects("flows", |id, flow| {
+            Ok(Edit::Flow(FlowId(id), Some(Box::new(flow))))
+        });
+        for known in ["format", "version"] {
+            self.sections.remove(known);
+        }
+        for section in std::mem::take(&mut self.sections)
+            .into_iter()
+            .map(|(key, _)| key)
+        {
+            self.leave_out(&section, "", "there is no such section".into());
+        }
+    }
+
+    /// Where no vehicle type or no stack is left, there are those of a new scenario.
+    fn give_standards(&mut self) {
+        let standard = Scenario::new("");
+        if self.scenario.vehicle_types().is_empty() {
+            for (key, kind) in standard.vehicle_types() {
+                let edit = Edit::VehicleType(key.clone(), Some(Box::new(kind.clone())));
+                // What a new scenario has is allowed.
+                let _ = self.put(edit);
+            }
+        }
+        if self.scenario.stacks().is_empty() {
+            for (key, stack) in standard.stacks() {
+                let _ = self.put(Edit::Stack(key.clone(), Some(Box::new(stack.clone()))));
+            }
+        }
+    }
+
+    fn leave_out(&mut self, section: &str, key: &str, message: String) {
+        let line = if key.is_empty() {
+            0
+        } else {
+            line_of(self.text, section, key)
+        };
+        self.left_out.push(TextError {
+            line,
+            column: 0,
+            key: format!("{section}.{key}").trim_end_matches('.').into(),
+            message,
+        });
+    }
+
+    /// A section that is one value; one that is not there stays as it is in a new scenario.
+    fn value<V: DeserializeOwned>(&mut self, section: &str, edit: impl FnOnce(V) -> Edit) {
+        let Some(value) = self.sections.remove(section) else {
+            return;
+        };
+        let read = from_value(value).map(edit);
+        let done = read.and_then(|edit| self.put(edit));
+        if let Err(message) = done {
+            self.leave_out(section, "", message);
+        }
+    }
+
+    /// A section of objects by their keys.
+    fn objects<K, V>(&mut self, section: &str, edit: impl Fn(K, V) -> Result<Edit, String>)
+    where
+        K: std::str::FromStr + Ord,
+        V: DeserializeOwned,
+    {
+        for (key, value) in self.entries(section) {
+            let read = key.parse::<K>().map_err(|_| "this is no id".to_owned());
+            let read = read.and_then(|id| edit(id, from_value(value)?));
+            match read.and_then(|edit| self.put(edit)) {
+                Ok(()) => self.kept += 1,
+                Err(message) => self.leave_out(section, &key, message),
+            }
+        }
+    }
+
+    /// What is decided about junctions is part of their nodes.
+    fn junctions(&mut self) {
+        for (key, value) in self.entries("junctions") {
+            let id = key.parse().ok().map(NodeId);
+            let node = id.and_then(|id| Some((id, self.scenario.network().node(id)?.clone())));
+            let done = match node {
+                None => Err("there is no node of this id".into()),
+                Some((id, mut node)) => from_value(value).and_then(|rules| {
+                    node.rules = rules;
+                    self.put(Edit::Node(id, Some(node)))
+                }),
+            };
+            if let Err(message) = done {
+                self.leave_out("junctions", &key, message);
+            }
+        }
+    }
+
+    /// The entries of a section, in the order of their numbers as far as they are some.
+    fn entries(&mut self, section: &str) -> Vec<(String, Value)> {
+        match self.sections.remove(section) {
+            None => Vec::new(),
+            Some(Value::Object(map)) => {
+                let by_number: BTreeMap<(u64, String), Value> = map
+                    .into_iter()
+                    .map(|(key, value)| ((key.parse().unwrap_or(u64::MAX), key), value))
+                    .collect();
+                let entries = by_number.into_iter();
+                entries.map(|((_, key), value)| (key, value)).collect()
+            }
+            Some(_) => {
+                self.leave_out(section, "", "expected objects by their ids".into());
+                Vec::new()
+            }
+        }
+    }
+
+    fn put(&mut self, edit: Edit) -> Result<(), String> {
+        let done = self.scenario.apply(edit);
+        done.map(drop).map_err(|error| error.to_string())
+    }
+}
+
+fn from_value<V: DeserializeOwned>(value: Value) -> Result<V, String> {
+    // Through the text, so that errors name keys in the same words.
+    from_json(&value.to_string()).map_err(|error| error.to_string())
+}
