@@ -10,7 +10,7 @@ use roadwright_agent::{Controller, Registry};
 use roadwright_scenario::Stack;
 use roadwright_simulation::builtin_modules;
 use roadwright_training::experiment::{Estimate, Experiment, Stop, Summary, Watcher};
-use roadwright_training::{Course, Setup};
+use roadwright_training::{Course, Setup, UNSEEN_SEED};
 use serde::Serialize;
 use std::io::Write;
 
@@ -35,6 +35,7 @@ pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
     let mut table = Vec::new();
     for course in Course::all() {
         let entries = modules.of::<dyn Controller>().iter();
+        let entries = entries.filter(|entry| course.is_for(entry.info.id));
         let mut entries = entries
             .map(|entry| of_controller(arguments, &course, &modules, entry.info.id))
             .collect::<anyhow::Result<Vec<Entry>>>()?;
@@ -67,7 +68,8 @@ fn of_controller(
         course,
         setup: &setup,
         modules,
-        first_seed: 1,
+        first_seed: UNSEEN_SEED,
+        against: None,
         stop: Stop::Runs {
             runs: arguments.runs,
         },

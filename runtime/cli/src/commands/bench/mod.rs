@@ -9,6 +9,7 @@ mod delay;
 mod gaps;
 mod junctions;
 mod league;
+mod mileage_log;
 mod reproduce;
 mod saturation;
 mod star;
