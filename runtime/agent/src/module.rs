@@ -250,6 +250,11 @@ pub struct Conduct {
     pub segment_crash: f64,
     /// Mean over the same of the missing part of the allowed speed.
     pub segment_time_lost: f64,
+    /// Changes between driving forwards and backwards. This and what follows is counted on courses that are
+    /// manoeuvres, and 0 elsewhere.
+    pub shunts: f64,
+    /// Mean angle of what is balanced against the vertical, rad.
+    pub mean_lean: f64,
 }
 
 impl Default for Conduct {
@@ -269,6 +274,8 @@ impl Default for Conduct {
             kinetic_energy: 0.0,
             segment_crash: 0.0,
             segment_time_lost: 0.0,
+            shunts: 0.0,
+            mean_lean: 0.0,
         }
     }
 }

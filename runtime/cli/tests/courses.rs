@@ -28,7 +28,16 @@ fn courses_are_listed_and_driven_with_error_bars() {
     let names: Vec<&str> = (list.as_array().unwrap().iter())
         .map(|course| course["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, ["obstacle-stream", "arena", "old-town", "forest"]);
+    let expected = [
+        "obstacle-stream",
+        "arena",
+        "old-town",
+        "forest",
+        "parking",
+        "pendulum",
+        "trailer-reverse",
+    ];
+    assert_eq!(names, expected);
     let run = "run arena --use controller=pursuit --runs 6 --threads";
     let one = json(folder.path(), &format!("{run} 1"));
     let three = json(folder.path(), &format!("{run} 3"));
@@ -226,6 +235,183 @@ fn drivers_are_compared_on_the_same_courses() {
     let output = bench(folder.path(), "compare idm.json other.json");
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("different fitnesses"));
+}
+
+#[test]
+fn manoeuvres_are_driven_verified_and_refused_with_words() {
+    let folder = tempfile::tempdir().unwrap();
+    for (course, level) in [
+        ("pendulum", 0.1),
+        ("parking", 30.0),
+        ("trailer-reverse", 40.0),
+    ] {
+        let run = format!("run {course} --dynamics one_track --runs 12 --out {course}.json");
+        let found = json(folder.path(), &run);
+        assert_eq!(
+            (&found["runs"], &found["completed"]),
+            (&12.into(), &12.into())
+        );
+        assert!(
+            found["fitness"]["mean"].as_f64().unwrap() < level,
+            "{found}"
+        );
+        assert_eq!(json(folder.path(), &format!("{run} --threads 1")), found);
+        json(folder.path(), &format!("verify {course}.json --all"));
+        let rigid = bench(folder.path(), &format!("run {course} --dynamics rigid"));
+        assert_eq!(rigid.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&rigid.stderr).contains("one_track"));
+    }
+    let other = json(
+        folder.path(),
+        "run parking --use controller=pursuit --runs 3",
+    );
+    assert_eq!(other["completed"], 0);
+}
+
+#[test]
+fn drives_of_the_stream_are_logged_every_10_m_and_the_log_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let run =
+        "run obstacle-stream --use controller=pursuit --until-se 1e-9 --min-runs 2 --max-runs";
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    json(
+        folder.path(),
+        &format!("{run} 2 --log whole.csv --out whole.json"),
+    );
+    let whole = read("whole.csv");
+    let mut rows = whole.lines();
+    assert_eq!(
+        rows.next(),
+        Some("seed,agent,driver,distance_m,time_s,fitness")
+    );
+    let mut marks = std::collections::BTreeMap::new();
+    for row in rows {
+        let cells: Vec<f64> = row.split(',').map(|cell| cell.parse().unwrap()).collect();
+        let [seed, agent, _, distance, time, fitness] = cells[..] else {
+            panic!("{row}");
+        };
+        assert!(
+            (10.0..305.0).contains(&distance) && time > 0.0 && fitness >= 0.0,
+            "{row}"
+        );
+        let own: &mut Vec<f64> = marks.entry((seed as u64, agent as u64)).or_default();
+        assert!(
+            own.last().is_none_or(|last| distance >= last + 5.0),
+            "{row}"
+        );
+        own.push(distance);
+    }
+    assert_eq!(marks.len(), 80, "40 drives of 2 runs");
+    // Pursuit completes all: a note for each 10 m of 300.
+    assert!(marks.values().all(|own| own.len() == 30), "{marks:?}");
+    // What belongs to a run that the results do not have is not kept; these have both.
+    std::fs::write(
+        folder.path().join("whole.csv"),
+        format!("{whole}3,1,0,10,1,0\n"),
+    )
+    .unwrap();
+    json(
+        folder.path(),
+        &format!("{run} 2 --log whole.csv --out whole.json"),
+    );
+    assert_eq!(read("whole.csv"), whole);
+    let no_log = bench(
+        folder.path(),
+        &format!("{run} 2 --log whole.json --out whole.json"),
+    );
+    assert_eq!(no_log.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&no_log.stderr).contains("no mileage log"));
+}
+
+#[test]
+fn courses_are_told_apart_by_what_they_are_and_not_by_their_drivers() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let scenario = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../scenarios/obstacle-field.scenario.json"
+    );
+    let text = std::fs::read_to_string(scenario).unwrap();
+    std::fs::write(place("a.scenario.json"), &text).unwrap();
+    // Another stack in the file, and another name: the same course.
+    let stacks = text.replacen(
+        "\"controller\": {\"module\": \"fuzzy_driver\"",
+        "\"controller\": {\"module\": \"pursuit\"",
+        1,
+    );
+    std::fs::write(place("b.scenario.json"), stacks).unwrap();
+    // Another obstacle: another course.
+    let moved = text.replacen("\"x\": 160.0", "\"x\": 150.0", 1);
+    assert_ne!(moved, text);
+    std::fs::write(place("c.scenario.json"), moved).unwrap();
+    for name in ["a", "b", "c"] {
+        json(
+            folder.path(),
+            &format!("run {name}.scenario.json --runs 2 --out {name}.json"),
+        );
+    }
+    let found = json(folder.path(), "compare a.json b.json");
+    assert_eq!(found["comparisons"][0]["pairs"], 2);
+    let output = bench(folder.path(), "compare a.json c.json");
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("different courses") && said.contains("c.scenario.json"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_rule_stops_when_a_driver_is_known_to_be_better() {
+    let folder = tempfile::tempdir().unwrap();
+    json(
+        folder.path(),
+        "run arena --use controller=idm --runs 60 --out idm.json",
+    );
+    let run = "run arena --use controller=pursuit --until-difference idm.json --min-runs 5";
+    let found = json(folder.path(), run);
+    let runs = found["runs"].as_u64().unwrap();
+    assert!((5..60).contains(&runs), "{runs}");
+    assert_eq!(found["stopped"], "reached");
+    let difference = &found["difference"];
+    assert_eq!(difference["is_better"], true);
+    assert!(
+        difference["interval"][0].as_f64().unwrap() > 0.0,
+        "{difference}"
+    );
+    // It goes on where it was interrupted, and the same driver is never told from itself.
+    let again = format!("{run} --out pursuit.json --threads 1");
+    assert_eq!(json(folder.path(), &again), found);
+    assert_eq!(json(folder.path(), &again), found);
+    json(folder.path(), "verify pursuit.json");
+    let same = run.replace("pursuit", "idm");
+    let same = json(folder.path(), &same);
+    assert_eq!(
+        (&same["runs"], &same["stopped"]),
+        (&60.into(), &"runs".into())
+    );
+    assert!(same["difference"]["is_better"].is_null());
+    for (words, expected) in [
+        ("run arena --until-difference idm.json --seed 58", "3 rows"),
+        (
+            "run forest --until-difference idm.json",
+            "different courses",
+        ),
+        (
+            "run arena --use fitness=comfort --until-difference idm.json",
+            "different fitnesses",
+        ),
+        ("run arena --until-difference none.json", "none.json"),
+        (
+            "run arena --until-difference idm.json --runs 3",
+            "cannot be used with",
+        ),
+    ] {
+        let output = bench(folder.path(), words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words}: {said}");
+        assert!(said.contains(expected), "{words}: {said}");
+    }
 }
 
 #[test]

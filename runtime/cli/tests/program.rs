@@ -244,7 +244,7 @@ fn unusable_calls_end_with_two_and_say_why() {
     refused(&["run", &file, "--seconds=-3"], "--seconds");
     refused(
         &["run", &file, "--use", "controller=nobody"],
-        "there are: fuzzy_driver, fuzzy_mechanic, idm, pursuit",
+        "there are: fuzzy_driver, fuzzy_mechanic, idm, pursuit, bay_parking",
     );
     refused(&["run", &file, "--use", "brakes"], "expected SLOT=MODULE");
     refused(

@@ -141,12 +141,78 @@ fn a_training_that_was_killed_goes_on_to_the_same_end() {
 }
 
 #[test]
+fn resume_alone_keeps_its_record_beside_the_experiment() {
+    let folder = small();
+    let words = ["--resume", "--generations", "1", "--json"];
+    let first = document(&train(folder.path(), &words));
+    let record = folder.path().join("small.training.json");
+    let written = std::fs::read_to_string(&record).unwrap();
+    assert_eq!(document(&train(folder.path(), &words)), first);
+    assert_eq!(std::fs::read_to_string(&record).unwrap(), written);
+    let more = document(&train(folder.path(), &["--resume", "--json"]));
+    assert_eq!(more["generations"][0], first["generations"][0]);
+    assert_eq!(more["generations"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn held_out_runs_are_those_of_bench_and_a_fitness_says_which_way_is_better() {
+    let folder = small();
+    let trained = document(&train(folder.path(), &["--json"]));
+    let run = "bench run arena --use controller=fuzzy_driver --runs 3 --seed 201 --json";
+    let words: Vec<&str> = run.split(' ').collect();
+    let bench = document(&roadwright(folder.path(), &words));
+    // The values before training are the controller's own.
+    assert_eq!(trained["start"], bench);
+    let keys = |value: &Value| {
+        value
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&trained["held_out"]), keys(&bench));
+    // The score of the arena is points: the best of a generation has most of them.
+    assert_eq!(bench["lower_is_better"], false);
+    for generation in trained["generations"].as_array().unwrap() {
+        let number = |key: &str| generation[key].as_f64().unwrap();
+        assert!(number("best") >= number("mean"), "{generation}");
+        assert!(number("pool_best") >= number("best") - 1e-9, "{generation}");
+    }
+}
+
+#[test]
+fn a_manoeuvre_is_trained_from_random_gains() {
+    let text = SMALL
+        .replace("arena", "pendulum")
+        .replace("fuzzy_driver.rule_avoid_*", "pole_balance.*")
+        .replace("fuzzy_driver", "pole_balance")
+        .replace(
+            "{\"n\": 3}",
+            "{\"n\": 8, \"r\": 0.5}, \"start\": \"random\"",
+        )
+        .replace("\"runs\": 2", "\"runs\": 4")
+        .replace("\"generations\": 4", "\"generations\": 30");
+    let folder = folder_with("small.experiment.json", &text);
+    let trained = document(&train(folder.path(), &["--json"]));
+    let number = |value: &Value| value.as_f64().unwrap();
+    assert!(
+        number(&trained["generations"][0]["mean"]) > 30.0,
+        "random gains drop it"
+    );
+    assert_eq!(
+        trained["held_out"]["completed"], 3,
+        "{}",
+        trained["held_out"]
+    );
+}
+
+#[test]
 fn records_that_do_not_fit_are_refused_with_the_reason() {
     let folder = small();
     let out = ["--out", "kept.json", "--generations", "1"];
     assert_eq!(train(folder.path(), &out).status.code(), Some(0));
     refused(&train(folder.path(), &out), "is there already");
-    refused(&train(folder.path(), &["--resume"]), "--out");
     let resume = ["--out", "kept.json", "--resume"];
     refused(
         &train(folder.path(), &[&resume[..], &["--seed", "9"]].concat()),

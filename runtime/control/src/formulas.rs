@@ -18,9 +18,42 @@ pub fn formulas(id: &str) -> Option<String> {
         "pursuit" => Some(pursuit()),
         "fuzzy_driver" => Some(fuzzy_driver()),
         "fuzzy_mechanic" => Some(fuzzy_mechanic()),
+        "bay_parking" => Some(BAY_PARKING.into()),
+        "pole_balance" => Some(POLE_BALANCE.into()),
+        "trailer_backing" => Some(TRAILER_BACKING.into()),
         _ => None,
     }
 }
+
+const POLE_BALANCE: &str = "\
+acceleration, m/s^2: lean = heading_error, fall = path_curvature, place = lane_offset
+    acceleration = lean_gain lean + fall_gain fall + place_gain place + speed_gain v
+steering = 0";
+
+const BAY_PARKING: &str = "\
+x = stop_distance, y = lane_offset, h = heading_error, seen from the bay; v = speed
+    room = |y| - radius (1 - cos h), or -|y| - radius (1 - cos h) if it is turned the wrong way
+    forwards while room < margin, backwards while room >= -tolerance
+forwards, straight on, along the road or out of the bay
+    curvature = heading_gain (0 or +-90 degrees - h),  wanted = speed
+backwards, along an arc that ends in the middle line of the bay
+    heading   = min(acos(1 - |y| / radius), |y|) to the side of y
+    curvature = 1 / radius to that side, where 0.3 m < |y| < radius, + heading_gain (h - heading)
+    wanted    = -min(speed, sqrt(2 braking x))
+acceleration = 3 (wanted - v), at most 2 m/s^2; steering = atan(wheelbase curvature)";
+
+const TRAILER_BACKING: &str = "\
+x = stop_distance, y = lane_offset, h = heading_error of the trailer, seen from the bay;
+c = path_curvature, the hitch angle; v = speed
+backwards
+    heading   = line_gain y, at most 0.6 rad
+    hitch     = drawbar heading_gain (h - heading), at most sharpest
+    curvature = sin(c) / drawbar + hitch_gain (c - hitch)
+    wanted    = -min(speed, sqrt(2 braking x))
+forwards, from |c| > straighten, or x < 2.5 m and the trailer beside the line or askew, until it is
+straight or 9 m out
+    curvature = -line_gain y - (h + c),  wanted = speed
+acceleration = 3 (wanted - v), at most 2 m/s^2; steering = atan(wheelbase curvature)";
 
 fn idm() -> String {
     format!(

@@ -72,6 +72,17 @@ pub fn halting_speed(input: &ControllerInput, braking: f64, reaction: f64) -> f6
     behind.min(before)
 }
 
+/// Acceleration towards a speed that may be negative, m/s^2: `gain` for each metre a second that is missing,
+/// 2 m/s^2 at most as people do it among parked cars; who is there stops as hard as that takes.
+#[inline]
+pub fn towards_speed(speed: f64, wanted: f64, gain: f64, is_there: bool) -> f64 {
+    if is_there {
+        // Ten a second: gone within a few asks, and the brake never turns the way.
+        return -10.0 * speed;
+    }
+    (gain * (wanted - speed)).clamp(-2.0, 2.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@
 //! | `fuzzy_mechanic.rs` | the same author's driver for open ground, with brake, throttle and switches |
 //! | `idm.rs` | the intelligent driver model of [Treiber 2000] |
 //! | `pursuit.rs` | the pursuit point of [Wang 2004] with linear laws for speed and gap |
+//! | `bay_parking.rs`, `pole_balance.rs`, `trailer_backing.rs` | drivers of courses that are manoeuvres |
 //! | [`laws`] | what several of them share: pursuit steering, safe and halting speed |
 //! | `formulas.rs` | the laws as plain text, for `roadwright controller show` |
 //!
@@ -52,19 +53,25 @@
 //!
 //! [`ControllerInput`]: roadwright_plugin_api::ControllerInput
 
+mod bay_parking;
 mod formulas;
 pub mod fuzzy;
 mod fuzzy_driver;
 mod fuzzy_mechanic;
 mod idm;
 pub mod laws;
+mod pole_balance;
 mod pursuit;
+mod trailer_backing;
 
+pub use bay_parking::BayParking;
 pub use formulas::formulas;
 pub use fuzzy_driver::FuzzyDriver;
 pub use fuzzy_mechanic::FuzzyMechanic;
 pub use idm::Idm;
+pub use pole_balance::PoleBalance;
 pub use pursuit::Pursuit;
+pub use trailer_backing::TrailerBacking;
 
 use roadwright_agent::Registry;
 
@@ -74,4 +81,7 @@ pub fn register(registry: &mut Registry) {
     registry.add(FuzzyMechanic::entry());
     registry.add(Idm::entry());
     registry.add(Pursuit::entry());
+    registry.add(BayParking::entry());
+    registry.add(PoleBalance::entry());
+    registry.add(TrailerBacking::entry());
 }

@@ -11,5 +11,5 @@ pub mod genetic;
 mod measure;
 pub mod statistics;
 
-pub use course::{Course, CourseError, End, Ends, Setup};
-pub use measure::{DriveRow, Measured, Row, measure, measure_while};
+pub use course::{Course, CourseError, End, Ends, Setup, UNSEEN_SEED};
+pub use measure::{DriveRow, Measured, MileageMark, Row, measure, measure_logged, measure_while};

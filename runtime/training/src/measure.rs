@@ -1,6 +1,6 @@
 //! One run of a course: what a measure is made of.
 
-use crate::course::{Course, CourseError, End, LOOK, Setup, driver_of};
+use crate::course::{Course, CourseError, End, LOOK, Setup, drive_manoeuvre, driver_of};
 use roadwright_agent::Registry;
 use roadwright_geometry::math::mix64;
 use roadwright_simulation::{Drive, Ground, RunOptions, Session, Status, World};
@@ -107,6 +107,9 @@ pub fn measure_while(
         seed,
         error: Box::new(error),
     })?;
+    if course.is_manoeuvre() {
+        return drive_manoeuvre((course, seed), &scenario, (modules, &world), goes_on);
+    }
     let level = setup.dynamics.unwrap_or(scenario.settings().dynamics);
     let mut run = Run {
         course,
@@ -238,7 +241,11 @@ fn row_of(drive: &Drive<'_>, end: End) -> DriveRow {
 }
 
 /// What is reported and compared has to be a number.
-fn check_scores(course: &Course, seed: u64, drives: &[DriveRow]) -> Result<(), CourseError> {
+pub(crate) fn check_scores(
+    course: &Course,
+    seed: u64,
+    drives: &[DriveRow],
+) -> Result<(), CourseError> {
     let mut scores = drives.iter().flat_map(|drive| &drive.scores);
     match scores.find(|(_, score)| !score.is_finite()) {
         None => Ok(()),
@@ -252,7 +259,7 @@ fn check_scores(course: &Course, seed: u64, drives: &[DriveRow]) -> Result<(), C
 }
 
 /// A run as one row; `None` if nobody was rated.
-fn summarize(seed: u64, drives: &[DriveRow], hash: u64) -> Option<Row> {
+pub(crate) fn summarize(seed: u64, drives: &[DriveRow], hash: u64) -> Option<Row> {
     let scores: Vec<f64> = drives.iter().filter_map(DriveRow::fitness).collect();
     if scores.is_empty() {
         return None;
@@ -276,7 +283,10 @@ fn summarize(seed: u64, drives: &[DriveRow], hash: u64) -> Option<Row> {
     })
 }
 
+mod mileage;
 mod watch;
+
+pub use mileage::{MileageMark, measure_logged};
 
 #[cfg(test)]
 mod tests;

@@ -52,12 +52,18 @@ pub enum End {
     Stuck,
     /// It touched something that its body would have passed through.
     Struck,
+    /// What it balanced was still upright when its time was over.
+    Held,
+    /// What it balanced fell.
+    Fell,
+    /// The vehicle and its trailer folded up.
+    Jackknifed,
 }
 
 impl End {
     /// Whether the drive is complete.
     pub fn is_complete(self) -> bool {
-        matches!(self, Self::Arrived | Self::Mileage)
+        matches!(self, Self::Arrived | Self::Mileage | Self::Held)
     }
 
     /// Its name in files and tables.
@@ -70,6 +76,9 @@ impl End {
             Self::RolledOver => "rolled_over",
             Self::Stuck => "stuck",
             Self::Struck => "struck",
+            Self::Held => "held",
+            Self::Fell => "fell",
+            Self::Jackknifed => "jackknifed",
         }
     }
 }

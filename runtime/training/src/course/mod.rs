@@ -4,6 +4,7 @@ mod arena;
 mod draft;
 mod ends;
 mod forest;
+mod manoeuvre;
 mod obstacle_stream;
 mod old_town;
 mod setup;
@@ -11,13 +12,19 @@ mod setup;
 pub(crate) use draft::driver_of;
 pub use ends::{End, Ends, Stuck};
 pub(crate) use ends::{LOOK, Moment, passes_through};
+pub(crate) use manoeuvre::drive as drive_manoeuvre;
 pub use setup::Setup;
 
 use draft::Draft;
-use roadwright_scenario::{Scenario, Stack};
+use manoeuvre::{parking, pendulum, trailer_reverse};
+use roadwright_scenario::{DynamicsLevel, Edit, Scenario, Settings, Stack, file};
 use roadwright_simulation::{Ground, SimulationError};
 use std::sync::Arc;
 use thiserror::Error;
+
+/// Courses from this seed on are for judging: no value that ships was chosen on them. Rules made by hand were
+/// chosen on seeds from 1 on, and experiments breed there.
+pub const UNSEEN_SEED: u64 = 300_001;
 
 /// A course: what is driven, until when, and how that is rated.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +51,9 @@ enum Kind {
     Arena,
     OldTown,
     Forest,
+    Parking,
+    Pendulum,
+    TrailerReverse,
     /// A scenario of one's own, the same for all seeds but for what its run draws at random.
     Own(Box<Scenario>),
 }
@@ -127,6 +137,9 @@ impl Course {
             arena::course(),
             old_town::course(),
             forest::course(),
+            parking::course(),
+            pendulum::course(),
+            trailer_reverse::course(),
         ]
     }
 
@@ -169,11 +182,28 @@ impl Course {
             Kind::Arena => arena::draft(seed),
             Kind::OldTown => old_town::draft(seed),
             Kind::Forest => forest::draft(seed),
+            Kind::Parking => parking::draft(seed),
+            Kind::Pendulum => pendulum::draft(seed),
+            Kind::TrailerReverse => trailer_reverse::draft(seed),
             Kind::Own(scenario) => return self.own_scenario(scenario, seed, setup),
         };
+        self.check_dynamics(setup)?;
         let drivers = self.drivers(setup)?;
         let vehicle = setup.vehicle.as_deref().unwrap_or(self.vehicle);
         draft.finish(self, seed, vehicle, &drivers)
+    }
+
+    /// A course that computes its vehicle itself has one level.
+    fn check_dynamics(&self, setup: &Setup) -> Result<(), CourseError> {
+        let level = setup.dynamics.unwrap_or(DynamicsLevel::OneTrack);
+        if !self.is_manoeuvre() || level == DynamicsLevel::OneTrack {
+            return Ok(());
+        }
+        Err(CourseError::Setup {
+            course: self.name.clone(),
+            what: "it computes its vehicle itself, by the kinematic one-track model: use --dynamics one_track, \
+                   or none",
+        })
     }
 
     /// The stacks of a setup; the course's own without any.
@@ -191,6 +221,42 @@ impl Course {
     /// The ground that its runs share, if it is the same for all seeds and setups.
     pub(crate) fn shared_ground(&self) -> Option<Arc<Ground>> {
         matches!(self.kind, Kind::OldTown).then(old_town::ground)
+    }
+
+    /// Hash of what is driven, until when, whoever drives it: 16 hexadecimal digits. Results of two drivers are
+    /// compared if it is the same.
+    ///
+    /// # Errors
+    /// If its scenario cannot be put together.
+    pub fn hash(&self) -> Result<String, CourseError> {
+        let mut scenario = match &self.kind {
+            Kind::Own(scenario) => (**scenario).clone(),
+            _ => self.scenario(0, &Setup::default())?,
+        };
+        let stacks: Vec<String> = scenario.stacks().keys().cloned().collect();
+        let settings = Settings {
+            seed: 0,
+            ..scenario.settings()
+        };
+        let mut edits = vec![Edit::About(Box::default()), Edit::Settings(settings)];
+        let plain = |key| Edit::Stack(key, Some(Box::new(Stack::default())));
+        edits.extend(stacks.into_iter().map(plain));
+        for edit in edits {
+            let applied = scenario.apply(edit);
+            applied.map_err(|error| CourseError::Scenario {
+                course: self.name.clone(),
+                error: error.to_string(),
+            })?;
+        }
+        let text = format!("{:?}\n{}", self.ends, file::to_text(&scenario));
+        Ok(crate::experiment::digits(text.as_bytes()))
+    }
+
+    /// Whether a controller can be compared with others here: those that are made for a manoeuvre know nothing of
+    /// lanes and goals, and drive only where they belong.
+    pub fn is_for(&self, controller: &str) -> bool {
+        let special = |course: &Self| course.is_manoeuvre() && course.driver == controller;
+        self.driver == controller || !Self::all().iter().any(special)
     }
 
     /// Whether it is a scenario of one's own.

@@ -9,13 +9,14 @@ mod stop;
 mod summary;
 mod verify;
 
+pub(crate) use results::digits;
 pub use results::{Head, Results, ResultsError};
 pub use stop::{MAX_RUNS, MIN_RUNS, MOST_RUNS, Stop, StopError, Stopped};
 pub use summary::{Estimate, Summary};
 pub use verify::{Difference, sample};
 
 use crate::course::{Course, CourseError, Setup};
-use crate::measure::{Measured, Row, measure};
+use crate::measure::{Measured, MileageMark, Row, measure, measure_logged};
 use crate::statistics::Moments;
 use rayon::prelude::*;
 use roadwright_agent::{Fitness, Registry};
@@ -36,11 +37,16 @@ pub struct Experiment<'a> {
     pub first_seed: u64,
     /// What ends it.
     pub stop: Stop,
+    /// The results that a rule about differences compares with; no other rule asks for them.
+    pub against: Option<&'a Results>,
     /// Level of intervals.
     pub level: f64,
     /// How many runs are done at the same time.
     pub threads: usize,
 }
+
+/// A run with its mileage log.
+type Logged = (Measured, Vec<MileageMark>);
 
 /// Why an experiment cannot be done.
 #[derive(Debug, Error)]
@@ -62,6 +68,11 @@ pub enum ExperimentError {
     /// Threads cannot be started.
     #[error("cannot start {0} threads")]
     Threads(usize),
+    /// There is nothing to compare with on a seed.
+    #[error(
+        "seed {0}: the results that are compared with have no such row; name others, or fewer runs"
+    )]
+    NoPartner(u64),
     /// The results that it is to go on with are those of another experiment.
     #[error("the results are of another experiment: {what} is {theirs} there, and {ours} here")]
     Other {
@@ -83,6 +94,14 @@ pub trait Watcher: Sync {
 
     /// Told of the rows so far, and how many there will be as far as one can tell.
     fn progress(&self, _: &Results, _: u64) {}
+
+    /// Whether it wants to be told of the mileage logs of runs.
+    fn wants_marks(&self) -> bool {
+        false
+    }
+
+    /// Told of the mileage log of a run by its seed, in the order of seeds.
+    fn marks(&self, _: u64, _: &[MileageMark]) {}
 }
 
 /// Nobody looks on.
@@ -111,6 +130,7 @@ impl Experiment<'_> {
         let entry = entries.iter().find(|entry| entry.info.id == fitness);
         Ok(Head {
             course: self.course.name.clone(),
+            course_hash: self.course.hash()?,
             is_own: self.course.is_own(),
             scenario_hash: results::digits(
                 roadwright_scenario::file::to_text(&scenario).as_bytes(),
@@ -140,6 +160,7 @@ impl Experiment<'_> {
         let mut results = Results::new(head);
         // What the stopping rule looks at.
         let mut fitness = Moments::default();
+        self.check_partners()?;
         if let Some(earlier) = earlier {
             same(&results.head, &earlier.head)?;
             results.head.modules.clone_from(&earlier.head.modules);
@@ -168,19 +189,21 @@ impl Experiment<'_> {
             let done = results.rows.len() as u64;
             let size = (self.threads.max(1) * RUNS_A_THREAD) as u64;
             let next = done..(done + size).min(self.stop.most());
-            let batch: Vec<Option<Result<Measured, CourseError>>> = next
+            let wants_marks = watcher.wants_marks();
+            let batch: Vec<Option<Result<Logged, CourseError>>> = next
                 .into_par_iter()
                 .map(|run| {
                     let seed = self.first_seed + run;
                     let goes_on = watcher.goes_on();
-                    goes_on.then(|| measure(self.course, self.setup, self.modules, seed))
+                    goes_on.then(|| self.measure(seed, wants_marks))
                 })
                 .collect();
             for measured in batch {
                 // What comes after one that was not run is not in a row with the others.
-                let Some(measured) = measured.transpose()? else {
+                let Some((measured, marks)) = measured.transpose()? else {
                     return Ok(());
                 };
+                watcher.marks(measured.row.seed, &marks);
                 if results.rows.is_empty() {
                     results.head.modules = measured.modules;
                 } else {
@@ -195,9 +218,42 @@ impl Experiment<'_> {
         Ok(())
     }
 
+    /// A rule about differences needs a partner for each seed that it may come to.
+    fn check_partners(&self) -> Result<(), ExperimentError> {
+        if !self.stop.looks_at_differences() {
+            return Ok(());
+        }
+        let seeds = self.first_seed..self.first_seed + self.stop.most();
+        let mut alone = seeds.filter(|&seed| self.partner(seed).is_none());
+        alone
+            .next()
+            .map_or(Ok(()), |seed| Err(ExperimentError::NoPartner(seed)))
+    }
+
+    /// Fitness of the results that are compared with on a seed.
+    fn partner(&self, seed: u64) -> Option<f64> {
+        let other = self.against?;
+        let index = seed.checked_sub(other.head.first_seed)?;
+        let row = other.rows.get(usize::try_from(index).ok()?)?;
+        Some(row.fitness)
+    }
+
+    fn measure(&self, seed: u64, wants_marks: bool) -> Result<Logged, CourseError> {
+        if wants_marks {
+            return measure_logged(self.course, self.setup, self.modules, seed);
+        }
+        let measured = measure(self.course, self.setup, self.modules, seed)?;
+        Ok((measured, Vec::new()))
+    }
+
     /// Adds a row. Returns whether it was the last one.
     fn push(&self, results: &mut Results, fitness: &mut Moments, row: Row) -> bool {
-        fitness.push(row.fitness);
+        let partner = if self.stop.looks_at_differences() {
+            self.partner(row.seed).unwrap_or_default()
+        } else {
+            0.0
+        };
+        fitness.push(row.fitness - partner);
         results.rows.push(row);
         results.stopped = self.stop.verdict(fitness, self.level);
         results.stopped.is_some()
@@ -215,8 +271,16 @@ fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> 
 
 /// Whether two heads are of one experiment, but for the builds of modules, which the runs tell.
 fn same(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
+    // Results of versions that did not write it say nothing about it.
+    let unknown = String::new();
+    let ours_if_known = if theirs.course_hash.is_empty() {
+        &unknown
+    } else {
+        &ours.course_hash
+    };
     let pairs = [
         ("the course", &theirs.course, &ours.course),
+        ("the course's content", &theirs.course_hash, ours_if_known),
         ("the scenario", &theirs.scenario_hash, &ours.scenario_hash),
         ("the fitness", &theirs.fitness, &ours.fitness),
         ("the version", &theirs.roadwright, &ours.roadwright),

@@ -16,6 +16,10 @@ const VERSION: u32 = 1;
 pub struct Head {
     /// Name of the course, or of the file of a scenario of one's own.
     pub course: String,
+    /// Hash of the course without its drivers, 16 hexadecimal digits: results with the same one are compared.
+    /// Empty in results of versions that did not write it.
+    #[serde(default)]
+    pub course_hash: String,
     /// Whether the course is a scenario of one's own.
     pub is_own: bool,
     /// Hash of the scenario of the first seed, 16 hexadecimal digits.
@@ -94,6 +98,15 @@ pub enum ResultsError {
 }
 
 impl Results {
+    /// Rows that were made otherwise, as results: all that were planned.
+    pub fn of_rows(head: Head, rows: Vec<Row>) -> Self {
+        let mut results = Self::new(head);
+        results.rows = rows;
+        results.stopped = Some(Stopped::Runs);
+        results.seal();
+        results
+    }
+
     /// Results without a row yet.
     pub(super) fn new(head: Head) -> Self {
         Self {
@@ -228,6 +241,6 @@ fn hash_of(rows: &[Row]) -> String {
 }
 
 /// The first 16 hexadecimal digits of the hash of some bytes.
-pub(super) fn digits(bytes: &[u8]) -> String {
+pub(crate) fn digits(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..16].to_owned()
 }

@@ -38,6 +38,35 @@ pub enum Stop {
         /// After so many runs in any case.
         max_runs: u64,
     },
+    /// Whether it is better or worse than other results on the same seeds.
+    Difference {
+        /// Hash of the rows that it is compared with, as a number.
+        #[serde(with = "digits")]
+        against: u64,
+        /// Not before so many runs.
+        min_runs: u64,
+        /// After so many runs in any case.
+        max_runs: u64,
+    },
+}
+
+/// A hash is 16 hexadecimal digits in files.
+mod digits {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[allow(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde asks for a reference"
+    )]
+    pub(super) fn serialize<S: Serializer>(hash: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&format!("{hash:016x}"))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        u64::from_str_radix(&text, 16)
+            .map_err(|_| serde::de::Error::custom("expected a hash of 16 hexadecimal digits"))
+    }
 }
 
 /// Why a stopping rule cannot be used.
@@ -80,16 +109,13 @@ impl Stop {
                 min_runs,
                 max_runs,
             } => {
-                in_range(max_runs)?;
-                if min_runs < 2 || min_runs > max_runs {
-                    return Err(StopError::Bounds {
-                        min: min_runs,
-                        max: max_runs,
-                    });
-                }
+                in_bounds(min_runs, max_runs)?;
                 let is_usable = at_most.is_finite() && at_most > 0.0;
                 is_usable.then_some(()).ok_or(StopError::AtMost(at_most))
             }
+            Self::Difference {
+                min_runs, max_runs, ..
+            } => in_bounds(min_runs, max_runs),
         }
     }
 
@@ -97,7 +123,9 @@ impl Stop {
     pub fn most(&self) -> u64 {
         match *self {
             Self::Runs { runs } => runs,
-            Self::StandardError { max_runs, .. } | Self::Width { max_runs, .. } => max_runs,
+            Self::StandardError { max_runs, .. }
+            | Self::Width { max_runs, .. }
+            | Self::Difference { max_runs, .. } => max_runs,
         }
     }
 
@@ -106,12 +134,19 @@ impl Stop {
     pub fn watches_from(&self) -> Option<u64> {
         match *self {
             Self::Runs { .. } => None,
-            Self::StandardError { min_runs, .. } | Self::Width { min_runs, .. } => Some(min_runs),
+            Self::StandardError { min_runs, .. }
+            | Self::Width { min_runs, .. }
+            | Self::Difference { min_runs, .. } => Some(min_runs),
         }
     }
 
-    /// How far from its aim a fitness with this spread still is: 1 and less is there. `None` before it
-    /// may stop, and for a fixed number of runs.
+    /// Whether it looks at the differences to other results, and not at the fitness alone.
+    pub fn looks_at_differences(&self) -> bool {
+        matches!(self, Self::Difference { .. })
+    }
+
+    /// How far from its aim what it looks at, with this spread, still is: 1 and less is there. `None` before
+    /// it may stop, and for a fixed number of runs.
     fn excess(&self, fitness: &Moments, level: f64) -> Option<f64> {
         let (is, at_most, min_runs) = match *self {
             Self::Runs { .. } => return None,
@@ -124,6 +159,20 @@ impl Stop {
                 let sequence = AsymptoticSequence::new(level, min_runs);
                 let interval = sequence.interval(fitness)?;
                 (interval.width(), at_most, min_runs)
+            }
+            Self::Difference { min_runs, .. } => {
+                let sequence = AsymptoticSequence::new(level, min_runs);
+                let interval = sequence.interval(fitness)?;
+                // Below 1 as soon as 0 lies outside; equal results are never told apart.
+                let mean = fitness.mean().abs().max(f64::MIN_POSITIVE);
+                let excess = 0.5 * interval.width() / mean;
+                let is_apart = !interval.contains(0.0);
+                let excess = if is_apart {
+                    excess.min(1.0)
+                } else {
+                    excess.max(1.0 + f64::EPSILON)
+                };
+                (excess, 1.0, min_runs)
             }
         };
         (fitness.count() >= min_runs).then_some(is / at_most)
@@ -150,6 +199,12 @@ impl Stop {
         };
         needed.clamp(least, self.most())
     }
+}
+
+fn in_bounds(min: u64, max: u64) -> Result<(), StopError> {
+    in_range(max)?;
+    let fits = min >= 2 && min <= max;
+    fits.then_some(()).ok_or(StopError::Bounds { min, max })
 }
 
 fn in_range(runs: u64) -> Result<(), StopError> {
@@ -204,6 +259,35 @@ mod tests {
         assert_eq!(error.expected(&spread(40), level), 100 + 3);
         assert_eq!(error.expected(&spread(3), level), 30);
         assert_eq!(runs.expected(&spread(3), level), 7);
+    }
+
+    #[test]
+    fn differences_stop_as_soon_as_they_are_apart_from_0() {
+        let rule = Stop::Difference {
+            against: 0xab,
+            min_runs: 10,
+            max_runs: 500,
+        };
+        let (level, text) = (0.95, serde_json::to_string(&rule).unwrap());
+        assert!(text.contains("\"00000000000000ab\""), "{text}");
+        assert_eq!(serde_json::from_str::<Stop>(&text).unwrap(), rule);
+        let bad = text.replace("00000000000000ab", "z");
+        assert!(serde_json::from_str::<Stop>(&bad).is_err());
+        // Differences of 0 and 1 by turns are 0.5 on average; of -1 and 1 nothing is to be seen.
+        assert_eq!(rule.verdict(&spread(9), level), None);
+        assert_eq!(rule.verdict(&spread(60), level), Some(Stopped::Reached));
+        let even = |count: i64| {
+            let values: Vec<f64> = (0..count).map(|n| (2 * (n % 2) - 1) as f64).collect();
+            Moments::of(&values)
+        };
+        assert_eq!(rule.verdict(&even(400), level), None);
+        assert_eq!(rule.verdict(&even(500), level), Some(Stopped::Runs));
+        assert_eq!(
+            rule.verdict(&Moments::of(&[0.0; 400]), level),
+            None,
+            "the same driver"
+        );
+        assert!(rule.looks_at_differences() && rule.check().is_ok());
     }
 
     #[test]

@@ -35,6 +35,7 @@ impl Lab {
             setup: &self.setup,
             modules: &self.modules,
             first_seed: 1,
+            against: None,
             stop,
             level: 0.95,
             threads,

@@ -138,8 +138,8 @@ pub struct Experiment {
     pub stack: NameOr<Stack>,
     /// Which parameters are genes: `module.parameter`, `module.*` or `module.prefix*`.
     pub genes: Vec<String>,
-    /// The fitness module that scores drives, with its weights if they are not 1; lower is better.
-    /// Absent: the course's.
+    /// The fitness module that scores drives, with its weights if they are not 1. Whether lower or higher
+    /// is better the module says. Absent: the course's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<NameOr<ModuleSetting>>,
     /// Seeds of the courses.
@@ -169,8 +169,41 @@ pub struct Experiment {
     /// Drives of each individual in a generation, 1 to 100000: at least so many, in whole runs of the course.
     #[schemars(range(min = 1, max = 100_000))]
     pub runs: usize,
+    /// How many more drives generations get than the one before; absent: none. The better the pool, the more it
+    /// takes to tell who is better still.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
+    /// Factor on the time step while breeding, 1 to 8: drives are cheaper and less exact. Champions are judged
+    /// at 1.
+    #[serde(default = "uncompressed", skip_serializing_if = "is_uncompressed")]
+    #[schemars(range(min = 1.0, max = 8.0))]
+    pub time_compression: f64,
     /// When training ends.
     pub stop: Stop,
+}
+
+fn uncompressed() -> f64 {
+    1.0
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+fn is_uncompressed(factor: &f64) -> bool {
+    *factor == 1.0
+}
+
+/// How the drives of an individual grow from generation to generation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Growth {
+    /// So many more in each generation, 1 to 10000.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub runs: usize,
+    /// Until there are so many, 1 to 100000.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub most: usize,
 }
 
 fn one() -> u64 {
@@ -222,6 +255,23 @@ impl Experiment {
             let message = format!("{} is out of range: expected 1 to 100000", self.runs);
             return Some(("runs", message));
         }
+        // Written so that NaN is out of range too.
+        if !(1.0..=8.0).contains(&self.time_compression) {
+            let found = self.time_compression;
+            let message = format!("{found} is out of range: expected 1 to 8");
+            return Some(("time_compression", message));
+        }
+        if let Some(growth) = self.growth {
+            let fits = (1..=10_000).contains(&growth.runs) && (1..=100_000).contains(&growth.most);
+            if !fits || growth.most < self.runs {
+                let message = format!(
+                    "runs {} up to most {}: expected 1 to 10000, and up to the runs of the first generation or \
+                     more, 100000 at most",
+                    growth.runs, growth.most
+                );
+                return Some(("growth", message));
+            }
+        }
         if !(1..=100_000).contains(&self.stop.generations) {
             let found = self.stop.generations;
             let message = format!("generations: {found} is out of range: expected 1 to 100000");
@@ -242,18 +292,30 @@ impl Experiment {
         }
     }
 
-    /// Runs of each individual if a run has so many drives.
-    pub fn runs_of(&self, drives: usize) -> usize {
-        self.runs.div_ceil(drives.max(1))
+    /// Runs of each individual of a generation, from 1, if a run has so many drives.
+    pub fn runs_of(&self, generation: u32, drives: usize) -> usize {
+        let first = self.runs;
+        let wanted = self.growth.map_or(first, |growth| {
+            let later = generation.saturating_sub(1) as usize;
+            first
+                .saturating_add(growth.runs.saturating_mul(later))
+                .min(growth.most)
+        });
+        wanted.div_ceil(drives.max(1))
     }
 
-    /// Courses of a generation, from 1, that needs so many: all its individuals get the same.
-    pub fn courses_of(&self, generation: u32, count: usize) -> Vec<u64> {
+    /// Courses of a generation, from 1, of runs with so many drives: all its individuals get the same.
+    pub fn courses_of(&self, generation: u32, drives: usize) -> Vec<u64> {
         let [first, last] = self.seeds.train;
         let range = u128::from(last - first) + 1;
-        let begin = match self.courses {
-            Courses::Fresh => u128::from(generation.saturating_sub(1)) * count as u128,
-            Courses::Fixed => 0,
+        let count = self.runs_of(generation, drives);
+        let earlier = u128::from(generation.saturating_sub(1));
+        let begin = match (self.courses, self.growth) {
+            (Courses::Fixed, _) => 0,
+            (Courses::Fresh, None) => earlier * count as u128,
+            (Courses::Fresh, Some(_)) => (1..generation)
+                .map(|before| self.runs_of(before, drives) as u128)
+                .sum(),
         };
         let course = |number: usize| first + ((begin + number as u128) % range) as u64;
         (0..count).map(course).collect()
@@ -408,6 +470,16 @@ mod tests {
                 "0: course: expected either",
             ),
             (
+                "\"runs\": 30",
+                "\"time_compression\": 9, \"runs\": 30",
+                "9: time_compression: 9 is out",
+            ),
+            (
+                "\"runs\": 30",
+                "\"growth\": {\"runs\": 2, \"most\": 20}, \"runs\": 30",
+                "9: growth: runs 2 up to most 20",
+            ),
+            (
                 "\"stop\": {\"generations\": 20}",
                 "\"stop\": {}",
                 "10: stop: the key",
@@ -423,15 +495,23 @@ mod tests {
     #[test]
     fn generations_get_fresh_courses_round_and_round_or_fixed_ones() {
         let mut experiment = Experiment::from_text(TEXT).unwrap();
-        assert_eq!(experiment.courses_of(1, 4), [1, 2, 3, 4]);
-        assert_eq!(experiment.courses_of(3, 4), [9, 10, 1, 2]);
+        // 30 drives in runs of 8 are 4 runs.
+        assert_eq!(experiment.courses_of(1, 8), [1, 2, 3, 4]);
+        assert_eq!(experiment.courses_of(3, 8), [9, 10, 1, 2]);
         experiment.courses = Courses::Fixed;
-        assert_eq!(experiment.courses_of(3, 4), [1, 2, 3, 4]);
+        assert_eq!(experiment.courses_of(3, 8), [1, 2, 3, 4]);
         experiment.seeds.train = [0, u64::MAX];
         experiment.courses = Courses::Fresh;
-        assert_eq!(experiment.courses_of(u32::MAX, 2).len(), 2);
-        assert_eq!(experiment.runs_of(40), 1);
-        assert_eq!(experiment.runs_of(7), 5);
-        assert_eq!(experiment.runs_of(0), 30);
+        assert_eq!(experiment.courses_of(u32::MAX, 15).len(), 2);
+        assert_eq!(experiment.runs_of(9, 40), 1);
+        assert_eq!(experiment.runs_of(9, 7), 5);
+        assert_eq!(experiment.runs_of(9, 0), 30);
+        experiment.growth = Some(Growth { runs: 10, most: 45 });
+        let runs: Vec<usize> = (1..=4)
+            .map(|number| experiment.runs_of(number, 1))
+            .collect();
+        assert_eq!(runs, [30, 40, 45, 45]);
+        assert_eq!(experiment.courses_of(3, 1)[0], 70);
+        assert_eq!(experiment.runs_of(u32::MAX, 1), 45);
     }
 }

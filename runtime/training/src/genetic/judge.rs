@@ -1,14 +1,16 @@
 //! Judging: candidates drive courses, in parallel, and are scored by what came of it.
 
 use super::breeder::Candidate;
+use crate::measure::Row;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// One run of a candidate on a course.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// Mean score of its drives; lower is better.
+    /// Mean score of its drives; lower is better, so the score of a fitness of which more is better has its
+    /// sign changed.
     pub score: f64,
     /// Drives that were rated.
     pub drives: usize,
@@ -18,6 +20,8 @@ pub struct Run {
     pub hash: u64,
     /// Whether the run was ended before its time because hardly anybody got anywhere.
     pub ended_early: bool,
+    /// The run as `bench` reports it, where there is a course.
+    pub row: Option<Row>,
 }
 
 /// Runs candidates. The same genes and course give the same run, bit for bit, in any thread.
@@ -28,9 +32,22 @@ pub trait Evaluate: Sync {
     /// What went wrong with the modules, for people. It costs the candidate, not the training.
     fn run(&self, genes: &[f64], course: u64) -> Result<Run, String>;
 
+    /// The same for judging a champion: without what makes breeding cheaper and less exact.
+    ///
+    /// # Errors
+    /// As [`Evaluate::run`].
+    fn run_exactly(&self, genes: &[f64], course: u64) -> Result<Run, String> {
+        self.run(genes, course)
+    }
+
     /// Drives of a run, as far as that is known before; 1 or more.
     fn drives_of_a_run(&self) -> usize {
         1
+    }
+
+    /// Whether a lower fitness is better. If not, scores are those of the fitness with their sign changed.
+    fn lower_is_better(&self) -> bool {
+        true
     }
 
     /// A hash of what is driven on: a training is not resumed on something else.
@@ -115,7 +132,7 @@ pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64])
     firsts.into_iter().enumerate().map(of).collect()
 }
 
-/// Runs genes on courses, in parallel; results in the order of the courses.
+/// Runs genes on courses exactly, in parallel; results in the order of the courses.
 ///
 /// # Errors
 /// The first failure in that order.
@@ -126,15 +143,20 @@ pub fn run_all(
 ) -> Result<Vec<Run>, String> {
     let runs: Vec<_> = courses
         .par_iter()
-        .map(|&course| run(evaluate, genes, course))
+        .map(|&course| guarded(course, || evaluate.run_exactly(genes, course)))
         .collect();
     runs.into_iter().collect()
 }
 
-/// One run; a panic or a score that is no number is a failure of the modules.
+/// One run of breeding.
 pub(super) fn run(evaluate: &dyn Evaluate, genes: &[f64], course: u64) -> Result<Run, String> {
+    guarded(course, || evaluate.run(genes, course))
+}
+
+/// One run; a panic or a score that is no number is a failure of the modules.
+fn guarded(course: u64, run: impl Fn() -> Result<Run, String>) -> Result<Run, String> {
     // Nothing is shared with a run that is given up.
-    let run = catch_unwind(AssertUnwindSafe(|| evaluate.run(genes, course)));
+    let run = catch_unwind(AssertUnwindSafe(run));
     let run = run.map_err(|_| format!("a module panicked on course {course}"))??;
     if run.score.is_nan() {
         return Err(format!("the score of course {course} is no number"));
@@ -171,6 +193,7 @@ mod tests {
                 completed: 1,
                 hash: 0,
                 ended_early: genes[0] == 16.0,
+                row: None,
             };
             match genes[0] {
                 13.0 if course == 2 => Err("no luck".into()),

@@ -40,7 +40,7 @@ pub use genes::{Chromosome, Gene, GeneError, Genome, Preset};
 pub use judge::{Evaluate, Judgement, Run, judge, run_all};
 pub use operators::{Bounds, Operators, repair};
 pub use pool::{Birth, Individual, Pool};
-pub use problem::{Problem, ProblemError};
+pub use problem::{LEVEL, Problem, ProblemError};
 pub use racing::{Racing, race};
 pub use record::{Record, RecordError};
 pub use sum_of_genes::{SumOfGenes, genome as sum_of_genes};

@@ -4,8 +4,9 @@ use super::experiment::{Experiment, NameOr};
 use super::genes::{GeneError, Genome};
 use super::judge::{Evaluate, Run};
 use crate::course::{Course, CourseError, Setup};
+use crate::experiment::{self as bench, ExperimentError, Results};
 use crate::measure_while;
-use roadwright_agent::{Controller, Registry};
+use roadwright_agent::{Controller, Fitness, Registry};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{ModuleSetting, Scenario, Stack, file};
 use roadwright_simulation::{RunOptions, SimulationError, World};
@@ -19,6 +20,9 @@ const PATIENCE: f64 = 12.0;
 const SOMEWHERE: f64 = 0.5;
 /// If fewer than this share of the vehicles do, the individual is unfit: in a jam many stand, but not all.
 const FEW: f64 = 0.1;
+
+/// Level of intervals.
+pub const LEVEL: f64 = 0.95;
 
 /// Why an experiment cannot be begun.
 #[derive(Debug, Error)]
@@ -54,6 +58,9 @@ pub struct Problem {
     modules: Registry,
     drives: usize,
     hash: u64,
+    lower_is_better: bool,
+    /// Time step while breeding, s; the course's without.
+    breeding_dt: Option<f64>,
 }
 
 // In boxes: both are large, and seldom there.
@@ -102,11 +109,17 @@ impl Problem {
         // The first course is made as a trial: what is wrong for all shows before anybody is bred.
         let trial = course.scenario(experiment.seeds.train[0], &setup)?;
         World::new(&trial, modules, &RunOptions::default())?;
+        let id = setup.first_fitness(&course);
+        let entries = modules.of::<dyn Fitness>();
+        let entry = entries.iter().find(|entry| entry.info.id == id);
         let mut hasher = twox_hash::XxHash3_64::with_seed(0);
         hasher.write(file::to_text(&trial).as_bytes());
         Ok(Self {
             drives: trial.agents().len().max(1),
             hash: hasher.finish(),
+            breeding_dt: (experiment.time_compression > 1.0)
+                .then(|| trial.settings().dt * experiment.time_compression),
+            lower_is_better: entry.is_none_or(|entry| entry.make().logic.lower_is_better()),
             course,
             setup,
             stack,
@@ -118,6 +131,45 @@ impl Problem {
     /// The genes.
     pub fn genome(&self) -> &Genome {
         &self.genome
+    }
+
+    /// Runs of some genes on courses from a seed on, each on the next one, as results that `bench` could have
+    /// made. `None` if one of the runs has no row.
+    ///
+    /// # Errors
+    /// If the course cannot be driven with them.
+    pub fn results(
+        &self,
+        genes: &[f64],
+        first_seed: u64,
+        runs: &[Run],
+    ) -> Result<Option<Results>, ExperimentError> {
+        let setup = self.setup_of(genes);
+        let experiment = bench::Experiment {
+            course: &self.course,
+            setup: &setup,
+            modules: &self.modules,
+            first_seed,
+            stop: bench::Stop::Runs {
+                runs: runs.len() as u64,
+            },
+            against: None,
+            level: LEVEL,
+            threads: 1,
+        };
+        let head = experiment.head()?;
+        let rows: Option<Vec<_>> = runs.iter().map(|run| run.row.clone()).collect();
+        Ok(rows.map(|rows| Results::of_rows(head, rows)))
+    }
+
+    /// The setup in which some genes drive.
+    fn setup_of(&self, genes: &[f64]) -> Setup {
+        let mut stack = self.stack.clone();
+        self.genome.apply(genes, &mut stack);
+        Setup {
+            drivers: vec![stack],
+            ..self.setup.clone()
+        }
     }
 
     /// A fault of a module that is trained: the host drives on without it, which is not what is to be
@@ -163,36 +215,53 @@ fn stack_of(
     })
 }
 
-impl Evaluate for Problem {
-    fn run(&self, genes: &[f64], course: u64) -> Result<Run, String> {
-        let mut stack = self.stack.clone();
-        self.genome.apply(genes, &mut stack);
-        let setup = Setup {
-            drivers: vec![stack],
-            ..self.setup.clone()
-        };
+impl Problem {
+    fn drive(&self, setup: &Setup, course: u64) -> Result<Run, String> {
         let mut watch = Watch::default();
         let mut fault = None;
         let goes_on = &mut |world: &World| {
             fault = self.fault(world);
             fault.is_none() && watch.goes_on(world)
         };
-        let measured = measure_while(&self.course, &setup, &self.modules, course, goes_on);
+        let measured = measure_while(&self.course, setup, &self.modules, course, goes_on);
         let row = measured.map_err(|error| error.to_string())?.row;
         if let Some(fault) = fault {
             return Err(fault);
         }
         Ok(Run {
-            score: row.fitness,
+            score: if self.lower_is_better {
+                row.fitness
+            } else {
+                -row.fitness
+            },
             drives: row.drives,
             completed: row.completed,
             hash: u64::from_str_radix(&row.hash, 16).unwrap_or_default(),
             ended_early: watch.is_stuck,
+            row: Some(row),
         })
+    }
+}
+
+impl Evaluate for Problem {
+    fn run(&self, genes: &[f64], course: u64) -> Result<Run, String> {
+        let setup = Setup {
+            dt: self.breeding_dt,
+            ..self.setup_of(genes)
+        };
+        self.drive(&setup, course)
+    }
+
+    fn run_exactly(&self, genes: &[f64], course: u64) -> Result<Run, String> {
+        self.drive(&self.setup_of(genes), course)
     }
 
     fn drives_of_a_run(&self) -> usize {
         self.drives
+    }
+
+    fn lower_is_better(&self) -> bool {
+        self.lower_is_better
     }
 
     fn hash(&self) -> u64 {

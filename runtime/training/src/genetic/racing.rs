@@ -4,9 +4,14 @@
 //! same courses in the same order, a few at a time, and whoever could not get among the best even if he
 //! drove the rest as well as anybody can is spared it. Nothing else changes: the pool is, bit for bit, that
 //! of a training without racing, and it does not depend on the number of threads.
+//!
+//! With `doubt` those are spared the rest as well who were worse, course by course, than whom they have to
+//! beat, as far as one can tell. That may lose somebody who would have won; it decides on the same courses in
+//! the same order too, so the number of threads does not matter either.
 
 use super::breeder::Candidate;
 use super::judge::{Evaluate, Judgement, Run, judge, run};
+use crate::statistics::{Moments, student_t};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,14 +20,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Racing {
-    /// Score that no run can be below, such as the time of the straight way at the allowed speed. The
-    /// higher, the sooner it is decided; too high, and it decides wrongly.
+    /// Score that no run can be better than, such as the time of the straight way at the allowed speed. The
+    /// closer to what is possible, the sooner it is decided; worse than that, and it decides wrongly.
     #[serde(default)]
     pub least: f64,
     /// Courses that are driven between two decisions, 1 to 1000.
     #[serde(default = "default_block")]
     #[schemars(range(min = 1, max = 1000))]
     pub block: usize,
+    /// Who was worse than the last of the pool on the courses so far, and would be by chance with less than
+    /// this probability, is out as well, above 0 and below 0.5. Absent: only who cannot win any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub doubt: Option<f64>,
 }
 
 fn default_block() -> usize {
@@ -44,6 +54,11 @@ impl Racing {
         if !self.least.is_finite() {
             return Err(format!("least: {} is no number", self.least));
         }
+        if let Some(doubt) = self.doubt.filter(|doubt| !(*doubt > 0.0 && *doubt < 0.5)) {
+            return Err(format!(
+                "doubt: {doubt} is out of range: expected above 0 and below 0.5"
+            ));
+        }
         Ok(())
     }
 }
@@ -56,20 +71,32 @@ pub fn race(
     courses: &[u64],
     (racing, places): (Racing, usize),
 ) -> Vec<Judgement> {
+    let racing = Racing {
+        least: if evaluate.lower_is_better() {
+            racing.least
+        } else {
+            -racing.least
+        },
+        ..racing
+    };
     let newest = candidates.iter().map(|c| c.birth.generation).max();
     let is_new = |candidate: &Candidate| Some(candidate.birth.generation) == newest;
     let (new, old): (Vec<Candidate>, Vec<Candidate>) = candidates.iter().cloned().partition(is_new);
     let mut olds = judge(evaluate, &old, courses);
-    let mut fitness: Vec<f64> = olds.iter().filter_map(Judgement::fitness).collect();
-    fitness.sort_by(f64::total_cmp);
-    let news = match places.checked_sub(1).and_then(|last| fitness.get(last)) {
+    let mut ranked: Vec<(f64, &[f64])> = olds
+        .iter()
+        .filter_map(|judged| Some((judged.fitness()?, &judged.scores[..])))
+        .collect();
+    ranked.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let news = match places.checked_sub(1).and_then(|last| ranked.get(last)) {
         None => judge(evaluate, &new, courses),
-        Some(&to_beat) => {
+        Some(&(to_beat, scores)) => {
             let race = Race {
                 evaluate,
                 courses,
                 racing,
                 to_beat,
+                scores,
             };
             race.run(&new)
         }
@@ -91,8 +118,9 @@ struct Race<'a> {
     evaluate: &'a dyn Evaluate,
     courses: &'a [u64],
     racing: Racing,
-    /// Fitness of the worst who would have to go.
+    /// Fitness of the worst who would have to go, and his scores by course.
     to_beat: f64,
+    scores: &'a [f64],
 }
 
 /// What came of the courses so far.
@@ -137,7 +165,19 @@ impl Race<'_> {
         }
         let left = self.courses.len() - runs.len();
         sum += left as f64 * self.racing.least;
-        sum / self.courses.len() as f64 <= self.to_beat
+        sum / self.courses.len() as f64 <= self.to_beat && !self.is_beaten(runs)
+    }
+
+    /// Whether somebody was worse, course by course, than whom he has to beat, beyond doubt.
+    fn is_beaten(&self, runs: &Runs) -> bool {
+        let Some(doubt) = self.racing.doubt else {
+            return false;
+        };
+        let pairs = runs.iter().flatten().zip(self.scores);
+        let differences: Vec<f64> = pairs.map(|(run, score)| run.score - score).collect();
+        // One side of the interval: below 0 he may still be better.
+        let interval = student_t(&Moments::of(&differences), 1.0 - 2.0 * doubt);
+        interval.is_some_and(|interval| interval.low > 0.0)
     }
 }
 
@@ -163,6 +203,7 @@ mod tests {
                 completed: 1,
                 hash: 0,
                 ended_early: genes[0] == 16.0,
+                row: None,
             })
         }
     }
@@ -181,6 +222,7 @@ mod tests {
     const RACING: Racing = Racing {
         least: 0.0,
         block: 2,
+        doubt: None,
     };
 
     #[test]
@@ -206,6 +248,24 @@ mod tests {
     }
 
     #[test]
+    fn who_is_worse_beyond_doubt_is_out_sooner() {
+        let counts = Counts::default();
+        let all = candidates(&[(1, 2.0), (1, 4.0), (2, 4.5), (2, 3.5), (2, 4.0)]);
+        let courses: Vec<u64> = (1..=10).collect();
+        let doubting = Racing {
+            doubt: Some(0.05),
+            ..RACING
+        };
+        let judged = race(&counts, &all, &courses, (doubting, 2));
+        // 4.5 on each course against 4: it could still win, and it is plain after two that it does not.
+        assert!(judged[2].raced_out && judged[2].scores.len() == 2);
+        // Who is better, or the same, drives all.
+        assert!(judged[3..].iter().all(|judged| judged.scores.len() == 10));
+        let patient = race(&counts, &all, &courses, (RACING, 2));
+        assert_eq!(patient[2].scores.len(), 10);
+    }
+
+    #[test]
     fn without_enough_to_beat_all_drive_all() {
         let counts = Counts::default();
         let all = candidates(&[(1, 2.0), (2, 9.0), (2, 99.0)]);
@@ -217,7 +277,21 @@ mod tests {
 
     #[test]
     fn out_of_range_is_said() {
-        let bad = |block, least| Racing { least, block }.validate().unwrap_err();
+        let bad = |block, least| {
+            let racing = Racing {
+                least,
+                block,
+                doubt: None,
+            };
+            racing.validate().unwrap_err()
+        };
+        for doubt in [0.0, 0.5, -1.0, f64::NAN] {
+            let racing = Racing {
+                doubt: Some(doubt),
+                ..RACING
+            };
+            assert!(racing.validate().unwrap_err().starts_with("doubt: "));
+        }
         assert!(RACING.validate().is_ok());
         assert!(bad(0, 0.0).starts_with("block: 0"));
         assert!(bad(1, f64::NAN).starts_with("least: NaN"));

@@ -39,6 +39,7 @@ impl Evaluate for SumOfGenes {
             completed: 1,
             hash: 0,
             ended_early: false,
+            row: None,
         })
     }
 }

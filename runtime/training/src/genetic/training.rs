@@ -41,7 +41,7 @@ pub struct GenerationReport {
 pub struct Champion {
     /// His genes.
     pub genes: Chromosome,
-    /// Mean score on the validation courses that he was chosen on.
+    /// Mean score on the validation courses that he was chosen on; lower is better.
     pub validation: f64,
     /// How many were tried there.
     pub finalists: usize,
@@ -136,8 +136,8 @@ impl<'a> Training<'a> {
     pub fn step(&mut self) {
         let asked = self.breeder.ask();
         let number = self.record.generations.len() as u32 + 1;
-        let runs = self.experiment.runs_of(self.evaluate.drives_of_a_run());
-        let courses = self.experiment.courses_of(number, runs);
+        let drives = self.evaluate.drives_of_a_run();
+        let courses = self.experiment.courses_of(number, drives);
         let places = self.experiment.operators.p;
         let judged = match self.experiment.racing {
             Some(racing) => race(self.evaluate, &asked, &courses, (racing, places)),
@@ -155,11 +155,15 @@ impl<'a> Training<'a> {
             return;
         };
         let best = self.breeder.pool().best();
+        let figures = figures(generation);
+        let as_fitness = |score: Option<f64>| score.map(|score| self.as_fitness(score));
         let report = GenerationReport {
             generation: self.record.generations.len(),
-            pool_best: best.map(|best| best.fitness),
+            best: as_fitness(figures.best),
+            mean: as_fitness(figures.mean),
+            pool_best: as_fitness(best.map(|best| best.fitness)),
             genes: best.map(|best| self.genome.print(&best.genes)),
-            ..figures(generation)
+            ..figures
         };
         self.reports.push(report);
         if let Some(best) = best
@@ -169,12 +173,21 @@ impl<'a> Training<'a> {
         }
     }
 
+    /// A score, which is the better the lower it is, as the fitness that it was made of.
+    pub fn as_fitness(&self, score: f64) -> f64 {
+        if self.evaluate.lower_is_better() {
+            score
+        } else {
+            -score
+        }
+    }
+
     /// Whether it is time to stop.
     pub fn is_over(&self) -> bool {
         let stop = self.experiment.stop;
         let best = self.breeder.pool().best().map(|best| best.fitness);
-        let is_good = stop
-            .fitness
+        let enough = stop.fitness.map(|fitness| self.as_fitness(fitness));
+        let is_good = enough
             .zip(best)
             .is_some_and(|(enough, best)| best <= enough);
         self.reports.len() >= stop.generations as usize || (is_good && !self.reports.is_empty())
@@ -336,6 +349,7 @@ mod tests {
         raced.racing = Some(Racing {
             least: 0.0,
             block: 1,
+            doubt: None,
         });
         let mut without = Training::new(&plain, &genome, &SumOfGenes).unwrap();
         let mut with = Training::new(&raced, &genome, &SumOfGenes).unwrap();
@@ -443,6 +457,7 @@ mod tests {
             let run = SumOfGenes.run(&[], 0)?;
             Ok(Run {
                 ended_early: true,
+                row: None,
                 ..run
             })
         }

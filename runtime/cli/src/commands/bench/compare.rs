@@ -6,7 +6,7 @@ use crate::Outcome;
 use crate::commands::print_json;
 use crate::terminal;
 use anyhow::{Context, bail};
-use roadwright_training::experiment::Results;
+use roadwright_training::experiment::{Head, Results};
 use roadwright_training::statistics::{Interval, Paired, holm, paired};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -79,29 +79,52 @@ pub(crate) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
 
 /// The rows of both that have a seed in common.
 fn pair(first: &Results, other: &Results, level: f64) -> anyhow::Result<Paired> {
-    let heads = (&first.head, &other.head);
+    let pairs = pairs(first, other)?;
+    let count = pairs.len();
+    paired(&pairs, level).with_context(|| {
+        format!("they have {count} seeds in common, and a comparison needs 2 at least")
+    })
+}
+
+/// Fitness of others less that of the first on the seeds that both have.
+pub(super) fn differences(first: &Results, other: &Results) -> anyhow::Result<Vec<f64>> {
+    let pairs = pairs(first, other)?;
+    Ok(pairs.iter().map(|(first, other)| other - first).collect())
+}
+
+/// Fitnesses of both on the seeds that both have.
+fn pairs(first: &Results, other: &Results) -> anyhow::Result<Vec<(f64, f64)>> {
+    check_comparable(&first.head, &other.head)?;
+    let by_seed: BTreeMap<u64, f64> = (first.rows.iter())
+        .map(|row| (row.seed, row.fitness))
+        .collect();
+    let pairs = (other.rows.iter()).filter_map(|row| Some((*by_seed.get(&row.seed)?, row.fitness)));
+    Ok(pairs.collect())
+}
+
+/// Results of different courses say nothing about each other, whatever their drivers are. Courses are told by
+/// their hashes: two files of one scenario that differ in their stacks are one course.
+pub(super) fn check_comparable(a: &Head, b: &Head) -> anyhow::Result<()> {
+    let hashes_known = !a.course_hash.is_empty() && !b.course_hash.is_empty();
+    let is_same_course = if hashes_known {
+        a.course_hash == b.course_hash
+    } else {
+        a.course == b.course
+    };
+    if !is_same_course {
+        let of = |head: &Head| format!("{} ({})", head.course, head.course_hash);
+        let (a, b) = (of(a), of(b));
+        bail!("they are of different courses, {a} and {b}, and say nothing about each other");
+    }
     for (what, a, b) in [
-        ("courses", &heads.0.course, &heads.1.course),
-        ("fitnesses", &heads.0.fitness, &heads.1.fitness),
-        (
-            "versions of roadwright",
-            &heads.0.roadwright,
-            &heads.1.roadwright,
-        ),
+        ("fitnesses", &a.fitness, &b.fitness),
+        ("versions of roadwright", &a.roadwright, &b.roadwright),
     ] {
         if a != b {
             bail!("they are of different {what}, {a} and {b}, and say nothing about each other");
         }
     }
-    let by_seed: BTreeMap<u64, f64> = (first.rows.iter())
-        .map(|row| (row.seed, row.fitness))
-        .collect();
-    let pairs = (other.rows.iter()).filter_map(|row| Some((*by_seed.get(&row.seed)?, row.fitness)));
-    let pairs: Vec<(f64, f64)> = pairs.collect();
-    let count = pairs.len();
-    paired(&pairs, level).with_context(|| {
-        format!("they have {count} seeds in common, and a comparison needs 2 at least")
-    })
+    Ok(())
 }
 
 fn comparison(path: &Path, paired: &Paired, p_holm: f64, first: &Results) -> Comparison {

@@ -1,6 +1,8 @@
 //! `roadwright bench list` and `run`: a course over many seeds, with error bars.
 
+use super::compare::{check_comparable, differences};
 use super::course_arguments::{Common, List, Run};
+use super::mileage_log::MileageLog;
 use super::reproduce::line_of;
 use crate::commands::plot::Figure;
 use crate::commands::{keep_stdout, print_json, write_json};
@@ -13,8 +15,8 @@ use roadwright_scenario::{ModuleSetting, Slot, file};
 use roadwright_training::experiment::{
     Estimate, Experiment, Results, Stop, Stopped, Summary, Watcher,
 };
-use roadwright_training::statistics::accumulate;
-use roadwright_training::{Course, Setup};
+use roadwright_training::statistics::{AsymptoticSequence, Moments, accumulate};
+use roadwright_training::{Course, MileageMark, Setup};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
@@ -31,6 +33,7 @@ pub(super) fn list(arguments: &List) -> anyhow::Result<Outcome> {
         name: String,
         doc: String,
         vehicle: &'static str,
+        controller: &'static str,
         fitness: &'static str,
         seconds: f64,
         mileage: Option<f64>,
@@ -39,6 +42,7 @@ pub(super) fn list(arguments: &List) -> anyhow::Result<Outcome> {
         name: course.name,
         doc: course.doc,
         vehicle: course.vehicle,
+        controller: course.driver,
         fitness: course.fitness,
         seconds: course.ends.time,
         mileage: course.ends.mileage,
@@ -51,8 +55,12 @@ pub(super) fn list(arguments: &List) -> anyhow::Result<Outcome> {
     let mut out = terminal::out();
     for course in courses {
         writeln!(out, "{:<16} {}", course.name, course.doc)?;
-        let (vehicle, fitness) = (course.vehicle, course.fitness);
-        writeln!(out, "{:<16} vehicle {vehicle}, fitness {fitness}", "")?;
+        let (vehicle, controller, fitness) = (course.vehicle, course.controller, course.fitness);
+        writeln!(
+            out,
+            "{:<16} vehicle {vehicle}, controller {controller}, fitness {fitness}",
+            ""
+        )?;
     }
     Ok(Outcome::Fine)
 }
@@ -63,23 +71,35 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let document = arguments.common.json.then(keep_stdout).transpose()?;
     let host = open(&arguments.common, &course, &setup)?;
     let modules = host.registry();
+    let against = arguments.until_difference.as_deref();
+    let against = against.map(read).transpose()?;
     let experiment = Experiment {
         course: &course,
         setup: &setup,
         modules: &modules,
         first_seed: arguments.seed,
-        stop: stop_of(arguments),
+        stop: stop_of(arguments, against.as_ref())?,
+        against: against.as_ref(),
         level: arguments.level,
         threads: threads(arguments.common.threads),
     };
+    if let (Some(other), Some(path)) = (&against, &arguments.until_difference) {
+        let head = experiment.head()?;
+        check_comparable(&other.head, &head).with_context(|| path.display().to_string())?;
+    }
     let earlier = match &arguments.out {
         Some(path) if path.exists() => Some(read(path)?),
         _ => None,
     };
-    let looker = Looker::new(arguments);
+    let looker = Looker::new(arguments, MileageLog::open(arguments, earlier.as_ref())?);
     let results = experiment.run(earlier, &looker);
     let results = results.with_context(|| format!("bench run {}", arguments.name))?;
     looker.finish(&results)?;
+    let difference = against
+        .as_ref()
+        .map(|other| Against::new(arguments, other, &results))
+        .transpose()?
+        .flatten();
     let Some(summary) = Summary::of(&results) else {
         bail!("interrupted before the first run was done");
     };
@@ -87,8 +107,14 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         plot(&course, &results, &summary).write(folder)?;
     }
     match document {
-        Some(mut out) => write_json(&mut *out, &summary)?,
-        None => print(&course, &summary)?,
+        Some(mut out) => write_json(
+            &mut *out,
+            &Document {
+                summary: &summary,
+                difference,
+            },
+        )?,
+        None => print(&course, &summary, difference.as_ref())?,
     }
     Ok(match summary.stopped {
         Some(_) => Outcome::Fine,
@@ -161,9 +187,84 @@ fn setup_of(arguments: &Run) -> anyhow::Result<Setup> {
     Ok(setup)
 }
 
-fn stop_of(arguments: &Run) -> Stop {
+/// What `bench run --json` prints.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    summary: &'a Summary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<Against>,
+}
+
+/// The mean difference to other results, seed by seed.
+#[derive(Serialize)]
+struct Against {
+    /// The file of the others.
+    against: String,
+    /// Mean fitness less that of the others.
+    mean: f64,
+    standard_deviation: f64,
+    standard_error: f64,
+    /// One that stays valid while one watches.
+    interval: [f64; 2],
+    method: &'static str,
+    level: f64,
+    /// Absent as long as the interval holds 0.
+    is_better: Option<bool>,
+}
+
+impl Against {
+    /// None of fewer than two pairs.
+    fn new(arguments: &Run, other: &Results, results: &Results) -> anyhow::Result<Option<Self>> {
+        let path = arguments.until_difference.as_deref();
+        let path = path.unwrap_or(Path::new("")).display().to_string();
+        let differences = differences(other, results).with_context(|| path.clone())?;
+        let moments = Moments::of(&differences);
+        let level = results.head.level;
+        let sequence = AsymptoticSequence::new(level, arguments.min_runs);
+        let Some(interval) = sequence.interval(&moments) else {
+            return Ok(None);
+        };
+        let is_lower = moments.mean() < 0.0;
+        let is_better = is_lower == results.head.lower_is_better;
+        Ok(Some(Self {
+            against: path,
+            mean: moments.mean(),
+            standard_deviation: moments.standard_deviation(),
+            standard_error: moments.standard_error(),
+            interval: [interval.low, interval.high],
+            method: interval.method.name(),
+            level,
+            is_better: (!interval.contains(0.0)).then_some(is_better),
+        }))
+    }
+}
+
+/// A rule about differences is for results of the same course and fitness, and goes no further than they do.
+fn difference_rule(arguments: &Run, other: &Results) -> anyhow::Result<Stop> {
+    let first = other.head.first_seed;
+    let after = first.saturating_add(other.rows.len() as u64);
+    let seed = arguments.seed;
+    let (min_runs, common) = (arguments.min_runs, after.saturating_sub(seed.max(first)));
+    if seed < first || common < min_runs {
+        bail!(
+            "--until-difference: from seed {seed} on there are {common} rows to compare with, and --min-runs is \
+             {min_runs}"
+        );
+    }
+    Ok(Stop::Difference {
+        against: u64::from_str_radix(&other.hash, 16).unwrap_or_default(),
+        min_runs,
+        max_runs: arguments.max_runs.min(common),
+    })
+}
+
+fn stop_of(arguments: &Run, against: Option<&Results>) -> anyhow::Result<Stop> {
     let (min_runs, max_runs) = (arguments.min_runs, arguments.max_runs);
-    match (arguments.until_se, arguments.until_width) {
+    if let Some(other) = against {
+        return difference_rule(arguments, other);
+    }
+    Ok(match (arguments.until_se, arguments.until_width) {
         (Some(at_most), _) => Stop::StandardError {
             at_most,
             min_runs,
@@ -177,7 +278,7 @@ fn stop_of(arguments: &Run) -> Stop {
         (None, None) => Stop::Runs {
             runs: arguments.runs.unwrap_or(RUNS),
         },
-    }
+    })
 }
 
 /// How many runs at the same time.
@@ -216,6 +317,7 @@ pub(super) fn read_unchecked(path: &Path) -> anyhow::Result<Results> {
 struct Looker<'a> {
     bar: ProgressBar,
     out: Option<&'a Path>,
+    log: Option<MileageLog>,
     /// How many rows there have to be before they are written again.
     next: AtomicUsize,
     /// Whether they could not be written.
@@ -223,12 +325,13 @@ struct Looker<'a> {
 }
 
 impl<'a> Looker<'a> {
-    fn new(arguments: &'a Run) -> Self {
+    fn new(arguments: &'a Run, log: Option<MileageLog>) -> Self {
         let bar = progress::bar(arguments.runs.unwrap_or(RUNS), arguments.common.json);
         bar.set_message(arguments.name.clone());
         Self {
             bar,
             out: arguments.out.as_deref(),
+            log,
             next: AtomicUsize::new(1),
             failed: AtomicBool::new(false),
         }
@@ -237,6 +340,9 @@ impl<'a> Looker<'a> {
     /// Clears the bar, and writes the results as they are at the end.
     fn finish(self, results: &Results) -> anyhow::Result<()> {
         self.bar.finish_and_clear();
+        if let Some(log) = &self.log {
+            log.write()?;
+        }
         let Some(path) = self.out else { return Ok(()) };
         write(path, results).with_context(|| format!("cannot write {}", path.display()))
     }
@@ -254,6 +360,16 @@ fn write(path: &Path, results: &Results) -> std::io::Result<()> {
 }
 
 impl Watcher for Looker<'_> {
+    fn wants_marks(&self) -> bool {
+        self.log.is_some()
+    }
+
+    fn marks(&self, seed: u64, marks: &[MileageMark]) {
+        if let Some(log) = &self.log {
+            log.add(seed, marks);
+        }
+    }
+
     fn goes_on(&self) -> bool {
         !progress::interrupted() && !self.failed.load(Ordering::Relaxed)
     }
@@ -268,12 +384,13 @@ impl Watcher for Looker<'_> {
         // All rows are written each time: the more there are, the more have to come before the next time.
         self.next.store(rows + 1 + rows / 20, Ordering::Relaxed);
         // Told at the end, when it is tried again.
-        let failed = self.out.is_some_and(|path| write(path, results).is_err());
+        let failed = self.out.is_some_and(|path| write(path, results).is_err())
+            || self.log.as_ref().is_some_and(|log| log.write().is_err());
         self.failed.fetch_or(failed, Ordering::Relaxed);
     }
 }
 
-fn print(course: &Course, summary: &Summary) -> anyhow::Result<()> {
+fn print(course: &Course, summary: &Summary, difference: Option<&Against>) -> anyhow::Result<()> {
     let mut out = terminal::out();
     let last = summary.first_seed + summary.runs - 1;
     writeln!(out, "{}: {}", course.name, course.doc)?;
@@ -309,8 +426,28 @@ fn print(course: &Course, summary: &Summary) -> anyhow::Result<()> {
         summary.interquartile_mean
     )?;
     writeln!(out, "time       {:.2} s a drive", summary.time)?;
+    if let Some(difference) = difference {
+        let Against {
+            against,
+            mean,
+            standard_error,
+            interval: [low, high],
+            method,
+            level,
+            ..
+        } = difference;
+        let percent = level * 100.0;
+        writeln!(
+            out,
+            "difference {mean:.6} to {against}, {percent} % interval {low:.6} to {high:.6} ({method}), \
+             standard error {standard_error:.6}"
+        )?;
+    }
     writeln!(out, "hash       {}", summary.hash)?;
     match summary.stopped {
+        Some(Stopped::Reached) if difference.is_some() => {
+            writeln!(out, "stopped    the difference is not 0")?;
+        }
         Some(Stopped::Reached) => writeln!(out, "stopped    as exact as was asked for")?,
         Some(Stopped::Runs) => writeln!(out, "stopped    all runs done")?,
         None => say!("interrupted; with --out the same command goes on from here"),

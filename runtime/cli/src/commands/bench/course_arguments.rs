@@ -15,7 +15,7 @@ pub(crate) struct List {
 
 #[derive(Debug, Args)]
 #[command(
-    group = ArgGroup::new("stop").args(["runs", "until_se", "until_width"]),
+    group = ArgGroup::new("stop").args(["runs", "until_se", "until_width", "until_difference"]),
     after_help = "A run is one seed: the same course and seed give the same run, bit for bit. With --out an \
 experiment that was interrupted goes on where it was; FILE.csv is written beside FILE.\nExit code 1 if it was \
 interrupted."
@@ -45,11 +45,14 @@ pub(crate) struct Run {
     /// Until the interval of the mean fitness is no wider than this
     #[arg(long, value_name = "X")]
     pub(crate) until_width: Option<f64>,
-    /// Runs before --until may stop
-    #[arg(long, value_name = "N", default_value_t = MIN_RUNS, conflicts_with = "runs")]
+    /// Until the mean difference to these results, seed by seed, is known to be above or below 0
+    #[arg(long, value_name = "RESULTS")]
+    pub(crate) until_difference: Option<PathBuf>,
+    /// Runs before an --until may stop; --runs does not ask
+    #[arg(long, value_name = "N", default_value_t = MIN_RUNS)]
     pub(crate) min_runs: u64,
-    /// Runs after which --until gives up
-    #[arg(long, value_name = "N", default_value_t = MAX_RUNS, conflicts_with = "runs")]
+    /// Runs after which an --until gives up; --runs does not ask
+    #[arg(long, value_name = "N", default_value_t = MAX_RUNS)]
     pub(crate) max_runs: u64,
     /// The first seed; the others follow it
     #[arg(long, default_value_t = 1)]
@@ -62,6 +65,9 @@ pub(crate) struct Run {
     /// Draw the mean fitness against the number of runs into this folder, as picture and table
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
+    /// Write what each drive had after every 10 m to this table: time and fitness so far
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) log: Option<PathBuf>,
     /// Write the rows to this file, and go on with it if it is not finished
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -113,6 +119,10 @@ pub(crate) struct Compare {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Drives courses from seed 300001 on, on which no rule that ships was chosen. Controllers that \
+are made for one course drive only that."
+)]
 pub(crate) struct League {
     /// Runs of each controller on each course
     #[arg(long, default_value_t = MIN_RUNS, value_name = "N")]

@@ -27,6 +27,7 @@ pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
     let mut table = Vec::new();
     for course in Course::all() {
         let entries = modules.of::<dyn Controller>().iter();
+        let entries = entries.filter(|entry| course.is_for(entry.info.id));
         let mut entries = entries
             .map(|entry| of_controller(arguments, &course, &modules, entry.info.id))
             .collect::<anyhow::Result<Vec<Entry>>>()?;

@@ -9,6 +9,7 @@ mod delay;
 mod gaps;
 mod junctions;
 mod league;
+mod mileage_log;
 mod reproduce;
 mod saturation;
 mod star;
@@ -26,7 +27,7 @@ use roadwright_simulation::{
     Ending, JunctionWatch, Observer, RunOptions, Session, World, builtin_modules,
 };
 use roadwright_training::experiment::{Experiment, Results, Stop, Watcher};
-use roadwright_training::{Course, Setup};
+use roadwright_training::{Course, Setup, UNSEEN_SEED};
 
 pub(crate) fn bench(verb: &BenchVerb) -> anyhow::Result<Outcome> {
     progress::catch_interrupt();
@@ -53,7 +54,7 @@ impl Watcher for UntilInterrupted {
     }
 }
 
-/// The results of a course that is run with the seeds from 1 on.
+/// The results of a course that is run with seeds that nothing was chosen by.
 fn results_of(
     course: &Course,
     setup: &Setup,
@@ -64,7 +65,8 @@ fn results_of(
         course,
         setup,
         modules,
-        first_seed: 1,
+        first_seed: UNSEEN_SEED,
+        against: None,
         stop: Stop::Runs { runs },
         level: 0.95,
         threads: course::threads(threads),

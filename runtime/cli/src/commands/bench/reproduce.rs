@@ -231,7 +231,7 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
     Ok(Part {
         of: "figure 12.5".into(),
         reading: format!(
-            "Course forest with fuzzy_mechanic at level {level}, seeds from 1 on. The source's spread of \
+            "Course forest with fuzzy_mechanic at level {level}, seeds from 300001 on, on which no rule was chosen. The source's spread of \
              5 at about 150 runs is read as the standard error; it falls as the root of the number of \
              runs, and not to a floor. Where bodies pass through each other, touching a post is being stuck."
         ),

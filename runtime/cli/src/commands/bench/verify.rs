@@ -45,6 +45,7 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
         modules: &modules,
         first_seed: head.first_seed,
         stop: head.stop,
+        against: None,
         level: head.level,
         threads: threads(arguments.common.threads),
     };

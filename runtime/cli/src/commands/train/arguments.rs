@@ -9,7 +9,8 @@ use std::path::PathBuf;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "Stopped at any moment, a training with --out goes on with --resume as if nothing had happened."
+    after_help = "Stopped at any moment, a training with --out or --resume goes on with --resume as if nothing had \
+happened."
 )]
 pub(crate) struct Train {
     #[command(subcommand)]
@@ -29,7 +30,7 @@ pub(crate) enum TrainVerb {
     Apply(Apply),
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct TrainRun {
     /// The experiment
     #[arg(required_unless_present = "schema")]
@@ -43,8 +44,9 @@ pub(crate) struct TrainRun {
     /// Threads that drive; the result is the same for any number [default: one for each processor]
     #[arg(long)]
     pub(crate) workers: Option<usize>,
-    /// Go on with the training that --out holds
-    #[arg(long, requires = "out")]
+    /// Go on with the training that --out holds [default of --out: NAME.training.json beside the experiment]; one
+    /// that has no record yet begins
+    #[arg(long)]
     pub(crate) resume: bool,
     /// Keep the record of the training in this file, after each generation
     #[arg(long, value_name = "FILE")]
@@ -69,6 +71,9 @@ pub(crate) struct Study {
     /// Seeds that each line is bred with, 2 to 10000
     #[arg(long, default_value_t = 30)]
     pub(crate) seeds: usize,
+    /// Generations of trainings on a course, for studies that drive [default: 20]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) generations: Option<u32>,
     /// Threads; the result is the same for any number [default: one for each processor]
     #[arg(long)]
     pub(crate) workers: Option<usize>,

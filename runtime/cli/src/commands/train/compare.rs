@@ -3,10 +3,10 @@
 use super::arguments::Compare;
 use super::load_record;
 use super::preset::champion;
-use super::report::LEVEL;
 use crate::commands::print_json;
 use crate::{Outcome, terminal};
 use anyhow::{Context, bail};
+use roadwright_training::genetic::LEVEL;
 use roadwright_training::genetic::record::{Record, RecordedChampion};
 use roadwright_training::statistics::{Paired, holm, paired};
 use serde::Serialize;

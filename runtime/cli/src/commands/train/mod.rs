@@ -3,6 +3,7 @@
 mod arguments;
 mod check;
 mod compare;
+mod compression;
 mod preset;
 mod report;
 mod run;

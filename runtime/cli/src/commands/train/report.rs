@@ -1,8 +1,11 @@
 //! What a training reports.
 
+use anyhow::Context;
+use roadwright_training::experiment::{Estimate, Summary};
 use roadwright_training::genetic::record::RecordedChampion;
-use roadwright_training::genetic::{Champion, GenerationReport, Genome, Preset, Run, Training};
-use roadwright_training::statistics::{Moments, student_t};
+use roadwright_training::genetic::{
+    Champion, GenerationReport, Genome, LEVEL, Preset, Problem, Run, Training,
+};
 use serde::Serialize;
 use std::io::Write;
 
@@ -12,11 +15,12 @@ pub(super) struct Report {
     experiment: String,
     generations: Vec<GenerationReport>,
     champion: ChampionReport,
-    held_out: HeldOut,
+    /// Runs on courses that nobody was bred or chosen on, as `bench run --json` prints them.
+    held_out: Summary,
     /// The values before training on the same courses.
-    start: HeldOut,
-    /// Champion less start, course by course: negative is better.
-    difference: Figures,
+    start: Summary,
+    /// Fitness of the champion less that of the start, course by course.
+    difference: Estimate,
     pool_hash: String,
 }
 
@@ -28,59 +32,6 @@ struct ChampionReport {
     finalists: usize,
 }
 
-/// Level of all intervals.
-pub(super) const LEVEL: f64 = 0.95;
-
-/// A mean with its error bars.
-#[derive(Serialize)]
-struct Figures {
-    mean: f64,
-    standard_deviation: f64,
-    standard_error: f64,
-    /// None of a single value.
-    interval: Option<[f64; 2]>,
-    method: &'static str,
-    level: f64,
-}
-
-impl Figures {
-    fn of(values: &[f64]) -> Self {
-        let moments = Moments::of(values);
-        let interval = student_t(&moments, LEVEL);
-        Self {
-            mean: moments.mean(),
-            standard_deviation: moments.standard_deviation(),
-            standard_error: moments.standard_error(),
-            interval: interval.map(|interval| [interval.low, interval.high]),
-            method: "student_t",
-            level: LEVEL,
-        }
-    }
-}
-
-/// Runs on courses that nobody was bred or chosen on.
-#[derive(Serialize)]
-struct HeldOut {
-    runs: usize,
-    drives: usize,
-    completed: usize,
-    fitness: Figures,
-    hash: String,
-}
-
-impl HeldOut {
-    fn of(runs: &[Run]) -> Self {
-        let hash = |hash: u64, run: &Run| roadwright_geometry::math::mix64(hash ^ run.hash);
-        Self {
-            runs: runs.len(),
-            drives: runs.iter().map(|run| run.drives).sum(),
-            completed: runs.iter().map(|run| run.completed).sum(),
-            fitness: Figures::of(&scores(runs)),
-            hash: format!("{:016x}", runs.iter().fold(0, hash)),
-        }
-    }
-}
-
 fn scores(runs: &[Run]) -> Vec<f64> {
     runs.iter().map(|run| run.score).collect()
 }
@@ -88,27 +39,34 @@ fn scores(runs: &[Run]) -> Vec<f64> {
 impl Report {
     pub(super) fn new(
         name: &str,
-        genome: &Genome,
+        (problem, first_seed): (&Problem, u64),
         training: &Training<'_>,
         champion: &Champion,
-    ) -> Self {
+    ) -> anyhow::Result<Self> {
+        let genome = problem.genome();
         let (trained, before) = (scores(&champion.held_out), scores(&champion.start));
         let pairs = trained.iter().zip(&before);
-        let differences: Vec<f64> = pairs.map(|(trained, before)| trained - before).collect();
-        Self {
+        let difference = |(trained, before)| training.as_fitness(trained - before);
+        let differences: Vec<f64> = pairs.map(difference).collect();
+        let summary = |genes: &[f64], runs: &[Run]| {
+            let results = problem.results(genes, first_seed, runs)?;
+            let summary = results.as_ref().and_then(Summary::of);
+            summary.context("the test courses gave no rows")
+        };
+        Ok(Self {
             experiment: name.into(),
             generations: training.reports().to_vec(),
             champion: ChampionReport {
                 genes: genome.print(&champion.genes),
                 preset: genome.preset(&champion.genes),
-                validation: champion.validation,
+                validation: training.as_fitness(champion.validation),
                 finalists: champion.finalists,
             },
-            held_out: HeldOut::of(&champion.held_out),
-            start: HeldOut::of(&champion.start),
-            difference: Figures::of(&differences),
+            held_out: summary(&champion.genes, &champion.held_out)?,
+            start: summary(&genome.start(), &champion.start)?,
+            difference: Estimate::of(&differences, LEVEL),
             pool_hash: training.pool_hash(),
-        }
+        })
     }
 
     /// The champion as the record keeps him.
@@ -134,7 +92,7 @@ impl Report {
     ) -> std::io::Result<()> {
         writeln!(out, "\nchampion {}", self.champion.genes)?;
         write!(out, "{}", genome.in_words(&champion.genes))?;
-        let line = |held_out: &HeldOut| {
+        let line = |held_out: &Summary| {
             format!(
                 "{}, {} of {} drives on {} courses completed",
                 spread(&held_out.fitness),
@@ -143,7 +101,12 @@ impl Report {
                 held_out.runs
             )
         };
-        writeln!(out, "\nheld-out courses, lower is better:")?;
+        let better = if self.held_out.lower_is_better {
+            "lower"
+        } else {
+            "higher"
+        };
+        writeln!(out, "\nheld-out courses, {better} is better:")?;
         writeln!(out, "  champion        {}", line(&self.held_out))?;
         writeln!(out, "  before training {}", line(&self.start))?;
         writeln!(out, "  difference      {}", spread(&self.difference))?;
@@ -153,7 +116,7 @@ impl Report {
 }
 
 /// A mean with its standard error and its interval; one value has none.
-fn spread(figures: &Figures) -> String {
+fn spread(figures: &Estimate) -> String {
     match figures.interval {
         None => format!("{:.4} (n = 1: no interval)", figures.mean),
         Some([low, high]) => format!(

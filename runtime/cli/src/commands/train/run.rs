@@ -18,6 +18,7 @@ use std::path::Path;
 pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     let path = arguments.experiment.as_deref();
     let path = path.context("an experiment file is needed")?;
+    let arguments = &with_record(arguments, path);
     let mut experiment = load_experiment(path)?;
     if let Some(generations) = arguments.generations {
         experiment.stop.generations = generations;
@@ -32,7 +33,8 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     let pool = threads(arguments.workers)?;
     breed(arguments, &pool, &mut training, is_quiet)?;
     let champion = pool.install(|| training.champion())?;
-    let report = Report::new(&name_of(path), problem.genome(), &training, &champion);
+    let tested = (&problem, experiment.seeds.test[0]);
+    let report = Report::new(&name_of(path), tested, &training, &champion)?;
     training.record().champion = Some(report.recorded(&champion, problem.genome()));
     keep(arguments, &mut training)?;
     if let Some(mut out) = document {
@@ -41,6 +43,16 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
         report.print(&mut terminal::out(), problem.genome(), &champion)?;
     }
     Ok(Outcome::Fine)
+}
+
+/// Who resumes and names no record has it beside the experiment.
+fn with_record(arguments: &TrainRun, experiment: &Path) -> TrainRun {
+    let beside = || experiment.with_file_name(format!("{}.training.json", name_of(experiment)));
+    let out = arguments.out.clone();
+    TrainRun {
+        out: out.or_else(|| arguments.resume.then(beside)),
+        ..arguments.clone()
+    }
 }
 
 /// The experiment with its modules and its scenario.

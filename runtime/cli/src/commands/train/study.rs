@@ -22,6 +22,9 @@ pub(super) fn study(arguments: &Study) -> anyhow::Result<Outcome> {
         bail!("--seeds {seeds} is out of range: expected 2 to 10000, for one has no error bar");
     }
     let pool = threads(arguments.workers)?;
+    if name == super::compression::NAME {
+        return super::compression::study(arguments, &pool);
+    }
     if name == CHROMOSOMES {
         if arguments.plots.is_some() {
             bail!("{CHROMOSOMES} is a table: it has no --plots");
@@ -39,7 +42,8 @@ pub(super) fn study(arguments: &Study) -> anyhow::Result<Outcome> {
     let study = all.iter().find(|study| study.name == name);
     let study = study.with_context(|| {
         let known = known.join(", ");
-        format!("no study is called \"{name}\"; there are: {CHROMOSOMES}, {known}")
+        let compression = super::compression::NAME;
+        format!("no study is called \"{name}\"; there are: {CHROMOSOMES}, {known}, {compression}")
     })?;
     let result = pool.install(|| study.run(arguments.seeds));
     if let Some(folder) = &arguments.plots {
@@ -61,6 +65,8 @@ fn list() -> anyhow::Result<Outcome> {
     for study in studies() {
         writeln!(out, "{:<22}{:<14}{}", study.name, study.of, study.doc)?;
     }
+    let (name, doc) = (super::compression::NAME, super::compression::DOC);
+    writeln!(out, "{name:<22}{:<14}{doc}", "section 9.3")?;
     Ok(Outcome::Fine)
 }
 

@@ -1,0 +1,99 @@
+//! `roadwright train study time-compression`: bred at longer time steps, judged at the course's own.
+
+use super::arguments::Study;
+use crate::commands::print_json;
+use crate::{Outcome, terminal};
+use anyhow::bail;
+use roadwright_simulation::builtin_modules;
+use roadwright_training::experiment::Estimate;
+use roadwright_training::genetic::{Experiment, LEVEL, Problem, Training, mean_score};
+use serde::Serialize;
+use std::io::Write;
+
+/// Its name.
+pub(super) const NAME: &str = "time-compression";
+/// What it is about.
+pub(super) const DOC: &str =
+    "Rules bred at 1, 2 and 4 times the time step, judged at 1: drives cost less and teach less?";
+
+/// The experiment that is compressed.
+const EXPERIMENT: &str = include_str!("../../../../../experiments/obstacle-stream.experiment.json");
+/// Factors on the time step while breeding ([Gerdelan 2011], section 9.3, goes up to 2 and asks for more).
+const FACTORS: [f64; 3] = [1.0, 2.0, 4.0];
+/// Generations of each training.
+const GENERATIONS: u32 = 20;
+
+/// What came of one factor.
+#[derive(Serialize)]
+struct Line {
+    factor: f64,
+    /// Steps that a drive takes, against those at 1.
+    cost: f64,
+    /// Mean fitness of champions on the test courses at the course's own time step, over seeds of breeding.
+    fitness: Estimate,
+}
+
+pub(super) fn study(arguments: &Study, pool: &rayon::ThreadPool) -> anyhow::Result<Outcome> {
+    if arguments.plots.is_some() {
+        bail!("{NAME} is a table: it has no --plots");
+    }
+    let generations = arguments.generations.unwrap_or(GENERATIONS);
+    let lines = pool.install(|| {
+        let line = |factor| line(factor, generations, arguments.seeds);
+        FACTORS
+            .into_iter()
+            .map(line)
+            .collect::<anyhow::Result<Vec<Line>>>()
+    })?;
+    if arguments.json {
+        let seeds = arguments.seeds;
+        print_json(&serde_json::json!({
+            "study": NAME, "seeds": seeds, "generations": generations, "lines": lines
+        }))?;
+    } else {
+        print(&lines, arguments.seeds)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn line(factor: f64, generations: u32, seeds: usize) -> anyhow::Result<Line> {
+    let mut means = Vec::new();
+    for seed in 1..=seeds as u64 {
+        let mut experiment = Experiment::from_text(EXPERIMENT)?;
+        experiment.time_compression = factor;
+        experiment.stop.generations = generations;
+        experiment.seed = seed;
+        let problem = Problem::new(&experiment, None, &builtin_modules())?;
+        let mut training = Training::new(&experiment, problem.genome(), &problem)?;
+        while !training.is_over() {
+            training.step();
+        }
+        means.push(mean_score(&training.champion()?.held_out));
+    }
+    Ok(Line {
+        factor,
+        cost: 1.0 / factor,
+        fitness: Estimate::of(&means, LEVEL),
+    })
+}
+
+fn print(lines: &[Line], seeds: usize) -> anyhow::Result<()> {
+    let mut out = terminal::out();
+    writeln!(
+        out,
+        "{NAME} (section 9.3): fitness of champions at the course's time step, mean and standard error over \
+         {seeds} seeds, lower is better"
+    )?;
+    writeln!(out, "{:>6}  {:>6}  fitness", "factor", "cost")?;
+    for line in lines {
+        let Line {
+            factor,
+            cost,
+            fitness,
+        } = line;
+        let (mean, error) = (fitness.mean, fitness.standard_error);
+        writeln!(out, "{factor:>6}  {cost:>6}  {mean:.4} +- {error:.4}")?;
+    }
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,258 @@
+//! Into a parking bay, backwards: past it, and round an arc into its middle.
+
+use crate::laws::towards_speed;
+use roadwright_agent::{
+    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+};
+use roadwright_geometry::math::{acos, atan, cos};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput};
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
+
+static INFO: ModuleInfo = ModuleInfo {
+    id: "bay_parking",
+    name: "Bay parking",
+    doc: "Drives past a bay and backs into it, with shunts where there is no room; for the course parking.",
+};
+
+static PARAMETERS: [ParameterInfo; 6] = [
+    ParameterInfo::number(
+        "radius",
+        "m",
+        (3.0, 15.0),
+        5.0,
+        "Radius of the arc of the rear axle into the bay.",
+    ),
+    ParameterInfo::number(
+        "speed",
+        "m/s",
+        (0.2, 5.0),
+        1.5,
+        "Highest speed, forwards and backwards.",
+    ),
+    ParameterInfo::number(
+        "braking",
+        "m/s^2",
+        (0.1, 4.0),
+        0.6,
+        "Braking that stopping in the bay is planned with.",
+    ),
+    ParameterInfo::number(
+        "heading_gain",
+        "1/m",
+        (0.1, 5.0),
+        1.5,
+        "Curvature for each radian that the heading is off.",
+    ),
+    ParameterInfo::number(
+        "margin",
+        "m",
+        (0.0, 3.0),
+        0.25,
+        "How far beside the arc it drives on before it backs.",
+    ),
+    ParameterInfo::number(
+        "tolerance",
+        "m",
+        (0.05, 3.0),
+        0.5,
+        "How far inside the arc it may come before it drives forwards again.",
+    ),
+];
+
+/// Slower than this the car counts as standing, m/s.
+const STANDING: f64 = 0.05;
+/// Acceleration for each missing metre a second, 1/s.
+const SPEED_GAIN: f64 = 3.0;
+/// Closer to the end of its way than this it is there, m.
+const THERE: f64 = 0.03;
+/// Nearer than this to the middle line the arc is left for a straight way, m: its heading grows with the
+/// root of the distance, and no wheel turns so fast.
+const NEAR: f64 = 0.3;
+/// Heading for each metre beside the line there, 1/m.
+const NEAR_GAIN: f64 = 1.0;
+
+/// Backs into a bay. It reads a row of the course `parking`: `stop_distance` is the way along the bay's
+/// middle line, `lane_offset` the distance to the left of it and `heading_error` the heading against it, seen
+/// by a car that stands in the bay with its nose to the road.
+///
+/// ```text
+/// h(y) = acos(1 - |y| / radius) to the side of y: the heading of an arc that ends in the line
+/// ```
+///
+/// It keeps nothing between steps: which way it drives follows from which way it rolls and where it is.
+pub struct BayParking;
+
+/// The parameters of a batch.
+struct Law {
+    radius: f64,
+    speed: f64,
+    braking: f64,
+    heading_gain: f64,
+    margin: f64,
+    tolerance: f64,
+}
+
+impl Law {
+    /// How far outside of the arc that its heading belongs to the car is, m. Inside, it cannot turn in.
+    fn room(&self, input: &ControllerInput) -> f64 {
+        let (side, heading) = (side(input.lane_offset), input.heading_error);
+        let arc = self.radius * (1.0 - cos(heading.abs().min(FRAC_PI_2)));
+        // Turned the wrong way it has to turn back first.
+        let is_turned_in = heading * side >= -0.1;
+        let offset = input.lane_offset.abs();
+        if is_turned_in {
+            offset - arc
+        } else {
+            -offset - arc
+        }
+    }
+
+    /// Whether it drives forwards now.
+    fn is_forwards(&self, input: &ControllerInput) -> bool {
+        if input.stop_distance <= THERE {
+            return false;
+        }
+        let room = self.room(input);
+        if input.speed > STANDING {
+            room < self.margin
+        } else if input.speed < -STANDING {
+            room < -self.tolerance
+        } else {
+            room < self.margin - self.tolerance
+        }
+    }
+
+    fn command(&self, input: &ControllerInput) -> ControllerOutput {
+        let (wanted, curvature) = if self.is_forwards(input) {
+            // Straight on: along the road, or out of the bay.
+            let straight = if input.heading_error.abs() < FRAC_PI_4 {
+                0.0
+            } else {
+                FRAC_PI_2.copysign(input.heading_error)
+            };
+            let turn = self.heading_gain * (straight - input.heading_error);
+            (self.speed, turn)
+        } else {
+            let left = input.stop_distance.max(0.0);
+            let speed = -self.speed.min((2.0 * self.braking * left).sqrt());
+            (speed, self.back(input))
+        };
+        let is_there = input.stop_distance <= THERE;
+        ControllerOutput {
+            acceleration: towards_speed(input.speed, wanted, SPEED_GAIN, is_there),
+            steering: atan(input.wheelbase * curvature),
+        }
+    }
+
+    /// Curvature of the way backwards, 1/m, positive with the wheels to the left.
+    fn back(&self, input: &ControllerInput) -> f64 {
+        let (offset, side) = (input.lane_offset.abs(), side(input.lane_offset));
+        let arc = acos(1.0 - (offset / self.radius).min(1.0));
+        let heading = side * arc.min(NEAR_GAIN * offset);
+        let on_arc = offset > NEAR && offset < self.radius;
+        let bend = if on_arc { side / self.radius } else { 0.0 };
+        bend + self.heading_gain * (input.heading_error - heading)
+    }
+}
+
+/// 1 to the left, -1 to the right.
+fn side(offset: f64) -> f64 {
+    if offset < 0.0 { -1.0 } else { 1.0 }
+}
+
+impl BayParking {
+    /// The module as it is registered.
+    pub fn entry() -> Entry<dyn Controller> {
+        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
+    }
+}
+
+impl Logic for BayParking {}
+
+impl Controller for BayParking {
+    fn step(
+        &self,
+        parameters: &ParameterSet,
+        _: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        let [radius, speed, braking, heading_gain, margin, tolerance] =
+            [0, 1, 2, 3, 4, 5].map(|index| parameters.at(index));
+        let law = Law {
+            radius,
+            speed,
+            braking,
+            heading_gain,
+            margin,
+            tolerance,
+        };
+        for (input, output) in inputs.iter().zip(outputs) {
+            *output = law.command(input);
+        }
+    }
+
+    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
+        Lookahead {
+            time: 0.0,
+            distance: 4.5,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ask(change: impl FnOnce(&mut ControllerInput)) -> ControllerOutput {
+        let mut input = ControllerInput {
+            wheelbase: 2.7,
+            stop_distance: 7.0,
+            ..ControllerInput::default()
+        };
+        change(&mut input);
+        let mut outputs = [ControllerOutput::default()];
+        let module = BayParking::entry().make();
+        module.step(&Step::default(), &[input], &mut outputs);
+        outputs[0]
+    }
+
+    #[test]
+    fn it_drives_past_the_bay_and_then_backs_to_either_side() {
+        for side in [1.0, -1.0] {
+            let along = |offset: f64, speed: f64| {
+                ask(|i| {
+                    (i.lane_offset, i.heading_error) = (side * offset, side * FRAC_PI_2);
+                    i.speed = speed;
+                })
+            };
+            assert!(along(-5.0, 0.0).acceleration > 0.0, "before the bay");
+            assert!(along(4.0, 1.5).acceleration >= 0.0, "no room to turn yet");
+            assert!(along(5.5, 1.5).acceleration < 0.0, "past it");
+            let turning = along(4.9, -1.0);
+            assert!(turning.acceleration < 0.0 && turning.steering * side > 0.0);
+        }
+    }
+
+    #[test]
+    fn it_stops_at_the_end_of_its_way() {
+        let there = ask(|i| (i.stop_distance, i.speed) = (0.0, -0.4));
+        assert!(there.acceleration > 0.0);
+        let stands = ask(|i| (i.stop_distance, i.speed) = (0.0, 0.0));
+        assert_eq!(stands.acceleration, 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_it_is_told_its_commands_are_numbers(
+            offset in -1e6..1e6f64, heading in -4.0..4.0f64, left in -1e6..1e6f64, speed in -50.0..50.0f64,
+        ) {
+            let output = ask(|i| {
+                (i.lane_offset, i.heading_error) = (offset, heading);
+                (i.stop_distance, i.speed) = (left, speed);
+            });
+            prop_assert!(output.acceleration.is_finite() && output.steering.is_finite());
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! A car that backs a trailer along a line: three linear laws, one inside the other.
+
+use crate::laws::towards_speed;
+use roadwright_agent::{
+    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+};
+use roadwright_geometry::math::{atan, sin};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput};
+
+static INFO: ModuleInfo = ModuleInfo {
+    id: "trailer_backing",
+    name: "Trailer backing",
+    doc: "Backs a trailer along the middle line of a bay; for the course trailer-reverse.",
+};
+
+static PARAMETERS: [ParameterInfo; 8] = [
+    ParameterInfo::number(
+        "line_gain",
+        "1/m",
+        (0.01, 2.0),
+        0.25,
+        "Heading of the trailer for each metre beside the line.",
+    ),
+    ParameterInfo::number(
+        "heading_gain",
+        "1/m",
+        (0.01, 4.0),
+        0.5,
+        "Curvature of the trailer's way for each radian that its heading is off.",
+    ),
+    ParameterInfo::number(
+        "hitch_gain",
+        "1/m",
+        (0.05, 5.0),
+        1.2,
+        "Change of the hitch angle on each metre for each radian that it is off.",
+    ),
+    ParameterInfo::number(
+        "drawbar",
+        "m",
+        (0.5, 12.0),
+        3.5,
+        "From the coupling to the axle of the trailer.",
+    ),
+    ParameterInfo::number(
+        "sharpest",
+        "rad",
+        (0.1, 1.0),
+        0.5,
+        "Largest hitch angle that it steers for.",
+    ),
+    ParameterInfo::number(
+        "straighten",
+        "rad",
+        (0.2, 1.0),
+        0.75,
+        "Hitch angle from which it drives forwards until the trailer follows straight.",
+    ),
+    ParameterInfo::number("speed", "m/s", (0.2, 5.0), 1.5, "Highest speed."),
+    ParameterInfo::number(
+        "braking",
+        "m/s^2",
+        (0.1, 4.0),
+        0.5,
+        "Braking that stopping in the bay is planned with.",
+    ),
+];
+
+/// Slower than this the car counts as standing, m/s.
+const STANDING: f64 = 0.05;
+/// Acceleration for each missing metre a second, 1/s.
+const SPEED_GAIN: f64 = 3.0;
+/// Closer to the end of its way than this it is there, m.
+const THERE: f64 = 0.02;
+/// Largest heading of the trailer against the line that it steers for, rad.
+const STEEPEST: f64 = 0.6;
+/// The trailer stands well enough within this distance beside the line, m, and this heading, rad. Both
+/// may be larger by [`FUNNEL`] for each metre that is left.
+const BESIDE: f64 = 0.2;
+const ASKEW: f64 = 0.08;
+const FUNNEL: f64 = 0.25;
+/// It shunts only nearer than this to the end of its way, m, and drives out so far at most.
+const LAST: f64 = 2.5;
+const OUT: f64 = 9.0;
+/// Good enough to back again after a shunt: m and rad.
+const STRAIGHT: (f64, f64) = (0.05, 0.03);
+/// Curvature for each radian that the heading is off, forwards, 1/m.
+const FORWARD_GAIN: f64 = 1.0;
+
+/// Backs a trailer into a bay. It reads a row of the course `trailer-reverse`: `stop_distance`, `lane_offset`
+/// and `heading_error` are those of the trailer, as in the course `parking` those of the car, and
+/// `path_curvature` is the hitch angle: the heading of the car less that of the trailer, rad.
+///
+/// ```text
+/// beside the line -> heading of the trailer -> hitch angle -> angle of the front wheels
+/// ```
+///
+/// Backwards the trailer turns to the side that the hitch opens to, and the hitch opens by itself: without
+/// the innermost law it folds up.
+pub struct TrailerBacking;
+
+/// The parameters of a batch.
+struct Law {
+    line_gain: f64,
+    heading_gain: f64,
+    hitch_gain: f64,
+    drawbar: f64,
+    sharpest: f64,
+    straighten: f64,
+    speed: f64,
+    braking: f64,
+}
+
+impl Law {
+    fn new(parameters: &ParameterSet) -> Self {
+        let value = |index| parameters.at(index);
+        Self {
+            line_gain: value(0),
+            heading_gain: value(1),
+            hitch_gain: value(2),
+            drawbar: value(3),
+            sharpest: value(4),
+            straighten: value(5),
+            speed: value(6),
+            braking: value(7),
+        }
+    }
+
+    /// Whether the trailer may come to stand where it is heading.
+    fn is_in_line(input: &ControllerInput) -> bool {
+        let room = FUNNEL * input.stop_distance.max(0.0);
+        input.lane_offset.abs() <= BESIDE + room && input.heading_error.abs() <= ASKEW + room
+    }
+
+    fn is_forwards(&self, input: &ControllerInput) -> bool {
+        let hitch = input.path_curvature.abs();
+        if input.speed > STANDING {
+            let is_straight = input.lane_offset.abs() <= STRAIGHT.0
+                && input.heading_error.abs() <= STRAIGHT.1
+                && hitch < 0.2;
+            // Out of the funnel it drives on until the trailer is straight, or there is no more room.
+            !is_straight && (input.stop_distance < OUT || hitch > 0.2)
+        } else {
+            hitch > self.straighten || (input.stop_distance < LAST && !Self::is_in_line(input))
+        }
+    }
+
+    fn command(&self, input: &ControllerInput) -> ControllerOutput {
+        let is_forwards = self.is_forwards(input);
+        let is_there = input.stop_distance <= THERE && !is_forwards;
+        let (wanted, curvature) = if is_forwards {
+            (self.speed, self.out(input))
+        } else {
+            let left = input.stop_distance.max(0.0);
+            let speed = -self.speed.min((2.0 * self.braking * left).sqrt());
+            (speed, self.back(input))
+        };
+        ControllerOutput {
+            acceleration: towards_speed(input.speed, wanted, SPEED_GAIN, is_there),
+            steering: atan(input.wheelbase * curvature),
+        }
+    }
+
+    /// Curvature of the car's way out, 1/m: towards the line, so that the trailer follows.
+    fn out(&self, input: &ControllerInput) -> f64 {
+        let heading = input.heading_error + input.path_curvature;
+        let wanted = -(self.line_gain * input.lane_offset).clamp(-0.4, 0.4);
+        FORWARD_GAIN * (wanted - heading)
+    }
+
+    /// Curvature of the car's way backwards, 1/m.
+    fn back(&self, input: &ControllerInput) -> f64 {
+        let heading = (self.line_gain * input.lane_offset).clamp(-STEEPEST, STEEPEST);
+        let turn = self.drawbar * self.heading_gain * (input.heading_error - heading);
+        let hitch = turn.clamp(-self.sharpest, self.sharpest);
+        let now = input.path_curvature;
+        sin(now) / self.drawbar + self.hitch_gain * (now - hitch)
+    }
+}
+
+impl TrailerBacking {
+    /// The module as it is registered.
+    pub fn entry() -> Entry<dyn Controller> {
+        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
+    }
+}
+
+impl Logic for TrailerBacking {}
+
+impl Controller for TrailerBacking {
+    fn step(
+        &self,
+        parameters: &ParameterSet,
+        _: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        let law = Law::new(parameters);
+        for (input, output) in inputs.iter().zip(outputs) {
+            *output = law.command(input);
+        }
+    }
+
+    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
+        Lookahead {
+            time: 0.0,
+            distance: 4.5,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ask(change: impl FnOnce(&mut ControllerInput)) -> ControllerOutput {
+        let mut input = ControllerInput {
+            wheelbase: 2.7,
+            stop_distance: 20.0,
+            speed: -1.0,
+            ..ControllerInput::default()
+        };
+        change(&mut input);
+        let mut outputs = [ControllerOutput::default()];
+        let module = TrailerBacking::entry().make();
+        module.step(&Step::default(), &[input], &mut outputs);
+        outputs[0]
+    }
+
+    #[test]
+    fn a_straight_trailer_is_pushed_straight_and_a_bent_one_is_caught() {
+        assert_eq!(ask(|_| ()).steering, 0.0);
+        assert!(ask(|i| i.speed = 0.0).acceleration < 0.0);
+        for side in [1.0, -1.0] {
+            // Wheels to the side that the car already stands to open the hitch less.
+            let bent = ask(|i| i.path_curvature = side * 0.2);
+            assert!(bent.steering * side > 0.0);
+            // To get to the right a trailer first has to swing its tail there.
+            let beside = ask(|i| i.lane_offset = side);
+            assert!(beside.steering * side > 0.0);
+        }
+    }
+
+    #[test]
+    fn it_drives_forwards_before_the_trailer_folds_up_and_where_it_stands_askew() {
+        assert!(ask(|i| i.path_curvature = 0.9).acceleration > 0.0);
+        assert!(ask(|i| (i.stop_distance, i.lane_offset) = (1.0, 1.0)).acceleration > 0.0);
+        let there = ask(|i| (i.stop_distance, i.speed) = (0.0, 0.0));
+        assert_eq!(there.acceleration, 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_it_is_told_its_commands_are_numbers(
+            offset in -1e6..1e6f64, heading in -4.0..4.0f64, left in -1e6..1e6f64, hitch in -4.0..4.0f64,
+        ) {
+            let output = ask(|i| {
+                (i.lane_offset, i.heading_error) = (offset, heading);
+                (i.stop_distance, i.path_curvature) = (left, hitch);
+            });
+            prop_assert!(output.acceleration.is_finite() && output.steering.is_finite());
+        }
+    }
+}

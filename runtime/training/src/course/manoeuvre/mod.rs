@@ -1,0 +1,381 @@
+//! Courses that are manoeuvres: they compute their vehicle themselves.
+//!
+//! A pole on a roof and a trailer behind a car are no bodies that the simulation has at its level
+//! `one_track`, and what a driver has to know of them stands in no lane. So these courses move their
+//! vehicle by the kinematic one-track model of `car.rs`, ask the controller of the stack once each time
+//! step, and tell it what they are about in fields that tell of lanes elsewhere:
+//!
+//! | course | `lane_offset` | `heading_error` | `stop_distance` | `path_curvature` |
+//! | --- | --- | --- | --- | --- |
+//! | `pendulum` | way from the mark, m | lean of the pole, rad | - | how fast it falls, rad/s |
+//! | `parking` | left of the bay's line, m | against the bay, rad | along the line, m | - |
+//! | `trailer-reverse` | the same of the trailer | of the trailer | of the trailer | hitch angle, rad |
+//!
+//! Stack, fitness and time step are those of a scenario that says where everything stands; it is made into
+//! a world as any other, so that what cannot be run is refused with the same words.
+
+mod car;
+pub(super) mod parking;
+pub(super) mod pendulum;
+pub(super) mod trailer_reverse;
+
+use super::{Course, CourseError, End, Kind};
+use crate::measure::{DriveRow, Measured, summarize};
+use roadwright_agent::{
+    Choosable, Conduct, Controller, Fitness, Module, Registry, Step, StepBoundary,
+};
+use roadwright_geometry::math::{cos, mix64, wrap_angle};
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::{DVec2, Pose, heading_of};
+use roadwright_plugin_api::{
+    ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, NOTHING,
+};
+use roadwright_scenario::{Agent, ModuleSetting, Place, Scenario, Shape, Stack, VehicleType};
+use roadwright_simulation::World;
+use std::f64::consts::FRAC_PI_2;
+
+/// A time step is computed in so many parts: a pole falls and a trailer swings while the driver holds still.
+const PARTS: u32 = 4;
+/// How often somebody who looks on is asked whether to go on, and what can be seen is hashed, s.
+const GLANCE: f64 = 1.0;
+/// Highest speed that a manoeuvre allows, m/s: what controllers for roads are told.
+const ALLOWED: f64 = 3.0;
+
+/// A manoeuvre under way.
+trait Manoeuvre {
+    /// What the driver is told.
+    fn perceive(&self) -> ControllerInput;
+
+    /// Moves on by a part of a time step, s.
+    fn advance(&mut self, command: ControllerOutput, dt: f64);
+
+    /// How it ends, if it does; `is_last` after the last step.
+    fn end(&self, is_last: bool) -> Option<End>;
+
+    /// The vehicle.
+    fn car(&self) -> &car::Car;
+
+    /// Straight to where it should end, m.
+    fn goal_distance(&self) -> f64 {
+        0.0
+    }
+
+    /// Angle of what is balanced against the vertical, rad.
+    fn lean(&self) -> f64 {
+        0.0
+    }
+
+    /// All that moves, for the hash of the run.
+    fn state(&self) -> Vec<f64>;
+}
+
+/// A row without lanes, leaders and obstacles.
+fn row(car: &car::Car) -> ControllerInput {
+    ControllerInput {
+        speed: car.speed,
+        road_speed: ALLOWED,
+        wheelbase: car.kind.wheelbase,
+        length: car.kind.length,
+        waypoint_distance: NOTHING,
+        obstacle_distance: NOTHING,
+        leader_gap: NOTHING,
+        stop_distance: NOTHING,
+        steering: car.steering,
+        ..ControllerInput::default()
+    }
+}
+
+/// What a manoeuvre begins with.
+pub(super) struct Beginning<'a> {
+    scenario: &'a Scenario,
+    agent: &'a Agent,
+    kind: &'a VehicleType,
+    seed: u64,
+}
+
+impl Beginning<'_> {
+    /// The vehicle where the scenario has it.
+    fn car(&self) -> car::Car {
+        let pose = match self.agent.start {
+            Place::Ground(at) => Pose::new(at.x, at.y, at.heading),
+            // Manoeuvres begin on open ground.
+            Place::Lane(_) => Pose::default(),
+        };
+        car::Car::new(self.kind, pose)
+    }
+
+    /// What stands about.
+    fn boxes(&self) -> Vec<OrientedBox> {
+        let shapes = self.scenario.obstacles().values();
+        let boxes = shapes.filter_map(|obstacle| match obstacle.shape {
+            Shape::Box {
+                x,
+                y,
+                heading,
+                length,
+                width,
+            } => Some(OrientedBox::new(Pose::new(x, y, heading), length, width)),
+            _ => None,
+        });
+        boxes.collect()
+    }
+}
+
+/// Whether a body touches one of some others.
+fn touches(body: &OrientedBox, others: &[OrientedBox]) -> bool {
+    others.iter().any(|other| body.penetration(other) > 0.0)
+}
+
+/// Distance and angle of the nearest place of what stands ahead, from the middle of the front.
+fn see(car: &car::Car, boxes: &[OrientedBox], row: &mut ControllerInput) {
+    let front = car.pose.point(car.kind.front(), 0.0);
+    for place in boxes.iter().map(|other| other.closest_point(front)) {
+        let way = place - front;
+        let angle = wrap_angle(heading_of(way) - car.pose.heading);
+        let distance = way.length();
+        if angle.abs() < FRAC_PI_2 && distance < row.obstacle_distance {
+            row.obstacle_distance = distance;
+            row.obstacle_angle = angle;
+            row.obstacle_closing_speed = car.speed * cos(angle);
+        }
+    }
+}
+
+/// Distance and angle of a place from the rear axle, as a way-point.
+fn point_at(place: DVec2, car: &car::Car, row: &mut ControllerInput) {
+    let way = place - car.pose.position;
+    row.waypoint_distance = way.length();
+    row.waypoint_angle = wrap_angle(heading_of(way) - car.pose.heading);
+}
+
+impl Course {
+    /// Whether it computes its vehicle itself.
+    pub(crate) fn is_manoeuvre(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::Parking | Kind::Pendulum | Kind::TrailerReverse
+        )
+    }
+
+    fn begin(&self, beginning: &Beginning<'_>) -> Option<Box<dyn Manoeuvre>> {
+        match &self.kind {
+            Kind::Parking => Some(Box::new(parking::begin(beginning))),
+            Kind::Pendulum => Some(Box::new(pendulum::begin(beginning))),
+            Kind::TrailerReverse => Some(Box::new(trailer_reverse::begin(beginning))),
+            Kind::ObstacleStream | Kind::Arena | Kind::OldTown | Kind::Forest | Kind::Own(_) => {
+                None
+            }
+        }
+    }
+}
+
+/// Drives a manoeuvre to its end, or until `goes_on` says no. `world` is its scenario as a world, which
+/// has taken the stack and whose time step counts; it does not move.
+pub(crate) fn drive(
+    (course, seed): (&Course, u64),
+    scenario: &Scenario,
+    (modules, world): (&Registry, &World),
+    goes_on: &mut dyn FnMut(&World) -> bool,
+) -> Result<Measured, CourseError> {
+    let nobody = || CourseError::NobodyDrove {
+        course: course.name.clone(),
+        seed,
+    };
+    let (id, agent) = scenario.agents().iter().next().ok_or_else(nobody)?;
+    let stack = scenario.stacks().get(&agent.stack).ok_or_else(nobody)?;
+    let kind = &scenario.vehicle_types()[&agent.vehicle];
+    let beginning = Beginning {
+        scenario,
+        agent,
+        kind,
+        seed,
+    };
+    let manoeuvre = course.begin(&beginning).ok_or_else(nobody)?;
+    let driver = make::<dyn Controller>(modules, &stack.controller).ok_or_else(nobody)?;
+    let version = driver.logic.version();
+    let mut run = Run {
+        manoeuvre,
+        driver,
+        seed,
+        dt: world.dt(),
+        sums: Sums::default(),
+        hash: mix64(seed),
+    };
+    let id = u64::from(id.0);
+    let end = run.finish(course.ends.time, id, &mut || goes_on(world));
+    let drive = DriveRow {
+        driver: super::driver_of(&agent.stack),
+        ..run.drive_row(id, end, stack, modules)
+    };
+    let modules = if version.is_empty() {
+        Vec::new()
+    } else {
+        vec![format!("controller {} {version}", stack.controller.module)]
+    };
+    let drives = vec![drive];
+    crate::measure::check_scores(course, seed, &drives)?;
+    Ok(Measured {
+        row: summarize(seed, &drives, run.hash).ok_or_else(nobody)?,
+        drives,
+        modules,
+    })
+}
+
+/// A module with the parameters of a stack; the world has taken it already.
+fn make<L: ?Sized + Choosable>(modules: &Registry, setting: &ModuleSetting) -> Option<Module<L>> {
+    let entries = modules.of::<L>().iter();
+    let entry = entries.into_iter().find(|e| e.info.id == setting.module)?;
+    let mut module = entry.make();
+    for (key, value) in &setting.parameters {
+        // One that does not fit was refused by the world.
+        let _ = module.parameters.set(key, *value);
+    }
+    Some(module)
+}
+
+/// A manoeuvre with its driver.
+struct Run {
+    manoeuvre: Box<dyn Manoeuvre>,
+    driver: Module<dyn Controller>,
+    seed: u64,
+    dt: f64,
+    sums: Sums,
+    hash: u64,
+}
+
+/// What is summed up over the steps.
+#[derive(Default)]
+struct Sums {
+    steps: u64,
+    lean: f64,
+    squared_acceleration: f64,
+    squared_jerk: f64,
+    squared_lateral: f64,
+    energy: f64,
+    acceleration: f64,
+}
+
+impl Run {
+    /// Takes steps until it ends, or nobody wants to see more.
+    fn finish(&mut self, time: f64, id: u64, goes_on: &mut dyn FnMut() -> bool) -> End {
+        let in_steps = |time: f64| ((time / self.dt).round() as u64).max(1);
+        let (last, glance) = (in_steps(time), in_steps(GLANCE));
+        for step in 1..=last {
+            self.step(step - 1, id);
+            if step.is_multiple_of(glance) {
+                self.glance();
+                if !goes_on() {
+                    break;
+                }
+            }
+            if let Some(end) = self.manoeuvre.end(step == last) {
+                self.glance();
+                return end;
+            }
+        }
+        self.glance();
+        End::Time
+    }
+
+    /// Asks the driver, and does it.
+    fn step(&mut self, index: u64, id: u64) {
+        self.tell_boundary(index);
+        let inputs = [self.manoeuvre.perceive()];
+        let mut outputs = [ControllerOutput::default()];
+        let step = Step {
+            time: index as f64 * self.dt,
+            period: self.dt,
+            index,
+            seed: self.seed,
+            indices: &[0],
+            ids: &[id],
+        };
+        self.driver.step(&step, &inputs, &mut outputs);
+        let before = self.manoeuvre.car().speed;
+        for _ in 0..PARTS {
+            self.manoeuvre
+                .advance(outputs[0], self.dt / f64::from(PARTS));
+        }
+        self.sum_up(before);
+    }
+
+    /// Modules from outside want to know whom they drive.
+    fn tell_boundary(&mut self, index: u64) {
+        if !self.driver.logic.has_step_boundary() {
+            return;
+        }
+        let added: &[u32] = if index == 0 { &[0] } else { &[] };
+        let moment = StepBoundary {
+            step: index,
+            time: index as f64 * self.dt,
+            capacity: 1,
+            added,
+            removed: &[],
+        };
+        let Module {
+            parameters, logic, ..
+        } = &mut self.driver;
+        // No file changes while a course is driven: a new version has nothing to say here.
+        let _ = logic.at_step_boundary(parameters, &moment);
+    }
+
+    fn sum_up(&mut self, before: f64) {
+        let (car, sums) = (self.manoeuvre.car(), &mut self.sums);
+        let acceleration = (car.speed - before) / self.dt;
+        let jerk = (acceleration - sums.acceleration) / self.dt;
+        let lateral = car.speed * car.yaw_rate;
+        sums.steps += 1;
+        sums.lean += self.manoeuvre.lean().abs();
+        sums.squared_acceleration += acceleration * acceleration;
+        sums.squared_jerk += jerk * jerk;
+        sums.squared_lateral += lateral * lateral;
+        sums.energy += 0.5 * car.speed * car.speed * self.dt;
+        sums.acceleration = acceleration;
+    }
+
+    /// Adds what can be seen to the hash.
+    fn glance(&mut self) {
+        for value in self.manoeuvre.state() {
+            self.hash = mix64(self.hash ^ value.to_bits());
+        }
+    }
+
+    /// The drive as it is reported, rated by the fitnesses of its stack.
+    fn drive_row(&self, id: u64, end: End, stack: &Stack, modules: &Registry) -> DriveRow {
+        let (car, sums) = (self.manoeuvre.car(), &self.sums);
+        let (steps, time) = (sums.steps as f64, sums.steps as f64 * self.dt);
+        let input = FitnessInput {
+            mean_speed: car.distance / time,
+            mean_road_speed: ALLOWED,
+            distance: car.distance,
+            time,
+            mean_squared_acceleration: sums.squared_acceleration / steps,
+            mean_squared_jerk: sums.squared_jerk / steps,
+            mean_squared_lateral_acceleration: sums.squared_lateral / steps,
+            ..FitnessInput::default()
+        };
+        let conduct = Conduct {
+            has_arrived: end.is_complete(),
+            goal_distance: self.manoeuvre.goal_distance(),
+            collisions: f64::from(u8::from(end == End::Struck)),
+            kinetic_energy: sums.energy,
+            shunts: f64::from(car.shunts),
+            mean_lean: sums.lean / steps,
+            ..Conduct::default()
+        };
+        let score = |setting: &ModuleSetting| {
+            let module = make::<dyn Fitness>(modules, setting)?;
+            let mut outputs = [FitnessOutput::default()];
+            module.step(&Step::default(), &[input], &[conduct], &mut outputs);
+            Some((setting.module.clone(), outputs[0].score))
+        };
+        DriveRow {
+            agent: id,
+            driver: 0,
+            end,
+            time,
+            distance: car.distance,
+            scores: stack.fitness.0.iter().filter_map(score).collect(),
+        }
+    }
+}

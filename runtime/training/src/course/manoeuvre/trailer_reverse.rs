@@ -1,0 +1,261 @@
+//! The course `trailer-reverse`: a car backs a trailer of 5 m into a bay of 3 x 8 m.
+//!
+//! [Gerdelan 2011], section 12.6, names it as a test of controllers and leaves it open. The middle of the bay is
+//! the origin and its mouth lies in the direction of +x; the tail of the trailer begins 20 m before it, with
+//! car and trailer beside the middle line, askew and bent by angles that are drawn. The drive is complete
+//! when the trailer stands with its middle within 0.3 m of the bay's, along and across, and within 5 degrees.
+//! It ends when the hitch is bent by 60 degrees, when car or trailer touch a wall, and after 90 s.
+//!
+//! The trailer is a body without slip behind a coupling: its axle moves where it points. With the speed v and
+//! the turn rate w of the car, the coupling h behind its rear axle, the drawbar d from coupling to axle and
+//! the hitch angle c, heading of the car less that of the trailer, the trailer turns at
+//!
+//! ```text
+//! (v sin c - h w cos c) / d
+//! ```
+
+use super::super::draft::{Draft, Trip};
+use super::super::{Course, End, Ends, Kind};
+use super::car::Car;
+use super::parking::{a_box, is_parked};
+use super::{Beginning, Manoeuvre, point_at, row, see, touches};
+use roadwright_geometry::math::{Stream, sin_cos, wrap_angle};
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::{DVec2, Pose};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput};
+use roadwright_scenario::Place;
+
+/// Bay: depth and width, m.
+const DEPTH: f64 = 8.0;
+const WIDTH: f64 = 3.0;
+/// Thickness of its walls, m.
+const WALL: f64 = 0.3;
+/// The trailer from coupling to tail, the part of that without a body, and its width, m.
+const LENGTH: f64 = 5.0;
+const BAR: f64 = 1.0;
+const BREADTH: f64 = 2.0;
+/// From the coupling to the axle, m.
+const DRAWBAR: f64 = 3.5;
+/// Where the rear axle of the car begins before the middle of the bay, m: the tail of the trailer of a car
+/// is then 20 m before the mouth.
+const START: f64 = 30.0;
+/// Largest offsets at the start: along and across, m; heading and hitch, rad.
+const ALONG: f64 = 0.5;
+const ACROSS: f64 = 2.5;
+const ASKEW: f64 = 0.25;
+const BENT: f64 = 0.15;
+/// A hitch that is bent so far has jackknifed, rad.
+const JACKKNIFE: f64 = 60.0 * std::f64::consts::PI / 180.0;
+/// s.
+const TIME: f64 = 90.0;
+
+pub(in crate::course) fn course() -> Course {
+    Course {
+        name: "trailer-reverse".into(),
+        doc: "A car backs a trailer of 5 m into a bay of 3 m by 8 m, 20 m behind it; it has 90 s, and must not \
+              jackknife."
+            .into(),
+        vehicle: "car",
+        driver: "trailer_backing",
+        fitness: "manoeuvre_score",
+        ends: Ends::after(TIME),
+        kind: Kind::TrailerReverse,
+    }
+}
+
+pub(in crate::course) fn draft(seed: u64) -> Draft {
+    let mut draft = Draft::new("trailer-reverse", seed, TIME);
+    let beside = 0.5 * (WIDTH + WALL);
+    for side in [-1.0, 1.0] {
+        let wall = a_box((0.0, side * beside), 0.0, (DEPTH, WALL));
+        draft.obstacle("wall", wall, 2.0);
+    }
+    let back = a_box(
+        (-0.5 * (DEPTH + WALL), 0.0),
+        0.0,
+        (WALL, WIDTH + 2.0 * WALL),
+    );
+    draft.obstacle("wall", back, 2.0);
+    let mut stream = Stream::new(seed, "car and trailer", 0);
+    let mut off = |most: f64| stream.next_in(-most, most);
+    draft.trip(Trip {
+        start: Place::ground(START + off(ALONG), off(ACROSS), off(ASKEW)),
+        starts_by_middle: false,
+        via: Vec::new(),
+        destination: Place::ground(0.0, 0.0, 0.0),
+        speed: 0.0,
+    });
+    draft
+}
+
+/// A car with its trailer.
+struct Trailer {
+    car: Car,
+    /// Heading of the trailer, rad.
+    heading: f64,
+    walls: Vec<OrientedBox>,
+}
+
+pub(super) fn begin(beginning: &Beginning<'_>) -> impl Manoeuvre + use<> {
+    let mut stream = Stream::new(beginning.seed, "hitch", 0);
+    let car = beginning.car();
+    Trailer {
+        heading: wrap_angle(car.pose.heading - stream.next_in(-BENT, BENT)),
+        car,
+        walls: beginning.boxes(),
+    }
+}
+
+impl Trailer {
+    /// From the rear axle to the coupling, m: at the rear end of the car.
+    fn coupling(&self) -> f64 {
+        self.car.kind.rear_overhang
+    }
+
+    /// Heading of the car less that of the trailer, rad.
+    fn hitch(&self) -> f64 {
+        wrap_angle(self.car.pose.heading - self.heading)
+    }
+
+    /// A place on the middle line of the trailer, m behind its coupling.
+    fn behind(&self, distance: f64) -> Pose {
+        let at_coupling = Pose {
+            position: self.car.pose.point(-self.coupling(), 0.0),
+            heading: self.heading,
+        };
+        Pose {
+            position: at_coupling.point(-distance, 0.0),
+            ..at_coupling
+        }
+    }
+
+    fn middle(&self) -> Pose {
+        self.behind(0.5 * LENGTH)
+    }
+
+    /// The body of the trailer; nothing is as narrow as its drawbar.
+    fn body(&self) -> OrientedBox {
+        OrientedBox::new(self.behind(0.5 * (BAR + LENGTH)), LENGTH - BAR, BREADTH)
+    }
+}
+
+impl Manoeuvre for Trailer {
+    fn perceive(&self) -> ControllerInput {
+        let axle = self.behind(DRAWBAR).position;
+        // Where the axle stands when the middle of the trailer is that of the bay.
+        let goal = DVec2::new(0.5 * LENGTH - DRAWBAR, 0.0);
+        let mut input = ControllerInput {
+            lane_offset: axle.y,
+            heading_error: wrap_angle(self.heading),
+            stop_distance: axle.x - goal.x,
+            path_curvature: self.hitch(),
+            ..row(&self.car)
+        };
+        point_at(goal, &self.car, &mut input);
+        see(&self.car, &self.walls, &mut input);
+        input
+    }
+
+    fn advance(&mut self, command: ControllerOutput, dt: f64) {
+        let (hitch, before) = (self.hitch(), self.car.speed);
+        self.car.advance(command, dt);
+        let speed = 0.5 * (before + self.car.speed);
+        let turning = self.car.yaw_rate;
+        let coupling = self.coupling();
+        let rate = |hitch: f64| {
+            let (sin, cos) = sin_cos(hitch);
+            (speed * sin - coupling * turning * cos) / DRAWBAR
+        };
+        // At the middle of the step, as the car itself.
+        let halfway = hitch + 0.5 * dt * (turning - rate(hitch));
+        self.heading = wrap_angle(self.heading + rate(halfway) * dt);
+    }
+
+    fn end(&self, is_last: bool) -> Option<End> {
+        if self.hitch().is_nan() || self.hitch().abs() >= JACKKNIFE {
+            return Some(End::Jackknifed);
+        }
+        if touches(&self.body(), &self.walls) || touches(&self.car.body(), &self.walls) {
+            return Some(End::Struck);
+        }
+        let Pose { position, heading } = self.middle();
+        if is_parked(position, heading, self.car.speed) {
+            return Some(End::Arrived);
+        }
+        is_last.then_some(End::Time)
+    }
+
+    fn car(&self) -> &Car {
+        &self.car
+    }
+
+    fn goal_distance(&self) -> f64 {
+        self.middle().position.length()
+    }
+
+    fn state(&self) -> Vec<f64> {
+        let mut state = self.car.state();
+        state.push(self.heading);
+        state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadwright_geometry::math::{asin, atan};
+    use roadwright_scenario::VehicleType;
+
+    fn trailer(hitch: f64) -> Trailer {
+        Trailer {
+            car: Car::new(&VehicleType::car(), Pose::new(30.0, 0.0, 0.0)),
+            heading: -hitch,
+            walls: Vec::new(),
+        }
+    }
+
+    fn drive(trailer: &mut Trailer, acceleration: f64, steering: f64, time: f64) {
+        let command = ControllerOutput {
+            acceleration,
+            steering,
+        };
+        for _ in 0..(time * 120.0) as usize {
+            trailer.advance(command, 1.0 / 120.0);
+        }
+    }
+
+    #[test]
+    fn the_tail_begins_20_m_before_the_mouth() {
+        let tail = trailer(0.0).behind(LENGTH).position.x;
+        assert!((tail - 0.5 * DEPTH - 20.0).abs() < 0.1, "{tail}");
+    }
+
+    #[test]
+    fn forwards_it_follows_on_the_circle_of_geometry() {
+        // Rear axle on a radius R, coupling h behind it, axle of the trailer on the circle that is left:
+        // the hitch bends by atan(h / R) + asin(d / sqrt(R^2 + h^2)).
+        let mut behind = trailer(0.0);
+        let (radius, h) = (12.0, behind.coupling());
+        behind.car.steering = atan(2.7 / radius);
+        let steering = behind.car.steering;
+        drive(&mut behind, 1.0, steering, 2.0);
+        drive(&mut behind, 0.0, steering, 40.0);
+        let circle = (radius * radius + h * h).sqrt();
+        let expected = atan(h / radius) + asin(DRAWBAR / circle);
+        assert!((behind.hitch() - expected).abs() < 1e-3);
+    }
+
+    #[test]
+    fn backwards_it_folds_up_by_itself() {
+        let mut bent = trailer(0.05);
+        drive(&mut bent, -0.5, 0.0, 6.0);
+        assert!(bent.hitch() > 0.4, "{}", bent.hitch());
+        drive(&mut bent, -0.5, 0.0, 2.0);
+        assert_eq!(bent.end(false), Some(End::Jackknifed));
+        let mut straight = trailer(0.0);
+        drive(&mut straight, -0.5, 0.0, 6.0);
+        assert_eq!(straight.hitch(), 0.0);
+        let broken = trailer(f64::NAN);
+        assert_eq!(broken.end(true), Some(End::Jackknifed));
+    }
+}

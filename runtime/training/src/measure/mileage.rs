@@ -1,0 +1,89 @@
+//! Mileage logs: what each drive of a run had when it had driven so far.
+//!
+//! [Gerdelan 2011], section 10.4: agents note the components of their fitness at small intervals of mileage, so
+//! that what has been driven counts if the simulation is stopped.
+
+use crate::course::{Course, CourseError, Setup, driver_of};
+use crate::measure::{Measured, measure_while};
+use roadwright_agent::Registry;
+use roadwright_simulation::World;
+use std::collections::BTreeMap;
+
+/// Distance between two notes of a drive, m.
+const EVERY: f64 = 10.0;
+
+/// A note of a drive.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MileageMark {
+    /// The agent's id.
+    pub agent: u64,
+    /// Which of the setup's drivers drove.
+    pub driver: usize,
+    /// Driven so far, m: the first look at or after a multiple of 10 m.
+    pub distance: f64,
+    /// Since the drive began, s.
+    pub time: f64,
+    /// What the first fitness said so far.
+    pub fitness: f64,
+}
+
+/// Runs a course as [`crate::measure`] does and notes each drive every 10 m, up to the mileage that the course
+/// asks for. The notes come in the order of time, and of agents at the same time.
+///
+/// # Errors
+/// As [`crate::measure`].
+pub fn measure_logged(
+    course: &Course,
+    setup: &Setup,
+    modules: &Registry,
+    seed: u64,
+) -> Result<(Measured, Vec<MileageMark>), CourseError> {
+    let mut log = Log {
+        last: course.ends.mileage.unwrap_or(f64::INFINITY),
+        next: BTreeMap::new(),
+        marks: Vec::new(),
+    };
+    let look = &mut |world: &World| {
+        log.look(world);
+        true
+    };
+    let measured = measure_while(course, setup, modules, seed, look)?;
+    Ok((measured, log.marks))
+}
+
+struct Log {
+    /// No note beyond this distance, m.
+    last: f64,
+    /// Where the next note of an agent is due, m.
+    next: BTreeMap<u64, f64>,
+    marks: Vec<MileageMark>,
+}
+
+impl Log {
+    fn look(&mut self, world: &World) {
+        let mut due = Vec::new();
+        for (agent, started, distance) in world.odometers() {
+            let next = self.next.entry(agent).or_insert(EVERY);
+            if distance < *next || *next > self.last {
+                continue;
+            }
+            // Who is fast passes several between two looks: one note is for all of them.
+            *next = EVERY * ((distance / EVERY).floor() + 1.0);
+            due.push((agent, started, distance));
+        }
+        due.sort_by_key(|(agent, ..)| *agent);
+        for (agent, started, distance) in due {
+            let drive = world.drive_so_far(agent);
+            let noted =
+                drive.and_then(|drive| Some((driver_of(drive.stack), drive.scores.first()?.1)));
+            self.marks
+                .extend(noted.map(|(driver, fitness)| MileageMark {
+                    agent,
+                    driver,
+                    distance,
+                    time: world.time() - started,
+                    fitness,
+                }));
+        }
+    }
+}
