@@ -572,3 +572,33 @@ fn dials_and_wheels_are_read_from_a_snapshot() {
         assert!(snapshot.mechanics_of(99_999).is_none());
     }
 }
+
+/// Who lies on its side and who stands for ever is counted; who drives is not.
+#[test]
+fn who_is_tipped_over_or_stuck_is_counted() {
+    // A top-heavy jeep with tyres that hold tips over in a bend; one without an engine stands.
+    let tippy = vehicle("willys-mb", |file| {
+        file.body.centre_height = Some(2.6);
+        file.wheels.friction = Some(1.5);
+        file.suspension.as_mut().unwrap().anti_sway = 0.0;
+    });
+    let weak = vehicle("willys-mb", |file| {
+        let engine = file.engine.as_mut().unwrap();
+        engine
+            .torque_curve_rpm_nm
+            .iter_mut()
+            .for_each(|point| point.1 = 0.0);
+    });
+    let sound = vehicle("willys-mb", |_| {});
+    let counted = |kind: &VehicleType| {
+        let mut world = world(&driven_by(shipped("figure-eight"), kind), &rigid(0.02));
+        while world.time() < 160.0 {
+            world.step();
+        }
+        world.summary().mishaps
+    };
+    let (tipped, stands, drives) = (counted(&tippy), counted(&weak), counted(&sound));
+    assert!(tipped.tipped_over > 0 && tipped.stuck > 0, "{tipped:?}");
+    assert!(stands.tipped_over == 0 && stands.stuck == 3, "{stands:?}");
+    assert_eq!((drives.tipped_over, drives.stuck), (0, 0));
+}

@@ -62,11 +62,18 @@ fn the_same_stacks_take_it_to_the_same_goals() {
                 world.step();
             }
             let summary = world.summary();
-            (summary.agents.arrived, summary.travel_time.mean, summary.collisions.len())
+            (
+                summary.agents.arrived,
+                summary.travel_time.mean,
+                summary.collisions.len(),
+            )
         });
         println!("{name}: {times:?}");
         assert_eq!(times[0].0, times[1].0, "{name}: {times:?}");
-        assert!((times[1].1 / times[0].1 - 1.0).abs() < 0.15, "{name}: {times:?}");
+        assert!(
+            (times[1].1 / times[0].1 - 1.0).abs() < 0.15,
+            "{name}: {times:?}"
+        );
         assert!(times[1].2 <= 2 * times[0].2, "{name}: {times:?}");
     }
 }
@@ -92,7 +99,11 @@ fn the_kart_track_is_driven_and_slid_on() {
         }
         last = now;
     }
-    println!("{:?} {slip} {:?}", world.counts(), world.summary().collisions);
+    println!(
+        "{:?} {slip} {:?}",
+        world.counts(),
+        world.summary().collisions
+    );
     assert_eq!(world.counts().arrived, 6, "{:?}", world.counts());
     assert!(slip > 0.05, "{slip}");
     assert_eq!(world.summary().collisions.len(), 0);
@@ -103,7 +114,10 @@ fn a_level_that_the_file_does_not_serve_is_refused() {
     let scenario = driven_by(shipped("figure-eight"), &vehicle("ford-escort"));
     let refused = World::new(&scenario, &builtin_modules(), &at(DynamicsLevel::Sliding));
     let said = refused.err().unwrap().to_string();
-    assert!(said.contains("\"sliding\"") && said.contains("has no sliding"), "{said}");
+    assert!(
+        said.contains("\"sliding\"") && said.contains("has no sliding"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -305,14 +305,18 @@ mod tests {
     #[test]
     fn trailers_jackknife_in_reverse_where_the_closed_form_says() {
         let driven = |name: &str| {
-            let all = report(name).into_iter();
-            all.filter(|one| one.name == "jackknife").last().unwrap()
+            let mut all = report(name).into_iter();
+            all.find(|one| one.name == "jackknife").unwrap()
         };
         for (name, to_axle) in [("escort-caravan", 4.0), ("semi-trailer-truck", 8.1)] {
             let one = driven(name);
             // ln(tan 30 / tan 2.5)
             let exact = to_axle * roadwright_geometry::math::ln(0.577_350_27 / 0.043_660_94);
-            assert_eq!((one.applies, one.pass, one.unit), (true, Some(true), "m"), "{name}");
+            assert_eq!(
+                (one.applies, one.pass, one.unit),
+                (true, Some(true), "m"),
+                "{name}"
+            );
             assert!((one.value.unwrap() / exact - 1.0).abs() < 0.02, "{one:?}");
         }
         // Its joint ends at 52 degrees; the tractor alone has none.
