@@ -64,11 +64,11 @@ pub use roadwright_simulation::{
     AgentCounts, ApproachFigures, ApproachLane, Attitude, Cell, Collision, Drive, DriveReading,
     Ending, FitnessSummary, Ground, HandControls, HeadVehicle, HeatMap, Inspection,
     JunctionFigures, JunctionInspection, JunctionWatch, LaneInspection, LawCounts, LogLine,
-    MechanicsRecord, ModuleOverrides, Observer, Party, PlannedLane, PopulateFrom, Population,
-    ProgrammeInspection, RoadInspection, RoadVehicle, RunOptions, SaveError, SavedWorld, Session,
-    SignalHead, SimulationError, Snapshot, StackSummary, StagePhase, Statistic, Status, StopReason,
-    StopTarget, Summary, Ticket, TrailerRecord, Turning, VehicleRecord, Waiting, Waits,
-    WheelRecord, Why, World, builtin_modules,
+    MechanicsRecord, MishapCounts, ModuleOverrides, Observer, Party, PlannedLane, PopulateFrom,
+    Population, ProgrammeInspection, RoadInspection, RoadVehicle, RunOptions, SaveError,
+    SavedWorld, Session, SignalHead, SimulationError, Snapshot, StackSummary, StagePhase,
+    Statistic, Status, StopReason, StopTarget, Summary, Ticket, TrailerRecord, Turning,
+    VehicleRecord, Waiting, Waits, WheelRecord, Why, World, builtin_modules,
 };
 
 /// Modules: what can be chosen, and what to write to add one that is linked in.

@@ -187,12 +187,17 @@ fn the_shipped_ones_are_vehicles_and_have_what_their_levels_need() {
         scenario.apply(edit).unwrap();
         assert!(vehicle.missing(DynamicsLevel::OneTrack).is_empty());
         let slips = vehicle.missing(DynamicsLevel::DynamicOneTrack);
-        let is_kinematic = path.to_string_lossy().contains("semi-trailer");
+        let name = path.to_string_lossy();
+        let is_kinematic = ["semi-trailer", "sliding-racer"]
+            .iter()
+            .any(|kind| name.contains(kind));
         assert_eq!(slips.is_empty(), !is_kinematic, "{slips:?}");
         let lacks = vehicle.missing(DynamicsLevel::Rigid);
         let is_sprung = vehicle.suspension.is_some();
         assert_eq!(lacks.contains(&"suspension"), !is_sprung, "{lacks:?}");
         assert_eq!(lacks.is_empty(), is_sprung, "{lacks:?}");
+        let slides = vehicle.missing(DynamicsLevel::Sliding).is_empty();
+        assert_eq!(slides, vehicle.sliding.is_some());
         names.push(path);
     }
     assert!(names.len() >= 6, "{names:?}");
@@ -388,4 +393,64 @@ fn the_shipped_schema_of_vehicles_is_the_current_one() {
     // `roadwright vehicle check --schema > docs/vehicle.schema.json` renews it.
     let shipped = include_str!("../../../docs/vehicle.schema.json");
     assert_eq!(shipped, VehicleFile::schema());
+}
+
+/// What is said of the articulated bus with another value at a place.
+fn refused_train(pointer: &str, value: Value) -> String {
+    let text = std::fs::read_to_string(vehicles().join("articulated-bus.vehicle.json")).unwrap();
+    let mut changed: Value = serde_json::from_str(&text).unwrap();
+    *changed.pointer_mut(pointer).unwrap() = value;
+    VehicleFile::from_text(&changed.to_string())
+        .unwrap_err()
+        .to_string()
+}
+
+#[test]
+fn bad_trailers_are_refused_with_key_and_reason() {
+    let one = json!({"length": 5.0, "width": 2.0, "height": 2.0, "mass": 500.0,
+        "coupling_to_axle": 3.0, "front": -0.5});
+    let cases = [
+        (
+            "/trailers/0/mass",
+            json!(-1.0),
+            "trailers[0].mass: -1 is out of range",
+        ),
+        (
+            "/trailers/0/coupling_to_axle",
+            json!(0.0),
+            "coupling_to_axle: 0 is out of range",
+        ),
+        (
+            "/trailers/0/lock",
+            json!(3.0),
+            "trailers[0].lock: 3 is out of range",
+        ),
+        (
+            "/trailers/0/coupling_to_axle",
+            json!(12.0),
+            "trailers.0.coupling_to_axle: the axle is at -12 m and the body from -7.49 to -0.3 m",
+        ),
+        (
+            "/trailers/0/front",
+            json!(-5.0),
+            "expected the axle under the body",
+        ),
+        ("/articulation", Value::Null, "articulation: "),
+        (
+            "/trailers",
+            Value::Array(vec![one.clone(); 9]),
+            "trailers: 9 trailers given: expected at most 8",
+        ),
+    ];
+    for (pointer, value, expected) in cases {
+        let message = refused_train(pointer, value.clone());
+        assert!(message.contains(expected), "{pointer} {value}: {message}");
+    }
+    // The control: eight of them are a train.
+    let text = std::fs::read_to_string(vehicles().join("articulated-bus.vehicle.json")).unwrap();
+    let mut changed: Value = serde_json::from_str(&text).unwrap();
+    changed["trailers"] = Value::Array(vec![one; 8]);
+    let train = VehicleFile::from_text(&changed.to_string()).unwrap();
+    assert_eq!((train.trailers.len(), train.towed_mass()), (8, 4000.0));
+    assert_eq!(train.trailers[0].next_coupling(), -5.5);
 }

@@ -1,16 +1,21 @@
 //! What a world tells: snapshot, counts, summary, hash.
 
-use crate::agents::{Drive, Status};
+use crate::agents::{Drive, Phase, Status};
 use crate::dynamics::LooseRecord;
 use crate::hash::StateHasher;
 use crate::lamps;
 use crate::snapshot::{Snapshot, VehicleRecord};
 use crate::stages::retire::scores;
 use crate::stages::scene::lane_of;
-use crate::summary::{AgentCounts, FitnessSummary, StackSummary, Statistic, Summary};
+use crate::summary::{AgentCounts, FitnessSummary, MishapCounts, StackSummary, Statistic, Summary};
 use crate::world::World;
 use roadwright_geometry::Pose;
 use std::collections::BTreeMap;
+
+/// A body that leans farther lies on its side, rad: 60 degrees.
+const TIPPED: f64 = std::f64::consts::FRAC_PI_3;
+/// Who has been standing for longer is stuck, s: no common signal is red for so long.
+const STUCK: f64 = 120.0;
 
 /// A hash over all state that is carried from step to step, in the order of ids; what modules keep
 /// for themselves is not in it.
@@ -170,6 +175,21 @@ pub(crate) fn drive_so_far(world: &World, agent: u32) -> Drive<'_> {
     }
 }
 
+/// Vehicles that get no farther, among those that drive now.
+fn mishaps(world: &World) -> MishapCounts {
+    let agents = &world.agents;
+    let mut counts = MishapCounts::default();
+    for agent in agents.driving() {
+        let index = agent as usize;
+        let car = world.dynamics.rigid.car(agent);
+        counts.tipped_over += usize::from(car.is_some_and(|car| car.tilt() > TIPPED));
+        let is_on_its_way = agents.identity[index].phase == Phase::Driving;
+        let stands = agents.progress[index].standing >= STUCK;
+        counts.stuck += usize::from(is_on_its_way && stands);
+    }
+    counts
+}
+
 /// What came of the run so far.
 pub(crate) fn summary(world: &World) -> Summary {
     let mut trips = Trips::default();
@@ -197,6 +217,7 @@ pub(crate) fn summary(world: &World) -> Summary {
         law: world.traffic.claims.counts(),
         people: world.traffic.people.summary(),
         loose: world.dynamics.rigid.counts(&world.ground),
+        mishaps: mishaps(world),
         travel_time: Statistic::of(&trips.times),
         stacks: stacks
             .into_iter()

@@ -20,6 +20,15 @@ pub struct AgentCounts {
     pub waiting: usize,
 }
 
+/// Vehicles that get no farther, among those that drive now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct MishapCounts {
+    /// Lie on a side or on the roof: rigid bodies that lean by more than 60 degrees.
+    pub tipped_over: usize,
+    /// Have been standing for two minutes or longer on their way, tipped over or not.
+    pub stuck: usize,
+}
+
 /// A mean with its spread.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Statistic {
@@ -182,6 +191,8 @@ pub struct Summary {
     /// How many loose obstacles have been pushed, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loose: Option<LooseCounts>,
+    /// Vehicles that get no farther.
+    pub mishaps: MishapCounts,
     /// Time from start to destination of those who arrived, s.
     pub travel_time: Statistic,
     /// The same by stack, with what its agents' fitnesses say.

@@ -300,3 +300,31 @@ fn trucks_share_a_crossing_with_cars() {
     assert!(world.counts().arrived > 15, "{:?}", world.counts());
     assert_eq!(summary.collisions.len(), 0, "{:?}", summary.collisions);
 }
+
+#[test]
+fn an_edit_of_a_running_world_changes_the_train() {
+    let of = |change: &dyn Fn(&mut VehicleFile)| {
+        driven_by("figure-eight", &vehicle("articulated-bus", change))
+    };
+    let one = of(&|_| {});
+    let none = of(&|file| file.trailers.clear());
+    let three = of(&|file| {
+        let rear = file.trailers[0].clone();
+        file.trailers.extend([rear.clone(), rear]);
+    });
+    let mut world = world(&one, &at(DynamicsLevel::OneTrack));
+    let mut before = one;
+    for (scenario, trailers) in [(none.clone(), 0), (three, 9), (none, 0)] {
+        (0..200).for_each(|_| world.step());
+        world
+            .update(&before, &scenario, &builtin_modules())
+            .unwrap();
+        (0..200).for_each(|_| world.step());
+        let snapshot = world.snapshot();
+        assert_eq!(
+            (snapshot.vehicles.len(), snapshot.trailers.len()),
+            (3, trailers)
+        );
+        before = scenario;
+    }
+}

@@ -305,8 +305,8 @@ mod tests {
     #[test]
     fn trailers_jackknife_in_reverse_where_the_closed_form_says() {
         let driven = |name: &str| {
-            let all = report(name).into_iter();
-            all.filter(|one| one.name == "jackknife").last().unwrap()
+            let mut all = report(name).into_iter();
+            all.find(|one| one.name == "jackknife").unwrap()
         };
         for (name, to_axle) in [("escort-caravan", 4.0), ("semi-trailer-truck", 8.1)] {
             let one = driven(name);

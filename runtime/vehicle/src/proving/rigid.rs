@@ -231,7 +231,7 @@ pub(super) fn half_round(model: &RigidModel) -> Measured {
 /// wheel climbs more than its radius.
 pub(super) fn step_climb(model: &RigidModel) -> Measured {
     let crossed = |height: &f64| crosses(model, Obstruction::Step(*height), 0.0);
-    let heights = (1..=PARTS).map(|part| model.radius * f64::from(part) / f64::from(PARTS));
+    let heights = parts_of(model.radius);
     let highest = heights.take_while(crossed).fold(0.0, f64::max);
     Measured {
         value: highest,
@@ -248,7 +248,7 @@ pub(super) fn step_climb(model: &RigidModel) -> Measured {
 pub(super) fn gap(model: &RigidModel) -> Measured {
     let diameter = 2.0 * model.radius;
     let crossed = |width: &f64| crosses(model, Obstruction::Gap(*width), 2.0);
-    let widths = (1..=PARTS).map(|part| diameter * f64::from(part) / f64::from(PARTS));
+    let widths = parts_of(diameter);
     let widest = widths.take_while(crossed).fold(0.0, f64::max);
     Measured {
         value: widest,
@@ -258,6 +258,12 @@ pub(super) fn gap(model: &RigidModel) -> Measured {
         sound: widest > 0.0,
         note: "at 2 m/s, at full throttle; held to the diameter of the wheels".into(),
     }
+}
+
+/// Parts of a length, m, up to all of it and by no rounding more.
+fn parts_of(length: f64) -> impl Iterator<Item = f64> {
+    let part = move |part: u32| length * f64::from(part) / f64::from(PARTS);
+    (1..=PARTS).map(move |number| part(number).min(length))
 }
 
 /// Whether it gets over an obstruction within 20 s, from a speed, m/s.

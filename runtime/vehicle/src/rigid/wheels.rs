@@ -123,9 +123,7 @@ impl WheelState {
             self.slides = true;
             return;
         }
-        let creep = (force / (grip.stiffness * grip.load))
-            .max(-MOST_CREEP)
-            .min(MOST_CREEP);
+        let creep = (force / (grip.stiffness * grip.load)).clamp(-MOST_CREEP, MOST_CREEP);
         let rolling = speed + speed.abs() * creep;
         let is_cut = wanted.abs() > force.abs();
         let rim = if is_cut && torque.brake > torque.drive.abs() {

@@ -199,7 +199,7 @@ fn population_text(population: &Population) -> String {
 }
 
 /// The figures that depend on the world alone.
-fn traffic_figures(summary: &Summary) -> [(&'static str, String); 10] {
+fn traffic_figures(summary: &Summary) -> [(&'static str, String); 11] {
     let agents = summary.agents;
     [
         (
@@ -253,6 +253,13 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 10] {
         ),
         ("on foot", on_foot(summary)),
         ("obstacles", pushed(summary)),
+        (
+            "mishaps",
+            format!(
+                "{} tipped over, {} stuck",
+                summary.mishaps.tipped_over, summary.mishaps.stuck
+            ),
+        ),
     ]
 }
 

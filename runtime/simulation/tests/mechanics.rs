@@ -1,0 +1,144 @@
+//! What vehicles of rigid bodies show of themselves: dials, wheels, mishaps.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
+use roadwright_scenario::{DynamicsLevel, Edit, Scenario, VehicleType, file};
+use roadwright_simulation::{RunOptions, World, builtin_modules};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+fn scenarios() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}
+
+fn shipped(name: &str) -> Scenario {
+    file::load(&scenarios().join(format!("{name}.scenario.json"))).unwrap()
+}
+
+/// A shipped vehicle as a scenario has it.
+fn vehicle(name: &str, change: impl Fn(&mut VehicleFile)) -> VehicleType {
+    let path = format!("vehicles/{name}.vehicle.json");
+    let mut vehicle = VehicleFile::load(&scenarios().join(&path)).unwrap();
+    change(&mut vehicle);
+    VehicleType {
+        file: Some(Arc::new(FileReference {
+            path,
+            hash: String::new(),
+            was: None,
+            vehicle: vehicle.clone(),
+        })),
+        ..vehicle.vehicle_type()
+    }
+}
+
+/// The scenario with all vehicle types replaced.
+fn driven_by(mut scenario: Scenario, kind: &VehicleType) -> Scenario {
+    for key in scenario.vehicle_types().clone().into_keys() {
+        let edit = Edit::VehicleType(key, Some(Box::new(kind.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    scenario
+}
+
+fn rigid(dt: f64) -> RunOptions {
+    RunOptions {
+        dynamics: Some(DynamicsLevel::Rigid),
+        dt: Some(dt),
+        ..RunOptions::default()
+    }
+}
+
+fn world(scenario: &Scenario, options: &RunOptions) -> World {
+    World::new(scenario, &builtin_modules(), options).unwrap()
+}
+
+/// Dials and wheels of snapshots: on level ground they say what is so, and other levels have none.
+#[test]
+fn dials_and_wheels_are_read_from_a_snapshot() {
+    let kind = vehicle("willys-mb", |_| {});
+    let scenario = driven_by(shipped("figure-eight"), &kind);
+    for level in DynamicsLevel::ALL {
+        let serves = kind
+            .file
+            .as_ref()
+            .unwrap()
+            .vehicle
+            .missing(level)
+            .is_empty();
+        if !serves {
+            continue;
+        }
+        let options = RunOptions {
+            dynamics: Some(level),
+            ..rigid(0.02)
+        };
+        let mut world = world(&scenario, &options);
+        for _ in 0..600 {
+            world.step();
+        }
+        let snapshot = world.snapshot();
+        for one in &snapshot.vehicles {
+            let mechanics = snapshot.mechanics_of(one.agent);
+            match level {
+                DynamicsLevel::Rigid => {
+                    let mechanics = mechanics.unwrap();
+                    let (wheels, drive) = (&mechanics.wheels, mechanics.drive.unwrap());
+                    let whole: f64 = wheels.iter().map(|wheel| wheel.load).sum();
+                    assert!((whole / (1040.0 * 9.81) - 1.0).abs() < 0.05, "{wheels:?}");
+                    for wheel in wheels {
+                        // Wheels outside of a bend are faster than the middle of the rear axle.
+                        let ratio = wheel.spin * 0.41 / one.speed;
+                        assert!((ratio - 1.0).abs() < 0.15, "{ratio} {wheel:?}");
+                    }
+                    assert!(drive.rpm >= 600.0 && drive.rpm < 4100.0, "{drive:?}");
+                    assert!(drive.gear >= 1 && drive.clutch > 0.0, "{drive:?}");
+                    // Front wheels steer about one centre.
+                    let mean = 0.5 * (wheels[2].steering + wheels[3].steering);
+                    assert!(
+                        (mean - one.steering).abs() < 0.01,
+                        "{mean} {}",
+                        one.steering
+                    );
+                    assert_eq!(wheels[0].steering, 0.0);
+                }
+                DynamicsLevel::DynamicOneTrack => {
+                    let mechanics = mechanics.unwrap();
+                    assert!(mechanics.wheels.is_empty());
+                    assert!(mechanics.drive.unwrap().rpm > 600.0);
+                }
+                _ => assert!(mechanics.is_none(), "{level}"),
+            }
+        }
+        assert!(snapshot.mechanics_of(99_999).is_none());
+    }
+}
+
+/// Who lies on its side and who stands for ever is counted; who drives is not.
+#[test]
+fn who_is_tipped_over_or_stuck_is_counted() {
+    // A top-heavy jeep with tyres that hold tips over in a bend; one without an engine stands.
+    let tippy = vehicle("willys-mb", |file| {
+        file.body.centre_height = Some(2.6);
+        file.wheels.friction = Some(1.5);
+        file.suspension.as_mut().unwrap().anti_sway = 0.0;
+    });
+    let weak = vehicle("willys-mb", |file| {
+        let engine = file.engine.as_mut().unwrap();
+        engine
+            .torque_curve_rpm_nm
+            .iter_mut()
+            .for_each(|point| point.1 = 0.0);
+    });
+    let sound = vehicle("willys-mb", |_| {});
+    let counted = |kind: &VehicleType| {
+        let mut world = world(&driven_by(shipped("figure-eight"), kind), &rigid(0.02));
+        while world.time() < 160.0 {
+            world.step();
+        }
+        world.summary().mishaps
+    };
+    let (tipped, stands, drives) = (counted(&tippy), counted(&weak), counted(&sound));
+    assert!(tipped.tipped_over > 0 && tipped.stuck > 0, "{tipped:?}");
+    assert!(stands.tipped_over == 0 && stands.stuck == 3, "{stands:?}");
+    assert_eq!((drives.tipped_over, drives.stuck), (0, 0));
+}
