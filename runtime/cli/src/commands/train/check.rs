@@ -69,8 +69,8 @@ fn warnings(experiment: &Experiment) -> Vec<Finding> {
             message,
         });
     };
-    if experiment.runs < FEW {
-        let runs = experiment.runs;
+    let runs = experiment.growth.map_or(experiment.runs, |growth| growth.most);
+    if runs < FEW {
         warn(
             "few-runs",
             format!("runs: {runs} drives judge an individual by luck: {FEW} are the guideline"),
