@@ -9,7 +9,8 @@ use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::Action;
 use roadwright_scenario::junction::Light;
 use roadwright_scenario::{
-    NodeId, ObjectId, Restriction, RestrictionKind, RoadId, SignalMode, SignalPlan, SignalStage,
+    Edit, NodeId, ObjectId, Restriction, RestrictionKind, RoadId, SignalMode, SignalPlan,
+    SignalStage,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -179,5 +180,47 @@ fn a_turn_is_explained_forbidden_and_allowed_again() {
     assert_eq!(bench.scenario(), &before);
     bench.key_with(Modifiers::COMMAND, Key::Z);
     bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn ways_from_lane_to_lane_are_taken_out_and_left_to_the_rules_again() {
+    let mut bench = crossroads(0);
+    let before = bench.scenario().clone();
+    let layout = bench.editor().model().scene.layout.clone();
+    let path = layout.junction_at(NODE).unwrap().paths[0].clone();
+    let name = format!(
+        "{} lane {} to {} lane {}",
+        path.from.road, path.from.lane, path.to.road, path.to.lane
+    );
+    bench.press("Lanes (12)");
+    bench.press(&format!("Take out {name}"));
+    let layout = bench.editor().model().scene.layout.clone();
+    assert_eq!(layout.junction_at(NODE).unwrap().paths.len(), 11);
+    let rules = |bench: &Bench| bench.scenario().network().node(NODE).unwrap().rules.clone();
+    assert_eq!(rules(&bench).turns.remove.len(), 1);
+    bench.press(&format!("By the rules {name}"));
+    assert_eq!(bench.scenario(), &before);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn a_corner_is_given_a_radius_and_left_to_the_roads_again() {
+    let mut bench = crossroads(0);
+    let before = bench.scenario().clone();
+    let layout = bench.editor().model().scene.layout.clone();
+    let arms = &layout.junction_at(NODE).unwrap().arms;
+    let (road, next) = (arms[0].road, arms[1].road);
+    bench.press("Corners (4)");
+    let mut node = before.network().node(NODE).unwrap().clone();
+    node.rules.set_corner(road, next, Some(150.0_f64.sqrt()));
+    bench.ask(Action::Apply("Corner".into(), Edit::Node(NODE, Some(node))));
+    bench.settle();
+    let layout = bench.editor().model().scene.layout.clone();
+    let radius = layout.junction_at(NODE).unwrap().corners[0].radius;
+    assert!((radius - 150.0_f64.sqrt()).abs() < 1e-6, "{radius}");
+    bench.press(&format!("Corner {road} to {next} by the roads"));
     assert_eq!(bench.scenario(), &before);
 }

@@ -119,6 +119,7 @@ fn with_signals(road: &mut Road) {
     let (id, mut node) = found.map(|(id, node)| (id, node.clone())).unwrap();
     let stage = |green: Vec<Movement>, time: f64| SignalStage {
         green,
+        permitted: Vec::new(),
         time,
         min: None,
         max: None,

@@ -2,6 +2,7 @@
 
 mod agents;
 mod forests;
+mod junctions;
 mod obstacles;
 mod points_of_interest;
 mod roads;
@@ -38,6 +39,14 @@ pub enum Code {
     DanglingRestriction,
     /// A crossing names a road that does not end at its node.
     DanglingCrossing,
+    /// A turn of lanes names a lane that does not lead into its junction, or out of it.
+    DanglingTurn,
+    /// A corner is not there: its roads are not neighbours, or nothing is rounded between them.
+    DanglingCorner,
+    /// There is no room for the radius that a corner is to have.
+    CornerSqueezed,
+    /// Two movements that have green together cross, and neither gives way.
+    StageConflict,
     /// There is no room for a crossing.
     NoRoomForCrossing,
     /// A lane enters a junction and has no way on.
@@ -98,6 +107,10 @@ impl Code {
             Self::SelfIntersection => "self-intersection",
             Self::DanglingRestriction => "dangling-restriction",
             Self::DanglingCrossing => "dangling-crossing",
+            Self::DanglingTurn => "dangling-turn",
+            Self::DanglingCorner => "dangling-corner",
+            Self::CornerSqueezed => "corner-squeezed",
+            Self::StageConflict => "stage-conflict",
             Self::NoRoomForCrossing => "no-room-for-crossing",
             Self::LaneWithoutSuccessor => "lane-without-successor",
             Self::ArrowToNowhere => "arrow-to-nowhere",
@@ -155,6 +168,7 @@ pub fn check(scenario: &Scenario) -> Vec<Finding> {
     };
     let mut findings = Vec::new();
     roads::check(&subjects, &mut findings);
+    junctions::check(&subjects, &mut findings);
     obstacles::check(&subjects, &mut findings);
     agents::check(&subjects, &mut findings);
     forests::check(&subjects, &mut findings);

@@ -21,6 +21,10 @@ use thiserror::Error;
 /// For objects `Some` inserts or replaces the object and `None` deletes it. An edit holds
 /// everything it needs, so it can be stored, sent and applied later.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nodes are edited one by one; a batch of thousands comes from imports only, and is short-lived"
+)]
 pub enum Edit {
     /// What the scenario says about itself.
     About(Box<About>),

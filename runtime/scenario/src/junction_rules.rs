@@ -1,5 +1,9 @@
 //! What a person has decided about a junction: only what differs from what is derived is stored.
 
+mod shape;
+
+pub use shape::{CornerRule, LaneTurn, RoadLane, TurnRules};
+
 use crate::ids::RoadId;
 use crate::junction::Turn;
 use crate::named::named;
@@ -62,6 +66,13 @@ pub struct JunctionRules {
     /// Turn restrictions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub restrictions: Vec<Restriction>,
+    /// Ways from lane to lane that the rules of turning do not give, or that they give and that are
+    /// not there.
+    #[serde(default, skip_serializing_if = "TurnRules::is_empty")]
+    pub turns: TurnRules,
+    /// Radii of corners; those of the others follow from the roads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub corners: Vec<CornerRule>,
     /// How the signals run; left out, a plan is made from the lanes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<SignalPlan>,
@@ -113,6 +124,18 @@ const MAX_CROSSINGS: usize = 64;
 impl JunctionRules {
     /// The rules with other names of their roads; what names a road without a new name is dropped.
     pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Self {
+        self.on_lanes(|RoadLane { road, lane }| {
+            Some(RoadLane {
+                road: name(road)?,
+                lane,
+            })
+        })
+    }
+
+    /// The same where lanes have other ids as well. Rules about whole roads ask for lane 0, which no
+    /// lane has.
+    pub(crate) fn on_lanes(&self, place: impl Fn(RoadLane) -> Option<RoadLane>) -> Self {
+        let name = |road: RoadId| Some(place(RoadLane { road, lane: 0 })?.road);
         let restriction = |old: &Restriction| {
             Some(Restriction {
                 kind: old.kind,
@@ -134,7 +157,15 @@ impl JunctionRules {
         };
         let stage = |old: &SignalStage| SignalStage {
             green: old.green.iter().filter_map(movement).collect(),
+            permitted: old.permitted.iter().filter_map(movement).collect(),
             ..*old
+        };
+        let corner = |old: &CornerRule| {
+            Some(CornerRule {
+                road: name(old.road)?,
+                next: name(old.next)?,
+                ..*old
+            })
         };
         let mut crossings: Vec<_> = self.crossings.iter().filter_map(crossing).collect();
         // Two roads that become one have one crossing there.
@@ -145,6 +176,8 @@ impl JunctionRules {
             control: self.control,
             major: self.major.iter().filter_map(|&road| name(road)).collect(),
             restrictions: self.restrictions.iter().filter_map(restriction).collect(),
+            turns: self.turns.moved(&place),
+            corners: self.corners.iter().filter_map(corner).collect(),
             plan: self.plan.as_ref().map(|plan| SignalPlan {
                 stages: plan.stages.iter().map(stage).collect(),
                 ..plan.clone()
@@ -157,6 +190,22 @@ impl JunctionRules {
         self.crossings.iter().find(|rule| rule.road == road)
     }
 
+    /// The radius that is decided for the corner from one road to the next one counter-clockwise, m.
+    pub fn corner(&self, road: RoadId, next: RoadId) -> Option<f64> {
+        let mut corners = self.corners.iter();
+        let found = corners.find(|corner| corner.is_between(road, next));
+        found.map(|corner| corner.radius)
+    }
+
+    /// Decides the radius of a corner, m, or leaves it to the roads.
+    pub fn set_corner(&mut self, road: RoadId, next: RoadId, radius: Option<f64>) {
+        self.corners.retain(|corner| !corner.is_between(road, next));
+        self.corners
+            .extend(radius.map(|radius| CornerRule { road, next, radius }));
+        self.corners
+            .sort_unstable_by_key(|corner| (corner.road, corner.next));
+    }
+
     /// Whether all is derived.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -166,6 +215,8 @@ impl JunctionRules {
 impl Validate for JunctionRules {
     fn validate(&self) -> Result<(), String> {
         validate_crossings(&self.crossings)?;
+        self.turns.validate()?;
+        CornerRule::validate_all(&self.corners)?;
         let Some(plan) = &self.plan else {
             return Ok(());
         };
@@ -325,6 +376,9 @@ impl SignalPlan {
 pub struct SignalStage {
     /// The movements that have green.
     pub green: Vec<Movement>,
+    /// Movements that have green as well, and give way to all of `green` whose ways they meet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub permitted: Vec<Movement>,
     /// How long, s.
     #[serde(deserialize_with = "Cycle::read")]
     #[schemars(with = "Cycle")]

@@ -75,8 +75,8 @@ pub use edit::{Edit, EditError, MAX_ROAD_ENDS};
 pub use history::History;
 pub use ids::{AgentId, FlowId, ForestId, NodeId, ObjectId, ObstacleId, PointOfInterestId, RoadId};
 pub use junction_rules::{
-    Control, CrossingRule, JunctionRules, Movement, SignalControllerSetting, SignalMode,
-    SignalPlan, SignalStage,
+    Control, CornerRule, CrossingRule, JunctionRules, LaneTurn, Movement, RoadLane,
+    SignalControllerSetting, SignalMode, SignalPlan, SignalStage, TurnRules,
 };
 pub use network::{Node, Restriction, RestrictionKind, RoadNetwork};
 pub use objects::{Forest, Obstacle, PointOfInterest, Shape};

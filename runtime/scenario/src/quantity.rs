@@ -186,6 +186,8 @@ quantities! {
     PeoplePerHour: With(0.0), With(3600.0), "0 to 3600 people per hour";
     /// The width of a crossing for people on foot, m.
     CrossingWidth: With(2.0), With(20.0), "2 to 20 m";
+    /// The radius of a corner of a junction, m.
+    CornerRadius: With(0.5), With(100.0), "0.5 to 100 m";
     /// Trees per hectare.
     PerHectare: With(0.0), With(1e5), "0 to 100,000 trees per hectare";
     /// A latitude, degrees.

@@ -91,6 +91,8 @@ fn the_examples_of_the_documentation_are_read() {
     assert_eq!(rules(5).major, [RoadId(1), RoadId(4)]);
     assert_eq!(plan_of(whole).cycle, Some(80.0));
     assert_eq!(rules(12).restrictions[0].kind, RestrictionKind::No);
+    assert_eq!(rules(12).turns.add[0].to.lane, -2);
+    assert_eq!(rules(5).corner(RoadId(4), RoadId(1)), Some(9.0));
     let over: Vec<_> = rules(14)
         .crossings
         .iter()

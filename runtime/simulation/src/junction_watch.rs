@@ -2,6 +2,7 @@
 //! queue.
 
 use crate::session::Observer;
+use crate::traffic::Claims;
 use crate::world::World;
 use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
 use roadwright_scenario::{Control, NodeId, RoadEnd, RoadId};
@@ -92,7 +93,7 @@ impl JunctionWatch {
                 control: ground.law(junction).right_of_way.control(),
                 approaches,
                 longest_wait: world.traffic.claims.longest_wait(junction),
-                bound: world.traffic.claims.bound(junction, ground),
+                bound: Claims::bound(junction, ground),
             })
         });
         let mut figures: Vec<JunctionFigures> = figures.collect();

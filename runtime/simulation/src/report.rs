@@ -68,6 +68,10 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     if let Some(loose) = world.dynamics.rigid.hashed_loose() {
         hasher.add(loose);
     }
+    // And of edits that wait.
+    if let Some(edit) = &world.waiting {
+        hasher.add(&(edit.since, world.traffic.claims.closed()));
+    }
     hasher.finish()
 }
 

@@ -36,8 +36,9 @@ use thiserror::Error;
 const FORMAT: &str = "roadwright.world";
 /// Version of the frame around the parts.
 const VERSION: u16 = 1;
-/// Version of the parts; 2: agents have levels of dynamics; 8: rings of full lanes are counted, and rigid bodies are a level;
-/// 9: wheels turn, trailers are towed, and a level slides.
+/// Version of the parts; 2: agents have levels of dynamics; 8: rings of full lanes are counted, and rigid
+/// bodies are a level; 9: wheels turn, trailers are towed, a level slides, and tickets know where their
+/// holders stand.
 const PART_VERSION: u16 = 9;
 
 /// Why a world cannot be saved or restored.
@@ -50,6 +51,12 @@ pub enum SaveError {
         .0.join(", ")
     )]
     Modules(Vec<String>),
+    /// An edit waits until junctions are empty, and a save holds no scenarios.
+    #[error(
+        "cannot save: an edit waits until {0} junctions are empty; take steps until it has entered, \
+         30 s at most"
+    )]
+    EditWaits(usize),
     /// The bytes are not a save, or damaged.
     #[error("not a saved world: {0}")]
     Damaged(String),
@@ -202,8 +209,12 @@ impl World {
     /// All that is carried from step to step, to go on from later. O(agents ever seen).
     ///
     /// # Errors
-    /// If a module neither saves its state nor declares that it has none, unless `allow_inexact`.
+    /// If a module neither saves its state nor declares that it has none, unless `allow_inexact`; or while
+    /// an edit waits ([`World::closing_nodes`]).
     pub fn save(&self, allow_inexact: bool) -> Result<SavedWorld, SaveError> {
+        if self.waiting.is_some() {
+            return Err(SaveError::EditWaits(self.traffic.claims.closed().len()));
+        }
         // Asked before anything is written: a world that cannot be saved is left as it is.
         let modules = self.modules.saved();
         let inexact = unsaved(&modules);

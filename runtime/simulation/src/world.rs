@@ -4,7 +4,7 @@ use crate::agents::{AccountScene, Agents, Drive, Finished};
 use crate::clock::Clock;
 use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
-use crate::edit::Editing;
+use crate::edit::{Editing, Entry, WaitingEdit};
 use crate::ground::{Ground, SignalHead};
 use crate::hands::{HandControls, Hands};
 use crate::inspect::{self, Inspection, JunctionInspection, RoadInspection};
@@ -64,6 +64,8 @@ pub struct World {
     pub(crate) hands: Hands,
     /// One row for each agent that does not drive any more, in the order in which they ended.
     pub(crate) finished: Finished,
+    /// An edit that waits until junctions are empty.
+    pub(crate) waiting: Option<WaitingEdit>,
     pub(crate) agent_updates: u64,
     pub(crate) replans: ReplanCounts,
     /// Whether agents without a place or goal are refused instead of ending the run.
@@ -138,6 +140,7 @@ impl World {
             messages: Messages::default(),
             hands: Hands::default(),
             finished,
+            waiting: None,
             agent_updates: 0,
             replans: ReplanCounts::default(),
             lenient: options.lenient,
@@ -161,6 +164,7 @@ impl World {
         //   sees the same places, whether it runs early or late.
         let ended = self.finished.rows.len();
         self.agents.release();
+        self.let_edit_in();
         self.modules.pass_boundary(&self.clock, &mut self.agents);
         self.appear();
         self.give_way();
@@ -414,6 +418,10 @@ impl World {
     /// Agents and flows that are new come from now on. The same edits after the same steps give the
     /// same bits. Cost: that of what the edit reaches, and a walk over all lanelets if roads changed.
     ///
+    /// If it changes a junction in which somebody is, nobody is let in there any more, and it enters when
+    /// all have left, after half a minute at the latest; [`World::closing_nodes`] tells. An edit that
+    /// comes meanwhile enters with it.
+    ///
     /// # Errors
     /// As [`World::new`]; the world is unchanged then.
     pub fn update(
@@ -422,7 +430,57 @@ impl World {
         new: &Scenario,
         modules: &Registry,
     ) -> Result<(), SimulationError> {
-        let mut editing = Editing {
+        let waiting = self.waiting.take();
+        let running = waiting.as_ref().map_or(old, |edit| &edit.old);
+        match self.editing().apply((running, new), modules, true) {
+            Ok(Entry::Entered) => {}
+            Ok(Entry::Waits { moves_lines }) => {
+                let now = self.time();
+                self.waiting = Some(WaitingEdit {
+                    old: running.clone(),
+                    new: new.clone(),
+                    registry: modules.clone(),
+                    since: waiting.as_ref().map_or(now, |edit| edit.since),
+                    moves_lines,
+                });
+            }
+            Err(error) => {
+                self.waiting = waiting;
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets an edit in that has waited, as soon as the junctions that it changes are empty.
+    fn let_edit_in(&mut self) {
+        let is_due =
+            |edit: &WaitingEdit| edit.is_due(&self.traffic.claims, self.setting(), &self.agents);
+        if !self.waiting.as_ref().is_some_and(is_due) {
+            return;
+        }
+        let Some(edit) = self.waiting.take() else {
+            return;
+        };
+        let entered = self
+            .editing()
+            .apply((&edit.old, &edit.new), &edit.registry, false);
+        // It could have entered when it came, and nothing that it is checked by has changed since.
+        if let Err(error) = entered {
+            self.messages.log.write_fault(LogLine {
+                time: self.clock.time(),
+                agent: 0,
+                module: "edit".into(),
+                text: format!("the run goes on without an edit: {error}"),
+                is_fault: true,
+            });
+        }
+    }
+
+    fn editing(&mut self) -> Editing<'_> {
+        // New roads may use the same numbers.
+        self.scratch.footholds.clear();
+        Editing {
             clock: &self.clock,
             ground: &mut self.ground,
             types: &mut self.types,
@@ -437,10 +495,7 @@ impl World {
             finished: &mut self.finished,
             lenient: self.lenient,
             pedestrians: self.pedestrians,
-        };
-        // New roads may use the same numbers.
-        self.scratch.footholds.clear();
-        editing.apply(old, new, modules)
+        }
     }
 
     /// Sets the registry used for modules created from now on. Running modules pick up new builds
@@ -550,6 +605,13 @@ impl World {
     pub fn is_over(&self) -> bool {
         let has_people = !self.traffic.people.is_over();
         !has_people && self.agents.count() == 0 && self.demand.is_over(self.time())
+    }
+
+    /// The smallest nodes of the junctions that an edit waits for: nobody is let in there until it has
+    /// entered. Empty if none waits.
+    pub fn closing_nodes(&self) -> Vec<NodeId> {
+        let closed = self.traffic.claims.closed().iter();
+        closed.filter_map(|&at| self.ground.node(at)).collect()
     }
 
     /// The modules that were replaced so far, in order.

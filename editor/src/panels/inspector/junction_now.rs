@@ -43,6 +43,10 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
         return;
     };
     let theme = model.theme();
+    if seen.closes {
+        let text = "Closes: the last edit enters as soon as nobody is inside.";
+        ui.label(RichText::new(text).color(theme.tone(Tone::Warning)));
+    }
     if let Some(programme) = &seen.programme {
         stage(ui, theme, programme);
     }

@@ -1,11 +1,13 @@
 //! Every property of the selected object, with units and ranges: a file for each kind of object.
 
 mod agent;
+mod corners;
 mod crossings;
 mod flow;
 mod forest;
 mod junction;
 mod junction_now;
+mod lane_turns;
 mod lanes;
 mod law;
 mod node;

@@ -2,7 +2,7 @@
 
 use super::super::property::{EXTENT, Property};
 use super::super::widgets::{change, heading};
-use super::{crossings, junction, junction_now, timeline, turns};
+use super::{corners, crossings, junction, junction_now, lane_turns, timeline, turns};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_geometry::DVec2;
@@ -45,6 +45,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     crossings::ui(ui, model, (id, node), actions);
     timeline::ui(ui, model, id, actions);
     turns::ui(ui, model, id, node, actions);
+    lane_turns::ui(ui, model, (id, node), actions);
+    corners::ui(ui, model, (id, node), actions);
     restrictions(ui, id, node, actions);
     forbid(ui, id, node, &ends, actions);
     junction_now::ui(ui, model, id, actions);

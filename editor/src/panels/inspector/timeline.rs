@@ -457,6 +457,7 @@ fn given_stages(law: &Law, signals: &Signals) -> Vec<SignalStage> {
             };
         SignalStage {
             green: with_green.map(movement).collect(),
+            permitted: Vec::new(),
             time: signals.programme.stages[number].green,
             min: None,
             max: None,
@@ -503,6 +504,7 @@ mod tests {
     fn stage(time: f64) -> SignalStage {
         SignalStage {
             green: Vec::new(),
+            permitted: Vec::new(),
             time,
             min: None,
             max: None,

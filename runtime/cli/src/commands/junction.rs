@@ -6,10 +6,11 @@ use crate::arguments::Junction as Arguments;
 use crate::terminal;
 use anyhow::Context;
 use roadwright_scenario::junction::{
-    Conflicts, Crossing, Interval, Junction, LaneEnd, Layout, RightOfWay, Signals, Turn, layout,
-    signal_plans,
+    ArmEnd, Conflicts, Crossing, Interval, Junction, LaneEnd, Layout, RightOfWay, Signals, Turn,
+    layout, signal_plans,
 };
 use roadwright_scenario::{Control, NodeId, RoadEnd, Scenario, SignalMode};
+use roadwright_simulation::Ground;
 use serde::Serialize;
 use std::io::Write;
 
@@ -31,6 +32,10 @@ struct Report {
     paths: Vec<Path>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signals: Option<SignalReport>,
+    /// How long anybody who asks waits at most while the lanes beyond drain, s. Only in the report about
+    /// one junction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -40,6 +45,8 @@ struct Arm {
     sign: &'static str,
     /// Where vehicles stop, m along the road.
     stop_line: f64,
+    /// The lanes that end there.
+    lanes: Vec<i8>,
 }
 
 /// A crossing for people on foot over an arm.
@@ -109,6 +116,9 @@ struct SignalReport {
 struct StageReport {
     /// Paths, by their places in the list.
     green: Vec<usize>,
+    /// Those of them that give way to the others, whatever the rules say.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    permitted: Vec<usize>,
     /// s; `min` and `max` count where times go by demand.
     time: f64,
     min: f64,
@@ -152,6 +162,7 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let report = Report {
         crossings: crossings(junction, &greens),
         signals,
+        bound: Ground::new(&scenario).longest_wait_at(NodeId(node)),
         ..Report::in_full(junction, &scenario)
     };
     if arguments.json {
@@ -185,6 +196,7 @@ impl Report {
                 end,
                 sign: arm.sign.name(),
                 stop_line,
+                lanes: entering_lanes(scenario, arm),
             }
         });
         Self {
@@ -196,6 +208,7 @@ impl Report {
             crossings: crossings(junction, &[]),
             paths: Vec::new(),
             signals: None,
+            bound: None,
         }
     }
 
@@ -237,8 +250,8 @@ impl Report {
         for arm in &self.arms {
             writeln!(
                 out,
-                "  road {} {}: stop line at s = {:.2} m, sign: {}",
-                arm.road, arm.end, arm.stop_line, arm.sign
+                "  road {} {}: stop line at s = {:.2} m of lanes {:?}, sign: {}",
+                arm.road, arm.end, arm.stop_line, arm.lanes, arm.sign
             )?;
         }
         for crossing in &self.crossings {
@@ -271,8 +284,25 @@ impl Report {
         if let Some(signals) = &self.signals {
             signals.print(out)?;
         }
+        if let Some(bound) = self.bound {
+            writeln!(
+                out,
+                "  waits end within {bound:.0} s while the lanes beyond drain"
+            )?;
+        }
         Ok(())
     }
+}
+
+/// The lanes of an arm that lead into its junction.
+fn entering_lanes(scenario: &Scenario, end: &ArmEnd) -> Vec<i8> {
+    let side = scenario.about().driving_side;
+    let Some(road) = scenario.network().road(end.road) else {
+        return Vec::new();
+    };
+    let lanes = roadwright_scenario::junction::Arm::new(end.road, road, end.end);
+    let lanes = lanes.lanes(end.trim, side, true);
+    lanes.iter().map(|lane| lane.id).collect()
 }
 
 /// The crossings of a junction; `greens` says for each stage of its signals which paths have green.
@@ -351,6 +381,9 @@ impl SignalReport {
             let intergreen = programme.intergreen(stage, programme.next(stage));
             StageReport {
                 green: (0..green.len()).filter(|&path| green[path]).collect(),
+                permitted: (0..green.len())
+                    .filter(|&path| signals.is_permitted(path, stage))
+                    .collect(),
                 time: times.green,
                 min: times.min,
                 max: times.max,
@@ -392,6 +425,9 @@ impl SignalReport {
                 "    stage {number}: green {green}, amber {:.1} s, all red {:.1} s; paths {:?}",
                 stage.amber, stage.all_red, stage.green
             )?;
+            if !stage.permitted.is_empty() {
+                writeln!(out, "      give way to the others: {:?}", stage.permitted)?;
+            }
         }
         Ok(())
     }

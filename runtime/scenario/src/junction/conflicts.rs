@@ -18,6 +18,10 @@ const MARGIN: f64 = 0.4;
 /// Lanes beside each other are no conflict however narrow they are: of two connections that share a
 /// road, only what is closer than this share of the distance between their lanes there counts.
 const LANE_SHARE: f64 = 0.95;
+/// Lanes that are nearer to each other than this are too narrow for two who meet in a bend, m.
+const NARROW: f64 = 2.8;
+/// Who meets another one there keeps so far from it, m.
+const ABREAST: f64 = 0.3;
 /// Bodies that swing out less than this keep to their lanes, m.
 const STEADY: f64 = 0.5;
 /// Lengthens the squared clearance, m^2: points are about a metre apart, so the nearest place of a
@@ -244,7 +248,20 @@ fn clearance(a: &Swept, b: &Swept, body: Body) -> f64 {
     if body.front > Body::CAR.front && a.swing.max(b.swing) > STEADY {
         return clearance;
     }
-    clearance.min(LANE_SHARE * lane_distance(a, b))
+    let lanes = lane_distance(a, b);
+    if lanes < NARROW && are_oncoming(a, b) {
+        // Of the two only the one on the inside of the bend swings towards the other.
+        return body.width + ABREAST + a.swing.max(b.swing);
+    }
+    clearance.min(LANE_SHARE * lanes)
+}
+
+/// Whether two connections lead from the same road into the same other one in opposite directions.
+fn are_oncoming(a: &Swept, b: &Swept) -> bool {
+    let end = |lane: LaneEnd| (lane.road, lane.end);
+    let [(a_from, _), (a_to, _)] = a.ends;
+    let [(b_from, _), (b_to, _)] = b.ends;
+    (end(a_from), end(a_to)) == (end(b_to), end(b_from))
 }
 
 /// The least distance between lanes of two connections on a road that they share, m.

@@ -12,6 +12,7 @@
 
 use super::arm::{Arm, Flank};
 use super::curve::unit_tangent;
+use crate::junction_rules::CornerRule;
 use crate::road::{DrivingSide, LaneDirection, LaneType, RoadClass};
 use glam::DVec2;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
@@ -146,7 +147,11 @@ impl Fillet {
 
 /// The corner after each arm (arms counter-clockwise); none for a single arm. `held_back`: how far
 /// from the node vehicles stop where the road only goes on, m, if anything stops them there.
-pub(super) fn corners(arms: &[Arm<'_>], side: DrivingSide, held_back: Option<f64>) -> Vec<Corner> {
+pub(super) fn corners(
+    arms: &[Arm<'_>],
+    side: DrivingSide,
+    (held_back, decided): (Option<f64>, &[CornerRule]),
+) -> Vec<Corner> {
     if arms.len() < 2 {
         return Vec::new();
     }
@@ -160,8 +165,11 @@ pub(super) fn corners(arms: &[Arm<'_>], side: DrivingSide, held_back: Option<f64
     }
     (0..arms.len())
         .map(|i| {
-            let next = &arms[(i + 1) % arms.len()];
-            between(&arms[i], next, arms.len() == 2, side)
+            let (arm, next) = (&arms[i], &arms[(i + 1) % arms.len()]);
+            let mut rules = decided.iter();
+            let rule = rules.find(|rule| rule.is_between(arm.road_id, next.road_id));
+            let radius = rule.map(|rule| rule.radius);
+            between(arm, next, arms.len() == 2, (side, radius))
         })
         .collect()
 }
@@ -203,7 +211,8 @@ fn turning_space(arm: &Arm<'_>) -> f64 {
     room
 }
 
-/// The corner from the left edge of `arm` to the right edge of `next`.
+/// The corner from the left edge of `arm` to the right edge of `next`, with the radius that a person has
+/// decided, m, or that of the roads.
 ///
 /// By the angle between them, counter-clockwise from `arm`:
 ///
@@ -214,10 +223,15 @@ fn turning_space(arm: &Arm<'_>) -> f64 {
 ///   188 .. 325          none: the outside of a bend, where edges do not meet ahead
 ///   325 .. 360          a gore whose arms have changed places
 /// ```
-fn between(arm: &Arm<'_>, next: &Arm<'_>, only_two: bool, side: DrivingSide) -> Corner {
+fn between(
+    arm: &Arm<'_>,
+    next: &Arm<'_>,
+    only_two: bool,
+    (side, decided): (DrivingSide, Option<f64>),
+) -> Corner {
     let angle = (next.bearing() - arm.bearing()).rem_euclid(TAU);
     if only_two {
-        return bend(arm, next, angle, side);
+        return bend(arm, next, angle, (side, decided));
     }
     if (angle - PI).abs() < STRAIGHT || is_in_line(arm, next) {
         return taper(arm, next, angle);
@@ -236,13 +250,14 @@ fn between(arm: &Arm<'_>, next: &Arm<'_>, only_two: bool, side: DrivingSide) -> 
     if angle < GORE_ANGLE || inverted {
         let widths = arm.half_widths(0.0).0 + next.half_widths(0.0).1;
         let cap = GORE_TRIM.min(2.0 * widths / sin(GORE_ANGLE));
-        return nose(arm, next, (distance, next_distance), cap);
+        let radius = decided.unwrap_or(NOSE_RADIUS);
+        return nose((arm, next), (distance, next_distance), (cap, radius));
     }
     // Nearly in line and of other widths, edges meet far out or behind the node.
     if (angle - PI).abs() < GENTLE && !meeting.is_exact {
         return taper(arm, next, angle);
     }
-    let wanted = wanted_radius(arm, next, angle, side, 0.0);
+    let wanted = decided.unwrap_or_else(|| wanted_radius(arm, next, angle, side, 0.0));
     fillet(arm, next, meeting.distances, angle, wanted)
 }
 
@@ -254,14 +269,18 @@ fn is_in_line(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
 }
 
 /// The corner of two arms that part like a gore: rounded only where they have parted within `cap`.
-fn nose(arm: &Arm<'_>, next: &Arm<'_>, (distance, next_distance): (f64, f64), cap: f64) -> Corner {
+fn nose(
+    (arm, next): (&Arm<'_>, &Arm<'_>),
+    (distance, next_distance): (f64, f64),
+    (cap, wanted_radius): (f64, f64),
+) -> Corner {
     let held = |arm: &Arm<'_>| cap.min(ARM_SHARE * arm.length());
-    let fillet = Fillet::within((arm, next), NOSE_RADIUS, (held(arm), held(next)));
+    let fillet = Fillet::within((arm, next), wanted_radius, (held(arm), held(next)));
     match fillet {
         Some(fillet) => Corner {
             distance,
             next_distance,
-            wanted_radius: NOSE_RADIUS,
+            wanted_radius,
             radius: fillet.radius,
             foot: fillet.feet.0,
             next_foot: fillet.feet.1,
@@ -389,7 +408,12 @@ fn taper(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
 }
 
 /// The corner of a bend: two arms only.
-fn bend(arm: &Arm<'_>, next: &Arm<'_>, angle: f64, side: DrivingSide) -> Corner {
+fn bend(
+    arm: &Arm<'_>,
+    next: &Arm<'_>,
+    angle: f64,
+    (side, decided): (DrivingSide, Option<f64>),
+) -> Corner {
     if continues(arm, next) {
         return Corner::plain(0.0, 0.0);
     }
@@ -410,7 +434,8 @@ fn bend(arm: &Arm<'_>, next: &Arm<'_>, angle: f64, side: DrivingSide) -> Corner 
     }
     match edges_meet(arm, next, (0.0, 0.0)) {
         Some(meeting) if angle >= GORE_ANGLE => {
-            let wanted = wanted_radius(arm, next, angle, side, MIN_BEND_RADIUS);
+            let by_class = || wanted_radius(arm, next, angle, side, MIN_BEND_RADIUS);
+            let wanted = decided.unwrap_or_else(by_class);
             fillet(arm, next, meeting.distances, angle, wanted)
         }
         Some(meeting) => {

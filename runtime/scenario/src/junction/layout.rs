@@ -13,7 +13,7 @@
 use super::{Arm, Junction, Site, build, crossing, rings};
 use crate::country::{Custom, RoadLaw};
 use crate::ids::{NodeId, RoadId};
-use crate::junction_rules::{Control, CrossingRule, JunctionRules};
+use crate::junction_rules::{Control, CornerRule, CrossingRule, JunctionRules, TurnRules};
 use crate::network::{RestrictionKind, RoadNetwork};
 use crate::road::{DrivingSide, Road, RoadEnd};
 use glam::DVec2;
@@ -495,7 +495,7 @@ impl<'a> Planner<'a> {
 
     /// What is decided about a cluster: signals at any of its nodes rule all of it, else what the
     /// smallest node says that says anything. Nodes that say the same name their major roads together;
-    /// turn restrictions are each node's own.
+    /// turn restrictions are each node's own; crossings, turns of lanes and corners are those of all.
     fn rules(&self, root: NodeId) -> JunctionRules {
         let nodes = self.members[&root].iter();
         let decided: Vec<&JunctionRules> = nodes
@@ -504,12 +504,15 @@ impl<'a> Planner<'a> {
                 rules.control.is_some() || rules.plan.is_some() || !rules.major.is_empty()
             })
             .collect();
-        let crossings = self.crossings(root);
+        let (crossings, turns, corners) =
+            (self.crossings(root), self.turns(root), self.corners(root));
         let has_signals = |rules: &&&JunctionRules| rules.control == Some(Control::Signals);
         let chosen = decided.iter().find(has_signals).or(decided.first());
         let Some(chosen) = chosen else {
             return JunctionRules {
                 crossings,
+                turns,
+                corners,
                 ..JunctionRules::default()
             };
         };
@@ -518,6 +521,8 @@ impl<'a> Planner<'a> {
             .filter(|rules| rules.control == chosen.control);
         JunctionRules {
             crossings,
+            turns,
+            corners,
             major: alike
                 .flat_map(|rules| rules.major.iter().copied())
                 .collect(),
@@ -527,11 +532,34 @@ impl<'a> Planner<'a> {
 
     /// The crossings of a cluster: those that its nodes name over roads that leave it.
     fn crossings(&self, root: NodeId) -> Vec<CrossingRule> {
-        let nodes = self.members[&root].iter();
-        let rules = nodes.filter_map(|&id| Some(&self.network.node(id)?.rules));
+        let rules = self.rules_of_nodes(root);
         let all = rules.flat_map(|rules| rules.crossings.iter().copied());
         all.filter(|rule| !self.internal.contains(&rule.road))
             .collect()
+    }
+
+    /// What is decided about the ways from lane to lane at all nodes of a cluster.
+    fn turns(&self, root: NodeId) -> TurnRules {
+        let mut all = TurnRules::default();
+        for rules in self.rules_of_nodes(root) {
+            all.add.extend(&rules.turns.add);
+            all.remove.extend(&rules.turns.remove);
+        }
+        all
+    }
+
+    /// The corners that all nodes of a cluster decide about.
+    fn corners(&self, root: NodeId) -> Vec<CornerRule> {
+        let rules = self.rules_of_nodes(root);
+        rules
+            .flat_map(|rules| rules.corners.iter().copied())
+            .collect()
+    }
+
+    /// What is decided at each node of a cluster.
+    fn rules_of_nodes(&self, root: NodeId) -> impl Iterator<Item = &JunctionRules> {
+        let nodes = self.members[&root].iter();
+        nodes.filter_map(move |&id| Some(&self.network.node(id)?.rules))
     }
 
     fn build(&self, root: NodeId) -> Junction {

@@ -15,18 +15,19 @@
 use super::arm::{Arm, ArmLane};
 use super::corner::U_TURN_RADIUS;
 use super::curve::connecting_curve;
-use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site, Turn, Turns};
+use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site, Turn, Turns, lane_turns};
 use crate::access::LaneAccess;
+use crate::junction_rules::{LaneTurn, RoadLane};
 use crate::road::{DrivingSide, RoadEnd};
 use roadwright_geometry::ReferenceLine;
 use roadwright_geometry::math::wrap_angle;
 
 /// Ahead if turning by less, whatever else there is, rad.
-const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
+pub(super) const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
 /// The only arm within this is ahead, rad.
 const NEARLY_STRAIGHT: f64 = 45.0 * std::f64::consts::PI / 180.0;
 /// Turning by more is turning back, rad.
-const U_TURN: f64 = 170.0 * std::f64::consts::PI / 180.0;
+pub(super) const U_TURN: f64 = 170.0 * std::f64::consts::PI / 180.0;
 
 /// Most lanes that a junction connects, entering and leaving together. A large one of a real town
 /// has sixty; links are found in the square of it.
@@ -94,9 +95,20 @@ fn all_paths(
             continue;
         }
         let exits = exits(site, arms, trims, index, entering[0].pose.heading);
-        let links = links(&entering, &exits, site.side);
+        let mut links = links(&entering, &exits, site.side);
+        let turn = |link: &Link| LaneTurn {
+            from: road_lane(arm, entering[link.from].id),
+            to: road_lane(
+                &arms[exits[link.exit].arm],
+                exits[link.exit].lanes[link.to].id,
+            ),
+        };
+        links.retain(|link| !site.rules.turns.remove.contains(&turn(link)));
+        let known: Vec<LaneTurn> = links.iter().map(turn).collect();
         for (from, lane) in entering.iter().enumerate() {
-            if !links.iter().any(|link| link.from == from) && arms.len() > 1 {
+            let leads_on = links.iter().any(|link| link.from == from)
+                || lane_turns::leads_on(&site.rules.turns, road_lane(arm, lane.id));
+            if !leads_on && arms.len() > 1 {
                 flags.push(Flag::NoExit(lane_end(arm, lane.id)));
             }
             // Where roads only go on, arrows are about the junction beyond.
@@ -120,9 +132,25 @@ fn all_paths(
                 )),
             }
         }
+        let ways_on: Vec<(usize, Turn)> = exits.iter().map(|exit| (exit.arm, exit.turn)).collect();
+        let added = lane_turns::added(site, arms, trims, (index, &entering), (&known, &ways_on));
+        for path in added {
+            match path {
+                Ok(path) => paths.push(path),
+                Err(flag) => flags.push(flag),
+            }
+        }
     }
     paths.sort_by_key(|path| (path.from, path.to));
     paths
+}
+
+/// A lane of an arm, as rules name it.
+pub(super) fn road_lane(arm: &Arm<'_>, lane: i8) -> RoadLane {
+    RoadLane {
+        road: arm.road_id,
+        lane,
+    }
 }
 
 pub(super) fn lane_end(arm: &Arm<'_>, lane: i8) -> LaneEnd {
@@ -435,7 +463,7 @@ fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], sid
 }
 
 /// A link with its curve; `None` if no curve can be driven.
-fn connecting_path(
+pub(super) fn connecting_path(
     arm: &Arm<'_>,
     from: &ArmLane,
     to_arm: &Arm<'_>,

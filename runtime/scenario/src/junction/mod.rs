@@ -13,6 +13,7 @@ mod corner;
 mod crossing;
 mod curve;
 mod direct;
+mod lane_turns;
 mod layout;
 mod links;
 mod outline;
@@ -295,7 +296,10 @@ fn direct_pairs(
     side: DrivingSide,
     rules: &JunctionRules,
 ) -> Option<Vec<[(usize, ArmLane); 2]>> {
-    let is_plain = rules.control.is_none() && rules.crossings.is_empty();
+    let is_plain = rules.control.is_none()
+        && rules.crossings.is_empty()
+        && rules.turns.is_empty()
+        && rules.corners.is_empty();
     is_plain.then(|| direct::pairs(arms, side)).flatten()
 }
 
@@ -303,7 +307,7 @@ fn direct_pairs(
 fn corners(arms: &[Arm<'_>], side: DrivingSide, rules: &JunctionRules) -> Vec<Corner> {
     match direct_pairs(arms, side, rules) {
         Some(_) => vec![Corner::plain(0.0, 0.0); arms.len()],
-        None => corner::corners(arms, side, held_back(arms, rules)),
+        None => corner::corners(arms, side, (held_back(arms, rules), &rules.corners)),
     }
 }
 

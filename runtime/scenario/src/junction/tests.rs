@@ -678,6 +678,7 @@ fn given_stages_and_flashing_are_obeyed() {
         };
         let stage = |green, time| crate::SignalStage {
             green,
+            permitted: Vec::new(),
             time,
             min: None,
             max: None,

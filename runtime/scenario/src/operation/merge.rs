@@ -2,11 +2,12 @@
 
 use super::OperationError;
 use super::roads::{BENT_SHARE, from_the_other_end, turned_round};
-use super::users::{with_places, with_rules};
+use super::users::{with_lane_rules, with_places};
 use crate::agents::Place;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
 use crate::junction::Turns;
+use crate::junction_rules::RoadLane;
 use crate::network::RoadNetwork;
 use crate::road::{DrivingSide, Lane, Poly3, Road, RoadEnd};
 use crate::scenario::Scenario;
@@ -23,10 +24,13 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
     let (first, second) = (pair.first, pair.second);
     let road = pair.merged_road(scenario.about().driving_side)?;
     let places = with_places(scenario, |place| Some(pair.merged_place(place)));
-    let rules = with_rules(scenario, |at, road| {
-        // Those at the node itself are deleted with it.
-        let is_renamed = at != node && road == second;
-        Some(if is_renamed { first } else { road })
+    // Those at the node itself are deleted with it.
+    let rules = with_lane_rules(scenario, |at, lane| {
+        Some(if at == node {
+            lane
+        } else {
+            pair.merged_lane(lane)
+        })
     });
     let mut edits: Vec<_> = places.into_iter().map(|(_, edit)| edit).collect();
     // The second road goes first: where it ends there may be no room for one end more.
@@ -121,6 +125,19 @@ impl Pair {
         append_lane_offset(&mut road, tail, self.seam());
         append_lane_sections(&mut road, tail, self.seam());
         Ok(road)
+    }
+
+    /// What a lane of either road is called once they are one.
+    fn merged_lane(&self, RoadLane { road, lane }: RoadLane) -> RoadLane {
+        let is_turned = match road {
+            road if road == self.first => self.first_is_turned,
+            road if road == self.second => self.second_is_turned,
+            _ => return RoadLane { road, lane },
+        };
+        RoadLane {
+            road: self.first,
+            lane: if is_turned { -lane } else { lane },
+        }
     }
 
     /// Where a place is once the roads are one.

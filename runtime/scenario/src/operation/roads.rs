@@ -1,10 +1,11 @@
 //! Changing one road: its shape, direction and lanes.
 
 use super::OperationError;
-use super::users::with_places;
+use super::users::{with_lane_rules, with_places};
 use crate::agents::{LanePlace, Place};
 use crate::edit::Edit;
 use crate::ids::RoadId;
+use crate::junction_rules::RoadLane;
 use crate::network::RoadNetwork;
 use crate::road::{DrivingSide, Lane, LaneDirection, Poly3, Road, RoadEnd};
 use crate::scenario::Scenario;
@@ -196,6 +197,10 @@ pub fn reversed(scenario: &Scenario, id: RoadId) -> Result<Edit, OperationError>
         })
     });
     edits.extend(places.into_iter().map(|(_, edit)| edit));
+    edits.extend(with_lane_rules(scenario, |_, at| {
+        let lane = if at.road == id { -at.lane } else { at.lane };
+        Some(RoadLane { lane, ..at })
+    }));
     Ok(Edit::Batch(edits))
 }
 
@@ -337,6 +342,17 @@ pub fn with_lanes(
     };
     let places = with_places(scenario, moved);
     let mut edits: Vec<_> = places.into_iter().map(|(_, edit)| edit).collect();
+    // Turns of lanes at the ends of the road follow; those of a deleted lane are deleted with it.
+    let last = road.lane_sections.len() - 1;
+    edits.extend(with_lane_rules(scenario, |node, at| {
+        let is_at_section =
+            (section == 0 && road.from == node) || (section == last && road.to == node);
+        if at.road != id || at.lane == 0 || !is_at_section {
+            return Some(at);
+        }
+        let lane = new_ids.get(&at.lane).copied().flatten()?;
+        Some(RoadLane { lane, ..at })
+    }));
     edits.push(Edit::Road(id, Some(Box::new(changed))));
     Ok(Edit::Batch(edits))
 }

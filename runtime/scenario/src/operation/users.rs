@@ -3,6 +3,7 @@
 use crate::agents::Place;
 use crate::edit::Edit;
 use crate::ids::{NodeId, ObjectId, RoadId};
+use crate::junction_rules::RoadLane;
 use crate::network::Node;
 use crate::scenario::Scenario;
 
@@ -54,9 +55,22 @@ pub(super) fn with_rules(
     scenario: &Scenario,
     name: impl Fn(NodeId, RoadId) -> Option<RoadId>,
 ) -> Vec<Edit> {
+    with_lane_rules(scenario, |node, RoadLane { road, lane }| {
+        Some(RoadLane {
+            road: name(node, road)?,
+            lane,
+        })
+    })
+}
+
+/// The same where lanes get other ids as well; rules about whole roads ask for lane 0.
+pub(super) fn with_lane_rules(
+    scenario: &Scenario,
+    place: impl Fn(NodeId, RoadLane) -> Option<RoadLane>,
+) -> Vec<Edit> {
     let mut edits = Vec::new();
     for (id, node) in scenario.network().nodes() {
-        let rules = node.rules.on_roads(|road| name(id, road));
+        let rules = node.rules.on_lanes(|lane| place(id, lane));
         if rules != node.rules {
             edits.push(Edit::Node(
                 id,

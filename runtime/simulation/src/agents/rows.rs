@@ -173,6 +173,8 @@ pub(crate) enum Refusal {
     NoRoom,
     /// People on foot cross, or want to.
     People,
+    /// The junction is about to be changed.
+    Closed,
 }
 
 /// What the behaviour of an agent wants until it wants something else.

@@ -6,6 +6,7 @@
 //! which the rest must be; then agents, and flows last.
 
 mod roads;
+mod waiting;
 
 use crate::agents::{Agents, Finished, Identity, LanePosition, Phase, Status};
 use crate::clock::Clock;
@@ -26,6 +27,7 @@ use roadwright_agent::Registry;
 use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+pub(crate) use waiting::{Entry, WaitingEdit};
 
 /// The parts of the world that an edit may change.
 pub(crate) struct Editing<'a> {
@@ -53,13 +55,14 @@ enum Change {
 }
 
 impl Editing<'_> {
-    /// Takes over the changes from `old`, which the world runs, to `new`.
+    /// Takes over the changes from `old`, which the world runs, to `new`; if they may wait, they do while
+    /// somebody is in a junction that they change.
     pub(crate) fn apply(
         &mut self,
-        old: &Scenario,
-        new: &Scenario,
+        (old, new): (&Scenario, &Scenario),
         registry: &Registry,
-    ) -> Result<(), SimulationError> {
+        may_wait: bool,
+    ) -> Result<Entry, SimulationError> {
         // Everything that can fail has to before anything is changed.
         let has_new_stacks = old.stacks() != new.stacks();
         if has_new_stacks {
@@ -74,6 +77,13 @@ impl Editing<'_> {
         levels.check(new)?;
         let changed = changed_agents(old, new, &ground, self.lenient)?;
         let flows = running_flows(new, &ground, self.clock.seed, self.lenient)?;
+        let to_empty = self.junctions_to_empty(&ground);
+        let waits = may_wait && !to_empty.is_empty();
+        let moves_lines = waits && self.moves_lines(&to_empty, &ground);
+        self.close(if waits { to_empty } else { Vec::new() });
+        if waits {
+            return Ok(Entry::Waits { moves_lines });
+        }
 
         *self.levels = levels;
         self.take_types(new);
@@ -102,7 +112,7 @@ impl Editing<'_> {
         };
         self.traffic.index.rebuild(&bodies, self.types);
         self.agents.touch();
-        Ok(())
+        Ok(Entry::Entered)
     }
 
     /// Takes an agent out.

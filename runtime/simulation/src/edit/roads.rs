@@ -185,7 +185,10 @@ impl Editing<'_> {
         self.take_over_claims((&held, &firsts), &moves, &keeps_route);
         for agent in lost {
             self.start_anew(agent, &moves);
+            // Who is inside goes by its place there, not by its id.
+            self.traffic.claims.forget(agent);
         }
+        self.hold_over_lines();
     }
 
     /// The goals of an agent on the new roads; `None` if one that it has not reached is gone.
@@ -340,6 +343,11 @@ impl Editing<'_> {
         // Its lanelet is one of the ground before.
         let pose = self.bodies(moves.before).pose(agent);
         let own = moves.spot(lanelet, (s, pose.position));
+        // A junction that has grown takes the end of its lane: then it is on its way through it.
+        let route = self.routes.get(self.agents.progress[index].route);
+        let next = route.lanelet(self.agents.progress[index].at + 1);
+        let ahead = || next.and_then(|next| moves.spot(next, (0.0, pose.position)));
+        let own = own.or_else(ahead);
         if !own.is_some_and(|spot| self.start_over(agent, &[spot])) {
             let (graph, finder) = (moves.after.graph(), moves.after.finder());
             if !self.start_over(agent, &finder.under(graph, pose)) {

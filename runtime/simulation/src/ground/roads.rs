@@ -8,7 +8,7 @@ use roadwright_scenario::junction::{
     Turn, layout, layout_after_edit, signal_plans,
 };
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
-use roadwright_scenario::{Custom, NodeId, RoadAccess, RoadId, Scenario};
+use roadwright_scenario::{Custom, NodeId, RoadAccess, RoadEnd, RoadId, Scenario};
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
@@ -416,6 +416,15 @@ impl Roads {
         Some(*junction as u32)
     }
 
+    /// How far the arms of a junction are cut back: road, its end, and m of its reference line.
+    pub(crate) fn stop_lines(
+        &self,
+        junction: u32,
+    ) -> impl Iterator<Item = (RoadId, RoadEnd, f64)> + '_ {
+        let arms = self.layout.junctions[junction as usize].arms.iter();
+        arms.map(|arm| (arm.road, arm.end, arm.trim))
+    }
+
     /// The paths of a junction.
     pub(crate) fn paths(&self, junction: u32) -> &[ConnectingPath] {
         &self.layout.junctions[junction as usize].paths
@@ -482,8 +491,11 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher) {
             write(hasher, &[intergreen.amber, intergreen.all_red]);
         }
     }
-    for &green in signals.greens.iter().flatten() {
-        hasher.write_u8(u8::from(green));
+    for (stage, greens) in signals.greens.iter().enumerate() {
+        for (path, &green) in greens.iter().enumerate() {
+            let permitted = u8::from(signals.is_permitted(path, stage));
+            hasher.write_u8(u8::from(green) + permitted);
+        }
     }
     if let Some(controller) = &programme.controller {
         hasher.write(controller.module.as_bytes());

@@ -27,6 +27,8 @@ pub struct JunctionInspection {
     pub tickets: Vec<Ticket>,
     /// Who waits for it or in it, by agent.
     pub waits: Vec<Waiting>,
+    /// Whether nobody is let in any more, because an edit waits until it is empty.
+    pub closes: bool,
 }
 
 /// The signals of a junction at one moment.
@@ -134,6 +136,7 @@ pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection>
         programme: programme(world, junction),
         tickets: claims.tickets_of(junction, setting, &world.agents),
         waits: waiting(world, junction, agents),
+        closes: world.traffic.claims.closed().contains(&junction),
         approaches,
         turns,
     })

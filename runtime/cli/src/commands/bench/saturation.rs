@@ -107,6 +107,7 @@ pub(super) fn signals(star: &Star, (green, others): (f64, f64)) -> JunctionRules
                 turns: Vec::new(),
             })
             .to_vec(),
+        permitted: Vec::new(),
         time,
         min: None,
         max: None,

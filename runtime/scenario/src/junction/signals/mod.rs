@@ -143,6 +143,9 @@ pub struct Signals {
     pub programme: Programme,
     /// For each stage which paths have green.
     pub greens: Vec<Vec<bool>>,
+    /// For each stage which of those give way to all others with green whose ways they meet; empty where
+    /// none do.
+    permitted: Vec<Vec<bool>>,
     /// By how much the street that has green in each stage differs from east and west, rad.
     slants: Vec<f64>,
 }
@@ -153,6 +156,13 @@ impl Signals {
     pub fn of(junction: &Junction, conflicts: &Conflicts) -> Option<Self> {
         let is_ruled = junction.control == Control::Signals && junction.plan.mode.rules();
         (is_ruled && !junction.paths.is_empty()).then(|| stages::signals(junction, conflicts))
+    }
+
+    /// Whether a path has green in a stage only as far as it gives way to others with green, however the
+    /// roads lie.
+    #[inline]
+    pub fn is_permitted(&self, path: usize, stage: usize) -> bool {
+        self.permitted.get(stage).is_some_and(|paths| paths[path])
     }
 
     /// What a path's signal shows at a moment, where times are fixed. O(stages).

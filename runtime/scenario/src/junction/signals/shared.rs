@@ -201,6 +201,8 @@ fn together(members: &[Signals]) -> Vec<Signals> {
     let shared = members.iter().zip(&beside).map(|(member, beside)| Signals {
         programme: programme.clone(),
         greens: beside.iter().map(|&s| member.greens[s].clone()).collect(),
+        // Who gives stages by hand has signals by themselves.
+        permitted: Vec::new(),
         slants: leader.slants.clone(),
     });
     shared.collect()

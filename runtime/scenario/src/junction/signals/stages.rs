@@ -11,7 +11,7 @@ use super::super::right_of_way::Arms;
 use super::super::{ArmEnd, Conflicts, ConnectingPath, Junction};
 use super::{DEFAULT_CYCLE, Intergreen, MAX_GREEN, MIN_GREEN, Programme, Signals, StageTimes};
 use crate::ids::RoadId;
-use crate::junction_rules::SignalStage;
+use crate::junction_rules::Movement;
 use crate::road::RoadEnd;
 use roadwright_geometry::math::atan2;
 use roadwright_geometry::unit;
@@ -71,15 +71,27 @@ impl Plan<'_> {
     /// The stages that a person has given.
     fn given(&self) -> Signals {
         let stages = &self.junction.plan.stages;
-        let green = |stage: &SignalStage| {
+        let named = |movements: &[Movement]| -> Vec<bool> {
             let paths = self.junction.paths.iter();
-            let green = paths.map(|path| {
-                let mut movements = stage.green.iter();
+            let is_named = |path: &ConnectingPath| {
+                let mut movements = movements.iter();
                 movements.any(|m| m.includes(path.from.road, path.turn))
-            });
-            green.collect()
+            };
+            paths.map(is_named).collect()
         };
-        let greens: Vec<Vec<bool>> = stages.iter().map(green).collect();
+        let mut greens: Vec<Vec<bool>> = stages.iter().map(|stage| named(&stage.green)).collect();
+        let mut permitted: Vec<Vec<bool>> =
+            stages.iter().map(|stage| named(&stage.permitted)).collect();
+        for (greens, permitted) in greens.iter_mut().zip(&mut permitted) {
+            for (green, permitted) in greens.iter_mut().zip(permitted) {
+                // What is named twice need not give way.
+                *permitted &= !*green;
+                *green |= *permitted;
+            }
+        }
+        if !permitted.iter().flatten().any(|permitted| *permitted) {
+            permitted.clear();
+        }
         let times = stages.iter().map(|stage| StageTimes {
             green: stage.time,
             min: stage.min.unwrap_or(MIN_GREEN).min(stage.time),
@@ -94,6 +106,7 @@ impl Plan<'_> {
         }
         Signals {
             slants: vec![0.0; greens.len()],
+            permitted,
             programme: self.programme(times.collect(), intergreens),
             greens,
         }
@@ -133,6 +146,7 @@ impl Plan<'_> {
         Signals {
             programme: self.programme(times.collect(), intergreens),
             greens,
+            permitted: Vec::new(),
             slants,
         }
     }

@@ -11,8 +11,8 @@ use super::rule::lock_after;
 use crate::ground::Ground;
 use crate::traffic::LONGEST_WAIT;
 use crate::traffic::people::{PATIENCE, PATIENCE_OF_DRIVERS};
-use roadwright_scenario::SignalMode;
 use roadwright_scenario::junction::{Programme, WALKING_SPEED};
+use roadwright_scenario::{NodeId, SignalMode};
 
 /// Who leaves a junction drives so fast at least on average, m/s, and is so long at most, m.
 const LEAST_SPEED: f64 = 3.0;
@@ -22,10 +22,19 @@ const ASKING: f64 = 3.0;
 /// A vehicle leaves so much time before people, and people walk on beyond the kerb for a while, s.
 const BEFORE_PEOPLE: f64 = 3.0;
 
+impl Ground {
+    /// How long anybody who asks for the junction of a node waits at most, while the lanes beyond it
+    /// drain and nobody stands in it, s; `None` if there is no such node.
+    pub fn longest_wait_at(&self, node: NodeId) -> Option<f64> {
+        let junction = self.roads.junction_of(node)?;
+        Some(Claims::bound(junction, self))
+    }
+}
+
 impl Claims {
     /// How long anybody who asks for a junction waits at most, while the lanes beyond it drain and
     /// nobody stands in it, s.
-    pub(crate) fn bound(&self, junction: u32, ground: &Ground) -> f64 {
+    pub(crate) fn bound(junction: u32, ground: &Ground) -> f64 {
         let ways = ground.ways_through(junction);
         let longest = ways.lengths.fold(0.0, f64::max);
         let passing = ways.lanes as f64 * (longest + LONGEST) / LEAST_SPEED;
@@ -33,33 +42,33 @@ impl Claims {
         let signals = ground.signals(junction);
         let cycles = signals.map_or(0.0, |(_, signals)| 2.0 * longest_cycle(&signals.programme));
         let alone = ASKING * (lock_after(control, signals.is_some()) + passing + cycles);
-        alone + self.kept_at_most(junction, alone, ground)
-    }
-
-    /// What people on foot may add to a wait, s. Each time that somebody has waited for [`PATIENCE`], all
-    /// who wait with him walk over the longest stretch; in between vehicles that have waited for
-    /// [`PATIENCE_OF_DRIVERS`] go first. At signals people walk in stages, which are counted already, but
-    /// who turns over a crossing waits for those who step on it, and for the last of them.
-    fn kept_at_most(&self, junction: u32, alone: f64, ground: &Ground) -> f64 {
-        let sites = ground.crossings().sites();
-        let own = ground.crossings().of_junction(junction);
-        let walks = own.map(|number| {
-            sites[number as usize].crossing.longest_stretch() / WALKING_SPEED + BEFORE_PEOPLE
-        });
-        // A way leads over two arms at most.
-        let mut walks: Vec<f64> = walks.collect();
-        walks.sort_unstable_by(|a, b| b.total_cmp(a));
-        let walking: f64 = walks.iter().take(2).sum();
-        if walking == 0.0 {
-            return 0.0;
-        }
-        ASKING * (PATIENCE_OF_DRIVERS + walking) + alone * walking / PATIENCE
+        alone + kept_at_most(junction, alone, ground)
     }
 
     /// The longest time for which anybody has waited for a junction since its roads were changed, s.
     pub(crate) fn longest_wait(&self, junction: u32) -> f64 {
         f64::from(self.longest_waits[junction as usize])
     }
+}
+
+/// What people on foot may add to a wait, s. Each time that somebody has waited for [`PATIENCE`], all
+/// who wait with him walk over the longest stretch; in between vehicles that have waited for
+/// [`PATIENCE_OF_DRIVERS`] go first. At signals people walk in stages, which are counted already, but
+/// who turns over a crossing waits for those who step on it, and for the last of them.
+fn kept_at_most(junction: u32, alone: f64, ground: &Ground) -> f64 {
+    let sites = ground.crossings().sites();
+    let own = ground.crossings().of_junction(junction);
+    let walks = own.map(|number| {
+        sites[number as usize].crossing.longest_stretch() / WALKING_SPEED + BEFORE_PEOPLE
+    });
+    // A way leads over two arms at most.
+    let mut walks: Vec<f64> = walks.collect();
+    walks.sort_unstable_by(|a, b| b.total_cmp(a));
+    let walking: f64 = walks.iter().take(2).sum();
+    if walking == 0.0 {
+        return 0.0;
+    }
+    ASKING * (PATIENCE_OF_DRIVERS + walking) + alone * walking / PATIENCE
 }
 
 /// From one green of a stage to the next at most, s.

@@ -256,6 +256,9 @@ impl Claims {
     fn place_for(&self, head: &Head, scratch: &Scratch, scene: &Scene<'_>) -> Option<Option<u64>> {
         let mut before = None;
         for need in &head.needs {
+            if self.closed.contains(&need.junction) {
+                return None;
+            }
             let distance = -scene.front(head.request.agent, need.at);
             let is_first = need.at == head.request.at;
             // At amber it may not get away before the light is red, and the others would wait for it.

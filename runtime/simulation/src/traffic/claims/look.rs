@@ -103,7 +103,7 @@ impl Claims {
         let mut first = coming.filter(|other| {
             other.path.0 == junction
                 && scene.agents.drives(other.agent)
-                && right.gives_way(path, other.path.1)
+                && scene.gives_way(junction, path, other.path.1)
         });
         first.any(|other| {
             scene.light(other.path) != Light::Red

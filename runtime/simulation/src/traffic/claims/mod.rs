@@ -121,6 +121,9 @@ struct Grant {
     is_in_ring: bool,
     /// Whether it was let in to turn at a red light.
     is_on_red: bool,
+    /// Where its front was when an edit has moved the stop line under it, m: it can wait there for others
+    /// even if they meet it before. 0 for all others.
+    stands_at: f32,
 }
 
 impl Grant {
@@ -138,6 +141,7 @@ impl Grant {
             is_first: true,
             is_in_ring: false,
             is_on_red: false,
+            stands_at: 0.0,
         }
     }
 }
@@ -156,6 +160,9 @@ pub(crate) struct Claims {
     longest_waits: Vec<f32>,
     /// Rings of full lanes that are counted as locked, by the smallest id of their heads.
     gridlocked: Vec<u64>,
+    /// Junctions that are to be changed: nobody is let in any more. Not saved: edits that wait are not.
+    #[serde(skip)]
+    closed: Vec<u32>,
     /// Rings are left as they are: what a test compares with.
     #[cfg(test)]
     #[serde(skip)]
@@ -225,6 +232,38 @@ impl Claims {
         }
     }
 
+    /// The junctions with a grant.
+    pub(crate) fn busy(&self) -> impl Iterator<Item = u32> + '_ {
+        self.busy.iter().copied()
+    }
+
+    /// Lets nobody into some junctions any more, and opens all others.
+    pub(crate) fn close(&mut self, junctions: Vec<u32>) {
+        self.closed = junctions;
+    }
+
+    /// The junctions into which nobody is let any more.
+    pub(crate) fn closed(&self) -> &[u32] {
+        &self.closed
+    }
+
+    /// Whether all have left the junctions into which nobody is let any more.
+    pub(crate) fn closed_are_empty(&self) -> bool {
+        let mut closed = self.closed.iter();
+        closed.all(|&junction| self.granted[junction as usize].is_empty())
+    }
+
+    /// Whether all stand who have come to the stop lines of those junctions, and all others are far from
+    /// them.
+    pub(crate) fn queues_stand(&self, setting: Setting<'_>, agents: &Agents) -> bool {
+        let scene = setting.with(agents);
+        let asking = self.scratch.requests.iter();
+        let mut coming = asking.filter(|request| {
+            self.closed.contains(&request.path.0) && scene.agents.drives(request.agent)
+        });
+        coming.all(|request| scene.stands_or_is_far(request.agent, request.at))
+    }
+
     /// Bytes of what is held and asked for; the empty lists of junctions are those of the ground.
     pub(crate) fn bytes(&self) -> usize {
         let held: usize = self
@@ -274,6 +313,25 @@ impl Claims {
         let ticket = self.draw_ticket();
         let grant = Grant {
             has_entered: is_inside,
+            ..Grant::new(agent, (path, at, exit), ticket)
+        };
+        self.add(junction, grant);
+    }
+
+    /// Gives an agent a ticket after all others whose front an edit has found so far beyond the start of a
+    /// connection, m.
+    pub(crate) fn hold_standing(
+        &mut self,
+        agent: u32,
+        (junction, path): (u32, u32),
+        (at, exit): (u32, LaneletId),
+        front: f64,
+    ) {
+        let ticket = self.draw_ticket();
+        let grant = Grant {
+            has_entered: true,
+            is_invited: false,
+            stands_at: front as f32,
             ..Grant::new(agent, (path, at, exit), ticket)
         };
         self.add(junction, grant);
@@ -552,7 +610,10 @@ impl Claims {
                 let is_red = grant.is_first
                     && !goes_on
                     && scene.is_stopped_by_light(path, grant.agent, distance);
-                if is_red || !scene.has_turn(grant.agent, grant.at) {
+                let is_closed = grant.is_first
+                    && self.closed.contains(&junction)
+                    && scene.can_stop(grant.agent, distance);
+                if is_red || is_closed || !scene.has_turn(grant.agent, grant.at) {
                     out.push((grant.agent, grant.at));
                 }
             }

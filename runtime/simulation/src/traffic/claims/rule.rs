@@ -65,6 +65,12 @@ impl Claims {
         if needs.is_empty() {
             return Verdict::NothingNeeded;
         }
+        if needs
+            .iter()
+            .any(|need| self.closed.contains(&need.junction))
+        {
+            return Verdict::Refused(Refusal::Closed);
+        }
         let (last, passed) = needs.split_last().expect("there are needs");
         // A lane that is only passed becomes free when others let it: who waits for it long keeps them
         // from entering it. Whether the exit drains is not theirs to say.
@@ -382,7 +388,7 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
     let right = &scene.ground.law(need.junction).right_of_way;
     let to_line = -scene.front(request.agent, need.at);
     let enters = scene.time_for(to_line, request.agent, need.at);
-    let gives_way = right.gives_way(need.path, grant.path);
+    let gives_way = scene.gives_way(need.junction, need.path, grant.path);
     comes > leaves + LEAST_TIME_BETWEEN
         && (!gives_way || comes > enters + critical_gap(request, need, right, scene))
 }
@@ -424,14 +430,16 @@ fn gives_way(
     right: &RightOfWay,
     scene: &Scene<'_>,
 ) -> bool {
-    if !right.gives_way_to_any(need.path) {
+    let is_permitted = scene
+        .signals
+        .is_permitted(scene.ground, (need.junction, need.path));
+    if !right.gives_way_to_any(need.path) && !is_permitted {
         return false;
     }
     let gap = critical_gap(request, need, right, scene);
-    let mut others = junction
-        .approaches
-        .iter()
-        .filter(|other| other.agent != request.agent && right.gives_way(need.path, other.path.1));
+    let mut others = junction.approaches.iter().filter(|other| {
+        other.agent != request.agent && scene.gives_way(need.junction, need.path, other.path.1)
+    });
     others.any(|other| comes_within(gap, other, (request, need), scene))
 }
 

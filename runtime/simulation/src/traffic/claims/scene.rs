@@ -18,6 +18,11 @@ const LEAST_SPEED: f64 = 3.0;
 /// Who needs harder braking than this to stop for amber goes on, m/s^2.
 const AMBER_BRAKING: f64 = 3.0;
 
+/// Slower than this counts as standing, m/s.
+const STANDING: f64 = 0.5;
+/// Who stops so far before a stop line does not come to it, m: stop lines rarely move farther.
+const FAR: f64 = 15.0;
+
 /// Length that a vehicle of a type takes in a queue, m.
 pub(crate) fn space(vehicle_type: &VehicleType) -> f64 {
     vehicle_type.whole_length + EXIT_GAP
@@ -173,12 +178,25 @@ impl<'a> Scene<'a> {
         self.signals.light(self.ground, path)
     }
 
+    /// Whether an agent whose front is so far before the stop line, m, is expected to stop there for
+    /// amber.
+    pub(super) fn can_stop(&self, agent: u32, distance: f64) -> bool {
+        let speed = self.speed(agent);
+        speed * speed <= 2.0 * AMBER_BRAKING * distance
+    }
+
+    /// Whether an agent stands before the connection at an index of its route, or could stop well before.
+    pub(super) fn stands_or_is_far(&self, agent: u32, at: u32) -> bool {
+        let speed = self.speed(agent);
+        let distance = -self.front(agent, at);
+        speed < STANDING || speed * speed <= 2.0 * AMBER_BRAKING * (distance - FAR)
+    }
+
     /// Whether the signal of a path stops an agent whose front is so far before the stop line, m.
     pub(super) fn is_stopped_by_light(&self, path: (u32, u32), agent: u32, distance: f64) -> bool {
-        let speed = self.speed(agent);
         match self.light(path) {
             Light::Green => false,
-            Light::Amber => speed * speed <= 2.0 * AMBER_BRAKING * distance,
+            Light::Amber => self.can_stop(agent, distance),
             Light::Red => true,
         }
     }
@@ -192,6 +210,18 @@ impl<'a> Scene<'a> {
     /// What an agent is told at the stop line of a path.
     pub(super) fn sign(&self, (junction, path): (u32, u32)) -> Sign {
         self.ground.law(junction).right_of_way.sign(path)
+    }
+
+    /// Whether who comes along a path of a junction gives way to who comes along another one: by the
+    /// rules, unless the stage of their signals lets one of them go only as far as it gives way.
+    pub(super) fn gives_way(&self, junction: u32, path: u32, other: u32) -> bool {
+        let is_permitted = |path| self.signals.is_permitted(self.ground, (junction, path));
+        let right = &self.ground.law(junction).right_of_way;
+        match (is_permitted(path), is_permitted(other)) {
+            (true, false) => self.ground.in_conflict(junction, path, other),
+            (false, true) => false,
+            _ => right.gives_way(path, other),
+        }
     }
 
     /// How far the front of the holder of a grant is before the stop line, m; negative beyond it.

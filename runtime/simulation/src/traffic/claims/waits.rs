@@ -37,6 +37,8 @@ pub enum Why {
     Inside,
     /// People on foot cross, or want to.
     People,
+    /// An edit changes the junction as soon as it is empty.
+    Closed,
 }
 
 impl fmt::Display for Why {
@@ -50,6 +52,7 @@ impl fmt::Display for Why {
             Self::NoRoom => "room beyond",
             Self::Inside => "who passes first inside",
             Self::People => "people on foot",
+            Self::Closed => "the change of the junction",
         })
     }
 }
@@ -83,6 +86,7 @@ impl Claims {
             Refusal::Occupied => (claim.asked_for, Why::Occupied),
             Refusal::NoRoom => (claim.asked_for, Why::NoRoom),
             Refusal::People => (claim.asked_for, Why::People),
+            Refusal::Closed => (claim.asked_for, Why::Closed),
         };
         let path = scene.ground.contested(scene.route(agent).lanelet(at)?)?;
         let whom = self.whom(agent, (at, path), why, scene);
@@ -117,6 +121,7 @@ impl Claims {
         };
         match why {
             Why::Red | Why::Stop | Why::People => Vec::new(),
+            Why::Closed => granted.iter().map(|grant| grant.agent).collect(),
             Why::Queue => scene
                 .index
                 .ahead_on_lanelet(agent)
@@ -129,10 +134,9 @@ impl Claims {
                 own.map_or(Vec::new(), |own| met(own.ticket))
             }
             Why::GivesWay => {
-                let right = &scene.ground.law(path.0).right_of_way;
                 let coming = self.scratch.approaches.iter();
                 let first = coming.filter(|other| {
-                    other.path.0 == path.0 && right.gives_way(path.1, other.path.1)
+                    other.path.0 == path.0 && scene.gives_way(path.0, path.1, other.path.1)
                 });
                 first.map(|other| other.agent).collect()
             }

@@ -43,8 +43,9 @@ impl Claims {
                     let delay = meeting.delay(front, grant, other, scene);
                     grant.delay = grant.delay.max(delay);
                     // Who is in the place already leaves it: standing there would help nobody.
-                    if front <= meeting.own.from + INSIDE {
-                        nearest = nearest.min(meeting.own.from);
+                    let stop = meeting.own.from.max(f64::from(grant.stands_at));
+                    if front <= stop + INSIDE {
+                        nearest = nearest.min(stop);
                     }
                 }
                 if nearest < f64::INFINITY {

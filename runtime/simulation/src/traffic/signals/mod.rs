@@ -13,6 +13,7 @@
 //! says has green for long enough.
 //! After an edit of the signals themselves all of them show amber, then red, and then begin.
 
+mod closing;
 mod desk;
 mod detectors;
 mod policy;
@@ -50,6 +51,10 @@ enum Phase {
     ClosingAmber,
     /// Red for all after that.
     ClosingRed,
+    /// Amber for all, before an edit that waits until the junction is empty.
+    LastAmber,
+    /// Red for all after that, until the edit has entered.
+    Closed,
 }
 
 /// What one programme shows.
@@ -149,16 +154,6 @@ impl State {
         state
     }
 
-    fn closing(time: f64) -> Self {
-        Self {
-            stage: 0,
-            next: 0,
-            phase: Phase::ClosingAmber,
-            since: time,
-            opposed: f64::INFINITY,
-        }
-    }
-
     fn enter(&mut self, phase: Phase, time: f64) {
         (self.phase, self.since) = (phase, time);
     }
@@ -196,6 +191,9 @@ impl State {
             Phase::ClosingAmber => self.enter(Phase::ClosingRed, time),
             Phase::ClosingRed if lasts(closing.all_red) => {}
             Phase::ClosingRed => *self = Self::begin(programme, time),
+            Phase::LastAmber if lasts(closing.amber) => {}
+            Phase::LastAmber => self.enter(Phase::Closed, time),
+            Phase::Closed => {}
             _ if self.is_on_clock(programme, time, desk) => self.read_off(programme, time),
             Phase::Green => {
                 if let Some(next) = self.wanted(programme, demand, time, (desk, policy)) {
@@ -308,7 +306,8 @@ impl State {
             }
             Phase::Amber => intergreen.duration() - elapsed,
             Phase::AllRed => intergreen.all_red - elapsed,
-            Phase::ClosingAmber => closing.duration() - elapsed,
+            Phase::ClosingAmber | Phase::LastAmber => closing.duration() - elapsed,
+            Phase::Closed => 0.0,
             Phase::ClosingRed => closing.all_red - elapsed,
         };
         left.max(0.0)
@@ -338,16 +337,6 @@ impl SignalStates {
                 let is_there = |stage: u32| (stage as usize) < stages;
                 is_there(state.stage) && is_there(state.next) && desk.fits(stages)
             })
-    }
-
-    /// Takes over what was shown on other ground; what has changed closes first.
-    pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, time: f64) {
-        let both = (0..after.programmes().count()).map(|group| {
-            let same = before.group_like(after, group);
-            let closing = || (State::closing(time), Desk::default());
-            same.map_or_else(closing, |old| (self.states[old], self.desks[old].clone()))
-        });
-        (self.states, self.desks) = both.collect();
     }
 
     /// What they show in the next step, after who has come in this one. Modules that are due are asked;
@@ -519,9 +508,16 @@ impl SignalStates {
             Phase::Green => light(None, false),
             Phase::Amber => light(Some(next), true),
             Phase::AllRed => light(Some(next), false),
-            Phase::ClosingAmber => Light::Amber,
-            Phase::ClosingRed => Light::Red,
+            Phase::ClosingAmber | Phase::LastAmber => Light::Amber,
+            Phase::ClosingRed | Phase::Closed => Light::Red,
         }
+    }
+
+    /// Whether a path of a junction has green now only as far as it gives way to others with green.
+    pub(crate) fn is_permitted(&self, ground: &Ground, (junction, path): (u32, u32)) -> bool {
+        ground.signals(junction).is_some_and(|(group, signals)| {
+            signals.is_permitted(path as usize, self.states[group].stage as usize)
+        })
     }
 
     /// What the signals of a junction show; `None` where there are none.
@@ -533,10 +529,10 @@ impl SignalStates {
             next: state.next as usize,
             phase: match state.phase {
                 Phase::Green => StagePhase::Green,
-                Phase::Amber | Phase::ClosingAmber => StagePhase::Amber,
-                Phase::AllRed | Phase::ClosingRed => StagePhase::AllRed,
+                Phase::Amber | Phase::ClosingAmber | Phase::LastAmber => StagePhase::Amber,
+                Phase::AllRed | Phase::ClosingRed | Phase::Closed => StagePhase::AllRed,
             },
-            is_closing: matches!(state.phase, Phase::ClosingAmber | Phase::ClosingRed),
+            is_closing: state.phase.is_closing(),
             since: state.since,
             opposed: state.opposed,
             is_off_clock: desk.is_off_clock,

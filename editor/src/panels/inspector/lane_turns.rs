@@ -1,0 +1,162 @@
+//! From which lane one gets into which through a junction, and what a person has decided about it.
+
+use super::super::property::Subject;
+use super::law::{self, turn_title};
+use crate::model::{Action, Model};
+use egui::{CollapsingHeader, RichText, Ui};
+use roadwright_scenario::junction::{Arm, Junction, LaneEnd};
+use roadwright_scenario::{Edit, LaneTurn, Node, NodeId, RoadLane, TurnRules};
+use std::collections::BTreeSet;
+
+pub(super) fn ui(
+    ui: &mut Ui,
+    model: &Model,
+    (id, node): (NodeId, &Node),
+    actions: &mut Vec<Action>,
+) {
+    let Some(law) = law::of(ui, model, id) else {
+        return;
+    };
+    let junction = &law.junction;
+    if junction.arms.len() < 2 {
+        return;
+    }
+    let rules = &node.rules.turns;
+    let there: BTreeSet<LaneTurn> = junction.paths.iter().map(|p| turn(p.from, p.to)).collect();
+    let decided = rules.add.iter().chain(&rules.remove).copied();
+    let all: BTreeSet<LaneTurn> = there.iter().copied().chain(decided).collect();
+    let mut subject = Subject {
+        name: id.to_string(),
+        object: node,
+        edit: &|node| Edit::Node(id, Some(node)),
+        actions,
+    };
+    CollapsingHeader::new(format!("Lanes ({})", there.len()))
+        .id_salt("lanes of turns")
+        .show(ui, |ui| {
+            for &turn in &all {
+                row(ui, &mut subject, junction, turn, there.contains(&turn));
+            }
+            add(ui, &mut subject, model, junction, &there);
+        });
+}
+
+fn turn(from: LaneEnd, to: LaneEnd) -> LaneTurn {
+    let lane = |end: LaneEnd| RoadLane {
+        road: end.road,
+        lane: end.lane,
+    };
+    LaneTurn {
+        from: lane(from),
+        to: lane(to),
+    }
+}
+
+fn lane_title(lane: RoadLane) -> String {
+    format!("{} lane {}", lane.road, lane.lane)
+}
+
+fn title(turn: LaneTurn) -> String {
+    format!("{} to {}", lane_title(turn.from), lane_title(turn.to))
+}
+
+/// A way from lane to lane, and what can be done about it.
+fn row(
+    ui: &mut Ui,
+    subject: &mut Subject<'_, Node>,
+    junction: &Junction,
+    turn: LaneTurn,
+    is_there: bool,
+) {
+    let rules = &subject.object.rules.turns;
+    let (is_added, is_removed) = (rules.add.contains(&turn), rules.remove.contains(&turn));
+    let name = title(turn);
+    ui.horizontal(|ui| {
+        let mut paths = junction.paths.iter();
+        let path = paths.find(|path| self::turn(path.from, path.to) == turn);
+        let way = path.map_or("", |path| turn_title(path.turn));
+        let text = match (is_there, is_added) {
+            (true, true) => format!("{name}, {way}, added"),
+            (true, false) => format!("{name}, {way}"),
+            (false, true) => format!("{name}, added, cannot be driven"),
+            (false, false) => format!("{name}, taken out"),
+        };
+        ui.label(if is_there {
+            RichText::new(text)
+        } else {
+            RichText::new(text).weak()
+        });
+        if is_added || is_removed {
+            decide(ui, subject, ("By the rules", &name), |rules| {
+                rules.forget(turn)
+            });
+        } else {
+            decide(ui, subject, ("Take out", &name), |rules| rules.remove(turn));
+        }
+    });
+}
+
+/// A button with a name of its own that changes what is decided.
+fn decide(
+    ui: &mut Ui,
+    subject: &mut Subject<'_, Node>,
+    (word, what): (&str, &str),
+    change: impl FnOnce(&mut TurnRules),
+) {
+    let button = ui.small_button(word);
+    let name = format!("{word} {what}");
+    button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+    if button.clicked() {
+        let label = format!("{name} at {}", subject.name);
+        subject.apply(label, |node| change(&mut node.rules.turns));
+    }
+}
+
+/// Adds a way that is not there.
+fn add(
+    ui: &mut Ui,
+    subject: &mut Subject<'_, Node>,
+    model: &Model,
+    junction: &Junction,
+    there: &BTreeSet<LaneTurn>,
+) {
+    let leading_out = lanes(model, junction, false);
+    ui.menu_button("Add a way…", |ui| {
+        for from in lanes(model, junction, true) {
+            ui.menu_button(format!("from {}", lane_title(from)), |ui| {
+                for &to in &leading_out {
+                    let turn = LaneTurn { from, to };
+                    if there.contains(&turn) {
+                        continue;
+                    }
+                    if ui.button(format!("to {}", lane_title(to))).clicked() {
+                        let label = format!("Add {} at {}", title(turn), subject.name);
+                        subject.apply(label, |node| node.rules.turns.add(turn));
+                        ui.close();
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// The lanes that lead into a junction, or out of it.
+fn lanes(model: &Model, junction: &Junction, entering: bool) -> Vec<RoadLane> {
+    let scenario = model.document.scenario();
+    let side = scenario.about().driving_side;
+    let mut all = Vec::new();
+    for end in &junction.arms {
+        // The scene may be a revision behind.
+        let Some(road) = scenario.network().road(end.road) else {
+            continue;
+        };
+        let arm = Arm::new(end.road, road, end.end);
+        let trim = end.trim.min(road.length());
+        let lanes = arm.lanes(trim, side, entering);
+        all.extend(lanes.iter().map(|lane| RoadLane {
+            road: end.road,
+            lane: lane.id,
+        }));
+    }
+    all
+}

@@ -1,0 +1,82 @@
+//! Ways through a junction that a person has added, whatever the rules of turning say.
+
+use super::arm::{Arm, ArmLane};
+use super::links::{STRAIGHT, U_TURN, connecting_path, lane_end, road_lane};
+use super::{ConnectingPath, Flag, LinkKind, Site, Turn};
+use crate::junction_rules::{LaneTurn, RoadLane, TurnRules};
+use roadwright_geometry::math::wrap_angle;
+
+/// Whether a way from a lane is added.
+pub(super) fn leads_on(turns: &TurnRules, from: RoadLane) -> bool {
+    turns.add.iter().any(|turn| turn.from == from)
+}
+
+/// The ways that are added from the lanes of arm `index`, but for those that are known already; or that
+/// no curve leads so. `ways_on` says how one turns to which arm by the rules.
+pub(super) fn added(
+    site: &Site<'_>,
+    arms: &[Arm<'_>],
+    trims: &[f64],
+    (index, entering): (usize, &[ArmLane]),
+    (known, ways_on): (&[LaneTurn], &[(usize, Turn)]),
+) -> Vec<Result<ConnectingPath, Flag>> {
+    let arm = &arms[index];
+    let mut added = Vec::new();
+    for (from, turn) in wanted(site, arm, entering, known) {
+        // A loop ends twice at one junction: each end at which the lane leaves it counts.
+        for (i, to_arm) in arms.iter().enumerate() {
+            let lanes = to_arm.lanes(trims[i], site.side, false);
+            let leaving = lanes
+                .iter()
+                .filter(|lane| road_lane(to_arm, lane.id) == turn.to);
+            for to in leaving {
+                let change = wrap_angle(to.pose.heading - from.pose.heading);
+                let by_rule = ways_on.iter().find(|(arm, _)| *arm == i);
+                let way = match by_rule {
+                    _ if i == index => Turn::UTurn,
+                    Some((_, turn)) => *turn,
+                    None => turn_of(change),
+                };
+                let kind = match way {
+                    Turn::UTurn => LinkKind::UTurn,
+                    _ => LinkKind::Normal,
+                };
+                let ends = (lane_end(arm, from.id), lane_end(to_arm, to.id));
+                let path = connecting_path(arm, from, to_arm, to, way, kind);
+                added.push(path.ok_or(Flag::NoCurve(ends.0, ends.1)));
+            }
+        }
+    }
+    added
+}
+
+/// The turns that are added from the lanes of an arm, with the lanes.
+fn wanted<'a>(
+    site: &'a Site<'_>,
+    arm: &'a Arm<'_>,
+    entering: &'a [ArmLane],
+    known: &'a [LaneTurn],
+) -> impl Iterator<Item = (&'a ArmLane, LaneTurn)> {
+    let mut all = site.rules.turns.add.clone();
+    // Nodes of a merged junction may say the same.
+    all.sort_unstable();
+    all.dedup();
+    all.into_iter().filter_map(move |turn| {
+        let mut lanes = entering.iter();
+        let from = lanes.find(|lane| road_lane(arm, lane.id) == turn.from)?;
+        (!known.contains(&turn)).then_some((from, turn))
+    })
+}
+
+/// Which way a change of heading turns, rad, positive to the left.
+fn turn_of(change: f64) -> Turn {
+    if change.abs() > U_TURN {
+        Turn::UTurn
+    } else if change.abs() < STRAIGHT {
+        Turn::Straight
+    } else if change > 0.0 {
+        Turn::Left
+    } else {
+        Turn::Right
+    }
+}

@@ -1,0 +1,452 @@
+//! Turns of lanes and corners that a person decides: what they do, and that they stay.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::{crossroads, draw, street};
+use roadwright_scenario::check::{Code, check};
+use roadwright_scenario::junction::{Junction, LaneEnd, Turn, layout};
+use roadwright_scenario::operation::draw::split;
+use roadwright_scenario::operation::{deleted, merged, reversed, with_lanes};
+use roadwright_scenario::*;
+use std::sync::Arc;
+
+fn applied(scenario: &Scenario, edit: Edit) -> Scenario {
+    let mut changed = scenario.clone();
+    let undo = changed.apply(edit).unwrap();
+    let mut back = changed.clone();
+    back.apply(undo).unwrap();
+    assert!(back == *scenario, "undo gives back what was there");
+    changed
+}
+
+fn middle(scenario: &Scenario) -> NodeId {
+    let network = scenario.network();
+    let mut nodes = network.nodes();
+    nodes
+        .find(|(id, _)| network.ends_at(*id).len() > 2)
+        .unwrap()
+        .0
+}
+
+fn rules(scenario: &Scenario) -> &JunctionRules {
+    &scenario.network().node(middle(scenario)).unwrap().rules
+}
+
+fn with_rules(scenario: &Scenario, change: impl FnOnce(&mut JunctionRules)) -> Scenario {
+    let id = middle(scenario);
+    let mut node = scenario.network().node(id).unwrap().clone();
+    change(&mut node.rules);
+    applied(scenario, Edit::Node(id, Some(node)))
+}
+
+fn junction(scenario: &Scenario) -> Arc<Junction> {
+    let layout = layout(scenario.network(), scenario.about());
+    layout.junction_at(middle(scenario)).unwrap().clone()
+}
+
+fn turn(from: LaneEnd, to: LaneEnd) -> LaneTurn {
+    let lane = |end: LaneEnd| RoadLane {
+        road: end.road,
+        lane: end.lane,
+    };
+    LaneTurn {
+        from: lane(from),
+        to: lane(to),
+    }
+}
+
+fn turns(scenario: &Scenario) -> Vec<LaneTurn> {
+    let junction = junction(scenario);
+    let paths = junction.paths.iter();
+    let mut turns: Vec<LaneTurn> = paths.map(|path| turn(path.from, path.to)).collect();
+    turns.sort_unstable();
+    turns
+}
+
+/// A left turn of a junction.
+fn left(scenario: &Scenario) -> LaneTurn {
+    let junction = junction(scenario);
+    let mut paths = junction.paths.iter();
+    let path = paths.find(|path| path.turn == Turn::Left).unwrap();
+    turn(path.from, path.to)
+}
+
+fn codes(scenario: &Scenario) -> Vec<Code> {
+    check(scenario)
+        .into_iter()
+        .map(|found| found.code)
+        .collect()
+}
+
+/// Two streets of two lanes each way.
+fn wide_crossing() -> Scenario {
+    let mut scenario = Scenario::new("wide");
+    let style = |name| operation::draw::RoadStyle {
+        section: CrossSection::driving(2, 2, 3.25),
+        ..street(name)
+    };
+    draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &style("East"));
+    draw(&mut scenario, (0.0, -100.0), (0.0, 100.0), &style("North"));
+    scenario
+}
+
+#[test]
+fn ways_from_lane_to_lane_are_taken_out_and_added() {
+    let plain = wide_crossing();
+    let before = turns(&plain);
+    let gone = left(&plain);
+    let without = with_rules(&plain, |rules| rules.turns.remove(gone));
+    let expected: Vec<LaneTurn> = before.iter().copied().filter(|t| *t != gone).collect();
+    assert_eq!(turns(&without), expected);
+    // From the lane beside it, which no rule gives.
+    assert_eq!(gone.from.lane.abs(), 1);
+    let outer = 2 * gone.from.lane;
+    let beside = RoadLane {
+        lane: outer,
+        ..gone.from
+    };
+    let new = LaneTurn {
+        from: beside,
+        ..gone
+    };
+    assert!(!before.contains(&new));
+    let with = with_rules(&without, |rules| rules.turns.add(new));
+    assert!(turns(&with).contains(&new) && !turns(&with).contains(&gone));
+    assert!(codes(&with).is_empty(), "{:?}", check(&with));
+    // The same once more changes nothing, and forgetting both leaves it to the rules.
+    let again = with_rules(&with, |rules| rules.turns.add(new));
+    assert!(again == with);
+    let plain_again = with_rules(&with, |rules| {
+        rules.turns.forget(new);
+        rules.turns.forget(gone);
+    });
+    assert!(plain_again == plain);
+    // What a person adds goes before a restriction.
+    let no = Restriction {
+        kind: RestrictionKind::No,
+        from: gone.from.road,
+        to: gone.to.road,
+    };
+    let forbidden = with_rules(&with, |rules| rules.restrictions.push(no));
+    let into = |scenario: &Scenario| -> Vec<LaneTurn> {
+        let all = turns(scenario).into_iter();
+        all.filter(|t| (t.from.road, t.to.road) == (no.from, no.to))
+            .collect()
+    };
+    assert_eq!(into(&forbidden), [new]);
+    // Back into the same road, which is wide enough.
+    let back = LaneTurn {
+        from: beside,
+        to: RoadLane {
+            lane: -outer,
+            ..beside
+        },
+    };
+    let turned = with_rules(&plain, |rules| rules.turns.add(back));
+    let junction = junction(&turned);
+    let way = junction.paths.iter().find(|p| turn(p.from, p.to) == back);
+    assert_eq!(way.map(|path| path.turn), Some(Turn::UTurn), "{back:?}");
+}
+
+#[test]
+fn a_lane_without_any_way_is_found() {
+    let plain = crossroads();
+    let from = left(&plain).from;
+    let lost = with_rules(&plain, |rules| {
+        for turn in turns(&plain).into_iter().filter(|t| t.from == from) {
+            rules.turns.remove(turn);
+        }
+    });
+    assert_eq!(codes(&lost), [Code::LaneWithoutSuccessor]);
+}
+
+#[test]
+fn turns_of_lanes_that_are_not_there_are_found() {
+    let plain = crossroads();
+    let LaneTurn { from, to } = left(&plain);
+    let wrong = [
+        // The other way round, a lane that is not there, a road that is not there.
+        LaneTurn { from: to, to: from },
+        LaneTurn {
+            from,
+            to: RoadLane { lane: 7, ..to },
+        },
+        LaneTurn {
+            from: RoadLane {
+                road: RoadId(77),
+                lane: -1,
+            },
+            to,
+        },
+    ];
+    for turn in wrong {
+        for is_added in [true, false] {
+            let scenario = with_rules(&plain, |rules| match is_added {
+                true => rules.turns.add(turn),
+                false => rules.turns.remove(turn),
+            });
+            let found = codes(&scenario);
+            assert!(found.contains(&Code::DanglingTurn), "{turn:?}: {found:?}");
+            assert_eq!(turns(&scenario), turns(&plain));
+        }
+    }
+}
+
+/// The corners of the middle with the roads beside them: (road, next, wanted, achieved).
+fn corners(scenario: &Scenario) -> Vec<(RoadId, RoadId, f64, f64)> {
+    let junction = junction(scenario);
+    let arms = &junction.arms;
+    let corners = junction.corners.iter().enumerate();
+    corners
+        .map(|(i, corner)| {
+            let next = arms[(i + 1) % arms.len()].road;
+            (arms[i].road, next, corner.wanted_radius, corner.radius)
+        })
+        .collect()
+}
+
+#[test]
+fn a_corner_has_the_radius_that_is_decided() {
+    let plain = crossroads();
+    let (road, next, by_class, _) = corners(&plain)[0];
+    let wide = with_rules(&plain, |rules| rules.set_corner(road, next, Some(9.0)));
+    for (a, b, wanted, achieved) in corners(&wide) {
+        let expected = if (a, b) == (road, next) {
+            9.0
+        } else {
+            by_class
+        };
+        assert!((wanted - expected).abs() < 1e-9 && (achieved - expected).abs() < 1e-6);
+    }
+    // Both roads beside it are cut back farther, the others are not.
+    let trims = |scenario: &Scenario| -> Vec<(RoadId, f64)> {
+        let junction = junction(scenario);
+        let arms = junction.arms.iter();
+        arms.map(|arm| (arm.road, arm.trim)).collect()
+    };
+    for ((arm, before), (_, now)) in trims(&plain).into_iter().zip(trims(&wide)) {
+        let is_beside = arm == road || arm == next;
+        assert_eq!(now > before + 1.0, is_beside, "{arm}: {before} {now}");
+    }
+    assert!(codes(&wide).is_empty());
+    let back = with_rules(&wide, |rules| rules.set_corner(road, next, None));
+    assert!(back == plain);
+    // There is no room for a hundred metres: as much as there is, and a word about it.
+    let huge = with_rules(&plain, |rules| rules.set_corner(road, next, Some(100.0)));
+    let (.., wanted, achieved) = corners(&huge)[0];
+    assert!(
+        wanted == 100.0 && (20.0..99.0).contains(&achieved),
+        "{achieved}"
+    );
+    assert!(codes(&huge).contains(&Code::CornerSqueezed));
+    let tiny = with_rules(&plain, |rules| rules.set_corner(road, next, Some(0.5)));
+    assert!((corners(&tiny)[0].3 - 0.5).abs() < 1e-6);
+}
+
+#[test]
+fn corners_that_are_not_there_are_found() {
+    let plain = crossroads();
+    let (road, next, ..) = corners(&plain)[0];
+    let opposite = corners(&plain)[1].1;
+    for (a, b) in [(next, road), (road, opposite), (road, RoadId(99))] {
+        let wrong = with_rules(&plain, |rules| rules.set_corner(a, b, Some(5.0)));
+        assert_eq!(codes(&wrong), [Code::DanglingCorner], "{a} {b}");
+        assert_eq!(corners(&wrong), corners(&plain));
+    }
+    // The far side of a T is straight.
+    let mut tee = Scenario::new("tee");
+    draw(&mut tee, (-100.0, 0.0), (100.0, 0.0), &street("East"));
+    draw(&mut tee, (0.0, -100.0), (0.0, 0.0), &street("South"));
+    let flat = corners(&tee).into_iter().find(|corner| corner.2 == 0.0);
+    let (road, next, ..) = flat.unwrap();
+    let wrong = with_rules(&tee, |rules| rules.set_corner(road, next, Some(5.0)));
+    assert_eq!(codes(&wrong), [Code::DanglingCorner]);
+}
+
+/// A crossing with a turn taken out, one added and a corner.
+fn decided() -> (Scenario, LaneTurn) {
+    let plain = wide_crossing();
+    let gone = left(&plain);
+    let (road, next, ..) = corners(&plain)[0];
+    let scenario = with_rules(&plain, |rules| {
+        rules.turns.remove(gone);
+        rules.set_corner(road, next, Some(11.0));
+    });
+    (scenario, gone)
+}
+
+/// How many ways there are, and the radii in the order of their size.
+fn shape(scenario: &Scenario) -> (usize, Vec<f64>) {
+    let mut radii: Vec<f64> = corners(scenario).iter().map(|corner| corner.3).collect();
+    radii.sort_by(f64::total_cmp);
+    let radii = radii.into_iter().map(|radius| (radius * 1e6).round());
+    (turns(scenario).len(), radii.collect())
+}
+
+#[test]
+fn what_is_decided_follows_its_roads() {
+    let (scenario, gone) = decided();
+    let before = shape(&scenario);
+    for road in [gone.from.road, gone.to.road] {
+        let turned = applied(&scenario, reversed(&scenario, road).unwrap());
+        assert_eq!(shape(&turned), before, "turned round");
+        assert!(codes(&turned).is_empty());
+        let twice = applied(&turned, reversed(&turned, road).unwrap());
+        assert_eq!(rules(&twice), rules(&scenario));
+        let length = scenario.network().road(road).unwrap().length();
+        let cut = applied(&scenario, split(&scenario, road, 0.5 * length).unwrap());
+        assert_eq!(shape(&cut), before, "cut");
+        assert!(codes(&cut).is_empty());
+        let network = cut.network();
+        let mut nodes = network.nodes();
+        let seam = nodes.find(|(id, _)| network.ends_at(*id).len() == 2);
+        let seam = seam.unwrap().0;
+        // Whichever piece runs the other way, one road of both has the same turns.
+        for end in [0, 1] {
+            let piece = network.ends_at(seam)[end].0;
+            let mixed = applied(&cut, reversed(&cut, piece).unwrap());
+            let whole = applied(&mixed, merged(&mixed, seam).unwrap());
+            assert_eq!(shape(&whole), before, "one road again");
+            assert!(codes(&whole).is_empty(), "{:?}", check(&whole));
+        }
+    }
+}
+
+#[test]
+fn turns_follow_lanes_that_get_other_ids() {
+    let (scenario, gone) = decided();
+    let road = scenario.network().road(gone.from.road).unwrap();
+    let lanes = road.lane_sections[0].lanes.clone();
+    let left = lanes.iter().filter(|lane| lane.id > 0).count();
+    // One more lane on the outermost right: the ids on the left stay; and on the left: all on the right
+    // stay. Then the reference line moves by a lane.
+    let mut more = lanes.clone();
+    let mut new = lanes[0].clone();
+    new.id = 0;
+    new.kind = LaneType::Shoulder;
+    more.insert(left, new);
+    let changed = applied(
+        &scenario,
+        with_lanes(&scenario, gone.from.road, 0, more, left).unwrap(),
+    );
+    let kept = &rules(&changed).turns.remove;
+    let expected = if gone.from.lane < 0 {
+        gone.from.lane - 1
+    } else {
+        gone.from.lane
+    };
+    assert_eq!(kept[0].from.lane, expected);
+    assert!(codes(&changed).is_empty(), "{:?}", check(&changed));
+    // With its lane a turn is gone.
+    let less: Vec<Lane> = lanes
+        .iter()
+        .filter(|lane| lane.id != gone.from.lane)
+        .cloned()
+        .collect();
+    let left = less.iter().filter(|lane| lane.id > 0).count();
+    let changed = applied(
+        &scenario,
+        with_lanes(&scenario, gone.from.road, 0, less, left).unwrap(),
+    );
+    assert!(rules(&changed).turns.is_empty());
+    // And with its road all that names it.
+    let objects = [ObjectId::Road(gone.from.road)].into();
+    let less = applied(&scenario, deleted(&scenario, &objects));
+    assert!(rules(&less).turns.is_empty());
+}
+
+#[test]
+fn absurd_rules_are_refused() {
+    let scenario = crossroads();
+    let id = middle(&scenario);
+    let node = scenario.network().node(id).unwrap();
+    let refused = |change: &dyn Fn(&mut JunctionRules)| {
+        let mut node = node.clone();
+        change(&mut node.rules);
+        let mut changed = scenario.clone();
+        let error = changed.apply(Edit::Node(id, Some(node))).unwrap_err();
+        assert!(changed == scenario);
+        error.to_string()
+    };
+    for radius in [0.0, -4.0, 0.49, 100.1, f64::NAN, f64::INFINITY] {
+        let error = refused(&|rules| rules.set_corner(RoadId(1), RoadId(2), Some(radius)));
+        assert!(error.contains("corners.0.radius"), "{error}");
+    }
+    let corner = |road| CornerRule {
+        road: RoadId(road),
+        next: RoadId(2),
+        radius: 5.0,
+    };
+    let twice = refused(&|rules| rules.corners = vec![corner(1), corner(1)]);
+    assert!(twice.contains("named twice"), "{twice}");
+    let many = refused(&|rules| rules.corners = (0..65).map(corner).collect());
+    assert!(many.contains("at most 64"), "{many}");
+    let turn = left(&scenario);
+    let both = refused(&|rules| {
+        rules.turns.add = vec![turn];
+        rules.turns.remove = vec![turn];
+    });
+    assert!(both.contains("turns.remove as well"), "{both}");
+    let many = refused(&|rules| rules.turns.add = vec![turn; 1001]);
+    assert!(many.contains("at most 1000"), "{many}");
+}
+
+#[test]
+fn files_hold_what_is_decided() {
+    let (scenario, _) = decided();
+    let text = file::to_text(&scenario);
+    assert!(text.contains("\"turns\": {\"remove\": [{\"from\": {\"road\": "));
+    assert!(text.contains("\"corners\": [{\"road\": "));
+    let read = file::from_text(&text).unwrap();
+    assert!(read == scenario);
+    let wrong = text.replace("\"radius\": 11.0", "\"radius\": 0.0");
+    let error = file::from_text(&wrong).unwrap_err();
+    assert!(error.to_string().contains("0.5 to 100 m"), "{error}");
+    assert!(error.line > 0);
+}
+
+#[test]
+fn stages_in_which_two_meet_and_neither_gives_way_are_found() {
+    let plain = crossroads();
+    let roads: Vec<RoadId> = junction(&plain).arms.iter().map(|arm| arm.road).collect();
+    let all = |road: RoadId| Movement {
+        road,
+        turns: Vec::new(),
+    };
+    let stage = |green: Vec<Movement>, permitted: Vec<Movement>| SignalStage {
+        green,
+        permitted,
+        time: 20.0,
+        min: None,
+        max: None,
+        amber: None,
+        all_red: None,
+    };
+    let with = |stages: Vec<SignalStage>| {
+        with_rules(&plain, |rules| {
+            rules.control = Some(Control::Signals);
+            rules.plan = Some(SignalPlan {
+                stages,
+                ..SignalPlan::default()
+            });
+        })
+    };
+    // Roads that face each other: who turns across the oncoming traffic gives way anyhow.
+    let street = |i: usize| stage(vec![all(roads[i]), all(roads[i + 2])], Vec::new());
+    let sound = with(vec![street(0), street(1)]);
+    assert!(codes(&sound).is_empty(), "{:?}", check(&sound));
+    // Roads beside each other cross.
+    let crossing = with(vec![stage(vec![all(roads[0]), all(roads[1])], Vec::new())]);
+    let found = check(&crossing);
+    assert!(
+        found.iter().any(|f| f.code == Code::StageConflict),
+        "{found:?} {roads:?}"
+    );
+    // Unless one of them gives way.
+    let settled = with(vec![stage(vec![all(roads[0])], vec![all(roads[1])])]);
+    assert!(!codes(&settled).contains(&Code::StageConflict));
+    let text = file::to_text(&settled);
+    assert!(text.contains("\"permitted\": [{\"road\": "));
+    assert!(file::from_text(&text).unwrap() == settled);
+}
