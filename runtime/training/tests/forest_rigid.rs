@@ -34,7 +34,12 @@ fn the_bus_ploughs_through_where_touching_would_end_it() {
     // Pursuit does not look at posts. A bus fells them; where bodies pass through, its drive is over at the first.
     let felled = run("enviro_400", "pursuit", DynamicsLevel::Rigid, UNSEEN_SEED);
     assert_eq!(felled.drives[0].end, End::Arrived);
-    let struck = run("enviro_400", "pursuit", DynamicsLevel::OneTrack, UNSEEN_SEED);
+    let struck = run(
+        "enviro_400",
+        "pursuit",
+        DynamicsLevel::OneTrack,
+        UNSEEN_SEED,
+    );
     assert_eq!(struck.drives[0].end, End::Struck);
     assert!(struck.row.fitness > 100.0 && felled.row.fitness < 30.0);
 }

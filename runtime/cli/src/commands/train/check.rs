@@ -69,7 +69,9 @@ fn warnings(experiment: &Experiment) -> Vec<Finding> {
             message,
         });
     };
-    let runs = experiment.growth.map_or(experiment.runs, |growth| growth.most);
+    let runs = experiment
+        .growth
+        .map_or(experiment.runs, |growth| growth.most);
     if runs < FEW {
         warn(
             "few-runs",
