@@ -255,7 +255,7 @@ fn it_waits_until_there_is_room() {
         ..west_to_east()
     };
     let mut scenario = with(&[repeating(0.0), blocked]);
-    let x = -88.0;
+    let x = -84.0;
     let crate_on_lane = Edit::Obstacle(ObstacleId(1), Some(Box::new(crate_at(x, -1.6))));
     let mut world = world(&scenario, DynamicsLevel::OneTrack);
     drive(&mut world, 3.0);

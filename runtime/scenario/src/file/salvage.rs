@@ -82,19 +82,21 @@ fn mend(text: &str) -> Result<(String, Vec<TextError>), TextError> {
         if !mended.contains(FORMAT) {
             return Err(json_error(&error, ""));
         }
-        let number = error.line();
-        let line = lines.get_mut(number.wrapping_sub(1));
-        let Some(line) = line.filter(|line| !line.trim().is_empty()) else {
-            return Err(json_error(&error, ""));
-        };
         let is_cut_off = error.classify() == Category::Eof;
-        // The end of a text that only lacks its brackets is sound.
-        if !is_cut_off || !is_whole(line) {
-            broken.push(TextError {
-                message: format!("this line is left out: {}", json_error(&error, "").message),
-                ..json_error(&error, "")
-            });
-            *line = "";
+        let line = lines.get_mut(error.line().wrapping_sub(1));
+        match line.filter(|line| !line.trim().is_empty()) {
+            // The end of a text that only lacks its brackets is sound.
+            Some(line) if is_cut_off && is_whole(line) => {}
+            Some(line) => {
+                let error = json_error(&error, "");
+                broken.push(TextError {
+                    message: format!("this line is left out: {}", error.message),
+                    ..error
+                });
+                *line = "";
+            }
+            None if is_cut_off => {}
+            None => return Err(json_error(&error, "")),
         }
         mended = closed(&lines);
     }
