@@ -103,9 +103,22 @@ fn mend(text: &str) -> Result<(String, Vec<TextError>), TextError> {
     Err(TextError::whole("", "too much of it is broken".into()))
 }
 
-/// Whether a line ends as an object, a list or a section does.
+/// Whether a line holds an object to its end, or opens a section: half an object is not kept.
 fn is_whole(line: &str) -> bool {
-    line.trim_end().ends_with(['{', '[', '}', ']', ','])
+    let (mut open, mut all) = (0i32, 0);
+    let (mut in_string, mut escaped) = (false, false);
+    for letter in line.chars() {
+        match letter {
+            '"' if !escaped => in_string = !in_string,
+            '{' | '[' if !in_string => (open, all) = (open + 1, all + 1),
+            '}' | ']' if !in_string => (open, all) = (open - 1, all + 1),
+            _ => {}
+        }
+        escaped = letter == '\\' && !escaped;
+    }
+    let end = line.trim_end();
+    let opens = all == 1 && end.ends_with(['{', '[']);
+    !in_string && (opens || open <= 0 && end.ends_with(['}', ']', ',']))
 }
 
 /// Lines with all brackets closed, and without commas before closing ones. The numbers of lines stay.
