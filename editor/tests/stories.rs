@@ -1370,7 +1370,8 @@ fn an_agent_starts_again_after_it_has_arrived() {
     bench.ask(Action::Select(Objects::from([ObjectId::Agent(id)])));
     bench.press("Starts again after arrival");
     assert_eq!(bench.scenario().agents()[&id].repeat, Some(10.0));
-    bench.scroll_to("Repeats after");
+    // Its name and its field.
+    assert_eq!(bench.harness.query_all_by_label("Repeats after").count(), 2);
     bench.ask(Action::Speed(f64::INFINITY));
     bench.key(Key::Space);
     assert!(bench.play_until(200.0, |editor| {

@@ -4,12 +4,12 @@ use crate::command::Command;
 use crate::live::Timeline;
 use crate::model::{Action, Model};
 use crate::tools::Tone;
-use egui::{Role, Slider, Ui, WidgetInfo};
+use egui::{Role, Slider, SliderClamping, Ui, WidgetInfo};
 
 /// Width of the slider in the bar, points.
 const WIDTH: f32 = 320.0;
-/// A second of simulated time is a moment of its own.
-const STEP: f64 = 0.1;
+/// A run that is shorter has no past to speak of, s.
+const LEAST: f64 = 0.1;
 
 /// Whether the map shows the past.
 pub(super) fn is_shown(model: &Model) -> bool {
@@ -28,7 +28,7 @@ pub(super) fn slider(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>
         ui.label(problem);
         return;
     }
-    if timeline.to - timeline.from < STEP {
+    if timeline.to - timeline.from < LEAST {
         return;
     }
     ui.horizontal(|ui| {
@@ -37,10 +37,12 @@ pub(super) fn slider(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>
         ui.spacing_mut().slider_width = (ui.available_width() - 70.0).clamp(80.0, WIDTH);
         let range = timeline.from..=timeline.to;
         let slider = Slider::new(&mut time, range).show_value(false);
-        let slider = ui.add(slider.step_by(STEP));
+        let slider = ui.add(slider.clamping(SliderClamping::Never));
         slider.widget_info(|| WidgetInfo::labeled(Role::Slider, true, "Moment of the run"));
         let slider = slider.on_hover_text("Look at the run as it was.");
-        if slider.changed() {
+        // The range grows while the run goes on: only a hand or a key on it moves it.
+        let is_held = slider.is_pointer_button_down_on() || slider.dragged() || slider.has_focus();
+        if slider.changed() && is_held {
             actions.push(Action::LookBack(time));
         }
         ui.label(clock(timeline.to));

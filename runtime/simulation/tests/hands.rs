@@ -251,14 +251,14 @@ fn an_agent_sets_out_again_so_long_after_each_arrival() {
 fn it_waits_until_there_is_room() {
     // Somebody stands at the place for ever: its lane is blocked in front of it.
     let blocked = Agent {
-        depart: 2.0,
+        depart: 8.0,
         ..west_to_east()
     };
     let mut scenario = with(&[repeating(0.0), blocked]);
-    let x = -88.0;
+    let x = -84.0;
     let crate_on_lane = Edit::Obstacle(ObstacleId(1), Some(Box::new(crate_at(x, -1.6))));
     let mut world = world(&scenario, DynamicsLevel::OneTrack);
-    drive(&mut world, 3.0);
+    drive(&mut world, 8.5);
     let before = scenario.clone();
     scenario.apply(crate_on_lane).unwrap();
     world

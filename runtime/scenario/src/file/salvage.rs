@@ -82,28 +82,43 @@ fn mend(text: &str) -> Result<(String, Vec<TextError>), TextError> {
         if !mended.contains(FORMAT) {
             return Err(json_error(&error, ""));
         }
-        let number = error.line();
-        let line = lines.get_mut(number.wrapping_sub(1));
-        let Some(line) = line.filter(|line| !line.trim().is_empty()) else {
-            return Err(json_error(&error, ""));
-        };
         let is_cut_off = error.classify() == Category::Eof;
-        // The end of a text that only lacks its brackets is sound.
-        if !is_cut_off || !is_whole(line) {
-            broken.push(TextError {
-                message: format!("this line is left out: {}", json_error(&error, "").message),
-                ..json_error(&error, "")
-            });
-            *line = "";
+        let line = lines.get_mut(error.line().wrapping_sub(1));
+        match line.filter(|line| !line.trim().is_empty()) {
+            // The end of a text that only lacks its brackets is sound.
+            Some(line) if is_cut_off && is_whole(line) => {}
+            Some(line) => {
+                let error = json_error(&error, "");
+                broken.push(TextError {
+                    message: format!("this line is left out: {}", error.message),
+                    ..error
+                });
+                *line = "";
+            }
+            None if is_cut_off => {}
+            None => return Err(json_error(&error, "")),
         }
         mended = closed(&lines);
     }
     Err(TextError::whole("", "too much of it is broken".into()))
 }
 
-/// Whether a line ends as an object, a list or a section does.
+/// Whether a line holds an object to its end, or opens a section: half an object is not kept.
 fn is_whole(line: &str) -> bool {
-    line.trim_end().ends_with(['{', '[', '}', ']', ','])
+    let (mut open, mut all) = (0i32, 0);
+    let (mut in_string, mut escaped) = (false, false);
+    for letter in line.chars() {
+        match letter {
+            '"' if !escaped => in_string = !in_string,
+            '{' | '[' if !in_string => (open, all) = (open + 1, all + 1),
+            '}' | ']' if !in_string => (open, all) = (open - 1, all + 1),
+            _ => {}
+        }
+        escaped = letter == '\\' && !escaped;
+    }
+    let end = line.trim_end();
+    let opens = all == 1 && end.ends_with(['{', '[']);
+    !in_string && (opens || open <= 0 && end.ends_with(['}', ']', ',']))
 }
 
 /// Lines with all brackets closed, and without commas before closing ones. The numbers of lines stay.
