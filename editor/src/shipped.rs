@@ -1,6 +1,7 @@
 //! The scenarios that ship, built in so that the editor needs no files to start with.
 
 use crate::document::Document;
+use roadwright_scenario::vehicle_file::SHIPPED;
 use roadwright_scenario::{Scenario, file};
 
 /// A scenario that ships.
@@ -13,7 +14,7 @@ pub struct Shipped {
 }
 
 /// All of them; the first one is shown at the start.
-pub const ALL: [Shipped; 15] = [
+pub const ALL: [Shipped; 17] = [
     Shipped {
         name: "old-town",
         about: "A small town with 150 drivers of three kinds",
@@ -89,24 +90,23 @@ pub const ALL: [Shipped; 15] = [
         about: "A jeep and a bus with engines among hills, houses and posts",
         text: include_str!("../../scenarios/hill-country.scenario.json"),
     },
-];
-
-/// The vehicle files that they name.
-const VEHICLES: [(&str, &str); 2] = [
-    (
-        "vehicles/enviro-400.vehicle.json",
-        include_str!("../../scenarios/vehicles/enviro-400.vehicle.json"),
-    ),
-    (
-        "vehicles/willys-mb.vehicle.json",
-        include_str!("../../scenarios/vehicles/willys-mb.vehicle.json"),
-    ),
+    Shipped {
+        name: "kart-track",
+        about: "Racers slide round a track and chase soapbox karts",
+        text: include_str!("../../scenarios/kart-track.scenario.json"),
+    },
+    Shipped {
+        name: "trailer-yard",
+        about: "Trucks, articulated buses and caravans in streets and slaloms",
+        text: include_str!("../../scenarios/trailer-yard.scenario.json"),
+    },
 ];
 
 impl Shipped {
     /// The scenario.
     pub fn scenario(&self) -> Scenario {
-        file::from_text_with(self.text, &VEHICLES).expect("a shipped scenario is a scenario")
+        let vehicles: Vec<_> = SHIPPED.iter().map(|v| (v.path, v.text)).collect();
+        file::from_text_with(self.text, &vehicles).expect("a shipped scenario is a scenario")
     }
 }
 

@@ -111,5 +111,5 @@ fn a_vehicle_that_does_not_keep_to_its_limits_is_told() {
     );
     let output = call(&["vehicle", "test", "batmobile"]);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("or one of bmw-320i"));
+    assert!(stderr(&output).contains("or one of articulated-bus, bmw-320i"));
 }

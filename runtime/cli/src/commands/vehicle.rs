@@ -6,7 +6,7 @@ use crate::terminal;
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use roadwright_scenario::DynamicsLevel;
-use roadwright_scenario::vehicle_file::{EXTENSION, VehicleFile, hash};
+use roadwright_scenario::vehicle_file::{EXTENSION, SHIPPED, VehicleFile, hash};
 use roadwright_vehicle::DriveTrain;
 use roadwright_vehicle::proving::{Bound, Manoeuvre, prove};
 use serde_json::json;
@@ -15,21 +15,6 @@ use std::path::Path;
 
 /// What `performance` promises may differ so much from what the drive train gives.
 const TOLERANCE: f64 = 0.02;
-
-macro_rules! shipped {
-    ($($name:literal)*) => {
-        /// The vehicles that come with the program: name and file.
-        const SHIPPED: &[(&str, &str)] = &[$((
-            $name,
-            include_str!(concat!("../../../../scenarios/vehicles/", $name, ".vehicle.json")),
-        ),)*];
-    };
-}
-
-shipped! {
-    "articulated-bus" "bmw-320i" "enviro-400" "escort-caravan" "ford-escort" "semi-trailer-tractor"
-    "semi-trailer-truck" "sliding-racer" "soapbox-kart" "vw-vanagon" "willys-mb"
-}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum VehicleVerb {
@@ -87,11 +72,12 @@ pub(crate) fn vehicle(verb: &VehicleVerb) -> anyhow::Result<Outcome> {
 
 /// A vehicle by the name of a shipped one, or by its file.
 fn find(name: &str) -> anyhow::Result<VehicleFile> {
-    if let Some((_, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
-        return VehicleFile::from_text(text).context("a vehicle that comes with the program");
+    if let Some(shipped) = SHIPPED.iter().find(|shipped| shipped.name == name) {
+        return VehicleFile::from_text(shipped.text)
+            .context("a vehicle that comes with the program");
     }
     if !name.ends_with(EXTENSION) && !Path::new(name).exists() {
-        let names: Vec<_> = SHIPPED.iter().map(|(name, _)| *name).collect();
+        let names: Vec<_> = SHIPPED.iter().map(|shipped| shipped.name).collect();
         bail!(
             "no vehicle is called \"{name}\": expected a file NAME{EXTENSION}, or one of {}",
             names.join(", ")
@@ -103,7 +89,7 @@ fn find(name: &str) -> anyhow::Result<VehicleFile> {
 fn list(json: bool) -> anyhow::Result<Outcome> {
     let vehicles = SHIPPED
         .iter()
-        .map(|(name, _)| Ok((*name, find(name)?)))
+        .map(|shipped| Ok((shipped.name, find(shipped.name)?)))
         .collect::<anyhow::Result<Vec<_>>>()?;
     if json {
         let rows = vehicles.iter().map(|(id, vehicle)| {

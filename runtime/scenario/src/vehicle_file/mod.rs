@@ -9,6 +9,7 @@ mod drive_train;
 mod entry;
 mod numbers;
 mod parts;
+mod shipped;
 mod trailer;
 
 pub use drive_train::{Brakes, Differential, Engine, Gear, Gearbox, Interpolation, Resistance};
@@ -18,6 +19,7 @@ pub use parts::{
     Articulation, Body, Performance, Point, Sliding, Steering, Suspension, Tracks, TyreModel,
     Wheels,
 };
+pub use shipped::{SHIPPED, ShippedVehicle};
 pub use trailer::Trailer;
 
 use crate::dynamics::DynamicsLevel;

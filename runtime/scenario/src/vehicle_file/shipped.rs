@@ -1,0 +1,28 @@
+//! The vehicles that come with the program.
+
+/// A vehicle that comes with the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShippedVehicle {
+    /// Its name: that of its file, without the extension.
+    pub name: &'static str,
+    /// Its file as the shipped scenarios name it.
+    pub path: &'static str,
+    /// The text of its file.
+    pub text: &'static str,
+}
+
+macro_rules! shipped {
+    ($($name:literal)*) => {
+        /// The vehicles that come with the program, by name.
+        pub const SHIPPED: &[ShippedVehicle] = &[$(ShippedVehicle {
+            name: $name,
+            path: concat!("vehicles/", $name, ".vehicle.json"),
+            text: include_str!(concat!("../../../../scenarios/vehicles/", $name, ".vehicle.json")),
+        },)*];
+    };
+}
+
+shipped! {
+    "articulated-bus" "bmw-320i" "enviro-400" "escort-caravan" "ford-escort" "semi-trailer-tractor"
+    "semi-trailer-truck" "sliding-racer" "soapbox-kart" "vw-vanagon" "willys-mb"
+}
