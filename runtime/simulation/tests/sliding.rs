@@ -83,7 +83,7 @@ fn the_kart_track_is_driven_and_slid_on() {
     let scenario = shipped("kart-track");
     let (mut world, mut slip) = (world(&scenario, &RunOptions::default()), 0.0f64);
     let mut last = world.snapshot();
-    while world.time() < 120.0 && !world.is_over() {
+    while world.time() < 150.0 && !world.is_over() {
         world.step();
         let now = world.snapshot();
         for one in &now.vehicles {

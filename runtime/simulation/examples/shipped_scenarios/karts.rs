@@ -7,28 +7,34 @@ use roadwright_scenario::{
     Shape, Stack,
 };
 
-/// The middle of the track, counter-clockwise: a long straight, a hairpin, esses, a wide bend.
-const TRACK: [(f64, f64); 10] = [
-    (-90.0, -30.0),
+/// The middle of the first half, counter-clockwise: the straight and the hairpin.
+const HAIRPIN: [(f64, f64); 5] = [
+    (-40.0, -30.0),
     (70.0, -30.0),
     (100.0, -5.0),
     (70.0, 15.0),
+    (50.0, 10.0),
+];
+/// The middle of the second half: esses and a wide bend.
+const ESSES: [(f64, f64); 8] = [
+    (50.0, 10.0),
     (30.0, 5.0),
     (-5.0, 32.0),
     (-40.0, 12.0),
     (-75.0, 40.0),
     (-115.0, 5.0),
-    (-95.0, -29.0),
+    (-95.0, -30.0),
+    (-40.0, -30.0),
 ];
 
-/// Racers and soapbox karts on a one-way track, at the level that slides.
+/// Racers and soapbox karts on a one-way track, two rounds at the level that slides.
 pub(crate) fn kart_track() -> Scenario {
     let mut b = Builder::new(
         "kart-track",
         "A track with a straight, a hairpin and esses at the level of the sliding car: three racers chase three soapbox karts between tyres.",
         DrivingSide::Right,
     );
-    b.settings(9, 120.0);
+    b.settings(9, 150.0);
     let settings = Settings {
         dt: 0.02,
         dynamics: DynamicsLevel::Sliding,
@@ -44,7 +50,9 @@ pub(crate) fn kart_track() -> Scenario {
     let mut racing = Stack::with_controller("pursuit");
     racing.controller = ModuleSetting::new("pursuit");
     b.stack("pursuit", racing);
-    b.road(&TRACK, 14.0, &one_way("Kart Track", 2));
+    for half in [&HAIRPIN[..], &ESSES[..]] {
+        b.road(half, 14.0, &one_way("Kart Track", 2));
+    }
     tyres(&mut b);
     for number in 0..6u32 {
         let (kind, lane) = if number % 2 == 0 {
@@ -53,8 +61,10 @@ pub(crate) fn kart_track() -> Scenario {
             ("racer", -2)
         };
         let start = Place::lane(RoadId(1), lane, 12.0 + 6.0 * f64::from(number / 2));
-        let goal = Place::lane(RoadId(1), lane, 430.0);
+        let [straight, esses] = [1, 2].map(|road| Place::lane(RoadId(road), lane, 50.0));
+        let goal = Place::lane(RoadId(2), lane, 240.0);
         let mut agent = trip(kind, "pursuit", start, goal, 0.0);
+        agent.via = vec![esses.clone(), straight, esses];
         if kind == "racer" {
             agent.depart = 6.0;
         }
