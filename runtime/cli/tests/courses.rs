@@ -276,9 +276,9 @@ fn drives_of_the_stream_are_logged_every_10_m_and_the_log_goes_on() {
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     json(
         folder.path(),
-        &format!("{run} 2 --log whole.csv --out whole.json"),
+        &format!("{run} 2 --log marks.csv --out whole.json"),
     );
-    let whole = read("whole.csv");
+    let whole = read("marks.csv");
     let mut rows = whole.lines();
     assert_eq!(
         rows.next(),
@@ -306,18 +306,31 @@ fn drives_of_the_stream_are_logged_every_10_m_and_the_log_goes_on() {
     assert!(marks.values().all(|own| own.len() == 30), "{marks:?}");
     // What belongs to a run that the results do not have is not kept; these have both.
     std::fs::write(
-        folder.path().join("whole.csv"),
+        folder.path().join("marks.csv"),
         format!("{whole}3,1,0,10,1,0\n"),
     )
     .unwrap();
     json(
         folder.path(),
-        &format!("{run} 2 --log whole.csv --out whole.json"),
+        &format!("{run} 2 --log marks.csv --out whole.json"),
     );
-    assert_eq!(read("whole.csv"), whole);
+    assert_eq!(read("marks.csv"), whole);
+    // The names of the results and of their table are taken, whether they are there yet or not.
+    for (log, out) in [
+        ("whole.json", "whole.json"),
+        ("whole.csv", "whole.json"),
+        ("./new.csv", "new.json"),
+    ] {
+        let refused = bench(folder.path(), &format!("{run} 2 --log {log} --out {out}"));
+        assert_eq!(refused.status.code(), Some(2));
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(said.contains("name another --log"), "{said}");
+    }
+    assert!(!folder.path().join("new.csv").exists());
+    std::fs::write(folder.path().join("marks.csv"), "a,b\n").unwrap();
     let no_log = bench(
         folder.path(),
-        &format!("{run} 2 --log whole.json --out whole.json"),
+        &format!("{run} 2 --log marks.csv --out whole.json"),
     );
     assert_eq!(no_log.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&no_log.stderr).contains("no mileage log"));
@@ -333,13 +346,10 @@ fn courses_are_told_apart_by_what_they_are_and_not_by_their_drivers() {
     );
     let text = std::fs::read_to_string(scenario).unwrap();
     std::fs::write(place("a.scenario.json"), &text).unwrap();
-    // Another stack in the file, and another name: the same course.
-    let stacks = text.replacen(
-        "\"controller\": {\"module\": \"fuzzy_driver\"",
-        "\"controller\": {\"module\": \"pursuit\"",
-        1,
-    );
-    std::fs::write(place("b.scenario.json"), stacks).unwrap();
+    // Another stack for all, and another name of the file: the same course.
+    let driven = text.replace("\"stack\": \"fuzzy_driver\"", "\"stack\": \"pursuit\"");
+    assert_ne!(driven, text);
+    std::fs::write(place("b.scenario.json"), driven).unwrap();
     // Another obstacle: another course.
     let moved = text.replacen("\"x\": 160.0", "\"x\": 150.0", 1);
     assert_ne!(moved, text);
@@ -460,7 +470,7 @@ fn a_scenario_of_ones_own_is_a_course() {
     std::fs::write(folder.path().join("mine.scenario.json"), text).unwrap();
     let output = bench(folder.path(), "verify own.json");
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("the scenario"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the course's content"));
 }
 
 #[test]

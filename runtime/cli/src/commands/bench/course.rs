@@ -348,10 +348,15 @@ impl<'a> Looker<'a> {
     }
 }
 
+/// Where the rows of results are written as a table.
+pub(super) fn table_of(results: &Path) -> std::path::PathBuf {
+    results.with_extension("csv")
+}
+
 /// Writes results, and beside them their rows as a table.
 fn write(path: &Path, results: &Results) -> std::io::Result<()> {
     roadwright_files::write(path, results.to_text().as_bytes())?;
-    let table = path.with_extension("csv");
+    let table = table_of(path);
     if table == path {
         // The results themselves have that name.
         return Ok(());

@@ -1,5 +1,6 @@
 //! `bench run --log`: what each drive had after every 10 m, as a table that goes on with its results.
 
+use super::course::table_of;
 use super::course_arguments::Run;
 use anyhow::{Context, bail};
 use roadwright_training::MileageMark;
@@ -24,6 +25,16 @@ impl MileageLog {
         let Some(path) = &arguments.log else {
             return Ok(None);
         };
+        if let Some(out) = &arguments.out {
+            let taken = [out.as_path(), &table_of(out)].map(std::path::absolute);
+            let own = std::path::absolute(path)?;
+            if taken.into_iter().flatten().any(|taken| taken == own) {
+                bail!(
+                    "the results of --out are written to {}: name another --log",
+                    path.display()
+                );
+            }
+        }
         let done = earlier.and_then(|results| results.rows.last());
         let text = match done {
             None => HEAD.to_owned(),
