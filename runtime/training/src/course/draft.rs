@@ -168,6 +168,17 @@ impl Draft {
         self.check(course)
     }
 
+    /// Leaves one plain driver for all agents and flows: what remains is what is driven, whoever drives it.
+    pub(super) fn forget_drivers(&mut self, course: &Course) -> Result<(), CourseError> {
+        let stacks: Vec<_> = self.scenario.stacks().keys().cloned().collect();
+        let plain = [Stack::default()];
+        self.give_drivers(course, 0, &plain)?;
+        for key in stacks.into_iter().filter(|key| *key != driver_key(0)) {
+            self.apply(Edit::Stack(key, None));
+        }
+        self.check(course)
+    }
+
     /// Gives all stacks that are there the modules and fitnesses of a setup.
     pub(super) fn dress_stacks(
         &mut self,

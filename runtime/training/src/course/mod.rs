@@ -17,7 +17,7 @@ pub use setup::Setup;
 
 use draft::Draft;
 use manoeuvre::{parking, pendulum, trailer_reverse};
-use roadwright_scenario::{DynamicsLevel, Edit, Scenario, Settings, Stack, file};
+use roadwright_scenario::{DynamicsLevel, Edit, Scenario, Stack, file};
 use roadwright_simulation::{Ground, SimulationError};
 use std::sync::Arc;
 use thiserror::Error;
@@ -229,26 +229,14 @@ impl Course {
     /// # Errors
     /// If its scenario cannot be put together.
     pub fn hash(&self) -> Result<String, CourseError> {
-        let mut scenario = match &self.kind {
+        let mut draft = Draft::of(match &self.kind {
             Kind::Own(scenario) => (**scenario).clone(),
             _ => self.scenario(0, &Setup::default())?,
-        };
-        let stacks: Vec<String> = scenario.stacks().keys().cloned().collect();
-        let settings = Settings {
-            seed: 0,
-            ..scenario.settings()
-        };
-        let mut edits = vec![Edit::About(Box::default()), Edit::Settings(settings)];
-        let plain = |key| Edit::Stack(key, Some(Box::new(Stack::default())));
-        edits.extend(stacks.into_iter().map(plain));
-        for edit in edits {
-            let applied = scenario.apply(edit);
-            applied.map_err(|error| CourseError::Scenario {
-                course: self.name.clone(),
-                error: error.to_string(),
-            })?;
-        }
-        let text = format!("{:?}\n{}", self.ends, file::to_text(&scenario));
+        });
+        draft.set_seed(0);
+        draft.apply(Edit::About(Box::default()));
+        draft.forget_drivers(self)?;
+        let text = format!("{:?}\n{}", self.ends, file::to_text(&draft.scenario));
         Ok(crate::experiment::digits(text.as_bytes()))
     }
 
