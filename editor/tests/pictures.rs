@@ -327,6 +327,7 @@ fn driving() {
         modifiers: egui::Modifiers::NONE,
     });
     bench.step_run(400);
+    bench.ask(Action::Speed(1.0));
     bench.ask(Action::ShowPanel("Vehicle"));
     hold_both(&mut bench, "driving");
 }

@@ -60,8 +60,11 @@ fn facts(ui: &mut Ui, seen: &roadwright_simulation::Inspection) {
             "none".into()
         }
     };
+    // Long values wrap instead of running out of the panel.
+    let column = ui.available_width() / 2.0;
     Grid::new("facts")
         .num_columns(2)
+        .max_col_width(column)
         .striped(true)
         .show(ui, |ui| {
             let mut row = |name: &str, value: String| {
@@ -76,7 +79,7 @@ fn facts(ui: &mut Ui, seen: &roadwright_simulation::Inspection) {
                 format!("{:.1} of {:.1} m/s", input.speed, input.road_speed),
             );
             row(
-                "Acceleration",
+                "Wanted acceleration",
                 format!("{:+.2} m/s²", seen.command.acceleration),
             );
             row("Steering", format!("{:+.1}°", input.steering.to_degrees()));
@@ -97,7 +100,7 @@ fn facts(ui: &mut Ui, seen: &roadwright_simulation::Inspection) {
                 waits.map_or("nothing".into(), Waits::to_string),
             );
             row(
-                "Beside the lane's middle",
+                "Off the lane's middle",
                 format!("{:+.2} m", input.lane_offset),
             );
         });
