@@ -225,7 +225,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
         "20 ms a call",
         Fails("speed", "us for a call about one agent"),
     ),
-    ("much memory", Fails("speed", "us an agent, budget 5 us")),
+    ("much memory", Fails("speed", "budget 5 us")),
     ("leaked memory", Fails("leaks", "MiB after")),
     ("leaked files", Fails("leaks", "files open")),
     ("leaked threads", Fails("leaks", "threads")),

@@ -130,6 +130,7 @@ fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
             "Agent",
             vec![
                 ("depart", agent(|a| a.depart = -1.0)),
+                ("repeat", agent(|a| a.repeat = Some(-1.0))),
                 ("speed", agent(|a| a.speed = 151.0)),
             ],
         ),
