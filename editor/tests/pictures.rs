@@ -108,6 +108,12 @@ fn playing() {
     bench.set(|s| s.heat = Heat::Speed);
     bench.ask(Action::Do(roadwright_editor::command::Command::FrameAll));
     hold(&mut bench, "heat");
+    // From near, in a dark room.
+    bench.set(|s| (s.heat, s.dark) = (Heat::Traffic, true));
+    bench.look_at(at.x, at.y, 90.0);
+    hold(&mut bench, "heat-dark");
+    bench.set(|s| (s.heat, s.dark) = (Heat::Congestion, false));
+    hold(&mut bench, "heat-near");
 }
 
 #[test]
