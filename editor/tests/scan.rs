@@ -7,6 +7,7 @@ mod common;
 use common::Bench;
 use egui::epaint::{ClippedShape, Shape};
 use egui::{Rect, Vec2};
+use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::{Action, Dialog};
 use roadwright_scenario::{NodeId, ObjectId, RoadId};
 use std::collections::BTreeSet;
@@ -108,6 +109,9 @@ fn look(bench: &mut Bench, what: &str, found: &mut BTreeSet<String>) {
     bench.harness.run_steps(3);
     let map = bench.map();
     let screen = bench.harness.ctx.content_rect();
+    // Signs without words as well: the last of the tools is seen whole.
+    let last = bench.harness.get_by_label("Picture tool").rect();
+    assert!(last.bottom() < screen.bottom() - 20.0, "{what}: {last:?}");
     let words = words(&bench.harness.output().shapes, map);
     assert!(words.len() > 10, "{what}: no text is seen");
     found.extend(
