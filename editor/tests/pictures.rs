@@ -117,6 +117,25 @@ fn playing() {
 }
 
 #[test]
+fn narrow() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
+    let mut bench = Bench::open(&file);
+    bench.close_dialog();
+    bench.step_run(1_500);
+    bench.settle();
+    let node = roadwright_scenario::ObjectId::Node(roadwright_scenario::NodeId(5));
+    bench.ask(Action::Select([node].into()));
+    // 1024 x 700 with letters of 160 %.
+    bench.harness.set_size(egui::vec2(640.0, 437.0));
+    bench.ask(Action::Do(roadwright_editor::command::Command::FrameAll));
+    hold(&mut bench, "narrow");
+    // A high window shows a long sheet to its end.
+    bench.harness.set_size(egui::vec2(1024.0, 1500.0));
+    bench.press("road 1 left in stage 1: green");
+    hold(&mut bench, "stages");
+}
+
+#[test]
 fn sharing_and_results() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
     let mut bench = Bench::open(&file);
