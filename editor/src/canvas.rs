@@ -3,12 +3,11 @@
 use crate::camera::Camera;
 use crate::hand::{Hand, Reach, context};
 use crate::map::{Ink, MapPainter, VehicleDot};
-use crate::marks::{Board, TOP_SPEED};
+use crate::marks::Board;
 use crate::minimap::Minimap;
 use crate::model::{Action, Model, ViewAction};
 use crate::panels::object_menu;
 use crate::settings::Heat;
-use crate::theme;
 use crate::tools::{ToolKind, grid_spacing, outline_of};
 use egui::{Key, PointerButton, Pos2, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo};
 use roadwright_geometry::DVec2;
@@ -272,13 +271,17 @@ impl Canvas {
         self.ground(board, model, spacing);
         self.traffic(board, model);
         if model.settings.names {
-            board.street_names(&model.scene, &self.dots);
+            let is_pale = self.painter.heat().is_some();
+            board.street_names(&model.scene, &self.dots, is_pale);
             board.place_names(model.document.scenario());
         }
         if model.settings.problems {
             board.problems(&model.findings.1);
         }
         self.marks(board, model);
+        if let Some((kind, top)) = self.painter.heat() {
+            board.heat_legend(&kind.legend(top));
+        }
         let contours = self.painter.contour_interval();
         board.scale_bar(&note(model.settings.grid, spacing, contours));
         attribution(board, model);
@@ -302,11 +305,11 @@ impl Canvas {
         }
     }
 
-    /// Roads with what drives on them, and the heat over both.
+    /// Roads with the heat on them, and what drives on both.
     fn traffic(&mut self, board: &Board<'_>, model: &Model) {
         self.dots.clear();
         if let Some(live) = &model.live {
-            let speeds = model.settings.heat == Heat::Speed;
+            let grey = (model.settings.heat != Heat::None).then(|| board.theme.heat_vehicle());
             let dot = |v: &roadwright_simulation::VehicleRecord| VehicleDot {
                 body: v.body,
                 length: v.length,
@@ -314,7 +317,7 @@ impl Canvas {
                 agent: v.agent,
                 indicator: v.indicator,
                 brakes: v.brakes,
-                color: speeds.then(|| theme::heat(v.speed / TOP_SPEED, 255)),
+                color: grey,
                 is_trailer: false,
             };
             let towed = |t: &roadwright_simulation::TrailerRecord| VehicleDot {
@@ -324,7 +327,7 @@ impl Canvas {
                 agent: t.agent,
                 indicator: roadwright_agent::Indicator::Off,
                 brakes: false,
-                color: None,
+                color: grey,
                 is_trailer: true,
             };
             self.dots.extend(live.snapshot.trailers.iter().map(towed));
@@ -340,6 +343,9 @@ impl Canvas {
             .live
             .as_ref()
             .map(|live| live.snapshot.people.as_slice());
+        let heat = model.live.as_ref().map(|live| &live.heat);
+        let heat = heat.zip(Some(model.settings.heat).filter(|heat| *heat != Heat::None));
+        self.painter.set_heat(heat, board.camera.scale);
         self.painter.paint(
             board.painter,
             board.rect,
@@ -347,7 +353,6 @@ impl Canvas {
             dots.map(|dots| (dots, people.unwrap_or_default())),
         );
         if let Some(live) = &model.live {
-            board.heat(live, model.settings.heat);
             board.signals(&live.signals);
             if board.camera.scale < FARTHEST_LAMP {
                 let (low, high) = board.camera.view(board.rect);

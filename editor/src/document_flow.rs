@@ -209,7 +209,7 @@ impl Editor {
             Purpose::Share => self.share(path),
             Purpose::Results => {
                 if let Some(live) = &self.model.live {
-                    let job = Job::results(live.results.clone(), path, wake);
+                    let job = Job::results((live.results.clone(), live.heat.clone()), path, wake);
                     self.flow.jobs.push(job);
                 }
             }

@@ -7,7 +7,7 @@ use roadwright_bundle::{Bundle, Placement};
 use roadwright_interchange::osm;
 use roadwright_render::Picture;
 use roadwright_scenario::{Scenario, file};
-use roadwright_simulation::{Snapshot, VehicleRecord, time_rows_as_csv, trips_as_csv};
+use roadwright_simulation::{Snapshot, VehicleRecord, heat_as_csv, time_rows_as_csv, trips_as_csv};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -228,7 +228,10 @@ impl Job {
 
     /// Writes the tables of a run into a folder.
     pub(crate) fn results(
-        results: Arc<crate::run_results::RunResults>,
+        (results, heat): (
+            Arc<crate::run_results::RunResults>,
+            Arc<crate::live::HeatCells>,
+        ),
         folder: PathBuf,
         wake: impl Fn() + Send + 'static,
     ) -> Self {
@@ -241,6 +244,7 @@ impl Job {
                     let tables = [
                         ("timeline.csv", time_rows_as_csv(&results.rows)),
                         ("trips.csv", trips_as_csv(&results.trips)),
+                        ("heat.csv", heat_as_csv(heat.iter().copied())),
                     ];
                     let mut tables = tables.into_iter();
                     tables.try_for_each(|(name, table)| {

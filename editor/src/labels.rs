@@ -30,7 +30,8 @@ impl Board<'_> {
     /// the colour of the asphalt, which hides the paint below them; on roads that are thinner than the
     /// letters dark with a halo in the colour of the ground.
     /// The name of a street is faint while a vehicle is on it, which it would cover.
-    pub(crate) fn street_names(&self, scene: &Scene, vehicles: &[VehicleDot]) {
+    /// On the pale roads of a heat map all are dark.
+    pub(crate) fn street_names(&self, scene: &Scene, vehicles: &[VehicleDot], is_pale: bool) {
         let vehicles: Vec<Pos2> = self.points_in_view(vehicles);
         let (low, high) = self.camera.view(self.rect);
         let size = font_size(self.camera.scale);
@@ -64,7 +65,8 @@ impl Board<'_> {
             let angle = upright(-street.heading as f32);
             let corner = centre - egui::emath::Rot2::from_angle(angle) * (0.5 * extent);
             let text = TextShape::new(corner, galley, Color32::PLACEHOLDER).with_angle(angle);
-            let is_on_road = (street.width / self.camera.scale) as f32 >= size + ROOM_AROUND;
+            let width = (street.width / self.camera.scale) as f32;
+            let is_on_road = width >= size + ROOM_AROUND && !is_pale;
             let reach = 0.5 * extent + Vec2::splat(UNDER);
             let turned = egui::emath::Rot2::from_angle(-angle);
             let covers = |vehicle: &Pos2| {

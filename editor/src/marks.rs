@@ -2,7 +2,6 @@
 
 use crate::camera::Camera;
 use crate::live::LivePicture;
-use crate::settings::Heat;
 use crate::theme::{self, Theme};
 use crate::tools::{HandleShape, Mark, Tone};
 use egui::epaint::{PathShape, PathStroke};
@@ -14,15 +13,16 @@ use roadwright_geometry::{DVec2, Pose};
 use roadwright_render::signal;
 use roadwright_scenario::check::{Finding, Severity};
 use roadwright_scenario::junction::Light;
-use roadwright_simulation::{HeatMap, SignalHead};
+use roadwright_simulation::SignalHead;
 
 /// Width of the bar that shows a signal, and how far it reaches to both sides of the lane's middle, m.
 const SIGNAL_BAR: f64 = 0.7;
 const SIGNAL_SIDE: f64 = 1.3;
 /// Most marks of scripts in one frame.
 const MOST_SCRIPT_MARKS: usize = 300;
-/// Speed that is the top of the heat map and of coloured vehicles, m/s: what most town roads allow.
-pub(crate) const TOP_SPEED: f64 = 14.0;
+/// Least width of the legend of heat maps, points, and the steps of its colours.
+const LEGEND_WIDTH: f32 = 180.0;
+const LEGEND_STEPS: u16 = 36;
 
 /// What everything here draws with.
 #[derive(Clone, Copy)]
@@ -294,70 +294,37 @@ impl Board<'_> {
         }
     }
 
-    /// The heat map of a run, with what its colours mean.
-    pub(crate) fn heat(&self, live: &LivePicture, heat: Heat) {
-        if heat == Heat::None {
-            return;
-        }
-        let (low, high) = self.camera.view(self.rect);
-        let mut mesh = egui::Mesh::default();
-        // Collisions have no scale of their own: the worst cell is the top.
-        let most = live
-            .heat
-            .iter()
-            .map(|cell| cell.1.collisions)
-            .fold(1.0, f64::max);
-        for ((column, row), cell) in live.heat.iter() {
-            let corner = HeatMap::CELL * DVec2::new(f64::from(*column), f64::from(*row));
-            let seen = corner.cmple(high).all() && (corner + HeatMap::CELL).cmpge(low).all();
-            // Speed and standing are means over what was seen in the cell.
-            let share = match heat {
-                Heat::Speed => Some(cell.speed / cell.seen.max(1.0) / TOP_SPEED),
-                Heat::Congestion => Some(cell.standing / cell.seen.max(1.0)),
-                Heat::Collisions => (cell.collisions > 0.0).then_some(cell.collisions / most),
-                Heat::None => None,
-            };
-            if let Some(share) = share.filter(|_| seen) {
-                let square = Rect::from_two_pos(self.at(corner), self.at(corner + HeatMap::CELL));
-                mesh.add_colored_rect(square, theme::heat(share.clamp(0.0, 1.0), 150));
-            }
-        }
-        self.painter.add(Shape::mesh(mesh));
-        let (from, to) = match heat {
-            Heat::Speed => ("0 km/h".to_owned(), format!("{:.0} km/h", TOP_SPEED * 3.6)),
-            Heat::Congestion => ("flows".to_owned(), "stands".to_owned()),
-            _ => ("1 collision".to_owned(), format!("{most:.0}")),
-        };
-        self.legend(heat.name(), &from, &to);
-    }
-
-    fn legend(&self, title: &str, from: &str, to: &str) {
-        let left = self.rect.left_top() + vec2(14.0, 14.0);
-        let bar = Rect::from_min_size(left + vec2(0.0, 20.0), vec2(160.0, 10.0));
-        let plate = Rect::from_min_max(left - vec2(6.0, 4.0), bar.max + vec2(6.0, 20.0));
-        self.painter.rect_filled(plate, 4.0, self.theme.halo());
+    /// What the colours of a heat map mean: title, and what both ends of the scale stand for.
+    pub(crate) fn heat_legend(&self, [title, low, high]: &[String; 3]) {
         let font = FontId::proportional(12.5);
         let ink = self.theme.ink();
-        self.painter
-            .text(left, Align2::LEFT_TOP, title, font.clone(), ink);
+        let text = |text: &String| {
+            let galley = self.painter.layout_no_wrap(text.clone(), font.clone(), ink);
+            (galley.size().x, galley)
+        };
+        let [(title_width, title), (low_width, low), (high_width, high)] =
+            [title, low, high].map(text);
+        let width = LEGEND_WIDTH
+            .max(title_width)
+            .max(low_width + high_width + 16.0);
+        let left = self.rect.left_top() + vec2(14.0, 14.0);
+        let bar = Rect::from_min_size(left + vec2(0.0, 20.0), vec2(width, 10.0));
+        let plate = Rect::from_min_max(left - vec2(6.0, 4.0), bar.max + vec2(6.0, 22.0));
+        self.painter.rect_filled(plate, 4.0, self.theme.halo());
+        self.painter.galley(left, title, ink);
         let mut mesh = egui::Mesh::default();
-        for i in 0..32 {
-            let share = f64::from(i) / 31.0;
-            let x = bar.left() + 5.0 * i as f32;
-            let piece = Rect::from_min_size(pos2(x, bar.top()), vec2(5.0, bar.height()));
-            mesh.add_colored_rect(piece, theme::heat(share, 255));
+        let step = width / LEGEND_STEPS as f32;
+        for i in 0..LEGEND_STEPS {
+            let share = f64::from(i) / f64::from(LEGEND_STEPS - 1);
+            let at = pos2(bar.left() + step * i as f32, bar.top());
+            let piece = Rect::from_min_size(at, vec2(step, bar.height()));
+            mesh.add_colored_rect(piece, self.theme.heat(share));
         }
         self.painter.add(Shape::mesh(mesh));
         let below = bar.bottom() + 3.0;
-        self.painter.text(
-            pos2(bar.left(), below),
-            Align2::LEFT_TOP,
-            from,
-            font.clone(),
-            ink,
-        );
-        self.painter
-            .text(pos2(bar.right(), below), Align2::RIGHT_TOP, to, font, ink);
+        self.painter.galley(pos2(bar.left(), below), low, ink);
+        let at = pos2(bar.right() - high_width, below);
+        self.painter.galley(at, high, ink);
     }
 
     /// What the watched agent has in mind: its way, the point it steers at, the obstacle it sees.

@@ -9,14 +9,16 @@ use std::path::{Path, PathBuf};
 /// Recent files that are remembered.
 const RECENT: usize = 10;
 
-/// What vehicles and places are coloured by.
+/// What lanes are coloured by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Heat {
-    /// Nothing: each vehicle has its own colour.
+    /// Nothing.
     #[default]
     None,
-    /// Mean speed.
+    /// For how long vehicles were there.
+    Traffic,
+    /// Mean speed as a share of the limit.
     Speed,
     /// Share of time that vehicles stand.
     Congestion,
@@ -26,12 +28,19 @@ pub enum Heat {
 
 impl Heat {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::None, Self::Speed, Self::Congestion, Self::Collisions];
+    pub const ALL: [Self; 5] = [
+        Self::None,
+        Self::Traffic,
+        Self::Speed,
+        Self::Congestion,
+        Self::Collisions,
+    ];
 
     /// Name on the screen.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "No heat map",
+            Self::Traffic => "Traffic",
             Self::Speed => "Speed",
             Self::Congestion => "Congestion",
             Self::Collisions => "Collisions",

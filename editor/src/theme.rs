@@ -138,6 +138,17 @@ impl Theme {
         hex(if self.dark { 0x8a_94a0 } else { 0x6d_7780 })
     }
 
+    /// A colour of heat maps for a share of 0 to 1.
+    pub(crate) fn heat(self, share: f64) -> Color32 {
+        let color = palette::heat_ramp(share, self.dark).to_color_u8();
+        Color32::from_rgb(color.red(), color.green(), color.blue())
+    }
+
+    /// Vehicles on a heat map, whose colours are for the lanes.
+    pub(crate) fn heat_vehicle(self) -> Color32 {
+        hex(palette::HEAT_VEHICLE)
+    }
+
     /// Lines of plots, told apart also by their names.
     pub(crate) fn plot(self, index: usize) -> Color32 {
         let tones = [Tone::Accent, Tone::Guide, Tone::Warning, Tone::Danger];
@@ -149,12 +160,6 @@ impl Theme {
 pub(crate) fn hex(value: u32) -> Color32 {
     let [_, r, g, b] = value.to_be_bytes();
     Color32::from_rgb(r, g, b)
-}
-
-/// A colour for a share of 0 to 1: dark blue, green, yellow.
-pub(crate) fn heat(share: f64, alpha: u8) -> Color32 {
-    let color = palette::heat(share).to_color_u8();
-    Color32::from_rgba_unmultiplied(color.red(), color.green(), color.blue(), alpha)
 }
 
 /// The colour of a signal's light.

@@ -7,9 +7,9 @@ use common::Bench;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::Action;
-use roadwright_scenario::junction::Light;
+use roadwright_scenario::junction::{Conflicts, ConnectingPath, Light, Signals, Turn};
 use roadwright_scenario::{
-    Edit, NodeId, ObjectId, Restriction, RestrictionKind, RoadId, SignalMode, SignalPlan,
+    Edit, Movement, NodeId, ObjectId, Restriction, RestrictionKind, RoadId, SignalMode, SignalPlan,
     SignalStage,
 };
 use std::collections::BTreeSet;
@@ -223,5 +223,81 @@ fn a_corner_is_given_a_radius_and_left_to_the_roads_again() {
     let radius = layout.junction_at(NODE).unwrap().corners[0].radius;
     assert!((radius - 150.0_f64.sqrt()).abs() < 1e-6, "{radius}");
     bench.press(&format!("Corner {road} to {next} by the roads"));
+    assert_eq!(bench.scenario(), &before);
+}
+
+/// The first movement that has green in a stage or not, by road, among those that go straight on.
+fn straight_on(bench: &Bench, stage: usize, has_green: bool) -> RoadId {
+    let layout = &bench.editor().model().scene.layout;
+    let junction = layout.junction_at(NODE).unwrap();
+    let signals = Signals::of(junction, &Conflicts::of(junction)).unwrap();
+    let mut paths = junction.paths.iter().enumerate();
+    let is_meant = |(number, path): &(usize, &ConnectingPath)| {
+        path.turn == Turn::Straight && signals.greens[stage][*number] == has_green
+    };
+    paths.find(is_meant).unwrap().1.from.road
+}
+
+fn has_text(bench: &Bench, text: &str) -> bool {
+    bench.harness.query_all_by_label_contains(text).count() > 0
+}
+
+#[test]
+fn movements_are_switched_in_stages_by_clicks_and_conflicts_are_refused() {
+    let mut bench = crossroads(0);
+    let before = bench.scenario().clone();
+    let (goes, waits) = (straight_on(&bench, 0, true), straight_on(&bench, 0, false));
+    // From green to green that gives way: the stages that were derived are given now.
+    bench.press(&format!("{goes} left in stage 1: green"));
+    let stages = plan(&bench).unwrap().stages;
+    let left = vec![Movement {
+        road: goes,
+        turns: vec![Turn::Left],
+    }];
+    assert_eq!((stages.len(), &stages[0].permitted), (2, &left));
+    let is_green = |turn| stages[0].green.iter().any(|m| m.includes(goes, turn));
+    assert!(!is_green(Turn::Left) && is_green(Turn::Straight) && is_green(Turn::Right));
+    assert!(stages[1].permitted.is_empty());
+    // The run takes it over.
+    bench.step_run(10);
+    bench.settle();
+    assert!(
+        bench
+            .editor()
+            .model()
+            .live
+            .as_ref()
+            .unwrap()
+            .error
+            .is_none()
+    );
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), &before);
+    // Two streets cannot have green at once: who comes second is permitted, and the words say why.
+    assert!(!has_text(&bench, "cannot be green"));
+    bench.press(&format!("{waits} straight in stage 1: red"));
+    let stages = plan(&bench).unwrap().stages;
+    let permitted = |turn| stages[0].permitted.iter().any(|m| m.includes(waits, turn));
+    assert!(permitted(Turn::Straight) && !permitted(Turn::Right));
+    let why = format!("{waits} straight cannot be green in stage 1: it meets ");
+    assert!(has_text(&bench, &why) && has_text(&bench, "neither would give way"));
+    // Then the first one cannot give way as well, and becomes red in that stage.
+    bench.press(&format!("{goes} straight in stage 1: green"));
+    assert!(has_text(
+        &bench,
+        &format!("{goes} straight cannot be permitted in stage 1")
+    ));
+    // It went in that stage only: red everywhere is refused too, and nothing changes.
+    assert!(has_text(
+        &bench,
+        &format!("{goes} straight cannot be red in stage 1: it would never go")
+    ));
+    assert_eq!(plan(&bench).unwrap().stages, stages);
+    // Back to red, without a word.
+    bench.press(&format!("{waits} straight in stage 1: permitted"));
+    assert!(!has_text(&bench, " cannot be "));
+    assert!(plan(&bench).unwrap().stages[0].permitted.is_empty());
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
 }

@@ -11,7 +11,7 @@ use roadwright_editor::command::Command;
 use roadwright_editor::live::{Live, LivePicture};
 use roadwright_editor::model::Action;
 use roadwright_scenario::{Edit, Flow, Obstacle, ObstacleId, Scenario, Settings, Shape, file};
-use roadwright_simulation::{HandControls, RunOptions, World, builtin_modules};
+use roadwright_simulation::{HandControls, HeatMap, Observer, RunOptions, World, builtin_modules};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -102,6 +102,36 @@ fn any_moment_is_found_again_and_going_on_equals_the_uninterrupted_run() {
     assert!(common >= 45);
     assert_eq!(branch.results.rows[..common], never.results.rows[..common]);
     assert_eq!(branch.results.before.len(), end.results.rows.len());
+}
+
+#[test]
+fn the_heat_map_of_the_past_is_that_of_a_run_up_to_there() {
+    let scenario = shipped("crossroads");
+    let mut live = live(&scenario);
+    let end = play_to(&mut live, 40.0);
+    let heat_until = |step: u64| {
+        let (mut world, mut heat) = (world(&scenario), HeatMap::default());
+        while world.steps() < step {
+            world.step();
+            heat.after_step(&world);
+        }
+        heat.cells().collect::<Vec<_>>()
+    };
+    assert_eq!(*end.heat, heat_until(end.snapshot.step));
+    for moment in [30.5, 12.34, 20.0, 0.0] {
+        live.look_back(moment);
+        let seen = settled(&live);
+        let expected = heat_until(seen.snapshot.step);
+        assert_eq!(*seen.heat, expected, "at {moment} s");
+        assert!(expected.len() < end.heat.len());
+    }
+    live.back_to_present();
+    assert_eq!(settled(&live).heat, end.heat);
+    // Who goes on from there counts nothing twice.
+    live.look_back(12.34);
+    settled(&live);
+    let branch = play_to(&mut live, 45.0);
+    assert_eq!(*branch.heat, heat_until(branch.snapshot.step));
 }
 
 #[test]

@@ -108,6 +108,31 @@ fn playing() {
     bench.set(|s| s.heat = Heat::Speed);
     bench.ask(Action::Do(roadwright_editor::command::Command::FrameAll));
     hold(&mut bench, "heat");
+    // From near, in a dark room.
+    bench.set(|s| (s.heat, s.dark) = (Heat::Traffic, true));
+    bench.look_at(at.x, at.y, 90.0);
+    hold(&mut bench, "heat-dark");
+    bench.set(|s| (s.heat, s.dark) = (Heat::Congestion, false));
+    hold(&mut bench, "heat-near");
+}
+
+#[test]
+fn narrow() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
+    let mut bench = Bench::open(&file);
+    bench.close_dialog();
+    bench.step_run(1_500);
+    bench.settle();
+    let node = roadwright_scenario::ObjectId::Node(roadwright_scenario::NodeId(5));
+    bench.ask(Action::Select([node].into()));
+    // 1024 x 700 with letters of 160 %.
+    bench.harness.set_size(egui::vec2(640.0, 437.0));
+    bench.ask(Action::Do(roadwright_editor::command::Command::FrameAll));
+    hold(&mut bench, "narrow");
+    // A high window shows a long sheet to its end.
+    bench.harness.set_size(egui::vec2(1024.0, 1500.0));
+    bench.press("road 1 left in stage 1: green");
+    hold(&mut bench, "stages");
 }
 
 #[test]

@@ -1313,6 +1313,7 @@ fn results_show_curves_and_trips_and_are_written_as_tables() {
     };
     assert_eq!(lines("timeline.csv"), results.rows.len() + 1);
     assert_eq!(lines("trips.csv"), results.trips.len() + 1);
+    assert!(lines("heat.csv") > 10);
     // The run before stays for comparison.
     bench.ask(Action::Do(roadwright_editor::command::Command::Reset));
     let again = bench

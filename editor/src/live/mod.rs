@@ -11,13 +11,13 @@ mod past;
 mod run;
 mod runner;
 
-pub use run::TracePoint;
+pub use run::{HeatCells, TracePoint};
 
 use crate::run_results::RunResults;
 use roadwright_agent::{BehaviourView, Registry};
 use roadwright_scenario::{NodeId, ObjectId, RoadId, Scenario};
 use roadwright_simulation::{
-    AgentCounts, Collision, HandControls, HeatCell, Inspection, JunctionInspection, LogLine, Mark,
+    AgentCounts, Collision, HandControls, Inspection, JunctionInspection, LogLine, Mark,
     RoadInspection, SignalHead, Snapshot, VehicleRecord,
 };
 use runner::Runner;
@@ -113,8 +113,8 @@ pub struct LivePicture {
     pub junction: Option<JunctionInspection>,
     /// The road that is looked into.
     pub road: Option<RoadInspection>,
-    /// The heat map, by cell.
-    pub heat: Arc<Vec<((i32, i32), HeatCell)>>,
+    /// The heat map.
+    pub heat: Arc<HeatCells>,
     /// What has come of the run so far.
     pub results: Arc<RunResults>,
     /// The last lines that modules have logged, oldest first.

@@ -16,7 +16,7 @@ use super::run::Run;
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
-    Ground, HandControls, HeatCell, HeatMap, SaveError, SavedWorld, StatisticsMark,
+    Ground, HandControls, HeatCell, HeatMap, HeatPlace, SaveError, SavedWorld, StatisticsMark,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub(super) struct Checkpoint {
 impl Checkpoint {
     /// Bytes that it takes; the ground counts if the checkpoint before has another one.
     fn bytes(&self, before: Option<&Self>) -> usize {
-        let cell = size_of::<((i32, i32), HeatCell)>();
+        let cell = size_of::<(HeatPlace, HeatCell)>();
         let shares = before.is_some_and(|before| Arc::ptr_eq(&before.ground, &self.ground));
         let ground = if shares {
             0

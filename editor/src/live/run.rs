@@ -4,8 +4,8 @@ use super::past::{Checkpoint, Event};
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
-    HeatCell, HeatMap, Observer, RunOptions, SaveError, Session, SimulationError, Statistics,
-    VehicleRecord, World,
+    HeatCell, HeatMap, HeatPlace, Observer, RunOptions, SaveError, Session, SimulationError,
+    Statistics, VehicleRecord, World,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,6 +15,9 @@ const TRACE_STEP: f64 = 0.1;
 const TRACE_LENGTH: usize = 600;
 /// Most rows of what a person drove: an hour.
 const MOST_KEPT: usize = 36_000;
+
+/// The places of a heat map with what happened there, in the order of places.
+pub type HeatCells = Vec<(HeatPlace, HeatCell)>;
 
 /// What a watched agent did at one time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -133,7 +136,7 @@ pub(super) struct Run {
     pub(super) scenario: Arc<Scenario>,
     pub(super) watch: Watch,
     heat: HeatMap,
-    pub(super) shown_heat: Arc<Vec<((i32, i32), HeatCell)>>,
+    pub(super) shown_heat: Arc<HeatCells>,
     pub(super) statistics: Statistics,
     pub(super) recorder: Recorder,
 }
@@ -165,7 +168,7 @@ impl Run {
 
     /// Takes one step.
     pub(super) fn step(&mut self) {
-        let due = self.heat.due();
+        let samples = self.heat.samples();
         let observers: &mut [&mut dyn Observer] = &mut [
             &mut self.watch,
             &mut self.heat,
@@ -174,7 +177,7 @@ impl Run {
         ];
         self.session.step(observers);
         // The heat map has taken a sample in this step: only then it differs.
-        if self.heat.due() > due {
+        if self.heat.samples() > samples {
             self.shown_heat = Arc::new(self.heat.cells().collect());
         }
     }

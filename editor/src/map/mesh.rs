@@ -214,6 +214,29 @@ impl MeshBuilder {
         }
     }
 
+    /// A band between two lines of as many points, wider by some pixels on both sides, in
+    /// premultiplied bytes as they are.
+    pub fn band(&mut self, left: &[DVec2], right: &[DVec2], pixels: f64, color: [u8; 4]) {
+        let mut before: Option<[u32; 4]> = None;
+        for (&l, &r) in left.iter().zip(right) {
+            let out = (l - r).normalize_or_zero();
+            // As rows of lines are: the outer corners are transparent.
+            let (inner, outer) = ((pixels - SOFT) * out, (pixels + SOFT) * out);
+            let row = [
+                self.put(l, outer, [0; 4]),
+                self.put(l, inner, color),
+                self.put(r, -inner, color),
+                self.put(r, -outer, [0; 4]),
+            ];
+            if let Some(last) = before {
+                for i in 0..3 {
+                    self.quad(last[i], last[i + 1], row[i + 1], row[i]);
+                }
+            }
+            before = Some(row);
+        }
+    }
+
     /// A line of a width in pixels at any scale.
     pub fn pixel_line(&mut self, points: &[DVec2], pixels: f64, color: Color) {
         self.stroke(points, 0.0, 0.5 * pixels, color);

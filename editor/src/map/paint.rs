@@ -1,6 +1,7 @@
 //! What the map shows in a frame, and where its triangles come from.
 
 use super::gpu;
+use super::heat::{HeatPicture, HeatQuestion};
 use super::instances::Instances;
 use super::mesh::{Ink, Level, Mesh};
 use super::moving::{self, Moving};
@@ -9,7 +10,9 @@ use super::shapes;
 use super::terrain::TerrainImage;
 use super::tiles::{self, TileId, Tiles};
 use crate::camera::Camera;
+use crate::live::HeatCells;
 use crate::scene::Scene;
+use crate::settings::Heat;
 use crate::worker::Worker;
 use egui::{Color32, Rect, TextureHandle, TextureOptions};
 use roadwright_geometry::DVec2;
@@ -100,6 +103,10 @@ pub struct MapPainter {
     tile_worker: Worker<TileQuestion, Vec<TileAnswer>>,
     asked: Vec<(TileId, Level)>,
     waiting: bool,
+    heat_worker: Worker<HeatQuestion, HeatPicture>,
+    /// What was asked last; `None`: no heat map is shown.
+    heat_asked: Option<HeatQuestion>,
+    heat: Option<HeatPicture>,
 }
 
 impl MapPainter {
@@ -134,6 +141,12 @@ impl MapPainter {
             };
             question.wanted.iter().filter_map(answer).collect()
         };
+        let mut last_heat: Option<HeatPicture> = None;
+        let heat = move |question: HeatQuestion| {
+            let made = HeatPicture::new(question, last_heat.as_ref());
+            last_heat = Some(made.clone());
+            made
+        };
         Self {
             uses_gpu,
             ink: Ink::Light,
@@ -148,9 +161,12 @@ impl MapPainter {
             terrain: None,
             meshes: HashMap::new(),
             content_worker: Worker::new(content, wake.clone()),
-            tile_worker: Worker::new(tile_meshes, wake),
+            tile_worker: Worker::new(tile_meshes, wake.clone()),
             asked: Vec::new(),
             waiting: false,
+            heat_worker: Worker::new(heat, wake),
+            heat_asked: None,
+            heat: None,
         }
     }
 
@@ -179,7 +195,41 @@ impl MapPainter {
 
     /// Whether something is still being made.
     pub fn is_waiting(&self) -> bool {
-        self.waiting || !self.asked.is_empty()
+        let shown = self.heat.as_ref().map(|heat| &heat.question);
+        let heat_waits = match (&self.heat_asked, shown) {
+            (Some(asked), Some(shown)) => !asked.is_like(shown),
+            (Some(_), None) => true,
+            (None, _) => false,
+        };
+        self.waiting || !self.asked.is_empty() || heat_waits
+    }
+
+    /// The heat map to draw from now on, over the roads of the scene, at a scale in metres per point.
+    pub(crate) fn set_heat(&mut self, heat: Option<(&Arc<HeatCells>, Heat)>, scale: f64) {
+        let Some((cells, kind)) = heat else {
+            (self.heat_asked, self.heat) = (None, None);
+            return;
+        };
+        let question = HeatQuestion {
+            scene: self.scene.clone(),
+            cells: cells.clone(),
+            kind,
+            is_dark: self.ink == Ink::Dark,
+            is_far: Level::at(scale) == Level::Far,
+        };
+        // It is called in every frame.
+        let is_known = |asked: &HeatQuestion| asked.is_like(&question);
+        if !self.heat_asked.as_ref().is_some_and(is_known) {
+            self.heat_asked = Some(question.clone());
+            self.heat_worker.ask(question);
+        }
+    }
+
+    /// What is shown as a heat map, and what the end of its scale stands for.
+    pub(crate) fn heat(&self) -> Option<(Heat, f64)> {
+        self.heat
+            .as_ref()
+            .map(|heat| (heat.question.kind, heat.top))
     }
 
     /// Height difference between two contour lines, m; `None` without terrain.
@@ -199,6 +249,10 @@ impl MapPainter {
             self.content = content;
             // Tiles of the old scene are not waited for; the next frame asks for those that differ.
             self.asked.clear();
+        }
+        if let Some(heat) = self.heat_worker.take() {
+            // It may have been switched off meanwhile.
+            self.heat = self.heat_asked.is_some().then_some(heat);
         }
         if let Some(answers) = self.tile_worker.take() {
             for answer in answers {
@@ -275,6 +329,8 @@ impl MapPainter {
             let known = own.or_else(|| others.iter().find_map(|l| self.meshes.get(&(id, *l))));
             roads.extend(known.map(|answer| answer.mesh.clone()));
         }
+        // In the passes of the roads: below the paint, and below what lies on a higher layer.
+        roads.extend(self.heat.iter().flat_map(|heat| heat.meshes.clone()));
         if let (Some(scene), false) = (&self.content_scene, wanted.is_empty()) {
             self.asked.extend_from_slice(&wanted);
             // The worker answers only its newest question, so that holds all that is missing.

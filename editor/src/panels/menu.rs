@@ -6,7 +6,11 @@ use crate::model::{Action, Model};
 use crate::playing::SPEEDS;
 use crate::settings::Heat;
 use crate::tools::{Lock, Tone, layers};
-use egui::{Align, Button, Layout, Rect, Role, Sense, Ui, WidgetInfo, vec2};
+use egui::{Align, Button, Label, Layout, Rect, Role, Sense, Ui, WidgetInfo, vec2};
+
+/// With less room beside it the clock says how many drive only when it is pointed at, points: it would
+/// leave nothing to the name of the scenario.
+const ROOM_FOR_COUNTS: f32 = 360.0;
 
 /// Commands of a menu in groups, with lines between them.
 type Groups = &'static [&'static [C]];
@@ -45,9 +49,12 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         menu(ui, "Simulation", model, actions, SIMULATION);
         menu(ui, "Help", model, actions, HELP);
         ui.separator();
-        ui.label(title(model));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             play(ui, model, actions);
+            // Last, so that it has what is left.
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.add(Label::new(title(model)).truncate());
+            });
         });
     });
 }
@@ -163,12 +170,18 @@ fn play(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         }
     }
     ui.separator();
-    ui.label(clock(model));
+    let (time, counts) = clock(model);
+    if ui.available_width() < ROOM_FOR_COUNTS {
+        ui.label(time).on_hover_text(counts);
+    } else {
+        ui.label(format!("{time}   {counts}"));
+    }
 }
 
-fn clock(model: &Model) -> String {
+/// How the run stands: its time, and how many drive.
+fn clock(model: &Model) -> (String, String) {
     let Some(live) = &model.live else {
-        return "not started".into();
+        return ("not started".into(), String::new());
     };
     let time = live.snapshot.time;
     let counts = live.counts;
@@ -185,13 +198,16 @@ fn clock(model: &Model) -> String {
         0 => String::new(),
         n => format!(", {n} without a way"),
     };
-    format!(
-        "{state}   {:02}:{:04.1}   {} driving, {} arrived{refused}",
+    let time = format!(
+        "{state}   {:02}:{:04.1}",
         (time / 60.0).floor(),
-        time % 60.0,
-        counts.active,
-        counts.arrived
-    )
+        time % 60.0
+    );
+    let counts = format!(
+        "{} driving, {} arrived{refused}",
+        counts.active, counts.arrived
+    );
+    (time, counts)
 }
 
 fn button(ui: &mut Ui, model: &Model, sign: PlaySign, name: &str, command: Command) -> bool {

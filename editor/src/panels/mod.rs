@@ -5,6 +5,7 @@ mod code;
 mod controller;
 mod damaged;
 mod dialogs;
+mod docking;
 mod driving;
 mod history;
 mod inspector;
@@ -34,9 +35,7 @@ use crate::command::Command;
 use crate::model::{Action, Model};
 use crate::view::ViewState;
 use egui::{Frame, Panel, Ui, WidgetText};
-use egui_tiles::{
-    Behavior, Container, Linear, LinearDir, SimplificationOptions, TileId, Tiles, Tree, UiResponse,
-};
+use egui_tiles::{Behavior, SimplificationOptions, TileId, Tree, UiResponse};
 
 /// What a tile shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +93,7 @@ impl PanelState {
     /// Panels where they are at first.
     pub(crate) fn new(context: &egui::Context) -> Self {
         Self {
-            tree: first_tree(),
+            tree: docking::first_tree(),
             welcome: welcome::Welcome::new(context),
             objects_filter: String::new(),
             script: scripts::ScriptPanel::default(),
@@ -105,7 +104,7 @@ impl PanelState {
 
     /// Puts all panels where they were at first.
     pub(crate) fn reset(&mut self) {
-        self.tree = first_tree();
+        self.tree = docking::first_tree();
     }
 
     /// Brings the panel with a title to the front.
@@ -143,35 +142,6 @@ impl PanelState {
     }
 }
 
-fn first_tree() -> Tree<Pane> {
-    let mut tiles = Tiles::default();
-    let map = tiles.insert_pane(Pane::Map);
-    let upper: Vec<TileId> = [
-        Pane::Inspector,
-        Pane::Vehicle,
-        Pane::Controller,
-        Pane::Scenario,
-        Pane::Script,
-    ]
-    .map(|pane| tiles.insert_pane(pane))
-    .to_vec();
-    let lower: Vec<TileId> = [Pane::Problems, Pane::History, Pane::Modules, Pane::Results]
-        .map(|pane| tiles.insert_pane(pane))
-        .to_vec();
-    let upper = tiles.insert_tab_tile(upper);
-    let lower = tiles.insert_tab_tile(lower);
-    let mut side = Linear::new(LinearDir::Vertical, vec![upper, lower]);
-    // The inspector has long sheets, the lists below scroll; the map has most of the window.
-    side.shares.set_share(upper, 2.6);
-    side.shares.set_share(lower, 1.0);
-    let side = tiles.insert_container(Container::Linear(side));
-    let mut all = Linear::new(LinearDir::Horizontal, vec![map, side]);
-    all.shares.set_share(map, 2.75);
-    all.shares.set_share(side, 1.0);
-    let root = tiles.insert_container(Container::Linear(all));
-    Tree::new(egui::Id::unique("panels"), root, tiles)
-}
-
 /// What tiles need while they are shown.
 struct Panes<'a> {
     model: &'a Model,
@@ -180,6 +150,8 @@ struct Panes<'a> {
     objects_filter: &'a mut String,
     script: &'a mut scripts::ScriptPanel,
     results: &'a mut results::ResultsPanel,
+    /// Whether the panels have no more room than they need.
+    is_narrow: bool,
 }
 
 impl Behavior<Pane> for Panes<'_> {
@@ -219,6 +191,10 @@ impl Behavior<Pane> for Panes<'_> {
         pane.title().into()
     }
 
+    fn tab_title_spacing(&self, _: &egui::Visuals) -> f32 {
+        if self.is_narrow { 4.5 } else { 8.0 }
+    }
+
     fn simplification_options(&self) -> SimplificationOptions {
         SimplificationOptions {
             // The map alone in its tile needs no tab above it.
@@ -253,7 +229,9 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
         .exact_size(64.0)
         .show(ui, |ui| tools::ui(ui, model, actions));
     egui::CentralPanel::no_frame().show(ui, |ui| {
+        let widened = docking::widen_side(&mut panels.tree, ui.available_width());
         let mut panes = Panes {
+            is_narrow: widened.is_some(),
             model,
             canvas,
             actions,
@@ -262,6 +240,9 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
             results: &mut panels.results,
         };
         panels.tree.ui(&mut panes, ui);
+        if let Some(widened) = widened {
+            widened.restore(&mut panels.tree);
+        }
     });
     panels.dialog.ui(ui, model, &mut panels.welcome, actions);
 }

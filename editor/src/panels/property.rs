@@ -41,6 +41,8 @@ pub(super) struct TextProperty<T> {
     pub(super) label: &'static str,
     /// Shown in the empty field.
     pub(super) hint: &'static str,
+    /// Whether it is a sentence or more, and is shown whole.
+    pub(super) wraps: bool,
     pub(super) get: fn(&T) -> &str,
     pub(super) set: fn(&mut T, String),
 }
@@ -106,7 +108,7 @@ impl<T: Clone> Subject<'_, T> {
     pub(super) fn texts(&mut self, ui: &mut Ui, properties: &[TextProperty<T>]) {
         for property in properties {
             let value = (property.get)(self.object);
-            let (value, response) = text(ui, property.name, value, property.hint);
+            let (value, response) = text(ui, property.name, (value, property.wraps), property.hint);
             let label = label(property.label, property.name, &self.name);
             self.change(&response, &label, |object| (property.set)(object, value));
         }

@@ -1,12 +1,12 @@
 //! The status line: what the mouse does, where it is, what is worked on beside the frame.
 
+use super::widgets::counted;
 use crate::model::{Action, Model};
-use egui::{Align, Layout, ProgressBar, Ui};
+use egui::{Align, Label, Layout, ProgressBar, Ui};
 use roadwright_scenario::check::Severity;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
-        ui.label(&model.status);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let Some(point) = model.pointer {
                 let height = model.document.scenario().ground_height(point);
@@ -26,8 +26,9 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
             let text = match (errors, warnings) {
                 (0, 0) => "no problems".to_owned(),
-                (0, w) => format!("{w} warnings"),
-                (e, w) => format!("{e} errors, {w} warnings"),
+                (0, w) => counted(w, "warning"),
+                (e, 0) => counted(e, "error"),
+                (e, w) => format!("{}, {}", counted(e, "error"), counted(w, "warning")),
             };
             ui.label(text);
             if let Some((label, share)) = &model.job {
@@ -45,6 +46,11 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                 }
                 ui.label(label);
             }
+            // Last, so that it has what is left and never runs into the others; all of it is in its
+            // tool tip.
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.add(Label::new(&model.status).truncate());
+            });
         });
     });
 }

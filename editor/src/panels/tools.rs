@@ -6,18 +6,29 @@ use crate::model::{Action, Model};
 use crate::tools::{Tone, ToolKind};
 use egui::{Align2, FontId, Rect, Role, Sense, Ui, WidgetInfo, vec2};
 
+/// Heights of a button with its name, and at least, points.
+const HEIGHT: f32 = 50.0;
+const LEAST_HEIGHT: f32 = 24.0;
+/// Lower buttons have no name below their sign, points.
+const WITH_NAME: f32 = 42.0;
+/// Between two of them, points.
+const GAP: f32 = 3.0;
+
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.add_space(4.0);
-    ui.spacing_mut().item_spacing.y = 3.0;
+    ui.spacing_mut().item_spacing.y = GAP;
+    // All of them are seen in low windows, too.
+    let room = ui.available_height() / ToolKind::ALL.len() as f32 - GAP;
+    let height = room.clamp(LEAST_HEIGHT, HEIGHT);
     for kind in ToolKind::ALL {
-        if button(ui, model, kind) {
+        if button(ui, model, kind, height) {
             actions.push(Action::Tool(kind));
         }
     }
 }
 
-fn button(ui: &mut Ui, model: &Model, kind: ToolKind) -> bool {
-    let size = vec2(ui.available_width(), 50.0);
+fn button(ui: &mut Ui, model: &Model, kind: ToolKind, height: f32) -> bool {
+    let size = vec2(ui.available_width(), height);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let chosen = model.tool == kind;
     response.widget_info(move || {
@@ -37,12 +48,16 @@ fn button(ui: &mut Ui, model: &Model, kind: ToolKind) -> bool {
         let fill = ui.visuals().widgets.hovered.weak_bg_fill;
         ui.painter().rect_filled(rect, 6.0, fill);
     }
-    let icon = Rect::from_center_size(rect.center() - vec2(0.0, 8.0), vec2(22.0, 22.0));
+    let has_name = height >= WITH_NAME;
+    let above = vec2(0.0, if has_name { 8.0 } else { 0.0 });
+    let icon = Rect::from_center_size(rect.center() - above, vec2(22.0, 22.0));
     icons::tool(ui.painter(), icon, kind, color);
-    let below = rect.center_bottom() - vec2(0.0, 4.0);
-    let font = FontId::proportional(11.5);
-    ui.painter()
-        .text(below, Align2::CENTER_BOTTOM, kind.name(), font, color);
+    if has_name {
+        let below = rect.center_bottom() - vec2(0.0, 4.0);
+        let font = FontId::proportional(11.5);
+        ui.painter()
+            .text(below, Align2::CENTER_BOTTOM, kind.name(), font, color);
+    }
     let key = model.settings.keys.label(Command::Tool(kind));
     let corner = rect.right_top() + vec2(-5.0, 3.0);
     let quiet = theme.tone(Tone::Guide);

@@ -15,6 +15,10 @@ use std::sync::mpsc::{Receiver, channel};
 /// Size of a picture, points.
 const PICTURE: (u32, u32) = (224, 140);
 
+/// Width of what stands beside the cards, and of the frame around all, points.
+const SIDE: f32 = 250.0;
+const MARGINS: f32 = 48.0;
+
 /// The welcome panel with the pictures that have been drawn so far.
 pub(super) struct Welcome {
     pictures: Vec<Option<TextureHandle>>,
@@ -56,7 +60,10 @@ impl Welcome {
                 image.map(|image| context.load_texture(name, image, egui::TextureOptions::LINEAR));
         }
         let response = widgets::modal(context, "welcome").show(context, |ui| {
-            ui.set_width(2.0 * (PICTURE.0 as f32 + 18.0) + 250.0);
+            let card = PICTURE.0 as f32 + 18.0;
+            let room = ui.ctx().content_rect().width() - MARGINS;
+            let columns = if room < 2.0 * card + SIDE { 1 } else { 2 };
+            ui.set_width(columns as f32 * card + SIDE);
             ui.heading("Roadwright");
             ui.label("Draw a world, give its agents brains, press play.");
             ui.add_space(8.0);
@@ -66,7 +73,7 @@ impl Welcome {
                 let height = (2.35 * card_height()).min(ui.ctx().content_rect().height() - 190.0);
                 ui.vertical(|ui| {
                     let area = egui::ScrollArea::vertical().max_height(height.max(card_height()));
-                    area.show(ui, |ui| self.cards(ui, actions));
+                    area.show(ui, |ui| self.cards(ui, columns, actions));
                 });
                 ui.add_space(10.0);
                 ui.vertical(|ui| side(ui, model, actions));
@@ -77,11 +84,11 @@ impl Welcome {
         }
     }
 
-    /// Cards of all that ship, in rows of two.
-    fn cards(&self, ui: &mut egui::Ui, actions: &mut Vec<Action>) {
-        for row in (0..shipped::ALL.len()).step_by(2) {
+    /// Cards of all that ship, in rows of two, or of one where there is no room.
+    fn cards(&self, ui: &mut egui::Ui, columns: usize, actions: &mut Vec<Action>) {
+        for row in (0..shipped::ALL.len()).step_by(columns) {
             ui.horizontal(|ui| {
-                for index in row..(row + 2).min(shipped::ALL.len()) {
+                for index in row..(row + columns).min(shipped::ALL.len()) {
                     self.card(ui, index, actions);
                 }
             });

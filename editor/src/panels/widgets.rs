@@ -65,18 +65,35 @@ pub(super) fn change(
     }
 }
 
-/// A line of text to edit; the new text when it was finished.
-pub(super) fn text(ui: &mut Ui, name: &str, value: &str, hint: &str) -> (String, Response) {
+/// A text to edit, in one line that rolls or in as many as it takes; the new text when it was finished.
+pub(super) fn text(
+    ui: &mut Ui,
+    name: &str,
+    (value, wraps): (&str, bool),
+    hint: &str,
+) -> (String, Response) {
     ui.label(name);
     let mut text = value.to_owned();
-    let edit = egui::TextEdit::singleline(&mut text)
-        .hint_text(hint)
-        .desired_width(f32::INFINITY);
+    let edit = if wraps {
+        // Lines break where there is no more room, and nowhere else.
+        egui::TextEdit::multiline(&mut text)
+            .desired_rows(1)
+            .return_key(None)
+    } else {
+        egui::TextEdit::singleline(&mut text)
+    };
+    let edit = edit.hint_text(hint).desired_width(f32::INFINITY);
     let response = ui.add(edit);
     let label = name.to_owned();
     response.widget_info(move || WidgetInfo::labeled(Role::TextInput, true, &label));
     ui.end_row();
     (text, response)
+}
+
+/// A number of things in words.
+pub(super) fn counted(number: usize, thing: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{s}")
 }
 
 /// A choice between a few.

@@ -225,7 +225,9 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     pub(crate) signals: Option<PathBuf>,
     /// Write what comes of the run into a folder: `timeline.csv` with a row for each second (arrivals,
-    /// mean speed, queue, contacts, faults), and `trips.csv` with one for each drive that has ended
+    /// mean speed, queue, contacts, faults), `trips.csv` with one for each drive that has ended, and
+    /// `heat.csv` with one for each 10 m of lane (time that vehicles were there, their mean speed, alone
+    /// and as a share of the limit, share of time that they stood, collisions)
     #[arg(long, value_name = "DIR")]
     pub(crate) statistics: Option<PathBuf>,
     /// Tell what an agent does at a time, s, and what it waits for; may be given several times

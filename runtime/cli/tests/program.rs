@@ -111,6 +111,30 @@ fn run_reports_what_came_of_it() {
 }
 
 #[test]
+fn run_writes_what_came_of_it_as_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = folder.path().join("tables").display().to_string();
+    let file = scenario("crossroads");
+    let output = call(&["run", &file, "--seconds", "90", "--statistics", &tables]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let read = |name: &str| {
+        let path = folder.path().join("tables").join(name);
+        std::fs::read_to_string(path).unwrap()
+    };
+    assert_eq!(read("timeline.csv").lines().count(), 92);
+    assert!(read("trips.csv").starts_with("agent,stack,status,"));
+    let heat = read("heat.csv");
+    assert!(heat.starts_with("road,lane,to_road,to_lane,from_m,to_m,"));
+    // Lanes, and ways through the junction.
+    let cells = |row: &str| row.split(',').map(str::to_owned).collect::<Vec<_>>();
+    let rows: Vec<_> = heat.lines().skip(1).map(cells).collect();
+    let (lanes, ways): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row[2].is_empty());
+    assert!(lanes.len() > 10 && !ways.is_empty(), "{heat}");
+    let seconds = |row: &Vec<String>| row[8].parse::<f64>().unwrap();
+    assert!(rows.iter().all(|row| seconds(row) > 0.0), "{heat}");
+}
+
+#[test]
 fn run_tells_what_junctions_and_signals_do_and_whom_agents_wait_for() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();

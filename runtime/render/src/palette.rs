@@ -217,6 +217,38 @@ pub fn contrast(a: u32, b: u32) -> f64 {
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
+/// Heat maps from little to much: steps of equal lightness that stay apart for the colour-blind and on
+/// grey paper.
+pub const HEAT_BY_DAY: [u32; 9] = [
+    0xF8EE9F, 0xFDCA66, 0xFEA243, 0xF9783D, 0xE55455, 0xC33C6A, 0x993275, 0x6D2D72, 0x442761,
+];
+/// The same in a dark room, where much is bright.
+pub const HEAT_BY_NIGHT: [u32; 9] = [
+    0x4A2D66, 0x723278, 0x9E367A, 0xC8416E, 0xE85858, 0xFC7A40, 0xFFA54A, 0xFECB67, 0xF8EE9F,
+];
+/// Vehicles on heat maps.
+pub const HEAT_VEHICLE: u32 = 0x8D96A1;
+
+/// A colour of heat maps for a share of 0 to 1, opaque.
+pub fn heat_ramp(share: f64, is_dark: bool) -> Color {
+    let stops = if is_dark { HEAT_BY_NIGHT } else { HEAT_BY_DAY };
+    let at = share.clamp(0.0, 1.0) * (stops.len() - 1) as f64;
+    let low = (at.floor() as usize).min(stops.len() - 2);
+    let u = at - low as f64;
+    let [a, b] = [stops[low], stops[low + 1]].map(|hex| hex.to_be_bytes().map(f64::from));
+    let mix = |i: usize| (a[i] + u * (b[i] - a[i])).round() as u8;
+    Color::from_rgba8(mix(1), mix(2), mix(3), 255)
+}
+
+/// Roads under a heat map, and their casing.
+pub fn heat_road(is_dark: bool) -> (u32, u32) {
+    if is_dark {
+        (0x2A333E, 0x0F151C)
+    } else {
+        (0xE9E7E2, CASING)
+    }
+}
+
 /// A colour map from dark blue over green to yellow, for values in 0..=1.
 pub fn heat(value: f64) -> Color {
     const STOPS: [(f64, [f64; 3]); 5] = [
@@ -280,6 +312,23 @@ mod tests {
             assert!(contrast(text, below) >= 4.5, "{text:06x} on {below:06x}");
         }
         assert!(contrast(night(ROAD_INK), night(ASPHALT)) >= 4.5);
+    }
+
+    #[test]
+    fn heat_maps_go_one_way_in_lightness() {
+        let light = |stops: [u32; 9]| stops.map(luminance);
+        assert!(light(HEAT_BY_DAY).is_sorted_by(|a, b| a > b));
+        assert!(light(HEAT_BY_NIGHT).is_sorted_by(|a, b| a < b));
+        for (share, day) in [
+            (-1.0, 0xF8EE9F),
+            (0.0, 0xF8EE9F),
+            (0.5, 0xE55455),
+            (7.0, 0x442761),
+        ] {
+            assert_eq!(heat_ramp(share, false), rgb(day), "{share}");
+        }
+        // Half way between two stops lies between them.
+        assert_eq!(heat_ramp(1.0 / 16.0, false), rgb(0xFBDC83));
     }
 
     #[test]

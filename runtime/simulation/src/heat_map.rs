@@ -1,80 +1,234 @@
-//! A heat map: where vehicles were, how fast, and where they collided.
+//! A heat map: on which stretches of which lanes vehicles were, how fast, and where they collided.
 
 use crate::session::Observer;
 use crate::world::World;
+use roadwright_scenario::RoadId;
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 /// Distance between samples, s of simulated time.
 const SAMPLE_TIME: f64 = 0.5;
 /// Below this a vehicle stands, m/s.
 const STANDING: f64 = 1.0;
+/// What speed on open ground, which has no limit, is held against, m/s: what most town roads allow.
+const GROUND_SPEED: f64 = 50.0 / 3.6;
 
-/// What happened in a cell.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct HeatCell {
-    /// Times that a vehicle was seen there.
-    pub seen: f64,
-    /// Sum of their speeds, m/s.
-    pub speed: f64,
-    /// Times that one stood.
-    pub standing: f64,
-    /// Collisions that began there.
-    pub collisions: f64,
+/// A lane by its road and its id there.
+pub type HeatLane = (RoadId, i8);
+
+/// A place of a [`HeatMap`]. Roads and lanes are named by their ids, so that counts stay where they
+/// are when an edit changes other roads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HeatPlace {
+    /// A cell of open ground, for who drives off the lanes: its column and row. Cell (0, 0) has its
+    /// south-western corner at the origin.
+    Ground(i32, i32),
+    /// A stretch of a lane: the first is that of 0 to 10 m along the reference line of the road.
+    Lane(HeatLane, u32),
+    /// A stretch of the way through a junction, from the end of a lane to the start of another: the
+    /// first is that of 0 to 10 m along the way.
+    Connection(HeatLane, HeatLane, u32),
 }
 
-/// Counts vehicles in square cells, twice a second. An observer of a [`Session`](crate::Session).
-#[derive(Debug, Clone, Default)]
+/// What happened at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct HeatCell {
+    /// Times that a vehicle was seen there, twice a second each.
+    pub seen: u32,
+    /// Times that one stood.
+    pub standing: u32,
+    /// Collisions that began there.
+    pub collisions: u32,
+    /// Sum of the speeds that were seen, m/s.
+    pub speed: f64,
+    /// Sum of the speeds that the road allowed meanwhile, m/s; on open ground of 50 km/h.
+    pub allowed: f64,
+}
+
+impl HeatCell {
+    /// For how long vehicles were there, one after the other and beside each other, s.
+    pub fn vehicle_seconds(&self) -> f64 {
+        f64::from(self.seen) * SAMPLE_TIME
+    }
+
+    /// Mean speed, m/s; `None` if nobody was seen.
+    pub fn mean_speed(&self) -> Option<f64> {
+        (self.seen > 0).then(|| self.speed / f64::from(self.seen))
+    }
+
+    /// Mean speed as a share of what the road allows, 0 for standing, above 1 for too fast; `None` if
+    /// nobody was seen.
+    pub fn share_of_limit(&self) -> Option<f64> {
+        (self.seen > 0 && self.allowed > 0.0).then(|| self.speed / self.allowed)
+    }
+
+    /// Share of their time there that vehicles stood, 0 to 1; `None` if nobody was seen.
+    pub fn standing_share(&self) -> Option<f64> {
+        (self.seen > 0).then(|| f64::from(self.standing) / f64::from(self.seen))
+    }
+}
+
+/// Counts vehicles by stretches of lanes, twice a second. An observer of a
+/// [`Session`](crate::Session); it begins anew with [`begin`](Observer::begin).
+///
+/// A vehicle is where its rear axle is, on the lane that it follows. Who follows none, as on open
+/// ground and at a person's hands, is counted in square cells by the middle of that axle.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct HeatMap {
-    cells: BTreeMap<(i32, i32), HeatCell>,
-    /// When the next sample is due, s.
-    due: f64,
+    cells: BTreeMap<HeatPlace, HeatCell>,
+    /// Samples taken so far.
+    samples: u64,
     /// Collisions counted so far.
     collisions: usize,
 }
 
 impl HeatMap {
-    /// Side of a cell, m.
+    /// Length of a stretch of lane, m. The last one of a road or of a way through a junction is shorter.
+    pub const STRETCH: f64 = 10.0;
+    /// Side of a cell of open ground, m.
     pub const CELL: f64 = 8.0;
 
-    /// The cells in which something happened, by column and row: cell (0, 0) has its south-western
-    /// corner at the origin.
-    pub fn cells(&self) -> impl ExactSizeIterator<Item = ((i32, i32), HeatCell)> + '_ {
+    /// The places at which something happened, in the order of places.
+    pub fn cells(&self) -> impl ExactSizeIterator<Item = (HeatPlace, HeatCell)> + '_ {
         self.cells.iter().map(|(&place, &cell)| (place, cell))
     }
 
-    /// When the next sample is due, s: the map does not change before.
-    pub fn due(&self) -> f64 {
-        self.due
+    /// Samples taken so far: while this stays the same, so does all but the newest collisions.
+    pub fn samples(&self) -> u64 {
+        self.samples
     }
 
-    fn cell(&mut self, x: f64, y: f64) -> &mut HeatCell {
-        let number = |at: f64| (at / Self::CELL).floor() as i32;
-        self.cells.entry((number(x), number(y))).or_default()
+    fn take_sample(&mut self, world: &World) {
+        self.samples += 1;
+        let graph = world.lane_graph();
+        // Sums depend on their order, and that of ids is the same in a run that was restored.
+        for agent in world.agents.by_growing_id() {
+            let index = agent as usize;
+            let lanelet = world.agents.position[index].lanelet;
+            let allowed = if lanelet == NO_LANELET {
+                GROUND_SPEED
+            } else {
+                graph.lanelet(lanelet).speed_limit
+            };
+            let speed = world.agents.motion[index].speed.abs();
+            let heat = self.cells.entry(place_of(world, agent)).or_default();
+            heat.seen += 1;
+            heat.standing += u32::from(speed < STANDING);
+            heat.speed += speed;
+            heat.allowed += allowed;
+        }
+    }
+
+    fn take_collisions(&mut self, world: &World) {
+        let all = world.collisions();
+        for collision in all.get(self.collisions..).unwrap_or_default() {
+            // Who was taken out by it is on no lane any more.
+            let place = match world.agents.find(collision.agent) {
+                Some(agent) => place_of(world, agent),
+                None => ground_cell(collision.x, collision.y),
+            };
+            self.cells.entry(place).or_default().collisions += 1;
+        }
+        self.collisions = all.len();
     }
 }
 
 impl Observer for HeatMap {
     fn begin(&mut self, world: &World) {
-        self.due = world.time();
-        self.collisions = world.collisions().len();
+        *self = Self {
+            collisions: world.collisions().len(),
+            ..Self::default()
+        };
     }
 
     fn after_step(&mut self, world: &World) {
-        // Times are products of dt: a sample at 0.5 s must not slip to the next step by rounding.
-        if world.time() < self.due - 1e-9 {
-            return;
+        self.take_collisions(world);
+        // Counted from the start and not from the sample before, so that a vehicle that stands for
+        // 10 s is seen 20 times where half a second is no whole number of steps as well.
+        let samples = |steps: u64| (steps as f64 * world.dt() / SAMPLE_TIME + 1e-9).floor();
+        if samples(world.steps()) > samples(world.steps() - 1) {
+            self.take_sample(world);
         }
-        self.due = world.time() + SAMPLE_TIME;
-        for vehicle in world.snapshot().vehicles {
-            let heat = self.cell(vehicle.body.position.x, vehicle.body.position.y);
-            heat.seen += 1.0;
-            heat.speed += vehicle.speed;
-            heat.standing += f64::from(u8::from(vehicle.speed < STANDING));
-        }
-        let new = world.collisions().get(self.collisions..);
-        for collision in new.unwrap_or_default() {
-            self.cell(collision.x, collision.y).collisions += 1.0;
-        }
-        self.collisions = world.collisions().len();
     }
+}
+
+fn ground_cell(x: f64, y: f64) -> HeatPlace {
+    let number = |at: f64| (at / HeatMap::CELL).floor() as i32;
+    HeatPlace::Ground(number(x), number(y))
+}
+
+/// Where an agent is counted.
+fn place_of(world: &World, agent: u32) -> HeatPlace {
+    let position = &world.agents.position[agent as usize];
+    let on_lane = || lane_place(world.lane_graph(), position.lanelet, position.s);
+    let place = position.is_on_lane().then(on_lane).flatten();
+    place.unwrap_or_else(|| {
+        let at = world.bodies().pose(agent).position;
+        ground_cell(at.x, at.y)
+    })
+}
+
+/// The stretch at a distance along a lanelet; `None` for a connection that leads from or to no lane.
+fn lane_place(graph: &LaneGraph, id: LaneletId, s: f64) -> Option<HeatPlace> {
+    let lanelet = graph.lanelet(id);
+    let stretch = |s: f64| (s / HeatMap::STRETCH).floor().max(0.0) as u32;
+    let share = (s / lanelet.length().max(1e-9)).clamp(0.0, 1.0);
+    if let LaneletKind::Lane { road, lane, .. } = lanelet.kind {
+        let (start, end) = lanelet.road_span;
+        return Some(HeatPlace::Lane(
+            (road, lane),
+            stretch(start + share * (end - start)),
+        ));
+    }
+    let lane_of = |ids: &[LaneletId]| match graph.lanelet(*ids.first()?).kind {
+        LaneletKind::Lane { road, lane, .. } => Some((road, lane)),
+        LaneletKind::Connection { .. } => None,
+    };
+    let (from, to) = (graph.predecessors(id), graph.successors(id));
+    let at = stretch(share * lanelet.length());
+    Some(HeatPlace::Connection(lane_of(from)?, lane_of(to)?, at))
+}
+
+/// Places with what happened there as CSV with a header and units. Lanes have `road`, `lane` and the
+/// distances along the road between which the stretch lies, ways through junctions `to_road` and
+/// `to_lane` as well and distances along the way; cells of open ground have the place of their
+/// south-western corner instead. What nobody has driven through has no mean.
+pub fn heat_as_csv(cells: impl IntoIterator<Item = (HeatPlace, HeatCell)>) -> String {
+    let mut text = String::from(
+        "road,lane,to_road,to_lane,from_m,to_m,x_m,y_m,vehicle_seconds,mean_speed_mps,\
+         share_of_limit,standing_share,collisions\n",
+    );
+    let number = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.4}"));
+    for (place, cell) in cells {
+        let place = match place {
+            HeatPlace::Ground(column, row) => {
+                let [x, y] = [column, row].map(|at| f64::from(at) * HeatMap::CELL);
+                format!(",,,,,,{x},{y}")
+            }
+            HeatPlace::Lane((road, lane), stretch) => {
+                format!("{},{lane},,,{},,", road.0, between(stretch))
+            }
+            HeatPlace::Connection(from, to, stretch) => {
+                let lanes = format!("{},{},{},{}", from.0.0, from.1, to.0.0, to.1);
+                format!("{lanes},{},,", between(stretch))
+            }
+        };
+        let written = writeln!(
+            text,
+            "{place},{},{},{},{},{}",
+            cell.vehicle_seconds(),
+            number(cell.mean_speed()),
+            number(cell.share_of_limit()),
+            number(cell.standing_share()),
+            cell.collisions,
+        );
+        written.expect("a text takes any text");
+    }
+    text
+}
+
+fn between(stretch: u32) -> String {
+    let from = f64::from(stretch) * HeatMap::STRETCH;
+    format!("{from},{}", from + HeatMap::STRETCH)
 }

@@ -84,7 +84,7 @@ pub use demand::agent_name;
 pub use dynamics::{LooseCounts, LooseRecord};
 pub use ground::{Ground, SignalHead};
 pub use hands::HandControls;
-pub use heat_map::{HeatCell, HeatMap};
+pub use heat_map::{HeatCell, HeatLane, HeatMap, HeatPlace, heat_as_csv};
 pub use inspect::{
     ApproachLane, Cell, HeadVehicle, Inspection, JunctionInspection, LaneInspection, PlannedLane,
     ProgrammeInspection, RoadInspection, RoadVehicle, StopReason, StopTarget, Turning, Waiting,

@@ -11,6 +11,7 @@ const NAME: TextProperty<Agent> = TextProperty {
     name: "Name",
     label: "Name {object}",
     hint: "",
+    wraps: false,
     get: |agent| &agent.name,
     set: |agent, name| agent.name = name,
 };

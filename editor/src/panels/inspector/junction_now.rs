@@ -80,7 +80,7 @@ fn stage(ui: &mut Ui, theme: Theme, programme: &ProgrammeInspection) {
     } else {
         format!("Stage {number} of {}: {phase}", programme.stages)
     };
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         fixed(ui, LANE + 40.0, |ui| {
             ui.label(text);
         });

@@ -16,6 +16,7 @@ mod place;
 mod road;
 mod road_now;
 mod several;
+mod stages;
 mod timeline;
 mod traffic;
 mod turns;

@@ -10,6 +10,7 @@ const NAME: TextProperty<Obstacle> = TextProperty {
     name: "Name",
     label: "Name {object}",
     hint: "",
+    wraps: false,
     get: |obstacle| &obstacle.name,
     set: |obstacle, name| obstacle.name = name,
 };

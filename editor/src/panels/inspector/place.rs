@@ -10,6 +10,7 @@ const NAME: TextProperty<PointOfInterest> = TextProperty {
     name: "Name",
     label: OF,
     hint: "what scripts call it",
+    wraps: false,
     get: |point| &point.name,
     set: |point, name| point.name = name,
 };

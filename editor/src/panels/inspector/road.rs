@@ -10,6 +10,7 @@ const NAME: TextProperty<Road> = TextProperty {
     name: "Name",
     label: "Name {object}",
     hint: "street name",
+    wraps: false,
     get: |road| &road.name,
     set: |road, name| road.name = name,
 };
@@ -99,7 +100,11 @@ pub(super) fn ui(ui: &mut Ui, id: RoadId, road: &Road, actions: &mut Vec<Action>
         subject.numbers(ui, &NUMBERS);
         fact(ui, "Length", format!("{:.2} m", road.length()));
         let segments = road.reference_line.segments().len();
-        fact(ui, "Shape", format!("{segments} segments"));
+        fact(
+            ui,
+            "Shape",
+            super::super::widgets::counted(segments, "segment"),
+        );
         let tightest = road.reference_line.max_curvature();
         let radius = if tightest > STRAIGHT {
             format!("{:.1} m", 1.0 / tightest)

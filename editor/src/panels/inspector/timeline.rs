@@ -42,6 +42,39 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     let chart = Chart::new(model, id, &law, signals);
     chart.words(ui, &law);
     chart.show(ui, &law, actions);
+    super::stages::ui(ui, model, id, &law, signals, actions);
+}
+
+/// The node whose plan a junction follows: of a merged one the plan lies with the node that has one.
+pub(super) fn planned_node(model: &Model, law: &Law, id: NodeId) -> NodeId {
+    let network = model.document.scenario().network();
+    let has_plan = |node: &&NodeId| {
+        let rules = network.node(**node).map(|node| &node.rules);
+        rules.is_some_and(|rules| rules.plan.is_some() || rules.control.is_some())
+    };
+    let node = law.junction.nodes.iter().find(has_plan);
+    node.copied().unwrap_or(id)
+}
+
+/// The plan as it is, with its stages given where they are to be changed.
+pub(super) fn plan_as_given(law: &Law, signals: &Signals, with_stages: bool) -> SignalPlan {
+    let mut plan = law.junction.plan.clone();
+    // A module that decides is told as `actuated`; the mode beside it is the user's.
+    if plan.controller.is_none() {
+        plan.mode = signals.programme.mode;
+    }
+    plan.offset = signals.programme.offset;
+    if with_stages && plan.stages.is_empty() {
+        plan.stages = given_stages(law, signals);
+    }
+    plan
+}
+
+/// Gives a node another plan.
+pub(super) fn plan_edit(model: &Model, id: NodeId, plan: SignalPlan) -> Option<Edit> {
+    let mut node = model.document.base().network().node(id)?.clone();
+    node.rules.plan = Some(plan);
+    Some(Edit::Node(id, Some(node)))
 }
 
 /// What is dragged.
@@ -100,16 +133,9 @@ impl<'a> Chart<'a> {
         } else {
             0.0
         };
-        // Of a merged junction the plan lies with the node that has one.
-        let network = model.document.scenario().network();
-        let has_plan = |node: &&NodeId| {
-            let rules = network.node(**node).map(|node| &node.rules);
-            rules.is_some_and(|rules| rules.plan.is_some() || rules.control.is_some())
-        };
-        let node = law.junction.nodes.iter().find(has_plan);
         Self {
             model,
-            node: node.copied().unwrap_or(id),
+            node: planned_node(model, law, id),
             signals,
             programme,
             is_fixed,
@@ -211,13 +237,22 @@ impl<'a> Chart<'a> {
                 (start + green, amber, light(next, true)),
                 (start + green + amber, red, light(next, false)),
             ];
+            let gives_way = self.signals.is_permitted(path, stage);
             for (from, length, light) in parts {
-                self.bar(ui, bars, y, (from, length), light);
+                self.bar(ui, bars, y, (from, length), (light, gives_way));
             }
         }
     }
 
-    fn bar(&self, ui: &Ui, bars: Rect, y: f32, (from, length): (f64, f64), light: Light) {
+    /// A bar of a light; green that gives way is hollow.
+    fn bar(
+        &self,
+        ui: &Ui,
+        bars: Rect,
+        y: f32,
+        (from, length): (f64, f64),
+        (light, gives_way): (Light, bool),
+    ) {
         if length <= 0.0 {
             return;
         }
@@ -230,7 +265,14 @@ impl<'a> Chart<'a> {
             let rect = Rect::from_min_size(pos2(left, y - 0.5 * thick), vec2(width, thick));
             let rect = rect.intersect(bars);
             if rect.is_positive() {
-                ui.painter().rect_filled(rect, 1.0, theme::light(light));
+                let color = theme::light(light);
+                if gives_way && light == Light::Green {
+                    let (fill, rim) = (color.gamma_multiply(0.25), Stroke::new(1.5, color));
+                    ui.painter()
+                        .rect(rect, 1.0, fill, rim, egui::StrokeKind::Inside);
+                } else {
+                    ui.painter().rect_filled(rect, 1.0, color);
+                }
             }
         }
     }
@@ -330,7 +372,7 @@ impl<'a> Chart<'a> {
         {
             let gesture = Gesture {
                 grip,
-                plan: self.plan(law, grip),
+                plan: plan_as_given(law, self.signals, matches!(grip, Grip::EndOf(_))),
                 least: self
                     .programme
                     .stages
@@ -354,7 +396,8 @@ impl<'a> Chart<'a> {
             // Each state is an edit, and each edit closes the signals of a run: only what differs.
             if (by - gesture.by).abs() > 0.5 * STEP {
                 gesture.by = by;
-                if let Some(edit) = self.edit(moved(&gesture, self.is_fixed)) {
+                if let Some(edit) = plan_edit(self.model, self.node, moved(&gesture, self.is_fixed))
+                {
                     actions.push(Action::Preview(label.clone(), edit));
                 }
                 ui.data_mut(|data| data.insert_temp(key, gesture));
@@ -364,27 +407,6 @@ impl<'a> Chart<'a> {
             ui.data_mut(|data| data.remove::<Gesture>(key));
             actions.push(Action::Commit(Some(label)));
         }
-    }
-
-    /// The plan as it is, with its stages given where their times are to be changed.
-    fn plan(&self, law: &Law, grip: Grip) -> SignalPlan {
-        let mut plan = law.junction.plan.clone();
-        // A module that decides is told as `actuated`; the mode beside it is the user's.
-        if plan.controller.is_none() {
-            plan.mode = self.programme.mode;
-        }
-        plan.offset = self.programme.offset;
-        if matches!(grip, Grip::EndOf(_)) && plan.stages.is_empty() {
-            plan.stages = given_stages(law, self.signals);
-        }
-        plan
-    }
-
-    fn edit(&self, plan: SignalPlan) -> Option<Edit> {
-        let network = self.model.document.base().network();
-        let mut node = network.node(self.node)?.clone();
-        node.rules.plan = Some(plan);
-        Some(Edit::Node(self.node, Some(node)))
     }
 }
 
@@ -468,18 +490,25 @@ fn given_stages(law: &Law, signals: &Signals) -> Vec<SignalStage> {
     signals.greens.iter().enumerate().map(stage).collect()
 }
 
+/// A road, and for each stage whether what comes from it has green and whether it gives way then.
+type SameLights = (RoadId, Vec<(bool, bool)>);
+
 /// What has the same lights all the time: a name, and one of its paths; by road.
 fn rows(law: &Law, signals: &Signals) -> Vec<(String, usize)> {
     let paths = &law.junction.paths;
-    let lights =
-        |path: usize| -> Vec<bool> { signals.greens.iter().map(|green| green[path]).collect() };
-    let mut groups: BTreeMap<(RoadId, Vec<bool>), Vec<usize>> = BTreeMap::new();
+    let lights = |path: usize| -> Vec<(bool, bool)> {
+        let stages = signals.greens.iter().enumerate();
+        stages
+            .map(|(stage, green)| (green[path], signals.is_permitted(path, stage)))
+            .collect()
+    };
+    let mut groups: BTreeMap<SameLights, Vec<usize>> = BTreeMap::new();
     for (number, path) in paths.iter().enumerate() {
         let group = groups.entry((path.from.road, lights(number)));
         group.or_default().push(number);
     }
     let count = |road: RoadId| groups.keys().filter(|(other, _)| *other == road).count();
-    let row = |((road, _), members): (&(RoadId, Vec<bool>), &Vec<usize>)| {
+    let row = |((road, _), members): (&SameLights, &Vec<usize>)| {
         let name = if count(*road) > 1 {
             let turns = members.iter().map(|&path| &paths[path]);
             format!("{} {}", road, words(turns))

@@ -2,14 +2,11 @@
 
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::ids::{NodeId, RoadId};
-use crate::junction::{Arm, Conflicts, ConnectingPath, Corner, Junction, Signals, Turn};
+use crate::junction::{Arm, Conflicts, Corner, Junction, Signals};
 use crate::junction_rules::{CornerRule, RoadLane};
 use crate::network::Node;
-use crate::road::DrivingSide;
 use std::collections::BTreeSet;
 
-/// Arms whose bearings differ by more face each other: the cosine of 135 degrees.
-const ONCOMING: f64 = -std::f64::consts::FRAC_1_SQRT_2;
 /// Radii that differ by less are the same, m.
 const SAME_RADIUS: f64 = 0.05;
 
@@ -141,26 +138,12 @@ fn stages(junction: &Junction, findings: &mut Vec<Finding>) {
     let Some(signals) = Signals::of(junction, &conflicts) else {
         return;
     };
-    let across = match junction.side {
-        DrivingSide::Right => Turn::Left,
-        DrivingSide::Left => Turn::Right,
-    };
-    for (stage, greens) in signals.greens.iter().enumerate() {
+    for stage in 0..signals.greens.len() {
         let mut told = BTreeSet::new();
-        for conflict in conflicts.list() {
-            let (a, b) = conflict.paths;
-            let has_green = greens[a as usize] && greens[b as usize];
-            let is_permitted = [a, b].map(|path| signals.is_permitted(path as usize, stage));
-            let paths = [a, b].map(|path| &junction.paths[path as usize]);
-            // Who turns across the oncoming traffic finds a gap in it; of two that do so whoever comes
-            // first goes first.
-            let is_across = paths.iter().any(|path| path.turn == across)
-                && are_oncoming(junction, paths[0], paths[1]);
-            let turns_back = paths.iter().any(|path| path.turn == Turn::UTurn);
-            let is_settled = is_across || turns_back || is_permitted[0] != is_permitted[1];
+        for (a, b) in signals.unsettled(junction, &conflicts, stage) {
             let roads = [a, b].map(|path| junction.paths[path as usize].from.road);
             let (first, second) = (roads[0].min(roads[1]), roads[0].max(roads[1]));
-            if !has_green || is_settled || !told.insert((first, second)) {
+            if !told.insert((first, second)) {
                 continue;
             }
             findings.push(Finding {
@@ -176,15 +159,4 @@ fn stages(junction: &Junction, findings: &mut Vec<Finding>) {
             });
         }
     }
-}
-
-/// Whether two paths come from arms that face each other.
-fn are_oncoming(junction: &Junction, a: &ConnectingPath, b: &ConnectingPath) -> bool {
-    let bearing = |path: &ConnectingPath| {
-        let mut arms = junction.arms.iter();
-        let arm = arms.find(|arm| (arm.road, arm.end) == (path.from.road, path.from.end))?;
-        Some((0.5 * (arm.left_cut + arm.right_cut) - junction.centre).normalize_or_zero())
-    };
-    let facing = bearing(a).zip(bearing(b));
-    facing.is_some_and(|(a, b)| a.dot(b) <= ONCOMING)
 }

@@ -60,8 +60,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let mut observers: Vec<&mut dyn Observer> = Vec::new();
     observers.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
     observers.extend(lights.as_mut().map(|lights| lights as &mut dyn Observer));
-    let seen = statistics.as_mut().map(|tables| &mut tables.seen);
-    observers.extend(seen.map(|seen| seen as &mut dyn Observer));
+    observers.extend(statistics.iter_mut().flat_map(StatisticsTables::observers));
     let mut explainer = Explainer::new(&arguments.explain);
     observers.push(&mut explainer);
     observers.extend(junctions.as_mut().map(|watch| watch as &mut dyn Observer));

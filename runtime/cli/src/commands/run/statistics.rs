@@ -1,14 +1,16 @@
-//! `run --statistics DIR`: what comes of a run, as two tables.
+//! `run --statistics DIR`: what comes of a run, as tables.
 
 use super::cannot_write;
 use anyhow::Context;
-use roadwright_simulation::{Statistics, time_rows_as_csv, trips_as_csv};
+use roadwright_simulation::{
+    HeatMap, Observer, Statistics, heat_as_csv, time_rows_as_csv, trips_as_csv,
+};
 use std::path::{Path, PathBuf};
 
 /// Statistics, and the folder that they are written into.
 pub(super) struct StatisticsTables {
-    /// The observer.
-    pub(super) seen: Statistics,
+    seen: Statistics,
+    heat: HeatMap,
     folder: PathBuf,
 }
 
@@ -18,10 +20,16 @@ impl StatisticsTables {
         std::fs::create_dir_all(folder).with_context(|| cannot_write(folder))?;
         let tables = Self {
             seen: Statistics::default(),
+            heat: HeatMap::default(),
             folder: folder.to_owned(),
         };
         tables.write()?;
         Ok(tables)
+    }
+
+    /// Those who look at the run.
+    pub(super) fn observers(&mut self) -> [&mut dyn Observer; 2] {
+        [&mut self.seen, &mut self.heat]
     }
 
     /// Writes the tables.
@@ -33,6 +41,7 @@ impl StatisticsTables {
         for (name, table) in [
             ("timeline.csv", time_rows_as_csv(self.seen.rows())),
             ("trips.csv", trips_as_csv(self.seen.trips())),
+            ("heat.csv", heat_as_csv(self.heat.cells())),
         ] {
             let path = self.folder.join(name);
             roadwright_files::write(&path, table.as_bytes())

@@ -11,6 +11,7 @@
 //!   offset                                  offset + cycle
 //! ```
 
+mod settled;
 mod shared;
 mod stages;
 mod walk;

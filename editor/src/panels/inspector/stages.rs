@@ -1,0 +1,327 @@
+//! What may go in each stage of the signals: movements by stages, to be switched by clicks.
+//!
+//! ```text
+//!                   1   2
+//!   road 1 left     v   -      # green   v green that gives way (permitted)   - red
+//!   road 1 straight #   -
+//! ```
+
+use super::law::{Law, turn_title};
+use super::timeline::{plan_as_given, plan_edit, planned_node};
+use crate::model::{Action, Model};
+use crate::theme::{self, Theme};
+use crate::tools::Tone;
+use egui::{Grid, Id, Rect, RichText, Role, Sense, Shape, Stroke, Ui, WidgetInfo, vec2};
+use roadwright_scenario::junction::{Conflicts, ConnectingPath, Junction, Light, Signals, Turn};
+use roadwright_scenario::{Movement, NodeId, RoadId, SignalPlan};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Size of a cell of the table, points.
+const CELL: (f32, f32) = (26.0, 20.0);
+
+/// What comes from a road and turns in a way.
+type Row = (RoadId, Turn);
+
+/// What a movement may do in a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Right {
+    Waits,
+    /// It goes, and gives way to those who go.
+    Yields,
+    Goes,
+}
+
+impl Right {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Waits => "red",
+            Self::Yields => "permitted",
+            Self::Goes => "green",
+        }
+    }
+
+    /// What a click may make of it, what it makes if it can first.
+    fn next(self) -> [Self; 2] {
+        match self {
+            Self::Waits => [Self::Goes, Self::Yields],
+            Self::Goes => [Self::Yields, Self::Waits],
+            Self::Yields => [Self::Waits, Self::Goes],
+        }
+    }
+}
+
+/// What all movements may do, by stage.
+#[derive(Debug, Clone, PartialEq)]
+struct Table {
+    rows: BTreeMap<Row, Vec<Right>>,
+}
+
+impl Table {
+    fn of(junction: &Junction, signals: &Signals) -> Self {
+        let stages = signals.greens.len();
+        let mut rows: BTreeMap<Row, Vec<Right>> = BTreeMap::new();
+        for (number, path) in junction.paths.iter().enumerate() {
+            let row = rows.entry((path.from.road, path.turn));
+            let row = row.or_insert_with(|| vec![Right::Waits; stages]);
+            for (stage, right) in row.iter_mut().enumerate() {
+                let own = match signals.greens[stage][number] {
+                    false => Right::Waits,
+                    true if signals.is_permitted(number, stage) => Right::Yields,
+                    true => Right::Goes,
+                };
+                *right = own.max(*right);
+            }
+        }
+        Self { rows }
+    }
+
+    /// What has a right in a stage, as a plan says it: without turns where all turns of a road have it.
+    fn movements(&self, stage: usize, right: Right) -> Vec<Movement> {
+        let mut roads: BTreeMap<RoadId, (Vec<Turn>, usize)> = BTreeMap::new();
+        for (&(road, turn), rights) in &self.rows {
+            let (turns, all) = roads.entry(road).or_default();
+            *all += 1;
+            if rights[stage] == right {
+                turns.push(turn);
+            }
+        }
+        let meant = roads
+            .into_iter()
+            .filter(|(_, (turns, _))| !turns.is_empty());
+        let movement = |(road, (turns, all)): (RoadId, (Vec<Turn>, usize))| Movement {
+            road,
+            turns: if turns.len() == all {
+                Vec::new()
+            } else {
+                turns
+            },
+        };
+        meant.map(movement).collect()
+    }
+
+    /// The same with another right of one movement in one stage.
+    fn with(&self, row: Row, stage: usize, right: Right) -> Self {
+        let mut table = self.clone();
+        if let Some(rights) = table.rows.get_mut(&row) {
+            rights[stage] = right;
+        }
+        table
+    }
+
+    fn put(&self, plan: &mut SignalPlan, stage: usize) {
+        if let Some(given) = plan.stages.get_mut(stage) {
+            given.green = self.movements(stage, Right::Goes);
+            given.permitted = self.movements(stage, Right::Yields);
+        }
+    }
+}
+
+pub(super) fn ui(
+    ui: &mut Ui,
+    model: &Model,
+    id: NodeId,
+    law: &Law,
+    signals: &Signals,
+    actions: &mut Vec<Action>,
+) {
+    let node = planned_node(model, law, id);
+    let table = Table::of(&law.junction, signals);
+    let key = Id::unique("what was refused about stages");
+    let mut clicked = None;
+    ui.add_space(4.0);
+    ui.label(RichText::new("Movements by stage").strong());
+    Grid::new("movements by stage")
+        .spacing(vec2(6.0, 2.0))
+        .show(ui, |ui| {
+            ui.label("");
+            for stage in 1..=signals.greens.len() {
+                ui.label(RichText::new(format!("  {stage}")).weak());
+            }
+            ui.end_row();
+            for (&row, rights) in &table.rows {
+                ui.label(title(row));
+                for (stage, &right) in rights.iter().enumerate() {
+                    if cell(ui, model.theme(), (row, stage), right) {
+                        clicked = Some((row, stage, right));
+                    }
+                }
+                ui.end_row();
+            }
+        });
+    ui.label(RichText::new("Click: green (disc), permitted (triangle: gives way), red.").weak());
+    if let Some((row, stage, right)) = clicked {
+        let plan = plan_as_given(law, signals, true);
+        let (plan, refused) = switched(law, &plan, &table, (row, stage, right));
+        if let Some(edit) = plan.and_then(|plan| plan_edit(model, node, plan)) {
+            let label = format!("Switch {} in stage {} of {node}", title(row), stage + 1);
+            actions.push(Action::Apply(label, edit));
+        }
+        ui.data_mut(|data| data.insert_temp(key, (node, refused)));
+    }
+    let refused: Option<(NodeId, Vec<String>)> = ui.data(|data| data.get_temp(key));
+    let refused = refused.filter(|(of, _)| *of == node);
+    for text in refused.into_iter().flat_map(|(_, texts)| texts) {
+        let color = model.theme().tone(Tone::Warning);
+        ui.label(RichText::new(text).color(color));
+    }
+}
+
+fn title((road, turn): Row) -> String {
+    format!("{road} {}", turn_title(turn))
+}
+
+/// A cell of the table; whether it was clicked. Its shape says what its colour does.
+fn cell(ui: &mut Ui, theme: Theme, (row, stage): (Row, usize), right: Right) -> bool {
+    let (rect, response) = ui.allocate_exact_size(CELL.into(), Sense::click());
+    let name = format!("{} in stage {}: {}", title(row), stage + 1, right.title());
+    let label = name.clone();
+    response.widget_info(move || WidgetInfo::labeled(Role::Button, true, &label));
+    let visuals = ui.style().interact(&response);
+    ui.painter().rect_filled(rect, 3.0, visuals.weak_bg_fill);
+    let (centre, green) = (rect.center(), theme.go());
+    match right {
+        Right::Waits => {
+            let bar = Rect::from_center_size(centre, vec2(10.0, 2.5));
+            let red = theme::light(Light::Red);
+            ui.painter().rect_filled(bar, 1.0, red);
+        }
+        Right::Goes => {
+            ui.painter().circle_filled(centre, 6.0, green);
+        }
+        Right::Yields => {
+            let corners = [(-6.5, -5.0), (6.5, -5.0), (0.0, 6.5)];
+            let corners = corners.map(|(x, y)| centre + vec2(x, y)).to_vec();
+            let rim = Stroke::new(1.8, green);
+            let fill = green.gamma_multiply(0.25);
+            ui.painter().add(Shape::convex_polygon(corners, fill, rim));
+        }
+    }
+    response.on_hover_text(name).clicked()
+}
+
+/// The plan after a click on a movement in a stage, and why it could not become what it would have
+/// become first; no plan if it can become nothing else.
+fn switched(
+    law: &Law,
+    plan: &SignalPlan,
+    table: &Table,
+    (row, stage, right): (Row, usize, Right),
+) -> (Option<SignalPlan>, Vec<String>) {
+    let mut refused = Vec::new();
+    for next in right.next() {
+        let table = table.with(row, stage, next);
+        let mut plan = plan.clone();
+        table.put(&mut plan, stage);
+        match refusal(law, &plan, &table, (row, stage, next)) {
+            None => return (Some(plan), refused),
+            Some(why) => refused.push(why),
+        }
+    }
+    (None, refused)
+}
+
+/// Why a plan with a switched movement cannot be.
+fn refusal(
+    law: &Law,
+    plan: &SignalPlan,
+    table: &Table,
+    (row, stage, right): (Row, usize, Right),
+) -> Option<String> {
+    let (name, number) = (title(row), stage + 1);
+    if table.rows[&row].iter().all(|right| *right == Right::Waits) {
+        return Some(format!(
+            "{name} cannot be red in stage {number}: it would never go. Let it go in another stage first."
+        ));
+    }
+    if table
+        .rows
+        .values()
+        .all(|rights| rights[stage] == Right::Waits)
+    {
+        return Some(format!(
+            "{name} cannot be red in stage {number}: nobody would go then. Let others go first."
+        ));
+    }
+    let met = meets(&law.junction, &law.conflicts, plan, (row, stage));
+    (!met.is_empty()).then(|| {
+        let others: Vec<String> = met.into_iter().map(title).collect();
+        let right = right.title();
+        format!(
+            "{name} cannot be {right} in stage {number}: it meets {}, and neither would give way.",
+            others.join(", ")
+        )
+    })
+}
+
+/// Whom a movement would meet in a stage without anybody giving way.
+fn meets(
+    junction: &Junction,
+    conflicts: &Conflicts,
+    plan: &SignalPlan,
+    (row, stage): (Row, usize),
+) -> BTreeSet<Row> {
+    let planned = Junction {
+        plan: plan.clone(),
+        ..junction.clone()
+    };
+    let Some(signals) = Signals::of(&planned, conflicts) else {
+        return BTreeSet::new();
+    };
+    let row_of = |path: u32| {
+        let path: &ConnectingPath = &junction.paths[path as usize];
+        (path.from.road, path.turn)
+    };
+    let pairs = signals.unsettled(&planned, conflicts, stage);
+    let pairs = pairs.into_iter().map(|(a, b)| (row_of(a), row_of(b)));
+    pairs
+        .filter_map(|(a, b)| match (a == row, b == row) {
+            (true, _) => Some(b),
+            (_, true) => Some(a),
+            _ => None,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Right::{Goes, Waits, Yields};
+
+    fn table(rights: [[Right; 2]; 3]) -> Table {
+        let turns = [Turn::Left, Turn::Straight, Turn::Right];
+        let rows = turns.into_iter().zip(rights);
+        Table {
+            rows: rows
+                .map(|(turn, rights)| ((RoadId(1), turn), rights.to_vec()))
+                .collect(),
+        }
+    }
+
+    fn turns(movements: &[Movement]) -> Vec<&[Turn]> {
+        movements.iter().map(|m| m.turns.as_slice()).collect()
+    }
+
+    #[test]
+    fn a_table_is_told_as_movements_of_roads() {
+        let all = table([[Goes, Waits]; 3]);
+        // All turns of a road need no list; none of them no entry.
+        assert_eq!(turns(&all.movements(0, Goes)), [&[] as &[Turn]]);
+        assert!(all.movements(1, Goes).is_empty() && all.movements(0, Yields).is_empty());
+        let left = all.with((RoadId(1), Turn::Left), 0, Yields);
+        assert_eq!(turns(&left.movements(0, Yields)), [&[Turn::Left]]);
+        let green = left.movements(0, Goes);
+        assert_eq!(green.len(), 1);
+        assert!(green[0].includes(RoadId(1), Turn::Right));
+        assert!(!green[0].includes(RoadId(1), Turn::Left));
+        assert_eq!(left.with((RoadId(1), Turn::Left), 0, Goes), all);
+    }
+
+    #[test]
+    fn a_click_goes_round() {
+        for right in [Waits, Goes, Yields] {
+            let [first, second] = right.next();
+            assert!(first != right && second != right && first != second);
+            assert_eq!(first.next()[0], second);
+        }
+    }
+}

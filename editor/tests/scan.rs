@@ -1,0 +1,305 @@
+//! Text over text, and text that is cut off: all panels are looked through at three sizes of the window and
+//! two sizes of letters.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::Bench;
+use egui::epaint::{ClippedShape, Shape};
+use egui::{Rect, Vec2};
+use egui_kittest::kittest::Queryable;
+use roadwright_editor::model::{Action, Dialog};
+use roadwright_scenario::{NodeId, ObjectId, RoadId};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Letters may touch the edge of their room by so much, points: rounding, and the tails of letters.
+const SLACK: f32 = 2.0;
+/// So much of two texts may lie on each other, points.
+const OVERLAP: f32 = 3.0;
+
+/// Texts of more lines are code.
+const MOST_LINES: usize = 12;
+
+/// A text on the screen.
+#[derive(Debug, Clone)]
+struct Words {
+    text: String,
+    rect: Rect,
+    clip: Rect,
+}
+
+/// A filled area of at least so much on both sides is a window: what lies below it is hidden, points.
+const LEAST_WINDOW: f32 = 150.0;
+
+fn collect(shape: &Shape, clip: Rect, found: &mut Vec<Words>) {
+    match shape {
+        Shape::Rect(area) if area.fill.is_opaque() => {
+            let area = area.rect.intersect(clip);
+            if area.width().min(area.height()) > LEAST_WINDOW {
+                found.retain(|words| !area.intersects(words.rect.intersect(words.clip)));
+            }
+        }
+        Shape::Text(text) if text.angle == 0.0 && !text.galley.text().trim().is_empty() => {
+            // Line by line: the first one may begin behind other words.
+            for line in &text.galley.rows {
+                let rect = line.row.visuals.mesh_bounds.translate(line.pos.to_vec2());
+                if rect.is_positive() {
+                    found.push(Words {
+                        text: text.galley.text().to_owned(),
+                        rect: rect.translate(text.pos.to_vec2()),
+                        clip,
+                    });
+                }
+            }
+        }
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, clip, found)),
+        _ => {}
+    }
+}
+
+/// The texts of a frame, but for those on the map: names there have halos of eight copies.
+fn words(shapes: &[ClippedShape], map: Rect) -> Vec<Words> {
+    let mut found = Vec::new();
+    for shape in shapes {
+        collect(&shape.shape, shape.clip_rect, &mut found);
+    }
+    found.retain(|words| {
+        let is_on_map = map.expand(1.0).contains_rect(words.clip);
+        let is_seen = words.rect.intersects(words.clip);
+        is_seen && !is_on_map
+    });
+    found
+}
+
+/// What is wrong with the texts of a frame.
+fn faults(words: &[Words], screen: Rect) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (number, one) in words.iter().enumerate() {
+        let room = one.clip.intersect(screen);
+        // Lists roll up and down; nothing rolls sideways.
+        // But code does: its lines do not wrap.
+        let is_code = one.text.lines().count() > MOST_LINES;
+        let is_cut =
+            one.rect.left() < room.left() - SLACK || one.rect.right() > room.right() + SLACK;
+        if is_cut && !is_code {
+            faults.push(format!(
+                "cut off: {:?} at {:?} in {room:?}",
+                one.text, one.rect
+            ));
+        }
+        for other in &words[number + 1..] {
+            let (a, b) = (
+                one.rect.intersect(one.clip),
+                other.rect.intersect(other.clip),
+            );
+            let both = a.intersect(b);
+            if both.width() > OVERLAP && both.height() > OVERLAP && one.rect != other.rect {
+                faults.push(format!(
+                    "{:?} lies on {:?} at {both:?}",
+                    one.text, other.text
+                ));
+            }
+        }
+    }
+    faults
+}
+
+fn look(bench: &mut Bench, what: &str, found: &mut BTreeSet<String>) {
+    bench.harness.run_steps(3);
+    let map = bench.map();
+    let screen = bench.harness.ctx.content_rect();
+    // Signs without words as well: the last of the tools is seen whole.
+    let last = bench.harness.get_by_label("Picture tool").rect();
+    assert!(last.bottom() < screen.bottom() - 20.0, "{what}: {last:?}");
+    let words = words(&bench.harness.output().shapes, map);
+    assert!(words.len() > 10, "{what}: no text is seen");
+    found.extend(
+        faults(&words, screen)
+            .into_iter()
+            .map(|fault| format!("{what}: {fault}")),
+    );
+}
+
+/// The panels.
+const PANELS: [&str; 9] = [
+    "Inspector",
+    "Vehicle",
+    "Controller",
+    "Scenario",
+    "Script",
+    "Problems",
+    "History",
+    "Modules",
+    "Results",
+];
+/// Sizes of the window, pixels.
+const SIZES: [(f32, f32); 3] = [(1024.0, 700.0), (1280.0, 800.0), (2560.0, 1440.0)];
+/// Heights in which long sheets are seen to their ends, pixels.
+const TALL: f32 = 4000.0;
+
+/// A run of a shipped scenario in which a vehicle is watched, of a stack if one is named, so that panels
+/// have something to show.
+fn busy(name: &str, stack: Option<&str>) -> Bench {
+    let file = format!("../scenarios/{name}.scenario.json");
+    let mut bench = Bench::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file));
+    bench.close_dialog();
+    let agents = bench.scenario().agents().clone();
+    let is_meant = |id: u64| {
+        let own = agents.iter().find(|(own, _)| u64::from(own.0) == id);
+        stack.is_none_or(|stack| own.is_some_and(|(_, agent)| agent.stack == stack))
+    };
+    for _ in 0..20 {
+        bench.step_run(150);
+        bench.settle();
+        let live = bench.editor().model().live.clone().unwrap();
+        let mut vehicles = live.snapshot.vehicles.iter();
+        if let Some(vehicle) = vehicles.find(|vehicle| is_meant(vehicle.agent)) {
+            bench.ask(Action::Watch(Some(vehicle.agent)));
+            return bench;
+        }
+    }
+    panic!("nobody drives in {name}");
+}
+
+/// Looks at something at all sizes, as high as they are and higher.
+fn at_all_sizes(
+    bench: &mut Bench,
+    found: &mut BTreeSet<String>,
+    mut show: impl FnMut(&mut Bench, &str, &mut BTreeSet<String>),
+) {
+    for (width, height) in SIZES {
+        for zoom in [1.0, 1.6] {
+            for height in [height, TALL] {
+                // Larger letters are a window of fewer points.
+                bench.harness.set_size(Vec2::new(width, height) / zoom);
+                bench.harness.run_steps(4);
+                let seen = bench.harness.ctx.content_rect().size();
+                assert!(
+                    (seen * zoom - Vec2::new(width, height)).length() < 3.0,
+                    "{seen}"
+                );
+                show(bench, &format!("{width} x {height} at {zoom}"), found);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_text_of_panels_lies_on_text_or_is_cut_off() {
+    let mut bench = busy("old-town", Some("fuzzy_driver"));
+    let mut found = BTreeSet::new();
+    bench.ask(Action::Select(BTreeSet::from([ObjectId::Road(RoadId(3))])));
+    at_all_sizes(&mut bench, &mut found, |bench, at, found| {
+        for panel in PANELS {
+            bench.ask(Action::ShowPanel(panel));
+            look(bench, &format!("{panel}, {at}"), found);
+        }
+    });
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn no_text_of_sheets_lies_on_text_or_is_cut_off() {
+    let mut found = BTreeSet::new();
+    for name in ["crossroads", "old-town"] {
+        let mut bench = busy(name, None);
+        let scenario = bench.scenario().clone();
+        let agents = scenario.agents().keys().map(|id| ObjectId::Agent(*id));
+        let flows = scenario.flows().keys().map(|id| ObjectId::Flow(*id));
+        let obstacles = scenario
+            .obstacles()
+            .keys()
+            .map(|id| ObjectId::Obstacle(*id));
+        let sheets: [BTreeSet<ObjectId>; 7] = [
+            BTreeSet::from([ObjectId::Node(NodeId(5))]),
+            BTreeSet::from([ObjectId::Road(RoadId(1))]),
+            agents.clone().take(1).collect(),
+            agents.take(5).collect(),
+            flows.take(1).collect(),
+            obstacles.take(1).collect(),
+            BTreeSet::new(),
+        ];
+        bench.ask(Action::ShowPanel("Inspector"));
+        at_all_sizes(&mut bench, &mut found, |bench, at, found| {
+            for sheet in &sheets {
+                bench.ask(Action::Select(sheet.clone()));
+                look(
+                    bench,
+                    &format!("{:?} of {name}, {at}", sheet.first()),
+                    found,
+                );
+            }
+        });
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn no_text_of_dialogs_lies_on_text_or_is_cut_off() {
+    let mut bench = busy("crossroads", None);
+    let mut found = BTreeSet::new();
+    at_all_sizes(&mut bench, &mut found, |bench, at, found| {
+        for (name, dialog) in [
+            ("Welcome", Dialog::Welcome),
+            (
+                "Keys",
+                Dialog::Keys {
+                    waiting: None,
+                    filter: String::new(),
+                },
+            ),
+            (
+                "Palette",
+                Dialog::Palette {
+                    query: String::new(),
+                    line: 0,
+                },
+            ),
+        ] {
+            bench.ask(Action::Show(dialog));
+            look(bench, &format!("{name}, {at}"), found);
+            bench.close_dialog();
+        }
+    });
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// The faults of a frame with these two texts, the second one in a room of its own.
+fn faults_of(second_at: egui::Pos2, room: f32) -> Vec<String> {
+    let mut harness = egui_kittest::Harness::new_ui(move |ui| {
+        let font = egui::FontId::proportional(13.0);
+        let ink = ui.visuals().text_color();
+        let put = |painter: &egui::Painter, at, text: &str| {
+            let font = font.clone();
+            painter.text(at, egui::Align2::LEFT_TOP, text, font, ink);
+        };
+        put(ui.painter(), egui::pos2(20.0, 20.0), "Bridge Street");
+        let clip = Rect::from_min_size(second_at, Vec2::new(room, 40.0));
+        put(
+            &ui.painter().with_clip_rect(clip),
+            second_at,
+            "Station Road",
+        );
+    });
+    harness.run_steps(2);
+    let words = words(&harness.output().shapes, Rect::NOTHING);
+    assert_eq!(words.len(), 2, "{words:?}");
+    faults(&words, harness.ctx.content_rect())
+}
+
+#[test]
+fn the_scan_finds_text_over_text_and_text_that_is_cut() {
+    let beside = egui::pos2(20.0, 60.0);
+    assert_eq!(faults_of(beside, 300.0), Vec::<String>::new());
+    let over = faults_of(egui::pos2(60.0, 22.0), 300.0);
+    assert!(over.len() == 1 && over[0].contains("lies on"), "{over:?}");
+    let cut = faults_of(beside, 40.0);
+    assert!(cut.len() == 1 && cut[0].contains("cut off"), "{cut:?}");
+    // Over the edge of the window, too.
+    let outside = faults_of(egui::pos2(760.0, 60.0), 300.0);
+    assert!(
+        outside.len() == 1 && outside[0].contains("cut off"),
+        "{outside:?}"
+    );
+}
