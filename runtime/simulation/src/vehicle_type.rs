@@ -5,6 +5,7 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::junction::Body;
 use roadwright_scenario::{DynamicsLevel, VehicleClass};
+use roadwright_vehicle::dynamic::GRAVITY;
 use roadwright_vehicle::rigid::RigidModel;
 use roadwright_vehicle::sliding::SlidingModel;
 use roadwright_vehicle::trailer::Train;
@@ -65,6 +66,12 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
 }
 
 impl VehicleType {
+    /// The hardest that its tyres can pull or push it on dry asphalt, m/s^2.
+    #[inline]
+    pub(crate) fn hardest(&self) -> f64 {
+        self.single_track.friction * GRAVITY
+    }
+
     /// Whether it counts as a bus or lorry in junctions: it swings out in bends.
     #[inline]
     pub(crate) fn is_long(&self) -> bool {

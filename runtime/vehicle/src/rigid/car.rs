@@ -74,6 +74,8 @@ pub(super) struct Contact {
 pub(super) struct Moment<'a, S> {
     pub(super) model: &'a RigidModel,
     pub(super) surface: &'a S,
+    /// On which layers of roads the vehicle is.
+    pub(super) layers: u32,
     /// s.
     pub(super) dt: f64,
 }
@@ -356,7 +358,8 @@ impl<S: Surface> Moment<'_, S> {
                 normal,
                 compression,
                 load,
-                friction: self.model.friction * self.surface.friction(place.truncate()),
+                friction: self.model.friction
+                    * self.surface.friction_on(place.truncate(), self.layers),
                 axes: [along, across],
                 angle,
                 velocity: DVec2::new(velocity.dot(along), velocity.dot(across)),
