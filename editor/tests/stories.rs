@@ -399,7 +399,10 @@ fn the_grip_of_the_ground_is_set_and_known_under_the_pointer() {
     let field = bench.field("Grip: open ground");
     bench.drag_right(field.center(), -30.0);
     let grip = bench.scenario().settings().grip;
-    assert!(grip.open_ground > 0.0 && grip.open_ground < 0.95, "{grip:?}");
+    assert!(
+        grip.open_ground > 0.0 && grip.open_ground < 0.95,
+        "{grip:?}"
+    );
     let others = roadwright_scenario::GroundGrip {
         open_ground: 1.0,
         ..grip

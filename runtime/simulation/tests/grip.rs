@@ -114,7 +114,7 @@ fn world(scenario: &Scenario, level: DynamicsLevel) -> World {
 }
 
 fn only(world: &World) -> VehicleRecord {
-    world.snapshot().vehicles[0].clone()
+    world.snapshot().vehicles[0]
 }
 
 /// Speed that is lost in a step, m/s^2.

@@ -64,7 +64,7 @@ pub(crate) fn kart_track() -> Scenario {
         let [straight, esses] = [1, 2].map(|road| Place::lane(RoadId(road), lane, 50.0));
         let goal = Place::lane(RoadId(2), lane, 240.0);
         let mut agent = trip(kind, "pursuit", start, goal, 0.0);
-        agent.via = vec![esses.clone(), straight, esses];
+        agent.via = vec![esses, straight, esses];
         if kind == "racer" {
             agent.depart = 6.0;
         }
