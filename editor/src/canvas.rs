@@ -316,6 +316,7 @@ impl Canvas {
                 brakes: v.brakes,
                 color: speeds.then(|| theme::heat(v.speed / TOP_SPEED, 255)),
                 is_trailer: false,
+                has_tracks: v.has_tracks,
             };
             let towed = |t: &roadwright_simulation::TrailerRecord| VehicleDot {
                 body: t.body,
@@ -326,6 +327,7 @@ impl Canvas {
                 brakes: false,
                 color: None,
                 is_trailer: true,
+                has_tracks: false,
             };
             self.dots.extend(live.snapshot.trailers.iter().map(towed));
             self.dots.extend(live.snapshot.vehicles.iter().map(dot));

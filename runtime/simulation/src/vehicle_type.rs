@@ -21,6 +21,8 @@ pub(crate) struct VehicleType {
     pub(crate) whole_length: f64,
     /// Whether it has trailers.
     pub(crate) tows: bool,
+    /// Whether it runs on tracks.
+    pub(crate) has_tracks: bool,
     /// Over all, m.
     pub(crate) width: f64,
     /// From the rear axle to the rear end of all, m: of the last trailer, if it tows any.
@@ -52,6 +54,7 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
             length: described.length,
             whole_length,
             tows: !train.is_empty(),
+            has_tracks: (described.file.as_ref()).is_some_and(|file| file.vehicle.tracks.is_some()),
             width: described.width,
             rear_overhang,
             front: described.front(),
