@@ -386,6 +386,52 @@ mod tests {
     }
 
     #[test]
+    fn legal_but_absurd_tracks_neither_hang_nor_panic() {
+        type Change = fn(&mut VehicleFile);
+        let changes: [Change; 6] = [
+            |file| file.body.mass = 1e6,
+            |file| file.body.mass = 1.0,
+            |file| file.wheels.friction = Some(1e-6),
+            |file| (file.wheels.friction, file.wheels.mass) = (Some(5.0), 1e-3),
+            |file| {
+                if let Some(tracks) = &mut file.tracks {
+                    (tracks.torque_nm, tracks.pivot_speed) = (1e8, 150.0);
+                }
+            },
+            |file| {
+                if let Some(tracks) = &mut file.tracks {
+                    (tracks.torque_nm, tracks.pivot_speed) = (0.0, 1e-9);
+                }
+            },
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            let mut file = shipped("t-28");
+            change(&mut file);
+            let model = RigidModel::of_file(&file).unwrap();
+            assert!(model.tracks.unwrap().pivot_rate(&model).is_finite());
+            let mut state = CarState::at_rest(&model, Default::default(), &Flat);
+            for (acceleration, steering) in [(1.0, 1.3), (5.0, -0.4), (f64::NAN, f64::NAN)] {
+                let controls = Controls {
+                    acceleration,
+                    steering,
+                    ..Controls::default()
+                };
+                let yard = Yard::new(&Flat, 200.0);
+                for _ in 0..50 {
+                    let entry = Entry {
+                        model: &model,
+                        state: &mut state,
+                        controls,
+                        layers: ALL_LAYERS,
+                    };
+                    yard.step(vec![entry], Vec::new(), 0.02);
+                    assert!(state.body.is_sound() && state.fits(&model), "{number}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn files_whose_tracks_cannot_be_are_refused() {
         let text = roadwright_scenario::vehicle_file::SHIPPED
             .iter()
