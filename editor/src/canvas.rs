@@ -319,6 +319,7 @@ impl Canvas {
                 brakes: v.brakes,
                 color: grey,
                 is_trailer: false,
+                has_tracks: v.has_tracks,
             };
             let towed = |t: &roadwright_simulation::TrailerRecord| VehicleDot {
                 body: t.body,
@@ -329,6 +330,7 @@ impl Canvas {
                 brakes: false,
                 color: grey,
                 is_trailer: true,
+                has_tracks: false,
             };
             self.dots.extend(live.snapshot.trailers.iter().map(towed));
             self.dots.extend(live.snapshot.vehicles.iter().map(dot));

@@ -3,7 +3,7 @@
 use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_scenario::junction::{Layout, layout};
-use roadwright_scenario::{LanePlace, NodeId, ObjectId, Place, Road, RoadId, Scenario};
+use roadwright_scenario::{GripMap, LanePlace, NodeId, ObjectId, Place, Road, RoadId, Scenario};
 use std::sync::Arc;
 
 /// How far from its line a sampled road may be, m.
@@ -50,6 +50,8 @@ pub struct Scene {
     pub revision: u64,
     /// Its junctions.
     pub layout: Layout,
+    /// The grip of its ground by place; none where it is 1 everywhere.
+    pub grip: Option<Arc<GripMap>>,
     /// Its roads, by id.
     pub roads: Vec<RoadShape>,
     /// The names of all roads that have one, the longest road first.
@@ -80,6 +82,7 @@ impl Scene {
         }
         let street_names = street_names(&scenario, &layout);
         Self {
+            grip: GripMap::new(&scenario, &layout).map(Arc::new),
             scenario,
             revision,
             layout,

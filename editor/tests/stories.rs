@@ -389,6 +389,32 @@ fn the_ground_is_raised_lowered_smoothed_and_flattened() {
 }
 
 #[test]
+fn the_grip_of_the_ground_is_set_and_known_under_the_pointer() {
+    let mut bench = crossroads();
+    let before = bench.scenario().clone();
+    let far = DVec2::new(60.0, 60.0);
+    assert!(bench.editor().model().scene.grip.is_none());
+    bench.press_tab("Scenario");
+    bench.press("Grip of the ground");
+    let field = bench.field("Grip: open ground");
+    bench.drag_right(field.center(), -30.0);
+    let grip = bench.scenario().settings().grip;
+    assert!(
+        grip.open_ground > 0.0 && grip.open_ground < 0.95,
+        "{grip:?}"
+    );
+    let others = roadwright_scenario::GroundGrip {
+        open_ground: 1.0,
+        ..grip
+    };
+    assert_eq!(others, roadwright_scenario::GroundGrip::default());
+    let map = bench.editor().model().scene.grip.clone().unwrap();
+    assert_eq!(map.at(far, u32::MAX), grip.open_ground);
+    assert_eq!(map.at(DVec2::ZERO, u32::MAX), 1.0);
+    undo_gives_back(&mut bench, &before);
+}
+
+#[test]
 fn vehicles_and_flows_are_placed_by_clicks_too() {
     let mut bench = crossroads();
     bench.key(Key::A);

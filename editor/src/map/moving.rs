@@ -29,6 +29,8 @@ pub struct VehicleDot {
     pub brakes: bool,
     /// Whether it is a trailer.
     pub is_trailer: bool,
+    /// Whether it runs on tracks.
+    pub has_tracks: bool,
 }
 
 /// What moves in a run.
@@ -66,6 +68,8 @@ pub(super) fn instances(
         let place = vehicle.body.position - camera.centre;
         let body = if vehicle.is_trailer {
             Figure::of_trailer(camera.scale)
+        } else if vehicle.has_tracks {
+            Figure::of_tracked(camera.scale)
         } else {
             Figure::of_vehicle(vehicle.length, camera.scale)
         };
@@ -115,6 +119,7 @@ mod tests {
             indicator: Indicator::Off,
             brakes,
             is_trailer: false,
+            has_tracks: false,
         }
     }
 

@@ -7,6 +7,7 @@ use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{About, DrivingSide, DynamicsLevel, Edit, ObjectId, Settings};
+use std::ops::RangeInclusive;
 
 /// Objects of a kind that are listed at once.
 const MOST: usize = 200;
@@ -142,6 +143,93 @@ const DYNAMICS: Choice<Settings, DynamicsLevel> = Choice {
     set: |settings, level| settings.dynamics = level,
 };
 
+/// What files may say lies within.
+const GRIP_RANGE: RangeInclusive<f64> = 0.01..=1.5;
+
+/// Shares of the friction of tyres on dry asphalt, by ground.
+const GRIP: [Property<Settings>; 8] = [
+    Property {
+        name: "Grip: open ground",
+        label: "Change {name}",
+        unit: "",
+        range: GRIP_RANGE,
+        step: 0.01,
+        hint: "Off all roads: grass 0.6, sand 0.5, snow 0.3, ice 0.15 of the friction of dry asphalt.",
+        get: |settings| Some(settings.grip.open_ground),
+        set: |settings, grip| settings.grip.open_ground = grip,
+    },
+    Property {
+        name: "Grip: footways",
+        label: "Change {name}",
+        unit: "",
+        range: GRIP_RANGE,
+        step: 0.01,
+        hint: "Roads of class path.",
+        get: |settings| Some(settings.grip.path),
+        set: |settings, grip| settings.grip.path = grip,
+    },
+    Property {
+        name: "Grip: service roads",
+        label: "Change {name}",
+        unit: "",
+        range: GRIP_RANGE,
+        step: 0.01,
+        hint: "Roads of class service: gravel 0.7.",
+        get: |settings| Some(settings.grip.service),
+        set: |settings, grip| settings.grip.service = grip,
+    },
+    Property {
+        name: "Grip: residential streets",
+        label: "Change {name}",
+        unit: "",
+        range: GRIP_RANGE,
+        step: 0.01,
+        hint: "Roads of class residential: wet asphalt 0.7.",
+        get: |settings| Some(settings.grip.residential),
+        set: |settings, grip| settings.grip.residential = grip,
+    },
+    Property {
+        name: "Grip: collector roads",
+        label: "Change {name}",
+        unit: "",
+        range: GRIP_RANGE,
+        step: 0.01,
+        hint: "Roads of class collector.",
+        get: |settings| Some(settings.grip.collector),
+        set: |settings, grip| settings.grip.collector = grip,
+    },
+    Property {
+        name: "Grip: arterial roads",
+        label: "Change {name}",
+        unit: "",
+        range: GRIP_RANGE,
+        step: 0.01,
+        hint: "Roads of class arterial.",
+        get: |settings| Some(settings.grip.arterial),
+        set: |settings, grip| settings.grip.arterial = grip,
+    },
+    Property {
+        name: "Grip: slip roads",
+        label: "Change {name}",
+        unit: "",
+        range: GRIP_RANGE,
+        step: 0.01,
+        hint: "Roads of class ramp.",
+        get: |settings| Some(settings.grip.ramp),
+        set: |settings, grip| settings.grip.ramp = grip,
+    },
+    Property {
+        name: "Grip: motorways",
+        label: "Change {name}",
+        unit: "",
+        range: GRIP_RANGE,
+        step: 0.01,
+        hint: "Roads of class motorway.",
+        get: |settings| Some(settings.grip.motorway),
+        set: |settings, grip| settings.grip.motorway = grip,
+    },
+];
+
 fn settings(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     heading(ui, "Simulation");
     let mut subject = Subject {
@@ -154,6 +242,11 @@ fn settings(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         subject.numbers(ui, &SETTINGS);
         let levels = DynamicsLevel::ALL.map(|level| (level, level_title(level).to_owned()));
         subject.choose(ui, &DYNAMICS, &levels);
+    });
+    egui::CollapsingHeader::new("Grip of the ground").show(ui, |ui| {
+        Grid::new("grip")
+            .num_columns(2)
+            .show(ui, |ui| subject.numbers(ui, &GRIP));
     });
 }
 

@@ -14,7 +14,11 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                     Some(_) => format!("  {height:.1} m high"),
                     None => String::new(),
                 };
-                ui.monospace(format!("{:9.1} {:9.1} m{height}", point.x, point.y));
+                let grip = model.scene.grip.as_ref();
+                let grip = grip.map_or(String::new(), |map| {
+                    format!("  grip {:.2}", map.at(point, u32::MAX))
+                });
+                ui.monospace(format!("{:9.1} {:9.1} m{height}{grip}", point.x, point.y));
                 ui.separator();
             }
             ui.label(scale(model.camera.scale));

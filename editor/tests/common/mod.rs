@@ -251,6 +251,21 @@ impl Bench {
         self.harness.get_by_label(name).rect()
     }
 
+    /// Where the field of a property is, in view: beside its title, which has the same name.
+    pub(crate) fn field(&mut self, name: &str) -> egui::Rect {
+        let rightmost = |bench: &Self| {
+            let all = bench.harness.query_all_by_label(name);
+            let field = all.max_by(|a, b| a.rect().left().total_cmp(&b.rect().left()));
+            let field = field.unwrap();
+            field.scroll_to_me();
+            field.rect()
+        };
+        rightmost(self);
+        self.harness.run_steps(30);
+        self.settle();
+        rightmost(self)
+    }
+
     /// Drags from a point of the screen to the right with the left button.
     pub(crate) fn drag_right(&mut self, from: Pos2, points: f32) {
         self.harness.hover_at(from);

@@ -4,7 +4,7 @@
 
 use crate::palette::{
     BODIES, BRAKE_LAMP, BUS_BODY, CROWN_LIT, GLASS, HEAD_LAMP, INDICATOR_LAMP, PEOPLE, RIM, SHADOW,
-    SHADOW_OPACITY, SHEEN, TAIL_LAMP, TRUNK, faded, one_of, rgb,
+    SHADOW_OPACITY, SHEEN, TAIL_LAMP, TRACKED_BODY, TRUNK, faded, one_of, rgb,
 };
 use roadwright_geometry::unit;
 use roadwright_simulation::Indicator;
@@ -22,6 +22,8 @@ pub enum Figure {
     Bus,
     /// A trailer: a roof without a windscreen.
     Trailer,
+    /// A tracked vehicle: a hull between two tracks, with a turret.
+    Tracked,
     /// A vehicle of some ten pixels: body and windscreen.
     Pill,
     /// A vehicle of a few pixels.
@@ -124,6 +126,14 @@ impl Figure {
         }
     }
 
+    /// The figure of a vehicle on tracks, at a scale in metres a pixel.
+    pub fn of_tracked(scale: f64) -> Self {
+        match Self::of_vehicle(0.0, scale) {
+            Self::Car => Self::Tracked,
+            far => far,
+        }
+    }
+
     /// The figure of a trailer, at a scale in metres a pixel.
     pub fn of_trailer(scale: f64) -> Self {
         if scale >= PILLS {
@@ -139,6 +149,7 @@ impl Figure {
             Self::Car => car(),
             Self::Bus => bus(),
             Self::Trailer => trailer(),
+            Self::Tracked => tracked(),
             Self::Pill => vec![
                 Part::new(mirrored(&BODY), None),
                 Part::new(
@@ -251,6 +262,36 @@ fn trailer() -> Vec<Part> {
     parts
 }
 
+/// Of a tracked vehicle: bars across each track, half lengths apart.
+const TRACK_BARS: u8 = 15;
+
+fn tracked() -> Vec<Part> {
+    let mut parts = body(&BUS);
+    // A body has its own colour throughout: the tracks lie over its sides.
+    for side in [0.86, -0.86] {
+        parts.push(Part::new(
+            rectangle((0.0, side), 0.98, 0.13),
+            Some(faded(RIM, 0.9)),
+        ));
+        for bar in 0..TRACK_BARS {
+            let x = -0.93 + 1.86 * f32::from(bar) / f32::from(TRACK_BARS - 1);
+            parts.push(Part::new(
+                rectangle((x, side), 0.018, 0.12),
+                Some(faded(SHEEN, 0.3)),
+            ));
+        }
+    }
+    parts.push(Part::new(
+        rectangle((0.44, 0.0), 0.42, 0.045),
+        Some(faded(RIM, 0.85)),
+    ));
+    let turret = |size: f32| scaled(&round(16, |_| 1.0, (0.0, 0.0)), 0.22 * size, 0.56 * size);
+    parts.push(Part::new(turret(1.0), Some(faded(RIM, 0.6))));
+    parts.push(Part::new(turret(0.9), None));
+    parts.push(Part::new(turret(0.42), Some(faded(SHEEN, 0.3))));
+    parts
+}
+
 /// Corners of a round shape: `radius` at each of their angles.
 fn round(corners: u32, radius: impl Fn(f64) -> f64, (x, y): Corner) -> Vec<Corner> {
     (0..corners)
@@ -351,7 +392,9 @@ fn tree() -> Vec<Part> {
 /// The colour of an agent's vehicle. Dots are lighter: a body of the brightness of asphalt would not be
 /// seen without its rim.
 pub fn body_color(agent: u64, length: f64, figure: Figure) -> Color {
-    let own = if length > LONG {
+    let own = if figure == Figure::Tracked {
+        TRACKED_BODY
+    } else if length > LONG {
         BUS_BODY
     } else {
         one_of(&BODIES, agent)
@@ -399,7 +442,8 @@ pub const GLOW: f64 = 0.38;
 mod tests {
     use super::*;
 
-    const ALL: [Figure; 9] = [
+    const ALL: [Figure; 10] = [
+        Figure::Tracked,
         Figure::Person,
         Figure::Car,
         Figure::Bus,
@@ -441,6 +485,7 @@ mod tests {
             Figure::Car,
             Figure::Bus,
             Figure::Trailer,
+            Figure::Tracked,
             Figure::Pill,
             Figure::Dot,
         ] {

@@ -271,7 +271,11 @@ fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord) {
     let grow = figure::enlargement(vehicle.length, scale);
     let front = 0.5 * vehicle.length * grow * vehicle.body.forward();
     let half_width = 0.5 * vehicle.width * grow;
-    let body = Figure::of_vehicle(vehicle.length, scale);
+    let body = if vehicle.has_tracks {
+        Figure::of_tracked(scale)
+    } else {
+        Figure::of_vehicle(vehicle.length, scale)
+    };
     let color = figure::body_color(vehicle.agent, vehicle.length, body);
     canvas.figure(
         &body.parts(),

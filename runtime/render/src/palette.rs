@@ -110,6 +110,9 @@ pub const BODIES: [u32; 10] = [
 /// Bodies of buses.
 pub const BUS_BODY: u32 = 0xC9A24A;
 
+/// Bodies of vehicles on tracks.
+pub const TRACKED_BODY: u32 = 0x7C8463;
+
 /// What the sun does to roofs of vehicles.
 pub const SHEEN: u32 = 0xFFFFFD;
 /// Colours that are the same by night.

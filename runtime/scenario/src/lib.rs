@@ -49,6 +49,7 @@ mod country;
 mod dynamics;
 mod edit;
 pub mod file;
+mod grip;
 mod history;
 mod ids;
 pub mod junction;
@@ -72,6 +73,7 @@ pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};
 pub use country::{Custom, RoadLaw};
 pub use dynamics::DynamicsLevel;
 pub use edit::{Edit, EditError, MAX_ROAD_ENDS};
+pub use grip::{GripMap, GroundGrip};
 pub use history::History;
 pub use ids::{AgentId, FlowId, ForestId, NodeId, ObjectId, ObstacleId, PointOfInterestId, RoadId};
 pub use junction_rules::{

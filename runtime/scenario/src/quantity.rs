@@ -168,6 +168,8 @@ quantities! {
     Share: With(0.0), With(1.0), "0 to 1";
     /// A coefficient of friction.
     Friction: Without(0.0), With(5.0), "more than 0 and at most 5";
+    /// Grip of a ground as a share of the friction of tyres on dry asphalt.
+    GripShare: Without(0.0), With(1.5), "more than 0 and at most 1.5";
     /// Cornering stiffness over load, 1/rad.
     CorneringStiffness: Without(0.0), With(200.0), "more than 0 and at most 200 per rad";
     /// A spring rate, N/m, or a damping rate, N s/m.

@@ -3,6 +3,7 @@
 use crate::agents::{Agent, Flow, Place};
 use crate::country::check_code;
 use crate::dynamics::DynamicsLevel;
+use crate::grip::GroundGrip;
 use crate::ids::{AgentId, FlowId, ForestId, ObjectId, ObstacleId, PointOfInterestId};
 use crate::network::RoadNetwork;
 use crate::objects::{Forest, MAX_PLACES, Obstacle, PointOfInterest};
@@ -63,6 +64,10 @@ pub struct Settings {
     )]
     #[schemars(with = "PhysicsRate")]
     pub physics_rate_hz: f64,
+    /// Shares of the friction of tyres on dry asphalt that roads of a class and open ground leave, where
+    /// they are not 1.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub grip: GroundGrip,
 }
 
 fn physics_rate() -> f64 {
@@ -91,6 +96,7 @@ impl Default for Settings {
             time_of_day: noon(),
             pedestrians: 0.0,
             physics_rate_hz: physics_rate(),
+            grip: GroundGrip::default(),
         }
     }
 }
@@ -347,7 +353,8 @@ impl Validate for Settings {
         at("duration", Duration::check(self.duration))?;
         at("time_of_day", TimeOfDay::check(self.time_of_day))?;
         at("pedestrians", PeoplePerHour::check(self.pedestrians))?;
-        at("physics_rate_hz", PhysicsRate::check(self.physics_rate_hz))
+        at("physics_rate_hz", PhysicsRate::check(self.physics_rate_hz))?;
+        self.grip.validate().map_err(|why| format!("grip.{why}"))
     }
 }
 

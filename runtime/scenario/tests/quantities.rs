@@ -198,6 +198,19 @@ fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
             ],
         ),
         (
+            "GroundGrip",
+            vec![
+                ("open_ground", settings(|s| s.grip.open_ground = f64::NAN)),
+                ("path", settings(|s| s.grip.path = 0.0)),
+                ("service", settings(|s| s.grip.service = 1.6)),
+                ("residential", settings(|s| s.grip.residential = -0.5)),
+                ("collector", settings(|s| s.grip.collector = f64::INFINITY)),
+                ("arterial", settings(|s| s.grip.arterial = -0.0)),
+                ("ramp", settings(|s| s.grip.ramp = 1e300)),
+                ("motorway", settings(|s| s.grip.motorway = f64::MIN)),
+            ],
+        ),
+        (
             "GeoOrigin",
             vec![
                 ("latitude_deg", origin(91.0, 0.0)),

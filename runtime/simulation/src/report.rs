@@ -93,6 +93,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             },
             length: vehicle_type.length,
             width: vehicle_type.width,
+            has_tracks: vehicle_type.has_tracks,
             speed: motion.speed,
             steering: bodies.steering(agent, vehicle_type),
             acceleration: world.agents.command[index].acceleration,

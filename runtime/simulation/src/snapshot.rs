@@ -33,6 +33,8 @@ pub struct VehicleRecord {
     pub length: f64,
     /// Width over all, m.
     pub width: f64,
+    /// Whether it runs on tracks.
+    pub has_tracks: bool,
     /// Speed, m/s.
     pub speed: f64,
     /// Angle of the front wheels, rad.
@@ -223,6 +225,7 @@ mod tests {
             body: Pose::default(),
             length: 4.0,
             width: 2.0,
+            has_tracks: false,
             speed,
             steering: 0.0,
             acceleration: 0.0,

@@ -5,6 +5,7 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::junction::Body;
 use roadwright_scenario::{DynamicsLevel, VehicleClass};
+use roadwright_vehicle::dynamic::GRAVITY;
 use roadwright_vehicle::rigid::RigidModel;
 use roadwright_vehicle::sliding::SlidingModel;
 use roadwright_vehicle::trailer::Train;
@@ -20,6 +21,8 @@ pub(crate) struct VehicleType {
     pub(crate) whole_length: f64,
     /// Whether it has trailers.
     pub(crate) tows: bool,
+    /// Whether it runs on tracks.
+    pub(crate) has_tracks: bool,
     /// Over all, m.
     pub(crate) width: f64,
     /// From the rear axle to the rear end of all, m: of the last trailer, if it tows any.
@@ -51,6 +54,7 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
             length: described.length,
             whole_length,
             tows: !train.is_empty(),
+            has_tracks: (described.file.as_ref()).is_some_and(|file| file.vehicle.tracks.is_some()),
             width: described.width,
             rear_overhang,
             front: described.front(),
@@ -65,6 +69,12 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
 }
 
 impl VehicleType {
+    /// The hardest that its tyres can pull or push it on dry asphalt, m/s^2.
+    #[inline]
+    pub(crate) fn hardest(&self) -> f64 {
+        self.single_track.friction * GRAVITY
+    }
+
     /// Whether it counts as a bus or lorry in junctions: it swings out in bends.
     #[inline]
     pub(crate) fn is_long(&self) -> bool {

@@ -38,4 +38,4 @@ pub mod trailer;
 
 pub use drive_train::{DriveReading, DriveState, DriveTrain, Driver};
 pub use dynamic::{DynamicState, SingleTrack, Tyre};
-pub use one_track::{OneTrackLimits, OneTrackState, at_rest, moving_time, step};
+pub use one_track::{OneTrackLimits, OneTrackState, at_rest, moving_time, step, step_within};

@@ -122,7 +122,41 @@ pub fn step(
     steering: f64,
     dt: f64,
 ) -> OneTrackState {
-    let wanted_speed = state.speed + limits.acceleration(acceleration) * dt;
+    step_sharing(state, limits, (acceleration, steering), dt, 1.0)
+}
+
+/// The same on a ground whose grip gives the vehicle at most `hardest` m/s^2 along and across together:
+/// where brakes, engine and bend ask for more, both are shortened alike, so it brakes longer and goes
+/// wide. The wheels turn as they are turned.
+pub fn step_within(
+    state: &OneTrackState,
+    limits: &OneTrackLimits,
+    acceleration: f64,
+    steering: f64,
+    dt: f64,
+    hardest: f64,
+) -> OneTrackState {
+    let wheels = limits.turn_wheels(state.steering, steering, dt);
+    let across = state.speed * state.speed * tan(wheels) / limits.wheelbase;
+    let asked = DVec2::new(limits.acceleration(acceleration), across).length();
+    let share = if asked > hardest {
+        hardest / asked
+    } else {
+        1.0
+    };
+    step_sharing(state, limits, (acceleration, steering), dt, share)
+}
+
+/// A step in which the ground gives a share of what is asked of the tyres.
+#[inline]
+fn step_sharing(
+    state: &OneTrackState,
+    limits: &OneTrackLimits,
+    (acceleration, steering): (f64, f64),
+    dt: f64,
+    share: f64,
+) -> OneTrackState {
+    let wanted_speed = state.speed + limits.acceleration(acceleration) * share * dt;
     let speed = at_rest(wanted_speed.clamp(0.0, limits.max_speed), acceleration);
     let steering = limits.turn_wheels(state.steering, steering, dt);
     let distance = 0.5 * (state.speed + speed) * moving_time(state.speed, wanted_speed, dt);
@@ -135,7 +169,7 @@ pub fn step(
         };
     }
     let mean_steering = 0.5 * (state.steering + steering);
-    let heading_change = distance * tan(mean_steering) / limits.wheelbase;
+    let heading_change = distance * tan(mean_steering) / limits.wheelbase * share;
     // Along the chord of the arc: its heading is the mean of those before and after.
     let (sin, cos) = sin_cos(state.pose.heading + 0.5 * heading_change);
     OneTrackState {
@@ -231,6 +265,39 @@ mod tests {
         for pair in errors.windows(2) {
             assert!(pair[0] / pair[1] > 3.0, "{errors:?}");
         }
+    }
+
+    #[test]
+    fn grip_is_shared_between_brakes_and_bends() {
+        let hardest = 2.0;
+        let state = OneTrackState {
+            speed: 15.0,
+            steering: 0.1,
+            ..OneTrackState::default()
+        };
+        let slips = |a: f64, delta: f64| step_within(&state, &car(), a, delta, 0.01, hardest);
+        for (a, delta) in [(0.0, 0.1), (-8.0, 0.1), (2.0, 0.1)] {
+            let next = slips(a, delta);
+            let along = (next.speed - state.speed) / 0.01;
+            let across = next.pose.heading / 0.01 * state.speed;
+            let size = DVec2::new(along, across).length();
+            assert!(
+                (size / hardest - 1.0).abs() < 0.01,
+                "{size} at {a}, {delta}"
+            );
+        }
+        // Where the ground has enough it is the step as it was, to the bit.
+        let (gentle, whole) = (
+            OneTrackState {
+                steering: 0.01,
+                ..state
+            },
+            1e3,
+        );
+        assert_eq!(
+            step_within(&gentle, &car(), -1.0, 0.01, 0.01, whole),
+            step(&gentle, &car(), -1.0, 0.01, 0.01)
+        );
     }
 
     #[test]

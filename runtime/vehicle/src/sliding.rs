@@ -115,6 +115,11 @@ impl SlidingModel {
         self.front + self.rear
     }
 
+    /// The hardest braking and acceleration that the grip of both axles allows, m/s^2.
+    pub fn hardest(&self) -> f64 {
+        self.grip * GRAVITY
+    }
+
     /// The model of a vehicle file; `None` if it has no part `sliding`.
     pub fn of_file(file: &VehicleFile) -> Option<Self> {
         let Sliding {

@@ -37,7 +37,32 @@ impl VehicleFile {
             self.check_gearbox(gearbox)?;
         }
         self.check_brakes()?;
+        self.check_tracks()?;
         self.check_trailers()
+    }
+
+    /// A track runs around at least two wheels.
+    fn check_tracks(&self) -> Result<(), Fault> {
+        if self.tracks.is_none() {
+            return Ok(());
+        }
+        let places = &self.wheels.positions;
+        if let Some(number) = places.iter().position(|place| place[1] == 0.0) {
+            return fault(
+                format!("wheels.positions.{number}"),
+                "is in the middle: expected each wheel of a tracked vehicle on one side",
+            );
+        }
+        for (side, sign) in [("left", 1.0), ("right", -1.0)] {
+            let count = places.iter().filter(|place| place[1] * sign > 0.0).count();
+            if count < 2 {
+                return fault(
+                    "tracks",
+                    format!("{count} wheels on the {side} side: expected at least 2 a track"),
+                );
+            }
+        }
+        Ok(())
     }
 
     fn check_trailers(&self) -> Result<(), Fault> {

@@ -248,4 +248,12 @@ pub struct Tracks {
     #[serde(deserialize_with = "Force::read")]
     #[schemars(with = "Force")]
     pub torque_nm: f64,
+    /// Speed of the sides against each other where the vehicle turns on the spot, m/s.
+    #[serde(default = "pivot_speed", deserialize_with = "Speed::read")]
+    #[schemars(with = "Speed")]
+    pub pivot_speed: f64,
+}
+
+fn pivot_speed() -> f64 {
+    1.0
 }

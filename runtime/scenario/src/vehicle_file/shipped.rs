@@ -24,5 +24,5 @@ macro_rules! shipped {
 
 shipped! {
     "articulated-bus" "bmw-320i" "enviro-400" "escort-caravan" "ford-escort" "semi-trailer-tractor"
-    "semi-trailer-truck" "sliding-racer" "soapbox-kart" "vw-vanagon" "willys-mb"
+    "semi-trailer-truck" "sliding-racer" "soapbox-kart" "t-28" "vw-vanagon" "willys-mb"
 }

@@ -7,6 +7,7 @@ use roadwright_scenario::{
     DrivingSide, DynamicsLevel, Edit, ModuleSetting, Obstacle, Place, RoadId, Scenario, Settings,
     Shape, Stack,
 };
+use std::f64::consts::PI;
 
 /// Hills: middle, height and how far they reach, m.
 const HILLS: [((f64, f64), f64, f64); 4] = [
@@ -16,11 +17,11 @@ const HILLS: [((f64, f64), f64, f64); 4] = [
     ((-140.0, -110.0), 11.0, 50.0),
 ];
 
-/// A village in a valley: jeeps cross the hills, a bus clears a field of posts, cars keep to the road.
+/// A village in a valley: jeeps and a tracked vehicle cross the hills, a bus clears a field of posts, cars keep to the road.
 pub(crate) fn hill_country() -> Scenario {
     let mut b = Builder::new(
         "hill-country",
-        "A village in a valley at the level of rigid bodies: jeeps cross the hills, a bus clears a field of posts, cars keep to the road.",
+        "A village in a valley at the level of rigid bodies: jeeps and a tracked vehicle cross the hills, a bus clears a field of posts, cars keep to the road.",
         DrivingSide::Right,
     );
     b.settings(4, 150.0);
@@ -31,7 +32,11 @@ pub(crate) fn hill_country() -> Scenario {
     };
     b.apply(Edit::Settings(settings));
     b.apply(Edit::Terrain(Some(Box::new(country()))));
-    for (key, file) in [("jeep", "willys-mb"), ("bus", "enviro-400")] {
+    for (key, file) in [
+        ("jeep", "willys-mb"),
+        ("bus", "enviro-400"),
+        ("tank", "t-28"),
+    ] {
         b.apply(Edit::VehicleType(
             key.into(),
             Some(Box::new(from_file(file))),
@@ -126,6 +131,11 @@ fn drivers(b: &mut Builder) {
         let depart = 6.0 * number as f64;
         b.agent(named(kind, trip(kind, "idm", east, west, depart)));
     }
+    let (start, goal) = (
+        Place::ground(40.0, -150.0, PI),
+        Place::ground(-120.0, -60.0, 2.2),
+    );
+    b.agent(named("tank", trip("tank", "pursuit", start, goal, 0.0)));
 }
 
 /// The heights, sampled every 5 m: a valley with waves, and hills beside it.

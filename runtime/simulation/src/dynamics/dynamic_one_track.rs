@@ -41,6 +41,7 @@ impl Level for DynamicOneTrack {
     }
 
     fn advance(state: &mut SlipState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
+        let grip = body.grip(step.ground);
         let (motion, dt) = (body.motion, step.dt);
         let (limits, command) = (body.vehicle_type.limits, body.command);
         let before = DynamicState {
@@ -58,7 +59,11 @@ impl Level for DynamicOneTrack {
             (true, false) => command.steering,
             (true, true) => -command.steering,
         };
-        let model = &body.vehicle_type.single_track;
+        let mut model = body.vehicle_type.single_track;
+        if let Some(grip) = grip {
+            model.friction *= grip;
+        }
+        let model = &model;
         let (acceleration, is_reversing) = (command.acceleration, body.is_reversing);
         let rate = step.physics_rate_hz;
         let mut drive = state.drive;

@@ -52,6 +52,10 @@ impl Level for Lane {
         let limits = &body.vehicle_type.limits;
         if step.begins {
             state.acceleration = limits.acceleration(body.command.acceleration);
+            if step.ground.has_grip() {
+                let hardest = grip_here(step.ground, position) * body.vehicle_type.hardest();
+                state.acceleration = state.acceleration.clamp(-hardest, hardest);
+            }
         }
         let before = motion.speed;
         let wanted = before + state.acceleration * step.dt;
@@ -100,6 +104,12 @@ impl LaneState {
         let (x, left) = (self.done, 1.0 - self.done);
         -30.0 * self.from * x * x * left * left * self.rate
     }
+}
+
+/// Grip of the ground below a body.
+fn grip_here(ground: &Ground, position: &LanePosition) -> f64 {
+    let place = ground.line(position.lanelet).position(position.s);
+    ground.grip_on(place, ground.layers(position))
 }
 
 /// Way to the end of a lane before a junction, m.

@@ -59,6 +59,22 @@ pub(crate) struct Body<'a> {
     pub(crate) is_reversing: bool,
 }
 
+impl Body<'_> {
+    /// Grip of the ground below it as a share of that of dry asphalt: the mean of both axles; `None`
+    /// where it is 1.
+    #[inline]
+    fn grip(&self, ground: &Ground) -> Option<f64> {
+        if !ground.has_grip() {
+            return None;
+        }
+        let (pose, layers) = (self.motion.pose, ground.layers(self.position));
+        let front = pose.point(self.vehicle_type.limits.wheelbase, 0.0);
+        let rear = ground.grip_on(pose.position, layers);
+        let grip = 0.5 * (rear + ground.grip_on(front, layers));
+        (grip != 1.0).then_some(grip)
+    }
+}
+
 /// One step of one body.
 #[derive(Clone, Copy)]
 pub(crate) struct LevelStep<'a> {

@@ -22,6 +22,7 @@ impl Level for OneTrack {
 
     #[inline]
     fn advance(steering: &mut f64, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
+        let grip = body.grip(step.ground);
         let (motion, dt) = (body.motion, step.dt);
         let before = OneTrackState {
             pose: motion.pose,
@@ -31,13 +32,24 @@ impl Level for OneTrack {
         let (limits, command) = (&body.vehicle_type.limits, body.command);
         // A gear is engaged when the vehicle stands: until then it brakes the way that it rolls.
         let rolls_back = before.speed < 0.0 || before.speed == 0.0 && body.is_reversing;
+        let hardest = grip.map(|grip| grip * body.vehicle_type.hardest());
         let advance = |state: &OneTrackState| {
             let (acceleration, wheels) = if rolls_back == body.is_reversing {
                 (command.acceleration, command.steering)
             } else {
                 (-limits.max_braking, state.steering)
             };
-            roadwright_vehicle::step(state, limits, acceleration, wheels, dt)
+            match hardest {
+                None => roadwright_vehicle::step(state, limits, acceleration, wheels, dt),
+                Some(hardest) => roadwright_vehicle::step_within(
+                    state,
+                    limits,
+                    acceleration,
+                    wheels,
+                    dt,
+                    hardest,
+                ),
+            }
         };
         let after = if rolls_back {
             turned_about(&advance(&turned_about(&before)))

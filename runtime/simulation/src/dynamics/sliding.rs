@@ -32,8 +32,17 @@ impl Level for Sliding {
     }
 
     fn advance(state: &mut SkidState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
+        let grip = body.grip(step.ground);
         let (motion, dt, command) = (body.motion, step.dt, body.command);
-        let model = &body.vehicle_type.sliding;
+        let (mut model, mut limits) = (body.vehicle_type.sliding, body.vehicle_type.limits);
+        if let Some(grip) = grip {
+            model.grip *= grip;
+            // The appendix has no end to what pedals do: on slippery ground that is the tyres' grip.
+            let hardest = model.hardest();
+            limits.max_braking = limits.max_braking.min(hardest);
+            limits.max_acceleration = limits.max_acceleration.min(hardest);
+        }
+        let model = &model;
         let (forward, left) = (motion.pose.forward(), motion.pose.left());
         let before = SlidingState {
             position: motion.pose.point(model.rear, 0.0),
@@ -53,7 +62,7 @@ impl Level for Sliding {
             acceleration: command.acceleration,
             is_reversing: body.is_reversing,
             steering,
-            limits: body.vehicle_type.limits,
+            limits,
         };
         let rate = step.physics_rate_hz;
         let (after, wheels) = before.advance(model, &wanted, state.steering, (dt, rate));

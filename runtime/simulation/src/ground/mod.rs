@@ -18,6 +18,7 @@ pub(crate) use roads::{Law, PROFILE_BRAKING, Roads, Ways};
 use signal_heads::Post;
 pub use signal_heads::SignalHead;
 
+use crate::agents::LanePosition;
 use crate::options::SimulationError;
 use glam::DVec2;
 use lane_finder::LaneFinder;
@@ -27,7 +28,8 @@ use roadwright_geometry::HeightField;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals, Turn};
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
-use roadwright_scenario::{Custom, NodeId, Road, RoadId, Scenario};
+use roadwright_scenario::{Custom, GripMap, GroundGrip, NodeId, Road, RoadId, Scenario};
+use roadwright_vehicle::rigid::ALL_LAYERS;
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
@@ -40,6 +42,8 @@ pub struct Ground {
     pub(crate) roads: Arc<Roads>,
     pub(crate) obstacles: Arc<Obstacles>,
     terrain: Option<Arc<HeightField>>,
+    /// None where all ground has all the grip.
+    grip: Option<Arc<GripMap>>,
     finder: Arc<OnceLock<LaneFinder>>,
     lane_middles: OnceLock<Arc<Vec<DVec2>>>,
     signal_posts: OnceLock<Vec<Post>>,
@@ -54,6 +58,7 @@ impl Ground {
         let roads = Arc::new(Roads::new(scenario));
         let obstacles = Arc::new(Obstacles::new(scenario, &roads.graph));
         Arc::new(Self {
+            grip: roads.grip(scenario),
             roads,
             obstacles,
             terrain: scenario.shared_terrain(),
@@ -73,7 +78,9 @@ impl Ground {
             old.obstacles() == new.obstacles() && old.forests() == new.forests();
         let places = named_places(new);
         let has_same_terrain = old.terrain() == new.terrain();
-        if has_same_lanes && has_same_obstacles && has_same_terrain && *self.places == places {
+        let has_same_grip = old.settings().grip == new.settings().grip;
+        let has_same_land = has_same_terrain && has_same_grip;
+        if has_same_lanes && has_same_obstacles && has_same_land && *self.places == places {
             return self.clone();
         }
         // What an edit does not reach is shared with the ground before, not copied: moving a tree in a
@@ -88,7 +95,13 @@ impl Ground {
         } else {
             Arc::new(Obstacles::new(new, &roads.graph))
         };
+        let grip = if has_same_lanes && has_same_grip {
+            self.grip.clone()
+        } else {
+            roads.grip(new)
+        };
         Arc::new(Self {
+            grip,
             obstacles,
             terrain: new.shared_terrain(),
             places: Arc::new(places),
@@ -110,6 +123,35 @@ impl Ground {
     #[inline]
     pub(crate) fn terrain(&self) -> Option<&HeightField> {
         self.terrain.as_deref()
+    }
+
+    /// Share of the friction that tyres have on dry asphalt, at a place: that of the uppermost road
+    /// there, or of open ground. In constant time.
+    #[inline]
+    pub fn grip(&self, place: DVec2) -> f64 {
+        self.grip_on(place, ALL_LAYERS)
+    }
+
+    /// The same for who is on some layers of roads, one bit each.
+    #[inline]
+    pub(crate) fn grip_on(&self, place: DVec2, layers: u32) -> f64 {
+        self.grip.as_ref().map_or(1.0, |map| map.at(place, layers))
+    }
+
+    /// Whether some ground has another grip than 1.
+    #[inline]
+    pub(crate) fn has_grip(&self) -> bool {
+        self.grip.is_some()
+    }
+
+    /// The layers of roads on which a body is, one bit each: a bridge and the road below it do not
+    /// meet.
+    pub(crate) fn layers(&self, position: &LanePosition) -> u32 {
+        if !position.is_on_lane() {
+            return ALL_LAYERS;
+        }
+        let layer = self.lanelet(position.lanelet).layer;
+        1 << layer.rem_euclid(32)
     }
 
     /// Whether all roads can be driven on, or some had to be left out.
@@ -327,6 +369,9 @@ impl Ground {
             if let Some(terrain) = &self.terrain {
                 hash_terrain(terrain, &mut hasher);
             }
+            if let Some(map) = &self.grip {
+                hash_grip(map.grip(), &mut hasher);
+            }
             named_places::hash(&self.places, &mut hasher);
             hasher.finish()
         })
@@ -336,6 +381,33 @@ impl Ground {
     pub(crate) fn finder(&self) -> &LaneFinder {
         self.finder
             .get_or_init(|| LaneFinder::new(&self.roads.graph))
+    }
+}
+
+/// Places follow from the roads, which are in the hash.
+fn hash_grip(grip: &GroundGrip, hasher: &mut impl Hasher) {
+    // Taken apart whole: a key that is added and not hashed does not compile.
+    let GroundGrip {
+        open_ground,
+        path,
+        service,
+        residential,
+        collector,
+        arterial,
+        ramp,
+        motorway,
+    } = *grip;
+    let roads = [
+        path,
+        service,
+        residential,
+        collector,
+        arterial,
+        ramp,
+        motorway,
+    ];
+    for share in roads.into_iter().chain([open_ground]) {
+        hasher.write_u64(share.to_bits());
     }
 }
 

@@ -8,7 +8,7 @@ use roadwright_scenario::junction::{
     Turn, layout, layout_after_edit, signal_plans,
 };
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
-use roadwright_scenario::{Custom, NodeId, RoadAccess, RoadEnd, RoadId, Scenario};
+use roadwright_scenario::{Custom, GripMap, NodeId, RoadAccess, RoadEnd, RoadId, Scenario};
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
@@ -215,6 +215,11 @@ impl Roads {
             plans,
             gists,
         }
+    }
+
+    /// Which grip the ground of a scenario with these roads has where; `None`: all of it everywhere.
+    pub(super) fn grip(&self, scenario: &Scenario) -> Option<Arc<GripMap>> {
+        GripMap::new(scenario, &self.layout).map(Arc::new)
     }
 
     /// Length of a lanelet, m.

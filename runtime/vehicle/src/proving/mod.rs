@@ -156,7 +156,6 @@ const NO_ENGINE: &str = "the file has no drive train";
 const NO_TYRES: &str = "the file does not say how its tyres slip";
 const NO_CAR: &str = "the course is for vehicles up to 3.5 t";
 const NO_SPRINGS: &str = "the file does not have what rigid bodies need";
-const JOINTS: &str = "only vehicles with joints or tracks can show it";
 
 impl Subject<'_> {
     fn drive(&self, name: &'static str) -> Manoeuvre {
@@ -245,7 +244,7 @@ impl Subject<'_> {
             "rest_on_slope" => ("m", body.and_then(rigid::rest_on_slope)),
             "step_climb" => ("m", body.map(rigid::step_climb)),
             "gap" => ("m", body.map(rigid::gap)),
-            _ => ("m/s", Err(JOINTS)),
+            _ => ("rad/s", body.and_then(rigid::pivot_turn)),
         }
     }
 }
@@ -272,6 +271,7 @@ mod tests {
             "semi-trailer-truck",
             "articulated-bus",
             "soapbox-kart",
+            "t-28",
         ] {
             for one in report(name) {
                 println!(

@@ -5,11 +5,15 @@ use super::{Bound, Measured};
 use crate::dynamic::GRAVITY;
 use crate::rigid::{ALL_LAYERS, CarState, Controls, Entry, RigidModel, Surface, Yard};
 use roadwright_geometry::Pose;
-use roadwright_geometry::math::{atan, sin, tan};
+use roadwright_geometry::math::{atan, sin, tan, wrap_angle};
 use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Springs let a hull lean out: it tips at this share of what a rigid one does, at least.
 const SPRUNG: f64 = 0.85;
+/// Until a turn on the spot is steady, and for how long it is measured, s.
+const PIVOT_START: f64 = 4.0;
+const PIVOT_TIME: f64 = 6.0;
+const NO_TRACKS: &str = "only vehicles with tracks turn on the spot";
 /// Step of the world, s, and forces a second.
 const DT: f64 = 0.02;
 const RATE_HZ: f64 = 200.0;
@@ -258,6 +262,40 @@ pub(super) fn gap(model: &RigidModel) -> Measured {
         sound: widest > 0.0,
         note: "at 2 m/s, at full throttle; held to the diameter of the wheels".into(),
     }
+}
+
+/// Turn rate on the spot at full lock; held to the balance of friction along and across the tracks.
+pub(super) fn pivot_turn(model: &RigidModel) -> Result<Measured, &'static str> {
+    let tracks = model.tracks.ok_or(NO_TRACKS)?;
+    let surface = level();
+    let mut trial = Trial::new(model, &surface, Pose::default());
+    let turning = Controls {
+        acceleration: 1.0,
+        steering: model.limits.max_steering,
+        ..Controls::default()
+    };
+    let mut sound = trial.run(PIVOT_START, turning);
+    let before = trial.state.body.position;
+    let (mut turned, mut heading) = (0.0, trial.state.pose(model).heading);
+    let steps = (PIVOT_TIME / DT) as u32;
+    for _ in 0..steps {
+        sound &= trial.run(DT, turning);
+        let now = trial.state.pose(model).heading;
+        turned += wrap_angle(now - heading);
+        heading = now;
+    }
+    let moved = (trial.state.body.position - before).length();
+    let rate = turned / (f64::from(steps) * DT);
+    let free = 2.0 * tracks.pivot_speed / tracks.tread;
+    Ok(Measured {
+        sound: sound && moved < 0.1 * model.half_size.x,
+        ..Measured::near(
+            rate,
+            tracks.pivot_rate(model),
+            0.15,
+            format!("2 v / B without slip is {free:.3}; the middle moved {moved:.2} m"),
+        )
+    })
 }
 
 /// Parts of a length, m, up to all of it and by no rounding more.

@@ -56,16 +56,16 @@ pub(super) struct Contact {
     arm: DVec3,
     normal: DVec3,
     /// Of the spring from its place at rest, m.
-    compression: f64,
+    pub(super) compression: f64,
     /// N; 0 in the air.
-    load: f64,
+    pub(super) load: f64,
     friction: f64,
     /// Along the wheel and across it, on the ground.
     axes: [DVec3; 2],
     /// Angle of the wheel to the hull, rad.
     angle: f64,
     /// Over the ground, along these, m/s.
-    velocity: DVec2,
+    pub(super) velocity: DVec2,
     /// Whether the engine drives it.
     is_driven: bool,
 }
@@ -74,6 +74,8 @@ pub(super) struct Contact {
 pub(super) struct Moment<'a, S> {
     pub(super) model: &'a RigidModel,
     pub(super) surface: &'a S,
+    /// On which layers of roads the vehicle is.
+    pub(super) layers: u32,
     /// s.
     pub(super) dt: f64,
 }
@@ -197,13 +199,23 @@ impl<S: Surface> Moment<'_, S> {
         state.steering = limits.turn_wheels(state.steering, controls.steering, self.dt);
         let mut wrench = Wrench::default();
         let speed = state.speed(model);
-        let push = self.push(state, controls, speed);
+        let turn = model
+            .tracks
+            .map(|tracks| tracks.turn(model, controls, state.steering, speed));
+        let push = if turn.is_some_and(|turn| turn.is_pivot) {
+            self.hold_middle(state, speed)
+        } else {
+            self.push(state, controls, speed)
+        };
         self.touch_down(state, contacts);
         self.sway(contacts);
-        let engaged = self.engage(state, contacts, &push);
-        for (number, contact) in contacts.iter().enumerate() {
-            let torque = self.torque(number, contacts, &push, controls, &engaged);
-            let force = self.wheel_force(number, contact, torque, &engaged, state);
+        let forces = match model.tracks.zip(turn) {
+            Some((tracks, turn)) => {
+                self.run_tracks(&tracks, (controls, turn, &push), state, contacts)
+            }
+            None => self.turn_wheels(state, controls, contacts, &push),
+        };
+        for (force, contact) in forces.into_iter().zip(&*contacts) {
             let [along, across] = contact.axes;
             let whole = contact.normal * contact.load + along * force.x + across * force.y;
             wrench.add(whole, contact.arm);
@@ -211,6 +223,23 @@ impl<S: Surface> Moment<'_, S> {
         wrench.force -= state.forward() * (push.resistance * model.mass).copysign(speed);
         self.scrape(&state.body, &mut wrench);
         wrench
+    }
+
+    /// Turns the wheels. Returns the force of the ground on each along and across it, N.
+    fn turn_wheels(
+        &self,
+        state: &mut CarState,
+        controls: &Controls,
+        contacts: &mut [Contact],
+        push: &Push,
+    ) -> Vec<DVec2> {
+        let engaged = self.engage(state, contacts, push);
+        let numbers = 0..contacts.len();
+        let forces = numbers.map(|number| {
+            let torque = self.torque(number, contacts, push, controls, &engaged);
+            self.wheel_force(number, &contacts[number], torque, &engaged, state)
+        });
+        forces.collect()
     }
 
     /// What the driver makes of engine and brakes: forces over the mass.
@@ -309,7 +338,7 @@ impl<S: Surface> Moment<'_, S> {
         force
     }
 
-    fn grip(&self, contact: &Contact) -> Grip {
+    pub(super) fn grip(&self, contact: &Contact) -> Grip {
         Grip {
             load: contact.load,
             friction: contact.friction,
@@ -356,7 +385,8 @@ impl<S: Surface> Moment<'_, S> {
                 normal,
                 compression,
                 load,
-                friction: self.model.friction * self.surface.friction(place.truncate()),
+                friction: self.model.friction
+                    * self.surface.friction_on(place.truncate(), self.layers),
                 axes: [along, across],
                 angle,
                 velocity: DVec2::new(velocity.dot(along), velocity.dot(across)),

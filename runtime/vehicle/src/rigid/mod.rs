@@ -6,6 +6,7 @@
 //! and a wheel that its brake holds is a spring: a parked car stays where it is, on a slope as well.
 //! Wheels turn at speeds of their own: with the ground as long as their tyres hold, faster where an
 //! engine gives too much, not at all where a brake does ([`WheelState`]); their mass is part of the hull.
+//! Wheels of [`Tracks`] turn side by side instead, and the difference of the sides steers.
 //!
 //! Where hulls meet what stands about, and each other, [rapier](https://rapier.rs) solves the
 //! contacts ([`Yard`]). It is set up anew from plain states at each step of the world: nothing is kept
@@ -32,6 +33,7 @@ mod car;
 mod model;
 mod solid;
 mod surface;
+mod tracks;
 mod wheels;
 mod yard;
 
@@ -41,5 +43,6 @@ pub use car::{CarState, Controls};
 pub use model::{RigidModel, Wheel};
 pub use solid::Solid;
 pub use surface::{Flat, Surface};
+pub use tracks::Tracks;
 pub use wheels::WheelState;
 pub use yard::{ALL_LAYERS, Entry, LooseEntry, Mover, Still, Yard};

@@ -2,6 +2,7 @@
 
 use super::Solid;
 use super::brush::{HELD_STIFFNESS, RELAXATION};
+use super::tracks::Tracks;
 use crate::drive_train::DriveTrain;
 use crate::dynamic::{GRAVITY, SingleTrack, Tyre};
 use crate::one_track::OneTrackLimits;
@@ -94,6 +95,8 @@ pub struct RigidModel {
     pub hull_friction: f64,
     /// Whether driven wheels turn at one speed.
     pub is_locked: bool,
+    /// If it runs on tracks instead of wheels that steer.
+    pub tracks: Option<Tracks>,
     /// What drivers count on; wheelbase, lock and rate of the steering.
     pub limits: OneTrackLimits,
     /// Without one the vehicle does what `limits` say.
@@ -149,6 +152,7 @@ impl From<&VehicleType> for RigidModel {
             tyre: single.tyre,
             hull_friction: HULL_FRICTION,
             is_locked: false,
+            tracks: None,
             limits: OneTrackLimits::from(kind),
             train: None,
         }
@@ -178,6 +182,12 @@ impl RigidModel {
             .as_ref()
             .map_or(&[][..], |brakes| &brakes.hand_wheels);
         let gearbox = file.gearbox.as_ref();
+        let tracks = Tracks::of_file(file, &wheels);
+        // Other levels have a car in place of tracks; here no wheel steers.
+        let (steered, inverted) = match tracks {
+            Some(_) => (&[][..], &[][..]),
+            None => (&file.steering.wheels[..], &file.steering.inverted[..]),
+        };
         Some(Self {
             mass: file.mass(),
             inertia: inertia(file, &places),
@@ -193,13 +203,14 @@ impl RigidModel {
                 .as_ref()
                 .and_then(|engine| engine.inertia)
                 .unwrap_or(0.0),
-            wheels: marked(wheels, &file.steering.wheels, &file.steering.inverted, held),
+            wheels: marked(wheels, steered, inverted, held),
             anti_sway: suspension.anti_sway,
             friction: single.friction,
             stiffness: single.stiffness[0],
             tyre: single.tyre,
             hull_friction: body.friction.unwrap_or(HULL_FRICTION),
             is_locked: gearbox.is_some_and(|gearbox| gearbox.differential == Differential::Locked),
+            tracks,
             limits: OneTrackLimits::from(&file.vehicle_type()),
             train: DriveTrain::new(file),
         })

@@ -12,6 +12,12 @@ pub trait Surface {
     fn friction(&self, _place: DVec2) -> f64 {
         1.0
     }
+
+    /// The same for a vehicle that is on some layers of roads, one bit each: below a bridge the bridge
+    /// does not count.
+    fn friction_on(&self, place: DVec2, _layers: u32) -> f64 {
+        self.friction(place)
+    }
 }
 
 /// Level ground at height 0.

@@ -191,6 +191,7 @@ impl<'a, S: Surface> Yard<'a, S> {
             let moment = Moment {
                 model: entry.model,
                 surface: self.surface,
+                layers: entry.layers,
                 dt: time,
             };
             let wrench = moment.forces(entry.state, &entry.controls, contacts);

@@ -117,7 +117,7 @@ impl RigidBodies {
     }
 }
 
-/// The ground as wheels see it: the terrain, or level ground where there is none.
+/// The ground as wheels see it: the terrain, or level ground where there is none, and its grip.
 pub(crate) struct Land<'a>(pub(crate) &'a Ground);
 
 impl Surface for Land<'_> {
@@ -126,6 +126,14 @@ impl Surface for Land<'_> {
             Some(terrain) => terrain.at(place),
             None => (0.0, glam::DVec3::Z),
         }
+    }
+
+    fn friction(&self, place: DVec2) -> f64 {
+        self.0.grip(place)
+    }
+
+    fn friction_on(&self, place: DVec2, layers: u32) -> f64 {
+        self.0.grip_on(place, layers)
     }
 }
 

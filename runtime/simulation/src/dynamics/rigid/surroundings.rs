@@ -11,7 +11,7 @@ use glam::{DVec2, DVec3};
 use roadwright_geometry::Pose;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_scenario::DynamicsLevel;
-use roadwright_vehicle::rigid::{ALL_LAYERS, CarState, Mover, Surface, Yard};
+use roadwright_vehicle::rigid::{CarState, Mover, Surface, Yard};
 use roadwright_vehicle::trailer::Hitched;
 use std::collections::BTreeSet;
 
@@ -60,12 +60,7 @@ impl Around<'_> {
 
     /// The layers of roads on which an agent is: a bridge and the road below it do not meet.
     pub(super) fn layers(&self, agent: u32) -> u32 {
-        let position = &self.agents.position[agent as usize];
-        if !position.is_on_lane() {
-            return ALL_LAYERS;
-        }
-        let layer = self.ground.lanelet(position.lanelet).layer;
-        1 << layer.rem_euclid(32)
+        self.ground.layers(&self.agents.position[agent as usize])
     }
 
     fn driving(&self, wanted: impl Fn(DynamicsLevel) -> bool) -> impl Iterator<Item = u32> {

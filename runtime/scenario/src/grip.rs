@@ -1,0 +1,132 @@
+//! Grip of the ground: how much of the friction of tyres is left on roads and beside them.
+
+mod map;
+
+pub use map::GripMap;
+
+use crate::quantity::{GripShare, Quantity, Validate, at};
+use crate::road::RoadClass;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Shares of the friction that tyres have on dry asphalt, by what they stand on: 1 is dry asphalt, 0.7
+/// gravel, 0.15 ice.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroundGrip {
+    /// Beside all roads.
+    #[serde(
+        default = "whole",
+        deserialize_with = "GripShare::read",
+        skip_serializing_if = "is_whole"
+    )]
+    #[schemars(with = "GripShare")]
+    pub open_ground: f64,
+    /// Footways, pedestrian streets.
+    #[serde(
+        default = "whole",
+        deserialize_with = "GripShare::read",
+        skip_serializing_if = "is_whole"
+    )]
+    #[schemars(with = "GripShare")]
+    pub path: f64,
+    /// Driveways, alleys, tracks.
+    #[serde(
+        default = "whole",
+        deserialize_with = "GripShare::read",
+        skip_serializing_if = "is_whole"
+    )]
+    #[schemars(with = "GripShare")]
+    pub service: f64,
+    /// Streets that serve their houses.
+    #[serde(
+        default = "whole",
+        deserialize_with = "GripShare::read",
+        skip_serializing_if = "is_whole"
+    )]
+    #[schemars(with = "GripShare")]
+    pub residential: f64,
+    /// Streets that collect from residential ones.
+    #[serde(
+        default = "whole",
+        deserialize_with = "GripShare::read",
+        skip_serializing_if = "is_whole"
+    )]
+    #[schemars(with = "GripShare")]
+    pub collector: f64,
+    /// Main streets.
+    #[serde(
+        default = "whole",
+        deserialize_with = "GripShare::read",
+        skip_serializing_if = "is_whole"
+    )]
+    #[schemars(with = "GripShare")]
+    pub arterial: f64,
+    /// Slip roads.
+    #[serde(
+        default = "whole",
+        deserialize_with = "GripShare::read",
+        skip_serializing_if = "is_whole"
+    )]
+    #[schemars(with = "GripShare")]
+    pub ramp: f64,
+    /// Roads without crossing traffic.
+    #[serde(
+        default = "whole",
+        deserialize_with = "GripShare::read",
+        skip_serializing_if = "is_whole"
+    )]
+    #[schemars(with = "GripShare")]
+    pub motorway: f64,
+}
+
+fn whole() -> f64 {
+    1.0
+}
+
+fn is_whole(share: &f64) -> bool {
+    *share == whole()
+}
+
+impl Default for GroundGrip {
+    fn default() -> Self {
+        Self {
+            open_ground: 1.0,
+            path: 1.0,
+            service: 1.0,
+            residential: 1.0,
+            collector: 1.0,
+            arterial: 1.0,
+            ramp: 1.0,
+            motorway: 1.0,
+        }
+    }
+}
+
+impl GroundGrip {
+    /// The grip of the roads of a class.
+    pub fn of(&self, class: RoadClass) -> f64 {
+        match class {
+            RoadClass::Path => self.path,
+            RoadClass::Service => self.service,
+            RoadClass::Residential => self.residential,
+            RoadClass::Collector => self.collector,
+            RoadClass::Arterial => self.arterial,
+            RoadClass::Ramp => self.ramp,
+            RoadClass::Motorway => self.motorway,
+        }
+    }
+}
+
+impl Validate for GroundGrip {
+    fn validate(&self) -> Result<(), String> {
+        at("open_ground", GripShare::check(self.open_ground))?;
+        at("path", GripShare::check(self.path))?;
+        at("service", GripShare::check(self.service))?;
+        at("residential", GripShare::check(self.residential))?;
+        at("collector", GripShare::check(self.collector))?;
+        at("arterial", GripShare::check(self.arterial))?;
+        at("ramp", GripShare::check(self.ramp))?;
+        at("motorway", GripShare::check(self.motorway))
+    }
+}

@@ -1,0 +1,194 @@
+//! A tracked vehicle: the same stacks drive it, it turns where it stands, and goes on from a save.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use roadwright_geometry::math::wrap_angle;
+use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
+use roadwright_scenario::{
+    Agent, AgentId, DynamicsLevel, Edit, Place, Scenario, Stack, VehicleType, file,
+};
+use roadwright_simulation::{Ground, HandControls, RunOptions, SavedWorld, World, builtin_modules};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+fn scenarios() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}
+
+fn t_28() -> VehicleType {
+    let path = "vehicles/t-28.vehicle.json";
+    let vehicle = VehicleFile::load(&scenarios().join(path)).unwrap();
+    VehicleType {
+        file: Some(Arc::new(FileReference {
+            path: path.into(),
+            hash: String::new(),
+            was: None,
+            vehicle: vehicle.clone(),
+        })),
+        ..vehicle.vehicle_type()
+    }
+}
+
+/// A shipped scenario, all of whose agents drive tanks by one controller.
+fn driven(name: &str, controller: &str) -> Scenario {
+    let mut scenario = file::load(&scenarios().join(format!("{name}.scenario.json"))).unwrap();
+    for key in scenario.vehicle_types().clone().into_keys() {
+        let edit = Edit::VehicleType(key, Some(Box::new(t_28())));
+        scenario.apply(edit).unwrap();
+    }
+    for (key, stack) in scenario.stacks().clone() {
+        let stack = Stack {
+            controller: Stack::with_controller(controller).controller,
+            ..stack
+        };
+        let edit = Edit::Stack(key, Some(Box::new(stack)));
+        scenario.apply(edit).unwrap();
+    }
+    scenario
+}
+
+fn options(level: DynamicsLevel, threads: usize) -> RunOptions {
+    RunOptions {
+        dynamics: Some(level),
+        dt: Some(0.02),
+        threads,
+        ..RunOptions::default()
+    }
+}
+
+fn world(scenario: &Scenario, options: &RunOptions) -> World {
+    World::new(scenario, &builtin_modules(), options).unwrap()
+}
+
+#[test]
+fn all_controllers_drive_tracks_to_their_goals() {
+    for controller in ["idm", "pursuit", "fuzzy_driver"] {
+        let scenario = driven("figure-eight", controller);
+        let mut world = world(&scenario, &options(DynamicsLevel::Rigid, 1));
+        while world.time() < 400.0 && !world.is_over() {
+            world.step();
+        }
+        println!(
+            "{controller}: {} arrived after {:.0} s",
+            world.counts().arrived,
+            world.time()
+        );
+        assert_eq!(world.counts().arrived, 3, "{controller}");
+        assert!(world.summary().collisions.is_empty(), "{controller}");
+    }
+}
+
+#[test]
+fn levels_without_tracks_drive_it_as_a_car() {
+    for level in [
+        DynamicsLevel::Lane,
+        DynamicsLevel::OneTrack,
+        DynamicsLevel::DynamicOneTrack,
+    ] {
+        let scenario = driven("figure-eight", "idm");
+        let mut world = world(&scenario, &options(level, 1));
+        while world.time() < 400.0 && !world.is_over() {
+            world.step();
+        }
+        assert_eq!(world.counts().arrived, 3, "{level}");
+    }
+}
+
+/// One vehicle on open ground.
+fn on_open_ground(kind: VehicleType) -> Scenario {
+    let mut scenario = Scenario::new("open ground");
+    let edits = [
+        Edit::VehicleType("tank".into(), Some(Box::new(kind))),
+        Edit::Stack(
+            "pursuit".into(),
+            Some(Box::new(Stack::with_controller("pursuit"))),
+        ),
+        Edit::Agent(
+            AgentId(1),
+            Some(Box::new(Agent {
+                name: String::new(),
+                vehicle: "tank".into(),
+                stack: "pursuit".into(),
+                dynamics: None,
+                start: Place::ground(0.0, 0.0, 0.1),
+                via: vec![],
+                destination: Some(Place::ground(-80.0, 0.0, 3.0)),
+                depart: 0.0,
+                repeat: None,
+                speed: 0.0,
+            })),
+        ),
+    ];
+    for edit in edits {
+        scenario.apply(edit).unwrap();
+    }
+    scenario
+}
+
+/// How far its middle gets from its start in 8 s of full lock to the left, m, and how far it turns, rad;
+/// a person has the controls.
+fn turned_by_hand(kind: VehicleType) -> (f64, f64) {
+    let scenario = on_open_ground(kind);
+    let mut world = world(&scenario, &options(DynamicsLevel::Rigid, 1));
+    world.step();
+    let full_lock = HandControls {
+        pedals: 0.0,
+        steering: 1.0,
+    };
+    // The wheels first.
+    world.drive_by_hand(1, full_lock);
+    (0..150).for_each(|_| world.step());
+    let gently = HandControls {
+        pedals: 0.3,
+        ..full_lock
+    };
+    world.drive_by_hand(1, gently);
+    let start = world.snapshot().vehicles[0].body;
+    let (mut farthest, mut turned, mut heading) = (0.0f64, 0.0, start.heading);
+    for _ in 0..400 {
+        world.step();
+        let body = world.snapshot().vehicles[0].body;
+        farthest = farthest.max((body.position - start.position).length());
+        turned += wrap_angle(body.heading - heading);
+        heading = body.heading;
+    }
+    (farthest, turned)
+}
+
+#[test]
+fn a_person_turns_it_on_the_spot() {
+    let (way, turned) = turned_by_hand(t_28());
+    println!("tracks: {way:.2} m, {turned:.2} rad");
+    assert!(turned > 2.5, "{turned} rad");
+    assert!(way < 0.5, "{way} m");
+    // Control: a jeep needs the room of a bend.
+    let (bend, _) = turned_by_hand(VehicleType::willys_mb());
+    println!("wheels: {bend:.2} m");
+    assert!(bend > 3.0, "{bend} m");
+}
+
+#[test]
+fn tracks_go_on_from_a_save_with_any_number_of_threads() {
+    let scenario = driven("figure-eight", "idm");
+    let (one, two) = (
+        options(DynamicsLevel::Rigid, 1),
+        options(DynamicsLevel::Rigid, 2),
+    );
+    let (mut first, mut second) = (world(&scenario, &one), world(&scenario, &two));
+    for _ in 0..1000 {
+        first.step();
+        second.step();
+    }
+    assert_eq!(first.state_hash(), second.state_hash());
+    assert!(first.snapshot().vehicles.iter().all(|one| one.has_tracks));
+    let wheels = first.snapshot().mechanics[0].wheels.len();
+    assert_eq!(wheels, 14);
+    let saved = SavedWorld::from_bytes(&first.save(false).unwrap().to_bytes()).unwrap();
+    let ground = Ground::new(&scenario);
+    let (mut again, _) =
+        World::restore(ground, &scenario, &builtin_modules(), &one, &saved).unwrap();
+    for _ in 0..500 {
+        first.step();
+        again.step();
+    }
+    assert_eq!(first.state_hash(), again.state_hash());
+}

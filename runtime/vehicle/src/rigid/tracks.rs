@@ -1,0 +1,463 @@
+//! Continuous tracks: the wheels of a side turn at one speed, and the difference of both sides steers.
+//!
+//! The ground below a wheel gives way to the track as a bristle does, in the direction in which the track
+//! slides over it: a force along and across that is a spring for small ways, so that a parked vehicle
+//! stays where it is, and friction for large ones ([Wong 2008], chapter 6: turning takes what the tracks
+//! need to slide sideways). A track that rolls lays itself on fresh ground all the time, so small slips
+//! give forces in proportion, as a tyre's do.
+
+use super::brush::{Brush, Grip, HELD_STIFFNESS};
+use super::car::{CarState, Contact, Controls, Moment};
+use super::model::{RigidModel, Wheel};
+use super::surface::Surface;
+use crate::dynamic::{GRAVITY, Push};
+use glam::DVec2;
+use roadwright_geometry::math::tan;
+use roadwright_scenario::vehicle_file::VehicleFile;
+
+/// Time in which the driver brings the turn rate to the wanted one, s.
+const RESPONSE: f64 = 0.006;
+/// Time in which the middle of a vehicle that turns on the spot is brought to rest, s.
+const SETTLING: f64 = 0.3;
+/// Slower than this a vehicle whose driver does not want to go on is not turned, m/s.
+const STANDING: f64 = 0.3;
+/// Share of the grip that a driver uses in bends at most.
+const CAREFUL: f64 = 0.8;
+/// What a hand brake holds, N: more than any grip.
+const HELD: f64 = 1e9;
+/// Faster than this a track does not damp what gives way below it, m/s.
+const ROLLING: f64 = 2.0;
+/// Halvings of the range in which the speed of a track is looked for.
+const HALVINGS: u32 = 44;
+
+/// The tracks of a vehicle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tracks {
+    /// With which a side is turned against the other one, N.
+    pub force: f64,
+    /// Speed of the sides against each other on the spot, m/s.
+    pub pivot_speed: f64,
+    /// Between the middles of both tracks, m.
+    pub tread: f64,
+}
+
+/// How a driver wants to turn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Turn {
+    /// rad/s, to the left.
+    rate: f64,
+    /// On the spot: the middle of the vehicle is to stay where it is.
+    pub(super) is_pivot: bool,
+}
+
+impl Tracks {
+    /// The tracks of a vehicle file whose wheels are at their places.
+    pub(super) fn of_file(file: &VehicleFile, wheels: &[Wheel]) -> Option<Self> {
+        let tracks = file.tracks.as_ref()?;
+        let sides = wheels.iter().map(|wheel| wheel.contact.y.abs());
+        Some(Self {
+            force: tracks.torque_nm / file.wheels.radius,
+            pivot_speed: tracks.pivot_speed,
+            tread: 2.0 * sides.sum::<f64>() / wheels.len() as f64,
+        })
+    }
+
+    /// What the actuator makes of a steering angle: the turn rate of a car with that angle, or a turn on
+    /// the spot where the inner track would have to run backwards for it.
+    pub(super) fn turn(
+        &self,
+        model: &RigidModel,
+        controls: &Controls,
+        steering: f64,
+        speed: f64,
+    ) -> Turn {
+        let goes = controls.acceleration > 0.0 || speed.abs() > STANDING;
+        if !goes {
+            return Turn {
+                rate: 0.0,
+                is_pivot: false,
+            };
+        }
+        let curvature = tan(steering) / model.limits.wheelbase;
+        let is_tight = 0.5 * self.tread * curvature.abs() >= 1.0;
+        if is_tight && speed.abs() < self.pivot_speed && controls.acceleration > 0.0 {
+            let direction = if controls.is_reversing { -1.0 } else { 1.0 };
+            let rate = 2.0 * self.pivot_speed / self.tread;
+            return Turn {
+                rate: rate.copysign(curvature) * direction,
+                is_pivot: true,
+            };
+        }
+        let most = CAREFUL * model.friction * GRAVITY / speed.abs().max(STANDING);
+        Turn {
+            rate: (curvature * speed).clamp(-most, most),
+            is_pivot: false,
+        }
+    }
+
+    /// Turn rate on the spot, rad/s, at which the friction along the tracks turns the vehicle as hard as
+    /// the friction across them holds it: the sides run at `pivot_speed` against each other, and all that
+    /// slides does so with the same friction. 2 v / B would be that without slip.
+    pub fn pivot_rate(&self, model: &RigidModel) -> f64 {
+        let moment = |rate: f64| {
+            let wheels = model.wheels.iter().map(|wheel| {
+                let (x, y) = (wheel.contact.x, wheel.contact.y.abs());
+                let slip = DVec2::new(self.pivot_speed - rate * y, rate * x);
+                wheel.load * (y * slip.x - x * slip.y) / slip.length().max(1e-9)
+            });
+            wheels.sum::<f64>()
+        };
+        let (mut low, mut high) = (0.0, 2.0 * self.pivot_speed / self.tread);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            if moment(middle) > 0.0 {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        0.5 * (low + high)
+    }
+}
+
+/// A track in a step of the solver.
+struct Side {
+    /// N at its circumference.
+    drive: f64,
+    /// What its brake can hold, N.
+    brake: f64,
+    /// Inertia of what turns, kg.
+    mass: f64,
+    /// Its speed before, and what it may have, m/s.
+    before: f64,
+    range: [f64; 2],
+}
+
+impl<S: Surface> Moment<'_, S> {
+    /// What the driver makes of the engine while the vehicle turns on the spot: its middle is held.
+    pub(super) fn hold_middle(&self, state: &mut CarState, speed: f64) -> Push {
+        (state.drive.throttle, state.drive.brake) = (0.0, 0.0);
+        Push {
+            drive: -speed / SETTLING,
+            ..Push::default()
+        }
+    }
+
+    /// Turns the tracks. Returns the force of the ground on each wheel along and across, N.
+    pub(super) fn run_tracks(
+        &self,
+        tracks: &Tracks,
+        (controls, turn, push): (&Controls, Turn, &Push),
+        state: &mut CarState,
+        contacts: &[Contact],
+    ) -> Vec<DVec2> {
+        let model = self.model;
+        let speed = state.speed(model);
+        let spin = state.body.spin.dot(state.up());
+        let gain = model.inertia.z / (tracks.tread * RESPONSE);
+        let steer = (gain * (turn.rate - spin)).clamp(-tracks.force, tracks.force);
+        // On the spot both run about rest, so that friction stops the middle as well.
+        let (middle, reach) = if turn.is_pivot {
+            (0.0, tracks.pivot_speed)
+        } else {
+            (speed, tracks.pivot_speed.max(speed.abs()))
+        };
+        let mut forces = vec![DVec2::ZERO; contacts.len()];
+        for side in [1.0, -1.0] {
+            let wheels = model.wheels.iter().enumerate();
+            let wheels = wheels.filter(|(_, wheel)| wheel.contact.y * side > 0.0);
+            let wheels: Vec<usize> = wheels.map(|(number, _)| number).collect();
+            let is_held = controls.hand_brake && wheels.iter().any(|&i| model.wheels[i].hand_brake);
+            let engine = self.engine_share(state);
+            let track = Side {
+                drive: 0.5 * push.drive * model.mass - side * steer,
+                brake: if is_held {
+                    HELD
+                } else {
+                    0.5 * push.brake * model.mass
+                },
+                mass: model.turning_mass * wheels.len() as f64 + engine,
+                before: state.wheels[wheels[0]].rim(model.radius),
+                range: [middle - reach, middle + reach],
+            };
+            let rim = self.track_speed(&track, &wheels, state, contacts);
+            for number in wheels {
+                forces[number] = self.lay(number, rim, state, &contacts[number]);
+            }
+        }
+        forces
+    }
+
+    /// Inertia of the engine that turns with one track, kg.
+    fn engine_share(&self, state: &CarState) -> f64 {
+        let train = self.model.train.as_ref();
+        train.map_or(0.0, |train| {
+            let ratio = state.drive.shifting.gear_of(train).ratio;
+            0.5 * self.model.engine_mass(ratio)
+        })
+    }
+
+    /// The speed of a track after the step, m/s, by the implicit rule: what drives it, its brake, its
+    /// inertia and the ground are in balance.
+    fn track_speed(
+        &self,
+        track: &Side,
+        wheels: &[usize],
+        state: &CarState,
+        contacts: &[Contact],
+    ) -> f64 {
+        let left = |rim: f64| {
+            let ground = wheels.iter().map(|&number| {
+                let (contact, brush) = (&contacts[number], state.brushes[number]);
+                let grip = self.grip(contact);
+                give_way(brush, &grip, (contact.velocity, rim), self.dt).1.x
+            });
+            let ground: f64 = ground.sum();
+            track.drive - ground - track.mass * (rim - track.before) / self.dt
+        };
+        if left(0.0).abs() <= track.brake {
+            return 0.0;
+        }
+        let [mut low, mut high] = track.range;
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            if left(middle) > track.brake.copysign(middle) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        0.5 * (low + high)
+    }
+
+    /// Lays a wheel of a track that runs at a speed, m/s, on the ground. Returns the force of the ground.
+    fn lay(&self, number: usize, rim: f64, state: &mut CarState, contact: &Contact) -> DVec2 {
+        let (model, grip) = (self.model, self.grip(contact));
+        let brush = state.brushes[number];
+        let (brush, force) = give_way(brush, &grip, (contact.velocity, rim), self.dt);
+        state.brushes[number] = brush;
+        state.loads[number] = contact.load;
+        let (wheel, spring) = (&mut state.wheels[number], &model.wheels[number]);
+        wheel.travel = contact.compression.max(-spring.load / spring.spring);
+        (wheel.spin, wheel.slides) = (rim / model.radius, false);
+        wheel.read_slip(contact.velocity, model.radius, contact.load);
+        force
+    }
+}
+
+/// Deflection of the ground after a step, and its force along and across, N, on a piece of track that runs
+/// at `rim` and whose wheel moves over the ground at a velocity, m/s.
+fn give_way(brush: Brush, grip: &Grip, (velocity, rim): (DVec2, f64), dt: f64) -> (Brush, DVec2) {
+    if grip.load <= 0.0 {
+        return (Brush::default(), DVec2::ZERO);
+    }
+    let slides = DVec2::new(velocity.x - rim, velocity.y);
+    let most = grip.friction / HELD_STIFFNESS;
+    // It gives way no farther than friction bends it, and is left behind as the track rolls on.
+    let rate = slides.length() / most + rim.abs() * HELD_STIFFNESS / grip.stiffness;
+    let before = DVec2::new(brush.along, brush.across);
+    let after = (before + slides * dt) / (1.0 + rate * dt);
+    // Critically damped for the mass that the load stands for, as long as it holds.
+    let holds = (1.0 - after.length() / most).max(0.0) * (1.0 - rim.abs() / ROLLING).max(0.0);
+    let damping = 2.0 * (HELD_STIFFNESS / GRAVITY).sqrt() * holds;
+    let wanted = -(after * HELD_STIFFNESS + slides * damping);
+    let force = wanted.clamp_length_max(grip.friction) * grip.load;
+    let brush = Brush {
+        along: after.x,
+        across: after.y,
+    };
+    (brush, force)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use crate::drive_train::tests::shipped;
+    use crate::rigid::{ALL_LAYERS, Entry, Flat, Yard};
+    use roadwright_geometry::math::wrap_angle;
+
+    fn t_28() -> RigidModel {
+        RigidModel::of_file(&shipped("t-28")).expect("it has a suspension")
+    }
+
+    /// Drives for some seconds at steps of `dt`.
+    fn drive(
+        model: &RigidModel,
+        state: &mut CarState,
+        controls: Controls,
+        (seconds, dt): (f64, f64),
+    ) -> f64 {
+        let yard = Yard::new(&Flat, 200.0);
+        let (mut turned, mut heading) = (0.0, state.pose(model).heading);
+        for _ in 0..(seconds / dt).round() as u32 {
+            let entry = Entry {
+                model,
+                state,
+                controls,
+                layers: ALL_LAYERS,
+            };
+            assert!(yard.step(vec![entry], Vec::new(), dt).is_empty());
+            let now = state.pose(model).heading;
+            turned += wrap_angle(now - heading);
+            heading = now;
+        }
+        turned
+    }
+
+    fn at(speed: f64) -> CarState {
+        let mut state = CarState::at_rest(&t_28(), Default::default(), &Flat);
+        state.roll(speed);
+        state
+    }
+
+    #[test]
+    fn it_turns_on_the_spot_to_both_sides_and_the_same_at_any_step() {
+        let model = t_28();
+        let exact = model.tracks.map(|tracks| tracks.pivot_rate(&model));
+        let exact = exact.expect("it has tracks");
+        for (lock, is_reversing, sign) in
+            [(1.3, false, 1.0), (-1.3, false, -1.0), (1.3, true, -1.0)]
+        {
+            for dt in [0.01, 0.02] {
+                let controls = Controls {
+                    acceleration: 1.0,
+                    steering: lock,
+                    is_reversing,
+                    ..Controls::default()
+                };
+                let mut state = at(0.0);
+                drive(&model, &mut state, controls, (4.0, dt));
+                let rate = drive(&model, &mut state, controls, (4.0, dt)) / 4.0;
+                assert!((sign * rate / exact - 1.0).abs() < 0.05, "{rate} {exact}");
+            }
+        }
+        // Without slip it would turn at 2 v / B: friction across the tracks takes more than half of it.
+        assert!(exact < 0.5);
+    }
+
+    #[test]
+    fn it_drives_the_bends_that_a_car_with_its_steering_angle_would() {
+        let model = t_28();
+        for speed in [2.0, 5.0, 8.0] {
+            let radius = 40.0;
+            let steering = roadwright_geometry::math::atan(model.limits.wheelbase / radius);
+            let controls = Controls {
+                acceleration: 0.1,
+                steering,
+                ..Controls::default()
+            };
+            let mut state = at(speed);
+            drive(&model, &mut state, controls, (2.0, 0.02));
+            let turned = drive(&model, &mut state, controls, (1.0, 0.02));
+            let wanted = state.speed(&model) / radius;
+            assert!((turned / wanted - 1.0).abs() < 0.15, "{turned} {wanted}");
+            let inner = state.wheels[0].spin * model.radius;
+            let outer = state.wheels[1].spin * model.radius;
+            assert!(outer > inner + 0.05, "{inner} {outer}");
+        }
+    }
+
+    #[test]
+    fn who_does_not_want_to_go_is_not_turned_and_stops_where_brakes_or_friction_say() {
+        let model = t_28();
+        let mut state = at(0.0);
+        let parked = Controls {
+            acceleration: 0.0,
+            steering: 1.3,
+            ..Controls::default()
+        };
+        let turned = drive(&model, &mut state, parked, (3.0, 0.02));
+        assert!(turned.abs() < 1e-6, "{turned}");
+        let stop = Controls {
+            acceleration: -50.0,
+            ..Controls::default()
+        };
+        let mut state = at(10.0);
+        drive(&model, &mut state, stop, (6.0, 0.01));
+        assert!(state.speed(&model).abs() < 1e-3);
+        let train = model.train.as_ref().expect("it has an engine");
+        // The brakes stop what turns as well.
+        let turns = model.turning_mass * model.wheels.len() as f64 / model.mass;
+        let exact = 100.0 / (2.0 * train.hardest_braking()) * (1.0 + turns);
+        let way = state.pose(&model).position.x + model.rear;
+        // Air and rolling help a little.
+        assert!(way < 1.01 * exact && way > 0.93 * exact, "{way} {exact}");
+    }
+
+    #[test]
+    fn legal_but_absurd_tracks_neither_hang_nor_panic() {
+        type Change = fn(&mut VehicleFile);
+        let changes: [Change; 6] = [
+            |file| file.body.mass = 1e6,
+            |file| file.body.mass = 1.0,
+            |file| file.wheels.friction = Some(1e-6),
+            |file| (file.wheels.friction, file.wheels.mass) = (Some(5.0), 1e-3),
+            |file| {
+                if let Some(tracks) = &mut file.tracks {
+                    (tracks.torque_nm, tracks.pivot_speed) = (1e8, 150.0);
+                }
+            },
+            |file| {
+                if let Some(tracks) = &mut file.tracks {
+                    (tracks.torque_nm, tracks.pivot_speed) = (0.0, 1e-9);
+                }
+            },
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            let mut file = shipped("t-28");
+            change(&mut file);
+            let model = RigidModel::of_file(&file).unwrap();
+            assert!(model.tracks.unwrap().pivot_rate(&model).is_finite());
+            let mut state = CarState::at_rest(&model, Default::default(), &Flat);
+            for (acceleration, steering) in [(1.0, 1.3), (5.0, -0.4), (f64::NAN, f64::NAN)] {
+                let controls = Controls {
+                    acceleration,
+                    steering,
+                    ..Controls::default()
+                };
+                let yard = Yard::new(&Flat, 200.0);
+                for _ in 0..50 {
+                    let entry = Entry {
+                        model: &model,
+                        state: &mut state,
+                        controls,
+                        layers: ALL_LAYERS,
+                    };
+                    yard.step(vec![entry], Vec::new(), 0.02);
+                    assert!(state.body.is_sound() && state.fits(&model), "{number}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn files_whose_tracks_cannot_be_are_refused() {
+        let text = roadwright_scenario::vehicle_file::SHIPPED
+            .iter()
+            .find(|one| one.name == "t-28")
+            .map(|one| one.text)
+            .expect("it comes with the program");
+        for (from, to, says) in [
+            (
+                "\"torque_nm\": 45000.0",
+                "\"torque_nm\": -1.0",
+                "tracks.torque_nm",
+            ),
+            (
+                "\"pivot_speed\": 1.2",
+                "\"pivot_speed\": 0.0",
+                "tracks.pivot_speed",
+            ),
+            (
+                "[-2.34, 1.2, -1.2]",
+                "[-2.34, 0.0, -1.2]",
+                "wheels.positions.0",
+            ),
+        ] {
+            assert!(text.contains(from), "{from}");
+            let error = VehicleFile::from_text(&text.replace(from, to)).unwrap_err();
+            assert!(error.to_string().contains(says), "{error}");
+        }
+    }
+}
