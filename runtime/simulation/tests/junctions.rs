@@ -476,3 +476,30 @@ fn where_equals_meet_the_country_says_who_goes_first() {
     assert_eq!(control("DE"), Control::Uncontrolled);
     assert_eq!(control(""), Control::Uncontrolled);
 }
+
+/// 1,500 vehicles at once, and as many that wait to set out, fill a town to the last lane. They once came to a
+/// halt for ever: some stood between two lanes, and others in junctions, for want of the room that those took.
+#[test]
+fn a_town_filled_to_the_last_lane_moves_on() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let scenario = file::load(&folder.join("old-town.scenario.json")).unwrap();
+    let options = RunOptions {
+        seed: Some(13),
+        populate: 3000,
+        dynamics: Some(DynamicsLevel::Lane),
+        dt: Some(0.1),
+        ..RunOptions::default()
+    };
+    let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+    let mut arrived = Vec::new();
+    for end in [900.0, 1500.0] {
+        while world.time() < end {
+            world.step();
+        }
+        arrived.push(world.counts().arrived);
+    }
+    assert!(
+        arrived[0] > 200 && arrived[1] > arrived[0] + 200,
+        "{arrived:?}"
+    );
+}

@@ -4,7 +4,7 @@ use crate::dynamics::Bodies;
 use crate::ground::Ground;
 use crate::options::SimulationError;
 use crate::route::Goal;
-use crate::traffic::{Claims, Index, space};
+use crate::traffic::{Claims, Index, Lanes, space};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_geometry::Pose;
 use roadwright_scenario::lane_graph::LaneletId;
@@ -167,16 +167,15 @@ impl Room<'_> {
     /// Whether those who have been let into a junction on the word that there is room for them on a lane
     /// find it still, if one more vehicle is there.
     fn leaves_what_is_promised(&self, lanelet: LaneletId, own_type: &VehicleType) -> bool {
-        let (ground, agents) = (self.bodies.ground, self.bodies.agents);
-        let coming = self.claims.promised_on(ground, agents, lanelet);
-        let mut coming = coming.peekable();
-        if coming.peek().is_none() {
-            return true;
-        }
-        let is_there = |agent: &u32| agents.position[*agent as usize].lanelet == lanelet;
-        let all = coming.chain(self.on_lane(lanelet).filter(is_there));
-        let taken: f64 = all.map(|agent| space(self.vehicle_type(agent))).sum();
-        taken + space(own_type) <= ground.length(lanelet)
+        let lanes = Lanes {
+            ground: self.bodies.ground,
+            types: self.types,
+            index: self.index,
+            agents: self.bodies.agents,
+        };
+        let appeared = self.appeared.get(&Some(lanelet)).into_iter().flatten();
+        self.claims
+            .may_appear(lanes, lanelet, appeared.copied(), space(own_type))
     }
 
     fn is_apart_on_lane(&self, agent: u32, s: f64, own_type: &VehicleType) -> bool {

@@ -13,11 +13,13 @@
 //! behind falls back at once.
 
 use super::View;
-use crate::traffic::Entry;
+use crate::traffic::{Entry, Lanes};
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 
 /// Who has been seeking a gap for so long, s, is let in.
 const PATIENCE: f32 = 5.0;
+/// Who has stood for so long, s, drives on: whom it would let in cannot come.
+const COURTESY: f64 = 15.0;
 /// How hard one slows down for that, m/s^2.
 const SLOWING: f64 = 1.5;
 /// So many vehicles ahead on a lane beside are looked at.
@@ -71,7 +73,8 @@ impl View<'_> {
         let wants_over = self.route(agent).lanelet(progress.at + 1) == Some(side);
         let own = if wants_over { progress.seeking } else { 0.0 };
         for (number, beside) in self.beside(agent, side).enumerate() {
-            let is_let_in = beside.seeking >= PATIENCE || own > 0.0 && beside.seeking > 0.0;
+            let is_let_in = progress.standing < COURTESY
+                && (beside.seeking >= PATIENCE || own > 0.0 && beside.seeking > 0.0);
             // A queue that stands is passed along: further ahead there may be a gap.
             let falls_in = number == 0 && own >= PATIENCE && beside.speed > NEARLY_STANDING;
             if is_let_in || falls_in {
@@ -92,6 +95,18 @@ impl View<'_> {
         } else if changes && beside.gap < 0.0 && beside.speed > NEARLY_STANDING {
             courtesy.top_speed = courtesy.top_speed.min(FALLING_BACK * beside.speed);
         }
+    }
+
+    /// Whether a vehicle could come over from its lane: who is close behind another one that stands cannot.
+    fn has_way(&self, agent: u32, lane: LaneletId) -> bool {
+        let s = self.position(agent).s;
+        let lanes = Lanes {
+            ground: self.ground,
+            types: self.types,
+            index: self.index,
+            agents: self.agents,
+        };
+        lanes.has_way_to_change(agent, (lane, s), self.ground.length(lane) - s)
     }
 
     /// The next vehicles ahead of an agent on a lane beside, the nearest first. Right beside each other
@@ -120,7 +135,11 @@ impl View<'_> {
                     entry,
                     speed: self.motion(entry.agent).speed,
                     gap: entry.s - self.vehicle_type(entry.agent).rear_overhang - front,
-                    seeking: if wants_in { theirs.seeking } else { 0.0 },
+                    seeking: if wants_in && self.has_way(entry.agent, side) {
+                        theirs.seeking
+                    } else {
+                        0.0
+                    },
                 }
             })
     }

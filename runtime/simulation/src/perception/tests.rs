@@ -250,6 +250,32 @@ fn who_has_been_seeking_a_gap_for_long_is_let_in() {
 }
 
 #[test]
+fn who_cannot_come_over_is_not_waited_for() {
+    // (gap before the one that seeks, m, for how long the agent has stood, s, whether it follows that one)
+    let cases = [
+        (40.0, 0.0, true),
+        (2.0, 0.0, false),
+        (40.0, 14.0, true),
+        (40.0, 16.0, false),
+    ];
+    for (gap, standing, follows) in cases {
+        let mut stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
+        let lanes = stand.lanes_from_the_right();
+        let own = stand.car(1, &lanes[1..], 100.0, 0.0);
+        let other = stand.car(2, &lanes, 108.0, 0.0);
+        let leader = stand.car(3, &lanes[..1], 108.0, 0.0);
+        let kind = stand.view().vehicle_type(other);
+        stand.agents.position[leader as usize].s += kind.front + gap + kind.rear_overhang;
+        stand.agents.progress[other as usize].seeking = 6.0;
+        stand.agents.progress[own as usize].standing = standing;
+        stand.look();
+        let input = stand.view().controller_input(own, LOOKAHEAD);
+        let told = input.leader_gap < NOTHING;
+        assert_eq!(told, follows, "{gap} m, {standing} s");
+    }
+}
+
+#[test]
 fn of_two_that_want_each_others_lane_the_one_behind_falls_back() {
     for (s, falls_back) in [(101.0, true), (99.0, false), (100.0, false)] {
         let mut stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);

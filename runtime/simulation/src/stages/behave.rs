@@ -5,9 +5,10 @@ use super::scene::Onlooking;
 use crate::dynamics::room_to_change_lane;
 use crate::modules::{Modules, Rota, Rows};
 use crate::route::Travel;
+use crate::traffic::Lanes;
 use roadwright_agent::{Effects, Scene, Step};
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
-use roadwright_scenario::lane_graph::NO_LANELET;
+use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 use std::sync::Arc;
 
 /// Where several lanes have to be changed one after the other, so much room is left for each further
@@ -143,6 +144,22 @@ impl Effecting<'_> {
         }
     }
 
+    /// Whether a vehicle finds its way over to a place of the lane beside, m, and leaves to others what they
+    /// count on.
+    fn has_room_to_change(&self, agent: u32, beside: (LaneletId, f64), room: f64) -> bool {
+        let lanes = Lanes {
+            ground: self.ground,
+            types: self.types,
+            index: &self.traffic.index,
+            agents: self.agents,
+        };
+        let own = &self.agents.position[agent as usize];
+        [(own.lanelet, own.s), beside].into_iter().all(|place| {
+            lanes.has_way_to_change(agent, place, room)
+                && self.traffic.claims.leaves_promised(lanes, agent, place)
+        })
+    }
+
     /// Begins a lane change, if it is possible here and now; else nothing happens, and the behaviour
     /// asks again in its next turn.
     fn begin_lane_change(&mut self, agent: u32, to_left: bool) {
@@ -164,6 +181,10 @@ impl Effecting<'_> {
         let room = room_to_change_lane(self.agents.identity[index].level)
             + f64::from(more) * ROOM_FOR_ANOTHER;
         if target == NO_LANELET || lanelet.length() - position.s < room {
+            return;
+        }
+        let beside = position.s / lanelet.length() * self.ground.length(target);
+        if !self.has_room_to_change(agent, (target, beside), lanelet.length() - position.s) {
             return;
         }
         // A change that the route does not ask for needs another route, and room.

@@ -6,6 +6,7 @@ mod contacts;
 mod delays;
 mod encroachment;
 mod index;
+mod lanes;
 mod people;
 mod signals;
 
@@ -17,6 +18,7 @@ pub(crate) use contacts::{Contact, Contacts, Search};
 pub(crate) use delays::Delays;
 pub(crate) use encroachment::{Encroachment, Scene as EncroachmentScene};
 pub(crate) use index::{Entry, Index};
+pub(crate) use lanes::Lanes;
 pub use people::{NoCrossing, PeopleCounts, PersonRecord, RADIUS as PERSON_RADIUS};
 pub(crate) use people::{People, Roadside};
 pub use signals::StagePhase;

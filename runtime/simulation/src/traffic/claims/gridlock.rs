@@ -41,6 +41,8 @@ const TURNS_WITHIN_AT_SIGNALS: f64 = 240.0;
 const ASKS_FOR_GREEN: f64 = 15.0;
 /// Lanelets from an exit on within which the vehicle is found that keeps it full.
 const QUEUE: usize = 12;
+/// And so many lanes beside each other.
+const MOST_LANES_BESIDE: usize = 8;
 /// Nobody farther from its stop line than this is let in with a ring, m: the others would wait for it.
 /// With more it might see red before it is there, and the ring would have turned in part.
 const AT_LINE: f64 = 3.0;
@@ -353,7 +355,7 @@ fn are_in_conflict(one: &[Need], other: &[Need], scene: &Scene<'_>) -> bool {
 /// Who stands first in the queue that fills a lane: the foremost on it, or on the lanes that it goes on
 /// to, up to where it waits.
 fn blocker(exit: LaneletId, scene: &Scene<'_>) -> Option<u32> {
-    let mut first = scene.index.on_lanelet(exit).last()?.agent;
+    let mut first = foremost(exit, scene)?;
     for _ in 0..QUEUE {
         let agent = first as usize;
         let claim = &scene.agents.claim[agent];
@@ -364,15 +366,24 @@ fn blocker(exit: LaneletId, scene: &Scene<'_>) -> Option<u32> {
             return Some(first);
         }
         let next = scene.route(first).lanelet(at + 1)?;
-        if let Some(entry) = scene
-            .index
-            .on_lanelet(next)
-            .last()
-            .filter(|entry| entry.agent != first)
-        {
-            first = entry.agent;
-        } else {
-            return Some(first);
+        match foremost(next, scene).filter(|&agent| agent != first) {
+            Some(agent) => first = agent,
+            None => return Some(first),
+        }
+    }
+    None
+}
+
+/// Who is first in the queue at the start of a lane: the foremost on it or, where one in the queue waits for
+/// a gap on the lane beside, the foremost there.
+fn foremost(lane: LaneletId, scene: &Scene<'_>) -> Option<u32> {
+    let mut lane = lane;
+    for _ in 0..MOST_LANES_BESIDE {
+        let all = scene.index.on_lanelet(lane);
+        let behind = scene.lanes().tail(lane).there.len();
+        match all.get(behind) {
+            None => return all.last().map(|entry| entry.agent),
+            Some(leaving) => lane = scene.agents.position[leaving.agent as usize].lanelet,
         }
     }
     None

@@ -21,8 +21,9 @@
 //!
 //! **Why nobody waits for ever inside:** waiting goes from higher to lower tickets only, never in a
 //! circle; who holds the lowest one waits for nobody, has been promised room beyond, and leaves, unless
-//! a red light now stops those in it who were to drive on. Room is promised on the word of those only who
-//! have entered the next junction already: who has not may lose its turn and need its place.
+//! a red light now stops those in it who were to drive on. Room is counted as if nobody there drove on,
+//! but for who is driving out into the next junction already; and nobody else takes it (`promise.rs`): who
+//! appears, or changes lanes, leaves it to those who count on it.
 //! **Why nobody waits for ever outside, while its exit drains:** who has waited for a minute is locked
 //! (`rule.rs`): it need not give way any more, and nobody whose way conflicts with it is let in before.
 //! **Why full lanes that wait for each other in a ring move on:** they are let in together, or one of them
@@ -55,12 +56,14 @@
 //! # Parts
 //!
 //! `request.rs` finds who asks, and for what; `scene.rs` knows where everybody is; `rule.rs` decides;
+//! `promise.rs` knows who counts on room beyond;
 //! `walls.rs` holds the order inside; `gridlock.rs` resolves rings of full lanes; this file keeps what is granted.
 
 mod bound;
 mod gridlock;
 mod look;
 mod on_foot;
+mod promise;
 mod request;
 mod rule;
 mod scene;
@@ -401,34 +404,6 @@ impl Claims {
     #[allow(clippy::unused_self, reason = "tests have a switch")]
     fn leaves_rings(&self) -> bool {
         false
-    }
-
-    /// Who has been promised room on a lane beyond a junction and is not there yet.
-    pub(crate) fn promised_on<'s>(
-        &'s self,
-        ground: &Ground,
-        agents: &'s Agents,
-        lanelet: LaneletId,
-    ) -> impl Iterator<Item = u32> + 's {
-        // All connections that end where a lane begins are those of one junction.
-        let mut ways = ground.graph().predecessors(lanelet).iter();
-        let contested = ways.find_map(|&way| ground.contested(way));
-        let junctions = contested.map(|(junction, _)| junction).into_iter();
-        junctions.flat_map(move |junction| self.promised(agents, junction, lanelet))
-    }
-
-    /// Who is still in a junction or before it, and has been promised room on a lane beyond it.
-    fn promised<'s>(
-        &'s self,
-        agents: &'s Agents,
-        junction: u32,
-        exit: LaneletId,
-    ) -> impl Iterator<Item = u32> + 's {
-        let grants = self.granted[junction as usize].iter();
-        let coming = grants.filter(move |grant| {
-            grant.exit == exit && agents.progress[grant.agent as usize].at <= grant.at
-        });
-        coming.map(|grant| grant.agent)
     }
 
     /// Counts vehicles that missed their turn.

@@ -29,6 +29,8 @@ const TURN_AFTER: f64 = 6.0;
 const LEAST_GAP_SHARE: f64 = 0.6;
 /// Slower than this counts as standing, m/s.
 const STANDING: f64 = 0.2;
+/// Who is faster than this inside a junction leaves it soon, m/s.
+const DRIVES_OUT: f64 = 3.0;
 /// A vehicle that stands this near to its stop line has stopped at it, m.
 const AT_LINE: f64 = 4.0;
 
@@ -100,11 +102,6 @@ impl Claims {
         // One ticket counts in all junctions of a chain: it is after all others.
         match before {
             Some(_) if needs.len() > 1 => Verdict::Refused(Refusal::Occupied),
-            // Who goes on beyond may have a higher ticket than the one that is put in between: on its
-            // word nothing can be promised here.
-            Some(_) if !self.fits_if_all_stay(request, last, scene) => {
-                Verdict::Refused(Refusal::NoRoom)
-            }
             _ => Verdict::Granted { before },
         }
     }
@@ -138,47 +135,19 @@ impl Claims {
     }
 
     /// What is left of the lane beyond a junction when all that is there, or has been promised a place,
-    /// stands in a queue, m; negative if they do not fit.
+    /// stands in a queue, m; negative if they do not fit. Who is driving out into the next junction leaves
+    /// no queue behind. Who has only been let in there counts: it may still lose its turn, to a red light
+    /// or to people on foot. So does who is slow inside: it may wait there for others, and junctions that
+    /// let in on its word could wait for each other in a circle.
     pub(super) fn room_beyond(&self, request: &Request, need: &Need, scene: &Scene<'_>) -> f64 {
-        let agents = scene.agents;
-        // Who has entered what lies beyond the exit drives on and leaves no queue behind. Who has been
-        // let in there, but has not entered, may still lose its turn, to a red light or to people on
-        // foot, and then needs its place in the queue.
-        let queued = scene.index.on_lanelet(need.exit).iter().filter(|entry| {
-            let agent = entry.agent as usize;
-            let next = agents.progress[agent].at + 1;
-            agents.position[agent].lanelet != need.exit
-                || agents.claim[agent].granted_to <= next
-                || scene.front(entry.agent, next) <= 0.0
-        });
-        let queued = queued.map(|entry| entry.agent);
-        scene.ground.length(need.exit) - self.taken(request, need, queued, scene)
-    }
-
-    /// Length of the lane beyond a junction that others take: those who are there, and those who have
-    /// been promised a place, m.
-    fn taken(
-        &self,
-        request: &Request,
-        need: &Need,
-        there: impl Iterator<Item = u32>,
-        scene: &Scene<'_>,
-    ) -> f64 {
+        let tail = scene.lanes().tail(need.exit);
+        let there = tail.there.iter().map(|entry| entry.agent);
+        let there = there.filter(|&agent| !drives_out(agent, scene));
         let promised = self.promised(scene.agents, need.junction, need.exit);
         let others = promised
             .chain(there)
             .filter(|&agent| agent != request.agent);
-        others.map(|agent| scene.space(agent)).sum()
-    }
-
-    /// Whether there is room beyond a junction even if nobody there goes on. In rings there is always
-    /// somebody who can.
-    fn fits_if_all_stay(&self, request: &Request, need: &Need, scene: &Scene<'_>) -> bool {
-        let there = scene.index.on_lanelet(need.exit).iter();
-        let there = there.map(|entry| entry.agent);
-        let taken = self.taken(request, need, there, scene);
-        let fits = scene.ground.length(need.exit) - taken >= scene.space(request.agent);
-        scene.ground.ring(need.exit).is_some() || taken == 0.0 || fits
+        tail.reach - others.map(|agent| scene.space(agent)).sum::<f64>()
     }
 
     /// Whether one more vehicle fits into a ring, and another one beside it: so one place stays free, and
@@ -209,6 +178,14 @@ impl Claims {
             .sum();
         taken + 2.0 * scene.space(request.agent) <= ring.length
     }
+}
+
+/// Whether a vehicle on a lane has come into the next junction with its front, and drives through it.
+fn drives_out(agent: u32, scene: &Scene<'_>) -> bool {
+    let next = scene.agents.progress[agent as usize].at + 1;
+    scene.agents.claim[agent as usize].granted_to > next
+        && scene.speed(agent) >= DRIVES_OUT
+        && scene.front(agent, next) > 0.0
 }
 
 /// Those of the approaches, in the order of their junctions, that lead to one.

@@ -5,7 +5,7 @@ use crate::agents::Agents;
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::route::{Route, Routes};
-use crate::traffic::{Index, People, SignalStates};
+use crate::traffic::{Index, Lanes, People, SignalStates};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_scenario::junction::{Light, Sign};
 
@@ -111,6 +111,16 @@ impl<'a> Scene<'a> {
 
     pub(super) fn is_long(&self, agent: u32) -> bool {
         self.vehicle_type(agent).is_long()
+    }
+
+    /// What room on lanes is counted by.
+    pub(super) fn lanes(&self) -> Lanes<'a> {
+        Lanes {
+            ground: self.ground,
+            types: self.types,
+            index: self.setting.index,
+            agents: self.agents,
+        }
     }
 
     /// Length that a vehicle takes in a queue, m.

@@ -1,0 +1,158 @@
+//! Room on lanes: how far those come who drive onto one, and who can change from one to the next.
+
+use super::{Entry, Index, space};
+use crate::agents::Agents;
+use crate::ground::Ground;
+use crate::vehicle_type::{VehicleType, VehicleTypes};
+use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+
+/// How far a body goes on until it is out of the lane that it leaves, m.
+const WAY_TO_CHANGE: f64 = 10.0;
+/// How hard others are expected to brake while one changes lanes behind them, m/s^2.
+const STOPPING: f64 = 2.0;
+
+/// What room on lanes is counted by.
+#[derive(Clone, Copy)]
+pub(crate) struct Lanes<'a> {
+    pub(crate) ground: &'a Ground,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) index: &'a Index,
+    pub(crate) agents: &'a Agents,
+}
+
+/// What those find who come onto a lane at its start.
+#[derive(Clone, Copy)]
+pub(super) struct Tail<'a> {
+    /// How far they can drive up at most, m.
+    pub(super) reach: f64,
+    /// Who is there up to that place, from back to front.
+    pub(super) there: &'a [Entry],
+}
+
+impl<'a> Lanes<'a> {
+    /// The part of a lane that those reach who come onto it: up to the hindmost vehicle that is between it
+    /// and the lane beside. It may have to wait there for somebody on the other one.
+    pub(super) fn tail(self, lanelet: LaneletId) -> Tail<'a> {
+        let all = self.index.on_lanelet(lanelet);
+        match all.iter().position(|entry| self.is_between(entry, lanelet)) {
+            None => Tail {
+                reach: self.ground.length(lanelet),
+                there: all,
+            },
+            Some(place) => Tail {
+                reach: self.rear(&all[place]),
+                there: &all[..place],
+            },
+        }
+    }
+
+    /// Whether a vehicle on a lane is on another one as well.
+    fn is_between(self, entry: &Entry, lanelet: LaneletId) -> bool {
+        let position = &self.agents.position[entry.agent as usize];
+        position.lanelet != lanelet || position.leaving != NO_LANELET
+    }
+
+    /// Whether a vehicle at a place of a lane, m, can go on so far that it gets over to the lane beside, even
+    /// if who is ahead of it stops. Between two lanes it would hold up both, and perhaps those whom it then
+    /// waits for. Within `room` metres it has to be over in any case.
+    pub(crate) fn has_way_to_change(
+        self,
+        agent: u32,
+        (lanelet, s): (LaneletId, f64),
+        room: f64,
+    ) -> bool {
+        let mut others = self.index.on_lanelet(lanelet).iter();
+        let Some(leader) = others.find(|entry| entry.agent != agent && entry.s > s) else {
+            return true;
+        };
+        let gap = self.rear(leader) - (s + self.vehicle_type(agent).front);
+        let speed = self.agents.motion[leader.agent as usize].speed.max(0.0);
+        gap + speed * speed / (2.0 * STOPPING) >= WAY_TO_CHANGE.min(room)
+    }
+
+    /// Length that a vehicle takes in a queue, m.
+    pub(super) fn space(self, agent: u32) -> f64 {
+        space(self.vehicle_type(agent))
+    }
+
+    /// Where the rear of a vehicle is along its lane, m.
+    pub(super) fn rear(self, entry: &Entry) -> f64 {
+        entry.s - self.vehicle_type(entry.agent).rear_overhang
+    }
+
+    fn vehicle_type(self, agent: u32) -> &'a VehicleType {
+        let number = self.agents.identity[agent as usize].vehicle_type;
+        self.types.get(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lanes;
+    use crate::testing::Stand;
+    use roadwright_scenario::lane_graph::LaneletId;
+
+    fn lanes(stand: &Stand) -> Lanes<'_> {
+        Lanes {
+            ground: &stand.ground,
+            types: &stand.types,
+            index: &stand.index,
+            agents: &stand.agents,
+        }
+    }
+
+    /// A road of 300 m with two lanes, from the right.
+    fn road() -> (Stand, Vec<LaneletId>) {
+        let stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
+        let lanes = stand.lanes_from_the_right();
+        (stand, lanes)
+    }
+
+    #[test]
+    fn who_comes_onto_a_lane_gets_up_to_the_hindmost_one_that_is_between_two() {
+        let (mut stand, right_and_left) = road();
+        let [right, left] = right_and_left[..] else {
+            panic!("two lanes");
+        };
+        for (id, s) in [(1, 20.0), (2, 60.0), (3, 100.0)] {
+            stand.car(id, &[right], s, 0.0);
+        }
+        stand.look();
+        let tail = lanes(&stand).tail(right);
+        assert_eq!((tail.reach, tail.there.len()), (300.0, 3));
+        // The second one has begun to change to the left lane, and stands.
+        stand.agents.position[1].lanelet = left;
+        stand.agents.position[1].leaving = right;
+        stand.look();
+        let rear = 60.0 - lanes(&stand).vehicle_type(1).rear_overhang;
+        let (old, new) = (lanes(&stand).tail(right), lanes(&stand).tail(left));
+        assert_eq!((old.reach, old.there.len()), (rear, 1));
+        assert_eq!((new.reach, new.there.len()), (rear, 0));
+    }
+
+    #[test]
+    fn who_stands_close_behind_another_one_has_no_way_over() {
+        // (gap ahead, m, speed of the one ahead, m/s, room, m, whether there is a way)
+        let cases = [
+            (2.0, 0.0, 100.0, false),
+            (9.9, 0.0, 100.0, false),
+            (10.1, 0.0, 100.0, true),
+            // It goes on for v^2 / 4 at least.
+            (2.0, 5.0, 100.0, false),
+            (2.0, 6.0, 100.0, true),
+            // The lane ends before.
+            (6.0, 0.0, 5.0, true),
+        ];
+        for (gap, speed, room, expected) in cases {
+            let (mut stand, right_and_left) = road();
+            let right = right_and_left[0];
+            let own = stand.car(1, &[right], 100.0, 0.0);
+            let kind = lanes(&stand).vehicle_type(own);
+            let s = 100.0 + kind.front + gap + kind.rear_overhang;
+            stand.car(2, &[right], s, speed);
+            stand.look();
+            let found = lanes(&stand).has_way_to_change(own, (right, 100.0), room);
+            assert_eq!(found, expected, "{gap} m, {speed} m/s, {room} m");
+        }
+    }
+}
