@@ -526,7 +526,7 @@ fn junctions_close_together_do_not_lock_each_other_while_people_cross() {
         let options = RunOptions::default();
         let world = World::new(&scenario, &builtin_modules(), &options).unwrap();
         let mut session = Session::new(world);
-        session.run(Ending::AtTime(1200.0), &mut [], |_| true);
+        session.run(Ending::AtTime(1800.0), &mut [], |_| true);
         let summary = session.world().summary();
         let agents = summary.agents;
         // The flows end after nine minutes.

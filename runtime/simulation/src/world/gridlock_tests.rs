@@ -14,6 +14,7 @@
 
 use super::*;
 use crate::builtin_modules;
+use crate::summary::Summary;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{

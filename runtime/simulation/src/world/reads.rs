@@ -1,0 +1,237 @@
+//! What can be read of a world.
+
+use super::World;
+use crate::agents::{Agents, Drive};
+use crate::dynamics::Bodies;
+use crate::ground::{Ground, SignalHead};
+use crate::hands::HandControls;
+use crate::inspect::{self, Inspection, JunctionInspection, RoadInspection};
+use crate::perception::{Surroundings, View};
+use crate::report;
+use crate::route::Foothold;
+use crate::snapshot::Snapshot;
+use crate::stages::scene::Onlooking;
+use crate::summary::{AgentCounts, ModuleRecord, Summary, SwapRecord};
+use crate::traffic::{Collision, Setting, Waits};
+use roadwright_agent::BehaviourView;
+use roadwright_scenario::lane_graph::LaneGraph;
+use roadwright_scenario::{NodeId, RoadId};
+use std::sync::Arc;
+
+impl World {
+    /// Simulated time, s.
+    pub fn time(&self) -> f64 {
+        self.clock.time()
+    }
+
+    /// Time step, s.
+    pub fn dt(&self) -> f64 {
+        self.clock.dt
+    }
+
+    /// Steps taken.
+    pub fn steps(&self) -> u64 {
+        self.clock.step
+    }
+
+    /// The lanelets of the roads.
+    pub fn lane_graph(&self) -> &LaneGraph {
+        self.ground.graph()
+    }
+
+    /// The agent that a person drives, and how; the one with the lowest id, if there are several.
+    pub fn driven_by_hand(&self) -> Option<(u64, HandControls)> {
+        self.hands.first()
+    }
+
+    /// The ground that the world runs on.
+    pub fn ground(&self) -> &Arc<Ground> {
+        &self.ground
+    }
+
+    /// Whether all agents have arrived or were refused, no flow can bring more, and nobody on foot is
+    /// there or will come.
+    pub fn is_over(&self) -> bool {
+        let has_people = !self.traffic.people.is_over();
+        !has_people && self.agents.count() == 0 && self.demand.is_over(self.time())
+    }
+
+    /// The smallest nodes of the junctions that an edit waits for: nobody is let in there until it has
+    /// entered. Empty if none waits.
+    pub fn closing_nodes(&self) -> Vec<NodeId> {
+        let closed = self.traffic.claims.closed().iter();
+        closed.filter_map(|&at| self.ground.node(at)).collect()
+    }
+
+    /// The modules that were replaced so far, in order.
+    pub fn swaps(&self) -> &[SwapRecord] {
+        &self.modules.swaps
+    }
+
+    /// The modules from outside that are in use, with their builds.
+    pub fn modules(&self) -> Vec<ModuleRecord> {
+        self.modules.records()
+    }
+
+    /// A hash over all state that is carried from step to step, for comparing runs. It does not
+    /// depend on where agents are stored. What modules keep for themselves is not in it: it shows
+    /// in what their agents do. O(agents ever seen).
+    pub fn state_hash(&self) -> u64 {
+        report::state_hash(self)
+    }
+
+    /// The vehicles that drive now, in the order of their ids.
+    pub fn snapshot(&self) -> Snapshot {
+        report::snapshot(self, 1.0)
+    }
+
+    /// The vehicles that drive now, in the order of their ids, where they were at a share of the
+    /// last step: 0 at its start, 1 at its end. For pictures between steps; vehicles that have just
+    /// appeared or arrived are not in their place.
+    pub fn snapshot_within_step(&self, share: f64) -> Snapshot {
+        report::snapshot(self, share.clamp(0.0, 1.0))
+    }
+
+    /// Where bodies are.
+    pub(crate) fn bodies(&self) -> Bodies<'_> {
+        Bodies {
+            ground: &self.ground,
+            agents: &self.agents,
+            dynamics: &self.dynamics,
+        }
+    }
+
+    /// Sum over the steps of the agents that drove.
+    pub fn agent_updates(&self) -> u64 {
+        self.agent_updates
+    }
+
+    /// The collisions so far, in order.
+    pub fn collisions(&self) -> &[Collision] {
+        &self.traffic.contacts.log
+    }
+
+    /// How many agents are in which state.
+    pub fn counts(&self) -> AgentCounts {
+        report::counts(self)
+    }
+
+    /// What came of the run so far. Fitness modules are asked about agents that still drive.
+    pub fn summary(&self) -> Summary {
+        report::summary(self)
+    }
+
+    /// One row for each agent that does not drive any more, in the order in which they ended.
+    pub fn finished(&self) -> impl ExactSizeIterator<Item = Drive<'_>> {
+        self.finished.iter()
+    }
+
+    /// Id, time of appearing, s, and distance driven so far, m, of each agent that drives, in no
+    /// order that means anything.
+    pub fn odometers(&self) -> impl Iterator<Item = (u64, f64, f64)> + '_ {
+        self.agents.driving().map(|agent| {
+            let statistics = &self.agents.statistics[agent as usize];
+            let id = self.agents.identity[agent as usize].id;
+            (id, statistics.started, statistics.distance)
+        })
+    }
+
+    /// The drive so far of an agent that drives. Its fitnesses are asked.
+    pub fn drive_so_far(&self, id: u64) -> Option<Drive<'_>> {
+        let agent = self.agents.find(id)?;
+        Some(report::drive_so_far(self, agent))
+    }
+
+    /// The drives of all agents: of those that do not drive any more in the order in which they
+    /// ended, then of those that drive in the order of their ids. Their fitnesses are asked.
+    pub fn drives(&self) -> Vec<Drive<'_>> {
+        report::drives(self)
+    }
+
+    /// Bytes that an agent takes in columns, index, batches and claims, on average over those that
+    /// drive.
+    pub fn bytes_per_agent(&self) -> f64 {
+        let rows = self.scratch.behaving.rows.bytes() + self.scratch.controlling.rows.bytes();
+        let columns = (Agents::BYTES + size_of::<Foothold>()) * self.agents.capacity();
+        let columns = columns + self.dynamics.bytes();
+        let traffic = self.traffic.index.bytes() + self.traffic.claims.bytes();
+        (columns + rows + traffic) as f64 / self.agents.count().max(1) as f64
+    }
+
+    /// What the signals of all lanes show. O(lanes with signals), but for the first time on a ground:
+    /// O(lanelets).
+    pub fn signals(&self) -> impl Iterator<Item = SignalHead> + '_ {
+        let light = |path| self.traffic.signals.light(&self.ground, path);
+        self.ground.signal_heads(light)
+    }
+
+    /// Looks into an agent that drives; `None` for others.
+    pub fn inspect(&self, id: u64) -> Option<Inspection> {
+        let seen = inspect::inspect(&self.view(), &self.modules, &self.hands, id)?;
+        Some(Inspection {
+            waits: self.waits(id),
+            ..seen
+        })
+    }
+
+    /// What an agent waits for at a junction; `None` if it does not wait, or does not drive.
+    fn waits(&self, id: u64) -> Option<Waits> {
+        self.waits_of(self.agents.find(id)?)
+    }
+
+    /// The same of an agent by its index.
+    pub(crate) fn waits_of(&self, agent: u32) -> Option<Waits> {
+        let claims = &self.traffic.claims;
+        claims.waits(agent, self.setting(), &self.agents)
+    }
+
+    /// Looks into the junction of a node: control, signals, queues, tickets, and who waits for whom.
+    /// `None` if there is no such node. Built only when asked: O(vehicles before and in it).
+    pub fn inspect_junction(&self, node: NodeId) -> Option<JunctionInspection> {
+        inspect::junction::inspect(self, node)
+    }
+
+    /// Looks into a road: its lanes with their cells, who is on them and where they go. `None` if it
+    /// has no lane that can be driven. Built only when asked: O(cells and vehicles of the road).
+    pub fn inspect_road(&self, road: RoadId) -> Option<RoadInspection> {
+        inspect::road::inspect(self, road)
+    }
+
+    /// What junctions decide by.
+    pub(crate) fn setting(&self) -> Setting<'_> {
+        Setting {
+            ground: &self.ground,
+            types: &self.types,
+            routes: &self.routes,
+            index: &self.traffic.index,
+            signals: &self.traffic.signals,
+            people: &self.traffic.people,
+            step: self.clock.step,
+            dt: self.clock.dt,
+        }
+    }
+
+    /// What the behaviour of an agent would see if it were asked now; `None` if it does not drive.
+    /// Cost: that of looking at all agents.
+    pub fn behaviour_view(&self, id: u64) -> Option<BehaviourView> {
+        let onlooking = Onlooking {
+            clock: &self.clock,
+            view: self.view(),
+            modules: &self.modules,
+            messages: &self.messages,
+            signals: &self.traffic.signals,
+        };
+        onlooking.behaviour_view(id)
+    }
+
+    pub(crate) fn view(&self) -> View<'_> {
+        let surroundings = Surroundings {
+            ground: &self.ground,
+            types: &self.types,
+            routes: &self.routes,
+            index: &self.traffic.index,
+            dynamics: &self.dynamics,
+        };
+        surroundings.with(&self.agents)
+    }
+}
