@@ -21,6 +21,8 @@ use roadwright_geometry::{heading_of, polygon as shape, unit};
 const MIN_PAVEMENT: f64 = 0.05;
 /// Radius of the outer line of a pavement where the corner's is smaller than the pavement is wide, m.
 const OUTER_RADIUS: f64 = 0.3;
+/// Distance between an arc and its chords where a pavement is looked at closely, m.
+const FINE_TOLERANCE: f64 = 0.01;
 /// Chords of an outer line whose distance from the kerb changes along the arc.
 const CHORDS: usize = 16;
 
@@ -67,12 +69,22 @@ impl Border {
         ring.line_to(last.to());
         let mut pavement = ring.edges;
         pavement.extend(kerb.iter().rev().map(OutlineEdge::reversed));
-        let points = polygon(&pavement, ARC_TOLERANCE);
-        if shape::signed_area(&points) < 1e-6 || !shape::is_simple(&points) {
+        if !is_area(&pavement) {
             pavement.clear();
         }
         Self { kerb, pavement }
     }
+}
+
+/// Whether edges enclose an area without crossing each other, whether their arcs are drawn coarsely or
+/// finely: arcs that hardly touch cross in one of them only.
+fn is_area(edges: &[OutlineEdge]) -> bool {
+    [ARC_TOLERANCE, FINE_TOLERANCE]
+        .into_iter()
+        .all(|tolerance| {
+            let points = polygon(edges, tolerance);
+            shape::signed_area(&points) > 1e-6 && shape::is_simple(&points)
+        })
 }
 
 /// The borders after each arm of a junction, for the sides of its outline; none without sides.
@@ -222,7 +234,14 @@ impl Widths {
         } else {
             self.changing(arms, ends, fillet)
         };
-        Border::of(kerb, outer.edges)
+        let border = Border::of(kerb, outer.edges);
+        if !border.pavement.is_empty() {
+            return border;
+        }
+        // A corner of the outer lines lies on the carriageway where one pavement is narrow and the
+        // other as wide as the arc: a line that keeps off the kerb's arc cannot.
+        let outer = self.changing(arms, ends, fillet);
+        Border::of(border.kerb, outer.edges)
     }
 
     /// The outer line around an arc along which the pavement changes its width.
@@ -239,10 +258,12 @@ impl Widths {
         let end = heading_of(next.right_edge(fillet.feet.1).position - fillet.centre);
         let turn = wrap_angle(end - start);
         path.lines_to(before);
-        path.lines_to((1..CHORDS).map(|i| {
+        path.lines_to((1..CHORDS).filter_map(|i| {
             let share = i as f64 / CHORDS as f64;
             let width = self.width.0 + smoothstep(share) * (self.width.1 - self.width.0);
-            fillet.centre + (fillet.radius - width) * unit(start + turn * share)
+            let radius = fillet.radius - width;
+            // Beyond the centre the line would fold.
+            (radius > 0.0).then(|| fillet.centre + radius * unit(start + turn * share))
         }));
         path.lines_to(after);
         path

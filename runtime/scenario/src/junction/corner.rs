@@ -396,7 +396,9 @@ fn taper(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
     let (a, b) = (arm.half_widths(0.0).0, next.half_widths(0.0).1);
     // Pavements that differ are joined at 45 degrees at most.
     let pavements = (arm.pavements(0.0).0 - next.pavements(0.0).1).abs();
-    let lanes = arm.road.section_at(arm.road_s(0.0)).lanes.len() as f64;
+    // Of the one with more of them, so that the mirror image has the same taper.
+    let lanes = |arm: &Arm<'_>| arm.road.section_at(arm.road_s(0.0)).lanes.len();
+    let lanes = lanes(arm).max(lanes(next)) as f64;
     // Longer for a sharper bend, by a metre for each radian and lane; a step in width is spread over
     // five times its size.
     let wanted = MIN_TAPER

@@ -1086,3 +1086,51 @@ fn people_walk_while_what_they_cross_is_red() {
     let always = vec![vec![true; junction.paths.len()]; 2];
     assert_eq!(junction.walk_stages(&junction.crossings[0], &always), 0);
 }
+
+#[test]
+fn a_narrow_pavement_and_one_as_wide_as_the_corner_meet_beside_the_carriageway() {
+    let arms = |lanes: &[f64]| -> Vec<_> { lanes.iter().map(|&width| (1, 0, width)).collect() };
+    for (gaps, lanes) in [
+        (
+            vec![0.454, 0.542, 0.497, 0.961, 0.561, 0.687],
+            arms(&[2.75, 3.424, 3.988, 2.75, 2.75, 2.75]),
+        ),
+        (
+            vec![0.582, 0.502, 0.320, 0.261, 0.656],
+            arms(&[2.75, 3.798, 3.402, 2.75, 2.75]),
+        ),
+    ] {
+        let junction = junction_of(&random_roads(&gaps, &lanes, RIGHT), RIGHT);
+        // Between the two roads with pavements: 0.6 m and 3.4 m wide, 2.5 m and 0.5 m.
+        let wide = junction.arms.iter().position(|arm| arm.road == RoadId(2));
+        let border = &junction.borders[wide.unwrap()];
+        for tolerance in [0.05, 0.01, 0.001] {
+            let pavement = border.pavement_polygon(tolerance);
+            assert!(polygon::is_simple(&pavement), "{tolerance}: {pavement:?}");
+            assert!(polygon::signed_area(&pavement) > 1.0);
+            // Nothing of it lies on the carriageway.
+            let carriageway = junction.polygon_within(tolerance);
+            for point in &pavement {
+                let depth = polygon::boundary_distance(&carriageway, *point);
+                assert!(!polygon::contains(&carriageway, *point) || depth < 0.01);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_taper_has_the_length_of_the_road_with_more_lanes_whichever_comes_first() {
+    let gaps = [0.705, 0.704, 0.15];
+    let lanes = [(2, 0, 3.86), (1, 1, 3.75), (2, 1, 3.57)];
+    let roads = random_roads(&gaps, &lanes, RIGHT);
+    let right = junction_of(&roads, RIGHT);
+    let left = junction_of(
+        &roads.iter().map(mirrored).collect::<Vec<_>>(),
+        DrivingSide::Left,
+    );
+    for arm in &right.arms {
+        let same = |other: &&ArmEnd| other.road == arm.road;
+        let other = left.arms.iter().find(same).unwrap();
+        assert!((arm.trim - other.trim).abs() < 1e-5, "{:?}", arm.road);
+    }
+}
