@@ -48,6 +48,8 @@ pub struct ArmLane {
     pub entering: bool,
     /// Pose of its centre at the cut, in the direction of driving.
     pub pose: Pose,
+    /// How the reference line is bent there, in the direction of driving, 1/m: to the left positive.
+    pub curvature: f64,
     /// Width, m.
     pub width: f64,
     /// Lateral place in the direction of driving, m to the left of the reference line.
@@ -222,16 +224,18 @@ impl<'a> Arm<'a> {
             })
             .map(|(lane, band)| {
                 let pose = self.road.reference_line.offset_pose(s, band.centre);
-                let (pose, lateral) = if toward_growing_s {
-                    (pose, band.centre)
+                let curvature = self.road.reference_line.curvature(s);
+                let (pose, lateral, curvature) = if toward_growing_s {
+                    (pose, band.centre, curvature)
                 } else {
-                    (pose.reversed(), -band.centre)
+                    (pose.reversed(), -band.centre, -curvature)
                 };
                 ArmLane {
                     id: lane.id,
                     access: LaneAccess::of(lane.kind),
                     entering,
                     pose,
+                    curvature,
                     width: band.width,
                     lateral,
                     turns: lane.turns,

@@ -12,6 +12,7 @@
 
 use super::arm::{Arm, Flank};
 use super::curve::unit_tangent;
+use crate::ids::RoadId;
 use crate::junction_rules::CornerRule;
 use crate::road::{DrivingSide, LaneDirection, LaneType, RoadClass};
 use glam::DVec2;
@@ -30,6 +31,10 @@ const CAR_RADIUS: f64 = U_TURN_RADIUS;
 const BUS_RADIUS: f64 = 6.0;
 /// Radius of a corner with bus lanes, m.
 const BUS_CORNER: f64 = 8.0;
+/// Radius of the corner between a road and the ring of a roundabout, m, where the ring is not smaller:
+/// then it is this share of the ring's.
+const RING_CORNER: f64 = 11.0;
+const RING_SHARE: f64 = 0.75;
 /// Radius of a corner between fast main roads, m.
 const RURAL_CORNER: f64 = 12.0;
 /// From this speed limit on a main road is a rural one, m/s.
@@ -151,6 +156,7 @@ pub(super) fn corners(
     arms: &[Arm<'_>],
     side: DrivingSide,
     (held_back, decided): (Option<f64>, &[CornerRule]),
+    is_ring: &dyn Fn(RoadId) -> bool,
 ) -> Vec<Corner> {
     if arms.len() < 2 {
         return Vec::new();
@@ -169,7 +175,8 @@ pub(super) fn corners(
             let mut rules = decided.iter();
             let rule = rules.find(|rule| rule.is_between(arm.road_id, next.road_id));
             let radius = rule.map(|rule| rule.radius);
-            between(arm, next, arms.len() == 2, (side, radius))
+            let least = at_ring((arm, is_ring(arm.road_id)), (next, is_ring(next.road_id)));
+            between(arm, next, arms.len() == 2, (side, radius, least))
         })
         .collect()
 }
@@ -211,8 +218,18 @@ fn turning_space(arm: &Arm<'_>) -> f64 {
     room
 }
 
+/// The least radius of a corner where one of two arms is part of a ring, m; 0 elsewhere.
+fn at_ring(one: (&Arm<'_>, bool), other: (&Arm<'_>, bool)) -> f64 {
+    let ring = match (one, other) {
+        ((ring, true), (_, false)) | ((_, false), (ring, true)) => ring,
+        _ => return 0.0,
+    };
+    let bend = ring.outward.curvature(0.0).abs();
+    RING_CORNER.min(RING_SHARE / bend.max(1e-6))
+}
+
 /// The corner from the left edge of `arm` to the right edge of `next`, with the radius that a person has
-/// decided, m, or that of the roads.
+/// decided, m, or that of the roads, which is never less than `least`.
 ///
 /// By the angle between them, counter-clockwise from `arm`:
 ///
@@ -227,7 +244,7 @@ fn between(
     arm: &Arm<'_>,
     next: &Arm<'_>,
     only_two: bool,
-    (side, decided): (DrivingSide, Option<f64>),
+    (side, decided, least): (DrivingSide, Option<f64>, f64),
 ) -> Corner {
     let angle = (next.bearing() - arm.bearing()).rem_euclid(TAU);
     if only_two {
@@ -257,7 +274,7 @@ fn between(
     if (angle - PI).abs() < GENTLE && !meeting.is_exact {
         return taper(arm, next, angle);
     }
-    let wanted = decided.unwrap_or_else(|| wanted_radius(arm, next, angle, side, 0.0));
+    let wanted = decided.unwrap_or_else(|| wanted_radius(arm, next, angle, side, least));
     fillet(arm, next, meeting.distances, angle, wanted)
 }
 

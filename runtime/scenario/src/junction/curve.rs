@@ -9,6 +9,8 @@ use roadwright_geometry::{MIN_SEGMENT, Pose, ReferenceLine, Segment};
 /// Share of the turn that each of the two spirals takes. It costs 20 % of the radius of a pure
 /// arc and lets the steering wheel follow.
 const SPIRAL_SHARE: f64 = 0.15;
+/// Curvatures of two lanes count as that of the arc between them if they differ by less than this share.
+const SAME_BEND: f64 = 0.2;
 /// Sharper turns have no useful meeting point of their tangents.
 const MAX_TURN: f64 = 150.0 * std::f64::consts::PI / 180.0;
 /// Longest distance between the ends of a path, m. No junction is that large; where a road does not
@@ -23,6 +25,15 @@ const END_TOLERANCE: f64 = 1e-6;
 /// In order: a line; line, spiral, arc, spiral, line where the tangents meet ahead (in closed
 /// form, so ends are met to about 1e-9 m); one clothoid; a cubic.
 pub fn connecting_curve(start: Pose, end: Pose) -> Option<ReferenceLine> {
+    connecting_bend((start, 0.0), (end, 0.0))
+}
+
+/// The same between lanes that are bent where they end and begin, 1/m: lanes of one bend are joined by its
+/// arc, without spirals to a straight line and back, so that a ring stays round.
+pub(super) fn connecting_bend(
+    (start, bent_before): (Pose, f64),
+    (end, bent_after): (Pose, f64),
+) -> Option<ReferenceLine> {
     let local = start.to_local(end.position);
     let turn = wrap_angle(end.heading - start.heading);
     if local.length() > LONGEST {
@@ -31,7 +42,8 @@ pub fn connecting_curve(start: Pose, end: Pose) -> Option<ReferenceLine> {
     if local.x > MIN_SEGMENT && local.y.abs() < 1e-9 && turn.abs() < 1e-9 {
         return ReferenceLine::straight(start.position, end.position).ok();
     }
-    if let Some(line) = rounded_turn(start, local, turn).filter(|line| meets(line, end)) {
+    let bend = (bent_before, bent_after);
+    if let Some(line) = rounded_turn(start, local, turn, bend).filter(|line| meets(line, end)) {
         return Some(line);
     }
     let chord = local.length();
@@ -60,7 +72,14 @@ fn meets(line: &ReferenceLine, end: Pose) -> bool {
 ///          line  |<tangent>|
 ///          |<--- first --->|
 /// ```
-fn rounded_turn(start: Pose, end: DVec2, turn: f64) -> Option<ReferenceLine> {
+///
+/// A bend that goes on as it began has no spirals.
+fn rounded_turn(
+    start: Pose,
+    end: DVec2,
+    turn: f64,
+    (bent_before, bent_after): (f64, f64),
+) -> Option<ReferenceLine> {
     if turn.abs() < 1e-4 || turn.abs() > MAX_TURN {
         return None;
     }
@@ -72,6 +91,18 @@ fn rounded_turn(start: Pose, end: DVec2, turn: f64) -> Option<ReferenceLine> {
         return None;
     }
     let size = turn.abs();
+    let line = |length: f64| (length >= MIN_SEGMENT).then_some(Segment::Line { length });
+    let plain = turn.signum() * tan(0.5 * size) / tangent;
+    let goes_on = |bent: f64| (bent / plain - 1.0).abs() < SAME_BEND;
+    if goes_on(bent_before) && goes_on(bent_after) {
+        let arc = Segment::Arc {
+            length: size / plain.abs(),
+            curvature: plain,
+        };
+        let lines = (line(first - tangent), line(last - tangent));
+        let segments = lines.0.into_iter().chain([arc]).chain(lines.1);
+        return ReferenceLine::new(start, segments.collect()).ok();
+    }
     let spiral_turn = SPIRAL_SHARE * size;
     // At unit radius first; everything scales with the radius afterwards.
     let spiral = unit_spiral(spiral_turn);
@@ -80,7 +111,6 @@ fn rounded_turn(start: Pose, end: DVec2, turn: f64) -> Option<ReferenceLine> {
     let curvature = turn.signum() / radius;
     let (spiral, arc) = (spiral * radius, (size - 2.0 * spiral_turn) * radius);
     let mut segments = Vec::with_capacity(5);
-    let line = |length: f64| (length >= MIN_SEGMENT).then_some(Segment::Line { length });
     segments.extend(line(first - tangent));
     segments.push(Segment::Spiral {
         length: spiral,
@@ -155,6 +185,24 @@ mod tests {
         assert!(connecting_curve(Pose::default(), Pose::new(20.0, 3.0, 0.0)).is_some());
         let back = connecting_curve(Pose::default(), Pose::new(0.0, 12.0, std::f64::consts::PI));
         assert!((1.0 / back.unwrap().max_curvature() - 6.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_bend_that_goes_on_keeps_its_radius() {
+        let on_ring = |angle: f64| Pose {
+            position: 18.0 * DVec2::new(cos(angle), sin(angle)),
+            heading: angle + FRAC_PI_2,
+        };
+        let ends = (on_ring(-0.4), on_ring(0.3));
+        let bend = 1.0 / 18.0;
+        let line = connecting_bend((ends.0, bend), (ends.1, bend)).unwrap();
+        assert!((line.length() - 0.7 * 18.0).abs() < 1e-6);
+        assert!((line.max_curvature() - bend).abs() < 1e-9);
+        // From a straight lane, or into one, there are spirals to turn the wheel in.
+        for (before, after) in [(0.0, bend), (bend, 0.0), (-bend, bend)] {
+            let line = connecting_bend((ends.0, before), (ends.1, after)).unwrap();
+            assert!(line.max_curvature() > 1.1 * bend);
+        }
     }
 
     proptest! {

@@ -360,7 +360,7 @@ impl<'a> Planner<'a> {
         let mut arms = self.arms(root);
         super::arm::sort_counter_clockwise(&mut arms, self.centre(root));
         let rules = self.rules(root);
-        let corners = super::corners(&arms, self.side, &rules);
+        let corners = super::corners(&arms, self.side, &rules, &|road| self.rings.contains(&road));
         for (i, arm) in arms.iter().enumerate() {
             let trim = crossing::trim(&arms, &corners, &rules.crossings, i);
             *self.trims.entry(arm.road_id).or_default().at_mut(arm.end) = trim;

@@ -14,7 +14,7 @@
 
 use super::arm::{Arm, ArmLane};
 use super::corner::U_TURN_RADIUS;
-use super::curve::connecting_curve;
+use super::curve::connecting_bend;
 use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site, Turn, Turns, lane_turns};
 use crate::access::LaneAccess;
 use crate::junction_rules::{LaneTurn, RoadLane};
@@ -477,7 +477,12 @@ pub(super) fn connecting_path(
     let curve = if gap < 0.02 && bent < 1e-2 {
         None
     } else {
-        Some(connecting_curve(from.pose, to.pose)?)
+        // The bend of the middle of a lane follows from that of the reference line.
+        let bend = |lane: &ArmLane| lane.curvature / (1.0 - lane.curvature * lane.lateral);
+        Some(connecting_bend(
+            (from.pose, bend(from)),
+            (to.pose, bend(to)),
+        )?)
     };
     let path = ConnectingPath {
         from: lane_end(arm, from.id),

@@ -221,7 +221,7 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
     arm::sort_counter_clockwise(&mut arms, site.centre);
     let rules = &site.rules.crossings;
     let direct = direct_pairs(&arms, site.side, &site.rules);
-    let corners = corners(&arms, site.side, &site.rules);
+    let corners = corners(&arms, site.side, &site.rules, site.is_ring);
     let mut flags = Vec::new();
     let trims: Vec<f64> = (0..arms.len())
         .map(|i| {
@@ -304,10 +304,18 @@ fn direct_pairs(
 }
 
 /// The corner after each arm (arms counter-clockwise). A direct junction cuts nothing back.
-fn corners(arms: &[Arm<'_>], side: DrivingSide, rules: &JunctionRules) -> Vec<Corner> {
+fn corners(
+    arms: &[Arm<'_>],
+    side: DrivingSide,
+    rules: &JunctionRules,
+    is_ring: &dyn Fn(RoadId) -> bool,
+) -> Vec<Corner> {
     match direct_pairs(arms, side, rules) {
         Some(_) => vec![Corner::plain(0.0, 0.0); arms.len()],
-        None => corner::corners(arms, side, (held_back(arms, rules), &rules.corners)),
+        None => {
+            let decided = (held_back(arms, rules), &*rules.corners);
+            corner::corners(arms, side, decided, is_ring)
+        }
     }
 }
 
