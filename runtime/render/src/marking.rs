@@ -28,6 +28,8 @@ const BLOCKS: (f64, f64) = (6.0, 6.0);
 const PARKING_DASH: (f64, f64) = (1.0, 1.0);
 /// Distance of the two lines of a double one from its middle, m.
 const DOUBLE: f64 = 0.12;
+/// Shorter dashes are not painted, m.
+const LEAST_DASH: f64 = 0.5;
 /// How far before a stop line lines are solid, m.
 const SOLID: f64 = 20.0;
 /// No centre line where all lanes together are narrower, m.
@@ -182,7 +184,7 @@ fn line(
     );
     let dash = Some(lane_dash(stretch.road));
     let mut paint = |range: (f64, f64), shift: f64, dash: Dash, width: f64| {
-        let points = stretch.part(range, |s| border(s) + shift);
+        let points = stretch.part(whole_dashes(range, dash), |s| border(s) + shift);
         if points.len() > 1 {
             canvas.line(&points, width, 0.8, dash, color);
         }
@@ -225,6 +227,17 @@ fn line(
             paint((high, to), 0.0, None, LINE);
             paint((low, high), 0.0, dash, LINE);
         }
+    }
+}
+
+/// A range along a road without a last dash that would be only a dot: it ends in the gap before.
+fn whole_dashes((from, to): (f64, f64), dash: Dash) -> (f64, f64) {
+    let Some((on, off)) = dash else {
+        return (from, to);
+    };
+    match (to - from) % (on + off) {
+        rest if rest < LEAST_DASH => (from, to - rest - 0.5 * off),
+        _ => (from, to),
     }
 }
 
