@@ -252,6 +252,59 @@ fn the_major_road_waits_less() {
     assert!(major > 2 * minor && minor > 5, "{major} and {minor}");
 }
 
+#[test]
+fn who_follows_at_a_sign_looks_for_himself() {
+    // A queue that drives straight on from a minor road, and nobody on the major one.
+    let follows = |control: Control| {
+        let crossing = Crossing::of(control);
+        let mut scenario = crossing.scenario();
+        let road = |place: Place| match place {
+            Place::Lane(place) => Some(place.road),
+            Place::Ground(_) => None,
+        };
+        let others: Vec<FlowId> = scenario
+            .flows()
+            .iter()
+            .filter(|(_, flow)| {
+                (road(flow.origin), road(flow.destination)) != (Some(RoadId(2)), Some(RoadId(4)))
+            })
+            .map(|(id, _)| *id)
+            .collect();
+        for id in others {
+            scenario.apply(Edit::Flow(id, None)).unwrap();
+        }
+        for (id, flow) in scenario.flows().clone() {
+            let flow = Flow {
+                rate_per_hour: RATE,
+                ..flow
+            };
+            scenario
+                .apply(Edit::Flow(id, Some(Box::new(flow))))
+                .unwrap();
+        }
+        let options = RunOptions {
+            dt: Some(0.1),
+            dynamics: Some(DynamicsLevel::Lane),
+            ..RunOptions::default()
+        };
+        let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+        let (mut times, mut before) = (Vec::new(), BTreeMap::new());
+        while world.time() < 300.0 {
+            world.step();
+            let entered = entered(&world.snapshot(), &mut before);
+            times.extend(entered.iter().map(|_| world.time()));
+        }
+        assert!(times.len() > 40);
+        let first = times[10];
+        (times[times.len() - 1] - first) / (times.len() - 11) as f64
+    };
+    // [HCM 2000], exhibit 17-5: 4.0 s. Where nobody has a sign they follow as they like.
+    let mean = follows(Control::Priority);
+    assert!((3.9..4.4).contains(&mean), "{mean}");
+    let free = follows(Control::Uncontrolled);
+    assert!(free < 3.6, "{free}");
+}
+
 /// Who has entered the junction since the last look, from which lane.
 fn entered(
     snapshot: &Snapshot,

@@ -37,9 +37,15 @@ const GAP_NEAR_TURN: f64 = 6.2;
 const GAP_STRAIGHT: f64 = 6.5;
 const GAP_FAR_TURN: f64 = 7.1;
 const GAP_FAR_TURN_FROM_MAJOR: f64 = 4.1;
-/// The same for entering a roundabout, s: what makes its capacity 1,380 exp(-0.00102 v) with a
-/// follow-up time of 2.6 s. [HCM 2016], equation 22-1.
-const GAP_ROUNDABOUT: f64 = 5.0;
+/// The same for entering a roundabout, s. By [HCM 2016], equation 22-1, it is 5.0 s at the ring; stop lines
+/// lie some metres before it, and with 5.0 s from there fewer get in than do.
+const GAP_ROUNDABOUT: f64 = 4.0;
+
+/// Follow-up times, s: from the departure of one vehicle at a sign to that of the next one in its queue,
+/// which looks for itself, while nobody comes. [HCM 2000], exhibit 17-5.
+const FOLLOW_UP_NEAR_TURN: f64 = 3.3;
+const FOLLOW_UP_STRAIGHT: f64 = 4.0;
+const FOLLOW_UP_FAR_TURN: f64 = 3.5;
 
 /// Where another arm lies, seen from one.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,6 +70,8 @@ pub struct RightOfWay {
     signs: Vec<Sign>,
     /// The critical gap of each path, s.
     gaps: Vec<f64>,
+    /// The follow-up time of each path, s.
+    follow_ups: Vec<f64>,
     /// Whether one may turn along each path at a red light; empty where nobody may.
     on_red: Vec<bool>,
 }
@@ -96,6 +104,7 @@ impl RightOfWay {
             words,
             signs: paths.clone().map(|path| arms.sign(path)).collect(),
             gaps: paths.clone().map(|path| arms.critical_gap(path)).collect(),
+            follow_ups: paths.clone().map(|path| arms.follow_up(path)).collect(),
             on_red: match junction.law.turn_on_red && junction.control == Control::Signals {
                 true => paths.map(|path| arms.is_near_turn(path)).collect(),
                 false => Vec::new(),
@@ -147,6 +156,13 @@ impl RightOfWay {
     #[inline]
     pub fn critical_gap(&self, path: u32) -> f64 {
         self.gaps[path as usize]
+    }
+
+    /// The time after which the next one in a queue at a sign goes along a path, s; 0 without a sign and
+    /// into a roundabout.
+    #[inline]
+    pub fn follow_up(&self, path: u32) -> f64 {
+        self.follow_ups[path as usize]
     }
 }
 
@@ -260,6 +276,18 @@ impl<'a> Arms<'a> {
             (_, Turn::UTurn) => GAP_FAR_TURN,
             (..) if self.is_far_turn(path) => GAP_FAR_TURN,
             (..) => GAP_NEAR_TURN,
+        }
+    }
+
+    fn follow_up(&self, path: &ConnectingPath) -> f64 {
+        match (self.sign(path), path.turn) {
+            (Sign::None | Sign::Signal, _) => 0.0,
+            // 2.6 s into a roundabout ([HCM 2016], equation 22-1): it takes longer to move up.
+            _ if self.junction.control == Control::Roundabout => 0.0,
+            (_, Turn::Straight) => FOLLOW_UP_STRAIGHT,
+            (_, Turn::UTurn) => FOLLOW_UP_FAR_TURN,
+            (..) if self.is_far_turn(path) => FOLLOW_UP_FAR_TURN,
+            (..) => FOLLOW_UP_NEAR_TURN,
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::junction_rules::{CrossingRule, SignalMode};
 use crate::road::{CrossSection, LaneType, Road, RoadClass};
 use proptest::prelude::*;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
-use roadwright_geometry::{polygon, unit};
+use roadwright_geometry::{Pose, Segment, polygon, unit};
 
 const RIGHT: DrivingSide = DrivingSide::Right;
 
@@ -588,6 +588,91 @@ fn who_gives_way_follows_the_rules_in_their_order() {
         let right = RightOfWay::of(&signed, &Conflicts::of(&signed));
         assert!(right.gives_way(path(&signed, 1, 3), path(&signed, 4, 2)));
         assert!(right.gives_way(path(&signed, 3, 1), path(&signed, 4, 2)));
+    }
+}
+
+#[test]
+fn who_follows_at_a_sign_takes_the_time_of_the_handbook() {
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        let follow_up = |control: Control, from: u32, to: u32| {
+            let junction = ruled(&CROSS, side, |_, rules| {
+                rules.control = Some(control);
+                rules.major = vec![RoadId(1), RoadId(3)];
+            });
+            let right = RightOfWay::of(&junction, &Conflicts::of(&junction));
+            right.follow_up(path(&junction, from, to))
+        };
+        let (near, far) = match side {
+            DrivingSide::Right => (1, 3),
+            DrivingSide::Left => (3, 1),
+        };
+        for control in [Control::Priority, Control::Stop] {
+            assert_eq!(follow_up(control, 4, near), 3.3);
+            assert_eq!(follow_up(control, 4, 2), 4.0);
+            assert_eq!(follow_up(control, 4, far), 3.5);
+            assert_eq!(follow_up(control, 1, 3), 0.0);
+        }
+        assert_eq!(follow_up(Control::Signals, 4, 2), 0.0);
+        assert_eq!(follow_up(Control::Roundabout, 4, 2), 0.0);
+    }
+}
+
+/// A junction of a street in the east with a one-way road that comes along an arc from the south and goes
+/// on along the same arc to the north.
+fn street_at_an_arc(radius: f64, is_ring: bool) -> Junction {
+    let quarter = |start: Pose| {
+        let bend = Segment::Arc {
+            length: radius * std::f64::consts::FRAC_PI_2,
+            curvature: 1.0 / radius,
+        };
+        ReferenceLine::new(start, vec![bend]).unwrap()
+    };
+    let one_way = |line: ReferenceLine| Road {
+        reference_line: line,
+        ..arm(0.0, 10.0, CrossSection::driving(1, 0, 3.5), RIGHT)
+    };
+    let node = Pose::new(0.0, 0.0, 90f64.to_radians());
+    let [before, after] = [quarter(Pose::new(-radius, -radius, 0.0)), quarter(node)].map(one_way);
+    let street = two_way(0.0);
+    let arms = vec![
+        Arm::new(RoadId(1), &street, RoadEnd::Start),
+        Arm::new(RoadId(2), &after, RoadEnd::Start),
+        Arm::new(RoadId(3), &before, RoadEnd::End),
+    ];
+    let site = Site {
+        nodes: vec![NodeId(0)],
+        centre: DVec2::ZERO,
+        side: RIGHT,
+        rules: JunctionRules::default(),
+        law: RoadLaw::default(),
+        is_ring: &|road| is_ring && road != RoadId(1),
+        allows: &|_, _| true,
+        limits: &|_, _| None,
+    };
+    build(&site, arms)
+}
+
+#[test]
+fn a_ring_stays_round_through_its_junctions() {
+    for is_ring in [true, false] {
+        let junction = street_at_an_arc(18.0, is_ring);
+        let through = &junction.paths[path(&junction, 3, 2) as usize];
+        let curve = through.curve.as_ref().unwrap();
+        assert!((curve.max_curvature() * 18.0 - 1.0).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn corners_are_wider_where_a_street_meets_a_ring() {
+    // 11 m, or three quarters of a smaller ring; a right angle keeps its radius.
+    for (radius, corner) in [(18.0, 11.0), (12.0, 9.0)] {
+        let wanted = |is_ring| {
+            let junction = street_at_an_arc(radius, is_ring);
+            let radii = junction.corners.iter().map(|corner| corner.wanted_radius);
+            radii.fold(0.0, f64::max)
+        };
+        assert!(wanted(true) >= corner && wanted(true) < 1.5 * corner);
+        assert!(wanted(false) < wanted(true));
     }
 }
 

@@ -167,6 +167,8 @@ pub(crate) enum Refusal {
     Stop,
     /// Somebody with the right of way comes.
     GivesWay,
+    /// It follows another one at a sign, and looks for itself.
+    Looks,
     /// Others are in its way, or have waited for longer.
     Occupied,
     /// There is no room beyond.

@@ -301,7 +301,8 @@ impl Editing<'_> {
                 .flatten()
         };
         let claims = &mut self.traffic.claims;
-        claims.take_over(held, |agent, junction, at| {
+        let moved = |id| moves.lanelet(id);
+        claims.take_over(held, moved, |agent, junction, at| {
             let path = moves
                 .after
                 .contested(lanelet(&agents.progress, agent, at)?)?;

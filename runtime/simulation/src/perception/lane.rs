@@ -276,6 +276,9 @@ impl View<'_> {
     ///   ---------[B]-'---------->
     /// ```
     ///
+    /// An agent that waits inside for it to pass follows it from when its rear is ahead: while they are
+    /// beside each other, there is no distance that it could keep.
+    ///
     /// `beyond` is a place on the own connection, m, `distance` the way to its start, m.
     fn merging(
         &self,
@@ -286,6 +289,9 @@ impl View<'_> {
     ) -> Option<Ahead> {
         let (junction, path) = self.ground.contested(connection)?;
         let length = self.ground.length(connection);
+        let front = self.vehicle_type(agent).front - distance;
+        let wall = self.agents.claim[agent as usize].wall_at.checked_sub(1);
+        let waits = wall.and_then(|at| self.route(agent).lanelet(at)) == Some(connection);
         let mut nearest = None;
         for &other in self.ground.graph().predecessors(next) {
             if other == connection {
@@ -304,7 +310,10 @@ impl View<'_> {
                 let is_long = kind.is_long() || self.vehicle_type(agent).is_long();
                 let conflicts = self.ground.conflicts(junction, is_long);
                 let met = conflicts.between(theirs, path);
-                if met.is_some_and(|(place, _)| entry.s + kind.front > place.from) {
+                let is_ahead = entry.s + shift - kind.rear_overhang > front;
+                if (is_ahead || !waits)
+                    && met.is_some_and(|(place, _)| entry.s + kind.front > place.from)
+                {
                     nearest = self.nearer(nearest, Some((*entry, distance + shift)));
                     break;
                 }

@@ -56,10 +56,12 @@
 //! # Parts
 //!
 //! `request.rs` finds who asks, and for what; `scene.rs` knows where everybody is; `rule.rs` decides;
+//! `follow_up.rs` knows how fast one follows another at a sign;
 //! `promise.rs` knows who counts on room beyond;
 //! `walls.rs` holds the order inside; `gridlock.rs` resolves rings of full lanes; this file keeps what is granted.
 
 mod bound;
+mod follow_up;
 mod gridlock;
 mod look;
 mod on_foot;
@@ -80,6 +82,7 @@ use crate::ground::Ground;
 use crate::route::Routes;
 use crate::summary::LawCounts;
 use crate::vehicle_type::VehicleTypes;
+use follow_up::Entries;
 pub(crate) use gridlock::{StuckRing, WayRound};
 pub use look::Ticket;
 use request::{Approach, Need, Request};
@@ -161,6 +164,8 @@ pub(crate) struct Claims {
     counts: LawCounts,
     /// The longest wait at each junction, s.
     longest_waits: Vec<f32>,
+    /// When somebody last drove over each line with a sign.
+    entries: Entries,
     /// Rings of full lanes that are counted as locked, by the smallest id of their heads.
     gridlocked: Vec<u64>,
     /// Junctions that are to be changed: nobody is let in any more. Not saved: edits that wait are not.
@@ -428,15 +433,18 @@ impl Claims {
             .any(|grant| grant.agent == agent && grant.at == at)
     }
 
-    /// Takes over what was held on other roads; `moved` gives the connection and the exit that a
-    /// vehicle's grant in a junction, for an index of its route, is for now, or `None` to drop it.
+    /// Takes over what was held on other roads; `lanelet` gives the lanelet that one is now, and `moved`
+    /// the connection and the exit that a vehicle's grant in a junction, for an index of its route, is for
+    /// now, or `None` to drop it.
     pub(crate) fn take_over(
         &mut self,
         held: &Self,
+        lanelet: impl Fn(LaneletId) -> Option<LaneletId>,
         moved: impl Fn(u32, u32, u32) -> Option<((u32, u32), LaneletId)>,
     ) {
         (self.next_ticket, self.counts) = (held.next_ticket, held.counts);
         self.gridlocked.clone_from(&held.gridlocked);
+        self.entries = held.entries.moved(lanelet);
         // Grants are moved one by one: an edit can split a junction or give its connections other numbers.
         for (junction, grants) in (0u32..).zip(&held.granted) {
             for grant in grants {

@@ -85,6 +85,9 @@ impl Claims {
         if !self.has_room(request, last, (true, pending), scene) {
             return Verdict::Refused(Refusal::NoRoom);
         }
+        if self.still_looks(request, &needs[0], scene) {
+            return Verdict::Refused(Refusal::Looks);
+        }
         // All or nothing. A vehicle that had the first junction of a chain and waited for the second would
         // stand in the first one and keep everybody out of it.
         let mut before = None;
@@ -394,7 +397,16 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
     if distance < speed * speed / (2.0 * BRAKING) + speed * scene.dt {
         return true;
     }
-    let comes = scene.time_for(distance, agent, need.at);
+    // Who has a sign waits until the other one is nearly gone: a gap begins behind it.
+    let right = &scene.ground.law(need.junction).right_of_way;
+    let waits_for_gap = right.follow_up(need.path) > 0.0
+        && !meeting.is_merge
+        && scene.gives_way(need.junction, need.path, grant.path)
+        && !is_locked(request, need.junction, scene);
+    let comes = match waits_for_gap {
+        true => 0.0,
+        false => scene.time_for(distance, agent, need.at),
+    };
     meeting.time_to_leave(grant, scene) - comes > LONGEST_WAIT_INSIDE
 }
 

@@ -29,6 +29,8 @@ pub enum Why {
     Stop,
     /// Somebody with the right of way comes.
     GivesWay,
+    /// It follows another one at a sign, and looks for itself.
+    Looks,
     /// Others are in its way, or have waited for longer.
     Occupied,
     /// There is no room beyond.
@@ -48,6 +50,7 @@ impl fmt::Display for Why {
             Self::Red => "green",
             Self::Stop => "a stop at the line",
             Self::GivesWay => "who has the right of way",
+            Self::Looks => "a look at the sign",
             Self::Occupied => "who is let in before",
             Self::NoRoom => "room beyond",
             Self::Inside => "who passes first inside",
@@ -83,6 +86,7 @@ impl Claims {
             Refusal::Red => (claim.asked_for, Why::Red),
             Refusal::Stop => (claim.asked_for, Why::Stop),
             Refusal::GivesWay => (claim.asked_for, Why::GivesWay),
+            Refusal::Looks => (claim.asked_for, Why::Looks),
             Refusal::Occupied => (claim.asked_for, Why::Occupied),
             Refusal::NoRoom => (claim.asked_for, Why::NoRoom),
             Refusal::People => (claim.asked_for, Why::People),
@@ -120,7 +124,7 @@ impl Claims {
             met.map(|grant| grant.agent).collect()
         };
         match why {
-            Why::Red | Why::Stop | Why::People => Vec::new(),
+            Why::Red | Why::Stop | Why::Looks | Why::People => Vec::new(),
             Why::Closed => granted.iter().map(|grant| grant.agent).collect(),
             Why::Queue => scene
                 .index

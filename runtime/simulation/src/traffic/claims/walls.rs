@@ -68,6 +68,8 @@ pub(super) struct Meeting {
     pub(super) own: Interval,
     /// How far the other's rear is from where one may go on behind it, m.
     way_out: f64,
+    /// Whether both go on in one lane.
+    pub(super) is_merge: bool,
 }
 
 impl Meeting {
@@ -85,7 +87,11 @@ impl Meeting {
         let is_merge = conflicts.is_merge(path, other.path);
         let end = if is_merge { theirs.from } else { theirs.to };
         let way_out = end - scene.rear(other.agent, other.at);
-        (way_out >= 0.0).then_some(Self { own, way_out })
+        (way_out >= 0.0).then_some(Self {
+            own,
+            way_out,
+            is_merge,
+        })
     }
 
     /// How long the other takes to leave the place, s.

@@ -25,6 +25,7 @@ impl Claims {
                     continue;
                 }
                 grant.has_entered = true;
+                self.entries.note((junction, grant), scene);
                 let is_red = grant.is_first
                     && !grant.is_on_red
                     && scene.light((junction, grant.path)) == Light::Red;

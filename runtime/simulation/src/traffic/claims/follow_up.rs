@@ -1,0 +1,82 @@
+//! How fast one vehicle follows another over a line with a sign: each of them looks for itself.
+//!
+//! ```text
+//!                    | line
+//!   -----------------|~~~~~~       B may enter a follow-up time after A has entered, or
+//!       [C]  [B]     |  [A]        later; so one gap in the traffic that passes lets in
+//!   -----------------|~~~~~~       fewer than fit into it.
+//! ```
+
+use super::request::{Need, Request};
+use super::rule::is_locked;
+use super::scene::Scene;
+use super::{Claims, Grant};
+use roadwright_scenario::lane_graph::LaneletId;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Entries that were longer ago than any follow-up time are forgotten, s.
+const FORGOTTEN_AFTER: f64 = 10.0;
+
+/// The steps in which somebody last drove over the lines with signs, by the lanelets that end there.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Entries(BTreeMap<LaneletId, u64>);
+
+impl Entries {
+    /// The same on other roads; `lanelet` gives what a lanelet is there.
+    pub(super) fn moved(&self, lanelet: impl Fn(LaneletId) -> Option<LaneletId>) -> Self {
+        let entries = self.0.iter();
+        Self(
+            entries
+                .filter_map(|(&line, &step)| Some((lanelet(line)?, step)))
+                .collect(),
+        )
+    }
+
+    /// Notes that the holder of a grant in a junction drives over its line now.
+    pub(super) fn note(&mut self, (junction, grant): (u32, &Grant), scene: &Scene<'_>) {
+        let right = &scene.ground.law(junction).right_of_way;
+        let line = approach(grant.agent, grant.at, scene);
+        if let Some(line) = line.filter(|_| right.follow_up(grant.path) > 0.0) {
+            let kept = (FORGOTTEN_AFTER / scene.dt) as u64;
+            self.0.retain(|_, step| *step + kept > scene.step);
+            self.0.insert(line, scene.step);
+        }
+    }
+}
+
+impl Claims {
+    /// Whether a vehicle would enter sooner after the one before it than the sign on its way lets it.
+    pub(super) fn still_looks(&self, request: &Request, need: &Need, scene: &Scene<'_>) -> bool {
+        let right = &scene.ground.law(need.junction).right_of_way;
+        let follow_up = right.follow_up(need.path);
+        let is_free = follow_up == 0.0
+            || need.at != request.at
+            || !right.gives_way_to_any(need.path)
+            || is_locked(request, need.junction, scene);
+        let line = approach(request.agent, need.at, scene).filter(|_| !is_free);
+        let Some(line) = line else {
+            return false;
+        };
+        // Who has been let in and is on its way to the line has not been noted yet.
+        let grants = self.granted[need.junction as usize].iter();
+        let coming = grants.filter(|grant| {
+            !grant.has_entered
+                && grant.agent != request.agent
+                && approach(grant.agent, grant.at, scene) == Some(line)
+        });
+        let enters =
+            coming.map(|grant| scene.time_for(scene.before_line(grant), grant.agent, grant.at));
+        let entered = self.entries.0.get(&line);
+        let entered = entered.map(|&step| scene.dt * -(scene.step.saturating_sub(step) as f64));
+        let before = enters.chain(entered).reduce(f64::max);
+        let to_line = -scene.front(request.agent, need.at);
+        let own = scene.time_for(to_line, request.agent, need.at);
+        before.is_some_and(|before| own < before + follow_up)
+    }
+}
+
+/// The lanelet from which an agent comes to the connection at an index of its route.
+fn approach(agent: u32, at: u32, scene: &Scene<'_>) -> Option<LaneletId> {
+    scene.route(agent).lanelet(at.checked_sub(1)?)
+}
