@@ -228,8 +228,51 @@ impl Experiment {
         }
     }
 
-    /// What is wrong with its values: a key and why.
-    fn fault(&self) -> Option<(&'static str, String)> {
+    /// An experiment on a course with a stack, by their names, before anything else is decided: no genes, seeds
+    /// that do not overlap, and drives and courses by the guideline of [Gerdelan 2011], table 10.4.
+    pub fn new(course: &str, stack: &str) -> Self {
+        Self {
+            format: FORMAT.into(),
+            version: VERSION,
+            about: String::new(),
+            course: Some(course.into()),
+            scenario: None,
+            vehicle: None,
+            dynamics: None,
+            stack: NameOr::Name(stack.into()),
+            genes: Vec::new(),
+            fitness: None,
+            seeds: Seeds {
+                train: [1, 100_000],
+                validate: [200_001, 200_010],
+                test: [300_001, 300_040],
+            },
+            method: Method::default(),
+            start: Start::default(),
+            operators: Operators::default(),
+            courses: Courses::default(),
+            elite: Elite::default(),
+            racing: None,
+            seed: one(),
+            runs: 30,
+            growth: None,
+            time_compression: uncompressed(),
+            stop: Stop {
+                generations: 20,
+                fitness: None,
+            },
+        }
+    }
+
+    /// The text of its file.
+    pub fn to_text(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("an experiment is plain data");
+        text.push('\n');
+        text
+    }
+
+    /// What is wrong with its values, if anything is: a key and why.
+    pub fn fault(&self) -> Option<(&'static str, String)> {
         if self.format != FORMAT {
             let message = format!("\"{}\": expected \"{FORMAT}\"", self.format);
             return Some(("format", message));
