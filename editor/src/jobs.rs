@@ -2,6 +2,7 @@
 
 use crate::background::{self, Picked};
 use crate::damaged::Damaged;
+use crate::experiment::{Arrived, ExperimentFile};
 use crate::model::{Next, Purpose};
 use roadwright_bundle::{Bundle, Placement};
 use roadwright_interchange::osm;
@@ -31,6 +32,8 @@ pub(crate) enum Outcome {
     Bundle(PathBuf, Result<Box<Bundle>, String>),
     /// A bundle was unpacked; the scenario in it.
     Unpacked(Result<PathBuf, String>),
+    /// Something was done for an experiment.
+    Experiment(Arrived),
     /// A path was chosen, or not.
     Browsed(Purpose, Option<Next>, Option<PathBuf>),
 }
@@ -94,6 +97,15 @@ impl Job {
             cancelled,
             outcome,
         }
+    }
+
+    /// Any work that is short.
+    pub(crate) fn beside(
+        label: String,
+        wake: impl Fn() + Send + 'static,
+        work: impl FnOnce() -> Outcome + Send + 'static,
+    ) -> Self {
+        Self::start(label, false, wake, move |_| Some(work()))
     }
 
     /// Opens a scenario file.
@@ -332,6 +344,20 @@ impl Job {
                     .set_title("Import a map extract")
                     .add_filter("OpenStreetMap", &["osm", "pbf", "xml"])
                     .pick_file(),
+                Purpose::Experiment(ExperimentFile::Open) => dialog
+                    .set_title("Open an experiment")
+                    .add_filter("Roadwright experiment", &["json"])
+                    .pick_file(),
+                Purpose::Experiment(ExperimentFile::Save) => dialog
+                    .set_title("Save the experiment")
+                    .add_filter("Roadwright experiment", &["json"])
+                    .set_file_name(suggestion)
+                    .save_file(),
+                Purpose::Experiment(ExperimentFile::Record) => dialog
+                    .set_title("Save the record of the training")
+                    .add_filter("Roadwright training", &["json"])
+                    .set_file_name(suggestion)
+                    .save_file(),
                 Purpose::Picture => dialog
                     .set_title("Write a picture")
                     .set_file_name(suggestion)

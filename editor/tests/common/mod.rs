@@ -9,8 +9,9 @@ use egui::{Modifiers, Pos2, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
+use roadwright_editor::experiment::ExperimentFile;
 use roadwright_editor::extensions::Folders;
-use roadwright_editor::model::{Action, Dialog};
+use roadwright_editor::model::{Action, Dialog, Purpose};
 use roadwright_editor::{Editor, Options};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::Scenario;
@@ -321,4 +322,43 @@ impl Bench {
     pub(crate) fn picture(&mut self, path: &Path) {
         self.harness.render().unwrap().save(path).unwrap();
     }
+}
+
+/// An experiment of a second or two.
+pub(crate) const SMALL_EXPERIMENT: &str = r#"{
+  "format": "roadwright-experiment",
+  "version": 1,
+  "about": "A small one.",
+  "course": "arena",
+  "vehicle": "willys_mb",
+  "stack": "fuzzy_driver",
+  "genes": ["fuzzy_driver.rule_*", "fuzzy_driver.braking"],
+  "seeds": {"train": [1, 100], "validate": [201, 202], "test": [301, 304]},
+  "operators": {"p": 2, "n": 4, "r": 0.3, "m": 3},
+  "runs": 2,
+  "stop": {"generations": 3}
+}"#;
+
+/// Opens an experiment of a text.
+pub(crate) fn open_experiment(bench: &mut Bench, text: &str) -> PathBuf {
+    let path = bench.folder.path().join("small.experiment.json");
+    std::fs::write(&path, text).unwrap();
+    let purpose = Purpose::Experiment(ExperimentFile::Open);
+    bench.ask(Action::Path(path.clone(), purpose, None));
+    path
+}
+
+/// Trains a small experiment to its end.
+pub(crate) fn small_training(bench: &mut Bench) {
+    open_experiment(bench, SMALL_EXPERIMENT);
+    bench.press("Train");
+    for _ in 0..60_000 {
+        bench.harness.step();
+        let training = bench.editor().model().experiment.training.clone();
+        if training.is_some_and(|training| !training.phase.is_busy()) {
+            return bench.settle();
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    panic!("the training does not end");
 }
