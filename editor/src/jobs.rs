@@ -348,6 +348,10 @@ impl Job {
                     .set_title("Open an experiment")
                     .add_filter("Roadwright experiment", &["json"])
                     .pick_file(),
+                Purpose::Experiment(ExperimentFile::Results) => dialog
+                    .set_title("Open results")
+                    .add_filter("Results of bench run", &["json"])
+                    .pick_file(),
                 Purpose::Experiment(ExperimentFile::Save) => dialog
                     .set_title("Save the experiment")
                     .add_filter("Roadwright experiment", &["json"])

@@ -457,3 +457,44 @@ fn what_has_changed_is_seen_rule_by_rule() {
         "training has changed nothing, so the test shows nothing"
     );
 }
+
+#[test]
+fn results_stand_beside_each_other_and_are_compared_seed_by_seed() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    common::open_results(&mut bench);
+    bench.press("Compare");
+    let open = bench.editor().model().experiment.results.clone();
+    let names: Vec<String> = open.iter().map(|open| open.name()).collect();
+    assert_eq!(names, ["fuzzy", "pursuit"]);
+    let pairs = |at: usize| open[at].fitnesses().into_iter();
+    let pairs: Vec<(f64, f64)> = pairs(0).zip(pairs(1)).collect();
+    let expected = roadwright_training::statistics::paired(&pairs, 0.95).unwrap();
+    assert_eq!(open[0].against(&open[1]), Ok(expected));
+    let text = format!("difference {:.4} of 6 pairs", expected.mean);
+    bench.harness.get_by_label_contains(&text);
+    // Rows that somebody has changed are refused, and so is what is no result.
+    let path = bench.folder.path().join("fuzzy.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let fitness = format!("\"fitness\":{}", open[0].results.rows[0].fitness);
+    let changed = text.replacen(&fitness, "\"fitness\":1.5", 1);
+    assert_ne!(changed, text, "{fitness}");
+    for wrong in [changed.as_str(), "", "{}"] {
+        let path = bench.folder.path().join("wrong.json");
+        std::fs::write(&path, wrong).unwrap();
+        give_path(&mut bench, &path, ExperimentFile::Results);
+        assert_eq!(bench.editor().model().experiment.results.len(), 2);
+    }
+    // Of another fitness they say nothing about each other, and that is told.
+    let mut other = open[1].results.clone();
+    other.head.fitness = "safety".into();
+    let path = bench.folder.path().join("pursuit.json");
+    std::fs::write(&path, other.to_text()).unwrap();
+    give_path(&mut bench, &path, ExperimentFile::Results);
+    assert_eq!(bench.editor().model().experiment.results.len(), 2);
+    bench.harness.get_by_label_contains("different fitnesses");
+    bench.press("Put pursuit away");
+    ask(&mut bench, ExperimentAction::CloseResults(7));
+    assert_eq!(bench.editor().model().experiment.results.len(), 1);
+    bench.harness.get_by_label_contains("Open a second file");
+}

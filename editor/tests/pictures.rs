@@ -372,6 +372,10 @@ fn experiment() {
     hold(&mut bench, "experiment_training");
     bench.press("Individuals");
     hold(&mut bench, "experiment_individuals");
+    common::open_results(&mut bench);
+    bench.press("Compare");
+    hold(&mut bench, "experiment_compare");
+    bench.press("Individuals");
     bench.press("Show the best");
     bench.ask(Action::ShowPanel("Controller"));
     // From its start again, step by step: what the clock has driven differs from time to time.

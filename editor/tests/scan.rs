@@ -205,9 +205,10 @@ fn no_text_of_panels_lies_on_text_or_is_cut_off() {
 fn no_text_of_experiments_lies_on_text_or_is_cut_off() {
     let mut bench = busy("old-town", Some("fuzzy_driver"));
     common::small_training(&mut bench);
+    common::open_results(&mut bench);
     let mut found = BTreeSet::new();
     at_all_sizes(&mut bench, &mut found, |bench, at, found| {
-        for view in ["Set up", "Training", "Individuals", "Changes"] {
+        for view in ["Set up", "Training", "Individuals", "Changes", "Compare"] {
             bench.press(view);
             look(bench, &format!("{view}, {at}"), found);
         }

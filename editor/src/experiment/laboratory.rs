@@ -1,5 +1,6 @@
 //! What panels ask for about experiments is done here.
 
+use super::comparison::OpenResults;
 use super::draft::{Checked, Draft, ENDING, Question, check};
 use super::showing::{Shown, Waiting};
 use super::{ExperimentAction, ExperimentFile, Phase, Trainer};
@@ -21,6 +22,8 @@ pub(crate) enum Arrived {
     Opened(PathBuf, Result<Box<Opened>, String>),
     /// An experiment was written.
     Saved(PathBuf, Box<Experiment>, Result<(), String>),
+    /// Results were read.
+    Results(Result<Box<OpenResults>, String>),
     /// The world of an individual was made.
     World(Shown, Result<Box<Scenario>, String>),
 }
@@ -143,6 +146,12 @@ impl Editor {
                 name,
             } => self.ask_for_world(genes, course, name),
             ExperimentAction::Back => self.go_back(),
+            ExperimentAction::CloseResults(place) => {
+                let results = &mut self.model.experiment.results;
+                if place < results.len() {
+                    results.remove(place);
+                }
+            }
             ExperimentAction::File(file) => self.ask_path(Purpose::Experiment(file), None),
             ExperimentAction::Apply(stack) => self.apply_champion(stack),
         }
@@ -373,6 +382,14 @@ impl Editor {
                 });
                 self.flow.jobs.push(job);
             }
+            ExperimentFile::Results => {
+                let label = format!("Opening {}", path.display());
+                let job = Job::beside(label, self.wake(), move || {
+                    let read = OpenResults::read(&path).map(Box::new);
+                    Outcome::Experiment(Arrived::Results(read))
+                });
+                self.flow.jobs.push(job);
+            }
             ExperimentFile::Save => self.save_experiment(&experiment_path(&path)),
             ExperimentFile::Record => {
                 let training = self.model.experiment.training.as_ref();
@@ -421,7 +438,15 @@ impl Editor {
                 }
             }
             Arrived::World(shown, Ok(scenario)) => self.show_world(shown, *scenario),
+            Arrived::Results(Ok(opened)) => {
+                let results = &mut self.model.experiment.results;
+                // Opened again it is as its file is now.
+                results.retain(|known| known.path != opened.path);
+                results.push(Arc::new(*opened));
+                self.view.panels.bring_to_front("Experiment");
+            }
             Arrived::Opened(_, Err(error))
+            | Arrived::Results(Err(error))
             | Arrived::Saved(_, _, Err(error))
             | Arrived::World(_, Err(error)) => self.say(Tone::Failed, &error),
         }
@@ -462,7 +487,7 @@ impl Editor {
             path.display().to_string()
         };
         match (file, named) {
-            (ExperimentFile::Open, _) => String::new(),
+            (ExperimentFile::Open | ExperimentFile::Results, _) => String::new(),
             (ExperimentFile::Save, Some(path)) => path.display().to_string(),
             (ExperimentFile::Save, None) => beside(format!("untitled{ENDING}")),
             (ExperimentFile::Record, Some(path)) => {

@@ -2,6 +2,7 @@
 //!
 //! | file | what it holds |
 //! | --- | --- |
+//! | `comparison.rs` | results of `bench run` beside each other |
 //! | `draft.rs` | the experiment that is being set up, and what is wrong with it |
 //! | `trainer.rs` | the training on its own thread: orders in, pictures out |
 //! | `picture.rs` | what is seen of a training |
@@ -9,6 +10,7 @@
 //! | `showing.rs` | the world of an individual in place of the document, and back |
 //! | `laboratory.rs` | what panels ask for |
 
+mod comparison;
 mod draft;
 mod gate;
 mod laboratory;
@@ -16,6 +18,7 @@ mod picture;
 mod showing;
 mod trainer;
 
+pub use comparison::OpenResults;
 pub use draft::{Checked, Draft, Fault};
 pub use gate::Progress;
 pub(crate) use laboratory::{Arrived, Laboratory, is_experiment};
@@ -37,6 +40,8 @@ pub struct ExperimentModel {
     pub training: Option<Arc<TrainingPicture>>,
     /// How far it is.
     pub progress: Progress,
+    /// Results of `bench run` that were opened.
+    pub results: Vec<Arc<OpenResults>>,
     /// The individual whose world stands in place of the document.
     pub shown: Option<Shown>,
 }
@@ -77,6 +82,8 @@ pub enum ExperimentAction {
     },
     /// The document is shown again.
     Back,
+    /// Results are put away, by their place in the list.
+    CloseResults(usize),
     /// A path is asked for.
     File(ExperimentFile),
     /// The champion's values go into a stack of the scenario; `None`: into a new one.
@@ -92,4 +99,6 @@ pub enum ExperimentFile {
     Save,
     /// Where to write the record of the training.
     Record,
+    /// Results of `bench run` to open.
+    Results,
 }

@@ -267,6 +267,11 @@ fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
             "Open",
             "path of an .experiment.json file",
         ),
+        Purpose::Experiment(ExperimentFile::Results) => (
+            "Open results",
+            "Open",
+            "path of a file that bench run --out has written",
+        ),
         Purpose::Experiment(ExperimentFile::Save) => (
             "Save the experiment",
             "Save",
@@ -342,7 +347,7 @@ fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
         Purpose::Open
         | Purpose::Import
         | Purpose::Background
-        | Purpose::Experiment(ExperimentFile::Open)
+        | Purpose::Experiment(ExperimentFile::Open | ExperimentFile::Results)
             if !is_empty && !typed.exists() =>
         {
             "There is no such file."

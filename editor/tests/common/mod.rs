@@ -14,7 +14,10 @@ use roadwright_editor::extensions::Folders;
 use roadwright_editor::model::{Action, Dialog, Purpose};
 use roadwright_editor::{Editor, Options};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::Scenario;
+use roadwright_scenario::{Scenario, Stack};
+use roadwright_simulation::builtin_modules;
+use roadwright_training::experiment as bench;
+use roadwright_training::{Course, Setup, measure};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -361,4 +364,28 @@ pub(crate) fn small_training(bench: &mut Bench) {
         std::thread::sleep(Duration::from_millis(2));
     }
     panic!("the training does not end");
+}
+
+/// Writes results of two drivers in the arena, as `bench run` does, and opens them.
+pub(crate) fn open_results(bench: &mut Bench) {
+    for (name, controller) in [("fuzzy", "fuzzy_driver"), ("pursuit", "pursuit")] {
+        let setup = Setup::with_driver(Stack::with_controller(controller));
+        let experiment = bench::Experiment {
+            course: &Course::named("arena").unwrap(),
+            setup: &setup,
+            modules: &builtin_modules(),
+            first_seed: 1,
+            stop: bench::Stop::Runs { runs: 6 },
+            against: None,
+            level: 0.95,
+            threads: 2,
+        };
+        let row = |seed| measure(experiment.course, &setup, experiment.modules, seed);
+        let rows = (1..=6).map(|seed| row(seed).unwrap().row).collect();
+        let results = bench::Results::of_rows(experiment.head().unwrap(), rows);
+        let path = bench.folder.path().join(format!("{name}.json"));
+        std::fs::write(&path, results.to_text()).unwrap();
+        let purpose = Purpose::Experiment(ExperimentFile::Results);
+        bench.ask(Action::Path(path, purpose, None));
+    }
 }

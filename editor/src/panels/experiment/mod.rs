@@ -1,13 +1,14 @@
 //! Experiments: what is trained, how it goes, who is bred, and what of it is put into the scenario.
 
 mod changes;
+mod comparison;
 mod genes;
 mod individuals;
 mod setup;
 mod training;
 mod verdict;
 
-use super::widgets::{choice, heading};
+use super::widgets::{choice, empty, heading};
 use crate::experiment::{ExperimentAction, ExperimentFile, Fault};
 use crate::model::{Action, Model};
 use crate::tools::Tone;
@@ -26,6 +27,8 @@ enum View {
     Individuals,
     /// What has changed in them.
     Changes,
+    /// Results of `bench run` beside each other.
+    Compare,
 }
 
 /// What the panel remembers.
@@ -36,6 +39,8 @@ pub(super) struct ExperimentPanel {
     course: Option<u64>,
     /// The stack that the champion is put into; `None`: a new one.
     target: Option<String>,
+    /// Places of the results that are compared.
+    pair: (usize, usize),
     /// Part of the names of genes that are listed.
     filter: String,
 }
@@ -47,16 +52,13 @@ pub(super) fn ui(
     actions: &mut Vec<Action>,
 ) {
     let experiment = &model.experiment;
-    if experiment.draft.is_none() && experiment.training.is_none() {
-        begin(ui, actions);
-        return;
-    }
     ui.horizontal_wrapped(|ui| {
         for (view, name) in [
             (View::Setup, "Set up"),
             (View::Training, "Training"),
             (View::Individuals, "Individuals"),
             (View::Changes, "Changes"),
+            (View::Compare, "Compare"),
         ] {
             ui.selectable_value(&mut state.view, view, name);
         }
@@ -65,9 +67,8 @@ pub(super) fn ui(
     match (state.view, &experiment.draft, &experiment.training) {
         (View::Setup, Some(draft), _) => setup::ui(ui, model, draft, state, actions),
         (View::Setup, None, _) => begin(ui, actions),
-        (_, _, None) => {
-            ui.label("Press Train in Set up to begin.");
-        }
+        (View::Compare, _, _) => comparison::ui(ui, model, state, actions),
+        (_, _, None) => empty(ui, "Press Train in Set up to begin."),
         (View::Training, _, Some(training)) => {
             beside(ui, |ui, part| match part {
                 Part::First => training::ui(ui, model, training, actions),
