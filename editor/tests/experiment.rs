@@ -193,10 +193,13 @@ fn a_new_experiment_is_set_up_by_ticks_and_saved_as_a_file_that_is_one() {
     assert_eq!(fault(&bench), None);
 }
 
+/// What makes an experiment wrong.
+type Change = fn(&mut Experiment);
+
 #[test]
 fn what_is_wrong_is_told_in_its_place_and_nothing_is_trained() {
     let (mut bench, _) = opened(SMALL);
-    let wrong: [(&str, fn(&mut Experiment)); 8] = [
+    let wrong: [(&str, Change); 8] = [
         ("seeds", |e| e.seeds.test = [50, 60]),
         ("seeds", |e| e.seeds.validate = [9, 1]),
         ("runs", |e| e.runs = 0),
@@ -273,6 +276,11 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
     let values = &problem.genome().preset(&best.genes)["fuzzy_driver"];
     let own = &bench.scenario().stacks()[&stack].controller.parameters;
     assert!(values.iter().all(|(key, value)| own[key] == *value));
+    // What is set up meanwhile is set up for the document.
+    ask(&mut bench, ExperimentAction::New(None));
+    let (fault, draft) = (fault(&bench), draft(&bench));
+    assert!(fault.is_none_or(|(_, message)| !message.contains("driver_0")));
+    assert!(matches!(draft.stack, NameOr::Name(name) if before.stacks().contains_key(&name)));
     bench.press("Back to it");
     assert_eq!(bench.scenario(), &before);
     assert!(bench.editor().model().document.is_dirty());

@@ -77,7 +77,8 @@ fn from_folder(path: &Path, folder: Option<&Path>) -> String {
         let (mut own, mut base) = (path.components().peekable(), folder.components().peekable());
         let mut shared = 0;
         while own.peek().is_some() && own.peek() == base.peek() {
-            (own.next(), base.next());
+            own.next();
+            base.next();
             shared += 1;
         }
         // A common root alone is nothing that moves together.

@@ -26,6 +26,7 @@ pub use picture::{Fate, GenerationRow, IndividualRow, Phase, TrainingPicture};
 pub use showing::Shown;
 pub use trainer::Trainer;
 
+use roadwright_scenario::Scenario;
 use roadwright_training::genetic::{Chromosome, Experiment};
 use std::sync::Arc;
 
@@ -44,6 +45,8 @@ pub struct ExperimentModel {
     pub results: Vec<Arc<OpenResults>>,
     /// The individual whose world stands in place of the document.
     pub shown: Option<Shown>,
+    /// The scenario of the document that waits meanwhile.
+    pub waiting: Option<Arc<Scenario>>,
 }
 
 /// What can be asked for about experiments.

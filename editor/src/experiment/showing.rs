@@ -101,6 +101,7 @@ impl Editor {
         }
         let before = self.put_document(Document::new(scenario));
         if !self.is_showing() {
+            self.model.experiment.waiting = Some(before.scenario().clone());
             self.laboratory.waiting = Some(Waiting {
                 document: before,
                 camera,
@@ -124,6 +125,7 @@ impl Editor {
     /// Shows the document again, as it was left.
     pub(crate) fn end_show(&mut self) {
         self.model.experiment.shown = None;
+        self.model.experiment.waiting = None;
         if let Some(Waiting { document, camera }) = self.laboratory.waiting.take() {
             self.put_document(document);
             self.model.camera = camera;

@@ -91,6 +91,16 @@ fn the_window_trains_to_the_same_pool_and_champion() {
 }
 
 #[test]
+fn an_experiment_that_the_window_makes_passes_the_check() {
+    let mut experiment = Experiment::new("arena", "fuzzy_driver");
+    experiment.genes = vec!["fuzzy_driver.rule_*".into()];
+    let folder = folder_with("made.experiment.json", &experiment.to_text());
+    let checked = roadwright(folder.path(), &["check", "made.experiment.json"]);
+    let said = String::from_utf8_lossy(&checked.stdout);
+    assert_eq!(said, "nothing wrong\n");
+}
+
+#[test]
 fn who_was_struck_out_in_the_window_is_told_of_on_the_command_line() {
     let folder = small();
     let experiment = Experiment::from_text(SMALL).unwrap();

@@ -12,7 +12,7 @@ use super::widgets::{choice, empty, heading};
 use crate::experiment::{ExperimentAction, ExperimentFile, Fault};
 use crate::model::{Action, Model};
 use crate::tools::Tone;
-use egui::{Button, RichText, Ui};
+use egui::{Align, Button, Layout, RichText, Ui, vec2};
 use roadwright_training::Course;
 
 /// What of an experiment is seen.
@@ -111,6 +111,9 @@ fn begin(ui: &mut Ui, actions: &mut Vec<Action>) {
 /// From this width on a panel has two columns, points.
 const WIDE: f32 = 620.0;
 
+/// Between the columns, points.
+const GAP: f32 = 18.0;
+
 /// The parts of a panel.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
@@ -125,9 +128,18 @@ fn beside(ui: &mut Ui, mut show: impl FnMut(&mut Ui, Part)) {
         show(ui, Part::Second);
         return;
     }
-    ui.columns(2, |columns| {
-        show(&mut columns[0], Part::First);
-        show(&mut columns[1], Part::Second);
+    // Not `Ui::columns`: they stretch the words of long lines apart.
+    let width = 0.5 * (ui.available_width() - GAP);
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = GAP;
+        for part in [Part::First, Part::Second] {
+            let layout = Layout::top_down(Align::Min);
+            ui.allocate_ui_with_layout(vec2(width, 0.0), layout, |ui| {
+                *ui.spacing_mut() = ui.ctx().global_style().spacing.clone();
+                ui.set_width(width);
+                show(ui, part);
+            });
+        }
     });
 }
 

@@ -189,7 +189,8 @@ fn scenario<'a>(model: &'a Model, draft: &'a Draft) -> Option<&'a Scenario> {
         return None;
     }
     let own = draft.scenario.as_ref().map(|(_, scenario)| &**scenario);
-    Some(own.unwrap_or(model.document.scenario()))
+    let waiting = model.experiment.waiting.as_deref();
+    Some(own.or(waiting).unwrap_or(model.document.scenario()))
 }
 
 fn stack(ui: &mut Ui, model: &Model, draft: &Draft, actions: &mut Vec<Action>) {
