@@ -6,6 +6,7 @@ mod common;
 use common::{Bench, SMALL_EXPERIMENT as SMALL, open_experiment};
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
+use roadwright_editor::command::Command;
 use roadwright_editor::experiment::{
     ExperimentAction, ExperimentFile, Fate, Phase, TrainingPicture,
 };
@@ -244,6 +245,26 @@ fn files_that_are_no_experiments_change_nothing() {
     std::fs::write(&path, SMALL.replace("\"runs\": 2", "\"runs\": 5")).unwrap();
     give_path(&mut bench, &path, ExperimentFile::Open);
     assert_eq!(draft(&bench).runs, 5);
+}
+
+#[test]
+fn the_panel_is_opened_by_its_command_and_an_experiment_by_the_file_menu() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    let is_open = |bench: &Bench| bench.harness.query_by_label("Train a driver").is_some();
+    assert!(!is_open(&bench));
+    bench.ask(Action::Do(Command::Experiment));
+    assert!(is_open(&bench));
+    bench.ask(Action::Do(Command::ResetPanels));
+    assert!(!is_open(&bench));
+    bench.ask(Action::Do(Command::Experiment));
+    assert!(is_open(&bench));
+    let before = bench.scenario().clone();
+    let path = bench.folder.path().join("x.experiment.json");
+    std::fs::write(&path, SMALL).unwrap();
+    bench.ask(Action::Path(path, Purpose::Open, None));
+    assert_eq!(draft(&bench), Experiment::from_text(SMALL).unwrap());
+    assert_eq!(bench.scenario(), &before);
 }
 
 #[test]
